@@ -322,7 +322,7 @@ def _differing_times(files: Sequence[FileRead]) -> bool:
 
 
 def _spelling_notes(labels: pa.Array, what: str) -> list[str]:
-    """As `written_twice`; whole numbers are written in one way."""
+    """As `spelling_notes`; whole numbers are written in one way."""
     if pa.types.is_integer(labels.type):
         return []
     return spelling_notes(labels.to_pylist(), what)

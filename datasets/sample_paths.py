@@ -20,7 +20,7 @@ def at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
     """Documents or images at a path, or None where it holds neither: `docs.txt`, a folder,
     `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`.
 
-    group: where it says whose each row is (`people.grouped`). white: of pictures of more than 8
+    group: where it says whose each row is (`people.with_people`). white: of pictures of more than 8
     bits.
     """
     result = _at(path, facts)

@@ -98,16 +98,24 @@ VULNERABLE = {
     "version": "10.0.0",
     "vulns": [{"id": "PYSEC-1", "fix_versions": ["10.0.1"], "aliases": [], "description": ""}],
 }
-UNAUDITED = {"name": "numpy", "skip_reason": "not found"}
+UNAUDITED_PACKAGE = {"name": "numpy", "skip_reason": "not found"}
 
 
 @pytest.mark.parametrize(
     ("dependencies", "last", "code"),
     [
-        ([UNAUDITED, UNAUDITED], "0 of 2 locked packages audited; 0 with known vulnerabilities", 0),
-        ([SAFE, UNAUDITED], "1 of 2 locked packages audited; 0 with known vulnerabilities", 0),
         (
-            [SAFE, VULNERABLE, UNAUDITED],
+            [UNAUDITED_PACKAGE, UNAUDITED_PACKAGE],
+            "0 of 2 locked packages audited; 0 with known vulnerabilities",
+            0,
+        ),
+        (
+            [SAFE, UNAUDITED_PACKAGE],
+            "1 of 2 locked packages audited; 0 with known vulnerabilities",
+            0,
+        ),
+        (
+            [SAFE, VULNERABLE, UNAUDITED_PACKAGE],
             "2 of 3 locked packages audited; 1 with known vulnerabilities",
             1,
         ),

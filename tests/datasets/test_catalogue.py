@@ -30,7 +30,7 @@ def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "kept"))
 
 
-def listed(name: str) -> Any:
+def entry_of(name: str) -> Any:
     return next(entry for entry in datasets.catalogue() if entry.id == name)
 
 
@@ -51,7 +51,7 @@ def listed(name: str) -> Any:
 def test_a_new_entry_without_what_its_kind_needs_is_an_error(
     like: str, kind: Any, missing: str
 ) -> None:
-    new = replace(listed(like), id="brandnew", kind=kind)
+    new = replace(entry_of(like), id="brandnew", kind=kind)
     with pytest.raises(
         ValueError, match=rf"The data set 'brandnew' of kind '{kind}' has no {missing}"
     ):
@@ -61,7 +61,7 @@ def test_a_new_entry_without_what_its_kind_needs_is_an_error(
 @pytest.mark.parametrize("like", ["ml-100k", "olivetti"])
 def test_a_download_needs_its_archive_or_fetcher_too(like: str) -> None:
     with pytest.raises(ValueError, match="of kind 'download' has no archive or fetch"):
-        Source(listed(like), read=SOURCES[like].read)
+        Source(entry_of(like), read=SOURCES[like].read)
 
 
 @pytest.mark.parametrize("like", ["ml-100k", "guardian"])
@@ -70,7 +70,7 @@ def test_an_unknown_kind_is_an_error(like: str) -> None:
         ValueError,
         match=r"kind of the data set '.*' must be one of simulated, download, file\. Got 'archive'",
     ):
-        replace(listed(like), kind="archive")
+        replace(entry_of(like), kind="archive")
 
 
 def test_an_id_is_listed_once() -> None:
@@ -83,9 +83,9 @@ def test_an_id_is_listed_once() -> None:
 
 
 @pytest.fixture
-def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A whole ml-100k, of a small size; the file of another set."""
-    small = replace(listed("ml-100k"), n_users=6, n_items=5, n_ratings=30)
+    small = replace(entry_of("ml-100k"), n_users=6, n_items=5, n_ratings=30)
     monkeypatch.setitem(SOURCES, "ml-100k", replace(SOURCES["ml-100k"], entry=small))
     (tmp_path / "official.csv").write_text(TABLE)
     datasets.import_("ml-100k", tmp_path / "official.csv")
@@ -94,33 +94,33 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "mine.csv"
 
 
-def test_another_set_does_not_replace_the_published_one_in_silence(published: Path) -> None:
+def test_another_set_does_not_replace_the_published_one_in_silence(own_table: Path) -> None:
     with pytest.raises(
         BadInput, match=r"ml-100k is on this machine as published.*Nothing was changed.*--replace"
     ):
-        datasets.import_("ml-100k", published)
+        datasets.import_("ml-100k", own_table)
     assert datasets.load("ml-100k").public
-    datasets.import_("ml-100k", published, replace=True)
+    datasets.import_("ml-100k", own_table, replace=True)
     assert not datasets.load("ml-100k").public and not npz_folder.is_published("ml-100k")
-    datasets.import_("ml-100k", published)  # one's own by one's own
-    datasets.import_("ml-100k", published.parent / "official.csv")
+    datasets.import_("ml-100k", own_table)  # one's own by one's own
+    datasets.import_("ml-100k", own_table.parent / "official.csv")
     assert datasets.load("ml-100k").public
 
 
 def test_the_command_line_refuses_and_takes_what_it_advises(
-    published: Path, capsys: pytest.CaptureFixture[str]
+    own_table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["import", "ml-100k", str(published)]) == 2
+    assert main(["import", "ml-100k", str(own_table)]) == 2
     assert "--replace" in capsys.readouterr().err
-    assert main(["import", "ml-100k", str(published), "--replace", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["kept"] == 30 and "values" not in told and not datasets.load("ml-100k").public
+    assert main(["import", "ml-100k", str(own_table), "--replace", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["kept"] == 30 and "values" not in report and not datasets.load("ml-100k").public
 
 
 def test_values_are_printed_and_not_in_json(
-    published: Path, capsys: pytest.CaptureFixture[str]
+    own_table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["import", "ml-100k", str(published), "--replace"]) == 0
+    assert main(["import", "ml-100k", str(own_table), "--replace"]) == 0
     assert "item: item (10, 11, 12)" in capsys.readouterr().out
 
 
@@ -145,16 +145,16 @@ def archive(of: Path) -> Path:
 README = "These are ratings.\nThey were given.\nPlease cite us.\n"
 
 
-@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("in_archive", [False, True])
 @pytest.mark.parametrize("name", ["ratings__csv", "mine__tsv"])
 def test_a_folder_with_a_table_of_ratings_is_ratings(
-    tmp_path: Path, zipped: bool, name: str
+    tmp_path: Path, in_archive: bool, name: str
 ) -> None:
     table = TABLE.replace(",", "\t") if name.endswith("tsv") else TABLE
     where = folder(
         tmp_path, README__txt=README, movies__csv="movieId,title\n10,Jumanji\n", **{name: table}
     )
-    path = archive(where) if zipped else where
+    path = archive(where) if in_archive else where
     with pytest.raises(
         BadInput,
         match=(
@@ -194,8 +194,8 @@ def test_a_text_file_of_ratings_is_ratings(tmp_path: Path) -> None:
 
 def test_documents_beside_other_tables_stay_documents(tmp_path: Path) -> None:
     texts = {f"doc{place}__txt": f"word{place * 'x'} shared common" for place in range(4)}
-    found = datasets.load(str(folder(tmp_path, index__csv="file,title\na,b\n", **texts)))
-    assert isinstance(found, Samples) and len(found) == 4
+    samples = datasets.load(str(folder(tmp_path, index__csv="file,title\na,b\n", **texts)))
+    assert isinstance(samples, Samples) and len(samples) == 4
 
 
 def test_ratings_are_no_articles_and_no_documents_of_ones_own(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_a_damaged_letter_changes_no_other() -> None:
     table = "user,item,rating,title\n" + "".join(
         f"{user},{item},{rating},Größe {item}\n" for user, item, rating in ROWS
     )
-    broken = table.encode().replace("Größe 14".encode(), b"Gr\xf6\xc3 14", 1)
-    ratings, report = datasets.read_table(io.BytesIO(broken), name="a.csv", bounds=(1, 5))
+    content = table.encode().replace("Größe 14".encode(), b"Gr\xf6\xc3 14", 1)
+    ratings, report = datasets.read_table(io.BytesIO(content), name="a.csv", bounds=(1, 5))
     assert (ratings.titles or ())[:4] == tuple(f"Größe {item}" for item in range(10, 14))
     assert "2 damaged characters were replaced" in report.words

@@ -32,7 +32,7 @@ def table(header: str, row: str) -> bytes:
     return "\n".join([*([header] if header else []), *rows, ""]).encode()
 
 
-def found(content: bytes, **options: object) -> tuple[Ratings, Report]:
+def read(content: bytes, **options: object) -> tuple[Ratings, Report]:
     return read_table(content, name="ratings.csv", **{"bounds": (1, 5), **options})  # type: ignore[arg-type]
 
 
@@ -60,7 +60,7 @@ def test_a_column_named_like_a_time_is_never_the_rating(name: str) -> None:
     content = table(f"user,item,{name}", "{u},{i},{t}")
     assert session_files.preview(content, "a.csv")[1].get("rating") is None
     with pytest.raises(BadInput, match="is recognised as the rating"):
-        found(content)
+        read(content)
     with pytest.raises(BadInput):
         session_files.ratings(content, "a.csv", {}, (1.0, 5.0))
 
@@ -79,14 +79,14 @@ def test_what_counts_or_names_ratings_is_none(name: str) -> None:
 def test_times_in_the_third_column_are_not_guessed_to_be_ratings(header: str, time: str) -> None:
     row = "{u},{i}," + time + ("" if header else ",{r}")
     with pytest.raises(BadInput, match=r"would be the rating, and holds times"):
-        found(table(header, row))
+        read(table(header, row))
     assert session_files.preview(table(header, row), "a.csv")[1].get("rating") == (
         None if header else "column 4"
     )
 
 
 def test_columns_without_a_header_are_named_by_their_place() -> None:
-    ratings, report = found(
+    ratings, report = read(
         table("", "{u},{i},{t},{r}"), columns={"rating": "column 4", "time": "3"}
     )
     true_values(ratings)
@@ -97,7 +97,7 @@ def test_columns_without_a_header_are_named_by_their_place() -> None:
         ("time", "column 3"),
     )
     assert ratings.order is not None and ratings.order.min() == EPOCH
-    assert found(table("", "{r},{i},{u}"), columns={"user": "3", "rating": "1"})[0].n_users == 8
+    assert read(table("", "{r},{i},{u}"), columns={"user": "3", "rating": "1"})[0].n_users == 8
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_columns_without_a_header_are_named_by_their_place() -> None:
     ],
 )
 def test_a_column_of_times_is_found_by_name(name: str) -> None:
-    ratings, report = found(table(f"user,item,rating,{name}", "{u},{i},{r},{t}"))
+    ratings, report = read(table(f"user,item,rating,{name}", "{u},{i},{r},{t}"))
     assert dict(report.columns)["time"] == name and ratings.order is not None
 
 
@@ -122,21 +122,19 @@ def test_a_column_of_times_is_found_by_name(name: str) -> None:
     "name", ["release_date", "BirthDate", "member_since_date", "published_on", "play_count"]
 )
 def test_when_something_was_released_is_no_time_of_a_rating(name: str) -> None:
-    assert "time" not in dict(
-        found(table(f"user,item,rating,{name}", "{u},{i},{r},{t}"))[1].columns
-    )
+    assert "time" not in dict(read(table(f"user,item,rating,{name}", "{u},{i},{r},{t}"))[1].columns)
 
 
 def test_of_two_times_the_ratings_own_is_taken() -> None:
-    _, report = found(table("user,item,rating,event_date,review_date", "{u},{i},{r},{t},{t}"))
+    _, report = read(table("user,item,rating,event_date,review_date", "{u},{i},{r},{t},{t}"))
     assert dict(report.columns)["time"] == "review_date"
 
 
 def test_a_role_may_be_given_to_nobody_and_a_column_to_one_role_only() -> None:
     content = table("user,item,rating,timestamp", "{u},{i},{r},{t}")
-    assert found(content, columns={"time": ""})[0].order is None
+    assert read(content, columns={"time": ""})[0].order is None
     with pytest.raises(BadInput, match="'item' was chosen for the user and for the item"):
-        found(content, columns={"user": "item", "item": "item"})
+        read(content, columns={"user": "item", "item": "item"})
 
 
 # ---- bounds --------------------------------------------------------------------------------------
@@ -145,7 +143,7 @@ def test_a_role_may_be_given_to_nobody_and_a_column_to_one_role_only() -> None:
 def test_more_than_a_tenth_clamped_is_refused_and_a_tenth_is_told() -> None:
     good = [f"{user},{item},{rating}" for user, item, rating in PAIRS[:36]]
     bad = [f"9,{item},{8 + item}" for item in range(5)]
-    _, report = found("\n".join(["user,item,rating", *good, *bad[:4], ""]).encode())
+    _, report = read("\n".join(["user,item,rating", *good, *bad[:4], ""]).encode())
     assert {problem.kind: problem.count for problem in report.problems} == {CLAMPED_VALUE: 4}
     with pytest.raises(
         BadInput,
@@ -154,7 +152,7 @@ def test_more_than_a_tenth_clamped_is_refused_and_a_tenth_is_told() -> None:
             r" bounds 1 to 5\. The first is line 38: '8'"
         ),
     ):
-        found("\n".join(["user,item,rating", *good, *bad, ""]).encode())
+        read("\n".join(["user,item,rating", *good, *bad, ""]).encode())
 
 
 def test_a_time_that_is_asked_for_as_the_rating_is_refused_too() -> None:
@@ -165,7 +163,7 @@ def test_a_time_that_is_asked_for_as_the_rating_is_refused_too() -> None:
             r" 'r'\}"
         ),
     ):
-        found(table("user,item,when,r", "{u},{i},{t},{r}"), columns={"rating": "when"})
+        read(table("user,item,when,r", "{u},{i},{t},{r}"), columns={"rating": "when"})
 
 
 def test_clamping_is_refused_in_official_layouts_as_well(tmp_path: Path) -> None:
@@ -179,7 +177,7 @@ def test_clamping_is_refused_in_official_layouts_as_well(tmp_path: Path) -> None
 
 
 def test_the_report_shows_three_values_of_each_column_on_the_screen_alone() -> None:
-    _, report = found(table("user,item,rating,ReviewDate", "{u},{i},{r},{t}"))
+    _, report = read(table("user,item,rating,ReviewDate", "{u},{i},{r},{t}"))
     for line in (
         "user: user (1, 2, 3)",
         "item: item (10, 11, 12)",
@@ -191,13 +189,13 @@ def test_the_report_shows_three_values_of_each_column_on_the_screen_alone() -> N
 
 
 def test_what_leaves_holds_no_value_of_anybody() -> None:
-    _, report = found(table("user,item,rating", "{u},{i},{r}") + b"1,11,secret\n")
+    _, report = read(table("user,item,rating", "{u},{i},{r}") + b"1,11,secret\n")
     assert "secret" not in str(report.facts) and report.facts["problems"][0]["count"] == 1
 
 
 def test_decimal_commas_and_points_are_told() -> None:
     rows = [f"{user};{item};{('1.234', '2,5')[item % 2]}" for user, item, _ in PAIRS]
-    ratings, report = found("\n".join(["user;item;rating", *rows, ""]).encode())
+    ratings, report = read("\n".join(["user;item;rating", *rows, ""]).encode())
     assert sorted(set(ratings.values.tolist())) == [pytest.approx(1.234), 2.5]
     assert "16 ratings have a comma, which was read as the decimal sign" in report.words
     assert (
@@ -211,7 +209,7 @@ def test_a_comma_is_a_decimal_sign_wherever_it_separates_nothing(separator: str)
         separator.join((str(user), str(item), "1.003,5" if item == 10 else "1002,25"))
         for user, item, _ in PAIRS
     ]
-    ratings, _ = found(
+    ratings, _ = read(
         "\n".join([separator.join(("user", "item", "rating")), *rows, ""]).encode(),
         bounds=(1000, 1005),
     )
@@ -220,20 +218,20 @@ def test_a_comma_is_a_decimal_sign_wherever_it_separates_nothing(separator: str)
 
 def test_ids_written_in_two_ways_are_told() -> None:
     rows = [f"{user},{item}{'.0' if user % 2 else ''},{rating}" for user, item, rating in PAIRS]
-    ratings, report = found("\n".join(["user,item,rating", *rows, "01,10,3", ""]).encode())
+    ratings, report = read("\n".join(["user,item,rating", *rows, "01,10,3", ""]).encode())
     assert (ratings.n_users, ratings.n_items) == (9, 10)
     assert (
         "5 items are numbers written in two ways, such as 1, 1.0 and 01. Ids are text: they were"
         " taken as different items." in report.words
     )
     assert "1 users are numbers written in two ways" in report.words
-    assert "two ways" not in found(table("user,item,rating", "{u},{i},{r}"))[1].words
+    assert "two ways" not in read(table("user,item,rating", "{u},{i},{r}"))[1].words
 
 
 # ---- advice is what the same command takes -------------------------------------------------------
 
 
-def advised(error: BadInput) -> str:
+def path_in(error: BadInput) -> str:
     path = re.search(r"'(/[^']*\?[^']*)'", str(error))
     assert path is not None, str(error)
     return path.group(1)
@@ -256,7 +254,7 @@ def test_what_is_advised_of_a_path_works(tmp_path: Path, header: str, row: str, 
     with pytest.raises(BadInput) as error:
         datasets.load(path)
     assert "columns={" not in str(error.value)
-    better = advised(error.value)
+    better = path_in(error.value)
     assert (
         dict(parse_qsl(facts)).items() - {("user", "usr")}
         <= dict(parse_qsl(better.partition("?")[2])).items()
@@ -269,10 +267,10 @@ def test_what_is_advised_of_a_path_works(tmp_path: Path, header: str, row: str, 
 def test_python_pages_and_imports_advise_what_they_take(tmp_path: Path) -> None:
     content = table("who,what,how", "{u},{i},{r}")
     with pytest.raises(BadInput) as error:
-        found(content)
-    named = re.search(r"columns=(\{.*?\})", str(error.value))
-    assert named is not None
-    true_values(found(content, columns=dict(re.findall(r"'(\w+)': '(\w+)'", named.group(1))))[0])
+        read(content)
+    match = re.search(r"columns=(\{.*?\})", str(error.value))
+    assert match is not None
+    true_values(read(content, columns=dict(re.findall(r"'(\w+)': '(\w+)'", match.group(1))))[0])
     with pytest.raises(
         BadInput, match="Choose another column above, under Who and What and Rating"
     ):

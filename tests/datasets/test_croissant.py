@@ -21,14 +21,14 @@ def test_the_folder_holds_the_ratings_and_says_so(tmp_path: Path) -> None:
     assert main(["datasets", "--croissant", "cinema-small", "--out", str(place)]) == 0
     ratings = load("cinema-small")
     assert isinstance(ratings, Ratings)
-    said = json.loads((place / "croissant.json").read_text("utf-8"))
-    (file,) = said["distribution"]
+    description = json.loads((place / "croissant.json").read_text("utf-8"))
+    (file,) = description["distribution"]
     assert file["sha256"] == hashlib.sha256((place / "ratings.csv").read_bytes()).hexdigest()
-    with (place / "ratings.csv").open(newline="", encoding="utf-8") as opened:
-        rows = list(csv.DictReader(opened))
+    with (place / "ratings.csv").open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
     assert [float(it["rating"]) for it in rows] == ratings.values.tolist()
     assert [int(it["user"]) for it in rows] == ratings.users.tolist()
-    fields = [it["name"] for it in said["recordSet"][0]["field"]]
+    fields = [it["name"] for it in description["recordSet"][0]["field"]]
     assert fields == list(rows[0])
 
 
@@ -38,11 +38,11 @@ def test_mlcroissant_validates_and_loads_it(tmp_path: Path) -> None:
     )
     place = tmp_path / "films"
     assert main(["datasets", "--croissant", "cinema-small", "--out", str(place)]) == 0
-    found = croissant.Dataset(jsonld=str(place / "croissant.json"))
-    assert not found.metadata.issues.errors
+    dataset = croissant.Dataset(jsonld=str(place / "croissant.json"))
+    assert not dataset.metadata.issues.errors
     ratings = load("cinema-small")
     assert isinstance(ratings, Ratings)
-    records = [it for _, it in zip(range(50), found.records(record_set="ratings"), strict=False)]
+    records = [it for _, it in zip(range(50), dataset.records(record_set="ratings"), strict=False)]
     assert [it["ratings/rating"] for it in records] == ratings.values[:50].tolist()
     assert [it["ratings/user"] for it in records] == ratings.users[:50].tolist()
 
@@ -62,7 +62,7 @@ def test_what_is_not_written_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("options", "message"),
     [
         (["--croissant", "cinema-small"], "--out"),
         (["--out", "films"], "--croissant"),
@@ -70,7 +70,7 @@ def test_what_is_not_written_is_said(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_options_are_said(
-    given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["datasets", *given]) == 2
-    assert said in capsys.readouterr().err
+    assert main(["datasets", *options]) == 2
+    assert message in capsys.readouterr().err

@@ -28,8 +28,8 @@ START = datetime(2019, 11, 27, 13, 5, 9, tzinfo=UTC)
 MOMENTS = [START + timedelta(days=step * 17, hours=step % 5) for step in range(40)]
 
 
-def found(texts: Sequence[str], *more: Sequence[str], declared: object = None) -> ColumnTimes:
-    column = Column(declared)  # type: ignore[arg-type]
+def times_of(texts: Sequence[str], *more: Sequence[str], order: object = None) -> ColumnTimes:
+    column = Column(order)  # type: ignore[arg-type]
     for batch in (texts, *more):
         column.take(pa.array(batch))
     return column.found()
@@ -55,7 +55,7 @@ def found(texts: Sequence[str], *more: Sequence[str], declared: object = None) -
     ],
 )
 def test_dates_are_read_and_their_form_is_said(form: str, words: str) -> None:
-    got = found([moment.strftime(form) for moment in MOMENTS])
+    got = times_of([moment.strftime(form) for moment in MOMENTS])
     truth = [
         datetime.strptime(moment.strftime(form), form).replace(tzinfo=UTC) for moment in MOMENTS
     ]
@@ -79,19 +79,19 @@ def test_dates_are_read_and_their_form_is_said(form: str, words: str) -> None:
     ],
 )
 def test_the_unit_of_numbers_is_said(unit: str, scale: int, tail: str) -> None:
-    got = found([f"{int(moment.timestamp()) * scale}{tail}" for moment in MOMENTS])
+    got = times_of([f"{int(moment.timestamp()) * scale}{tail}" for moment in MOMENTS])
     assert got.words == f"Times were read as {unit} since 1970."
     assert got.order is not None and (np.diff(got.order) > 0).all()
 
 
 def test_numbers_without_a_unit_give_an_order_and_say_so() -> None:
-    assert "only their order" in found(["3", "1", "2"]).words
-    assert "eight digits" in found(["20210304", "20191231"]).words
+    assert "only their order" in times_of(["3", "1", "2"]).words
+    assert "eight digits" in times_of(["20210304", "20191231"]).words
 
 
 def test_two_units_in_one_column_give_no_order() -> None:
     """Else every time in milliseconds would come after every time in seconds."""
-    got = found(
+    got = times_of(
         [str(int(moment.timestamp())) for moment in MOMENTS[:30]],
         [str(int(moment.timestamp()) * 1000) for moment in MOMENTS[30:]],
     )
@@ -101,32 +101,33 @@ def test_two_units_in_one_column_give_no_order() -> None:
 
 
 def test_whole_seconds_and_fractions_of_them_are_one_order() -> None:
-    got = found(["978300000", "978300002"], ["978300000.5", "978300001"])
+    got = times_of(["978300000", "978300002"], ["978300000.5", "978300001"])
     assert got.order is not None and np.argsort(got.order).tolist() == [0, 2, 3, 1]
 
 
 def test_the_whole_column_decides_not_its_beginning() -> None:
     early, late = ["01/02/2021", "03/04/2021"], ["25/12/2021"]
-    assert "with the day first: some first number is above 12" in found(early, late).words
+    assert "with the day first: some first number is above 12" in times_of(early, late).words
     assert (
-        "with the month first: some second number is above 12" in found(early, ["12/25/2021"]).words
+        "with the month first: some second number is above 12"
+        in times_of(early, ["12/25/2021"]).words
     )
-    both = found(early, late, ["12/25/2021"])
+    both = times_of(early, late, ["12/25/2021"])
     assert both.order is None and both.unread.sum() == 1
 
 
 def test_what_no_date_tells_is_assumed_and_can_be_declared() -> None:
     assert (
         "with the month first: no date of the column tells, so this was assumed"
-        in found(["01/02/2021"]).words
+        in times_of(["01/02/2021"]).words
     )
     assert (
         "with the day first: no date of the column tells, so this was assumed"
-        in found(["01.02.2021"]).words
+        in times_of(["01.02.2021"]).words
     )
-    got = found(["01/02/2021"], declared="dmy")
+    got = times_of(["01/02/2021"], order="dmy")
     assert "with the day first: so it was declared" in got.words and got.assumption == ""
-    assert found(["25/12/2021"], declared="mdy").order is None
+    assert times_of(["25/12/2021"], order="mdy").order is None
 
 
 @pytest.mark.parametrize(
@@ -169,10 +170,10 @@ def test_a_table_says_how_its_dates_were_read_and_what_that_rests_on() -> None:
         "Dates such as 03/04/2021 were read with the day first" in report.words
         and FORMAT_IS_PUBLIC in ratings.assumptions
     )
-    declared, _ = read_table(
+    with_order, _ = read_table(
         table("25/12/2020", "01/02/2021", "03/01/2021"), name="a.csv", bounds=(1, 5), dates="dmy"
     )
-    assert FORMAT_IS_PUBLIC not in declared.assumptions
+    assert FORMAT_IS_PUBLIC not in with_order.assumptions
 
 
 def test_every_time_that_cannot_be_read_is_counted() -> None:
@@ -201,10 +202,10 @@ def test_what_was_brought_keeps_what_its_dates_rest_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    brought = session_files.ratings(table("25/12/2020", "01/02/2021"), "a.csv", {}, (1.0, 5.0))
+    upload = session_files.ratings(table("25/12/2020", "01/02/2021"), "a.csv", {}, (1.0, 5.0))
     assert (
-        FORMAT_IS_PUBLIC in brought.entry.assumptions
-        and FORMAT_IS_PUBLIC in datasets.load(brought.entry.id).assumptions
+        FORMAT_IS_PUBLIC in upload.entry.assumptions
+        and FORMAT_IS_PUBLIC in datasets.load(upload.entry.id).assumptions
     )
     plain = session_files.ratings(
         table("25/12/2020", "01/02/2021"), "a.csv", {}, (1.0, 5.0), dates="dmy"

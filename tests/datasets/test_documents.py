@@ -13,7 +13,7 @@ from dpmf_core.errors import BadInput
 from dpmf_datasets import sample_paths
 from dpmf_datasets.readers import text
 from dpmf_datasets.readers.encodings import ENCODING_IS_PUBLIC, Reader
-from tests.datasets.test_sample_sets import DOCS, loaded
+from tests.datasets.test_sample_sets import DOCS, load_samples
 
 # ---- documents -----------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ def test_words_are_counted_in_reading_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "said"),
+    ("texts", "message"),
     [
         (["one", "two"], "holds 2 documents"),
         (["of the"] * 4, "holds no word"),
@@ -49,8 +49,8 @@ def test_words_are_counted_in_reading_order() -> None:
         ([""] * 3, "holds no word"),
     ],
 )
-def test_what_has_no_topics_is_refused(texts: list[str], said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_what_has_no_topics_is_refused(texts: list[str], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         text.documents(texts, name="tiny")
 
 
@@ -70,17 +70,17 @@ def test_documents_come_from_lines_folders_archives_and_columns(tmp_path: Path) 
     table.write_text(
         "id,TITLE\n" + "\n".join(f'{place},"{doc}"' for place, doc in enumerate(DOCS)), "utf-8"
     )
-    words = loaded(str(lines)).vocabulary
+    words = load_samples(str(lines)).vocabulary
     for path in (
         str(folder),
         str(tmp_path / "docs.zip"),
         str(tmp_path / "docs.tar"),
         f"{table}?text=title",
     ):
-        found = loaded(path)
-        assert found.vocabulary == words
-        assert found.unit == "document"
-        assert not found.public
+        samples = load_samples(path)
+        assert samples.vocabulary == words
+        assert samples.unit == "document"
+        assert not samples.public
     with pytest.raises(BadInput, match=r"no column 'body'. Its columns: id, TITLE"):
         datasets.load(f"{table}?text=body")
 
@@ -131,11 +131,11 @@ CYRILLIC = {"москва", "переговорах", "правительств�
 
 def of_lines(tmp_path: Path, content: bytes, facts: str = "") -> tuple[Samples, str]:
     (tmp_path / "a.txt").write_bytes(content)
-    found = sample_paths.at(
+    result = sample_paths.at(
         tmp_path / "a.txt", dict(pair.split("=") for pair in facts.split("&") if pair)
     )
-    assert found is not None
-    return found[0], found[1].words
+    assert result is not None
+    return result[0], result[1].words
 
 
 def test_words_have_letters_of_every_script(tmp_path: Path) -> None:
@@ -159,9 +159,9 @@ def test_words_have_letters_of_every_script(tmp_path: Path) -> None:
 def test_russian_comes_out_right_in_every_encoding(tmp_path: Path, encoding: str) -> None:
     samples, words = of_lines(tmp_path, (RUSSIAN * 2).encode(encoding))
     assert set(samples.vocabulary or ()) >= CYRILLIC
-    found = encoding not in ("utf-8", "utf-16", "utf-8-sig", "utf-32")
-    assert ("the likeliest encoding. Not so? Declare another encoding" in words) == found
-    assert (ENCODING_IS_PUBLIC in samples.assumptions) == found
+    uncertain = encoding not in ("utf-8", "utf-16", "utf-8-sig", "utf-32")
+    assert ("the likeliest encoding. Not so? Declare another encoding" in words) == uncertain
+    assert (ENCODING_IS_PUBLIC in samples.assumptions) == uncertain
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-8"])
@@ -200,14 +200,14 @@ def test_short_files_tell_their_encoding_together(tmp_path: Path) -> None:
     words = RUSSIAN.replace(".", "").split()
     for place in range(0, len(words) - 1, 2):
         (folder / f"{place}.txt").write_bytes(" ".join(words[place : place + 2]).encode("koi8-r"))
-    samples = loaded(str(folder))
+    samples = load_samples(str(folder))
     assert set(samples.vocabulary or ()) == {word.lower() for word in words if len(word) > 2}
     assert ENCODING_IS_PUBLIC in samples.assumptions
 
 
 def test_what_is_lost_is_counted(tmp_path: Path) -> None:
-    broken = GERMAN.encode().replace("ß".encode(), "ß".encode()[:1], 1)
-    samples, words = of_lines(tmp_path, broken)
+    content = GERMAN.encode().replace("ß".encode(), "ß".encode()[:1], 1)
+    samples, words = of_lines(tmp_path, content)
     assert "1 x character that cannot be read" in words and "No problem found" not in words
     assert "münchen" in (samples.vocabulary or ())  # the others' letters stay
     _, words = of_lines(

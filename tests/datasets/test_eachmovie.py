@@ -51,15 +51,15 @@ def test_a_file_alone_without_times(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("votes", "said"),
+    ("votes", "message"),
     [
         ("1\t10\t5\t1\tx\n", "from 0 to 1. Got 5 to 5"),
         ("1\t10\tgood\t1\tx\n", "no score"),
         ("1 10\n", "five columns"),
     ],
 )
-def test_what_is_wrong_is_a_sentence(tmp_path: Path, votes: str, said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_what_is_wrong_is_a_sentence(tmp_path: Path, votes: str, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         datasets.import_("eachmovie", folder(tmp_path, votes))
 
 

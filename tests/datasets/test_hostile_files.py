@@ -15,7 +15,7 @@ from tests.support import hostile
 from tests.support.hostile import BOMBS, BYTES, SOUND, harms
 
 EACH = 200
-FAILED = sorted((Path(__file__).parents[1] / "hostile_files").iterdir())
+HARMFUL_FILES = sorted((Path(__file__).parents[1] / "hostile_files").iterdir())
 HEAVY = (
     "a zip of 3 GB",
     "a zip of 3 GB called a table",
@@ -35,8 +35,8 @@ forks = pytest.mark.skipif(
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SOUND)
 def test_damaged_files(kind: str, tmp_path: Path) -> None:
-    found, peak = harms(kind, EACH, tmp_path, fork=True)
-    assert not found, found[0]
+    harmful, peak = harms(kind, EACH, tmp_path, fork=True)
+    assert not harmful, harmful[0]
     assert peak < BYTES
 
 
@@ -44,13 +44,13 @@ def test_damaged_files(kind: str, tmp_path: Path) -> None:
     "kind", [pytest.param(name, marks=pytest.mark.slow if name in HEAVY else ()) for name in BOMBS]
 )
 def test_what_is_made_to_hurt(kind: str, tmp_path: Path) -> None:
-    found, _ = harms(kind, 1, tmp_path)
-    assert not found, found[0]
+    harmful, _ = harms(kind, 1, tmp_path)
+    assert not harmful, harmful[0]
     assert not Path("/tmp/evil.csv").exists() and not Path("/tmp/dpmf-pwned").exists()
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.name != LOCK]
 
 
-@pytest.mark.parametrize("file", FAILED, ids=lambda file: file.name)
+@pytest.mark.parametrize("file", HARMFUL_FILES, ids=lambda file: file.name)
 def test_every_file_that_ever_did_harm(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,7 +67,7 @@ def test_a_reader_that_crashes_is_a_sentence(
     """scipy's reader follows a damaged file out of its memory: that process ends, ours goes on."""
     file = tmp_path / "a.mat"
     file.write_bytes(
-        next(path for path in FAILED if path.name.startswith("reader-crash")).read_bytes()
+        next(path for path in HARMFUL_FILES if path.name.startswith("reader-crash")).read_bytes()
     )
     code, _ = matlab._apart(file, "", tmp_path / "out.npz")
     assert code < 0
@@ -85,8 +85,8 @@ def test_the_reading_process_imports_nothing_of_a_script_beside_it(
     file = tmp_path / "a.mat"
     file.write_bytes(next(iter(SOUND["mat"]()))[1])
     monkeypatch.chdir(tmp_path)
-    code, told = matlab._apart(file, "", tmp_path / "out.npz")
-    assert (code, told) == (0, "")
+    code, output = matlab._apart(file, "", tmp_path / "out.npz")
+    assert (code, output) == (0, "")
 
 
 def test_harm_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,14 +96,14 @@ def test_harm_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         session_files, "preview", lambda content, name: {}[name] if name != "warm.csv" else None
     )
-    told: list[object] = []
+    messages: list[object] = []
     hostile._all(
         "csv",
         3,
         0,
         str(tmp_path),
-        type("Queue", (), {"put": staticmethod(told.append)})(),
+        type("Queue", (), {"put": staticmethod(messages.append)})(),
         fork=False,
     )
-    assert [type(one) for one in told] == [hostile.Harm] * 3 + [int]
-    assert "KeyError" in told[0].what  # type: ignore[attr-defined]
+    assert [type(one) for one in messages] == [hostile.Harm] * 3 + [int]
+    assert "KeyError" in messages[0].what  # type: ignore[attr-defined]

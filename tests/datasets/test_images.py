@@ -13,26 +13,26 @@ import dpmf_datasets as datasets
 from dpmf_core.errors import BadInput
 from dpmf_datasets import sample_sets
 from dpmf_datasets.readers import images
-from tests.datasets.test_sample_sets import loaded, portraits
+from tests.datasets.test_sample_sets import load_samples, portraits
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_matlab_images_are_put_upright(tmp_path: Path, turned: bool) -> None:
+@pytest.mark.parametrize("by_columns", [False, True])
+def test_matlab_images_are_put_upright(tmp_path: Path, by_columns: bool) -> None:
     faces = portraits()
     savemat(
         tmp_path / "faces.mat",
         {
-            "fea": (faces.swapaxes(1, 2) if turned else faces).reshape(6, -1),
+            "fea": (faces.swapaxes(1, 2) if by_columns else faces).reshape(6, -1),
             "gnd": np.arange(6)[:, None],
         },
     )
     samples, report = images.from_matlab(tmp_path / "faces.mat", name="faces", public=True)
     np.testing.assert_allclose(samples.X, faces.reshape(6, -1), rtol=1e-6)
-    assert ("put upright" in report.note) == turned
-    declared = loaded(
-        str(tmp_path / "faces.mat") + f"?key=fea&order={'columns' if turned else 'lines'}"
+    assert ("put upright" in report.note) == by_columns
+    with_order = load_samples(
+        str(tmp_path / "faces.mat") + f"?key=fea&order={'columns' if by_columns else 'lines'}"
     )
-    np.testing.assert_allclose(declared.X, samples.X, rtol=1e-6)
+    np.testing.assert_allclose(with_order.X, samples.X, rtol=1e-6)
     with pytest.raises(BadInput, match="order is how pixels are stored"):
         datasets.load(str(tmp_path / "faces.mat") + "?order=sideways")
 
@@ -46,7 +46,7 @@ def test_how_private_images_are_stored_is_not_read_off_them(tmp_path: Path) -> N
         (faces, faces.swapaxes(1, 2), np.concatenate([faces[:1] * 0, faces[1:]]))
     ):
         savemat(tmp_path / f"{place}.mat", {"fea": rows.reshape(6, -1)})
-    lying, standing, without = (loaded(str(tmp_path / f"{place}.mat")) for place in range(3))
+    lying, standing, without = (load_samples(str(tmp_path / f"{place}.mat")) for place in range(3))
     assert not lying.public
     np.testing.assert_allclose(standing.X, faces.reshape(6, -1), rtol=1e-6)  # as MATLAB stores them
     np.testing.assert_allclose(lying.X, faces.swapaxes(1, 2).reshape(6, -1), rtol=1e-6)
@@ -59,7 +59,7 @@ def test_images_that_are_no_square_need_their_size(tmp_path: Path) -> None:
     path = str(tmp_path / "faces.mat")
     with pytest.raises(BadInput, match="145 columns, which is no square image"):
         datasets.load(path)
-    assert loaded(path + "?drop=145").image == (12, 12)
+    assert load_samples(path + "?drop=145").image == (12, 12)
     with pytest.raises(BadInput, match="10 x 10 have 100 pixels"):
         datasets.load(path + "?image=10,10")
     with pytest.raises(BadInput, match="There is no column 146"):
@@ -73,7 +73,7 @@ def test_the_wrong_key_names_the_right_ones(tmp_path: Path) -> None:
     path = str(tmp_path / "faces.mat")
     with pytest.raises(BadInput, match=r"no matrix 'fea'. It has pictures \(6 x 144\)"):
         datasets.load(path + "?key=fea")
-    assert loaded(path).X.shape == (6, 144)
+    assert load_samples(path).X.shape == (6, 144)
 
 
 @pytest.mark.parametrize("content", [b"", b"not matlab", b"MATLAB 5.0 MAT-file" + bytes(200)])
@@ -108,8 +108,8 @@ def test_pictures_come_from_an_archive_and_what_is_none_is_told(tmp_path: Path) 
     assert "1 x picture that is cut short or damaged, left out (file 7)" in report.words
     assert (report.read, report.kept) == (8, 6)
     assert samples.assumptions == (images.IMAGE_SIZE_IS_PUBLIC,)  # it is that of somebody's picture
-    declared = loaded(str(tmp_path / "faces.zip") + "?image=6x6")
-    assert declared.X.shape == (6, 36) and declared.assumptions == (sample_sets.NUMBER_IS_PUBLIC,)
+    with_size = load_samples(str(tmp_path / "faces.zip") + "?image=6x6")
+    assert with_size.X.shape == (6, 36) and with_size.assumptions == (sample_sets.NUMBER_IS_PUBLIC,)
 
 
 def test_an_archive_without_pictures_is_refused(tmp_path: Path) -> None:

@@ -124,54 +124,54 @@ WRITERS: list[Write] = [
 ]
 
 
-def opened(folder: Path, place: str, **facts: str) -> Ratings:
+def load_from(folder: Path, place: str, **facts: str) -> Ratings:
     """The ratings at a place in the folder, with more said after it."""
     path, _, query = place.partition("?")
-    said = "&".join([*([query] if query else []), *(f"{k}={v}" for k, v in facts.items())])
-    found = load(f"{path if '://' in path else folder / path}?{said}")
-    assert isinstance(found, Ratings)
-    return found
+    query_facts = "&".join([*([query] if query else []), *(f"{k}={v}" for k, v in facts.items())])
+    ratings = load(f"{path if '://' in path else folder / path}?{query_facts}")
+    assert isinstance(ratings, Ratings)
+    return ratings
 
 
 @pytest.mark.parametrize("write", WRITERS, ids=lambda it: it.__name__[1:])
 def test_every_kind_holds_the_same_ratings(tmp_path: Path, write: Write) -> None:
     (tmp_path / "first").mkdir()
-    expected = opened(tmp_path / "first", _csv(tmp_path / "first", FRAME), bounds="1,5")
-    found = opened(tmp_path, write(tmp_path, FRAME), bounds="1,5")
-    assert found.labels == expected.labels == tuple(map(str, range(9)))
-    assert found.n_users == 12 and found.order is not None and expected.order is not None
+    expected = load_from(tmp_path / "first", _csv(tmp_path / "first", FRAME), bounds="1,5")
+    ratings = load_from(tmp_path, write(tmp_path, FRAME), bounds="1,5")
+    assert ratings.labels == expected.labels == tuple(map(str, range(9)))
+    assert ratings.n_users == 12 and ratings.order is not None and expected.order is not None
     for name in ("users", "items", "values"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    np.testing.assert_array_equal(found.order.argsort(), expected.order.argsort())
-    assert not found.public
+        np.testing.assert_array_equal(getattr(ratings, name), getattr(expected, name))
+    np.testing.assert_array_equal(ratings.order.argsort(), expected.order.argsort())
+    assert not ratings.public
 
 
 def test_a_wide_table_is_a_row_for_each_user(tmp_path: Path) -> None:
     wide = FRAME.pivot_table("rating", "user_id", "item_id").reset_index()
     wide.columns = wide.columns.map(str)
-    expected = opened(tmp_path, _csv(tmp_path, FRAME), bounds="1,5")
+    expected = load_from(tmp_path, _csv(tmp_path, FRAME), bounds="1,5")
     wide.to_csv(tmp_path / "wide.csv", index=False)
     wide.to_parquet(tmp_path / "wide.parquet")
     for name in ("wide.csv", "wide.parquet"):
-        found = opened(tmp_path, name, layout="wide", bounds="1,5")
-        assert found.labels == expected.labels and len(found) == len(expected) < 12 * 9
+        ratings = load_from(tmp_path, name, layout="wide", bounds="1,5")
+        assert ratings.labels == expected.labels and len(ratings) == len(expected) < 12 * 9
         for part in ("users", "items", "values"):
-            np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
+            np.testing.assert_array_equal(getattr(ratings, part), getattr(expected, part))
     wide[[*wide.columns[1:], "user_id"]].to_csv(tmp_path / "last.csv", index=False)
-    last = opened(tmp_path, "last.csv", layout="wide", user="user_id", bounds="1,5")
+    last = load_from(tmp_path, "last.csv", layout="wide", user="user_id", bounds="1,5")
     np.testing.assert_array_equal(last.values, expected.values)
     with pytest.raises(BadInput, match=r"layout is long .* or wide .* Got 'tall'"):
-        opened(tmp_path, "wide.csv", layout="tall", bounds="1,5")
+        load_from(tmp_path, "wide.csv", layout="tall", bounds="1,5")
 
 
 @pytest.mark.parametrize("header", [True, False])
 def test_interactions_without_ratings_count_as_one(tmp_path: Path, header: bool) -> None:
     FRAME[["user_id", "item_id"]].to_csv(tmp_path / "clicks.csv", index=False, header=header)
-    found = opened(tmp_path, "clicks.csv", rating="")
-    assert found.bounds == (0.0, 1.0) and set(found.values.tolist()) == {1.0}
-    assert len(found) == len(FRAME.drop_duplicates(["user_id", "item_id"]))
+    ratings = load_from(tmp_path, "clicks.csv", rating="")
+    assert ratings.bounds == (0.0, 1.0) and set(ratings.values.tolist()) == {1.0}
+    assert len(ratings) == len(FRAME.drop_duplicates(["user_id", "item_id"]))
     with pytest.raises(BadInput, match="Leave bounds out"):
-        opened(tmp_path, "clicks.csv", rating="", bounds="1,5")
+        load_from(tmp_path, "clicks.csv", rating="", bounds="1,5")
 
 
 def test_a_sparse_matrix_of_scipy_is_read(tmp_path: Path) -> None:
@@ -179,15 +179,15 @@ def test_a_sparse_matrix_of_scipy_is_read(tmp_path: Path) -> None:
     cells = FRAME.assign(user=users).drop_duplicates(["user", "item_id"])
     matrix = csr_array((cells["rating"], (cells["user"], cells["item_id"])))
     save_npz(tmp_path / "m.npz", matrix)
-    found = opened(tmp_path, "m.npz", bounds="1,5")
-    assert len(found) == matrix.nnz and found.shape.n_items == 9
-    np.testing.assert_allclose(np.sort(found.values), np.sort(matrix.data))
+    ratings = load_from(tmp_path, "m.npz", bounds="1,5")
+    assert len(ratings) == matrix.nnz and ratings.shape.n_items == 9
+    np.testing.assert_allclose(np.sort(ratings.values), np.sort(matrix.data))
 
 
 def test_pickles_are_not_read(tmp_path: Path) -> None:
     np.savez(tmp_path / "p.npz", user=np.array([{"a": 1}], object), item=[1], rating=[1])
     with pytest.raises(BadInput, match=r"p\.npz cannot be read as arrays: .*allow_pickle=False"):
-        opened(tmp_path, "p.npz", bounds="1,5")
+        load_from(tmp_path, "p.npz", bounds="1,5")
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_pickles_are_not_read(tmp_path: Path) -> None:
 def test_damaged_files_are_refused(tmp_path: Path, name: str, content: bytes, words: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(BadInput, match=words):
-        opened(tmp_path, name, bounds="1,5")
+        load_from(tmp_path, name, bounds="1,5")
 
 
 @pytest.mark.parametrize("write", [_json_lines, _feather, _recbole, _npz, _sqlite, _lenskit])
@@ -214,26 +214,26 @@ def test_the_advice_of_each_refusal_works_as_it_stands(tmp_path: Path, write: Wr
     place, refusals = str(tmp_path / write(tmp_path, odd)), 0
     while True:
         try:
-            found = load(place)
+            ratings = load(place)
             break
-        except BadInput as refused:
-            advice = re.search(r"e\.g\. '([^']*)'", str(refused))
-            assert advice is not None and advice[1] != place, refused
+        except BadInput as error:
+            advice = re.search(r"e\.g\. '([^']*)'", str(error))
+            assert advice is not None and advice[1] != place, error
             place, refusals = advice[1], refusals + 1
-    assert isinstance(found, Ratings) and len(found) > 20 and 1 <= refusals <= 2
+    assert isinstance(ratings, Ratings) and len(ratings) > 20 and 1 <= refusals <= 2
 
 
 def test_uploads_are_read_as_files_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "home"))
-    expected = opened(tmp_path, _csv(tmp_path, FRAME), bounds="1,5")
+    expected = load_from(tmp_path, _csv(tmp_path, FRAME), bounds="1,5")
     for write in (_json_lines, _feather, _recbole, _npz):
         name = write(tmp_path, FRAME)
         content = (tmp_path / name).read_bytes()
         names, roles, rows = session_files.preview(content, name)
         assert roles["rating"] == "rating" and len(rows) == 48 and "user_id" in names
-        brought = session_files.ratings(content, name, {}, (1.0, 5.0))
-        assert isinstance(brought.data, Ratings)
-        np.testing.assert_array_equal(brought.data.values, expected.values)
+        upload = session_files.ratings(content, name, {}, (1.0, 5.0))
+        assert isinstance(upload.data, Ratings)
+        np.testing.assert_array_equal(upload.data.values, expected.values)
 
 
 # ---- databases -----------------------------------------------------------------------------------
@@ -241,24 +241,24 @@ def test_uploads_are_read_as_files_are(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_what_is_wrong_with_an_address_is_said(tmp_path: Path) -> None:
     place = f"sqlite:///{tmp_path}/{_sqlite(tmp_path, FRAME)}"
-    for asked, words in (
+    for address, words in (
         (place.replace("seen", "sean"), "no table 'sean'. Did you mean 'seen'"),
         (place.partition("?")[0], r"several tables\. .*other, seen.*E\.g\. 'sqlite:///"),
         (f"sqlite:///{tmp_path}/none.db", "no SQLite database at none.db"),
         ("postgresql://me:secret@localhost/films?table=r", "kept with every run"),
         ("nosuch://localhost/films", "cannot be opened as a database"),
     ):
-        with pytest.raises(BadInput, match=words) as refused:
-            load(asked)
-        assert "secret" not in str(refused.value)
+        with pytest.raises(BadInput, match=words) as error:
+            load(address)
+        assert "secret" not in str(error.value)
 
 
 def test_a_database_is_read_and_not_written(tmp_path: Path) -> None:
     name = _sqlite(tmp_path, FRAME)
     file = tmp_path / "r.db"
     before = file.read_bytes()
-    found = opened(tmp_path, f"sqlite:///{tmp_path}/{name}", bounds="1,5")
-    assert isinstance(found, Ratings) and file.read_bytes() == before
+    ratings = load_from(tmp_path, f"sqlite:///{tmp_path}/{name}", bounds="1,5")
+    assert isinstance(ratings, Ratings) and file.read_bytes() == before
     assert {it.name for it in tmp_path.iterdir()} == {"r.db"}
     assert stamp(f"sqlite:///{tmp_path}/{name}&bounds=1,5") == file.stat().st_mtime
 
@@ -270,8 +270,8 @@ def test_a_column_of_several_kinds_is_read_as_text(tmp_path: Path) -> None:
         connection.executemany("insert into r values (?, ?, ?)", rows)
     connection.close()
     table = databases.read(f"sqlite:///{tmp_path}/m.db", {}, None)
-    found, report = read_table(table, name="r", bounds=(1, 5))
-    assert sorted(set(found.values.tolist())) == [1.0, 2.5, 4.0] and len(found) == 18
+    ratings, report = read_table(table, name="r", bounds=(1, 5))
+    assert sorted(set(ratings.values.tolist())) == [1.0, 2.5, 4.0] and len(ratings) == 18
     assert sum(problem.count for problem in report.problems) == 6
 
 
@@ -282,11 +282,11 @@ def test_a_sheet_is_named_and_a_damaged_book_refused(tmp_path: Path) -> None:
     pytest.importorskip("python_calamine")
     name = _ods(tmp_path, FRAME).partition("?")[0]
     with pytest.raises(BadInput, match=r"no sheet 'saen'\. Did you mean 'seen'. Its sheets: notes"):
-        opened(tmp_path, name, sheet="saen", bounds="1,5")
+        load_from(tmp_path, name, sheet="saen", bounds="1,5")
     with pytest.raises(BadInput, match=r"No column of r\.ods is recognised as the user"):
-        opened(tmp_path, name, bounds="1,5")
+        load_from(tmp_path, name, bounds="1,5")
     sound = (tmp_path / name).read_bytes()
     for content in (arrow_tables.OLE + b"x" * 600, sound[: len(sound) // 2]):
         (tmp_path / "bad.xls").write_bytes(content)
         with pytest.raises(BadInput, match=r"cannot be read as a spreadsheet|damaged"):
-            opened(tmp_path, "bad.xls", sheet="seen", bounds="1,5")
+            load_from(tmp_path, "bad.xls", sheet="seen", bounds="1,5")

@@ -95,14 +95,14 @@ def test_files_that_are_no_table_of_items(folder: Path) -> None:
 
 def test_a_frame_of_items_beside_a_frame_of_ratings(folder: Path) -> None:
     ratings = pd.DataFrame(ROWS, columns=["user", "item", "rating"])
-    given = {"epsilon": 2.0, "delta": 1e-5, "seed": 3}
+    options = {"epsilon": 2.0, "delta": 1e-5, "seed": 3}
     by_path = fit(path(folder, "films.csv"), "content", seed=3, item_features="public", keep=False)
     run = fit(ratings, "content", seed=3, item_features=FILMS, bounds=(1, 5))
     assert run.arrays.keys() == by_path.arrays.keys()
     for name, array in run.arrays.items():
         assert np.array_equal(array, by_path.arrays[name])
-    private = fit(ratings, "private-bias", item_features=FILMS, bounds=(1, 5), **given)
-    plain = fit(ratings, "private-bias", bounds=(1, 5), **given)
+    private = fit(ratings, "private-bias", item_features=FILMS, bounds=(1, 5), **options)
+    plain = fit(ratings, "private-bias", bounds=(1, 5), **options)
     assert "the items' features (year, genre)" in private.record.guarantee.taken_as_public
     assert private.record.key != plain.record.key
     with pytest.raises(BadInput, match="'title' of the item table is left out"):

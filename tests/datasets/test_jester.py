@@ -75,11 +75,11 @@ def test_what_is_wrong_is_repaired_or_left_out_and_told_with_its_rows(tmp_path: 
         (2, 2, 5.0),
         (3, 4, 3.5),
     ]
-    found = {problem.kind: problem.lines for problem in report.problems}
-    assert found["wrong number of columns"] == (1,)
-    assert found["count that differs from the ratings in the row, the ratings are taken"] == (2,)
-    assert found["out of declared bounds, clamped"] == (3,)
-    assert found["not a number"] == (4,)
+    lines = {problem.kind: problem.lines for problem in report.problems}
+    assert lines["wrong number of columns"] == (1,)
+    assert lines["count that differs from the ratings in the row, the ratings are taken"] == (2,)
+    assert lines["out of declared bounds, clamped"] == (3,)
+    assert lines["not a number"] == (4,)
     assert ratings.n_users == 12
 
 

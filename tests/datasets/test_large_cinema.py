@@ -109,4 +109,6 @@ def test_a_private_run_on_one_beats_the_mean() -> None:
         budget={"epsilon": 4.0, "delta": 1e-6},
     )
     mean = spec.on("user-mean", budget=None)
-    assert run(spec, input_data=data).record.metric("rmse") < run(mean, input_data=data).record.metric("rmse")
+    assert run(spec, input_data=data).record.metric("rmse") < run(
+        mean, input_data=data
+    ).record.metric("rmse")

@@ -15,9 +15,9 @@ from dpmf_datasets.readers.rating_scales import (
 )
 from dpmf_datasets.readers.ratings_tables import AmbiguousDates
 
-RATED = [(f"k-{u}", f"Film {i}", 0.5 + ((u * i) % 10) / 2) for u in range(40) for i in range(10)]
-LOST = {57: "n/a?", 157: "", 257: "four", 357: "-"}  # the ratings in these rows: 1 in 100
-LEFT = [row for place, row in enumerate(RATED) if place not in LOST]
+ROWS = [(f"k-{u}", f"Film {i}", 0.5 + ((u * i) % 10) / 2) for u in range(40) for i in range(10)]
+BAD_RATINGS = {57: "n/a?", 157: "", 257: "four", 357: "-"}  # the ratings in these rows: 1 in 100
+GOOD_ROWS = [row for place, row in enumerate(ROWS) if place not in BAD_RATINGS]
 
 
 def lines(
@@ -25,8 +25,8 @@ def lines(
 ) -> list[str]:
     """A table of RATED, with bad ratings in some rows."""
     table = [header]
-    for place, (user, item, value) in enumerate(RATED):
-        text = LOST.get(place, f"{value:.1f}".replace(".", "," if comma else "."))
+    for place, (user, item, value) in enumerate(ROWS):
+        text = BAD_RATINGS.get(place, f"{value:.1f}".replace(".", "," if comma else "."))
         when = date.format(1 + place % 28, 1 + place % 12)
         table.append(row.format(u=user, i=item, r=text, d=when))
     return table
@@ -67,23 +67,23 @@ def triples(ratings: Ratings, users: int) -> list[tuple[str, float]]:
 @pytest.mark.parametrize("content", MESSY.values(), ids=MESSY)
 def test_the_same_ratings_come_out_of_every_table(content: bytes) -> None:
     name = "messy.csv"
-    _, found, _ = session_files.preview(content, name)
-    brought = session_files.ratings(content, name, found, (0.5, 5.0))
+    _, columns, _ = session_files.preview(content, name)
+    upload = session_files.ratings(content, name, columns, (0.5, 5.0))
     try:
-        assert isinstance(brought.data, Ratings)
-        assert triples(brought.data, 40) == sorted((item, value) for _, item, value in LEFT)
-        assert (brought.report.read, brought.report.rows_left_out) == (400, 4)
-        assert {problem.kind for problem in brought.report.problems} == {"missing", "not a number"}
-        assert brought.report.columns and all(brought.report.values)
+        assert isinstance(upload.data, Ratings)
+        assert triples(upload.data, 40) == sorted((item, value) for _, item, value in GOOD_ROWS)
+        assert (upload.report.read, upload.report.rows_left_out) == (400, 4)
+        assert {problem.kind for problem in upload.report.problems} == {"missing", "not a number"}
+        assert upload.report.columns and all(upload.report.values)
     finally:
-        session_files.remove(brought.entry)
+        session_files.remove(upload.entry)
 
 
 @pytest.mark.parametrize("above", ["sep=,\n", "My ratings of 2021\n\n", "# made by a shop\n"])
 def test_what_stands_above_the_table_is_left_out_and_told(above: str) -> None:
     content = (above + PLAIN).encode()
     ratings, report = read_table(content, name="a.csv", bounds=(0.5, 5.0))
-    assert len(ratings) == len(LEFT) and report.rows_left_out == 4
+    assert len(ratings) == len(GOOD_ROWS) and report.rows_left_out == 4
     (bad,) = (problem for problem in report.problems if problem.kind == "missing")
     assert bad.lines == (157 + 2 + above.count("\n"),)
     first = 1 + above.count("\n")
@@ -95,7 +95,7 @@ def test_a_cell_of_several_lines_makes_no_row_of_its_own() -> None:
     columns, _, rows = session_files.preview(content, "a.csv")
     assert columns == ("user", "item", "rating", "review") and set(rows["user"][:10]) == {"k-0"}
     ratings, report = read_table(content, name="a.csv", bounds=(0.5, 5.0))
-    assert len(ratings) == len(LEFT)
+    assert len(ratings) == len(GOOD_ROWS)
     # rows as a spreadsheet counts them: lines would be others
     assert {problem.row["Where"] for problem in report.problems} == {
         "row 159",
@@ -103,7 +103,7 @@ def test_a_cell_of_several_lines_makes_no_row_of_its_own() -> None:
     }
 
 
-REFUSED = {
+REFUSALS = {
     "the header lacks a column": (
         text("user,item,rating", "7,{u},{i},{r}"),
         "names 3 columns, and its rows have 4",
@@ -115,7 +115,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("content", "words"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("content", "words"), REFUSALS.values(), ids=REFUSALS)
 def test_what_cannot_be_read_is_refused_in_words(content: str, words: str) -> None:
     with pytest.raises(BadInput, match=words):
         session_files.ratings(content.encode(), "a.csv", {}, (0.5, 5.0))
@@ -123,15 +123,15 @@ def test_what_cannot_be_read_is_refused_in_words(content: str, words: str) -> No
 
 @pytest.mark.parametrize("sign", "/.-")
 def test_dates_that_do_not_tell_are_asked_about(sign: str) -> None:
-    dated = lines(
+    rows = lines(
         "user,item,rating,date", "{u},{i},{r},{d}", date=f"0{{1:d}}{sign}0{{1:d}}{sign}2021"
     )
-    content = "\n".join(dated).replace("010", "10").replace("011", "11").replace("012", "12")
+    content = "\n".join(rows).replace("010", "10").replace("011", "11").replace("012", "12")
     with pytest.raises(AmbiguousDates, match="Say above whether the day or the month comes first"):
         session_files.ratings(content.encode(), "a.csv", {}, (0.5, 5.0))
-    brought = session_files.ratings(content.encode(), "a.csv", {}, (0.5, 5.0), "dmy")
-    session_files.remove(brought.entry)
-    assert any("so it was declared" in sentence for sentence in brought.report.assumed)
+    upload = session_files.ratings(content.encode(), "a.csv", {}, (0.5, 5.0), "dmy")
+    session_files.remove(upload.entry)
+    assert any("so it was declared" in sentence for sentence in upload.report.assumed)
     # elsewhere nobody can be asked: it is said what was assumed
     _, report = read_table(content.encode(), name="a.csv", bounds=(0.5, 5.0))
     assert any("so this was assumed" in sentence for sentence in report.assumed)

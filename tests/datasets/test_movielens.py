@@ -96,7 +96,7 @@ OFFICIAL = {
     ),
 }
 OFFICIAL["ml-32m"] = ("ml-32m", OFFICIAL["ml-20m"][1])
-SAID = {
+FEATURES = {
     "ml-100k": ("1990s", "Action"),
     "ml-1m": ("1990s", "Drama", "War"),
     "ml-10m": ("1990s", "Drama", "War"),
@@ -105,7 +105,7 @@ SAID = {
 }
 
 
-def made(where: Path, id: str, form: str) -> Path:  # noqa: A002
+def release(where: Path, id: str, form: str) -> Path:  # noqa: A002
     """A made release as a folder, the folder that holds it, or the official archive with its
     inner folder.
     """
@@ -136,11 +136,11 @@ def check(ratings) -> None:
 @pytest.mark.parametrize("id", OFFICIAL)
 def test_official_layouts(tmp_path: Path, id: str, form: str):  # noqa: A002
     assert not present(id)
-    report = import_(id, made(tmp_path, id, form))
+    report = import_(id, release(tmp_path, id, form))
     assert present(id) and report.kept == 5
     check(load(id))
     table = load(id).item_features
-    assert table.names == SAID[id] and table.values.tolist() == [[1] * len(SAID[id])] * 3
+    assert table.names == FEATURES[id] and table.values.tolist() == [[1] * len(FEATURES[id])] * 3
     # Five ratings are not the published set: they are nobody's to call public.
     assert "not the whole of MovieLens" in report.words and not load(id).public
     assert load(id).bounds == next(entry.bounds for entry in catalogue() if entry.id == id)
@@ -152,7 +152,7 @@ def test_a_release_with_the_published_counts_is_public(
     source = SOURCES["ml-1m"]
     small = replace(source.entry, n_users=3, n_items=3, n_ratings=5)
     monkeypatch.setitem(SOURCES, "ml-1m", replace(source, entry=small))
-    report = import_("ml-1m", made(tmp_path, "ml-1m", "zip"))
+    report = import_("ml-1m", release(tmp_path, "ml-1m", "zip"))
     assert load("ml-1m").public and load("ml-1m").assumptions == () and report.note == ""
 
 
@@ -174,7 +174,7 @@ def test_a_single_table(tmp_path: Path, name: str):
     assert load("ml-100k").titles == ("2", "5", "9") and len(load("ml-100k")) == 5
 
 
-def refused(path: Path, words: str, id: str = "ml-1m") -> None:  # noqa: A002
+def assert_refused(path: Path, words: str, id: str = "ml-1m") -> None:  # noqa: A002
     with pytest.raises(BadInput) as error:
         import_(id, path)
     assert words in str(error.value), error.value
@@ -183,10 +183,10 @@ def refused(path: Path, words: str, id: str = "ml-1m") -> None:  # noqa: A002
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.98])
 def test_a_truncated_archive(tmp_path: Path, share: float):
-    archive = made(tmp_path, "ml-1m", "zip")
+    archive = release(tmp_path, "ml-1m", "zip")
     content = archive.read_bytes()
     archive.write_bytes(content[: int(len(content) * share)])
-    refused(archive, "damaged or cut short")
+    assert_refused(archive, "damaged or cut short")
 
 
 def test_an_archive_with_a_flipped_byte(tmp_path: Path):
@@ -195,26 +195,26 @@ def test_an_archive_with_a_flipped_byte(tmp_path: Path):
     (tmp_path / "a.zip").write_bytes(
         (tmp_path / "a.zip").read_bytes().replace(b"978300760", b"978300761", 1)
     )
-    refused(tmp_path / "a.zip", "damaged or cut short")
+    assert_refused(tmp_path / "a.zip", "damaged or cut short")
 
 
 @pytest.mark.parametrize("member", ["../x", "/etc/x", "ml-1m/../../x", "..\\x", "C:/x"])
 def test_an_archive_that_points_outside(tmp_path: Path, member: str):
-    with zipfile.ZipFile(made(tmp_path, "ml-1m", "zip"), "a") as archive:
+    with zipfile.ZipFile(release(tmp_path, "ml-1m", "zip"), "a") as archive:
         archive.writestr(member, "x")
-    refused(tmp_path / "ml-1m.zip", "outside its own folder")
+    assert_refused(tmp_path / "ml-1m.zip", "outside its own folder")
 
 
 def test_what_is_no_release(tmp_path: Path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "words.txt").write_text("words")
-    refused(tmp_path / "other", "has no file of ratings")
+    assert_refused(tmp_path / "other", "has no file of ratings")
     with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
         archive.writestr("ml-1m/movies.dat", films("::", "Drama"))
-    refused(tmp_path / "b.zip", "has no file of ratings")
-    refused(tmp_path / "nowhere", "There is no file or folder")
+    assert_refused(tmp_path / "b.zip", "has no file of ratings")
+    assert_refused(tmp_path / "nowhere", "There is no file or folder")
     (tmp_path / "c.zip").write_text("<html>not found</html>")
-    refused(tmp_path / "c.zip", "damaged or cut short")
+    assert_refused(tmp_path / "c.zip", "damaged or cut short")
 
 
 def test_ids_that_cannot_be_imported_or_fetched(tmp_path: Path):
@@ -240,14 +240,14 @@ def test_ids_that_cannot_be_imported_or_fetched(tmp_path: Path):
 
 
 def test_a_damaged_copy_says_so(tmp_path: Path):
-    import_("ml-1m", made(tmp_path, "ml-1m", "zip"))
-    kept = npz_folder.place("ml-1m")
-    kept.write_bytes(kept.read_bytes()[:-40])
+    import_("ml-1m", release(tmp_path, "ml-1m", "zip"))
+    file = npz_folder.place("ml-1m")
+    file.write_bytes(file.read_bytes()[:-40])
     with pytest.raises(BadInput, match=r"damaged\. Fetch or import it again"):
         load("ml-1m")
 
 
-def kept(folder: Path) -> list[str]:
+def files_in(folder: Path) -> list[str]:
     """The files in a data folder, temporary ones included."""
     return sorted(
         file.name for file in folder.rglob("*") if file.is_file() and file.name != ".lock"
@@ -257,7 +257,7 @@ def kept(folder: Path) -> list[str]:
 def test_a_cut_import_leaves_the_old_copy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path
 ):
-    source = made(tmp_path, "ml-1m", "zip")
+    source = release(tmp_path, "ml-1m", "zip")
     import_("ml-1m", source)
 
     def cut(*_: object, **__: object) -> None:
@@ -267,14 +267,14 @@ def test_a_cut_import_leaves_the_old_copy(
     with pytest.raises(KeyboardInterrupt):
         import_("ml-1m", source)
     check(load("ml-1m"))
-    assert kept(data_directory) == ["ml-1m.npz"]
+    assert files_in(data_directory) == ["ml-1m.npz"]
 
 
 def test_a_data_directory_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "file" / "kept"))
     with pytest.raises(BadInput, match="Set DPMF_DATA"):
-        import_("ml-1m", made(tmp_path, "ml-1m", "zip"))
+        import_("ml-1m", release(tmp_path, "ml-1m", "zip"))
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -291,15 +291,15 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     threading.Thread(target=serving.serve_forever, daemon=True).start()
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name, checksum in movielens.MD5.items():
-        served = Archive(f"http://127.0.0.1:{serving.server_port}/{name}.zip", checksum)
-        monkeypatch.setitem(SOURCES, name, replace(SOURCES[name], archive=served))
+        archive = Archive(f"http://127.0.0.1:{serving.server_port}/{name}.zip", checksum)
+        monkeypatch.setitem(SOURCES, name, replace(SOURCES[name], archive=archive))
     yield folder
     serving.shutdown()
     serving.server_close()
 
 
 def test_the_licence_comes_first(server: Path, data_directory: Path):
-    made(server, "ml-1m", "zip")
+    release(server, "ml-1m", "zip")
     with pytest.raises(BadInput) as error:
         fetch("ml-1m", accept_licence=False)
     for words in (
@@ -316,25 +316,29 @@ def test_the_licence_comes_first(server: Path, data_directory: Path):
 def test_fetch_with_the_right_checksum(
     server: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path
 ):
-    archive = made(server, "ml-1m", "zip")
+    archive = release(server, "ml-1m", "zip")
     source = SOURCES["ml-1m"]
     assert source.archive is not None
-    served = replace(source.archive, md5=md5(archive.read_bytes()).hexdigest())
-    monkeypatch.setitem(SOURCES, "ml-1m", replace(source, archive=served))
-    told: list[tuple[int, int]] = []
-    fetch("ml-1m", accept_licence=True, progress=lambda done, total: told.append((done, total)))
+    source_archive = replace(source.archive, md5=md5(archive.read_bytes()).hexdigest())
+    monkeypatch.setitem(SOURCES, "ml-1m", replace(source, archive=source_archive))
+    calls: list[tuple[int, int]] = []
+    fetch(
+        "ml-1m",
+        accept_licence=True,
+        progress=lambda received, total: calls.append((received, total)),
+    )
     check(load("ml-1m"))
-    assert told[-1] == (archive.stat().st_size,) * 2
-    assert kept(data_directory) == ["ml-1m.npz"]
+    assert calls[-1] == (archive.stat().st_size,) * 2
+    assert files_in(data_directory) == ["ml-1m.npz"]
 
 
 def test_fetch_with_a_wrong_checksum_keeps_nothing(server: Path, data_directory: Path):
-    made(server, "ml-1m", "zip")
+    release(server, "ml-1m", "zip")
     with pytest.raises(
         BadInput, match=r"does not have the published checksum \(md5 c4d9eecf.*Nothing was kept"
     ):
         fetch("ml-1m", accept_licence=True)
-    assert not present("ml-1m") and kept(data_directory) == []
+    assert not present("ml-1m") and files_in(data_directory) == []
 
 
 def test_fetch_where_nothing_answers(
@@ -346,14 +350,14 @@ def test_fetch_where_nothing_answers(
     monkeypatch.setitem(SOURCES, "ml-1m", replace(SOURCES["ml-1m"], archive=nowhere))
     with pytest.raises(BadInput, match=r"could not be downloaded .*Check the network"):
         fetch("ml-1m", accept_licence=True)
-    assert kept(data_directory) == []
+    assert files_in(data_directory) == []
 
 
 def test_nothing_kept_is_a_pickle(tmp_path: Path):
-    import_("ml-1m", made(tmp_path, "ml-1m", "zip"))
-    with np.load(npz_folder.place("ml-1m"), allow_pickle=False) as kept:
-        assert json.loads(kept["facts"].tobytes())["titles"][0] == FILMS[2]
-        assert all(kept[name].dtype.kind in "uif" for name in kept.files)
+    import_("ml-1m", release(tmp_path, "ml-1m", "zip"))
+    with np.load(npz_folder.place("ml-1m"), allow_pickle=False) as arrays:
+        assert json.loads(arrays["facts"].tobytes())["titles"][0] == FILMS[2]
+        assert all(arrays[name].dtype.kind in "uif" for name in arrays.files)
 
 
 def said_of(ratings, title: str) -> set[str]:
@@ -403,5 +407,5 @@ def test_real_movielens_100k():
     assert ratings.order.min() == 874_724_710 and ratings.top_items(1).titles == (
         "Star Wars (1977)",
     )
-    known = {"1970s", "Action", "Adventure", "Romance", "Sci-Fi", "War"}
-    assert said_of(ratings, "Star Wars (1977)") == known
+    features = {"1970s", "Action", "Adventure", "Romance", "Sci-Fi", "War"}
+    assert said_of(ratings, "Star Wars (1977)") == features

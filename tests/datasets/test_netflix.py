@@ -22,7 +22,7 @@ def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "kept"))
 
 
-def made(folder: Path) -> Path:
+def archive_folder(folder: Path) -> Path:
     folder.mkdir()
     (folder / "combined_data_1.txt").write_text(FIRST)
     (folder / "combined_data_2.txt").write_text(SECOND)
@@ -44,7 +44,7 @@ EXPECTED = [(0, 17_769, 1.0), (1, 0, 5.0), (1, 1, 4.0), (2, 0, 3.0), (2, 17_769,
 
 
 def test_a_folder_is_read_with_users_renumbered_and_films_kept(tmp_path: Path) -> None:
-    report = datasets.import_("netflix", made(tmp_path / "prize"))
+    report = datasets.import_("netflix", archive_folder(tmp_path / "prize"))
     ratings = datasets.load("netflix")
     assert triples(ratings) == EXPECTED
     assert (ratings.n_users, ratings.n_items, ratings.bounds) == (3, 17_770, (1.0, 5.0))
@@ -60,7 +60,7 @@ def test_a_folder_is_read_with_users_renumbered_and_films_kept(tmp_path: Path) -
 def test_a_zip_a_compressed_file_and_small_chunks_give_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = made(tmp_path / "prize")
+    folder = archive_folder(tmp_path / "prize")
     with zipfile.ZipFile(tmp_path / "prize.zip", "w") as archive:
         for file in folder.iterdir():
             archive.write(file, f"download/{file.name}")
@@ -79,12 +79,12 @@ def test_what_is_wrong_is_told_with_its_lines_and_the_rest_is_kept(tmp_path: Pat
         + "".join(f"{user},4,2005-01-01\n" for user in range(20, 30))
     )
     report = datasets.import_("netflix", tmp_path / "combined_data_1.txt")
-    found = {problem.kind: problem.lines for problem in report.problems}
-    assert found["rating without a film of the catalogue before it"] == (1, 8, 10)
-    assert found["missing"] == (4,)
-    assert found["not a number"] == (5,)
-    assert found["out of declared bounds, clamped"] == (3,)
-    assert found["duplicate (user, item), averaged"]
+    lines = {problem.kind: problem.lines for problem in report.problems}
+    assert lines["rating without a film of the catalogue before it"] == (1, 8, 10)
+    assert lines["missing"] == (4,)
+    assert lines["not a number"] == (5,)
+    assert lines["out of declared bounds, clamped"] == (3,)
+    assert lines["duplicate (user, item), averaged"]
     assert len(datasets.load("netflix")) == 11
 
 

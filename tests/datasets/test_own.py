@@ -35,7 +35,7 @@ def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "kept"))
 
 
-def zipped(**files: str) -> bytes:
+def zip_of(**files: str) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, content in files.items():
@@ -44,43 +44,46 @@ def zipped(**files: str) -> bytes:
 
 
 def test_columns_of_other_names_are_found() -> None:
-    names, found, rows = session_files.preview(TABLE.encode(), "shop.csv")
+    names, columns, rows = session_files.preview(TABLE.encode(), "shop.csv")
     assert names == ("Customer No", "Product", "Points", "When")
-    assert found == COLUMNS
+    assert columns == COLUMNS
     assert rows["Points"].tolist() == ["4.5", "2", "good", "7", "0.5", *["3"] * 8]
-    _, found, _ = session_files.preview(b"uid;film;stars\n1;2;3\n", "x.csv")
-    assert found == {"user": "uid", "item": "film", "rating": "stars"}
-    names, found, _ = session_files.preview(b"1,2,3\n4,5,6\n", "x.csv")
-    assert names == ("column 1", "column 2", "column 3") and found["rating"] == "column 3"
+    _, columns, _ = session_files.preview(b"uid;film;stars\n1;2;3\n", "x.csv")
+    assert columns == {"user": "uid", "item": "film", "rating": "stars"}
+    names, columns, _ = session_files.preview(b"1,2,3\n4,5,6\n", "x.csv")
+    assert names == ("column 1", "column 2", "column 3") and columns["rating"] == "column 3"
 
 
 def test_a_table_becomes_a_data_set_like_any_other() -> None:
-    brought = session_files.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
-    assert session_files.is_own(brought.entry.id)
-    assert {problem.kind: problem.count for problem in brought.report.problems} == {
+    upload = session_files.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
+    assert session_files.is_own(upload.entry.id)
+    assert {problem.kind: problem.count for problem in upload.report.problems} == {
         "not a number": 1,
         "out of declared bounds, clamped": 1,
     }
-    loaded = datasets.load(brought.entry.id)
-    assert isinstance(loaded, Ratings) and isinstance(brought.data, Ratings)
+    ratings = datasets.load(upload.entry.id)
+    assert isinstance(ratings, Ratings) and isinstance(upload.data, Ratings)
     for name in ("users", "items", "values", "order"):
-        np.testing.assert_array_equal(getattr(loaded, name), getattr(brought.data, name))
-    assert loaded.titles == brought.data.titles == ("Chair", "Lamp") and loaded.bounds == (0.5, 5.0)
-    assert not loaded.public and loaded.assumptions
-    assert brought.entry.title == "shop (yours)"
+        np.testing.assert_array_equal(getattr(ratings, name), getattr(upload.data, name))
+    assert ratings.titles == upload.data.titles == ("Chair", "Lamp") and ratings.bounds == (
+        0.5,
+        5.0,
+    )
+    assert not ratings.public and ratings.assumptions
+    assert upload.entry.title == "shop (yours)"
 
 
 def test_ratings_outside_the_scale_can_be_left_out_here_and_by_a_path(tmp_path: Path) -> None:
-    brought = session_files.ratings(
+    upload = session_files.ratings(
         TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0), outside="leave-out"
     )
-    assert isinstance(brought.data, Ratings) and len(brought.data) == 11
-    assert brought.report.rows_left_out == 2  # "good", and 7
+    assert isinstance(upload.data, Ratings) and len(upload.data) == 11
+    assert upload.report.rows_left_out == 2  # "good", and 7
     (tmp_path / "shop.csv").write_text(TABLE)
-    asked = f"{tmp_path}/{session_files.command_path(brought.entry.id)}"
-    loaded = datasets.load(asked)
-    assert isinstance(loaded, Ratings) and asked.endswith("outside=leave-out")
-    np.testing.assert_array_equal(loaded.values, brought.data.values)
+    path = f"{tmp_path}/{session_files.command_path(upload.entry.id)}"
+    ratings = datasets.load(path)
+    assert isinstance(ratings, Ratings) and path.endswith("outside=leave-out")
+    np.testing.assert_array_equal(ratings.values, upload.data.values)
     with pytest.raises(BadInput, match="outside is one of clamp, leave-out"):
         datasets.load(f"{tmp_path / 'shop.csv'}?bounds=0.5,5&outside=no")
 
@@ -91,15 +94,15 @@ def brought_here() -> list[Path]:
 
 
 def test_a_zip_with_one_table_is_that_table() -> None:
-    brought = session_files.ratings(zipped(folder_shop__csv=TABLE), "shop.zip", COLUMNS, (0.5, 5.0))
-    assert brought.data.n_users == 11  # type: ignore[union-attr]
+    upload = session_files.ratings(zip_of(folder_shop__csv=TABLE), "shop.zip", COLUMNS, (0.5, 5.0))
+    assert upload.data.n_users == 11  # type: ignore[union-attr]
     with pytest.raises(BadInput, match="one table"):
-        session_files.preview(zipped(a__csv=TABLE, b__csv=TABLE), "two.zip")
+        session_files.preview(zip_of(a__csv=TABLE, b__csv=TABLE), "two.zip")
     with pytest.raises(BadInput, match="one table"):
-        session_files.preview(zipped(a__exe="x"), "none.zip")
+        session_files.preview(zip_of(a__exe="x"), "none.zip")
     # nothing unpacked stays
     assert [path.name for path in brought_here()] == [
-        Path(brought.entry.id.partition("?")[0]).parent.name
+        Path(upload.entry.id.partition("?")[0]).parent.name
     ]
 
 
@@ -152,16 +155,18 @@ def test_what_is_removed_or_old_is_gone() -> None:
     session_files.sweep()
     assert isinstance(datasets.load(second.entry.id), Ratings)
     session_files.sweep(
-        now=Path(second.entry.id.partition("?")[0]).parent.stat().st_mtime + session_files.LIFETIME + 1
+        now=Path(second.entry.id.partition("?")[0]).parent.stat().st_mtime
+        + session_files.LIFETIME
+        + 1
     )
     assert brought_here() == []
 
 
 @pytest.fixture
 def threads(tmp_path: Path) -> Iterator[Engine]:
-    made = Engine(Store(tmp_path / "store"), processes=False, workers=1)
-    yield made
-    made.close()
+    engine = Engine(Store(tmp_path / "store"), processes=False, workers=1)
+    yield engine
+    engine.close()
 
 
 def many() -> bytes:
@@ -177,9 +182,9 @@ def many() -> bytes:
 
 
 def test_a_run_on_it_is_never_in_the_shared_store(threads: Engine) -> None:
-    brought = session_files.ratings(many(), "mine.csv", {}, (1.0, 5.0))
+    upload = session_files.ratings(many(), "mine.csv", {}, (1.0, 5.0))
     spec = RunSpec.parse(
-        data={"id": brought.entry.id},
+        data={"id": upload.entry.id},
         algorithm="private-bias",
         budget={"epsilon": 2.0, "delta": 1e-4},
     )
@@ -195,9 +200,9 @@ def test_a_search_on_it_leaves_no_file(threads: Engine, tmp_path: Path) -> None:
     from dpmf_core.tuning.search import Search
     from dpmf_core.tuning.search_space import TuneSpec
 
-    brought = session_files.ratings(many(), "mine.csv", {}, (1.0, 5.0))
+    upload = session_files.ratings(many(), "mine.csv", {}, (1.0, 5.0))
     spec = TuneSpec.parse(
-        data={"id": brought.entry.id},
+        data={"id": upload.entry.id},
         algorithm="als",
         search={"rank": (1, 2)},
         fixed={"steps": 1},
@@ -211,19 +216,19 @@ def test_a_search_on_it_leaves_no_file(threads: Engine, tmp_path: Path) -> None:
 
 
 SECRET = "ward-7-depression"
-REFUSED = {
-    "outside.zip": (zipped(**{f"____/{SECRET}/a__csv": TABLE}), "outside its own folder, 'a.csv'"),
-    "two.zip": (zipped(**{f"{SECRET}/a__csv": TABLE, f"{SECRET}/b__csv": TABLE}), "a.csv, b.csv"),
-    "one.zip": (zipped(**{f"{SECRET}/a__csv": TABLE}), "one.zip holds neither"),
-    "none.zip": (zipped(**{f"{SECRET}/a__exe": "x"}), "none.zip"),
-    "cut.zip": (zipped(**{f"{SECRET}/a__txt": TABLE})[:60], "cut.zip"),
+REFUSALS = {
+    "outside.zip": (zip_of(**{f"____/{SECRET}/a__csv": TABLE}), "outside its own folder, 'a.csv'"),
+    "two.zip": (zip_of(**{f"{SECRET}/a__csv": TABLE, f"{SECRET}/b__csv": TABLE}), "a.csv, b.csv"),
+    "one.zip": (zip_of(**{f"{SECRET}/a__csv": TABLE}), "one.zip holds neither"),
+    "none.zip": (zip_of(**{f"{SECRET}/a__exe": "x"}), "none.zip"),
+    "cut.zip": (zip_of(**{f"{SECRET}/a__txt": TABLE})[:60], "cut.zip"),
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", REFUSALS)
 def test_a_refused_archive_names_no_folder(name: str) -> None:
-    content, said = REFUSED[name]
-    told = []
+    content, message = REFUSALS[name]
+    texts = []
     for act in (
         lambda: session_files.samples(content, name, {}),
         lambda: session_files.preview(content, name),
@@ -231,9 +236,9 @@ def test_a_refused_archive_names_no_folder(name: str) -> None:
         try:
             act()
         except BadInput as error:
-            told.append(str(error))
-    assert any(said in text for text in told)
-    for text in told:
+            texts.append(str(error))
+    assert any(message in text for text in texts)
+    for text in texts:
         assert (
             SECRET not in text
             and str(session_files.home()) not in text
@@ -243,11 +248,9 @@ def test_a_refused_archive_names_no_folder(name: str) -> None:
 
 
 def test_an_upload_that_is_gone_is_told_without_its_folder() -> None:
-    found = session_files.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
-    folder = Path(found.entry.id.partition("?")[0]).parent
-    session_files.remove(found.entry)
-    with pytest.raises(BadInput) as caught:
-        datasets.load(found.entry.id)
-    assert folder.name not in str(caught.value) and str(session_files.home()) not in str(
-        caught.value
-    )
+    upload = session_files.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
+    folder = Path(upload.entry.id.partition("?")[0]).parent
+    session_files.remove(upload.entry)
+    with pytest.raises(BadInput) as error:
+        datasets.load(upload.entry.id)
+    assert folder.name not in str(error.value) and str(session_files.home()) not in str(error.value)

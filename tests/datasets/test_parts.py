@@ -46,18 +46,18 @@ def table(path: Path, rows: list[str], header: str = "user,item,rating,time") ->
 
 def in_parts(name: str, source: str, **options: Any) -> PartitionedRatings:
     datasets.import_parts(name, source, **options)
-    found = datasets.load(name)
-    assert isinstance(found, PartitionedRatings)
-    return found
+    ratings = datasets.load(name)
+    assert isinstance(ratings, PartitionedRatings)
+    return ratings
 
 
 def assert_same(parts: PartitionedRatings, whole: Any) -> None:
-    found = parts.together()
+    ratings = parts.together()
     assert isinstance(whole, Ratings)
     for column in COLUMNS:
-        assert np.array_equal(getattr(found, column), getattr(whole, column)), column
+        assert np.array_equal(getattr(ratings, column), getattr(whole, column)), column
     for fact in FACTS:
-        assert getattr(found, fact) == getattr(whole, fact), fact
+        assert getattr(ratings, fact) == getattr(whole, fact), fact
 
 
 MESSY = ["a,film 1,4,", "007,film 1,5,", "7,film 1,1,", "b,film 2,x,", "c,,3,", "7,film 1,4,"]
@@ -99,9 +99,9 @@ def test_gzip_and_parquet_are_read_too(tmp_path: Path) -> None:
     names = ("user", "item", "rating", "time")
     columns = {name: [int(row[at]) for row in rows] for at, name in enumerate(names)}
     pyarrow.parquet.write_table(pa.table(columns), tmp_path / "some.parquet")
-    packed = tmp_path / "some.csv.gz"
-    packed.write_bytes(gzip.compress("\n".join(["user,item,rating,time", *lines()]).encode()))
-    for place, file in enumerate((tmp_path / "some.parquet", packed)):
+    gzip_file = tmp_path / "some.csv.gz"
+    gzip_file.write_bytes(gzip.compress("\n".join(["user,item,rating,time", *lines()]).encode()))
+    for place, file in enumerate((tmp_path / "some.parquet", gzip_file)):
         source = f"{file}?bounds=1,5"
         assert_same(in_parts(f"some-{place}", source, parts=3), datasets.load(source))
 
@@ -113,22 +113,22 @@ def test_several_files_are_one_set(how: str, tmp_path: Path) -> None:
     (tmp_path / "days").mkdir()
     for day, some in enumerate((rows[:300], rows[300:301], rows[301:])):
         table(tmp_path / f"days/{day}.csv", some)
-    found = in_parts("some", f"{tmp_path}/{how}?bounds=1,5", parts=4)
+    parts = in_parts("some", f"{tmp_path}/{how}?bounds=1,5", parts=4)
     assert isinstance(whole, Ratings)
     for column in COLUMNS:
-        assert np.array_equal(getattr(found.together(), column), getattr(whole, column))
-    assert found.origin and found.origin != whole.origin
+        assert np.array_equal(getattr(parts.together(), column), getattr(whole, column))
+    assert parts.origin and parts.origin != whole.origin
 
 
 def test_a_public_item_table_comes_with_them(tmp_path: Path) -> None:
     films = tmp_path / "films.csv"
     films.write_text("item,year\n" + "".join(f"{j},{1950 + j}\n" for j in range(25)))
     source = table(tmp_path / "some.csv", lines()) + f"&item_table={films}"
-    found, whole = in_parts("some", source), datasets.load(source)
-    assert isinstance(whole, Ratings) and whole.item_features and found.item_features
-    assert found.item_features.fingerprint == whole.item_features.fingerprint
-    assert found.parts[0].rows.item_features is not None
-    assert found.assumptions == whole.assumptions
+    parts, whole = in_parts("some", source), datasets.load(source)
+    assert isinstance(whole, Ratings) and whole.item_features and parts.item_features
+    assert parts.item_features.fingerprint == whole.item_features.fingerprint
+    assert parts.parts[0].rows.item_features is not None
+    assert parts.assumptions == whole.assumptions
 
 
 @pytest.mark.parametrize("stage", ["reading some.csv", "gathering", "writing parts"])
@@ -138,25 +138,25 @@ def test_an_import_that_was_stopped_goes_on(
     monkeypatch.setattr(tables, "BATCH", 1 << 11)
     source = table(tmp_path / "some.csv", lines())
 
-    def stop(at: str, done: int, total: int) -> None:
-        if at == stage and (done >= 3 or at.startswith("reading")):
+    def stop(at: str, count: int, total: int) -> None:
+        if at == stage and (count >= 3 or at.startswith("reading")):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         datasets.import_parts("some", source, parts=6, progress=stop)
     assert not parts_folder.is_there("some")
-    seen: list[tuple[str, int]] = []
+    steps: list[tuple[str, int]] = []
     datasets.import_parts(
-        "some", source, parts=6, progress=lambda at, done, total: seen.append((at, done))
+        "some", source, parts=6, progress=lambda at, count, total: steps.append((at, count))
     )
-    stages = {at for at, _ in seen}
+    stages = {at for at, _ in steps}
     assert ("reading some.csv" in stages) == (stage == "reading some.csv")
     assert ("gathering" in stages) == (stage != "writing parts")
-    found = datasets.load("some")
-    assert isinstance(found, PartitionedRatings)
-    assert_same(found, datasets.load(source))
-    held = sorted(it.name for it in parts_folder.folder_of("some").iterdir())
-    assert held == [*(f"0000{k}.parquet" for k in range(6)), "manifest.json"]
+    ratings = datasets.load("some")
+    assert isinstance(ratings, PartitionedRatings)
+    assert_same(ratings, datasets.load(source))
+    files = sorted(it.name for it in parts_folder.folder_of("some").iterdir())
+    assert files == [*(f"0000{k}.parquet" for k in range(6)), "manifest.json"]
 
 
 def test_parts_that_were_written_are_not_written_again(
@@ -164,25 +164,25 @@ def test_parts_that_were_written_are_not_written_again(
 ) -> None:
     source = table(tmp_path / "some.csv", lines())
 
-    def stop(at: str, done: int, total: int) -> None:
-        if at == "writing parts" and done == 4:
+    def stop(at: str, count: int, total: int) -> None:
+        if at == "writing parts" and count == 4:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         datasets.import_parts("some", source, parts=6, progress=stop)
-    written: list[str] = []
+    file_names: list[str] = []
     write = parts_import.write_part
     monkeypatch.setattr(
         parts_import,
         "write_part",
-        lambda file, *rest: (written.append(file.name), write(file, *rest))[1],
+        lambda file, *rest: (file_names.append(file.name), write(file, *rest))[1],
     )
     datasets.import_parts("some", source, parts=6)
-    assert written == ["00004.parquet", "00005.parquet"]
+    assert file_names == ["00004.parquet", "00005.parquet"]
 
 
 def test_another_file_begins_anew(tmp_path: Path) -> None:
-    def stop(at: str, done: int, total: int) -> None:
+    def stop(at: str, count: int, total: int) -> None:
         if at == "writing parts":
             raise KeyboardInterrupt
 
@@ -194,14 +194,14 @@ def test_another_file_begins_anew(tmp_path: Path) -> None:
 
 def test_the_catalogue_lists_them(tmp_path: Path) -> None:
     source = table(tmp_path / "some.csv", lines())
-    made = in_parts("some", source, parts=3)
+    ratings = in_parts("some", source, parts=3)
     (entry,) = (it for it in datasets.in_parts() if it.id == "some")
     assert (entry.id, entry.kind, entry.public) == ("some", "file", False)
     assert datasets.present("some") and datasets.stamp("some") > 0
     assert datasets.entry_of("some") == entry
     assert entry not in datasets.catalogue()  # which pages show to everybody
     manifest = json.loads((parts_folder.folder_of("some") / "manifest.json").read_text())
-    assert manifest["n_ratings"] == len(made.together())
+    assert manifest["n_ratings"] == len(ratings.together())
     assert all(len(part) == 64 for part in manifest["parts"])  # hashes, and nothing of their sizes
 
 
@@ -217,14 +217,14 @@ def test_another_set_is_replaced_where_that_is_said(tmp_path: Path) -> None:
 
 
 def test_a_damaged_part_is_named(tmp_path: Path) -> None:
-    found = in_parts("some", table(tmp_path / "some.csv", lines()), parts=3)
+    ratings = in_parts("some", table(tmp_path / "some.csv", lines()), parts=3)
     file = parts_folder.file_of(parts_folder.folder_of("some"), 1)
     content = bytearray(file.read_bytes())
     content[100] ^= 1
     file.write_bytes(bytes(content))
-    assert len(found.parts[0].ids)
+    assert len(ratings.parts[0].ids)
     with pytest.raises(BadInput, match="A part of some cannot be read"):
-        found.item_counts()
+        ratings.item_counts()
     file.unlink()
     with pytest.raises(BadInput, match="A part of some cannot be read"):
         datasets.load("some").together()  # type: ignore[union-attr]

@@ -32,18 +32,18 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Partitioned
     data_access.forget()
     folder = tmp_path / "parts" / "own"
     folder.mkdir(parents=True)
-    found = in_files(low_rank(n_users=200), 5, folder)
+    ratings = in_files(low_rank(n_users=200), 5, folder)
     copy_there(folder)
-    yield found
+    yield ratings
     fsspec.filesystem("memory").rm("/bucket", recursive=True)
     data_access.forget()
 
 
 def test_it_holds_what_the_folder_holds(own: PartitionedRatings) -> None:
-    found = datasets.load(THERE)
-    assert isinstance(found, PartitionedRatings)
-    assert found.fingerprint == own.fingerprint and found.account == own.account
-    for one, other in zip(found.parts, own.parts, strict=True):
+    ratings = datasets.load(THERE)
+    assert isinstance(ratings, PartitionedRatings)
+    assert ratings.fingerprint == own.fingerprint and ratings.account == own.account
+    for one, other in zip(ratings.parts, own.parts, strict=True):
         assert np.array_equal(one.ids, other.ids)
         assert np.array_equal(one.rows.values, other.rows.values)
 
@@ -92,9 +92,9 @@ def nonsense() -> str:
 def test_what_is_wrong_is_said(
     address: Callable[[], str], words: str, own: PartitionedRatings
 ) -> None:
-    with pytest.raises(BadInput, match=words) as said:
+    with pytest.raises(BadInput, match=words) as error:
         list(datasets.load(address()).parts)  # type: ignore[union-attr]
-    assert "secret" not in str(said.value)
+    assert "secret" not in str(error.value)
 
 
 def test_paths_and_ids_are_no_addresses() -> None:

@@ -30,10 +30,10 @@ def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "kept"))
 
 
-def loaded(path: str) -> Samples:
-    found = datasets.load(path)
-    assert isinstance(found, Samples)
-    return found
+def load_samples(path: str) -> Samples:
+    samples = datasets.load(path)
+    assert isinstance(samples, Samples)
+    return samples
 
 
 def whose(samples: Samples) -> list[int]:
@@ -58,23 +58,23 @@ def pictures(folder: Path, *names: str) -> Path:
 
 def test_a_column_says_whose_a_document_is(tmp_path: Path) -> None:
     (tmp_path / "notes.csv").write_text(NOTES)
-    found = loaded(f"{tmp_path / 'notes.csv'}?text=text&group=who")
-    assert whose(found) == [0, 1, 0, 2, 0] and found.n_people == 3
-    assert (found.unit, found.privacy_unit) == ("document", "person")
-    assert people.PEOPLE_ARE_COUNTED in found.assumptions
-    declared = loaded(f"{tmp_path / 'notes.csv'}?text=text&group=who&people=10")
+    samples = load_samples(f"{tmp_path / 'notes.csv'}?text=text&group=who")
+    assert whose(samples) == [0, 1, 0, 2, 0] and samples.n_people == 3
+    assert (samples.unit, samples.privacy_unit) == ("document", "person")
+    assert people.PEOPLE_ARE_COUNTED in samples.assumptions
+    with_number = load_samples(f"{tmp_path / 'notes.csv'}?text=text&group=who&people=10")
     assert (
-        declared.n_people == declared.shape.n_units == 10
-        and people.PEOPLE_ARE_COUNTED not in declared.assumptions
+        with_number.n_people == with_number.shape.n_units == 10
+        and people.PEOPLE_ARE_COUNTED not in with_number.assumptions
     )
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_a_vector_says_whose_an_image_is(tmp_path: Path, turned: bool) -> None:
+@pytest.mark.parametrize("as_row", [False, True])
+def test_a_vector_says_whose_an_image_is(tmp_path: Path, as_row: bool) -> None:
     labels = np.array([[7], [7], [3], [9], [3], [7]])
-    path = matlab(tmp_path / "x.mat", gnd=labels.T if turned else labels)
-    assert whose(loaded(f"{path}&group=gnd")) == [1, 1, 0, 2, 0, 1]
-    assert loaded(path).people is None
+    path = matlab(tmp_path / "x.mat", gnd=labels.T if as_row else labels)
+    assert whose(load_samples(f"{path}&group=gnd")) == [1, 1, 0, 2, 0, 1]
+    assert load_samples(path).people is None
 
 
 def test_a_folder_is_a_person(tmp_path: Path) -> None:
@@ -85,22 +85,22 @@ def test_a_folder_is_a_person(tmp_path: Path) -> None:
         "faces/bo/1.png",
         "faces/cem/1.png",
     )
-    found = loaded(f"{folder}?group=folder")
-    assert found.titles is not None
-    assert dict(zip(found.titles, whose(found), strict=True)) == {
+    samples = load_samples(f"{folder}?group=folder")
+    assert samples.titles is not None
+    assert dict(zip(samples.titles, whose(samples), strict=True)) == {
         "faces/ana/1.png": 0, "faces/ana/day 2/1.png": 0, "faces/bo/1.png": 1, "faces/cem/1.png": 2,
     }  # fmt: skip
     (folder / "faces" / "bo" / "2.png").write_bytes(b"no picture")
     # what is left out takes no person with it
-    assert whose(loaded(f"{folder}?group=folder")) == [0, 0, 1, 2]
+    assert whose(load_samples(f"{folder}?group=folder")) == [0, 0, 1, 2]
     for name in ("ana/1.txt", "ana/2.txt", "bo/1.txt"):
         (tmp_path / "texts" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "texts" / name).write_text("a lamp and a chair")
-    assert whose(loaded(f"{tmp_path / 'texts'}?group=folder")) == [0, 0, 1]
+    assert whose(load_samples(f"{tmp_path / 'texts'}?group=folder")) == [0, 0, 1]
 
 
 @pytest.mark.parametrize(
-    ("facts", "said"),
+    ("facts", "message"),
     [
         ("text=text&group=nobody", "no column 'nobody'"),
         ("text=text&group=part", "does not say whose 2 of the rows are, first row 2"),
@@ -110,7 +110,7 @@ def test_a_folder_is_a_person(tmp_path: Path) -> None:
         ("bounds=1,5&group=who", "'group' is for documents and images"),
     ],
 )
-def test_what_does_not_say_whose_is_refused(tmp_path: Path, facts: str, said: str) -> None:
+def test_what_does_not_say_whose_is_refused(tmp_path: Path, facts: str, message: str) -> None:
     rows = [
         "who,text,part,all",
         "ana,red lamp,x,z",
@@ -119,12 +119,12 @@ def test_what_does_not_say_whose_is_refused(tmp_path: Path, facts: str, said: st
         "cem,green table,y,z",
     ]
     (tmp_path / "notes.csv").write_text("\n".join(rows))
-    with pytest.raises(BadInput, match=said):
-        loaded(f"{tmp_path / 'notes.csv'}?{facts}")
+    with pytest.raises(BadInput, match=message):
+        load_samples(f"{tmp_path / 'notes.csv'}?{facts}")
 
 
 @pytest.mark.parametrize(
-    ("vectors", "said"),
+    ("vectors", "message"),
     [
         ({"gnd": np.ones((5, 1))}, "says whose 5 rows are; 6 were read"),
         ({"gnd": np.ones((6, 2))}, "a vector is needed"),
@@ -133,22 +133,22 @@ def test_what_does_not_say_whose_is_refused(tmp_path: Path, facts: str, said: st
     ],
 )
 def test_a_vector_that_does_not_fit_is_refused(
-    tmp_path: Path, vectors: dict[str, object], said: str
+    tmp_path: Path, vectors: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(BadInput, match=said):
-        loaded(f"{matlab(tmp_path / 'x.mat', **vectors)}&group=gnd")
+    with pytest.raises(BadInput, match=message):
+        load_samples(f"{matlab(tmp_path / 'x.mat', **vectors)}&group=gnd")
 
 
 def test_files_beside_the_folders_and_lists_of_lines_have_nobody(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="does not say whose 1 of the rows"):
-        loaded(
+        load_samples(
             f"{pictures(tmp_path / 'some', 'ana/1.png', 'ana/2.png', 'bo/1.png', 'stray.png')}?group=folder"  # noqa: E501
         )
     with pytest.raises(BadInput, match="group=folder"):
-        loaded(f"{tmp_path / 'some'}?group=who")
+        load_samples(f"{tmp_path / 'some'}?group=who")
     (tmp_path / "lines.txt").write_text("red lamp\nblue chair\ngreen table\n")
     with pytest.raises(BadInput, match="does not say whose each document is"):
-        loaded(f"{tmp_path / 'lines.txt'}?group=who")
+        load_samples(f"{tmp_path / 'lines.txt'}?group=who")
 
 
 def test_an_upload_keeps_its_people() -> None:
@@ -160,17 +160,17 @@ def test_an_upload_keeps_its_people() -> None:
                 np.random.default_rng(place).integers(0, 255, (4, 4)).astype(np.uint8)
             ).save(picture, "png")
             archive.writestr(name, picture.getvalue())
-    brought = session_files.samples(out.getvalue(), "faces.zip", {"group": "folder"})
-    assert isinstance(brought.entry, datasets.SampleEntry)
-    assert (brought.entry.n_people, brought.entry.unit) == (2, "person")
-    assert whose(loaded(brought.entry.id)) == [0, 0, 1, 1]
-    assert "2 people by 'folder', with up to 2 of the images each" in brought.report.words
+    upload = session_files.samples(out.getvalue(), "faces.zip", {"group": "folder"})
+    assert isinstance(upload.entry, datasets.SampleEntry)
+    assert (upload.entry.n_people, upload.entry.unit) == (2, "person")
+    assert whose(load_samples(upload.entry.id)) == [0, 0, 1, 1]
+    assert "2 people by 'folder', with up to 2 of the images each" in upload.report.words
     alone = session_files.samples(out.getvalue(), "faces.zip", {})
     assert isinstance(alone.entry, datasets.SampleEntry) and (
         alone.entry.n_people,
         alone.entry.unit,
     ) == (None, "image")
-    assert loaded(alone.entry.id).fingerprint != loaded(brought.entry.id).fingerprint
+    assert load_samples(alone.entry.id).fingerprint != load_samples(upload.entry.id).fingerprint
 
 
 def test_people_stay_where_data_are_kept() -> None:

@@ -23,7 +23,7 @@ Array = npt.NDArray[Any]
 RAMP = np.linspace(0, 1, 48).reshape(6, 8)  # (6, 8), black to white
 
 
-def encoded(values: Array, form: str = "png", **options: Any) -> bytes:
+def picture_bytes(values: Array, form: str = "png", **options: Any) -> bytes:
     out = io.BytesIO()
     Image.fromarray(values).save(out, form, **options)
     return out.getvalue()
@@ -36,7 +36,9 @@ def eight(values: Array = RAMP) -> Array:
 def folder(path: Path, **files: bytes) -> Path:
     """A folder of files and three plain pictures; `a_png` is a.png."""
     path.mkdir()
-    for name, content in {f"z{k}_png": encoded(eight()) for k in range(3)}.items() | files.items():
+    for name, content in {
+        f"z{k}_png": picture_bytes(eight()) for k in range(3)
+    }.items() | files.items():
         (path / name.replace("_", ".")).write_bytes(content)
     return path
 
@@ -45,63 +47,65 @@ def read(path: Path, **facts: Any) -> tuple[dict[str, Array], dict[str, int]]:
     """The pictures by name, with values from 0 to 1, and what was counted."""
     samples, report = images.pictures(path, name="pictures", **facts)
     assert samples.image is not None and samples.titles is not None
-    held = {
+    by_name = {
         title: row.reshape(samples.image) / 255
         for title, row in zip(samples.titles, samples.X, strict=True)
     }
-    return held, {problem.kind: problem.count for problem in report.problems}
+    return by_name, {problem.kind: problem.count for problem in report.problems}
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("a_png", encoded(np.round(65535 * RAMP).astype(np.uint16))),
-        ("a_tif", encoded(np.round(65535 * RAMP).astype(np.uint16), "tiff")),
-        ("a_tif", encoded(np.round(65535 * RAMP).astype(">u2"), "tiff")),
+        ("a_png", picture_bytes(np.round(65535 * RAMP).astype(np.uint16))),
+        ("a_tif", picture_bytes(np.round(65535 * RAMP).astype(np.uint16), "tiff")),
+        ("a_tif", picture_bytes(np.round(65535 * RAMP).astype(">u2"), "tiff")),
         ("a_pgm", b"P5 8 6 65535\n" + np.round(65535 * RAMP).astype(">u2").tobytes()),
         ("a_pgm", b"P5 8 6 4095\n" + np.round(4095 * RAMP).astype(">u2").tobytes()),
     ],
 )
 def test_deep_pictures_are_scaled_by_their_depth(tmp_path: Path, name: str, content: bytes) -> None:
-    held, counted = read(folder(tmp_path / "x", **{name: content}))
-    np.testing.assert_allclose(held[name.replace("_", ".")], RAMP, atol=2e-4)
-    assert counted == {picture_files.DEEP: 1}
+    pictures, problems = read(folder(tmp_path / "x", **{name: content}))
+    np.testing.assert_allclose(pictures[name.replace("_", ".")], RAMP, atol=2e-4)
+    assert problems == {picture_files.DEEP: 1}
 
 
 def test_a_deep_picture_is_scaled_by_the_white_that_is_declared(tmp_path: Path) -> None:
     """Twelve bits in sixteen."""
-    path = folder(tmp_path / "x", a_png=encoded(np.round(4095 * RAMP).astype(np.uint16)))
-    held, counted = read(path, white=4095.0)
-    np.testing.assert_allclose(held["a.png"], RAMP, atol=2e-4)
+    path = folder(tmp_path / "x", a_png=picture_bytes(np.round(4095 * RAMP).astype(np.uint16)))
+    pictures, problems = read(path, white=4095.0)
+    np.testing.assert_allclose(pictures["a.png"], RAMP, atol=2e-4)
     # 8 bits say themselves what white is
-    np.testing.assert_allclose(held["z0.png"], RAMP, atol=2e-3)
-    assert counted == {picture_files.DEEP: 1}
+    np.testing.assert_allclose(pictures["z0.png"], RAMP, atol=2e-3)
+    assert problems == {picture_files.DEEP: 1}
 
 
 def test_the_white_of_floating_numbers_is_declared_not_read_off(tmp_path: Path) -> None:
-    path = folder(tmp_path / "x", a_tif=encoded((2 * RAMP).astype(np.float32), "tiff"))
+    path = folder(tmp_path / "x", a_tif=picture_bytes((2 * RAMP).astype(np.float32), "tiff"))
     with pytest.raises(BadInput, match=r"The pixels of a\.tif are numbers of fractions.*white=1"):
         read(path)
-    held, counted = read(path, white=2.0)
-    np.testing.assert_allclose(held["a.tif"], RAMP, atol=1e-6)
-    assert counted == {picture_files.DEEP: 1}
-    held, counted = read(path, white=1.0)
-    np.testing.assert_allclose(held["a.tif"], np.minimum(2 * RAMP, 1), atol=1e-6)
-    assert counted == {picture_files.DEEP: 1, picture_files.BEYOND: 1}
-    found = datasets.load(f"{path}?white=2")
-    assert isinstance(found, Samples) and found.X.max() == pytest.approx(255)
+    pictures, problems = read(path, white=2.0)
+    np.testing.assert_allclose(pictures["a.tif"], RAMP, atol=1e-6)
+    assert problems == {picture_files.DEEP: 1}
+    pictures, problems = read(path, white=1.0)
+    np.testing.assert_allclose(pictures["a.tif"], np.minimum(2 * RAMP, 1), atol=1e-6)
+    assert problems == {picture_files.DEEP: 1, picture_files.BEYOND: 1}
+    samples = datasets.load(f"{path}?white=2")
+    assert isinstance(samples, Samples) and samples.X.max() == pytest.approx(255)
     for white in ("0", "-1", "nan", "bright"):
         with pytest.raises(BadInput, match="white is the number"):
             datasets.load(f"{path}?white={white}")
 
 
 def test_numbers_of_32_bits_need_their_white_and_nan_is_no_pixel(tmp_path: Path) -> None:
-    path = folder(tmp_path / "x", a_tif=encoded(np.round(1e6 * RAMP).astype(np.int32), "tiff"))
+    path = folder(
+        tmp_path / "x", a_tif=picture_bytes(np.round(1e6 * RAMP).astype(np.int32), "tiff")
+    )
     with pytest.raises(BadInput, match="numbers of 32 bits"):
         read(path)
     np.testing.assert_allclose(read(path, white=1e6)[0]["a.tif"], RAMP, atol=1e-5)
     (path / "a.tif").write_bytes(
-        encoded(np.where(RAMP > 0.9, np.nan, RAMP).astype(np.float32), "tiff")
+        picture_bytes(np.where(RAMP > 0.9, np.nan, RAMP).astype(np.float32), "tiff")
     )
     assert read(path, white=1.0)[1] == {picture_files.DAMAGED_PICTURE: 1}
 
@@ -109,21 +113,21 @@ def test_numbers_of_32_bits_need_their_white_and_nan_is_no_pixel(tmp_path: Path)
 def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path: Path) -> None:
     path = folder(
         tmp_path / "x",
-        a_png=encoded(eight(np.zeros((12, 16)))),
-        b_png=encoded(eight(np.ones((8, 8)))),
+        a_png=picture_bytes(eight(np.zeros((12, 16)))),
+        b_png=picture_bytes(eight(np.ones((8, 8)))),
     )
-    held, counted = read(path)
-    assert {picture.shape for picture in held.values()} == {(6, 8)}
-    assert held["a.png"].max() == 0 and held["b.png"].min() == 1
-    assert counted == {images.RESIZED_PICTURE: 1, images.STRETCHED_PICTURE: 1}
+    pictures, problems = read(path)
+    assert {picture.shape for picture in pictures.values()} == {(6, 8)}
+    assert pictures["a.png"].max() == 0 and pictures["b.png"].min() == 1
+    assert problems == {images.RESIZED_PICTURE: 1, images.STRETCHED_PICTURE: 1}
     samples, report = images.pictures(path, name="x")
     assert samples.assumptions == (images.IMAGE_SIZE_IS_PUBLIC,)
     assert (
         f"1 x {images.RESIZED_PICTURE} (file 1)" in report.words
         and f"1 x {images.STRETCHED_PICTURE} (file 2)" in report.words
     )
-    declared, counted = read(path, image=(3, 4))
-    assert {picture.shape for picture in declared.values()} == {(3, 4)} and counted == {
+    with_size, problems = read(path, image=(3, 4))
+    assert {picture.shape for picture in with_size.values()} == {(3, 4)} and problems == {
         images.STRETCHED_PICTURE: 1
     }
     assert images.pictures(path, name="x", image=(3, 4))[0].assumptions == ()
@@ -132,8 +136,10 @@ def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path: Path) -> Non
 def test_a_resized_deep_picture_stays_between_black_and_white(tmp_path: Path) -> None:
     """Sharp edges make a resized picture swing beyond."""
     edges = np.kron(np.indices((6, 8)).sum(axis=0) % 2, np.ones((5, 5)))
-    held, _ = read(folder(tmp_path / "x", a_png=encoded((65535 * edges).astype(np.uint16))))
-    assert held["a.png"].min() >= 0 and held["a.png"].max() <= 1
+    pictures, _ = read(
+        folder(tmp_path / "x", a_png=picture_bytes((65535 * edges).astype(np.uint16)))
+    )
+    assert pictures["a.png"].min() >= 0 and pictures["a.png"].max() <= 1
 
 
 @pytest.mark.parametrize("form", ["jpeg", "png", "tiff"])
@@ -154,15 +160,17 @@ def test_pictures_are_turned_upright(
     """
     exif = Image.Exif()
     exif[0x0112] = orientation
-    stored = encoded(eight(), form, exif=exif, **({"quality": 98} if form == "jpeg" else {}))
-    upright = encoded(eight(turn(RAMP)))
+    sideways = picture_bytes(
+        eight(), form, exif=exif, **({"quality": 98} if form == "jpeg" else {})
+    )
+    upright = picture_bytes(eight(turn(RAMP)))
     path = tmp_path / "x"
     path.mkdir()
-    for name, content in (("a", stored), ("b", upright), ("c", upright), ("d", upright)):
+    for name, content in (("a", sideways), ("b", upright), ("c", upright), ("d", upright)):
         (path / f"{name}.{form}").write_bytes(content)
-    held, counted = read(path)
-    np.testing.assert_allclose(held[f"a.{form}"], turn(RAMP), atol=0.02)
-    assert counted == {picture_files.TURNED_PICTURE: 1}
+    pictures, problems = read(path)
+    np.testing.assert_allclose(pictures[f"a.{form}"], turn(RAMP), atol=0.02)
+    assert problems == {picture_files.TURNED_PICTURE: 1}
 
 
 @pytest.mark.parametrize("form", ["gif", "png", "tiff", "webp"])
@@ -177,55 +185,59 @@ def test_of_an_animation_the_first_frame_is_taken(tmp_path: Path, form: str) -> 
         **({"lossless": True} if form == "webp" else {}),
     )
     name = f"a_{form}"
-    held, counted = read(folder(tmp_path / "x", **{name: out.getvalue()}))
-    np.testing.assert_allclose(held[name.replace("_", ".")], RAMP, atol=3e-3)
-    assert counted == {picture_files.FIRST_FRAME: 1}
+    pictures, problems = read(folder(tmp_path / "x", **{name: out.getvalue()}))
+    np.testing.assert_allclose(pictures[name.replace("_", ".")], RAMP, atol=3e-3)
+    assert problems == {picture_files.FIRST_FRAME: 1}
 
 
 def test_what_is_transparent_is_white(tmp_path: Path) -> None:
-    drawn = np.zeros((6, 8, 4), np.uint8)
-    drawn[:, 4:, 3] = 255  # black on the right, nothing on the left
+    half_black = np.zeros((6, 8, 4), np.uint8)
+    half_black[:, 4:, 3] = 255  # black on the right, nothing on the left
     solid = np.dstack([eight(), eight(), eight(), np.full((6, 8), 255, np.uint8)])
-    held, counted = read(folder(tmp_path / "x", a_png=encoded(drawn), b_png=encoded(solid)))
-    np.testing.assert_array_equal(held["a.png"], np.repeat([[1.0] * 4 + [0.0] * 4], 6, axis=0))
-    np.testing.assert_allclose(held["b.png"], RAMP, atol=2e-3)
-    assert counted == {picture_files.TRANSPARENT: 1}
+    pictures, problems = read(
+        folder(tmp_path / "x", a_png=picture_bytes(half_black), b_png=picture_bytes(solid))
+    )
+    np.testing.assert_array_equal(pictures["a.png"], np.repeat([[1.0] * 4 + [0.0] * 4], 6, axis=0))
+    np.testing.assert_allclose(pictures["b.png"], RAMP, atol=2e-3)
+    assert problems == {picture_files.TRANSPARENT: 1}
 
 
 @pytest.mark.parametrize("form", ["png", "jpeg", "gif", "bmp", "tiff", "ppm"])
 def test_a_picture_cut_anywhere_is_never_read_as_something_else(tmp_path: Path, form: str) -> None:
     """Whatever is missing: it is left out and counted, or every pixel is there."""
-    whole = encoded(np.random.default_rng(0).integers(0, 256, (6, 8)).astype(np.uint8), form)
+    whole = picture_bytes(np.random.default_rng(0).integers(0, 256, (6, 8)).astype(np.uint8), form)
     path = folder(tmp_path / "x")
     (path / f"a.{form}").write_bytes(whole)
-    kept, counted = read(path)
-    assert counted == {}
-    refused = 0
+    originals, problems = read(path)
+    assert problems == {}
+    refusals = 0
     for length in range(1, len(whole), max(1, len(whole) // 40)):
         (path / f"a.{form}").write_bytes(whole[:length])
-        held, counted = read(path)
-        if f"a.{form}" in held:
-            np.testing.assert_array_equal(held[f"a.{form}"], kept[f"a.{form}"])
+        pictures, problems = read(path)
+        if f"a.{form}" in pictures:
+            np.testing.assert_array_equal(pictures[f"a.{form}"], originals[f"a.{form}"])
         else:
-            refused += 1
-            assert sum(counted.values()) == 1 and set(counted) <= {
+            refusals += 1
+            assert sum(problems.values()) == 1 and set(problems) <= {
                 picture_files.DAMAGED_PICTURE,
                 images.UNREADABLE,
             }
-    assert refused > 20
+    assert refusals > 20
 
 
 def test_a_cut_or_altered_png_is_refused_even_where_all_pixels_seem_there(tmp_path: Path) -> None:
     """Its last part missing, or a byte of its pixels changed: the library itself would hand out
     pixels.
     """
-    whole = encoded(eight())
-    altered = bytearray(encoded(eight(), compress_level=0))
-    altered[altered.index(b"IDAT") + 20] ^= 0x55
-    path = folder(tmp_path / "x", a_png=whole[:-12], b_png=whole[:-14], c_png=bytes(altered))
+    whole = picture_bytes(eight())
+    other_pixels = bytearray(picture_bytes(eight(), compress_level=0))
+    other_pixels[other_pixels.index(b"IDAT") + 20] ^= 0x55
+    path = folder(tmp_path / "x", a_png=whole[:-12], b_png=whole[:-14], c_png=bytes(other_pixels))
     assert Image.open(path / "a.png").convert("L").size == (8, 6)
-    held, counted = read(path)
-    assert set(held) == {"z0.png", "z1.png", "z2.png"} and counted == {picture_files.DAMAGED_PICTURE: 3}
+    pictures, problems = read(path)
+    assert set(pictures) == {"z0.png", "z1.png", "z2.png"} and problems == {
+        picture_files.DAMAGED_PICTURE: 3
+    }
     (path / "d.png").write_bytes(whole[:-12])
     with pytest.raises(BadInput, match=r"4 of the 7 pictures .* are cut short or damaged"):
         read(path)
@@ -234,12 +246,12 @@ def test_a_cut_or_altered_png_is_refused_even_where_all_pixels_seem_there(tmp_pa
 @pytest.mark.parametrize("form", ["png", "jpeg", "gif", "tiff", "webp"])
 def test_a_damaged_picture_is_refused_in_words_or_read(form: str) -> None:
     rng = np.random.default_rng(3)
-    whole, read_ = encoded(eight(), form), 0
+    whole, read_ = picture_bytes(eight(), form), 0
     for _ in range(300):
-        damaged = mutated(whole, rng)
+        mutant = mutated(whole, rng)
         for reading in (picture_files.size, lambda content: picture_files.grey(content, "a", 1.0)):
             try:
-                reading(damaged)
+                reading(mutant)
                 read_ += 1
             except picture_files.Unusable as why:
                 assert str(why) in {picture_files.DAMAGED_PICTURE, picture_files.TOO_LARGE}
@@ -254,7 +266,7 @@ def test_what_is_no_picture_is_told_apart(tmp_path: Path) -> None:
 def test_plain_pictures_are_read_as_they_are(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         for place in range(3):
-            archive.writestr(f"{place}.png", encoded(eight()))
+            archive.writestr(f"{place}.png", picture_bytes(eight()))
     samples, report = images.pictures(tmp_path / "x.zip", name="x")
     np.testing.assert_array_equal(samples.X, np.tile(eight().ravel(), (3, 1)))
     assert "No problem found." in report.words

@@ -50,8 +50,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     listen = f"-k {folder} -c listen_addresses='' -c fsync=off"
     try:
         kind = ("-U", "me", "-A", "trust", "-E", "UTF8", "--locale=C")
-        made = [initdb, "--no-sync", "-D", str(data), *kind]
-        subprocess.run(made, check=True, capture_output=True, cwd=folder, **whom)
+        command = [initdb, "--no-sync", "-D", str(data), *kind]
+        subprocess.run(command, check=True, capture_output=True, cwd=folder, **whom)
         start = [control, "-D", str(data), "-w", "-l", str(folder / "log"), "-o", listen, "start"]
         subprocess.run(start, check=True, stdout=subprocess.DEVNULL, cwd=folder, **whom)
         try:
@@ -75,11 +75,11 @@ def test_a_table_is_read_as_it_was_written(server: str) -> None:
     ratings = load(f"{server}&table=seen&bounds=1,5")
     assert isinstance(ratings, Ratings) and ratings.labels is not None
     assert (ratings.n_users, ratings.n_items, len(ratings)) == (40, 20, 800)
-    found = {
+    rows = {
         (int(u) + 1, ratings.labels[i], float(r))
         for u, i, r in zip(ratings.users, ratings.items, ratings.values, strict=True)
     }
-    assert found == {(u, item, float(r)) for u, item, r in ROWS}
+    assert rows == {(u, item, float(r)) for u, item, r in ROWS}
 
 
 def test_a_view_is_read_and_trains(server: str) -> None:

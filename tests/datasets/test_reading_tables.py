@@ -25,8 +25,8 @@ ARABIC = chr(0x0663)  # the digit three
 class TestCells:
     @pytest.mark.parametrize("cells", [["1"], ["0", "10", "7"], [LARGEST, "12"]])
     def test_whole_numbers_are_read(self, cells: list[str]) -> None:
-        found = whole_numbers(pa.array(cells))
-        assert found is not None and found.to_pylist() == [int(cell) for cell in cells]
+        numbers = whole_numbers(pa.array(cells))
+        assert numbers is not None and numbers.to_pylist() == [int(cell) for cell in cells]
 
     @pytest.mark.parametrize(
         "other", ["007", "00", "-1", "+1", " 1", "1.0", "0x1F", "1e3", "", BEYOND, ARABIC, "one"]
@@ -40,8 +40,8 @@ class TestCells:
 
     def test_part_of_a_column_is_judged_alone(self) -> None:
         column = pa.array(["x", "12", "30", "007"])
-        found = whole_numbers(column.slice(1, 2))
-        assert found is not None and found.to_pylist() == [12, 30]
+        numbers = whole_numbers(column.slice(1, 2))
+        assert numbers is not None and numbers.to_pylist() == [12, 30]
         assert whole_numbers(column.slice(2)) is None
         assert bytes(letters(column.slice(1, 2))) == b"1230"
 
@@ -56,11 +56,11 @@ class TestCells:
 
 
 def table(rows: Sequence[tuple[str, str, str]], times: Sequence[int] | None = None) -> bytes:
-    made = io.StringIO()
-    writer = csv.writer(made)
+    out = io.StringIO()
+    writer = csv.writer(out)
     writer.writerow(["user", "item", "rating", *(["time"] if times else [])])
     writer.writerows([*row, times[at]] if times else row for at, row in enumerate(rows))
-    return made.getvalue().encode()
+    return out.getvalue().encode()
 
 
 def read(content: bytes) -> tuple[Ratings, Report]:
@@ -69,12 +69,12 @@ def read(content: bytes) -> tuple[Ratings, Report]:
 
 def by_hand(rows: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str], float]:
     """The mean of each pair's clamped ratings, of rows that can be used."""
-    found: dict[tuple[str, str], list[float]] = {}
+    ratings: dict[tuple[str, str], list[float]] = {}
     for user, item, value in rows:
         pair = (user.strip(), item.strip())
         if all(pair) and value.strip().replace(".", "", 1).lstrip("-").isdecimal():
-            found.setdefault(pair, []).append(min(max(float(value), 1), 5))
-    return {pair: float(np.float32(np.mean(values))) for pair, values in found.items()}
+            ratings.setdefault(pair, []).append(min(max(float(value), 1), 5))
+    return {pair: float(np.float32(np.mean(values))) for pair, values in ratings.items()}
 
 
 def with_names(ratings: Ratings, users: Sequence[str]) -> dict[tuple[str, str], float]:
@@ -108,12 +108,12 @@ class TestIds:
         rng = np.random.default_rng(5)
         plain = [("1", str(1 + at % 9), "3") for at in range(60)]
         ids = KINDS[kind]
-        mixed = [
+        several_kinds = [
             (ids[rng.integers(4)], ids[rng.integers(4)], f"{rng.integers(2, 11) / 2}")
             for _ in range(80)
         ]
         bad = [("7", "12", "none"), ("", "12", "3"), ("12", "7", "9.5"), ("7", "7", "")]
-        return plain + mixed + bad
+        return plain + several_kinds + bad
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_the_same_as_row_by_row(self, kind: str) -> None:
@@ -129,12 +129,14 @@ class TestIds:
     def test_the_order_of_the_rows_does_not_matter(self, kind: str) -> None:
         rows = self.rows(kind)
         times = list(range(len(rows)))
-        mixed = np.random.default_rng(6).permutation(len(rows))
-        first, told = read(table(rows, times))
-        other, again = read(table([rows[at] for at in mixed], [times[at] for at in mixed]))
+        permutation = np.random.default_rng(6).permutation(len(rows))
+        first, report = read(table(rows, times))
+        other, again = read(
+            table([rows[at] for at in permutation], [times[at] for at in permutation])
+        )
         assert first.fingerprint == other.fingerprint
         assert first.labels == other.labels
-        assert {it.kind: it.count for it in told.problems} == {
+        assert {it.kind: it.count for it in report.problems} == {
             it.kind: it.count for it in again.problems
         }
 
@@ -152,8 +154,8 @@ class TestDuplicates:
 
     def test_lines_are_those_of_the_file(self) -> None:
         ratings, report = read(table(self.ROWS, [5, 9, 4, 3, 1, 7]))
-        found = report.problems[0]
-        assert (found.count, found.lines, found.example) == (3, (4, 6, 7), "2,b")
+        problem = report.problems[0]
+        assert (problem.count, problem.lines, problem.example) == (3, (4, 6, 7), "2,b")
         assert ratings.values.tolist() == [2.5, 4, 3]
         assert ratings.order is not None and ratings.order.tolist() == [9, 3, 7]
 

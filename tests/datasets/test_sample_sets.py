@@ -30,7 +30,7 @@ DOCS = [
 ]
 
 
-EMBEDDED = [
+NAMED_SETS = [
     entry
     for kind in ("documents", "images")
     for entry in datasets.samples(kind)
@@ -47,10 +47,10 @@ def portraits(count: int = 6, side: int = 12) -> np.ndarray:
     return np.concatenate([half, half[:, :, ::-1]], axis=2)
 
 
-def loaded(name: str) -> Samples:
-    found = datasets.load(name)
-    assert isinstance(found, Samples)
-    return found
+def load_samples(name: str) -> Samples:
+    samples = datasets.load(name)
+    assert isinstance(samples, Samples)
+    return samples
 
 
 def real(name: str) -> Path:
@@ -62,9 +62,9 @@ def real(name: str) -> Path:
 # ---- embedded ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("entry", EMBEDDED, ids=lambda entry: entry.id)
+@pytest.mark.parametrize("entry", NAMED_SETS, ids=lambda entry: entry.id)
 def test_embedded_sets_are_as_declared(entry: datasets.SampleEntry) -> None:
-    samples = loaded(entry.id)
+    samples = load_samples(entry.id)
     assert samples.X.shape == (entry.n_samples, entry.n_features)
     assert (samples.image, samples.name, samples.public, samples.assumptions) == (
         entry.image,
@@ -73,11 +73,11 @@ def test_embedded_sets_are_as_declared(entry: datasets.SampleEntry) -> None:
         (),
     )
     assert (samples.norms > 0).all()
-    assert samples.fingerprint == loaded(entry.id).fingerprint
+    assert samples.fingerprint == load_samples(entry.id).fingerprint
 
 
 def test_invented_news_has_the_topics_it_says() -> None:
-    news = loaded("news")
+    news = load_samples("news")
     assert news.vocabulary == WORDS
     assert news.parts is not None and news.parts.shape == (8, len(WORDS))
     np.testing.assert_allclose(news.parts.sum(axis=1), 1, rtol=1e-5)
@@ -87,18 +87,18 @@ def test_invented_news_has_the_topics_it_says() -> None:
     topical = shares[news.parts.sum(axis=0) > 0].sum() / shares.sum()
     assert abs(topical - 0.6) < 0.06  # two words in five are everybody's
     assert news.texts is not None
-    counted = np.bincount(
+    counts = np.bincount(
         news.texts.ids[news.texts.starts[7] : news.texts.starts[8]], minlength=len(WORDS)
     )
-    np.testing.assert_array_equal(counted, news.X[[7]].toarray()[0])
+    np.testing.assert_array_equal(counts, news.X[[7]].toarray()[0])
 
 
 def test_invented_faces_are_sums_of_their_parts() -> None:
-    faces, parts = loaded("faces"), drawn_parts()
+    faces, parts = load_samples("faces"), drawn_parts()
     assert len(parts) == len(PARTS) == 13
     np.testing.assert_allclose(np.linalg.norm(parts, axis=1), 1)
-    left = faces.X - (faces.X @ np.linalg.pinv(parts)) @ parts
-    assert np.sqrt((left**2).mean()) < 0.002 * faces.X.max()
+    residuals = faces.X - (faces.X @ np.linalg.pinv(parts)) @ parts
+    assert np.sqrt((residuals**2).mean()) < 0.002 * faces.X.max()
 
 
 # ---- kept, fetched -------------------------------------------------------------------------------
@@ -110,10 +110,10 @@ def test_what_is_imported_is_what_is_loaded(
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     (tmp_path / "g.txt").write_text("\n".join(DOCS), "utf-8")
     datasets.import_("guardian", tmp_path / "g.txt")
-    made = text.documents([doc for doc in DOCS if doc], name="guardian")[0].assuming(
+    samples = text.documents([doc for doc in DOCS if doc], name="guardian")[0].assuming(
         sample_sets.NUMBER_IS_PUBLIC
     )
-    assert loaded("guardian").fingerprint == made.fingerprint
+    assert load_samples("guardian").fingerprint == samples.fingerprint
     savemat(tmp_path / "faces.mat", {"fea": np.tile(portraits().reshape(6, -1), (1, 1))})
     with pytest.raises(BadInput, match="Images of 32 x 32 have 1,024 pixels"):
         datasets.import_("yaleb", tmp_path / "faces.mat")
@@ -121,9 +121,9 @@ def test_what_is_imported_is_what_is_loaded(
 
 def test_counts_from_matlab_are_documents(tmp_path: Path) -> None:
     savemat(tmp_path / "words.mat", {"fea": csc_matrix(np.eye(5))})
-    found = loaded(str(tmp_path / "words.mat"))
-    assert found.unit == "document"
-    assert (found.vocabulary or ())[0] == "term 1"
+    samples = load_samples(str(tmp_path / "words.mat"))
+    assert samples.unit == "document"
+    assert (samples.vocabulary or ())[0] == "term 1"
 
 
 def test_a_download_needs_consent_and_a_network(
@@ -216,27 +216,27 @@ def test_official_matrices_hold_pixels_by_samples(
     samples, report = sample_sets.read(entry, tmp_path / "a.mat")
     assert samples.public and samples.X.shape == (count, height * width)
     np.testing.assert_allclose(samples.X[7].reshape(height, width), faces[7], rtol=1e-6)
-    said = (
+    message = (
         f"'{key}' has {height * width:,} rows and {count:,} columns. Its rows are the features, so"
         " it was turned"
     )
-    assert (said in report.words) == official
+    assert (message in report.words) == official
 
 
 def test_a_matrix_of_ones_own_is_turned_where_it_is_declared(tmp_path: Path) -> None:
     faces = portraits(25)
     savemat(tmp_path / "a.mat", {"fea": faces.swapaxes(1, 2).reshape(25, -1).T})
     path = str(tmp_path / "a.mat")
-    found, report = sample_paths.at(tmp_path / "a.mat", {}) or (None, None)
+    samples, report = sample_paths.at(tmp_path / "a.mat", {}) or (None, None)
     # 5 x 5 pixels: the numbers cannot tell
-    assert found is not None and report is not None and len(found) == 144
+    assert samples is not None and report is not None and len(samples) == 144
     assert (
         "Each of the 144 rows of 'fea' was taken as an image. If its rows are the pixels, declare"
         " it (after a path: transpose=1)." in report.words
     )
     for facts in ("?transpose=1", "?image=12,12"):
-        np.testing.assert_allclose(loaded(path + facts).X, faces.reshape(25, -1), rtol=1e-6)
-    assert len(loaded(path + "?transpose=0")) == 144
+        np.testing.assert_allclose(load_samples(path + facts).X, faces.reshape(25, -1), rtol=1e-6)
+    assert len(load_samples(path + "?transpose=0")) == 144
     with pytest.raises(BadInput, match="transpose=1 says"):
         datasets.load(path + "?transpose=yes")
     savemat(tmp_path / "b.mat", {"fea": faces[:7].reshape(7, -1).T})

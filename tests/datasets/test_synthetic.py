@@ -73,8 +73,8 @@ def test_a_seed_is_a_draw(id: str):  # noqa: A002
 def test_lowrank_is_the_papers_matrix():
     ratings = lowrank(4_000, 300, rank=5, p=1.0, seed=3)
     assert abs(float(ratings.values.std()) - 1) < 0.01  # so the trivial RMSE is 1
-    clamped = np.abs(ratings.values) >= 5
-    assert clamped.mean() < 3e-4
+    at_bounds = np.abs(ratings.values) >= 5
+    assert at_bounds.mean() < 3e-4
     spectrum = np.linalg.svd(ratings.values.reshape(4_000, 300), compute_uv=False)
     # rank 5 but for the clamping, and orthonormal
     assert spectrum[5] < 0.05 * spectrum[4] and spectrum[4] > 0.9 * spectrum[0]
@@ -133,14 +133,14 @@ def test_cinema_has_half_stars_and_times(films: Ratings):
 
 
 def test_cinema_behaves_as_movielens(films: Ratings):
-    found = figures(films)
+    values = figures(films)
     wrong = {
-        name: (round(found[name], 4), goal)
+        name: (round(values[name], 4), goal)
         for name, (goal, margin) in LIKE_MOVIELENS.items()
-        if not abs(found[name] - goal) <= margin
+        if not abs(values[name] - goal) <= margin
     }
     assert not wrong
-    ladder = [found[name] for name in ("global mean", "user mean", "biases", "rank 8")]
+    ladder = [values[name] for name in ("global mean", "user mean", "biases", "rank 8")]
     assert (-np.diff(ladder) > 0.025).all()
 
 
@@ -152,16 +152,18 @@ def test_the_figures_of_movielens_are_those_of_the_real_ratings(
 
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     import_("ml-1m", real("ml-1m"))
-    found = figures(load("ml-1m").top_items(400))
-    assert all(abs(found[name] - goal) < 0.005 for name, (goal, _) in LIKE_MOVIELENS.items()), found
+    values = figures(load("ml-1m").top_items(400))
+    assert all(abs(values[name] - goal) < 0.005 for name, (goal, _) in LIKE_MOVIELENS.items()), (
+        values
+    )
 
 
 def figures(ratings: Ratings) -> dict[str, float]:
     """What is compared: skews, spreads, and held-out RMSE of four models of growing size."""
     counts, activity = np.sort(np.bincount(ratings.items))[::-1], np.diff(ratings.by_user)
     _, person, film = biases(ratings)
-    held = split(ratings, SplitSpec(), 0)
-    train, test = held.train, held.test
+    parts = split(ratings, SplitSpec(), 0)
+    train, test = parts.train, parts.test
     mean, by_person, by_film = biases(train)
     offset = np.bincount(train.users, train.values - mean, train.n_users) / (
         np.diff(train.by_user) + 5
@@ -190,16 +192,16 @@ def figures(ratings: Ratings) -> dict[str, float]:
 
 def biases(ratings: Ratings):
     mean = float(ratings.values.mean())
-    centred, person, film = (
+    residuals, person, film = (
         ratings.values - mean,
         np.zeros(ratings.n_users),
         np.zeros(ratings.n_items),
     )
     for _ in range(5):
-        film = np.bincount(ratings.items, centred - person[ratings.users], ratings.n_items) / (
+        film = np.bincount(ratings.items, residuals - person[ratings.users], ratings.n_items) / (
             np.bincount(ratings.items, minlength=ratings.n_items) + 10
         )
-        person = np.bincount(ratings.users, centred - film[ratings.items], ratings.n_users) / (
+        person = np.bincount(ratings.users, residuals - film[ratings.items], ratings.n_users) / (
             np.diff(ratings.by_user) + 5
         )
     return mean, person, film
@@ -212,15 +214,17 @@ def factors(train: Ratings, rest, test: Ratings, rank: int = 8, ridge: float = 1
     values = scipy.sparse.csr_matrix(
         (rest, (train.users, train.items)), shape=(train.n_users, train.n_items)
     )
-    seen = values.copy()
-    seen.data[:] = 1
+    is_rated = values.copy()
+    is_rated.data[:] = 1
     V = np.random.default_rng(0).normal(0, 0.1, (train.n_items, rank))
 
-    def half(values, seen, V):
-        gram = (seen @ (V[:, :, None] * V[:, None, :]).reshape(len(V), -1)).reshape(-1, rank, rank)
+    def half(values, is_rated, V):
+        gram = (is_rated @ (V[:, :, None] * V[:, None, :]).reshape(len(V), -1)).reshape(
+            -1, rank, rank
+        )
         return np.linalg.solve(gram + ridge * np.eye(rank), (values @ V)[:, :, None])[:, :, 0]
 
     for _ in range(8):
-        U = half(values, seen, V)
-        V = half(values.T.tocsr(), seen.T.tocsr(), U)
-    return (half(values, seen, V)[test.users] * V[test.items]).sum(axis=1)
+        U = half(values, is_rated, V)
+        V = half(values.T.tocsr(), is_rated.T.tocsr(), U)
+    return (half(values, is_rated, V)[test.users] * V[test.items]).sum(axis=1)

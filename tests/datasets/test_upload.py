@@ -32,7 +32,7 @@ def table(*rows: str, header: str = "user,item,rating") -> bytes:
     return "\n".join([header, *rows, ""]).encode()
 
 
-def found(source: bytes, **options):
+def read_ratings(source: bytes, **options):
     ratings, report = read_table(source, name="ratings.csv", **{"bounds": (1, 5), **options})
     return (
         ratings,
@@ -42,7 +42,7 @@ def found(source: bytes, **options):
 
 
 def test_a_clean_table():
-    ratings, problems, report = found(table(*GOOD))
+    ratings, problems, report = read_ratings(table(*GOOD))
     assert (ratings.n_users, ratings.n_items, len(ratings)) == (5, 4, 20)
     assert problems == {} and (report.read, report.kept) == (20, 20)
     assert ratings.bounds == (1.0, 5.0) and not ratings.public and ratings.order is None
@@ -70,26 +70,28 @@ def test_a_clean_table():
     ],
 )
 def test_a_bad_row_is_left_out_and_told(row, kind):
-    ratings, problems, report = found(table(*GOOD[:7], row, *GOOD[7:], row))
+    ratings, problems, report = read_ratings(table(*GOOD[:7], row, *GOOD[7:], row))
     assert problems[kind] == (2, (9, 23))
     assert (len(ratings), report.read) == (20, 22)
     assert f"2 x {kind} (line 9, 23)" in report.words
 
 
 def test_only_the_first_five_lines_are_named():
-    _, problems, report = found(table(*GOOD, *(["1,10,x"] * 7)))
+    _, problems, report = read_ratings(table(*GOOD, *(["1,10,x"] * 7)))
     assert problems[NOT_A_NUMBER] == (7, (22, 23, 24, 25, 26))
     assert "22, 23, 24, 25, 26, ..." in report.words
 
 
 def test_out_of_bounds_is_clamped_and_told():
-    ratings, problems, _ = found(table(*GOOD, "6,10,11", "6,11,-3"))
+    ratings, problems, _ = read_ratings(table(*GOOD, "6,10,11", "6,11,-3"))
     assert problems == {CLAMPED_VALUE: (2, (22, 23))}
     assert ratings.values[-2:].tolist() == [5, 1]
 
 
 def test_out_of_bounds_is_left_out_where_that_is_asked_for():
-    ratings, problems, report = found(table(*GOOD, "1,10,11", "9,11,-3"), outside="leave-out")
+    ratings, problems, report = read_ratings(
+        table(*GOOD, "1,10,11", "9,11,-3"), outside="leave-out"
+    )
     assert problems == {OUTSIDE: (2, (22, 23)), EMPTY_USER: (1, ())}
     assert (len(ratings), report.read, report.rows_left_out) == (20, 22, 2)
     assert report.outside is not None and report.outside.examples == "11 (1 x), -3 (1 x)"
@@ -99,11 +101,11 @@ def test_out_of_bounds_is_left_out_where_that_is_asked_for():
 def test_too_many_out_of_bounds_are_refused_whatever_is_to_be_done_with_them():
     for rows in (["9,10,11", "9,11,-3", "9,12,7"], ["9,10,11"] * 60):
         with pytest.raises(BadInput, match="more than a tenth, lie outside"):
-            found(table(*GOOD, *rows), outside="leave-out")
+            read_ratings(table(*GOOD, *rows), outside="leave-out")
 
 
-@pytest.mark.parametrize(("outside", "merged"), [("clamp", 7 / 3), ("leave-out", 1.0)])
-def test_what_stays_of_a_persons_rows_follows_from_her_rows_alone(outside, merged):
+@pytest.mark.parametrize(("outside", "mean"), [("clamp", 7 / 3), ("leave-out", 1.0)])
+def test_what_stays_of_a_persons_rows_follows_from_her_rows_alone(outside, mean):
     """Neighbouring tables, one of which has other rows of person 5, or none that can be used:
     everybody else's ratings are the same, and a rating left out takes nothing of anybody else's.
     """
@@ -111,28 +113,28 @@ def test_what_stays_of_a_persons_rows_follows_from_her_rows_alone(outside, merge
     others = ["1,10,9", "2,11,-1", *(row for row in GOOD if row[0] != "5"), *GOOD[:16]]
     rests = []
     for rows in hers:
-        ratings, _, _ = found(table(*others, *rows, "5,12,3"), outside=outside, n_items=4)
+        ratings, _, _ = read_ratings(table(*others, *rows, "5,12,3"), outside=outside, n_items=4)
         assert ratings.n_users == 5
         rest = ratings.only(ratings.users < 4)
         rests.append([part.tolist() for part in (rest.users, rest.items, rest.values)])
     assert all(rest == rests[0] for rest in rests)
-    assert rests[0][2][0] == pytest.approx(merged)  # of 1, 1, and 9 as 5 or not at all
+    assert rests[0][2][0] == pytest.approx(mean)  # of 1, 1, and 9 as 5 or not at all
 
 
 def test_duplicates_are_averaged_and_told():
-    ratings, problems, report = found(table("8,10,5", *GOOD, "8,10,2"))
+    ratings, problems, report = read_ratings(table("8,10,5", *GOOD, "8,10,2"))
     assert problems == {DUPLICATE: (1, (23,))}
     assert ratings.values[-1] == 3.5 and (report.read, report.kept) == (22, 21)
 
 
 def test_a_user_without_a_usable_rating_stays_as_an_empty_row():
-    ratings, problems, _ = found(table(*GOOD, "9,10,x"))
+    ratings, problems, _ = read_ratings(table(*GOOD, "9,10,x"))
     assert problems[EMPTY_USER] == (1, ())
     assert ratings.n_users == 6 and np.diff(ratings.by_user).tolist() == [4, 4, 4, 4, 4, 0]
 
 
 def test_blank_lines_keep_the_line_numbers_right():
-    _, problems, report = found(
+    _, problems, report = read_ratings(
         b"\nuser,item,rating\n1,1,3\n\n   \n2,1,3\n1,2,x\n2,2,3\n2,3,4,5\n2,4,y\n\n"
     )
     assert (
@@ -168,7 +170,7 @@ def test_blank_lines_keep_the_line_numbers_right():
 )
 def test_what_is_no_ratings_table_is_refused(source, words):
     with pytest.raises(BadInput) as error:
-        found(source)
+        read_ratings(source)
     assert words in str(error.value)
 
 
@@ -177,21 +179,25 @@ def test_what_is_no_ratings_table_is_refused(source, words):
 )
 def test_bounds_are_declared_or_the_table_refused(bounds):
     with pytest.raises(BadInput, match="bounds"):
-        found(table(*GOOD), bounds=bounds)
+        read_ratings(table(*GOOD), bounds=bounds)
 
 
 def test_declared_sizes_end_the_assumptions():
-    ratings, _, _ = found(table(*GOOD), n_users=10, n_items=6)
+    ratings, _, _ = read_ratings(table(*GOOD), n_users=10, n_items=6)
     assert (ratings.n_users, ratings.n_items, ratings.assumptions, len(ratings.titles)) == (
         10,
         6,
         (),
         6,
     )
-    assert found(table(*GOOD), n_users=5)[0].assumptions == ("the items in the file are public",)
-    assert found(table(*GOOD), n_items=4)[0].assumptions == ("the number of users is public",)
+    assert read_ratings(table(*GOOD), n_users=5)[0].assumptions == (
+        "the items in the file are public",
+    )
+    assert read_ratings(table(*GOOD), n_items=4)[0].assumptions == (
+        "the number of users is public",
+    )
     with pytest.raises(BadInput, match=r"declared to have 4 users\. It has 5"):
-        found(table(*GOOD), n_users=4)
+        read_ratings(table(*GOOD), n_users=4)
 
 
 @pytest.mark.parametrize("separator", [",", "\t", ";", "|", "::", " "])
@@ -200,7 +206,7 @@ def test_separators_and_headers(separator, header):
     rows = [
         separator.join(row.split(",")) for row in (["user,item,rating"] if header else []) + GOOD
     ]
-    ratings, problems, report = found("\n".join(rows).encode())
+    ratings, problems, report = read_ratings("\n".join(rows).encode())
     assert len(ratings) == 20 and problems == {} and report.read == 20
 
 
@@ -214,7 +220,9 @@ def test_separators_and_headers(separator, header):
     ],
 )
 def test_columns_go_by_their_usual_names(header):
-    ratings, _, report = found(table(*(f"{row},{k}" for k, row in enumerate(GOOD)), header=header))
+    ratings, _, report = read_ratings(
+        table(*(f"{row},{k}" for k, row in enumerate(GOOD)), header=header)
+    )
     assert [role for role, _ in report.columns] == ["user", "item", "rating", "time"]
     assert [column for _, column in report.columns] == header.split(
         ","
@@ -223,22 +231,22 @@ def test_columns_go_by_their_usual_names(header):
 
 def test_columns_can_be_named_and_may_stand_anywhere():
     rows = [",".join(reversed(row.split(","))) for row in GOOD]
-    ratings, _, _ = found(
+    ratings, _, _ = read_ratings(
         table(*rows, header="a,b,c"), columns={"user": "c", "item": "b", "rating": "a"}
     )
-    assert ratings.fingerprint == found(table(*GOOD))[0].fingerprint
+    assert ratings.fingerprint == read_ratings(table(*GOOD))[0].fingerprint
     with pytest.raises(BadInput, match="has no column 'd'"):
-        found(table(*rows, header="a,b,c"), columns={"user": "d"})
+        read_ratings(table(*rows, header="a,b,c"), columns={"user": "d"})
 
 
 def test_ids_are_text_and_numbers_sort_as_numbers():
-    ratings, _, _ = found(table("7,b,1", "007,a,2", "10,a,3"))
+    ratings, _, _ = read_ratings(table("7,b,1", "007,a,2", "10,a,3"))
     assert ratings.n_users == 3 and ratings.titles == ("a", "b")
     assert ratings.values.tolist() == [2, 1, 3]  # 007 and 7 are two people, both before 10
 
 
 def test_titles_come_with_the_items():
-    ratings, _, _ = found(
+    ratings, _, _ = read_ratings(
         table("1,5,3,Blue", "2,4,3,Red", "2,5,4,Blue", header="user,item,rating,title")
     )
     assert ratings.titles == ("Red", "Blue")
@@ -254,7 +262,7 @@ def test_titles_come_with_the_items():
     ],
 )
 def test_times_of_any_kind_give_an_order(times):
-    ratings, _, _ = found(
+    ratings, _, _ = read_ratings(
         table(
             *(f"{user},1,3,{time}" for user, time in enumerate(times)),
             header="user,item,rating,time",
@@ -272,26 +280,26 @@ def test_times_of_any_kind_give_an_order(times):
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("time", ["yesterday", "1e300", "-1e15"])
 def test_an_unreadable_time_ends_the_order_not_the_rating(time):
-    ratings, problems, _ = found(
+    ratings, problems, _ = read_ratings(
         table("1,1,3,5.5", f"2,1,3,{time}", "2,2,3,7.5", header="user,item,rating,time")
     )
     assert ratings.order is None and len(ratings) == 3 and problems[NO_TIME] == (1, (3,))
 
 
 def test_a_last_row_that_is_no_utf_8_is_read_and_told(capfd):
-    ratings, problems, _ = found(table(*GOOD) + b"5,10\xff")
+    ratings, problems, _ = read_ratings(table(*GOOD) + b"5,10\xff")
     assert len(ratings) == 20 and problems[RAGGED_LINE] == (1, (22,))
     assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
 def test_encodings(encoding):
-    ratings, _, _ = found("user,item,rating\nZoë,Amélie,4\nBob,Amélie,3\n".encode(encoding))
+    ratings, _, _ = read_ratings("user,item,rating\nZoë,Amélie,4\nBob,Amélie,3\n".encode(encoding))
     assert ratings.titles == ("Amélie",) and ratings.n_users == 2
 
 
 def test_decimal_commas():
-    assert found(b"user;item;rating\n1;1;3,5\n2;1;4\n")[0].values.tolist() == [3.5, 4]
+    assert read_ratings(b"user;item;rating\n1;1;3,5\n2;1;4\n")[0].values.tolist() == [3.5, 4]
 
 
 def test_many_batches_agree_with_one(monkeypatch):
@@ -300,9 +308,9 @@ def test_many_batches_agree_with_one(monkeypatch):
         "x,y",
         *(f"{k % 97 + 100},{k // 97},bad" for k in range(9)),
     )
-    whole, problems, _ = found(rows)
+    whole, problems, _ = read_ratings(rows)
     monkeypatch.setattr("dpmf_datasets.readers.tables.BATCH", 1_000)
-    parts, again, _ = found(rows)
+    parts, again, _ = read_ratings(rows)
     assert parts.fingerprint == whole.fingerprint
     assert (
         again
@@ -320,7 +328,7 @@ def test_load_takes_a_path_with_its_bounds(tmp_path: Path):
     path.write_bytes(table(*GOOD))
     ratings = load(f"{path}?bounds=0.5,5&users=9")
     assert ratings.bounds == (0.5, 5.0) and ratings.name == "mine.csv" and ratings.n_users == 9
-    refused = {
+    messages = {
         str(path): "not declared",
         f"{path}?bounds=5": "two numbers",
         f"{path}?bound=1,5": (
@@ -331,7 +339,7 @@ def test_load_takes_a_path_with_its_bounds(tmp_path: Path):
         str(tmp_path): "holds a table of ratings, mine.csv",
         str(tmp_path / "none.csv"): "There is no file",
     }
-    for bad, words in refused.items():
+    for bad, words in messages.items():
         with pytest.raises(BadInput, match=words):
             load(bad)
 
@@ -375,7 +383,7 @@ def _order(labels):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "fact",
     [
         "items=2000000000",
         "users=2000000000",
@@ -384,7 +392,7 @@ def _order(labels):
         f"users={'9' * 200}",
     ],
 )
-def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path: Path, said: str) -> None:
+def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path: Path, fact: str) -> None:
     table = tmp_path / "r.csv"
     table.write_text(
         "user,item,rating\n" + "".join(f"u{k % 7},i{k % 5},{k % 5 + 1}\n" for k in range(35))
@@ -392,17 +400,17 @@ def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path: Path, s
     tracemalloc.start()
     try:
         with pytest.raises(BadInput, match=r"At most|at most|are known"):
-            load(f"{table}?bounds=1,5&{said}")
+            load(f"{table}?bounds=1,5&{fact}")
         assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes
     finally:
         tracemalloc.stop()
 
 
 @pytest.mark.parametrize(
-    "said", ["image=2000000000,1&key=X", "image=100000,100000&key=X", "drop=2000000000&key=X"]
+    "facts", ["image=2000000000,1&key=X", "image=100000,100000&key=X", "drop=2000000000&key=X"]
 )
-def test_absurd_sizes_of_pictures_are_refused(tmp_path: Path, said: str) -> None:
+def test_absurd_sizes_of_pictures_are_refused(tmp_path: Path, facts: str) -> None:
     file = tmp_path / "x.mat"
     scipy.io.savemat(file, {"X": np.arange(64.0).reshape(4, 16)})
     with pytest.raises(BadInput):
-        load(f"{file}?{said}")
+        load(f"{file}?{facts}")
