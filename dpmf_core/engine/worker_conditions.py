@@ -14,14 +14,14 @@ class Condition:
     there.
     """
 
-    installation: Installation
+    installed: Installation
     memory: float
     data: tuple[str, ...]
 
     @property
     def problem(self) -> str:
         """Why it would refuse all work of this process; '' where it would not."""
-        return self.installation.differs_from(current_installation())
+        return self.installed.differs_from(current_installation())
 
 
 def condition() -> Condition:

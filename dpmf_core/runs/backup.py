@@ -42,10 +42,10 @@ class Backup:
 
 @dataclass(frozen=True)
 class RestoreResult:
-    """What a restore added. present: runs that were here already; sentences: about accounts."""
+    """What a restore added. known: runs that were here already; sentences: about accounts."""
 
     runs: int
-    present: int
+    known: int
     files: int
     sentences: tuple[str, ...]
 

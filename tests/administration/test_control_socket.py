@@ -33,8 +33,8 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_question_is_answered_by_every_server() -> None:
     with control_socket.door(answer), control_socket.door(lambda question: {"second": True}):
-        found = control_socket.ask({"do": "x"})
-    assert {"heard": {"do": "x"}} in found and {"second": True} in found and len(found) == 2
+        answers = control_socket.ask({"do": "x"})
+    assert {"heard": {"do": "x"}} in answers and {"second": True} in answers and len(answers) == 2
 
 
 def test_nobody_else_can_enter_the_folder(home: Path) -> None:
@@ -57,41 +57,41 @@ with socket.socket(socket.AF_UNIX) as door:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes another account's id")
-@pytest.mark.parametrize("opened", [False, True])
-def test_another_account_is_not_answered(opened: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_open", [False, True])
+def test_another_account_is_not_answered(is_open: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither through the folder, nor where that has been opened by mistake."""
-    asked: list[dict[str, Any]] = []
+    questions: list[dict[str, Any]] = []
 
     def note(question: dict[str, Any]) -> dict[str, Any]:
-        asked.append(question)
+        questions.append(question)
         return {}
 
     with tempfile.TemporaryDirectory(dir="/tmp") as home:
         Path(home).chmod(0o755)
         monkeypatch.setenv("DPMF_DATA", home)
         with control_socket.door(note) as path:
-            if opened:
+            if is_open:
                 path.parent.chmod(0o777)
                 path.chmod(0o777)
-            done = subprocess.run(
+            process = subprocess.run(
                 [sys.executable, "-c", ENTER, str(path)],
                 capture_output=True,
                 text=True,
                 check=False,
             )
-    assert not asked
-    assert done.stdout.strip() in ("", "b''")
-    assert ("PermissionError" in done.stderr) is not opened, done.stderr
+    assert not questions
+    assert process.stdout.strip() in ("", "b''")
+    assert ("PermissionError" in process.stderr) is not is_open, process.stderr
 
 
 def test_a_socket_of_a_server_that_was_killed_goes(home: Path) -> None:
     (home / "operator").mkdir(parents=True)
-    left = home / "operator" / "left"
+    stale = home / "operator" / "left"
     with socket.socket(socket.AF_UNIX) as dead:
-        dead.bind(str(left))
+        dead.bind(str(stale))
     with pytest.raises(BadInput, match="No server runs on the data folder"):
         control_socket.ask({"do": "x"})
-    assert not left.exists()
+    assert not stale.exists()
 
 
 def test_a_long_path_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

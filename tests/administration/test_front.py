@@ -19,14 +19,14 @@ from dpmf_core.administration.supervisor import free_port
 from dpmf_core.errors import BadInput
 
 
-def installed() -> bool:
+def has_nginx() -> bool:
     try:
         return bool(nginx())
     except BadInput:
         return False
 
 
-class Named(http.server.ThreadingHTTPServer):
+class NamedServer(http.server.ThreadingHTTPServer):
     """Answers every request with its port and what it was asked with."""
 
     daemon_threads = True
@@ -35,10 +35,10 @@ class Named(http.server.ThreadingHTTPServer):
 class Answer(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         names = ("Host", "X-Forwarded-For", "X-Forwarded-Proto", "Connection")
-        said = [str(self.server.server_address[1]), *(self.headers.get(it, "") for it in names)]
+        parts = [str(self.server.server_address[1]), *(self.headers.get(it, "") for it in names)]
         self.send_response(200)
         self.end_headers()
-        self.wfile.write("\n".join(said).encode())
+        self.wfile.write("\n".join(parts).encode())
 
     def log_message(self, *_: object) -> None:
         """Nothing."""
@@ -48,7 +48,7 @@ class Site:
     """nginx before two servers."""
 
     def __init__(self, folder: Path) -> None:
-        self.servers = [Named(("127.0.0.1", 0), Answer) for _ in range(2)]
+        self.servers = [NamedServer(("127.0.0.1", 0), Answer) for _ in range(2)]
         self.inner = [int(it.server_address[1]) for it in self.servers]
         self.port = free_port()
         for server in self.servers:
@@ -63,8 +63,8 @@ class Site:
     def ask(self, **headers: str) -> tuple[list[str], str]:
         """What the server said, and the cookie that came with it."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        known = {name.replace("_", "-"): value for name, value in headers.items()}
-        connection.request("GET", "/", headers=known)
+        fields = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request("GET", "/", headers=fields)
         answer = connection.getresponse()
         return answer.read().decode().split("\n"), answer.getheader("Set-Cookie", "")
 
@@ -78,35 +78,35 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    if not installed():
+    if not has_nginx():
         pytest.skip("nginx is not on this machine")
-    made = Site(tmp_path)
+    new_site = Site(tmp_path)
     try:
         for _ in range(100):
             try:
-                made.ask()
+                new_site.ask()
                 break
             except OSError:
                 time.sleep(0.1)
-        yield made
+        yield new_site
     finally:
-        made.close()
+        new_site.close()
 
 
 def test_newcomers_take_turns_and_a_cookie_leads_back(site: Site) -> None:
     answers = [site.ask() for _ in range(20)]
-    assert Counter(said[0] for said, _ in answers) == {str(port): 10 for port in site.inner}
-    for said, cookie in answers:
-        name = str(site.inner.index(int(said[0])) + 1)
+    assert Counter(answer[0] for answer, _ in answers) == {str(port): 10 for port in site.inner}
+    for answer, cookie in answers:
+        name = str(site.inner.index(int(answer[0])) + 1)
         assert cookie == f"{COOKIE}={name}; Path=/; HttpOnly; SameSite=Lax"
         back, again = site.ask(Cookie=f"{COOKIE}={name}")
-        assert (back[0], again) == (said[0], "")
+        assert (back[0], again) == (answer[0], "")
 
 
 @pytest.mark.parametrize("odd", ["3", "dpmf_any", "1:1", "../1", ""])
 def test_a_cookie_that_names_no_process_is_given_anew(site: Site, odd: str) -> None:
-    said, cookie = site.ask(Cookie=f"{COOKIE}={odd}")
-    name = site.inner.index(int(said[0])) + 1
+    answer, cookie = site.ask(Cookie=f"{COOKIE}={odd}")
+    name = site.inner.index(int(answer[0])) + 1
     assert cookie.startswith(f"{COOKIE}={name};")
 
 
@@ -124,9 +124,9 @@ def test_what_a_server_must_know_of_a_browser_reaches_it(site: Site) -> None:
 def test_browsers_of_a_process_that_is_down_move_for_good(site: Site) -> None:
     site.servers[0].shutdown()
     site.servers[0].server_close()
-    said, cookie = site.ask(Cookie=f"{COOKIE}=1")
-    assert said[0] == str(site.inner[1]) and cookie.startswith(f"{COOKIE}=2;")
-    assert site.ask(Cookie=f"{COOKIE}=2") == ([str(site.inner[1]), *said[1:]], "")
+    answer, cookie = site.ask(Cookie=f"{COOKIE}=1")
+    assert answer[0] == str(site.inner[1]) and cookie.startswith(f"{COOKIE}=2;")
+    assert site.ask(Cookie=f"{COOKIE}=2") == ([str(site.inner[1]), *answer[1:]], "")
 
 
 def test_without_nginx_it_says_what_to_install(

@@ -36,22 +36,22 @@ def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Set]:
     monkeypatch.setenv("DPMF_PROFILE", "class")
     monkeypatch.setenv("DPMF_CATALOGUE", "tests.support.two_sets")
 
-    def chosen(**values: object) -> None:
+    def set_variables(**values: object) -> None:
         for name, value in values.items():
             monkeypatch.setenv(f"DPMF_{name.upper()}", str(value))
         settings.settings.cache_clear()
 
-    chosen(data_sets="small")
-    yield chosen
+    set_variables(data_sets="small")
+    yield set_variables
     settings.settings.cache_clear()
 
 
 @pytest.fixture
 def engine(put: Set, tmp_path: Path) -> Iterator[Engine]:
-    made = Engine(Store(tmp_path / "runs"), processes=False)
-    yield made
-    made.close()
-    made.store.close()
+    new_engine = Engine(Store(tmp_path / "runs"), processes=False)
+    yield new_engine
+    new_engine.close()
+    new_engine.store.close()
 
 
 def run(data: str = "small", **more: Any) -> RunSpec:
@@ -83,8 +83,8 @@ def test_the_operator_is_not_bound(engine: Engine, put: Set) -> None:
 
 def test_an_audit_beyond_the_setting_is_refused_by_the_engine(engine: Engine, put: Set) -> None:
     put(largest_audit=100)
-    refused = engine.measure(AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=101))
-    assert refused.bad_input and "At most 100 trainings of an audit" in str(refused.error)
+    job = engine.measure(AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=101))
+    assert job.bad_input and "At most 100 trainings of an audit" in str(job.error)
     assert not engine.measure(
         AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=100)
     ).bad_input
@@ -128,20 +128,20 @@ def test_downloads_are_for_whom_the_setting_says(put: Set) -> None:
                 match=r"Downloading a data set such as ml-1m is for the operator.*set that",
             ),
         ):
-            permissions.download("ml-1m", lambda done, total: None)
+            permissions.download("ml-1m", lambda count, total: None)
 
 
 # ---- owners --------------------------------------------------------------------------------------
 
 
-def kept(engine: Engine, who: Asker, **more: Any) -> str:
+def keep_run(engine: Engine, who: Asker, **more: Any) -> str:
     with asking(who):
         return str(engine.submit(run(**more)).result(30).key)
 
 
 def test_a_run_is_whose_it_was_first_and_carries_no_secret(engine: Engine) -> None:
-    key = kept(engine, ADA)
-    assert kept(engine, BOB) == key
+    key = keep_run(engine, ADA)
+    assert keep_run(engine, BOB) == key
     assert engine.store.owner(key) == ADA.owner == engine.store.rows()[0]["owner"]
     assert "secret" not in ADA.owner and ADA.owner != BOB.owner
     assert ADA.owner not in str(engine.store.get(key).record)  # type: ignore[union-attr]
@@ -149,7 +149,7 @@ def test_a_run_is_whose_it_was_first_and_carries_no_secret(engine: Engine) -> No
 
 def test_others_read_and_do_not_annotate_or_delete(engine: Engine, put: Set) -> None:
     put(deletes="owner")
-    key = kept(engine, ADA)
+    key = keep_run(engine, ADA)
     for who in (BOB, requesters.STRANGER, Asker()):
         with asking(who):
             assert engine.store.get(key) is not None
@@ -166,14 +166,14 @@ def test_others_read_and_do_not_annotate_or_delete(engine: Engine, put: Set) -> 
 
 def test_one_run_of_another_keeps_all_from_being_deleted(engine: Engine, put: Set) -> None:
     put(deletes="owner")
-    mine, hers = kept(engine, ADA), kept(engine, BOB, seed=1)
+    mine, hers = keep_run(engine, ADA), keep_run(engine, BOB, seed=1)
     with asking(ADA), pytest.raises(BadInput):
         permissions.delete(engine.store, [mine, hers])
     assert engine.store.count() == 2
 
 
 def test_deleting_can_be_for_the_operator_alone(engine: Engine) -> None:
-    key = kept(engine, ADA)
+    key = keep_run(engine, ADA)
     with (
         asking(ADA),
         pytest.raises(
@@ -187,13 +187,13 @@ def test_deleting_can_be_for_the_operator_alone(engine: Engine) -> None:
 
 def test_a_run_that_nobody_owns_is_the_operators(engine: Engine, put: Set) -> None:
     put(deletes="owner")
-    key = kept(engine, OPERATOR)
+    key = keep_run(engine, OPERATOR)
     with asking(Asker()), pytest.raises(BadInput):
         permissions.delete(engine.store, [key])
 
 
 def test_the_one_person_at_a_machine_may_do_everything(engine: Engine) -> None:
-    key = kept(engine, ADA)
+    key = keep_run(engine, ADA)
     with asking(Asker.of_session("another", alone=True)):
         permissions.annotate(engine.store, key, "x", "")
         permissions.delete(engine.store, [key])
@@ -204,13 +204,13 @@ def test_the_one_person_at_a_machine_may_do_everything(engine: Engine) -> None:
 
 def test_the_oldest_run_that_is_not_pinned_goes_first(engine: Engine, put: Set) -> None:
     put(most_runs=3)
-    first, second = kept(engine, ADA), kept(engine, ADA, seed=1)
+    first, second = keep_run(engine, ADA), keep_run(engine, ADA, seed=1)
     with asking(OPERATOR):
         permissions.pin(engine.store, first, True)
     for seed in (2, 3, 4):
-        latest = kept(engine, ADA, seed=seed)
-    held = {row["key"] for row in engine.store.rows()}
-    assert len(held) == 3 and {first, latest} <= held and second not in held
+        latest = keep_run(engine, ADA, seed=seed)
+    keys = {row["key"] for row in engine.store.rows()}
+    assert len(keys) == 3 and {first, latest} <= keys and second not in keys
     assert len(list((engine.store.folder / "artefacts").iterdir())) <= 3
     with asking(ADA), pytest.raises(BadInput, match="Pinning is for the operator"):
         permissions.pin(engine.store, latest, True)
@@ -218,9 +218,9 @@ def test_the_oldest_run_that_is_not_pinned_goes_first(engine: Engine, put: Set) 
 
 def test_a_new_run_is_kept_where_all_others_are_pinned(engine: Engine, put: Set) -> None:
     put(most_runs=1)
-    first = kept(engine, ADA)
+    first = keep_run(engine, ADA)
     engine.store.pin(first)
-    second = kept(engine, ADA, seed=1)
+    second = keep_run(engine, ADA, seed=1)
     assert {row["key"] for row in engine.store.rows()} == {first, second}
 
 
@@ -235,13 +235,13 @@ def test_the_queue_names_owner_and_age_and_a_stop_ends_it_for_everybody(
         hers = engine.submit(RunSpec.parse(**LONG))
     with asking(BOB):
         his = engine.submit(RunSpec.parse(**LONG))
-    seen = overview(engine, (), 3_000_000)
-    (queued,) = seen.queue
-    assert queued.owner == ADA.owner and 0 <= queued.age < 60
-    assert queued.words == "als on medium, seed 0, rank 32, steps 200"
-    assert seen.mb_server > 50 and seen.mb_uploads == 3 and seen.runs == 0
+    now = overview(engine, (), 3_000_000)
+    (entry,) = now.queue
+    assert entry.owner == ADA.owner and 0 <= entry.age < 60
+    assert entry.words == "als on medium, seed 0, rank 32, steps 200"
+    assert now.mb_server > 50 and now.mb_uploads == 3 and now.runs == 0
     with pytest.raises(BadInput, match="No run in the queue begins"):
         stop(engine, "nothing")
-    assert stop(engine, queued.ticket[:8]) == queued.words
+    assert stop(engine, entry.ticket[:8]) == entry.words
     assert (hers.state, his.state) == ("cancelled", "cancelled")
     assert engine.jobs() == []

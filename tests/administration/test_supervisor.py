@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from dpmf_core.administration import supervisor
-from dpmf_core.administration.supervisor import ProcessEnded, KeptProcess, free_port, healthy
+from dpmf_core.administration.supervisor import KeptProcess, ProcessEnded, free_port, healthy
 
 SERVER = """
 import http.server, subprocess, sys
@@ -28,37 +28,37 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
 
 def serving(tmp_path: Path) -> tuple[KeptProcess, Path]:
     """A small server with a child of its own, and where it writes which."""
-    port, started = free_port(), tmp_path / "started"
-    return KeptProcess("7", [sys.executable, "-c", SERVER, str(port), str(started)], port), started
+    port, log = free_port(), tmp_path / "started"
+    return KeptProcess("7", [sys.executable, "-c", SERVER, str(port), str(log)], port), log
 
 
 def test_one_that_ends_is_started_again_and_all_end_together(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(supervisor, "PAUSE", 0.1)
-    kept, started = serving(tmp_path)
+    process, log = serving(tmp_path)
 
-    async def lived() -> None:
-        keeping = asyncio.create_task(kept.keep())
-        await asyncio.wait_for(kept.answers.wait(), 60)
-        assert kept.process is not None
-        first = kept.process
+    async def run_servers() -> None:
+        keeping = asyncio.create_task(process.keep())
+        await asyncio.wait_for(process.answers.wait(), 60)
+        assert process.process is not None
+        first = process.process
         first.kill()
-        while kept.process is first or not await healthy(kept.port):
+        while process.process is first or not await healthy(process.port):
             assert not keeping.done()
             await asyncio.sleep(0.05)
         keeping.cancel()
         await asyncio.gather(keeping, return_exceptions=True)
-        assert kept.process.returncode is not None
+        assert process.process.returncode is not None
 
-    asyncio.run(asyncio.wait_for(lived(), 120))
+    asyncio.run(asyncio.wait_for(run_servers(), 120))
     lines = capfd.readouterr().err.splitlines()
     assert lines == [
         "[7] here I am",
         "[7] has ended (signal 9) and is started again",
         "[7] here I am",
     ]
-    children = [int(line) for line in started.read_text().split()]
+    children = [int(line) for line in log.read_text().split()]
     assert len(children) == 2
     until = time.monotonic() + 20
     while any(map(_runs, children)):
@@ -74,9 +74,9 @@ def _runs(pid: int) -> bool:
 
 
 def test_one_that_never_answers_is_not_started_again() -> None:
-    kept = KeptProcess("1", [sys.executable, "-c", "raise SystemExit(2)"], free_port())
+    process = KeptProcess("1", [sys.executable, "-c", "raise SystemExit(2)"], free_port())
     with pytest.raises(ProcessEnded, match=r"1 has ended \(code 2\)") as error:
-        asyncio.run(asyncio.wait_for(kept.keep(), 60))
+        asyncio.run(asyncio.wait_for(process.keep(), 60))
     assert error.value.code == 2
 
 

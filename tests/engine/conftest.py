@@ -10,17 +10,17 @@ from tests.support.engines import CATALOGUE
 @pytest.fixture
 def processes(tmp_path: Path) -> Iterator[Processes]:
     """A scheduler and workers, once they are asked for."""
-    started = Processes(tmp_path)
-    yield started
-    started.close()
+    group = Processes(tmp_path)
+    yield group
+    group.close()
 
 
 @pytest.fixture
-def encrypted(tmp_path: Path) -> Iterator[Processes]:
+def tls_processes(tmp_path: Path) -> Iterator[Processes]:
     """The same, speaking TLS."""
-    started = Processes(tmp_path, encrypted=True)
-    yield started
-    started.close()
+    group = Processes(tmp_path, encrypted=True)
+    yield group
+    group.close()
 
 
 @pytest.fixture

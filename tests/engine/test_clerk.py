@@ -41,9 +41,9 @@ def own(two_sets: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def account() -> Account:
-    found = spending.account_of("own")
-    assert found is not None
-    return found
+    own_account = spending.account_of("own")
+    assert own_account is not None
+    return own_account
 
 
 def states() -> list[str]:
@@ -74,12 +74,12 @@ class Both:
 
 @pytest.fixture
 def both() -> Iterator[Both]:
-    made = Both()
-    yield made
-    made.clerk.close()
+    pair = Both()
+    yield pair
+    pair.clerk.close()
 
 
-def drawn(both: Both, times: int, error: Exception | None = None) -> None:
+def draw(both: Both, times: int, error: Exception | None = None) -> None:
     """A worker draws so many of the three planned releases, and may fail then."""
     data = data_access.open_raw("own")
     with (
@@ -96,9 +96,9 @@ def drawn(both: Both, times: int, error: Exception | None = None) -> None:
 
 
 def test_an_entry_is_whole_before_the_draw_and_what_was_drawn_after(both: Both) -> None:
-    drawn(both, 3)
+    draw(both, 3)
     with pytest.raises(Cancelled):
-        drawn(both, 2, Cancelled())
+        draw(both, 2, Cancelled())
     both.clerk.over(both.task)
     assert states() == ["finished", "cancelled"]
     assert [it.charge.ledger[0][1] for it in account().entries] == [3, 2]
@@ -106,7 +106,7 @@ def test_an_entry_is_whole_before_the_draw_and_what_was_drawn_after(both: Both) 
 
 def test_what_fails_before_it_draws_costs_nothing(both: Both) -> None:
     with pytest.raises(BadInput):
-        drawn(both, 0, BadInput("no"))
+        draw(both, 0, BadInput("no"))
     both.clerk.over(both.task)
     assert account().entries == ()
 
@@ -171,7 +171,7 @@ def test_who_was_called_off_or_reads_other_data_or_has_no_budget_draws_nothing(b
 
 def test_an_answer_does_not_wait_for_a_worker_that_hangs() -> None:
     """It would come too late, and the run would fail that draws nothing till then."""
-    hangs, told = threading.Event(), threading.Event()
+    hangs, is_told = threading.Event(), threading.Event()
 
     class Client:
         status = "running"
@@ -180,7 +180,7 @@ def test_an_answer_does_not_wait_for_a_worker_that_hangs() -> None:
             if workers is None:  # everybody, who hangs too
                 hangs.wait(30)
             else:
-                told.set()
+                is_told.set()
 
         def close(self, timeout: float) -> None:
             """Nothing is open."""
@@ -190,7 +190,7 @@ def test_an_answer_does_not_wait_for_a_worker_that_hangs() -> None:
     try:
         cluster.call_off("a ticket", None, lambda: None)
         cluster.answer("tls://w:1", "an entry", None)
-        assert told.wait(10) and not hangs.is_set()
+        assert is_told.wait(10) and not hangs.is_set()
     finally:
         hangs.set()
         cluster.close()
@@ -240,8 +240,8 @@ def test_runs_and_private_selections_elsewhere_enter_the_account_here(tmp_path: 
             whole = engine.submit(OWN).result(60)
             assert not whole.record.noise_is_reproducible
             assert states() == ["finished"]
-            chosen = engine.measure(selection).result(60)
+            result = engine.measure(selection).result(60)
         finally:
             engine.close()
     assert [it.charge.price for it in account().entries][1:] == [selection.charge.price]
-    assert chosen.epsilon == selection.epsilon
+    assert result.epsilon == selection.epsilon

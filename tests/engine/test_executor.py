@@ -18,7 +18,7 @@ from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import Store
-from tests.support.engines import CATALOGUE, LONG, QUICK, spec, wait_for_start, wait_for
+from tests.support.engines import CATALOGUE, LONG, QUICK, spec, wait_for, wait_for_start
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("two_sets")
@@ -28,18 +28,20 @@ pytestmark = pytest.mark.usefixtures("two_sets")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """One worker process, so that a second run waits."""
     os.environ["DPMF_CATALOGUE"] = CATALOGUE  # workers inherit it when they start
-    made = Engine(Store(tmp_path_factory.mktemp("runs")), workers=1)
-    made.submit(spec(LONG, parameters={"rank": 32, "steps": 1})).result(120)  # kernels are compiled
-    yield made
-    made.close()
+    new_engine = Engine(Store(tmp_path_factory.mktemp("runs")), workers=1)
+    new_engine.submit(spec(LONG, parameters={"rank": 32, "steps": 1})).result(
+        120
+    )  # kernels are compiled
+    yield new_engine
+    new_engine.close()
     del os.environ["DPMF_CATALOGUE"]
 
 
 @pytest.fixture
 def threads(tmp_path: Path) -> Iterator[Engine]:
-    made = Engine(Store(tmp_path), processes=False, workers=2)
-    yield made
-    made.close()
+    new_engine = Engine(Store(tmp_path), processes=False, workers=2)
+    yield new_engine
+    new_engine.close()
 
 
 # ---- once ----------------------------------------------------------------------------------------
@@ -50,9 +52,9 @@ def test_a_run_is_computed_elsewhere_and_kept(engine: Engine) -> None:
     run = job.result(30)
     assert job.state == "done" and job.error is None and not job.bad_input
     assert run.record.cached is False and run.key == job.key
-    kept = engine.store.get(job.key)
-    assert kept is not None
-    assert kept.record == run.record.model_copy(update={"cached": True})
+    stored_run = engine.store.get(job.key)
+    assert stored_run is not None
+    assert stored_run.record == run.record.model_copy(update={"cached": True})
 
 
 def test_a_stored_run_is_done_at_once(engine: Engine) -> None:
@@ -77,11 +79,11 @@ def test_identical_runs_in_flight_are_computed_once(engine: Engine) -> None:
 
 def test_a_budget_that_buys_nothing_is_no_other_run(engine: Engine) -> None:
     plain = engine.submit(spec(LONG, seed=6))
-    budgeted = engine.submit(spec(LONG, seed=6, budget={"epsilon": 3.0, "delta": 1e-6}))
-    assert plain.key == budgeted.key
+    other = engine.submit(spec(LONG, seed=6, budget={"epsilon": 3.0, "delta": 1e-6}))
+    assert plain.key == other.key
     assert len([job for job in engine.jobs() if job.key == plain.key]) == 1
     plain.cancel()
-    budgeted.cancel()
+    other.cancel()
 
 
 def test_a_damaged_run_is_computed_again(engine: Engine) -> None:
@@ -100,19 +102,19 @@ def test_a_damaged_run_is_computed_again(engine: Engine) -> None:
 
 def test_progress_comes_step_by_step(engine: Engine) -> None:
     job = engine.submit(spec(LONG, parameters={"rank": 32, "steps": 25}, seed=7))
-    seen: list[Progress] = []
+    reports: list[Progress] = []
 
     def more() -> bool:
-        if (now := job.progress) and (not seen or now.step > seen[-1].step):
-            seen.append(now)
+        if (now := job.progress) and (not reports or now.step > reports[-1].step):
+            reports.append(now)
         return job.state == "done"
 
     wait_for(more)
-    assert len(seen) >= 5 and seen[0].step < 10
-    assert all(now.steps == 25 for now in seen)
-    assert all(now.curves[-1]["step"] <= now.step for now in seen)
+    assert len(reports) >= 5 and reports[0].step < 10
+    assert all(now.steps == 25 for now in reports)
+    assert all(now.curves[-1]["step"] <= now.step for now in reports)
     curves = job.result().record.curves
-    assert seen[-1].curves == curves[: len(seen[-1].curves)]
+    assert reports[-1].curves == curves[: len(reports[-1].curves)]
     assert [point["step"] for point in curves] == [1, 3, 5, 8, 10, 12, 14, 16, 18, 21, 23, 25]
 
 
@@ -175,12 +177,12 @@ def test_single_runs_go_before_a_sweep(engine: Engine) -> None:
     )
     assert (low.ahead, high.ahead) == (1, 0)
     wait_for(lambda: low._task.in_line and high._task.in_line)
-    seen: list[tuple[str, int]] = []
-    high.listen(lambda _: seen.append((low.state, low.progress.step if low.progress else 0)))
+    order: list[tuple[str, int]] = []
+    high.listen(lambda _: order.append((low.state, low.progress.step if low.progress else 0)))
     running.cancel()
     high.result(30)
-    wait_for(lambda: seen != [])
-    ((state, step),) = seen
+    wait_for(lambda: order != [])
+    ((state, step),) = order
     assert state != "done" and step < 100  # of 200: it came after
     low.cancel()
 
@@ -263,34 +265,36 @@ def test_a_scheduler_elsewhere_serves_two_engines_and_is_missed_in_words(tmp_pat
     """Two servers share one scheduler; when it goes, runs fail in words."""
     with workers.processes(1) as scheduler:
         one, other = (Engine(Store(tmp_path / name), scheduler) for name in ("one", "other"))
-        pids = [worker_pids(made) for made in (one, other) if made.submit(spec(QUICK)).result(30)]
+        pids = [worker_pids(it) for it in (one, other) if it.submit(spec(QUICK)).result(30)]
         assert pids[0] == pids[1] and pids[0] != [os.getpid()]
         job = wait_for_start(one.submit(spec(LONG)))
     with pytest.raises(RuntimeError, match="went away"):
         job.result(60)
     assert not job.bad_input
-    for made in (one, other):
-        made.close()
+    for it in (one, other):
+        it.close()
 
 
 @pytest.mark.slow
 def test_workers_load_what_runs_need_while_they_start() -> None:
-    needed = [os.environ["DPMF_CATALOGUE"], "dpmf_core.runs.execution", "scipy.sparse.linalg"]
+    modules = [os.environ["DPMF_CATALOGUE"], "dpmf_core.runs.execution", "scipy.sparse.linalg"]
     with workers.processes(1) as scheduler, scheduler.client() as client:
-        found = client.run(lambda: [name for name in needed if name in __import__("sys").modules])
-    assert list(found.values()) == [needed]
+        loaded_modules = client.run(
+            lambda: [name for name in modules if name in __import__("sys").modules]
+        )
+    assert list(loaded_modules.values()) == [modules]
 
 
 @pytest.mark.slow
 def test_local_workers_that_are_gone_are_started_again(tmp_path: Path) -> None:
-    made = Engine(Store(tmp_path), workers=1)
-    job = wait_for_start(made.submit(spec(LONG)))
+    own_engine = Engine(Store(tmp_path), workers=1)
+    job = wait_for_start(own_engine.submit(spec(LONG)))
     # the process above the workers leads its group
-    os.kill(os.getpgid(worker_pids(made)[0]), signal.SIGKILL)
+    os.kill(os.getpgid(worker_pids(own_engine)[0]), signal.SIGKILL)
     with pytest.raises(RuntimeError, match="went away"):
         job.result(60)
-    assert made.submit(spec(QUICK)).result(60).record.cached is False
-    made.close()
+    assert own_engine.submit(spec(QUICK)).result(60).record.cached is False
+    own_engine.close()
 
 
 # ---- sweeps --------------------------------------------------------------------------------------

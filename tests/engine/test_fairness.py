@@ -17,7 +17,7 @@ from dpmf_core.engine.workers import Bounds
 from dpmf_core.errors import BadInput
 from dpmf_core.runs.store import Store
 from dpmf_core.serving.settings import settings
-from tests.support.engines import LONG, QUICK, spec, wait_for_start, wait_for
+from tests.support.engines import LONG, QUICK, spec, wait_for, wait_for_start
 
 pytestmark = pytest.mark.usefixtures("two_sets")
 LIMITS = Limits(run_seconds=60.0, run_memory=1e9, session_seconds=1000.0)
@@ -29,9 +29,9 @@ def engine_with(folder: Path, limits: Limits = LIMITS, workers: int = 1) -> Engi
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
-    made = engine_with(tmp_path)
-    yield made
-    made.close()
+    new_engine = engine_with(tmp_path)
+    yield new_engine
+    new_engine.close()
 
 
 def test_one_run_of_a_student_does_not_wait_for_a_sweep_of_another(engine: Engine) -> None:
@@ -57,49 +57,47 @@ def test_a_place_in_the_queue_is_that_of_the_turns(engine: Engine) -> None:
 
 
 def test_a_run_beyond_its_time_ends_with_a_sentence(tmp_path: Path) -> None:
-    made = engine_with(tmp_path, Limits(run_seconds=0.05))
-    job = made.submit(spec(LONG, parameters={"rank": 32, "steps": 200}), asker="student")
+    own_engine = engine_with(tmp_path, Limits(run_seconds=0.05))
+    job = own_engine.submit(spec(LONG, parameters={"rank": 32, "steps": 200}), asker="student")
     with pytest.raises(
         BadInput, match="longer than 5 s, which is the most that one run may take here"
     ):
         job.result(60)
     # the worker is free again
-    assert job.bad_input and made.submit(spec(QUICK), asker="student").result(60).key
-    made.close()
+    assert job.bad_input and own_engine.submit(spec(QUICK), asker="student").result(60).key
+    own_engine.close()
 
 
 def test_a_run_of_the_command_line_has_no_limit(tmp_path: Path) -> None:
-    made = engine_with(tmp_path, Limits(run_seconds=0.001, session_seconds=0.001))
-    assert made.submit(spec(QUICK), cost=100.0).result(60).key
-    made.close()
+    own_engine = engine_with(tmp_path, Limits(run_seconds=0.001, session_seconds=0.001))
+    assert own_engine.submit(spec(QUICK), cost=100.0).result(60).key
+    own_engine.close()
 
 
 def test_a_run_beyond_its_memory_ends_with_a_sentence() -> None:
     bounds = Bounds("ticket", 60.0, 1.0)  # MB: less than this process has
     assert bounds.stopped()
-    assert "more than 0.0 GB of memory" in str(bounds.broken_limit) and "Choose fewer ratings" in str(
+    assert "more than 0.0 GB of memory" in str(
         bounds.broken_limit
-    )
+    ) and "Choose fewer ratings" in str(bounds.broken_limit)
     assert not Bounds("ticket", 60.0, 1e9).stopped()
 
 
 def test_a_session_that_asks_for_too_much_is_refused_and_others_are_not(tmp_path: Path) -> None:
-    made = engine_with(tmp_path, Limits(session_seconds=100.0))
-    refused = made.submit(spec(QUICK), asker="hostile", cost=200.0)
-    assert refused.bad_input and "One session may have about 2 min of work waiting" in str(
-        refused.error
-    )
-    assert made.submit(spec(QUICK), asker="student", cost=50.0).result(60).key
+    own_engine = engine_with(tmp_path, Limits(session_seconds=100.0))
+    job = own_engine.submit(spec(QUICK), asker="hostile", cost=200.0)
+    assert job.bad_input and "One session may have about 2 min of work waiting" in str(job.error)
+    assert own_engine.submit(spec(QUICK), asker="student", cost=50.0).result(60).key
     # what has ended is not owed
-    assert made.submit(spec(QUICK, seed=1), asker="student", cost=90.0).result(60).key
-    made.close()
+    assert own_engine.submit(spec(QUICK, seed=1), asker="student", cost=90.0).result(60).key
+    own_engine.close()
 
 
 def test_a_light_answer_has_the_record_alone_and_others_get_all(engine: Engine) -> None:
     whole = engine.submit(spec(QUICK)).result(60)
     light = engine.submit(spec(QUICK), light=True).result(0)
-    kept = engine.store.get(whole.key)
-    assert kept is not None and light.record == kept.record and not light.arrays
+    stored_run = engine.store.get(whole.key)
+    assert stored_run is not None and light.record == stored_run.record and not light.arrays
     assert engine.submit(spec(QUICK)).result(0).arrays
 
 
@@ -114,7 +112,9 @@ def test_what_one_asker_leaves_goes_on_for_the_other(engine: Engine) -> None:
 
 
 def test_an_operator_stops_a_run_for_everybody(engine: Engine) -> None:
-    jobs = [wait_for_start(engine.submit(spec(LONG, seed=1), asker=name)) for name in ("one", "other")]
+    jobs = [
+        wait_for_start(engine.submit(spec(LONG, seed=1), asker=name)) for name in ("one", "other")
+    ]
     engine.stop(engine.jobs()[0])
     assert [job.state for job in jobs] == ["cancelled", "cancelled"]
     assert engine.submit(spec(QUICK), asker="one").result(60).key  # the worker is free again
@@ -157,7 +157,7 @@ def test_without_a_limit_the_machine_s_memory_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("small", "said", "processes", "workers"),
+    ("small", "variable", "processes", "workers"),
     [
         (True, "", False, 1),
         (True, "processes", True, 1),
@@ -167,18 +167,18 @@ def test_without_a_limit_the_machine_s_memory_counts(tmp_path: Path) -> None:
 )
 def test_where_memory_is_little_one_thread_computes(
     small: bool,
-    said: str,
+    variable: str,
     processes: bool,
     workers: int | None,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(machine, "is_small", lambda: small)
-    monkeypatch.setenv("DPMF_ENGINE", said)
-    made = Engine.from_environment(Store(tmp_path))
-    assert made._dispatcher.cluster.processes is processes
-    assert workers is None or made.width == workers
-    made.close()
+    monkeypatch.setenv("DPMF_ENGINE", variable)
+    own_engine = Engine.from_environment(Store(tmp_path))
+    assert own_engine._dispatcher.cluster.processes is processes
+    assert workers is None or own_engine.width == workers
+    own_engine.close()
 
 
 def test_another_engine_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,14 +190,14 @@ def test_another_engine_is_a_sentence(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_what_whoever_runs_the_server_set_bounds_sessions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = {
+    variables = {
         "SECONDS_PER_RUN": "7",
         "RUNS_IN_FLIGHT": "2",
         "ESTIMATED_SECONDS": "unlimited",
         "MEMORY_PER_RUN": "300",
         "CONFIRM_SECONDS": "9",
     }
-    for name, value in given.items():
+    for name, value in variables.items():
         monkeypatch.setenv(f"DPMF_{name}", value)
     settings.cache_clear()
     try:
@@ -218,12 +218,12 @@ def test_a_worker_that_does_not_stop_is_ended_and_replaced(
     from tests.support.stuck import StuckWork
 
     monkeypatch.setattr(run_queue, "GRACE", 0.5)
-    made = Engine(Store(tmp_path), workers=1, limits=Limits(run_seconds=0.5))
-    job: Job = made.measure(StuckWork(), asker="hostile")
+    own_engine = Engine(Store(tmp_path), workers=1, limits=Limits(run_seconds=0.5))
+    job: Job = own_engine.measure(StuckWork(), asker="hostile")
     with pytest.raises(BadInput, match="longer than"):
         job.result(60)
-    assert made.submit(spec(QUICK)).result(90).key
-    made.close()
+    assert own_engine.submit(spec(QUICK)).result(90).key
+    own_engine.close()
 
 
 def test_servers_that_share_workers_leave_one_of_them_to_short_runs(tmp_path: Path) -> None:

@@ -25,12 +25,12 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def two(tmp_path: Path, two_sets: None) -> Iterator[list[Engine]]:
     """Two engines with workers and handles of their own on one folder, as two servers have."""
-    made = [Engine(Store(tmp_path), processes=False, workers=1) for _ in range(2)]
+    engines = [Engine(Store(tmp_path), processes=False, workers=1) for _ in range(2)]
     # workers of one process cannot start at the same time
-    for seed, engine in enumerate(made, 1000):
+    for seed, engine in enumerate(engines, 1000):
         engine.submit(spec(QUICK, seed=seed)).result(120)
-    yield made
-    for engine in made:
+    yield engines
+    for engine in engines:
         engine.close()
         engine.store.close()
 
@@ -60,21 +60,21 @@ def test_a_lease_that_is_renewed_lasts_and_one_that_is_not_runs_out(tmp_path: Pa
     assert one.claim("a")
     first = expires(tmp_path, "a")
 
-    def outlived() -> bool:
+    def has_outlived() -> bool:
         assert not other.claim("a")
         return expires(tmp_path, "a") > first + 1.0
 
-    wait_for(outlived)
+    wait_for(has_outlived)
     with sqlite3.connect(tmp_path / FILE) as db:  # as a holder leaves it that is no more
         db.execute("INSERT INTO leases VALUES ('b', 'dead', ?)", (time.time() + 0.3,))
     assert not other.claim("b")
-    called: list[str] = []
-    other.wait("b", lambda: called.append("b"), lambda: False)
-    other.wait("a", lambda: called.append("a"), lambda: False)
-    wait_for(lambda: called)
-    assert called == ["b"] and other.claim("b")
+    calls: list[str] = []
+    other.wait("b", lambda: calls.append("b"), lambda: False)
+    other.wait("a", lambda: calls.append("a"), lambda: False)
+    wait_for(lambda: calls)
+    assert calls == ["b"] and other.claim("b")
     one.close()
-    wait_for(lambda: called == ["b", "a"])
+    wait_for(lambda: calls == ["b", "a"])
     other.close()
 
 
@@ -124,15 +124,18 @@ def test_a_run_that_another_server_computes_is_waited_for_and_found(two: list[En
     second = two[1].submit(parts)
     assert second.key == first.key and second.state == "waiting"
     assert first.result(60).record.cached is False
-    found = second.result(60)
-    assert found.record.cached is True and found.record.curves == first.result().record.curves
+    finished_run = second.result(60)
+    assert (
+        finished_run.record.cached is True
+        and finished_run.record.curves == first.result().record.curves
+    )
     assert [row["key"] for row in two[1].store.rows()].count(first.key) == 1
 
 
 def test_many_runs_that_both_ask_for_are_computed_once_each(two: list[Engine]) -> None:
     jobs = [engine.submit(spec(QUICK, seed=seed)) for seed in range(12) for engine in two]
-    cached = [job.result(120).record.cached for job in jobs]
-    assert sum(not it for it in cached) == 12
+    flags = [job.result(120).record.cached for job in jobs]
+    assert sum(not it for it in flags) == 12
     assert (
         len({job.key for job in jobs}) == 12
         and len(two[0].store.rows()) == 12 + 2
@@ -168,8 +171,8 @@ def test_two_servers_share_a_scheduler_elsewhere_and_count_its_workers(tmp_path:
         way = Scheduler(cluster.scheduler_address)
         two = [Engine(Store(tmp_path / "store"), way) for _ in range(2)]
         jobs = [engine.submit(spec(QUICK, seed=seed)) for seed in range(6) for engine in two]
-        cached = [job.result(120).record.cached for job in jobs]
-        assert sum(not it for it in cached) == 6
+        flags = [job.result(120).record.cached for job in jobs]
+        assert sum(not it for it in flags) == 6
         for workers in (3, 1):
             cluster.scale(workers)
             wait_for(lambda workers=workers: {it.width for it in two} == {workers}, 120)

@@ -20,7 +20,7 @@ from dpmf_core.engine.executor import Engine
 from dpmf_core.engine.jobs import Task
 from dpmf_core.engine.lending import Lending, Loan
 from dpmf_core.engine.scheduler_security import Scheduler
-from dpmf_core.engine.sealing import fresh_key, opened, sealed
+from dpmf_core.engine.sealing import fresh_key, sealed, unsealed
 from dpmf_core.engine.verification import Refusal, expected
 from dpmf_core.engine.workers import threads, verified_work
 from dpmf_core.errors import BadInput
@@ -34,10 +34,10 @@ from tests.support.engines import QUICK, spec, wait_for
 TLS = Scheduler("tls://far:8786")
 
 
-def lacked(data_id: str, way: Scheduler = TLS) -> Lending:
-    found = Lending(way)
-    found.lacks(Refusal("tcp://w", "it has no such data", everything=False, lacks=data_id))
-    return found
+def lending_without(data_id: str, way: Scheduler = TLS) -> Lending:
+    lending = Lending(way)
+    lending.lacks(Refusal("tcp://w", "it has no such data", everything=False, lacks=data_id))
+    return lending
 
 
 def table(folder: Path) -> str:
@@ -47,7 +47,7 @@ def table(folder: Path) -> str:
 
 
 def test_what_nobody_lacks_is_not_sent() -> None:
-    assert lacked("cinema").lent(None, "lowrank") == (None, {}, "")
+    assert lending_without("cinema").lent(None, "lowrank") == (None, {}, "")
 
 
 def test_what_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +60,7 @@ def test_what_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ("cinema-small", "and at most 0 MB are sent"),
         ("digits", "and at most 0 MB are sent"),
     ):
-        loan, lacking, why = lacked(data_id, far).lent(None, data_id)
+        loan, lacking, why = lending_without(data_id, far).lent(None, data_id)
         assert loan is None and list(lacking) == ["tcp://w"]
         assert words in why
 
@@ -68,13 +68,13 @@ def test_what_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_set_is_sent_once_and_again_when_it_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     with threads(1) as way, way.client() as client:
-        found = lacked("lowrank", way)
-        first, again = (found.lent(client, "lowrank")[0] for _ in range(2))
+        lending = lending_without("lowrank", way)
+        first, again = (lending.lent(client, "lowrank")[0] for _ in range(2))
         assert first is not None and first is again and not first.key
         assert np.array_equal(first.data.result().values, data_access.open_raw("lowrank").values)
         first.data.cancel()
-        found.recall(())  # public ones stay
-        anew = found.lent(client, "lowrank")[0]
+        lending.recall(())  # public ones stay
+        anew = lending.lent(client, "lowrank")[0]
         assert anew is not None and anew.data.result() is not None
 
 
@@ -84,20 +84,20 @@ def test_a_private_set_is_sealed_on_its_way_and_recalled(
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     data_id = table(tmp_path)
     with threads(1) as way, way.client() as client:
-        found = lacked(data_id, way)
-        loan, again = (found.lent(client, data_id)[0] for _ in range(2))
+        lending = lending_without(data_id, way)
+        loan, again = (lending.lent(client, data_id)[0] for _ in range(2))
         assert loan is not None and loan is again
         text, data = loan.data.result(), data_access.open_raw(data_id)
         assert isinstance(data, Ratings)
         assert data.values.tobytes() not in text and b"Ratings" not in text
-        assert opened(text, loan.key).fingerprint == data.fingerprint
+        assert unsealed(text, loan.key).fingerprint == data.fingerprint
         with pytest.raises(InvalidTag):
-            opened(text, fresh_key())
+            unsealed(text, fresh_key())
         assert sealed(data, loan.key) != text  # no nonce twice
         name = loan.data.key
-        found.recall({data_id})
+        lending.recall({data_id})
         assert name in client.who_has()
-        found.recall({"another"})
+        lending.recall({"another"})
         del loan, again
         wait_for(lambda: name not in client.who_has(), 10.0)
 
@@ -111,16 +111,16 @@ def test_what_goes_wrong_with_private_data_is_sealed_and_in_no_log(
         raise ValueError("user 17 rated item 4 with 5 stars")
 
     monkeypatch.setattr(execution, "run", fail)
-    asked = spec(QUICK, data={"id": "own"})
-    data, key = data_access.open_anywhere(asked.data), fresh_key()
-    work = asked, expected(asked, run_key(asked, data)), "ticket", "topic"
+    run_spec = spec(QUICK, data={"id": "own"})
+    data, key = data_access.open_anywhere(run_spec.data), fresh_key()
+    work = run_spec, expected(run_spec, run_key(run_spec, data)), "ticket", "topic"
     with threads(1) as way, way.client() as client:
         loan = client.scatter(sealed(data, key), hash=False)
         text = client.submit(verified_work, *work, data=loan, seal=key).result()
-        found = opened(text, key)
+        outcome = unsealed(text, key)
         assert "stars" not in str(client.get_worker_logs())
-    assert isinstance(found, RuntimeError)
-    assert str(found) == "The run failed: ValueError: user 17 rated item 4 with 5 stars"
+    assert isinstance(outcome, RuntimeError)
+    assert str(outcome) == "The run failed: ValueError: user 17 rated item 4 with 5 stars"
 
 
 def test_keys_are_in_no_message() -> None:
@@ -151,58 +151,58 @@ def test_documents_are_as_large_as_their_words_in_reading_order(
     assert isinstance(news, Samples) and news.texts is not None
     table = news.X.data.nbytes + news.X.indices.nbytes + news.X.indptr.nbytes
     monkeypatch.setattr(lending, "MOST_BYTES", table + news.texts.ids.nbytes)
-    loan, _, why = lacked("news").lent(None, "news")
+    loan, _, why = lending_without("news").lent(None, "news")
     assert loan is None and "are sent to them" in why
 
 
 def test_what_is_lent_takes_the_place_of_what_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
-    asked, other = DataSpec(id="lowrank"), low_rank(seed=9)
-    before = data_access.open_anywhere(asked).fingerprint
+    data_spec, other = DataSpec(id="lowrank"), low_rank(seed=9)
+    before = data_access.open_anywhere(data_spec).fingerprint
     with lent("lowrank", other):
-        assert data_access.open_anywhere(asked).fingerprint == other.fingerprint != before
+        assert data_access.open_anywhere(data_spec).fingerprint == other.fingerprint != before
         with lent("another", low_rank()):
-            assert data_access.open_anywhere(asked).fingerprint == before
-    assert data_access.open_anywhere(asked).fingerprint == before
+            assert data_access.open_anywhere(data_spec).fingerprint == before
+    assert data_access.open_anywhere(data_spec).fingerprint == before
 
 
 def test_nothing_of_private_data_that_were_lent_stays_in_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
-    asked = spec(QUICK, data={"id": "lowrank"})
-    kept = (data_access._raw, data_access._prepared_data, data_access._split)
+    run_spec = spec(QUICK, data={"id": "lowrank"})
+    caches = (data_access._raw, data_access._prepared_data, data_access._split)
     with data_access.lent_for_a_run("lowrank", low_rank(seed=9)):
-        data_access.open_split(asked)
-    assert all(it.cache_info().currsize for it in kept)
+        data_access.open_split(run_spec)
+    assert all(it.cache_info().currsize for it in caches)
     with data_access.lent_for_a_run("lowrank", replace(low_rank(seed=9), public=False)):
-        data_access.open_split(asked)
-    assert not any(it.cache_info().currsize for it in kept)
+        data_access.open_split(run_spec)
+    assert not any(it.cache_info().currsize for it in caches)
 
 
 def test_memory_of_private_data_is_given_back_once_nobody_holds_them(
     two_sets: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held, there = list[weakref.ref[Any]](), list[bool]()
-    unsealed = workers.opened
+    references, there = list[weakref.ref[Any]](), list[bool]()
+    original = workers.unsealed
 
     def opened_and_watched(text: bytes, key: bytes) -> Any:
-        data = unsealed(text, key)
-        held.append(weakref.ref(data))
+        data = original(text, key)
+        references.append(weakref.ref(data))
         return data
 
-    monkeypatch.setattr(workers, "opened", opened_and_watched)
+    monkeypatch.setattr(workers, "unsealed", opened_and_watched)
     monkeypatch.setattr(
-        memory, "give_back", lambda: there.append(any(it() is not None for it in held))
+        memory, "give_back", lambda: there.append(any(it() is not None for it in references))
     )
-    asked = spec(QUICK, data={"id": "own"})
-    data, key = data_access.open_anywhere(asked.data), fresh_key()
-    work = asked, expected(asked, run_key(asked, data)), "ticket", "topic"
+    run_spec = spec(QUICK, data={"id": "own"})
+    data, key = data_access.open_anywhere(run_spec.data), fresh_key()
+    work = run_spec, expected(run_spec, run_key(run_spec, data)), "ticket", "topic"
     with threads(1) as way, way.client() as client:
         loan = client.scatter(sealed(data, key), hash=False)
-        done = client.submit(verified_work, *work, data=loan, seal=key)
-        assert opened(done.result(), key).key == run_key(asked, data)
-    assert held and there[-1] is False
+        future = client.submit(verified_work, *work, data=loan, seal=key)
+        assert unsealed(future.result(), key).key == run_key(run_spec, data)
+    assert references and there[-1] is False
 
 
 @pytest.mark.slow
@@ -217,8 +217,8 @@ def test_workers_without_the_data_are_given_them(
     way: Scheduler = processes.serve(one=empty, other=empty)
     engine = Engine(Store(tmp_path / "runs"), way)
     try:
-        asked = [spec(QUICK, seed=seed) for seed in range(5)]
-        for it, job in zip(asked, [engine.submit(it) for it in asked], strict=True):
+        specs = [spec(QUICK, seed=seed) for seed in range(5)]
+        for it, job in zip(specs, [engine.submit(it) for it in specs], strict=True):
             assert job.result(120).record.metrics == execution.run(it).record.metrics
         assert len(engine._dispatcher.cluster._lending._loans) == 1
         assert engine._dispatcher.cluster.unfit == {}

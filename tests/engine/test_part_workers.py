@@ -18,7 +18,7 @@ from dpmf_core import api
 from dpmf_core.data.partitioned import ItemCounts, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.engine import part_workers
-from dpmf_core.engine.part_work import PartRequest, PartialSum, fold_parts
+from dpmf_core.engine.part_work import PartialSum, PartRequest, fold_parts
 from dpmf_core.engine.part_workers import spread
 from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.engine.workers import threads
@@ -40,7 +40,7 @@ def spec(algorithm: str, **parts: Any) -> RunSpec:
     return RunSpec.parse(data=data, algorithm=algorithm, budget=BUDGET, **parts)
 
 
-def kept(ratings: Ratings, folder: Path) -> PartitionedRatings:
+def write_parts(ratings: Ratings, folder: Path) -> PartitionedRatings:
     """The ratings in parts as the set `own` of a data folder."""
     (folder / "parts" / "own").mkdir(parents=True)
     return in_files(ratings, N_PARTS, folder / "parts" / "own")
@@ -53,7 +53,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Partitioned
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(part_workers, "PAUSE", 0.05)
     data_access.forget()
-    yield kept(low_rank(n_users=300), tmp_path / "data")
+    yield write_parts(low_rank(n_users=300), tmp_path / "data")
     data_access.forget()
 
 
@@ -76,7 +76,7 @@ def assert_same(one: Run, other: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "run_spec",
     [
         spec("private-bias", data={"top_items": 20, "min_user_count": 3, "most_per_user": 9}),
         spec("private-bias", data={"min_item_count": 30, "positives_above": 3.0}),
@@ -93,11 +93,11 @@ def assert_same(one: Run, other: Run) -> None:
     ids=lambda it: f"{it.algorithm} {it.data.top_items or it.data.item_choice}",
 )
 def test_the_run_has_the_bits_of_the_run_here(
-    asked: RunSpec, own: PartitionedRatings, way: Scheduler
+    run_spec: RunSpec, own: PartitionedRatings, way: Scheduler
 ) -> None:
-    here = execution.run(asked)
-    with spread("own", asked.algorithm, way):
-        there = execution.run(asked)
+    here = execution.run(run_spec)
+    with spread("own", run_spec.algorithm, way):
+        there = execution.run(run_spec)
     assert_same(here, there)
 
 
@@ -130,9 +130,9 @@ def test_large_sums_are_made_once_for_each_thread(
 def test_a_part_that_is_counted_twice_is_never_released(
     own: PartitionedRatings, way: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def twice(asked: PartRequest, work: bytes, *held: Any) -> PartialSum:
-        counted = fold_parts(asked, work, *held)
-        return PartialSum((*counted.places, 0), counted.total)
+    def twice(part_request: PartRequest, work: bytes, *held: Any) -> PartialSum:
+        partial_sum = fold_parts(part_request, work, *held)
+        return PartialSum((*partial_sum.places, 0), partial_sum.total)
 
     monkeypatch.setattr(part_workers, "fold_parts", twice)
     with (
@@ -145,18 +145,18 @@ def test_a_part_that_is_counted_twice_is_never_released(
 def test_what_travels_holds_no_noise_and_no_rows(
     own: PartitionedRatings, way: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[bytes] = []
-    packed = part_workers._pickle
+    messages: list[bytes] = []
+    original = part_workers._pickle
 
-    def listened(work: Any, ratings: PartitionedRatings) -> bytes:
-        sent.append(packed(work, ratings))
-        return sent[-1]
+    def record_message(work: Any, ratings: PartitionedRatings) -> bytes:
+        messages.append(original(work, ratings))
+        return messages[-1]
 
-    monkeypatch.setattr(part_workers, "_pickled", listened)
+    monkeypatch.setattr(part_workers, "_pickled", record_message)
     with spread("own", "ada-dpals", way):
         execution.run(spec("ada-dpals"))
-    assert len(sent) > 5
-    for work in sent:
+    assert len(messages) > 5
+    for work in messages:
         for word in (b"Noise", b"SeedSequence", b"Generator", b"RunSpec", b"PartitionedRatings"):
             assert word not in work
 
@@ -169,7 +169,7 @@ def test_private_ratings_are_charged_once(
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     data_access.forget()
-    kept(replace(low_rank(n_users=200), public=False), tmp_path)
+    write_parts(replace(low_rank(n_users=200), public=False), tmp_path)
     run = api.fit("own", "private-bias", epsilon=1.0, delta=1e-6, spread=way.address)
     assert not run.record.public
     assert api.account("own").total.epsilon == pytest.approx(1.0, rel=1e-3)
@@ -182,11 +182,11 @@ def test_private_ratings_are_charged_once(
 
 
 def test_a_cancelled_run_ends(own: PartitionedRatings, way: Scheduler) -> None:
-    asked = spec("dp-sgd", parameters={"steps": 500})
+    run_spec = spec("dp-sgd", parameters={"steps": 500})
     end = threading.Event()
     threading.Timer(1.0, end.set).start()
     with spread("own", "dp-sgd", way), pytest.raises(Cancelled):
-        execution.run(asked, stopped=end.is_set)
+        execution.run(run_spec, stopped=end.is_set)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_a_scheduler_that_does_not_answer_is_named(
 # ---- real workers --------------------------------------------------------------------------------
 
 
-def kill_while_adding_up(way: Scheduler, processes: Processes, name: str, found: list[str]) -> None:
+def kill_while_adding_up(way: Scheduler, processes: Processes, name: str, pids: list[str]) -> None:
     """Kills a worker while it adds up parts of a late release; its task goes into `found`."""
     with way.client() as client:
         address = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.aliases[name])
@@ -239,7 +239,7 @@ def kill_while_adding_up(way: Scheduler, processes: Processes, name: str, found:
             late = [it for it in names if it.startswith("parts-") and int(it.split("-")[2]) >= 6]
             if late:
                 processes.workers[name].kill()
-                found += late
+                pids += late
                 return
             time.sleep(0.002)
 
@@ -251,8 +251,8 @@ def test_a_killed_worker_an_altered_one_and_one_without_the_data(
     processes: Processes,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    asked = spec("ada-dpals", parameters={"steps": 3})
-    here = execution.run(asked)
+    run_spec = spec("ada-dpals", parameters={"steps": 3})
+    here = execution.run(run_spec)
     folders = {name: tmp_path / f"data of {name}" for name in ("right", "doomed", "altered")}
     for folder in folders.values():
         shutil.copytree(tmp_path / "data", folder)
@@ -264,15 +264,15 @@ def test_a_killed_worker_an_altered_one_and_one_without_the_data(
         altered={**common, "DPMF_DATA": str(folders["altered"]), "PYTHONPATH": other},
         empty={**common, "DPMF_DATA": str(tmp_path / "nothing")},
     )
-    killed: list[str] = []
+    pids: list[str] = []
     killer = threading.Thread(
-        target=kill_while_adding_up, args=(way, processes, "doomed", killed), daemon=True
+        target=kill_while_adding_up, args=(way, processes, "doomed", pids), daemon=True
     )
     killer.start()
     with caplog.at_level(logging.WARNING), spread("own", "ada-dpals", way) as folding:
-        there = execution.run(asked)
+        there = execution.run(run_spec)
     killer.join(30)
-    assert killed and processes.workers["doomed"].poll() is not None
+    assert pids and processes.workers["doomed"].poll() is not None
     assert_same(here, there)  # the ledger too: each release once
     reasons = sorted(refusal.reason for refusal in folding.refusals.values())
     assert len(reasons) == 2
@@ -286,26 +286,26 @@ def test_a_killed_worker_an_altered_one_and_one_without_the_data(
 def test_when_all_workers_are_lost_new_ones_go_on(
     tmp_path: Path, own: PartitionedRatings, processes: Processes
 ) -> None:
-    asked = spec("ada-dpals", parameters={"steps": 3})
-    here = execution.run(asked)
+    run_spec = spec("ada-dpals", parameters={"steps": 3})
+    here = execution.run(run_spec)
     right = {
         "DPMF_CATALOGUE": "dpmf_datasets",
         "PYTHONPATH": str(ROOT),
         "DPMF_DATA": str(tmp_path / "data"),
     }
     way = processes.serve(doomed=right)
-    killed: list[str] = []
+    pids: list[str] = []
 
-    def replaced() -> None:
-        kill_while_adding_up(way, processes, "doomed", killed)
+    def replace_workers() -> None:
+        kill_while_adding_up(way, processes, "doomed", pids)
         processes.join("next", **right)
 
-    killer = threading.Thread(target=replaced, daemon=True)
+    killer = threading.Thread(target=replace_workers, daemon=True)
     killer.start()
     with spread("own", "ada-dpals", way):
-        assert_same(here, execution.run(asked))
+        assert_same(here, execution.run(run_spec))
     killer.join(30)
-    assert killed
+    assert pids
 
 
 @pytest.mark.slow
@@ -326,7 +326,7 @@ def test_a_scheduler_that_goes_away_ends_the_run_in_words(
             steps.append(progress.step)
             processes.scheduler.kill()  # type: ignore[union-attr]
 
-    asked = spec("dp-sgd", parameters={"steps": 200})
+    run_spec = spec("dp-sgd", parameters={"steps": 200})
     with pytest.raises(BadInput, match="went away"), spread("own", "dp-sgd", way):
-        execution.run(asked, report=report)
+        execution.run(run_spec, report=report)
     assert steps

@@ -23,7 +23,7 @@ from dpmf_core.runs.store import Store
 from dpmf_core.tuning.private_selection import SelectionSpec
 from dpmf_core.tuning.search import TuneSpec
 from tests.support.clusters import ROOT, Processes
-from tests.support.engines import wait_for_start, wait_for
+from tests.support.engines import wait_for, wait_for_start
 
 pytestmark = pytest.mark.slow
 OWN = "some.csv?bounds=1,5"  # in the folder in which this process works, and no worker
@@ -37,12 +37,12 @@ def spec(parts: dict[str, Any], seed: int = 0, epsilon: float = 2.0) -> RunSpec:
     return RunSpec.parse(data={"id": OWN}, budget=budget, seed=seed, **parts)
 
 
-def plan(asked: RunSpec) -> Any:
+def plan(run_spec: RunSpec) -> Any:
     """What the run releases, as it is found here."""
-    return planning.charge_before(asked, data_access.open_anywhere(asked.data)).ledger
+    return planning.charge_before(run_spec, data_access.open_anywhere(run_spec.data)).ledger
 
 
-def composed(*asked: RunSpec) -> float:
+def total_epsilon(*asked: RunSpec) -> float:
     """Epsilon of these runs' whole plans together."""
     leaves = [Repeat(leaf, count) for it in asked for leaf, count in plan(it)]
     return exactly(sequence(*leaves), DELTA)
@@ -100,45 +100,45 @@ class Elsewhere:
 
 @pytest.fixture(params=[False, True], ids=["lent", "there"])
 def elsewhere(
-    encrypted: Processes, tmp_path: Path, here: Path, request: pytest.FixtureRequest
+    tls_processes: Processes, tmp_path: Path, here: Path, request: pytest.FixtureRequest
 ) -> Iterator[Elsewhere]:
-    made = Elsewhere(encrypted, tmp_path, request.param)
-    yield made
-    made.engine.close()
+    place = Elsewhere(tls_processes, tmp_path, request.param)
+    yield place
+    place.engine.close()
 
 
 def account() -> Account:
-    found = spending.account_of(OWN)
-    assert found is not None
-    return found
+    own_account = spending.account_of(OWN)
+    assert own_account is not None
+    return own_account
 
 
 def test_every_end_of_a_run_is_charged_where_the_data_live(elsewhere: Elsewhere) -> None:
     engine = elsewhere.engine
     # two that finish
-    asked = [spec(QUICK, seed) for seed in (1, 2)]
-    for it, job in zip(asked, [engine.submit(it) for it in asked], strict=True):
-        found = job.result(120).record
-        assert not found.noise_is_reproducible and found.key == job.key
-        assert normal_form(event_of_rows([it.model_dump() for it in found.ledger])) == plan(it)
+    specs = [spec(QUICK, seed) for seed in (1, 2)]
+    for it, job in zip(specs, [engine.submit(it) for it in specs], strict=True):
+        record = job.result(120).record
+        assert not record.noise_is_reproducible and record.key == job.key
+        assert normal_form(event_of_rows([it.model_dump() for it in record.ledger])) == plan(it)
     assert [it.state for it in account().entries] == ["finished"] * 2
-    assert account().total.epsilon == pytest.approx(composed(*asked), rel=1e-9)
+    assert account().total.epsilon == pytest.approx(total_epsilon(*specs), rel=1e-9)
     # one that is called off costs what it drew
     job = wait_for_start(engine.submit(spec(LONG, 3)))
     assert [it.state for it in account().entries][2:] == ["running"]
     assert account().entries[2].charge.ledger == plan(spec(LONG, 3))
     job.cancel()
     wait_for(lambda: account().entries[2].state == "cancelled")
-    drawn = sum(count for _, count in account().entries[2].charge.ledger)
-    assert 0 < drawn < sum(count for _, count in plan(spec(LONG, 3)))
+    releases = sum(count for _, count in account().entries[2].charge.ledger)
+    assert 0 < releases < sum(count for _, count in plan(spec(LONG, 3)))
     # one whose worker is killed costs all of it, and is charged anew with the next worker
     before = len(account().entries)
     job = wait_for_start(engine.submit(spec(LONG, 4)))
     elsewhere.kill_worker_of(job)
     assert job.result(300).key
-    lost, done = account().entries[before:]
-    assert (lost.state, done.state) == ("failed", "finished")
-    assert lost.charge.ledger == done.charge.ledger == plan(spec(LONG, 4))
+    first, second = account().entries[before:]
+    assert (first.state, second.state) == ("failed", "finished")
+    assert first.charge.ledger == second.charge.ledger == plan(spec(LONG, 4))
     # one that the budget does not allow draws nothing
     account().set_budget(account().total.epsilon + 0.01, DELTA)
     with pytest.raises(BadInput, match="so nothing was drawn"):
@@ -150,43 +150,43 @@ def test_every_end_of_a_run_is_charged_where_the_data_live(elsewhere: Elsewhere)
     with elsewhere.way.client() as client:
         wait_for(lambda: not client.who_has(), 10.0)
         if elsewhere.lent:
-            assert set(client.run(held).values()) == {0}
+            assert set(client.run(n_held_sets).values()) == {0}
 
 
 def test_a_private_selection_takes_its_data_along(elsewhere: Elsewhere) -> None:
     search = {"algorithm": "private-bias", "search": {"prior_deviation": (0.3, 0.5)}}
     budget = {"epsilon": 2.0, "delta": DELTA}
-    asked = SelectionSpec.parse(
+    selection_spec = SelectionSpec.parse(
         search=TuneSpec.parse(**search, data={"id": OWN}, budget=budget), trials=3.0
     )
-    job = elsewhere.engine.measure(asked)
-    assert job.result(120).epsilon == asked.epsilon and job._task.lent == elsewhere.lent
+    job = elsewhere.engine.measure(selection_spec)
+    assert job.result(120).epsilon == selection_spec.epsilon and job._task.lent == elsewhere.lent
     [entry] = account().entries
-    assert (entry.state, entry.charge.price) == ("finished", asked.charge.price)
+    assert (entry.state, entry.charge.price) == ("finished", selection_spec.charge.price)
     assert not list(elsewhere.theirs.rglob("accounts.sqlite"))
 
 
 def test_data_that_were_lost_with_a_worker_are_sent_again(
-    encrypted: Processes, tmp_path: Path, here: Path
+    tls_processes: Processes, tmp_path: Path, here: Path
 ) -> None:
-    elsewhere = Elsewhere(encrypted, tmp_path, have=False, names=("one",))
+    elsewhere = Elsewhere(tls_processes, tmp_path, have=False, names=("one",))
     try:
         job = wait_for_start(elsewhere.engine.submit(spec(LONG)))
-        encrypted.join("other", **elsewhere.environment)
+        tls_processes.join("other", **elsewhere.environment)
         with elsewhere.way.client() as client:
             client.wait_for_workers(2, timeout=120)
             [[holder], *_] = client.who_has().values()
         assert holder == job._task.worker
         elsewhere.kill_worker_of(job)
         assert job.result(300).key and job._task.worker_lost
-        lost, done = account().entries
-        assert (lost.state, done.state) == ("failed", "finished")
-        assert lost.charge.ledger == done.charge.ledger == plan(spec(LONG))
+        first, second = account().entries
+        assert (first.state, second.state) == ("failed", "finished")
+        assert first.charge.ledger == second.charge.ledger == plan(spec(LONG))
     finally:
         elsewhere.engine.close()
 
 
-def held() -> int:
+def n_held_sets() -> int:
     """How many data sets a worker has in memory."""
-    kept = (data_access._raw, data_access._prepared_data, data_access._split)
-    return sum(it.cache_info().currsize for it in kept)
+    caches = (data_access._raw, data_access._prepared_data, data_access._split)
+    return sum(it.cache_info().currsize for it in caches)

@@ -68,8 +68,8 @@ SILENT = {
 
 @pytest.fixture(scope="module")
 def way() -> Iterator[Scheduler]:
-    with workers.processes(1) as made:
-        yield made
+    with workers.processes(1) as scheduler:
+        yield scheduler
 
 
 def our_processes(way: Scheduler) -> list[psutil.Process]:
@@ -125,7 +125,7 @@ def test_every_port_refuses_who_has_not_the_certificate(way: Scheduler) -> None:
 
 def test_no_port_says_a_word_without_tls(way: Scheduler) -> None:
     ports = ports_of(our_processes(way))
-    told = json.loads(
+    answers = json.loads(
         subprocess.run(
             [sys.executable, "-c", KNOCK, *map(str, ports)],
             capture_output=True,
@@ -134,17 +134,17 @@ def test_no_port_says_a_word_without_tls(way: Scheduler) -> None:
             timeout=60,
         ).stdout
     )
-    assert len(told) == 9 and set(told) <= SILENT
+    assert len(answers) == 9 and set(answers) <= SILENT
 
 
 def python_for(user: str) -> str | None:
     """A Python that this user may run."""
-    for found in (sys.executable, shutil.which("python3", path="/usr/bin:/usr/local/bin:/bin")):
+    for path in (sys.executable, shutil.which("python3", path="/usr/bin:/usr/local/bin:/bin")):
         try:
             if (
-                found
+                path
                 and subprocess.run(
-                    [found, "-c", "import ssl"],
+                    [path, "-c", "import ssl"],
                     user=user,
                     cwd="/",
                     capture_output=True,
@@ -153,7 +153,7 @@ def python_for(user: str) -> str | None:
                 ).returncode
                 == 0
             ):
-                return found
+                return path
         except (OSError, LookupError):
             continue
     return None
@@ -169,7 +169,7 @@ def test_another_user_of_the_machine_can_do_nothing(way: Scheduler) -> None:
         f"import os\ntry:\n    print(os.listdir({folder!r}))\nexcept OSError as error:\n   "
         " print(type(error).__name__)\n"
     )
-    told = [
+    outputs = [
         subprocess.run(
             [python, "-c", code, *map(str, ports)],
             user=ANOTHER,
@@ -184,33 +184,33 @@ def test_another_user_of_the_machine_can_do_nothing(way: Scheduler) -> None:
         ).stdout
         for code in (KNOCK, look)
     ]
-    assert set(json.loads(told[0])) <= SILENT
-    assert told[1].strip() == "PermissionError"
+    assert set(json.loads(outputs[0])) <= SILENT
+    assert outputs[1].strip() == "PermissionError"
 
 
 def test_the_key_is_in_no_command_line_environment_or_file(way: Scheduler) -> None:
     line = way.key.splitlines()[5]
     for one in our_processes(way):
         assert line not in " ".join(one.cmdline()) and line not in str(one.environ())
-    held = [file for file in paths.workplace().rglob("*") if file.is_file()]
-    assert not any(line.encode() in file.read_bytes() for file in held)
+    files = [file for file in paths.workplace().rglob("*") if file.is_file()]
+    assert not any(line.encode() in file.read_bytes() for file in files)
     assert line not in repr(way)
 
 
 def test_threads_listen_nowhere(tmp_path: Path) -> None:
     before = set(ports_of([psutil.Process()]))
-    made = Engine(Store(tmp_path), processes=False, workers=1)
+    own_engine = Engine(Store(tmp_path), processes=False, workers=1)
     try:
-        assert made.submit(RunSpec.parse(**QUICK)).result(60).key
+        assert own_engine.submit(RunSpec.parse(**QUICK)).result(60).key
         assert set(ports_of([psutil.Process()])) == before
     finally:
-        made.close()
+        own_engine.close()
 
 
 # ---- a scheduler elsewhere -----------------------------------------------------------------------
 
 
-def named(monkeypatch: pytest.MonkeyPatch, address: str, files: dict[str, str]) -> None:
+def name_files(monkeypatch: pytest.MonkeyPatch, address: str, files: dict[str, str]) -> None:
     monkeypatch.setenv("DPMF_SCHEDULER", address)
     for name in VARIABLES.values():
         monkeypatch.delenv(name, raising=False)
@@ -235,32 +235,32 @@ def test_certificates_that_are_missing_or_are_none_are_told(
         ),
         ({**files, "DPMF_SCHEDULER_CERT": str(wrong)}, "cannot be used"),
     ]
-    for given, words in cases:
-        named(monkeypatch, "tls://127.0.0.1:1", given)
-        made = Engine.from_environment(Store(tmp_path / "runs"))
+    for names, words in cases:
+        name_files(monkeypatch, "tls://127.0.0.1:1", names)
+        own_engine = Engine.from_environment(Store(tmp_path / "runs"))
         try:
             with pytest.raises(BadInput, match=words):
-                made.submit(RunSpec.parse(**QUICK)).result(60)
+                own_engine.submit(RunSpec.parse(**QUICK)).result(60)
         finally:
-            made.close()
+            own_engine.close()
 
 
 @pytest.mark.slow
 def test_a_scheduler_with_tls_serves_who_has_certificates_of_its_authority(
-    tmp_path: Path, encrypted: Processes, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tls_processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = encrypted.serve(one={"PYTHONPATH": str(ROOT)}).address
+    address = tls_processes.serve(one={"PYTHONPATH": str(ROOT)}).address
     assert address.startswith("tls://")
     engines = []
     try:
-        named(monkeypatch, address, encrypted.files)
+        name_files(monkeypatch, address, tls_processes.files)
         engines.append(Engine.from_environment(Store(tmp_path / "runs")))
         assert engines[-1].submit(RunSpec.parse(**QUICK)).result(120).record.cached is False
         with dask_config.set({"distributed.comm.timeouts.connect": "5s"}):
-            named(monkeypatch, address, certificates(tmp_path / "others"))
+            name_files(monkeypatch, address, certificates(tmp_path / "others"))
             engines.append(Engine.from_environment(Store(tmp_path / "runs")))
             with pytest.raises(RuntimeError, match="does not take its certificate"):
                 engines[-1].submit(RunSpec.parse(**QUICK, seed=7)).result(120)
     finally:
-        for made in engines:
-            made.close()
+        for own_engine in engines:
+            own_engine.close()

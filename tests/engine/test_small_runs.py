@@ -30,15 +30,15 @@ LIMITS = Limits()
 # ---- which go together ---------------------------------------------------------------------------
 
 
-def lined(
+def line_up(
     lanes: Lanes, seed: int, asker: str = "a", priority: int = 0, parts: Any = QUICK, **facts: Any
 ) -> Task:
-    made = Task(f"{parts} {seed}", spec(parts, seed=seed), number=seed, public=True)
+    new_task = Task(f"{parts} {seed}", spec(parts, seed=seed), number=seed, public=True)
     for name, value in facts.items():
-        setattr(made, name, value)
-    lanes.enter(made, asker, priority)
-    lanes.line_up(made)
-    return made
+        setattr(new_task, name, value)
+    lanes.enter(new_task, asker, priority)
+    lanes.line_up(new_task)
+    return new_task
 
 
 def next_of(lanes: Lanes) -> list[Task]:
@@ -47,7 +47,7 @@ def next_of(lanes: Lanes) -> list[Task]:
     return [first, *lanes.together_with(first)]
 
 
-def known(count: int, seconds: float, limits: Limits = LIMITS) -> Lanes:
+def lanes_with(count: int, seconds: float, limits: Limits = LIMITS) -> Lanes:
     """Lanes that know how long quick runs take."""
     lanes = Lanes(count, limits)
     lanes.took(Task("", spec(QUICK)), seconds)
@@ -55,8 +55,8 @@ def known(count: int, seconds: float, limits: Limits = LIMITS) -> Lanes:
 
 
 def test_small_runs_share_out_the_workers() -> None:
-    lanes = known(2, 0.01)
-    tasks = [lined(lanes, seed) for seed in range(10)]
+    lanes = lanes_with(2, 0.01)
+    tasks = [line_up(lanes, seed) for seed in range(10)]
     one, other = next_of(lanes), next_of(lanes)
     assert one == tasks[:5] and other == tasks[5:8]  # those that wait, divided by two, go along
     assert lanes.next() is None  # both are busy
@@ -69,46 +69,46 @@ def test_small_runs_share_out_the_workers() -> None:
 
 @pytest.mark.parametrize(("seconds", "together"), [(0.101, 1), (0.1, 2), (0.05, 5), (0.001, 16)])
 def test_together_they_take_no_longer_than_others_may_wait(seconds: float, together: int) -> None:
-    lanes = known(1, seconds)
+    lanes = lanes_with(1, seconds)
     for seed in range(40):
-        lined(lanes, seed)
+        line_up(lanes, seed)
     assert len(next_of(lanes)) == together
 
 
 def test_what_is_not_known_to_be_small_and_public_goes_alone() -> None:
     lanes = Lanes(1, LIMITS)
-    unknown, _ = (lined(lanes, seed) for seed in range(2))
+    unknown, _ = (line_up(lanes, seed) for seed in range(2))
     assert next_of(lanes) == [unknown]
     lanes = Lanes(1, LIMITS)
-    estimated = [lined(lanes, seed, cost=0.01) for seed in range(2)]
-    assert next_of(lanes) == estimated
-    lanes = known(1, 0.01)
-    private, _ = (lined(lanes, seed, public=seed > 0) for seed in range(2))
+    tasks = [line_up(lanes, seed, cost=0.01) for seed in range(2)]
+    assert next_of(lanes) == tasks
+    lanes = lanes_with(1, 0.01)
+    private, _ = (line_up(lanes, seed, public=seed > 0) for seed in range(2))
     assert next_of(lanes) == [private]
-    lanes = known(1, 0.01)
-    quick, _ = lined(lanes, 1), lined(lanes, 2, parts=LONG)
+    lanes = lanes_with(1, 0.01)
+    quick, _ = line_up(lanes, 1), line_up(lanes, 2, parts=LONG)
     assert next_of(lanes) == [quick]
 
 
 def test_sessions_still_take_turns_and_priorities_stay_apart() -> None:
-    lanes = known(1, 0.01)
-    hers = [lined(lanes, seed, "a") for seed in range(3)]
-    his = [lined(lanes, seed, "b") for seed in range(3, 6)]
-    behind = lined(lanes, 6, "a", priority=-10)
+    lanes = lanes_with(1, 0.01)
+    hers = [line_up(lanes, seed, "a") for seed in range(3)]
+    his = [line_up(lanes, seed, "b") for seed in range(3, 6)]
+    behind = line_up(lanes, 6, "a", priority=-10)
     for expected_next in (hers, his, [behind]):
-        found = next_of(lanes)
-        assert found == expected_next and {it.turn_of for it in found} == {expected_next[0].turn_of}
-        for it in found:
+        batch = next_of(lanes)
+        assert batch == expected_next and {it.turn_of for it in batch} == {expected_next[0].turn_of}
+        for it in batch:
             lanes.land(it)
 
 
 def test_a_session_has_no_more_workers_than_it_may() -> None:
-    lanes = known(3, 0.01, Limits(session_runs=1))
+    lanes = lanes_with(3, 0.01, Limits(session_runs=1))
     for seed in range(9):
-        lined(lanes, seed)
+        line_up(lanes, seed)
     assert len(next_of(lanes)) == 1 + 8 // 3
     assert lanes.next() is None
-    other = lined(lanes, 9, "b")
+    other = line_up(lanes, 9, "b")
     assert next_of(lanes) == [other]
 
 
@@ -124,12 +124,12 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def engine(tmp_path: Path, small: None) -> Iterator[Engine]:
-    made = Engine(Store(tmp_path), processes=False, workers=1)
-    yield made
-    made.close()
+    new_engine = Engine(Store(tmp_path), processes=False, workers=1)
+    yield new_engine
+    new_engine.close()
 
 
-def blocked(engine: Engine, count: int, parts: Any = QUICK, **more: Any) -> list[Job]:
+def block(engine: Engine, count: int, parts: Any = QUICK, **more: Any) -> list[Job]:
     """So many runs that wait until the worker has ended another one, and then go to it together."""
     for data in ({"id": "small"}, {"id": "medium"}):  # opened, so that all wait at once
         engine.submit(spec(QUICK, data=data, seed=99, parameters={})).result(120)
@@ -147,7 +147,7 @@ def lanes_of(jobs: list[Job]) -> set[str]:
 
 
 def test_each_is_the_run_that_it_is_alone(engine: Engine) -> None:
-    jobs = blocked(engine, 6)
+    jobs = block(engine, 6)
     for seed, job in enumerate(jobs):
         run = job.result(60)
         assert run.record.metrics == execution.run(spec(QUICK, seed=seed)).record.metrics
@@ -158,7 +158,7 @@ def test_each_is_the_run_that_it_is_alone(engine: Engine) -> None:
 
 def test_one_that_is_called_off_leaves_the_others(engine: Engine) -> None:
     steps = {"rank": 16, "steps": 10}
-    jobs = blocked(engine, 4, LONG, parameters=steps)
+    jobs = block(engine, 4, LONG, parameters=steps)
     wait_for(lambda: jobs[0].progress)
     assert len(lanes_of(jobs)) == 1
     assert [job.state for job in jobs] == ["running", "waiting", "waiting", "waiting"]
@@ -176,23 +176,29 @@ def test_what_breaks_one_breaks_no_other_and_what_was_stopped_is_not_begun(
     began = []
     whole = execution.run
 
-    def run(asked: Any, **more: Any) -> Run:
-        began.append(asked.seed)
-        if asked.seed == 1:
+    def run(run_spec: Any, **more: Any) -> Run:
+        began.append(run_spec.seed)
+        if run_spec.seed == 1:
             raise ZeroDivisionError("no")
-        return whole(asked, **more)
+        return whole(run_spec, **more)
 
     monkeypatch.setattr(crew.execution, "run", run)
     engine.start()
     wait_for(lambda: engine._dispatcher.cluster._client)
     client, works = engine._dispatcher.cluster._client, []
     for seed in range(4):
-        asked = spec(QUICK, seed=seed)
-        works.append((asked, expected(asked, run_key(asked, open_data(asked.data))), f"t{seed}"))
+        small_spec = spec(QUICK, seed=seed)
+        works.append(
+            (
+                small_spec,
+                expected(small_spec, run_key(small_spec, open_data(small_spec.data))),
+                f"t{seed}",
+            )
+        )
     crew.stop("t2")
-    found = client.submit(crew.verified_works, works, "nobody").result(60)
-    assert [type(it) for it in found] == [Run, RuntimeError, Cancelled, Run]
-    assert "ZeroDivisionError" in str(found[1])
+    outcomes = client.submit(crew.verified_works, works, "nobody").result(60)
+    assert [type(it) for it in outcomes] == [Run, RuntimeError, Cancelled, Run]
+    assert "ZeroDivisionError" in str(outcomes[1])
     assert began == [0, 1, 3] and not crew.is_stopped("t2")
 
 
@@ -202,7 +208,7 @@ def test_a_worker_that_dies_twice_breaks_the_task_and_not_its_runs(
 ) -> None:
     engine = Engine(Store(tmp_path), workers=1)
     try:
-        jobs = blocked(engine, 3, LONG, parameters={"rank": 32, "steps": 40})
+        jobs = block(engine, 3, LONG, parameters={"rank": 32, "steps": 40})
         for _ in range(2):
             wait_for(lambda: jobs[0].progress, 120.0)
             assert len(lanes_of(jobs)) == 1

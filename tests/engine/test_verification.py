@@ -30,8 +30,8 @@ HERE = current_installation()
 
 
 def asked_for() -> tuple[Any, Expected]:
-    asked = spec(QUICK)
-    return asked, expected(asked, run_key(asked, open_data(asked.data)))
+    run_spec = spec(QUICK)
+    return run_spec, expected(run_spec, run_key(run_spec, open_data(run_spec.data)))
 
 
 @pytest.mark.parametrize(
@@ -44,43 +44,47 @@ def asked_for() -> tuple[Any, Expected]:
     ],
 )
 def test_what_differs_is_named(other: dict[str, Any], words: str) -> None:
-    asked, wanted = asked_for()
-    assert refusal(asked, wanted, "tcp://w") is None
-    wanted = dataclasses.replace(wanted, installation=dataclasses.replace(HERE, **other))
-    found = refusal(asked, wanted, "tcp://w")
-    assert found is not None and words in found.reason and found.everything
+    run_spec, requirement = asked_for()
+    assert refusal(run_spec, requirement, "tcp://w") is None
+    requirement = dataclasses.replace(requirement, installation=dataclasses.replace(HERE, **other))
+    answer = refusal(run_spec, requirement, "tcp://w")
+    assert answer is not None and words in answer.reason and answer.everything
 
 
 def test_another_python_is_no_reason() -> None:
-    asked, wanted = asked_for()
-    other = dataclasses.replace(wanted.installation, python="3.99")
-    assert refusal(asked, dataclasses.replace(wanted, installation=other), "tcp://w") is None
+    run_spec, requirement = asked_for()
+    other = dataclasses.replace(requirement.installation, python="3.99")
+    assert (
+        refusal(run_spec, dataclasses.replace(requirement, installation=other), "tcp://w") is None
+    )
 
 
 def test_other_data_another_algorithm_or_none_refuse_that_run_alone() -> None:
-    asked, wanted = asked_for()
-    for changed in ({"key": "0" * 32}, {"algorithm": "0"}):
-        found = refusal(asked, dataclasses.replace(wanted, **changed), "tcp://w")
-        assert found is not None and not found.everything
-    unknown = asked.model_copy(update={"data": asked.data.model_copy(update={"id": "nowhere"})})
-    found = refusal(unknown, wanted, "tcp://w")
-    assert found is not None and "nowhere" in found.reason and not found.everything
+    run_spec, requirement = asked_for()
+    for changes in ({"key": "0" * 32}, {"algorithm": "0"}):
+        answer = refusal(run_spec, dataclasses.replace(requirement, **changes), "tcp://w")
+        assert answer is not None and not answer.everything
+    unknown = run_spec.model_copy(
+        update={"data": run_spec.data.model_copy(update={"id": "nowhere"})}
+    )
+    answer = refusal(unknown, requirement, "tcp://w")
+    assert answer is not None and "nowhere" in answer.reason and not answer.everything
 
 
 def test_what_is_no_run_needs_the_same_data_too() -> None:
     search = {"algorithm": "dpals", "search": {"rank": (2, 3)}, "data": {"id": "own"}}
-    asked = SelectionSpec.parse(
+    selection_spec = SelectionSpec.parse(
         search=TuneSpec.parse(**search, budget={"epsilon": 2.0, "delta": 1e-6})
     )
-    wanted = expected(asked, "", elsewhere=True)
-    assert refusal(asked, wanted, "tcp://w") is None
+    requirement = expected(selection_spec, "", elsewhere=True)
+    assert refusal(selection_spec, requirement, "tcp://w") is None
     with lent("own", low_rank()):
-        found = refusal(asked, wanted, "tcp://w")
-    assert found is not None and not found.everything
-    assert (found.reason, found.lacks) == ("its data set own holds something else", "own")
+        answer = refusal(selection_spec, requirement, "tcp://w")
+    assert answer is not None and not answer.everything
+    assert (answer.reason, answer.lacks) == ("its data set own holds something else", "own")
     # workers of this machine have what is here, and it is not opened for that
-    assert expected(asked, "").key == ""
-    assert refusal(asked, expected(asked, ""), "tcp://w") is None
+    assert expected(selection_spec, "").key == ""
+    assert refusal(selection_spec, expected(selection_spec, ""), "tcp://w") is None
 
 
 # ---- real workers --------------------------------------------------------------------------------
@@ -101,19 +105,19 @@ def test_a_worker_with_other_code_and_one_without_the_data_compute_nothing(
     )
     engine = Engine(Store(tmp_path / "runs"), way)
     try:
-        asked = [spec(QUICK, seed=seed) for seed in range(6)]
-        found = [job.result(120) for job in [engine.submit(it) for it in asked]]
-        for it, run in zip(asked, found, strict=True):
+        specs = [spec(QUICK, seed=seed) for seed in range(6)]
+        runs = [job.result(120) for job in [engine.submit(it) for it in specs]]
+        for it, run in zip(specs, runs, strict=True):
             assert run.record.metrics == execution.run(it).record.metrics
-        [refused] = engine._dispatcher.cluster.unfit.values()
-        assert "differs from the code that asks" in refused.reason
+        [first_refusal] = engine._dispatcher.cluster.unfit.values()
+        assert "differs from the code that asks" in first_refusal.reason
         wait_for(lambda: engine._dispatcher.cluster.count() or engine.width == 2)
         monkeypatch.setenv("DPMF_SCHEDULER", way.address)
         assert cli.main(["workers", "check", "--json"]) == 1
-        told = {it["worker"]: it for it in json.loads(capsys.readouterr().out)}
-        assert len(told) == 3
-        assert [name for name, it in told.items() if it["problem"]] == [refused.worker]
-        assert min(len(it["data"]) for it in told.values()) >= 1
+        by_worker = {it["worker"]: it for it in json.loads(capsys.readouterr().out)}
+        assert len(by_worker) == 3
+        assert [name for name, it in by_worker.items() if it["problem"]] == [first_refusal.worker]
+        assert min(len(it["data"]) for it in by_worker.values()) >= 1
         assert cli.main(["workers", "check"]) == 1
         words = capsys.readouterr().out
         assert words.count("differs from the code that asks") == 1 and words.count(" yes") == 2
@@ -132,25 +136,25 @@ def test_without_a_scheduler_there_is_nothing_to_check(
 def test_a_scheduler_that_does_not_answer_costs_one_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tried, asked = [], threading.Event()
+    attempts, is_asked = [], threading.Event()
 
     def nobody(way: Scheduler) -> None:
-        asked.wait(60)
-        tried.append(way)
+        is_asked.wait(60)
+        attempts.append(way)
         raise ConnectionError(f"the scheduler at {way.address} does not answer")
 
     monkeypatch.setattr(Scheduler, "client", nobody)
     engine = Engine(Store(tmp_path / "runs"), Scheduler("tcp://127.0.0.1:9"))
     try:
         jobs = [engine.submit(spec(QUICK, seed=seed)) for seed in range(5)]
-        asked.set()
+        is_asked.set()
         for job in jobs:
             with pytest.raises(RuntimeError, match="does not answer"):
                 job.result(60)
-        assert len(tried) == 1
+        assert len(attempts) == 1
         with pytest.raises(RuntimeError, match="does not answer"):
             engine.submit(spec(QUICK, seed=9)).result(60)
-        assert len(tried) == 2
+        assert len(attempts) == 2
     finally:
         engine.close()
 
@@ -159,9 +163,9 @@ def test_a_scheduler_that_does_not_answer_costs_one_wait(
 def test_a_run_that_every_worker_refuses_fails_in_words(
     tmp_path: Path, processes: Processes
 ) -> None:
-    altered = {"PYTHONPATH": f"{altered_copy(tmp_path / 'altered')}{os.pathsep}{ROOT}"}
+    env = {"PYTHONPATH": f"{altered_copy(tmp_path / 'altered')}{os.pathsep}{ROOT}"}
     engine = Engine(
-        Store(tmp_path / "runs"), processes.serve(altered={**altered, "DPMF_CATALOGUE": CATALOGUE})
+        Store(tmp_path / "runs"), processes.serve(altered={**env, "DPMF_CATALOGUE": CATALOGUE})
     )
     try:
         for seed in (1, 2):

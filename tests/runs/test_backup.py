@@ -21,7 +21,7 @@ from dpmf_core.privacy.accounts import Account
 from dpmf_core.runs.backup import back_up, restore
 from dpmf_core.runs.store import Store
 from tests.privacy.test_accounts import CHARGE, PLAN
-from tests.runs.test_store import artefacts, lost, made, tamper
+from tests.runs.test_store import artefacts, lose_index, small_run, tamper
 
 
 @pytest.fixture(autouse=True)
@@ -39,10 +39,10 @@ def charge(data: Path, key: str = "private") -> None:
         paid.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
 
 
-def filled(data: Path) -> None:
+def fill(data: Path) -> None:
     store = Store()
-    store.put(made("a", fill=1.0), owner="of a")
-    store.put(made("b", fill=2.0))
+    store.put(small_run("a", fill=1.0), owner="of a")
+    store.put(small_run("b", fill=2.0))
     store.annotate("b", "look", "mine")
     store.close()
     (data / "lessons").mkdir()
@@ -52,52 +52,52 @@ def filled(data: Path) -> None:
 
 
 def command(*words: str) -> tuple[int, str]:
-    done = CliRunner().invoke(program, ["runs", *words])
-    return done.exit_code, done.output
+    result = CliRunner().invoke(program, ["runs", *words])
+    return result.exit_code, result.output
 
 
 def test_a_backup_brings_everything_back_to_an_empty_folder(data: Path, tmp_path: Path) -> None:
-    filled(data)
+    fill(data)
     rows, total = Store().rows(), account(data).total
-    done = back_up(tmp_path / "whole.zip")
-    assert (done.runs, done.files, done.accounts, done.problems) == (2, 1, 1, ())
+    backup = back_up(tmp_path / "whole.zip")
+    assert (backup.runs, backup.files, backup.accounts, backup.problems) == (2, 1, 1, ())
     assert stat.S_IMODE((tmp_path / "whole.zip").stat().st_mode) == 0o600
     assert {path.name for path in tmp_path.iterdir()} == {"data", "whole.zip"}
     data.rename(tmp_path / "old")
-    added = restore(tmp_path / "whole.zip")
-    assert (added.runs, added.present, added.files) == (2, 0, 1)
+    report = restore(tmp_path / "whole.zip")
+    assert (report.runs, report.known, report.files) == (2, 0, 1)
     assert Store().rows() == rows and Store().check() == []
     assert account(data).total == total and account(data).budget is not None
     assert (data / "lessons" / "abc.json").read_text() == "{}"
     again = restore(tmp_path / "whole.zip")
-    assert (again.runs, again.present, again.files, again.sentences) == (0, 2, 0, ())
+    assert (again.runs, again.known, again.files, again.sentences) == (0, 2, 0, ())
 
 
 def test_restoring_an_older_backup_forgets_nothing_that_was_spent(
     data: Path, tmp_path: Path
 ) -> None:
-    filled(data)
+    fill(data)
     back_up(tmp_path / "old.zip")
     charge(data)
     charge(data, "another")
-    spent = account(data).total
+    total = account(data).total
     account(data).set_budget(40, delta=1e-5)
-    added = restore(tmp_path / "old.zip")
+    report = restore(tmp_path / "old.zip")
     assert (
-        account(data).total == spent
+        account(data).total == total
         and len(account(data).entries) == 2
         and len(account(data, "another").entries) == 1
     )
     budget = account(data).budget
     assert budget is not None and budget.epsilon == 40
-    (sentence,) = added.sentences
+    (sentence,) = report.sentences
     assert sentence.startswith("2 charges") and "stays drawn" in sentence
 
 
 def test_an_account_that_was_lost_and_begun_again_is_the_sum_of_both(
     data: Path, tmp_path: Path
 ) -> None:
-    filled(data)
+    fill(data)
     back_up(tmp_path / "old.zip")
     (data / account_files.FILE).unlink()
     charge(data)  # has the number that the lost one had
@@ -120,7 +120,7 @@ def test_entries_of_an_older_layout_are_named_once(data: Path, tmp_path: Path) -
 def test_a_run_that_is_here_stays_as_it_is_and_a_damaged_one_is_replaced(
     data: Path, tmp_path: Path
 ) -> None:
-    filled(data)
+    fill(data)
     back_up(tmp_path / "old.zip")
     store = Store()
     store.annotate("b", "newer", "")
@@ -128,32 +128,32 @@ def test_a_run_that_is_here_stays_as_it_is_and_a_damaged_one_is_replaced(
         if b"newer" not in path.read_bytes():
             tamper(path)
     assert len(store.check()) == 1
-    added = restore(tmp_path / "old.zip")
-    assert (added.runs, added.present) == (1, 1) and store.check() == []
+    report = restore(tmp_path / "old.zip")
+    assert (report.runs, report.known) == (1, 1) and store.check() == []
     assert {row["key"]: row["note"] for row in store.rows()} == {"a": "", "b": "newer"}
 
 
 def test_a_damaged_run_is_left_out_and_named(data: Path, tmp_path: Path) -> None:
-    filled(data)
+    fill(data)
     tamper(artefacts(Store())[0])
-    code, said = command("backup", str(tmp_path / "part.zip"))
-    assert code == 0 and "Not in the backup: The stored run" in said and "1 run," in said
+    code, output = command("backup", str(tmp_path / "part.zip"))
+    assert code == 0 and "Not in the backup: The stored run" in output and "1 run," in output
 
 
 def entries(change: Callable[[dict[str, bytes]], Any]) -> Callable[[Path], None]:
     def harm(path: Path) -> None:
         with zipfile.ZipFile(path) as whole:
-            held = {name: whole.read(name) for name in whole.namelist()}
-        change(held)
+            members = {name: whole.read(name) for name in whole.namelist()}
+        change(members)
         with zipfile.ZipFile(path, "w") as whole:
-            for name, content in held.items():
+            for name, content in members.items():
                 whole.writestr(name, content)
 
     return harm
 
 
-def a_run(held: dict[str, bytes]) -> str:
-    return next(name for name in held if name.startswith("runs/"))
+def a_run(content: dict[str, bytes]) -> str:
+    return next(name for name in content if name.startswith("runs/"))
 
 
 NO_CHARGE = json.dumps([{"key": "k", "lasting": 1, "budget": None, "entries": [{}]}])
@@ -161,16 +161,16 @@ HARM: dict[str, Callable[[Path], Any]] = {
     "cut": lambda path: path.write_bytes(path.read_bytes()[:-200]),
     "one bit": tamper,
     "no zip": lambda path: path.write_bytes(b"a text"),
-    "another zip": entries(lambda held: held.clear()),
-    "a newer layout": entries(lambda held: held.update({"backup.json": b'{"layout": 9}'})),
-    "a run is missing": entries(lambda held: held.pop(a_run(held))),
-    "a run is changed": entries(lambda held: held.update({a_run(held): b"other bytes"})),
-    "a path that leads out": entries(lambda held: held.update({"lessons/../../out": b"x"})),
+    "another zip": entries(lambda members: members.clear()),
+    "a newer layout": entries(lambda members: members.update({"backup.json": b'{"layout": 9}'})),
+    "a run is missing": entries(lambda members: members.pop(a_run(members))),
+    "a run is changed": entries(lambda members: members.update({a_run(members): b"other bytes"})),
+    "a path that leads out": entries(lambda members: members.update({"lessons/../../out": b"x"})),
     "accounts of another kind": entries(
-        lambda held: held.update({"accounts.json": b'[{"key": 3}]'})
+        lambda members: members.update({"accounts.json": b'[{"key": 3}]'})
     ),
     "accounts without a charge": entries(
-        lambda held: held.update({"accounts.json": NO_CHARGE.encode()})
+        lambda members: members.update({"accounts.json": NO_CHARGE.encode()})
     ),
 }
 
@@ -179,7 +179,7 @@ HARM: dict[str, Callable[[Path], Any]] = {
 def test_what_is_no_whole_backup_is_refused_before_anything_changes(
     data: Path, tmp_path: Path, harm: Callable[[Path], Any]
 ) -> None:
-    filled(data)
+    fill(data)
     back_up(tmp_path / "old.zip")
     harm(tmp_path / "old.zip")
     data.rename(tmp_path / "old")
@@ -189,7 +189,7 @@ def test_what_is_no_whole_backup_is_refused_before_anything_changes(
 
 
 def test_a_backup_replaces_no_file_and_leaves_none_half_written(data: Path, tmp_path: Path) -> None:
-    filled(data)
+    fill(data)
     (tmp_path / "there").write_text("mine")
     with pytest.raises(BadInput, match="never replaces"):
         back_up(tmp_path / "there")
@@ -203,36 +203,38 @@ def test_a_backup_replaces_no_file_and_leaves_none_half_written(data: Path, tmp_
 
 def test_check_and_repair_say_what_is_wrong_and_what_was_done(data: Path) -> None:
     assert command("check") == (0, f"0 runs in {data / 'runs'}.\nThe store is whole.\n")
-    filled(data)
+    fill(data)
     tamper(artefacts(Store())[0])
-    code, said = command("check")
+    code, output = command("check")
     assert (
         code == 1
-        and "2 runs" in said
-        and "not those that were written" in said
-        and "1 problem; `runs repair`" in said
+        and "2 runs" in output
+        and "not those that were written" in output
+        and "1 problem; `runs repair`" in output
     )
-    code, said = command("check", "--json")
-    assert code == 1 and json.loads(said)["runs"] == 2 and len(json.loads(said)["problems"]) == 1
-    code, said = command("repair")
-    assert code == 0 and "no longer in the store" in said and "1 run in" in said
+    code, output = command("check", "--json")
+    assert (
+        code == 1 and json.loads(output)["runs"] == 2 and len(json.loads(output)["problems"]) == 1
+    )
+    code, output = command("repair")
+    assert code == 0 and "no longer in the store" in output and "1 run in" in output
     assert command("repair") == (0, f"There was nothing to repair.\n1 run in {data / 'runs'}.\n")
-    code, said = command("check")
-    assert code == 0 and "1 file that could not be read" in said
+    code, output = command("check")
+    assert code == 0 and "1 file that could not be read" in output
 
 
 def test_a_list_of_runs_survives_an_index_of_no_bytes(data: Path) -> None:
-    filled(data)
-    lost(data / "runs", b"")
-    code, said = command()
-    assert code == 0 and "No run is stored" not in said and said.count("small") == 2
+    fill(data)
+    lose_index(data / "runs", b"")
+    code, output = command()
+    assert code == 0 and "No run is stored" not in output and output.count("small") == 2
     assert len(artefacts(Store())) == 2
 
 
 def test_backup_and_restore_say_what_they_did(data: Path, tmp_path: Path) -> None:
-    filled(data)
-    code, said = command("backup", str(tmp_path / "b.zip"))
-    assert code == 0 and "2 runs, 1 other file and 1 account of private data" in said
-    code, said = command("restore", str(tmp_path / "b.zip"), "--json")
-    assert code == 0 and json.loads(said) == {"runs": 0, "known": 2, "files": 0, "sentences": []}
+    fill(data)
+    code, output = command("backup", str(tmp_path / "b.zip"))
+    assert code == 0 and "2 runs, 1 other file and 1 account of private data" in output
+    code, output = command("restore", str(tmp_path / "b.zip"), "--json")
+    assert code == 0 and json.loads(output) == {"runs": 0, "known": 2, "files": 0, "sentences": []}
     assert command("restore", str(tmp_path / "none.zip"))[0] == 2

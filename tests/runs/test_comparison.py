@@ -18,9 +18,9 @@ from dpmf_core.runs.comparison import (
     PLAIN,
     clearly_better,
     comparison,
-    run_name,
     part_comparison,
     private_methods,
+    run_name,
     same_draws,
     split_name,
 )
@@ -52,16 +52,16 @@ def spec(algorithm: str = "dpals", **more: Any) -> RunSpec:
 
 @pytest.mark.parametrize("every", [False, True])
 def test_every_method_has_the_same_seeds(every: bool) -> None:
-    found = comparison(spec(seed=7), SMALL, every).runs
+    runs = comparison(spec(seed=7), SMALL, every).runs
     seeds: dict[str, list[int]] = {}
-    for name, one in found.items():
+    for name, one in runs.items():
         seeds.setdefault(split_name(name)[0], []).append(one.seed)
     assert set(map(tuple, seeds.values())) == {tuple(range(7, 7 + DRAWS))}
-    given = {"item_features": "none"}  # whatever those are given that use them
-    data = {one.data.model_copy(update=given) for one in found.values()}
-    assert data == {spec().data} and {one.split for one in found.values()} == {spec().split}
+    no_features = {"item_features": "none"}  # whatever those are given that use them
+    data = {one.data.model_copy(update=no_features) for one in runs.values()}
+    assert data == {spec().data} and {one.split for one in runs.values()} == {spec().split}
     # draw after draw
-    assert next(iter(found)) == "main" and list(found).index("main draw 1") > list(found).index(
+    assert next(iter(runs)) == "main" and list(runs).index("main draw 1") > list(runs).index(
         "ada-dpals"
     )
 
@@ -75,32 +75,32 @@ def test_every_private_method_of_the_registry_is_there(task: str) -> None:
     }
     assert set(private_methods(task)) - {PLAIN} == private
     if task == "ratings":
-        found = comparison(
+        whole = comparison(
             spec("private-bias", parameters={"prior_deviation": 0.3}), SMALL, every=True
         )
         beside = {PLAIN, "main", "twin", "trivial", "user-mean"}
-        assert private - {"dp-cmf"} | beside == {split_name(name)[0] for name in found.runs}
-        known = comparison(
+        assert private - {"dp-cmf"} | beside == {split_name(name)[0] for name in whole.runs}
+        with_features = comparison(
             spec("spectral", data={"id": "cinema-small", "item_features": "public"}),
             SMALL,
             every=True,
         )
-        there = {split_name(name)[0] for name in known.runs}
+        there = {split_name(name)[0] for name in with_features.runs}
         assert private - {"spectral"} | beside | {"content"} == there
-        assert found.every and heading(found) == "Every private method, at this ε"
+        assert whole.every and heading(whole) == "Every private method, at this ε"
     else:
         one = spec("oneshot-nmf", data={"id": "digits"}, parameters={"n_components": 4})
-        found = part_comparison(one, SampleShape(100, 64))
+        whole = part_comparison(one, SampleShape(100, 64))
         assert private - {"oneshot-nmf"} | {"main", "twin"} == {
-            split_name(name)[0] for name in found.runs
+            split_name(name)[0] for name in whole.runs
         }
-        assert all(it.parameters["n_components"] == 4 for it in found.runs.values())
+        assert all(it.parameters["n_components"] == 4 for it in whole.runs.values())
 
 
 def test_a_selection_says_that_it_is_one_and_a_source_s_rule_has_no_peers() -> None:
-    found = comparison(spec("spectral"), SMALL)
-    assert not found.every and heading(found).startswith("Selected")
-    assert {split_name(name)[0] for name in found.runs} == {
+    selection = comparison(spec("spectral"), SMALL)
+    assert not selection.every and heading(selection).startswith("Selected")
+    assert {split_name(name)[0] for name in selection.runs} == {
         "main",
         "twin",
         "trivial",
@@ -116,18 +116,18 @@ def test_a_selection_says_that_it_is_one_and_a_source_s_rule_has_no_peers() -> N
 
 
 def test_what_the_shape_does_not_suit_is_left_out_and_says_why() -> None:
-    found = comparison(spec("private-bias"), Shape(1000, 20_000, (1, 5)), every=True)
-    assert "at most 12,000 items. Got 20,000" in found.refusals["DPFW"]
+    whole = comparison(spec("private-bias"), Shape(1000, 20_000, (1, 5)), every=True)
+    assert "at most 12,000 items. Got 20,000" in whole.refusals["DPFW"]
     assert not any(
-        name.startswith("dpfw") and not name.startswith("dpfw-oja") for name in found.runs
+        name.startswith("dpfw") and not name.startswith("dpfw-oja") for name in whole.runs
     )
-    assert "DPFW is not here: " in explanation(found, {})
+    assert "DPFW is not here: " in explanation(whole, {})
 
 
 # ---- who is better -------------------------------------------------------------------------------
 
 
-def finished(
+def runs_with(
     figures: dict[str, list[float]], status: str = "PROVEN", **others: dict[str, str]
 ) -> dict[str, Run]:
     """Runs with these errors, a draw each. others: what a method's guarantee says otherwise."""
@@ -155,14 +155,14 @@ MINE = [0.90, 0.92, 0.91]
 
 def test_who_is_better_in_every_draw_is_named_with_the_paired_interval() -> None:
     rival = [error - gap for error, gap in zip(MINE, (0.020, 0.022, 0.021), strict=True)]
-    done = finished({"main": MINE, "spectral": rival})
-    found = clearly_better(done, done)
-    assert found is not None and found[0] == "spectral"
+    runs = runs_with({"main": MINE, "spectral": rival})
+    best = clearly_better(runs, runs)
+    assert best is not None and best[0] == "spectral"
     low, high = stats.ttest_rel(rival, MINE).confidence_interval()
-    assert found[1].interval == pytest.approx((low, high))
-    said = better_method(done, done, "rmse")
-    assert said.startswith("**spectral does better at this ε**: its RMSE is lower in each of 3")
-    assert "by 0.021 on average (0.019 to 0.023, 95%)" in said
+    assert best[1].interval == pytest.approx((low, high))
+    sentence = better_method(runs, runs, "rmse")
+    assert sentence.startswith("**spectral does better at this ε**: its RMSE is lower in each of 3")
+    assert "by 0.021 on average (0.019 to 0.023, 95%)" in sentence
 
 
 @pytest.mark.parametrize(
@@ -178,28 +178,32 @@ def test_who_is_better_in_every_draw_is_named_with_the_paired_interval() -> None
 def test_what_is_not_clear_or_not_comparable_is_not_said(
     rival: list[float], more: dict[str, Any]
 ) -> None:
-    done = finished({"main": MINE, "spectral": rival}, **more)
-    asked = finished({"main": MINE, "spectral": MINE})
-    assert clearly_better(done, asked) is None
+    runs = runs_with({"main": MINE, "spectral": rival}, **more)
+    run_names = runs_with({"main": MINE, "spectral": MINE})
+    assert clearly_better(runs, run_names) is None
 
 
 def test_draws_that_only_one_of_them_has_are_no_pair() -> None:
-    done = finished({"main": MINE, "twin": MINE[:2]})
-    assert same_draws(done, "main", "twin") == [(0.90, 0.90), (0.92, 0.92)]
-    del done["main"]
-    assert same_draws(done, "main", "twin") == [(0.92, 0.92)]
+    runs = runs_with({"main": MINE, "twin": MINE[:2]})
+    assert same_draws(runs, "main", "twin") == [(0.90, 0.90), (0.92, 0.92)]
+    del runs["main"]
+    assert same_draws(runs, "main", "twin") == [(0.92, 0.92)]
     assert same_draws({}, "main") == []
 
 
 def test_the_interval_is_student_s_and_covers() -> None:
     rng = np.random.default_rng(0)
     gaps = rng.normal(0.3, 1.0, (4000, 5))
-    covered = [
-        it.interval[0] <= 0.3 <= it.interval[1] for it in (PairedDifference(tuple(row)) for row in gaps)
+    hits = [
+        it.interval[0] <= 0.3 <= it.interval[1]
+        for it in (PairedDifference(tuple(row)) for row in gaps)
     ]
-    assert np.mean(covered) == pytest.approx(0.95, abs=4 * (0.95 * 0.05 / 4000) ** 0.5)
+    assert np.mean(hits) == pytest.approx(0.95, abs=4 * (0.95 * 0.05 / 4000) ** 0.5)
     assert compare_pairs([1.0, 2.0], [0.5, 0.5]).differences == (0.5, 1.5)
-    assert PairedDifference((0.5,)).interval == (float("-inf"), float("inf")) and PairedDifference((0.5,)).clear == 0
+    assert (
+        PairedDifference((0.5,)).interval == (float("-inf"), float("inf"))
+        and PairedDifference((0.5,)).clear == 0
+    )
     with pytest.raises(ValueError, match="no draw"):
         compare_pairs([], [])
 
@@ -215,27 +219,27 @@ def test_the_clause_is_the_median_of_the_draws_and_their_range() -> None:
         gain_kept([draws[0], draws[0]], "ALS", "nothing")
         == "keeps 50% of the gain over guessing (in each draw)"
     )
-    asked = ["main", "main draw 1", "main draw 2", "twin"]
+    names = ["main", "main draw 1", "main draw 2", "twin"]
     assert (
-        missing_draws(draws[:1], asked) == ", in the first draw"
-        and missing_draws(draws[:2], asked) == ", in 2 of 3 draws"
-        and missing_draws(draws, asked) == ""
+        missing_draws(draws[:1], names) == ", in the first draw"
+        and missing_draws(draws[:2], names) == ", in 2 of 3 draws"
+        and missing_draws(draws, names) == ""
     )
 
 
 def test_the_ladder_has_its_columns_without_any_run_and_a_row_a_draw() -> None:
     assert list(ladder({}, "rmse").columns) == ["name", "id", "draw", "rmse"]
-    table = ladder(finished({"main": MINE, PLAIN: MINE}), "rmse")
+    table = ladder(runs_with({"main": MINE, PLAIN: MINE}), "rmse")
     assert table["name"].tolist() == ["main"] * 3 + ["DPALS without biases"] * 3
-    images = finished(
+    images = runs_with(
         {"main": MINE, "dp-nmf": MINE}, main={"unit": "image"}, dp_nmf={"unit": "image"}
     )
     # all protect the same, so nothing is said of it
     assert set(ladder(images, "rmse")["name"]) == {"main", "dp-nmf"}
-    mixed = finished(
+    two_units = runs_with(
         {"main": MINE, "input-perturbation": MINE}, input_perturbation={"unit": "value of a rating"}
     )
-    assert set(ladder(mixed, "rmse")["name"]) == {
+    assert set(ladder(two_units, "rmse")["name"]) == {
         "main",
         "input-perturbation (protects one value of a rating)",
     }
@@ -246,7 +250,7 @@ def test_the_ladder_has_its_columns_without_any_run_and_a_row_a_draw() -> None:
 
 
 @pytest.mark.parametrize(
-    ("private", "twin", "trivial", "said"),
+    ("private", "twin", "trivial", "clause"),
     [
         (0.9, 0.8, 1.0, "keeps 50% of the gain over guessing"),
         (0.95, 0.97, 0.99, "does no worse than ALS, which has no privacy"),
@@ -257,6 +261,6 @@ def test_the_ladder_has_its_columns_without_any_run_and_a_row_a_draw() -> None:
     ],
 )
 def test_a_headline_never_keeps_more_than_all_nor_less_than_nothing(
-    private: float, twin: float, trivial: float, said: str
+    private: float, twin: float, trivial: float, clause: str
 ) -> None:
-    assert gain_kept([(private, twin, trivial)], "ALS", "nothing") == said
+    assert gain_kept([(private, twin, trivial)], "ALS", "nothing") == clause

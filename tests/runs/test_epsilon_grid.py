@@ -9,7 +9,7 @@ import pytest
 from dpmf_core.data.ratings import Shape
 from dpmf_core.data.samples import SampleShape
 from dpmf_core.errors import BadInput
-from dpmf_core.runs.comparison import DRAWS, comparison, run_name, part_comparison
+from dpmf_core.runs.comparison import DRAWS, comparison, part_comparison, run_name
 from dpmf_core.runs.epsilon_grid import COARSE, EPSILONS, grid_runs, read_grid
 from dpmf_core.runs.specification import RunSpec
 
@@ -24,7 +24,7 @@ def spec(algorithm: str = "dpals", data: str = "cinema-small", **more: Any) -> R
 
 
 @pytest.mark.parametrize(
-    ("asked", "shown"),
+    ("run_spec", "pages"),
     [
         (spec(seed=4), comparison(spec(seed=4), Shape(500, 200, (1, 5)))),
         (
@@ -36,10 +36,10 @@ def spec(algorithm: str = "dpals", data: str = "cinema-small", **more: Any) -> R
     ],
     ids=["ratings", "documents"],
 )
-def test_the_runs_of_a_grid_are_those_that_pages_show(asked: RunSpec, shown: Any) -> None:
-    runs = grid_runs(asked)
+def test_the_runs_of_a_grid_are_those_that_pages_show(run_spec: RunSpec, pages: Any) -> None:
+    runs = grid_runs(run_spec)
     here = {run_name(it.who, it.draw): it.spec for it in runs if it.epsilon in (None, 2.0)}
-    same = {name: run for name, run in shown.runs.items() if name in here}
+    same = {name: run for name, run in pages.runs.items() if name in here}
     assert here == same and f"main draw {DRAWS - 1}" in here
     private = [it for it in runs if it.epsilon is not None]
     assert all(it.spec.budget and it.spec.budget.epsilon == it.epsilon for it in private)
@@ -54,11 +54,11 @@ def summary(value: float | None, seed: int, epsilon: float | None = None) -> dic
 def test_a_figure_between_two_points_is_linear_in_log_epsilon_and_marked() -> None:
     runs = grid_runs(spec(), (1.0, 4.0), draws=3)
     errors = {1.0: [0.9, 1.1, 0.8], 4.0: [0.5, math.nan, None]}
-    found = [
+    summaries = [
         None if it.epsilon is None else summary(errors[it.epsilon][it.draw], it.draw, it.epsilon)
         for it in runs
     ]
-    grid = read_grid(runs, found, "rmse")
+    grid = read_grid(runs, summaries, "rmse")
     assert [point.values for point in grid.points] == [(0.9, 1.1, 0.8), (0.5,)]
     assert grid.points[0].median == statistics.median(errors[1.0])
     assert len(grid.missing) == 2 * 3 and not grid.twin

@@ -51,8 +51,8 @@ def spec(**parts: Any) -> RunSpec:
     return RunSpec.parse(**{"data": {"id": "films"}, "algorithm": "bias", **parts})
 
 
-def arrays(made: Run) -> dict[str, bytes]:
-    return {name: array.tobytes() for name, array in made.arrays.items()}
+def arrays(finished_run: Run) -> dict[str, bytes]:
+    return {name: array.tobytes() for name, array in finished_run.arrays.items()}
 
 
 # ---- the same specification, the same run --------------------------------------------------------
@@ -103,13 +103,13 @@ def test_noise_on_private_data_cannot_be_repeated(catalogue: Put) -> None:
 def test_held_out_ratings_do_not_reach_the_fit(catalogue: Put) -> None:
     data = low_rank()
     before = run(spec(**DPALS, seed=3))
-    held = open_split(spec(seed=3)).test
-    pairs = set(zip(held.users.tolist(), held.items.tolist(), strict=True))
-    hidden = np.array(
+    test_ratings = open_split(spec(seed=3)).test
+    pairs = set(zip(test_ratings.users.tolist(), test_ratings.items.tolist(), strict=True))
+    in_test = np.array(
         [pair in pairs for pair in zip(data.users.tolist(), data.items.tolist(), strict=True)]
     )
     catalogue(
-        films=dataclasses.replace(data, values=np.where(hidden, np.float32(0.5), data.values))
+        films=dataclasses.replace(data, values=np.where(in_test, np.float32(0.5), data.values))
     )
     after = run(spec(**DPALS, seed=3))
     assert arrays(before) == arrays(after)
@@ -217,7 +217,7 @@ def test_what_is_not_private_shows_no_epsilon() -> None:
     assert (record.ledger, record.delta, record.guarantee.status) == ((), None, "NONE")
 
 
-class Claimed(PrivateBias):
+class ClaimedProof(PrivateBias):
     id: ClassVar[str] = "claimed"
 
     def guarantee(self) -> Guarantee:
@@ -241,19 +241,19 @@ class Hasty(PrivateBias):
 
 
 @pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    more = {kind.id: kind for kind in (Claimed, Hasty)}
-    monkeypatch.setattr(algorithms.REGISTRY, "_brought", more)
+def claimed_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    more = {kind.id: kind for kind in (ClaimedProof, Hasty)}
+    monkeypatch.setattr(algorithms.REGISTRY, "_external", more)
 
 
-@pytest.mark.usefixtures("registered")
+@pytest.mark.usefixtures("claimed_proof")
 def test_an_unproven_claim_is_quoted_and_never_an_epsilon_of_ours() -> None:
     record = run(spec(algorithm="claimed", budget=BUDGET)).record
     assert set(dict(record.epsilon).values()) == {None}
     assert '"ours is private"' in record.guarantee.words
 
 
-@pytest.mark.usefixtures("registered")
+@pytest.mark.usefixtures("claimed_proof")
 def test_a_run_that_spends_other_than_planned_is_no_run() -> None:
     with pytest.raises(PlanViolation, match="planned"):
         run(spec(algorithm="hasty", budget=BUDGET))
@@ -269,29 +269,39 @@ def test_a_run_that_spends_other_than_planned_is_no_run() -> None:
 def test_figures_are_those_of_the_stored_model_on_held_out_ratings(
     parts: dict[str, Any], kind: str
 ) -> None:
-    asked = spec(
+    run_spec = spec(
         **parts, split={"kind": kind, "test_fraction": 0.3, "validation_fraction": 0.2}, seed=4
     )
-    made, held = run(asked), open_split(asked)
-    again = Run(RunRecord.model_validate_json(to_json(made.record.to_dict())), made.arrays)
-    personal = again.model.personal(held.history)
-    figures, rows = ByRatings(held, seeds.seeds(asked.seed).split).figures(again.model)
-    assert made.record.metrics == figures
-    test = again.model.predict(personal, held.test.users, held.test.items)
-    assert figures["rmse"] == pytest.approx(metrics.rmse(test, held.test.values))
-    assert figures["mae"] == pytest.approx(np.abs(test - held.test.values).mean())
+    finished_run, parts_of_split = run(run_spec), open_split(run_spec)
+    again = Run(
+        RunRecord.model_validate_json(to_json(finished_run.record.to_dict())), finished_run.arrays
+    )
+    personal = again.model.personal(parts_of_split.history)
+    figures, rows = ByRatings(parts_of_split, seeds.seeds(run_spec.seed).split).figures(again.model)
+    assert finished_run.record.metrics == figures
+    test = again.model.predict(personal, parts_of_split.test.users, parts_of_split.test.items)
+    assert figures["rmse"] == pytest.approx(metrics.rmse(test, parts_of_split.test.values))
+    assert figures["mae"] == pytest.approx(np.abs(test - parts_of_split.test.values).mean())
     assert {by: tuple(groups) for by, groups in rows.items()} == again.record.buckets
-    assert again.spec == asked.canonical()
-    last = made.record.curves[-1]
-    for name, part in (("train", held.train), ("validation", held.validation), ("test", held.test)):
-        predicted = again.model.predict(personal, part.users, part.items)
-        assert last[f"{name}_rmse"] == pytest.approx(metrics.rmse(predicted, part.values), rel=1e-6)
+    assert again.spec == run_spec.canonical()
+    last = finished_run.record.curves[-1]
+    for name, part in (
+        ("train", parts_of_split.train),
+        ("validation", parts_of_split.validation),
+        ("test", parts_of_split.test),
+    ):
+        predictions = again.model.predict(personal, part.users, part.items)
+        assert last[f"{name}_rmse"] == pytest.approx(
+            metrics.rmse(predictions, part.values), rel=1e-6
+        )
 
 
 def test_a_curve_has_as_many_points_as_were_asked_for_and_the_run_is_the_same() -> None:
-    asked = {"algorithm": "als", "parameters": {"rank": 2, "steps": 30}}
-    usual, every = run(spec(**asked)), run(spec(**asked, curve_points=30))
-    steps = [[point["step"] for point in made.record.curves] for made in (usual, every)]
+    parts = {"algorithm": "als", "parameters": {"rank": 2, "steps": 30}}
+    usual, every = run(spec(**parts)), run(spec(**parts, curve_points=30))
+    steps = [
+        [point["step"] for point in finished_run.record.curves] for finished_run in (usual, every)
+    ]
     assert (len(steps[0]), steps[0][0], steps[0][-1]) == (12, 1, 30)
     assert max(np.diff(steps[0])) - min(np.diff(steps[0])) <= 1
     assert steps[1] == list(range(1, 31))
@@ -300,46 +310,46 @@ def test_a_curve_has_as_many_points_as_were_asked_for_and_the_run_is_the_same() 
     assert usual.record.key != every.record.key
     assert "curve_points" not in usual.spec.model_dump()  # keys from before it could be chosen
     with pytest.raises(BadInput, match="curve_points"):
-        spec(**asked, curve_points=1)
+        spec(**parts, curve_points=1)
 
 
 def test_a_long_run_says_where_it_is_more_often_than_it_is_judged() -> None:
-    seen: list[Progress] = []
-    run(spec(algorithm="als", parameters={"rank": 2, "steps": 50}), report=seen.append)
-    assert [now.step for now in seen] == sorted({now.step for now in seen})
-    assert (seen[0].step, seen[-1].step) == (1, 50)
-    assert 40 <= len(seen) <= 50 and len(seen[-1].curves) == 12
+    reports: list[Progress] = []
+    run(spec(algorithm="als", parameters={"rank": 2, "steps": 50}), report=reports.append)
+    assert [now.step for now in reports] == sorted({now.step for now in reports})
+    assert (reports[0].step, reports[-1].step) == (1, 50)
+    assert 40 <= len(reports) <= 50 and len(reports[-1].curves) == 12
 
 
 def test_every_step_is_reported_with_the_curves_so_far() -> None:
-    seen: list[Progress] = []
+    reports: list[Progress] = []
     record = run(
-        spec(algorithm="als", parameters={"rank": 2, "steps": 4}), report=seen.append
+        spec(algorithm="als", parameters={"rank": 2, "steps": 4}), report=reports.append
     ).record
-    assert [(told.step, told.steps, len(told.curves)) for told in seen] == [
+    assert [(report.step, report.steps, len(report.curves)) for report in reports] == [
         (step, 4, step) for step in (1, 2, 3, 4)
     ]
-    assert seen[-1].curves == record.curves
-    assert all(first.seconds <= second.seconds for first, second in itertools.pairwise(seen))
+    assert reports[-1].curves == record.curves
+    assert all(first.seconds <= second.seconds for first, second in itertools.pairwise(reports))
 
 
 @pytest.mark.parametrize("asks", [1, 2, 3, 6])
 def test_a_run_that_is_stopped_leaves_nothing(asks: int) -> None:
-    asked = iter(range(1, 99))
+    calls = iter(range(1, 99))
     with pytest.raises(Cancelled):
         run(
             spec(algorithm="als", parameters={"rank": 2, "steps": 4}),
-            stopped=lambda: next(asked) >= asks,
+            stopped=lambda: next(calls) >= asks,
         )
 
 
 def test_an_export_of_private_data_holds_nothing_computed_from_raw_rows(catalogue: Put) -> None:
     catalogue(films=dataclasses.replace(low_rank(), public=False))
-    exported = run(spec(**BIAS)).export()
+    record = run(spec(**BIAS)).export()
     fingerprint = open_data(DataSpec(id="films")).fingerprint
-    assert not exported.keys() & {"metrics", "buckets", "curves", "seconds", "peak_mb", "key"}
-    assert {"epsilon", "ledger", "guarantee", "model", "spec"} <= exported.keys()
-    assert fingerprint not in json.dumps(exported)
+    assert not record.keys() & {"metrics", "buckets", "curves", "seconds", "peak_mb", "key"}
+    assert {"epsilon", "ledger", "guarantee", "model", "spec"} <= record.keys()
+    assert fingerprint not in json.dumps(record)
 
 
 def test_what_leaves_is_the_same_for_neighbours_but_for_released_figures(catalogue: Put) -> None:
@@ -355,8 +365,8 @@ def test_what_leaves_is_the_same_for_neighbours_but_for_released_figures(catalog
 
 
 def test_an_export_of_public_data_is_the_whole_record() -> None:
-    made = run(spec(**BIAS))
-    assert made.export() == made.record.to_dict()
+    finished_run = run(spec(**BIAS))
+    assert finished_run.export() == finished_run.record.to_dict()
 
 
 # ---- what is refused -----------------------------------------------------------------------------
@@ -414,11 +424,11 @@ def test_a_specification_explains_what_is_wrong_with_it(parts: dict[str, Any], w
 
 
 def test_filters_come_before_the_split_in_a_fixed_order() -> None:
-    asked = DataSpec(
+    data_spec = DataSpec(
         id="films", top_items=9, min_item_count=30, min_user_count=4, positives_above=3.0
     )
     by_hand = low_rank().top_items(9).min_item_count(30).min_user_count(4).positives(3.0)
-    assert open_data(asked).fingerprint == by_hand.fingerprint
+    assert open_data(data_spec).fingerprint == by_hand.fingerprint
 
 
 def test_a_prepared_run_needs_no_data() -> None:
@@ -428,26 +438,29 @@ def test_a_prepared_run_needs_no_data() -> None:
 
 
 def test_a_window_makes_a_proof_conditional() -> None:
-    asked = RunSpec.parse(
+    run_spec = RunSpec.parse(
         data={"id": "films"},
         algorithm="private-bias",
         budget={"epsilon": 1.0, "delta": 1e-5},
         split={"kind": "window", "windows": 4, "window": 2},
     )
-    guarantee = prepare(asked, Shape(100, 20, (1.0, 5.0))).guarantee
+    guarantee = prepare(run_spec, Shape(100, 20, (1.0, 5.0))).guarantee
     assert guarantee.status is Status.CONDITIONAL
     assert "where each stretch of time begins is public" in guarantee.words
 
 
 def test_every_record_says_when_it_was_made_and_by_what() -> None:
-    made = run(spec())
-    at = datetime.fromisoformat(made.record.created)
+    finished_run = run(spec())
+    at = datetime.fromisoformat(finished_run.record.created)
     assert at.tzinfo is not None and abs((datetime.now(UTC) - at).total_seconds()) < 600
-    told = made.record.versions
-    assert told["dpmf"] == dpmf_core.__version__ and told["python"] == platform.python_version()
-    assert (told["numpy"], told["scipy"]) == (np.__version__, scipy.__version__)
-    private = altered(made, public=False).export()
-    assert private["created"] and private["versions"] == told and "metrics" not in private
+    versions = finished_run.record.versions
+    assert (
+        versions["dpmf"] == dpmf_core.__version__
+        and versions["python"] == platform.python_version()
+    )
+    assert (versions["numpy"], versions["scipy"]) == (np.__version__, scipy.__version__)
+    private = altered(finished_run, public=False).export()
+    assert private["created"] and private["versions"] == versions and "metrics" not in private
 
 
 def test_neither_date_nor_version_is_in_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -460,12 +473,14 @@ def test_neither_date_nor_version_is_in_a_key(monkeypatch: pytest.MonkeyPatch) -
     assert after.record.created.startswith("2001") and after.key == before.key
     apart = {"created", "versions", "seconds", "peak_mb"}
     # nan is no number's equal
-    first, second = (to_json(made.record.model_dump(exclude=apart)) for made in (before, after))
+    first, second = (
+        to_json(finished_run.record.model_dump(exclude=apart)) for finished_run in (before, after)
+    )
     assert first == second
 
 
 def test_the_version_is_written_once() -> None:
-    told = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
-    assert "version" not in told["project"] and "version" in told["project"]["dynamic"]
-    assert told["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "dpmf_core.__version__"}
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    assert "version" not in project["project"] and "version" in project["project"]["dynamic"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "dpmf_core.__version__"}
     assert re.fullmatch(r"\d+\.\d+\.\d+", dpmf_core.__version__)

@@ -61,14 +61,14 @@ def in_a_child(act: Callable[[], str]) -> str:
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
         try:
-            said = act()
+            answer = act()
         except BaseException as error:  # whatever it is, it is told
-            said = f"{type(error).__name__}: {error}"
-        os.write(writing, said.encode())
+            answer = f"{type(error).__name__}: {error}"
+        os.write(writing, answer.encode())
         os._exit(0)
     os.close(writing)
-    with os.fdopen(reading) as told:
-        text = told.read()
+    with os.fdopen(reading) as pipe:
+        text = pipe.read()
     os.waitpid(child, 0)
     return text
 
@@ -79,7 +79,7 @@ def in_a_child(act: Callable[[], str]) -> str:
 def test_a_full_disk_is_told_and_the_app_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = Engine(Store(tmp_path), processes=False, workers=1)
+    engine = Engine(Store(tmp_path), processes=False, workers=1)
     write, full = artefacts.write, [True]
 
     def no_room(path: Path, content: bytes) -> None:
@@ -90,18 +90,18 @@ def test_a_full_disk_is_told_and_the_app_goes_on(
 
     monkeypatch.setattr(artefacts, "write", no_room)
     try:
-        job = made.submit(spec())
+        job = engine.submit(spec())
         with pytest.raises(
             RuntimeError, match=r"finished, but .* does not take it .*No space left.* Make room"
         ):
             job.result(60)
-        assert made.store.check() == [] and made.store.rows() == []
+        assert engine.store.check() == [] and engine.store.rows() == []
         full[0] = False
-        assert made.submit(spec()).result(60).record.cached is False
-        assert made.submit(spec()).result(60).record.cached is True
+        assert engine.submit(spec()).result(60).record.cached is False
+        assert engine.submit(spec()).result(60).record.cached is True
     finally:
-        made.close()
-        made.store.close()
+        engine.close()
+        engine.store.close()
     again = Store(tmp_path)  # sweeps away what was half written
     assert [path.suffix for path in (tmp_path / "artefacts").iterdir()] == [".npz"]
     again.close()
@@ -110,9 +110,9 @@ def test_a_full_disk_is_told_and_the_app_goes_on(
 def test_files_that_may_not_grow_leave_a_whole_store(tmp_path: Path) -> None:
     """For real: the system refuses every byte after the first few thousand of a file."""
     first = run(spec())
-    kept = Store(tmp_path)
-    kept.put(first)
-    kept.close()
+    own_store = Store(tmp_path)
+    own_store.put(first)
+    own_store.close()
 
     def act() -> str:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -145,10 +145,10 @@ def test_a_read_only_store_is_a_sentence(tmp_path: Path) -> None:
         Store(folder)
         return "opened"
 
-    said = in_a_child(act)
+    answer = in_a_child(act)
     assert (
-        said.startswith("BadInput: The run store in ")
-        and "Repair or move that folder, or set DPMF_DATA to another" in said
+        answer.startswith("BadInput: The run store in ")
+        and "Repair or move that folder, or set DPMF_DATA to another" in answer
     )
     for path in (folder, folder / "artefacts"):
         path.chmod(0o755)
@@ -180,11 +180,11 @@ def test_a_clock_that_jumps_loses_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(time, "time", lambda: -1e9)
     store = Store(tmp_path)
     runs = [run(spec(seed=seed)) for seed in range(3)]
-    for made in runs:
-        store.put(made)
-    assert {row["key"] for row in store.rows()} == {made.key for made in runs}
+    for one in runs:
+        store.put(one)
+    assert {row["key"] for row in store.rows()} == {one.key for one in runs}
     assert store.rows()[-1]["created"].startswith("1970") and store.check() == []
-    assert all(store.get(made.key) is not None for made in runs)
+    assert all(store.get(one.key) is not None for one in runs)
     store.close()
 
 
@@ -209,7 +209,7 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     first = command(tmp_path, *words)
     until = time.monotonic() + 60
 
-    def stored() -> int:
+    def count_stored() -> int:
         index = tmp_path / "runs" / "index.sqlite"
         if not index.exists():
             return 0
@@ -219,18 +219,18 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
             except sqlite3.OperationalError:  # not made yet
                 return 0
 
-    while stored() < 3 and time.monotonic() < until:
+    while count_stored() < 3 and time.monotonic() < until:
         time.sleep(0.02)
     first.kill()
     first.communicate()
-    kept = stored()
-    assert 3 <= kept
+    count = count_stored()
+    assert 3 <= count
     again = command(tmp_path, *words)
     out, _ = again.communicate(timeout=120)
     assert again.returncode == 0
     records = json.loads(out)
     assert len(records) == 24
-    assert sum(record["cached"] for record in records) >= min(kept, 24)
+    assert sum(record["cached"] for record in records) >= min(count, 24)
     store = Store(tmp_path / "runs")
     assert store.check() == [] and len(store.rows()) == 24
     store.close()
@@ -239,16 +239,16 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_scheduler_that_comes_back_is_used_again(tmp_path: Path) -> None:
     with workers.processes(1) as scheduler:
-        made = Engine(Store(tmp_path), scheduler)
-        made.submit(spec()).result(60)
+        engine = Engine(Store(tmp_path), scheduler)
+        engine.submit(spec()).result(60)
     with pytest.raises(RuntimeError):
-        made.submit(spec(seed=1)).result(90)
+        engine.submit(spec(seed=1)).result(90)
     with workers.processes(1) as scheduler:
         # a scheduler comes back at its own address; here the system gave it another
-        made._dispatcher.cluster._scheduler = scheduler
-        assert made.submit(spec(seed=1)).result(90).record.cached is False
-    made.close()
-    made.store.close()
+        engine._dispatcher.cluster._scheduler = scheduler
+        assert engine.submit(spec(seed=1)).result(90).record.cached is False
+    engine.close()
+    engine.store.close()
 
 
 def test_two_processes_on_one_store_at_a_time(tmp_path: Path) -> None:
@@ -267,9 +267,11 @@ def test_two_processes_on_one_store_at_a_time(tmp_path: Path) -> None:
         "--json",
     )
     both = [command(tmp_path, *words) for _ in range(2)]
-    told = [json.loads(one.communicate(timeout=120)[0]) for one in both]
+    outputs = [json.loads(one.communicate(timeout=120)[0]) for one in both]
     assert [one.returncode for one in both] == [0, 0]
-    errors = [{record["key"]: record["metrics"]["rmse"] for record in records} for records in told]
+    errors = [
+        {record["key"]: record["metrics"]["rmse"] for record in records} for records in outputs
+    ]
     assert errors[0] == errors[1] and len(errors[0]) == 8
     store = Store(tmp_path / "runs")
     assert store.check() == [] and len(store.rows()) == 8

@@ -5,7 +5,14 @@ import math
 import pytest
 
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, Point
-from dpmf_core.runs.gain import KeptGain, first_keeping, kept_along, kept_at, share_kept, shares_kept
+from dpmf_core.runs.gain import (
+    KeptGain,
+    first_keeping,
+    kept_along,
+    kept_at,
+    share_kept,
+    shares_kept,
+)
 from dpmf_core.runs.needed_epsilon import NeededEpsilon, first_reaching
 
 # (private, twin, trivial)
@@ -30,8 +37,8 @@ def test_where_a_twin_gains_nothing_in_one_draw_medians_are_compared() -> None:
 
 def test_a_grid_is_read_by_the_draws_that_all_three_have() -> None:
     points = (Point(0.5, (0.9,)), Point(1.0, (0.9, 0.85, 0.95), beside=DRAWS))
-    (kept,) = kept_along(EpsilonGrid("rmse", points, (0.8,), (1.0,)))
-    assert kept.epsilon == 1.0 and kept.median == pytest.approx(0.5)
+    (gain,) = kept_along(EpsilonGrid("rmse", points, (0.8,), (1.0,)))
+    assert gain.epsilon == 1.0 and gain.median == pytest.approx(0.5)
 
 
 def line(*at: tuple[float, float]) -> list[KeptGain]:
@@ -40,30 +47,35 @@ def line(*at: tuple[float, float]) -> list[KeptGain]:
 
 
 def test_an_epsilon_between_measured_ones_is_linear_along_log_epsilon() -> None:
-    found = first_keeping(line((1.0, 0.4), (10.0, 0.8)), 0.6)
-    assert found.median is not None and found.best is not None and found.worst is not None
-    assert found.median.epsilon == pytest.approx(math.sqrt(10))
-    assert (found.median.low, found.median.high) == (1.0, 10.0) and not found.median.is_measured
-    assert found.best.epsilon == pytest.approx(10**0.25)
-    assert found.worst.epsilon == pytest.approx(10**0.75)
+    keeping = first_keeping(line((1.0, 0.4), (10.0, 0.8)), 0.6)
+    assert keeping.median is not None and keeping.best is not None and keeping.worst is not None
+    assert keeping.median.epsilon == pytest.approx(math.sqrt(10))
+    assert (keeping.median.low, keeping.median.high) == (
+        1.0,
+        10.0,
+    ) and not keeping.median.is_measured
+    assert keeping.best.epsilon == pytest.approx(10**0.25)
+    assert keeping.worst.epsilon == pytest.approx(10**0.75)
 
 
 def test_nothing_is_said_beyond_what_was_measured() -> None:
-    measured = line((1.0, 0.4), (10.0, 0.8))
-    assert first_keeping(measured, 0.81).median is None
-    assert first_keeping(measured, 0.85).worst is None
-    assert first_keeping(measured, 0.3).median == NeededEpsilon(1.0, 1.0, 1.0, is_first=True)
+    points = line((1.0, 0.4), (10.0, 0.8))
+    assert first_keeping(points, 0.81).median is None
+    assert first_keeping(points, 0.85).worst is None
+    assert first_keeping(points, 0.3).median == NeededEpsilon(1.0, 1.0, 1.0, is_first=True)
     assert first_keeping([], 0.5).median is None
 
 
 def test_a_share_that_is_printed_as_the_wanted_one_is_kept() -> None:
-    found = first_keeping([KeptGain(1.0, (0.2,)), KeptGain(2.0, (0.796,))], 0.8).median
-    assert found == NeededEpsilon(2.0, 2.0, 2.0)
+    needed_epsilon = first_keeping([KeptGain(1.0, (0.2,)), KeptGain(2.0, (0.796,))], 0.8).median
+    assert needed_epsilon == NeededEpsilon(2.0, 2.0, 2.0)
     assert first_keeping([KeptGain(1.0, (0.2,)), KeptGain(2.0, (0.794,))], 0.8).median is None
 
 
 def test_the_first_of_several_crossings_counts() -> None:
-    found = first_reaching([(4.0, 0.9), (1.0, 0.2), (2.0, 0.8), (3.0, 0.5)], 0.8)
-    assert found is not None and found.epsilon == 1.0  # smaller is better
-    found = first_reaching([(1.0, 0.2), (2.0, 0.8), (3.0, 0.5)], 0.7, larger_is_better=True)
-    assert found is not None and (found.low, found.high) == (1.0, 2.0)
+    needed_epsilon = first_reaching([(4.0, 0.9), (1.0, 0.2), (2.0, 0.8), (3.0, 0.5)], 0.8)
+    assert needed_epsilon is not None and needed_epsilon.epsilon == 1.0  # smaller is better
+    needed_epsilon = first_reaching(
+        [(1.0, 0.2), (2.0, 0.8), (3.0, 0.5)], 0.7, larger_is_better=True
+    )
+    assert needed_epsilon is not None and (needed_epsilon.low, needed_epsilon.high) == (1.0, 2.0)

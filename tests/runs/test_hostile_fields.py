@@ -32,9 +32,9 @@ LINES = "id,text\n" + "\n".join(
 
 
 def matrix() -> bytes:
-    held = io.BytesIO()
-    scipy.io.savemat(held, {"fea": np.random.default_rng(0).random((20, 64))})
-    return held.getvalue()
+    file = io.BytesIO()
+    scipy.io.savemat(file, {"fea": np.random.default_rng(0).random((20, 64))})
+    return file.getvalue()
 
 
 Case = tuple[Page, dict[str, Any], tuple[str, bytes] | None]  # state before; an uploaded file
@@ -67,7 +67,7 @@ def nothing_is_trained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(open_search, "advance", lambda _search: False)
 
 
-def opened(name: str) -> AppTest:
+def open_page(name: str) -> AppTest:
     page, state, file = PAGES[name]
     if page.data_kind is None:
         app = AppTest.from_file(str(page.script), default_timeout=60)
@@ -114,20 +114,20 @@ def put(app: AppTest, kind: str, place: int, value: Any) -> None:
     elif kind == "selectbox":
         element.select_index(0 if value == "first" else len(element.options) - 1)
     else:
-        picked = element.options[0 if value == "first" else -1]
-        element.set_value([picked] if kind == "multiselect" else picked)
+        option = element.options[0 if value == "first" else -1]
+        element.set_value([option] if kind == "multiselect" else option)
     app.run()
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_no_field_breaks_a_page(name: str) -> None:
-    rng, first = np.random.default_rng(0), opened(name)
+    rng, first = np.random.default_rng(0), open_page(name)
     assert not first.exception, [error.value for error in first.exception]
-    tried = 0
+    count = 0
     for kind, place, values in list(fields(first)):
         few = [values[at] for at in rng.choice(len(values), min(6, len(values)), replace=False)]
         for value in few:
-            app = opened(name)
+            app = open_page(name)
             label = getattr(app, kind)[place].label
             put(app, kind, place, value)
             assert not app.exception, (
@@ -147,8 +147,8 @@ def test_no_field_breaks_a_page(name: str) -> None:
                     button.label,
                     [error.value for error in app.exception],
                 )
-            tried += 1
-    assert tried > 2 or name in (
+            count += 1
+    assert count > 2 or name in (
         "start",
         "runs",
         "operator",

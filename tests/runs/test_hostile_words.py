@@ -87,7 +87,7 @@ PAGES = {
 }
 
 
-def opened(page: str, name: str, text: str) -> AppTest:
+def open_page(page: str, name: str, text: str) -> AppTest:
     """The page as a link with this one strange value opens it, on the smallest data set."""
     app = AppTest.from_string(behind_sidebar(page), default_timeout=60)
     if page_at(page).data_kind == "ratings":
@@ -112,14 +112,14 @@ def cases() -> Iterator[tuple[str, str, str]]:
 @pytest.mark.parametrize("page", PAGES)
 def test_no_link_breaks_a_page(page: str) -> None:
     for _, name, text in (case for case in cases() if case[0] == page):
-        app = opened(page, name, text)
+        app = open_page(page, name, text)
         assert not app.exception, (name, text[:60], [error.value for error in app.exception])
-        shown = [
+        texts = [
             str(element.value)
             for element in (*app.error, *app.warning, *app.title, *app.markdown, *app.caption)
         ]
-        assert shown, (name, text[:60])
-        assert not any(re.search(r"(?<!\\)(<script>|\[x\]\(http)", said) for said in shown), (
+        assert texts, (name, text[:60])
+        assert not any(re.search(r"(?<!\\)(<script>|\[x\]\(http)", value) for value in texts), (
             name,
             text[:60],
         )
@@ -127,9 +127,9 @@ def test_no_link_breaks_a_page(page: str) -> None:
 
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
 def test_no_text_breaks_the_accountants_ledger_or_the_trade_offs_boxes(text: str) -> None:
-    app = opened("accountant/page.py", "ledger", text)
+    app = open_page("accountant/page.py", "ledger", text)
     assert not app.exception, [error.value for error in app.exception]
-    app = opened("tradeoff/page.py", "methods", "private-bias")
+    app = open_page("tradeoff/page.py", "methods", "private-bias")
     for box in ("tradeoff.epsilons", "tradeoff.grid"):
         app.text_input(key=box).set_value(text).run()
         assert not app.exception, (box, [error.value for error in app.exception])
@@ -141,8 +141,8 @@ def test_no_text_breaks_the_accountants_ledger_or_the_trade_offs_boxes(text: str
 def commands_of(group: click.Group) -> dict[str, click.Command]:
     """All commands of a group, loaded."""
     context = click.Context(group)
-    found = {name: group.get_command(context, name) for name in group.list_commands(context)}
-    return {name: command for name, command in found.items() if command is not None}
+    by_name = {name: group.get_command(context, name) for name in group.list_commands(context)}
+    return {name: command for name, command in by_name.items() if command is not None}
 
 
 def options() -> Iterator[tuple[str, str]]:
@@ -207,10 +207,10 @@ def test_no_value_of_an_option_breaks_a_command(
         if option == "--out" and "/" in text:
             continue
         code = main([*words.split(), *SOUND.get(words, []), f"{option}={text}"])
-        told = capsys.readouterr()
-        assert code in (0, 2), (text[:60], told.err[-500:])
-        assert "Traceback" not in told.err and "should not happen" not in told.err
-        assert code == 0 or len(told.err.strip()) > 10
+        output = capsys.readouterr()
+        assert code in (0, 2), (text[:60], output.err[-500:])
+        assert "Traceback" not in output.err and "should not happen" not in output.err
+        assert code == 0 or len(output.err.strip()) > 10
 
 
 def test_every_algorithm_refuses_strange_parameters_in_words(

@@ -116,16 +116,16 @@ VALUES: tuple[Any, ...] = (
 @pytest.fixture(scope="module")
 def records() -> list[dict[str, Any]]:
     """What real runs export: of public data, and as on private data."""
-    made = [run(RunSpec.parse(**parts)) for parts in WHOLE]
-    hidden = [altered(one, public=False) for one in made]
-    return [json.loads(to_json(one.export())) for one in (*made, *hidden)]
+    runs = [run(RunSpec.parse(**parts)) for parts in WHOLE]
+    private_runs = [altered(one, public=False) for one in runs]
+    return [json.loads(to_json(one.export())) for one in (*runs, *private_runs)]
 
 
 def test_what_was_exported_is_what_is_looked_at(records: list[dict[str, Any]]) -> None:
     for record in records:
-        (found,) = imported_runs(json.dumps(record).encode())
+        (imported_run,) = imported_runs(json.dumps(record).encode())
         for name in record.keys() - {"key"}:
-            assert json.loads(to_json(found.record.to_dict()))[name] == record[name], name
+            assert json.loads(to_json(imported_run.record.to_dict()))[name] == record[name], name
     assert [one.record.title for one in imported_runs(json.dumps(records).encode())] == [
         record["title"] for record in records
     ]
@@ -147,14 +147,14 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(part, (*at, name))
 
 
-def damaged(record: dict[str, Any], rng: np.random.Generator) -> bytes:
+def damage(record: dict[str, Any], rng: np.random.Generator) -> bytes:
     """One to three places changed, taken out, doubled or renamed; sometimes the text itself."""
-    held = copy.deepcopy(record)
+    new_record = copy.deepcopy(record)
     for _ in range(int(rng.integers(1, 4))):
-        if not (ways := list(places(held))):
+        if not (ways := list(places(new_record))):
             break
         *above, name = ways[int(rng.integers(len(ways)))]
-        place: Any = held
+        place: Any = new_record
         for step in above:
             place = place[step]
         match int(rng.integers(6)):
@@ -166,7 +166,7 @@ def damaged(record: dict[str, Any], rng: np.random.Generator) -> bytes:
                 place[:] = (place * 50)[: int(rng.integers(1, 3000))]
             case _:
                 place[name] = copy.deepcopy(VALUES[int(rng.integers(len(VALUES)))])
-    content = json.dumps(held).encode()
+    content = json.dumps(new_record).encode()
     if rng.random() < 0.1:
         at = int(rng.integers(len(content)))
         content = (
@@ -206,9 +206,9 @@ def outcomes(
     records: list[dict[str, Any]], count: int, seed: int, draw: Callable[[list[Run]], object]
 ) -> tuple[int, int]:
     """How many damaged records were refused, and how many accepted and read."""
-    rng, refused, accepted = np.random.default_rng(seed), 0, 0
+    rng, refusals, readings = np.random.default_rng(seed), 0, 0
     for number in range(count):
-        content = damaged(records[int(rng.integers(len(records)))], rng)
+        content = damage(records[int(rng.integers(len(records)))], rng)
         try:
             runs = imported_runs(content)
         except BadInput as error:
@@ -216,30 +216,30 @@ def outcomes(
                 number,
                 str(error)[:300],
             )
-            refused += 1
+            refusals += 1
             continue
-        accepted += 1
+        readings += 1
         try:
             draw(runs)
         except Exception as error:
             raise AssertionError(f"mutation {number} of seed {seed}: {content[:3000]!r}") from error
-    return refused, accepted
+    return refusals, readings
 
 
 def test_damaged_records_are_refused_in_a_sentence_or_read(records: list[dict[str, Any]]) -> None:
-    refused, accepted = outcomes(records, 2000, 0, made_of)
-    assert refused > 500 and accepted > 100
+    refusals, readings = outcomes(records, 2000, 0, made_of)
+    assert refusals > 500 and readings > 100
 
 
 def test_damaged_records_that_are_accepted_are_drawn(records: list[dict[str, Any]]) -> None:
-    _, accepted = outcomes(records, 150, 1, read_everywhere)
-    assert accepted > 10
+    _, readings = outcomes(records, 150, 1, read_everywhere)
+    assert readings > 10
 
 
 @pytest.mark.slow
 def test_many_damaged_records(records: list[dict[str, Any]]) -> None:
-    refused, accepted = outcomes(records, 20_000, 2, made_of)
-    assert refused > 3000 and accepted > 1000
+    refusals, readings = outcomes(records, 20_000, 2, made_of)
+    assert refusals > 3000 and readings > 1000
 
 
 @pytest.mark.parametrize(
@@ -286,12 +286,12 @@ def test_what_is_no_record_is_a_sentence(content: bytes) -> None:
     ],
 )
 def test_a_data_set_is_an_id_or_a_plain_file_name(records: list[dict[str, Any]], name: str) -> None:
-    changed = {
+    new_record = {
         **records[0],
         "spec": {**records[0]["spec"], "data": {**records[0]["spec"]["data"], "id": name}},
     }
     with pytest.raises(BadInput, match="plain file name"):
-        imported_runs(json.dumps(changed).encode())
+        imported_runs(json.dumps(new_record).encode())
 
 
 @pytest.mark.parametrize(
@@ -306,11 +306,11 @@ def test_a_data_set_is_an_id_or_a_plain_file_name(records: list[dict[str, Any]],
     ],
 )
 def test_ordinary_names_are_taken(records: list[dict[str, Any]], name: str) -> None:
-    changed = {
+    new_record = {
         **records[0],
         "spec": {**records[0]["spec"], "data": {**records[0]["spec"]["data"], "id": name}},
     }
-    assert imported_runs(json.dumps(changed).encode())[0].spec.data.id == name
+    assert imported_runs(json.dumps(new_record).encode())[0].spec.data.id == name
 
 
 # ---- what is made of hostile records -------------------------------------------------------------
@@ -320,9 +320,9 @@ def hostile(record: dict[str, Any], text: str) -> Run:
     """A record that no import lets in, with its text wherever text or names may be: as a
     damaged store might hold it, or a file's own name.
     """
-    held = copy.deepcopy(record)
-    held["spec"]["data"]["id"] = f"{text}"
-    held |= {
+    new_record = copy.deepcopy(record)
+    new_record["spec"]["data"]["id"] = f"{text}"
+    new_record |= {
         "title": text,
         "split": text,
         "noise": text,
@@ -331,11 +331,11 @@ def hostile(record: dict[str, Any], text: str) -> Run:
         "rule": text,
         "versions": {text: text},
     }
-    held["guarantee"] |= {"words": text, "taken_as_public": [text]}
-    held["parameters"] = {**held["parameters"], text: text}
-    held["metrics"] = {**held.get("metrics", {}), text: 1.0}
-    held["ledger"] = [{**row, "statistic": text} for row in held["ledger"]]
-    return Run(RunRecord.model_validate(held))
+    new_record["guarantee"] |= {"words": text, "taken_as_public": [text]}
+    new_record["parameters"] = {**new_record["parameters"], text: text}
+    new_record["metrics"] = {**new_record.get("metrics", {}), text: 1.0}
+    new_record["ledger"] = [{**row, "statistic": text} for row in new_record["ledger"]]
+    return Run(RunRecord.model_validate(new_record))
 
 
 @pytest.fixture(scope="module", params=HOSTILE, ids=range(len(HOSTILE)))
@@ -355,38 +355,38 @@ def test_the_script_holds_literals_alone(
     tree = ast.parse(files["script"])
     for node in tree.body:
         assert isinstance(node, ast.Expr | ast.ImportFrom | ast.Assign), ast.dump(node)
-    asked: list[dict[str, Any]] = []
+    arguments: list[dict[str, Any]] = []
 
     module: Any = ModuleType("stub")
-    module.RunSpec = SimpleNamespace(parse=lambda **parts: asked.append(parts))
+    module.RunSpec = SimpleNamespace(parse=lambda **parts: arguments.append(parts))
     module.run = lambda _spec: SimpleNamespace(record=SimpleNamespace(metrics={}))
     module.output = SimpleNamespace(epsilon_words=lambda _record: "")
     for name in ("dpmf_core.cli", "dpmf_core.runs.execution", "dpmf_core.runs.specification"):
         monkeypatch.setitem(sys.modules, name, module)
-    called = {
+    functions = {
         node.func.id
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
-    assert called == {"run", "print"}
+    assert functions == {"run", "print"}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(tree, "script", "exec"), {})
-    assert [parts["data"]["id"] for parts in asked] == [text, text]
+    assert [parts["data"]["id"] for parts in arguments] == [text, text]
 
 
 class Tags(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
+        self.tags.append((tag, dict(attrs)))
 
 
 def test_the_report_has_no_tag_or_attribute_of_others(attack: tuple[str, dict[str, str]]) -> None:
     reader = Tags()
     reader.feed(attack[1]["html"])
-    drawn = {
+    tags = {
         "html",
         "meta",
         "title",
@@ -404,8 +404,8 @@ def test_the_report_has_no_tag_or_attribute_of_others(attack: tuple[str, dict[st
         "polyline",
         "text",
     }
-    assert {tag for tag, _ in reader.found} <= drawn
-    names = {name for _, attributes in reader.found for name in attributes}
+    assert {tag for tag, _ in reader.tags} <= tags
+    names = {name for _, attributes in reader.tags for name in attributes}
     assert names <= {
         "lang",
         "charset",
@@ -444,18 +444,20 @@ LURES = (
 
 
 @pytest.mark.parametrize("text", (*HOSTILE, *LURES), ids=range(len(HOSTILE) + len(LURES)))
-@pytest.mark.parametrize("shown", [safe_text.escape, safe_text.escape_letters])
+@pytest.mark.parametrize("render", [safe_text.escape, safe_text.escape_letters])
 def test_markdown_has_no_link_image_or_tag_of_others(
-    text: str, shown: Callable[[str], str]
+    text: str, render: Callable[[str], str]
 ) -> None:
     """What is said on a page about other people's text."""
-    tokens = MarkdownIt("commonmark", {"html": True}).parse(f"It says {shown(text)} here.")
-    held = [child for token in tokens for child in (token, *(token.children or []))]
+    tokens = MarkdownIt("commonmark", {"html": True}).parse(f"It says {render(text)} here.")
+    children = [child for token in tokens for child in (token, *(token.children or []))]
     # a screen links what looks like an address
     assert not any(
-        ADDRESS.search(child.content) for child in held if child.type in ("text", "text_special")
+        ADDRESS.search(child.content)
+        for child in children
+        if child.type in ("text", "text_special")
     )
-    kinds = {child.type for child in held}
+    kinds = {child.type for child in children}
     assert kinds <= {
         "paragraph_open",
         "paragraph_close",

@@ -32,9 +32,9 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_user_lost_what_her_absence_changes_while_all_releases_are_held_fixed(name: str) -> None:
     data = world()
-    given = {"rank": 3, "steps": 3}
+    parameters = {"rank": 3, "steps": 3}
     algorithm = REGISTRY[name](
-        **{key: value for key, value in given.items() if key in REGISTRY[name].model_fields}
+        **{key: value for key, value in parameters.items() if key in REGISTRY[name].model_fields}
     )
     before = record(algorithm, data)
     noise = Noise(algorithm.plan(data.shape, 1.0), np.random.SeedSequence(0))
@@ -44,10 +44,12 @@ def test_a_user_lost_what_her_absence_changes_while_all_releases_are_held_fixed(
         (block,) = split_units({"train": data}, [np.array([user])])
         after = replay(algorithm, only_users(data, lambda users, u=user: users != u), before)
         moves = [
-            np.linalg.norm(held.statistic - met.statistic) / held.scale
-            for held, met in pairs(before, after)
+            np.linalg.norm(one.statistic - met.statistic) / one.scale
+            for one, met in pairs(before, after)
         ]
-        assert curator.record.total_shift(block) == pytest.approx(math.hypot(*moves), rel=1e-6, abs=1e-9)
+        assert curator.record.total_shift(block) == pytest.approx(
+            math.hypot(*moves), rel=1e-6, abs=1e-9
+        )
 
 
 def test_losses_of_private_biases_follow_from_the_users_own_rows() -> None:
@@ -64,16 +66,16 @@ def test_losses_of_private_biases_follow_from_the_users_own_rows() -> None:
     plain = fit(data, "private-bias", epsilon=2, delta=1e-5)
     np.testing.assert_array_equal(run.model.item_offsets, plain.model.item_offsets)
     assert plain.individual is None
-    (released,) = run.record.to_dict()["ledger"]
-    bound = math.sqrt(released["count"]) / released["noise_multiplier"]
+    (release,) = run.record.to_dict()["ledger"]
+    bound = math.sqrt(release["count"]) / release["noise_multiplier"]
     assert run.individual.bound == pytest.approx(bound)
     counts = np.diff(split(data, SplitSpec(), seeds(0).split).train.by_user)
-    ordered = np.sort(run.individual.mu) / bound
+    shares = np.sort(run.individual.mu) / bound
     empty, single = (counts == 0).sum(), (counts == 1).sum()
     assert single > 5
-    assert not ordered[:empty].any()
-    np.testing.assert_allclose(ordered[empty : empty + single], math.sqrt(1 / 3), rtol=1e-5)
-    np.testing.assert_allclose(ordered[30:], 1.0, rtol=1e-5)
+    assert not shares[:empty].any()
+    np.testing.assert_allclose(shares[empty : empty + single], math.sqrt(1 / 3), rtol=1e-5)
+    np.testing.assert_allclose(shares[30:], 1.0, rtol=1e-5)
 
 
 def test_a_histogram_counts_everybody_once() -> None:
@@ -95,12 +97,12 @@ def test_losses_are_written_nowhere() -> None:
 
 def test_what_has_no_losses_is_refused_before_anything_is_drawn() -> None:
     data = replace(low_rank(), public=False)
-    for name, given in (
+    for name, parameters in (
         ("bias", {}),
         ("private-bias", {"epsilon": 2, "noise": "discrete"}),
     ):
         with pytest.raises(BadInput, match="Individual losses are of runs"):
-            fit(data, name, individual=True, **given)
+            fit(data, name, individual=True, **parameters)
     assert account(data).lines == []
 
 

@@ -38,10 +38,10 @@ def test_a_sheet_has_no_blank_cells_and_a_short_row_stands_in_the_middle(
         zoom * (across * (size[1] + GAP) + GAP),
         4,
     )
-    greys, seen = np.unique(sheet[..., 0][sheet[..., 3] == 255], return_counts=True)
-    found = dict(zip(greys.tolist(), seen.tolist(), strict=True))
-    assert found.pop(SHADE[0]) > 0  # what is neither a picture nor between pictures is not drawn
-    assert found == {50 + place: size[0] * size[1] * zoom**2 for place in range(count)}
+    greys, counts = np.unique(sheet[..., 0][sheet[..., 3] == 255], return_counts=True)
+    by_grey = dict(zip(greys.tolist(), counts.tolist(), strict=True))
+    assert by_grey.pop(SHADE[0]) > 0  # what is neither a picture nor between pictures is not drawn
+    assert by_grey == {50 + place: size[0] * size[1] * zoom**2 for place in range(count)}
     last = sheet[-zoom * 3, :, 3] == 255  # a line through the last row
     left, right = int(np.argmax(last)), int(np.argmax(last[::-1]))
     assert abs(left - right) <= zoom

@@ -19,23 +19,23 @@ from tests.support.parts import in_files
 K = 5
 
 
-def made(data_id: str, algorithm: str = "spectral") -> Run:
+def fit_run(data_id: str, algorithm: str = "spectral") -> Run:
     budget = {"epsilon": 5.0, "delta": 1e-6}
     return run(RunSpec.parse(data={"id": data_id}, algorithm=algorithm, budget=budget))
 
 
 def by_hand(run_: Run, ratings: Ratings) -> list[tuple[int, int, int, float]]:
     """Every user's list from all pairs, one user after the other."""
-    found, model = [], run_.model
+    rows, model = [], run_.model
     personal = model.personal(ratings)
     for user in range(ratings.n_users):
-        seen = set(ratings.items[ratings.users == user].tolist())
+        own_items = set(ratings.items[ratings.users == user].tolist())
         scores = np.asarray(model.scores(personal, np.array([user])))[0]
-        unseen = [item for item in np.argsort(-scores, kind="stable") if item not in seen][:K]
+        unseen = [item for item in np.argsort(-scores, kind="stable") if item not in own_items][:K]
         ratings_ = model.predict(personal, np.full(len(unseen), user), np.array(unseen, int))
         pairs = zip(unseen, ratings_, strict=True)
-        found += [(user, rank, int(it), float(at)) for rank, (it, at) in enumerate(pairs, 1)]
-    return found
+        rows += [(user, rank, int(it), float(at)) for rank, (it, at) in enumerate(pairs, 1)]
+    return rows
 
 
 def test_every_list_is_what_all_pairs_say(
@@ -44,11 +44,13 @@ def test_every_list_is_what_all_pairs_say(
     ratings = low_rank(n_users=60)
     catalogue(films=ratings)
     monkeypatch.setattr(lists, "SCORES", 7.0 * ratings.n_items)  # several blocks of users
-    fitted, told = made("films"), []
-    rows = lists.write_lists(fitted, tmp_path / "lists.parquet", K, lambda *it: told.append(it))
+    finished_run, steps = fit_run("films"), []
+    rows = lists.write_lists(
+        finished_run, tmp_path / "lists.parquet", K, lambda *it: steps.append(it)
+    )
     table = pq.read_table(tmp_path / "lists.parquet").to_pydict()
-    expected = by_hand(fitted, ratings)
-    assert rows == len(expected) and told[-1] == (60, 60) and len(told) > 5
+    expected = by_hand(finished_run, ratings)
+    assert rows == len(expected) and steps[-1] == (60, 60) and len(steps) > 5
     assert table["user"] == [it[0] for it in expected]
     assert table["rank"] == [it[1] for it in expected]
     assert table["item"] == [str(it[2]) for it in expected]
@@ -60,14 +62,14 @@ def test_lists_of_ratings_in_parts_are_the_same(
     catalogue: Callable[..., None], tmp_path: Path
 ) -> None:
     ratings = low_rank(n_users=60)
-    kept = in_files(ratings, 4, tmp_path)
-    catalogue(films=ratings, parts=kept)
-    fitted = made("films")
-    lists.write_lists(fitted, tmp_path / "whole.parquet", K)
-    spec = fitted.record.spec.model_copy(
-        update={"data": fitted.record.spec.data.model_copy(update={"id": "parts"})}
+    parts_data = in_files(ratings, 4, tmp_path)
+    catalogue(films=ratings, parts=parts_data)
+    finished_run = fit_run("films")
+    lists.write_lists(finished_run, tmp_path / "whole.parquet", K)
+    spec = finished_run.record.spec.model_copy(
+        update={"data": finished_run.record.spec.data.model_copy(update={"id": "parts"})}
     )
-    in_parts = Run(fitted.record.model_copy(update={"spec": spec}), fitted.arrays)
+    in_parts = Run(finished_run.record.model_copy(update={"spec": spec}), finished_run.arrays)
     lists.write_lists(in_parts, tmp_path / "parts.parquet", K)
     whole, parts = (
         pq.read_table(tmp_path / f"{name}.parquet").to_pandas().sort_values(["user", "rank"])
@@ -81,9 +83,9 @@ def test_lists_of_ratings_in_parts_are_the_same(
 
 def test_what_cannot_be_is_said(catalogue: Callable[..., None], tmp_path: Path) -> None:
     catalogue(films=low_rank(n_users=60))
-    fitted = made("films")
+    finished_run = fit_run("films")
     with pytest.raises(BadInput, match=r"A list has at least 1 item\. Got 0"):
-        lists.write_lists(fitted, tmp_path / "lists.parquet", 0)
+        lists.write_lists(finished_run, tmp_path / "lists.parquet", 0)
     with pytest.raises(BadInput, match="cannot be written"):
-        lists.write_lists(fitted, tmp_path / "nowhere" / "lists.parquet")
+        lists.write_lists(finished_run, tmp_path / "nowhere" / "lists.parquet")
     assert list(tmp_path.iterdir()) == []

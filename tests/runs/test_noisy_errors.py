@@ -52,21 +52,21 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return f"{file}?bounds=1,5"
 
 
-def fitted(data: str, algorithm: str = "private-bias", **more: Any) -> Any:
+def fit_run(data: str, algorithm: str = "private-bias", **more: Any) -> Any:
     budget = None if algorithm == "bias" else {"epsilon": 1.0, "delta": DELTA}
     return run(RunSpec.parse(data={"id": data, **more}, algorithm=algorithm, budget=budget))
 
 
-def by_user(made: Any) -> tuple[float, int]:
+def by_user(finished_run: Any) -> tuple[float, int]:
     """Root of the mean over users of their mean squared errors, clipped; and how many users."""
-    parts = split_of(made)
-    held, half = parts.test, parts.test.shape.half_range
-    errors = held.values - made.model.predict(
-        made.model.personal(parts.history), held.users, held.items
+    parts = split_of(finished_run)
+    test_ratings, half = parts.test, parts.test.shape.half_range
+    errors = test_ratings.values - finished_run.model.predict(
+        finished_run.model.personal(parts.history), test_ratings.users, test_ratings.items
     )
     each = [
-        min(float(np.mean(errors[held.users == u] ** 2)) / half**2, 1.0)
-        for u in np.unique(held.users)
+        min(float(np.mean(errors[test_ratings.users == u] ** 2)) / half**2, 1.0)
+        for u in np.unique(test_ratings.users)
     ]
     return half * math.sqrt(np.mean(each)), len(each)
 
@@ -77,56 +77,56 @@ def test_of_ratings_in_parts_it_is_the_one_in_memory(clinic: str, more: dict[str
     event = score_event(2.0)
 
     def score(data: str) -> float:
-        made = fitted(data, "private-bias")
+        finished_run = fit_run(data, "private-bias")
         if more:  # the same draw of the shape: on private data it is secret
             shape = PublicShape(units=450, slots=7)
-            spec = made.record.spec.model_copy(update={"data": DataSpec(id=data, **more)})
-            record = made.record.model_copy(update={"spec": spec, "released_shape": shape})
-            made = Run(record, made.arrays)
-        made = Run(made.record, fixed.arrays)
-        return noisy_score(made, Noise(event, np.random.SeedSequence(1)))
+            spec = finished_run.record.spec.model_copy(update={"data": DataSpec(id=data, **more)})
+            record = finished_run.record.model_copy(update={"spec": spec, "released_shape": shape})
+            finished_run = Run(record, finished_run.arrays)
+        finished_run = Run(finished_run.record, fixed.arrays)
+        return noisy_score(finished_run, Noise(event, np.random.SeedSequence(1)))
 
-    fixed = fitted(clinic)  # the noise of a model on private data is another each time
+    fixed = fit_run(clinic)  # the noise of a model on private data is another each time
     assert score("own") == pytest.approx(score(clinic), rel=1e-6)
 
 
 def test_a_noisy_error_is_the_clipped_error_and_noise(clinic: str) -> None:
-    made = fitted(clinic)
-    exact, users = by_user(made)
+    finished_run = fit_run(clinic)
+    exact, users = by_user(finished_run)
     noise = [
-        noisy_score(made, Noise(score_event(2.0), np.random.SeedSequence(seed)))
+        noisy_score(finished_run, Noise(score_event(2.0), np.random.SeedSequence(seed)))
         for seed in range(DRAWS)
     ]
-    share = (exact / made_half(made)) ** 2
+    share = (exact / made_half(finished_run)) ** 2
     # of the mean clipped error, to first order
     deviation = 2.0 * math.sqrt(2) * math.sqrt(1 + share**2) / users
-    found = np.std([(it / made_half(made)) ** 2 for it in noise])
-    assert stats.chi2.cdf(DRAWS * (found / deviation) ** 2, DRAWS) == pytest.approx(0.5, abs=0.495)
+    spread = np.std([(it / made_half(finished_run)) ** 2 for it in noise])
+    assert stats.chi2.cdf(DRAWS * (spread / deviation) ** 2, DRAWS) == pytest.approx(0.5, abs=0.495)
     for wrong in (0.95, 1.05):
-        assert not 0.005 < stats.chi2.cdf(DRAWS * (found * wrong / deviation) ** 2, DRAWS) < 0.995
+        assert not 0.005 < stats.chi2.cdf(DRAWS * (spread * wrong / deviation) ** 2, DRAWS) < 0.995
     assert np.mean(noise) == pytest.approx(
-        exact, abs=5 * made_half(made) * deviation / (2 * math.sqrt(share * DRAWS))
+        exact, abs=5 * made_half(finished_run) * deviation / (2 * math.sqrt(share * DRAWS))
     )
 
 
 def test_a_user_moves_the_sums_within_the_bound_and_blocks_by_no_bit(clinic: str) -> None:
     """A user far off by the largest possible error moves them by sqrt(2), and nobody by more."""
-    made = fitted(clinic)
-    parts = split_of(made)
+    finished_run = fit_run(clinic)
+    parts = split_of(finished_run)
 
     def sums(test: Any, blocks: int = 1) -> Any:
         people = in_memory({"history": parts.history, "test": test}, blocks)
-        return OpenCurator(people, Noise(NOTHING), {}).total(HeldOutErrors(), made.model)
+        return OpenCurator(people, Noise(NOTHING), {}).total(HeldOutErrors(), finished_run.model)
 
     whole = sums(parts.test)
-    exact, users = by_user(made)
-    assert whole == pytest.approx([users * (exact / made_half(made)) ** 2, users], rel=1e-6)
+    exact, users = by_user(finished_run)
+    assert whole == pytest.approx([users * (exact / made_half(finished_run)) ** 2, users], rel=1e-6)
     for blocks in (3, 400):
         assert np.array_equal(sums(parts.test, blocks), whole)
     user = int(parts.test.users[0])
     theirs = parts.test.users == user
-    moved = whole - sums(parts.test.only(~theirs))
-    assert moved[1] == 1 and np.linalg.norm(moved) <= math.sqrt(2)
+    step = whole - sums(parts.test.only(~theirs))
+    assert step[1] == 1 and np.linalg.norm(step) <= math.sqrt(2)
     far = replace(parts.test, values=np.where(theirs, np.float32(1e4), parts.test.values))
     worst = sums(far) - sums(parts.test.only(~theirs))
     assert np.linalg.norm(worst) == pytest.approx(math.sqrt(2)) == HeldOutErrors().sensitivity
@@ -136,33 +136,33 @@ def test_it_is_the_error_in_the_released_shape(clinic: str) -> None:
     """Where items were chosen privately, those that were released, not those that exact counts
     choose.
     """
-    made = fitted(clinic, item_choice="private", top_items=8)
+    finished_run = fit_run(clinic, item_choice="private", top_items=8)
     little = score_event(1e-4)
-    assert noisy_score(made, Noise(little, np.random.SeedSequence(0))) == pytest.approx(
-        by_user(made)[0], abs=1e-4
+    assert noisy_score(finished_run, Noise(little, np.random.SeedSequence(0))) == pytest.approx(
+        by_user(finished_run)[0], abs=1e-4
     )
 
 
-def made_half(made: Any) -> float:
-    return float(split_of(made).test.shape.half_range)
+def made_half(finished_run: Any) -> float:
+    return float(split_of(finished_run).test.shape.half_range)
 
 
 def test_each_release_enters_the_account(clinic: str) -> None:
     frame = sweep(
         clinic, ["private-bias", "bias"], epsilons=[1.0], delta=DELTA, noisy_errors=0.5
     ).frame()
-    released, raw = (
+    noisy, raw = (
         frame[frame.algorithm == "private-bias"].iloc[0],
         frame[frame.algorithm == "bias"].iloc[0],
     )
-    assert 0 < released.noisy_rmse < 3 and "epsilon 0.5 each" in released.errors
+    assert 0 < noisy.noisy_rmse < 3 and "epsilon 0.5 each" in noisy.errors
     assert math.isnan(raw.noisy_rmse) and "nothing is proved" in raw.errors and "rmse" not in frame
-    found = account(clinic)
-    assert [line.title for line in found.lines][-1] == "error of Private biases" and found.lines[
+    entry = account(clinic)
+    assert [line.title for line in entry.lines][-1] == "error of Private biases" and entry.lines[
         -1
     ].together == pytest.approx(0.5, rel=1e-6)
     mu = math.hypot(*(_mu(epsilon) for epsilon in (1.0, 0.5)))
-    assert found.total.epsilon == pytest.approx(_epsilon(mu), rel=1e-6)
+    assert entry.total.epsilon == pytest.approx(_epsilon(mu), rel=1e-6)
 
 
 def _delta_of(mu: float, epsilon: float) -> float:
@@ -190,28 +190,28 @@ def _epsilon(mu: float) -> float:
 
 
 def test_a_budget_refuses_an_error(clinic: str) -> None:
-    made = fitted(clinic)
+    finished_run = fit_run(clinic)
     account(clinic).set_budget(1.0001, DELTA)
     before = len(account(clinic).entries)
     with pytest.raises(BadInput, match="budget"):
-        release({"it": made}, 0.5)
+        release({"it": finished_run}, 0.5)
     assert len(account(clinic).entries) == before
 
 
 def test_no_error_where_nothing_is_proved_or_needed(clinic: str) -> None:
-    assert "nothing is proved" in refusal(fitted(clinic, "bias"))
+    assert "nothing is proved" in refusal(fit_run(clinic, "bias"))
     assert "public" in refusal(
         run(RunSpec.parse(data={"id": "cinema-small"}, algorithm="global-mean"))
     )
-    assert refusal(fitted(clinic)) == ""
+    assert refusal(fit_run(clinic)) == ""
     for epsilon in (0.0, -1.0, 1e9, math.nan):
         with pytest.raises(BadInput, match="above 0 and at most 100"):
-            charge(fitted(clinic), epsilon)
+            charge(fit_run(clinic), epsilon)
 
 
 def test_a_table_claims_no_error_that_was_not_released(clinic: str) -> None:
-    swept = sweep(clinic, ["private-bias"], epsilons=[1.0], delta=DELTA)
-    (row,) = rows(swept.points, swept.runs, {}, 0.5)
+    frame_of = sweep(clinic, ["private-bias"], epsilons=[1.0], delta=DELTA)
+    (row,) = rows(frame_of.points, frame_of.runs, {}, 0.5)
     assert "without noise" in row["errors"] and "noisy_rmse" not in row
 
 
@@ -219,7 +219,7 @@ def test_the_command(
     clinic: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DPMF_ENGINE", "threads")
-    asked = [
+    arguments = [
         "sweep",
         "--dataset",
         clinic,
@@ -231,9 +231,9 @@ def test_the_command(
         str(DELTA),
     ]
     out = tmp_path / "runs.csv"
-    assert main([*asked, "--out", str(out), "--noisy-errors", "0.5"]) == 0
+    assert main([*arguments, "--out", str(out), "--noisy-errors", "0.5"]) == 0
     with out.open() as file:
         (row,) = csv.DictReader(file)
     assert 0 < float(row["noisy_rmse"]) < 3 and "with noise" in row["errors"]
-    assert main([*asked, "--noisy-errors", "0.5"]) == 2
+    assert main([*arguments, "--noisy-errors", "0.5"]) == 2
     assert "goes with --out" in capsys.readouterr().err

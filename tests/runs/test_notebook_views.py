@@ -54,22 +54,22 @@ def test_of_private_data_nothing_raw_is_shown() -> None:
     run = fit(data, "private-bias", epsilon=1.0, delta=1e-6)
     page, rmse = run._repr_html_(), run.record.metrics["rmse"]
     assert rmse is not None
-    for shown in (page, repr(run)):
-        assert f"{rmse:.3f}" not in shown and run.key not in shown
+    for view in (page, repr(run)):
+        assert f"{rmse:.3f}" not in view and run.key not in view
     assert "Errors are not shown" in page and "<b>mine" not in page
     with pytest.raises(BadInput, match="no figures by step to draw"):
         run.plot()
-    swept = sweep(data, ["private-bias"], epsilons=[1.0], delta=1e-6)
-    assert f"{rmse:.3f}" not in swept._repr_html_()
+    result = sweep(data, ["private-bias"], epsilons=[1.0], delta=1e-6)
+    assert f"{rmse:.3f}" not in result._repr_html_()
     with pytest.raises(BadInput, match="noisy_errors"):
-        swept.plot()
-    shown = account(data)._repr_html_()
-    assert "Private biases" in shown and "<table>" in shown
+        result.plot()
+    view = account(data)._repr_html_()
+    assert "Private biases" in view and "<table>" in view
     two_runs = [row for row in run.record.ledger for _ in range(2 * row.count)]
     noise = [row.noise_multiplier for row in two_runs]
-    spent = independently(noise, 1e-6)
-    total = f"ε = {spent:.2f} (δ = 1e-6, per user, add/remove, exact)"
-    assert total in shown and repr(account(data)) == f"<Account: {total}>"
+    epsilon = independently(noise, 1e-6)
+    total = f"ε = {epsilon:.2f} (δ = 1e-6, per user, add/remove, exact)"
+    assert total in view and repr(account(data)) == f"<Account: {total}>"
 
 
 def test_records_and_guarantees_are_one_line(public: Run) -> None:
@@ -104,15 +104,15 @@ def test_a_run_is_drawn_by_step(public: Run, tmp_path: Path) -> None:
 
 
 def test_a_sweep_is_drawn_against_epsilon() -> None:
-    found: Swept = sweep(
+    result: Swept = sweep(
         "cinema-small", ["private-bias", "bias", "sgld"], epsilons=[1, 5], seeds=range(2)
     )
-    chart = found.plot()
-    frame = found.frame()
-    proved = set(frame[frame["exact_epsilon"].notna()]["label"]) | {"bias"}
+    chart = result.plot()
+    frame = result.frame()
+    proven = set(frame[frame["exact_epsilon"].notna()]["label"]) | {"bias"}
     names = re.findall(r'font-size="13">([^<]*)<', chart.svg)
-    assert set(names) == proved and len(names) == len(points_of(chart.svg))
-    figures = frame[frame["label"].isin(proved)]
+    assert set(names) == proven and len(names) == len(points_of(chart.svg))
+    figures = frame[frame["label"].isin(proven)]
     medians: dict[Any, float] = {
         key: median(rows["rmse"])
         for key, rows in figures.groupby(["label", "epsilon"], dropna=False)
@@ -121,8 +121,8 @@ def test_a_sweep_is_drawn_against_epsilon() -> None:
     assert f">{low:.3f}<" in chart.svg and f">{high:.3f}<" in chart.svg
     level = points_of(chart.svg)[names.index("bias")]
     assert len(level) == 2 and level[0][1] == level[1][1]
-    assert repr(found) == "<Swept: 10 runs of private-bias, bias, sgld>"
-    assert found._repr_html_().count("<tr>") == 10  # the header's has a style
+    assert repr(result) == "<Swept: 10 runs of private-bias, bias, sgld>"
+    assert result._repr_html_().count("<tr>") == 10  # the header's has a style
     frame = frame.assign(epsilon=7.25, exact_epsilon=float("nan"))  # as if none were proved
     assert "7.25" not in html_of_sweep("title", frame)
     with pytest.raises(BadInput, match="No run of this sweep has a proven epsilon"):
@@ -132,8 +132,8 @@ def test_a_sweep_is_drawn_against_epsilon() -> None:
 
 
 def test_a_grid_is_a_line_for_each_point() -> None:
-    found = sweep("cinema-small", ["dpals"], epsilons=[2, 8], grid={"rank": [2, 4]})
-    names = re.findall(r'font-size="13">([^<]*)<', found.plot("mae").svg)
+    result = sweep("cinema-small", ["dpals"], epsilons=[2, 8], grid={"rank": [2, 4]})
+    names = re.findall(r'font-size="13">([^<]*)<', result.plot("mae").svg)
     assert names == ["dpals, rank = 2", "dpals, rank = 4"]
 
 

@@ -23,8 +23,8 @@ SPEC = RunSpec.parse(
 
 def numbers(axis: dict[str, str]) -> list[float]:
     """Of an axis as Plotly packs it."""
-    found: list[float] = np.frombuffer(base64.b64decode(axis["bdata"]), axis["dtype"]).tolist()
-    return found
+    values: list[float] = np.frombuffer(base64.b64decode(axis["bdata"]), axis["dtype"]).tolist()
+    return values
 
 
 @pytest.mark.slow
@@ -32,11 +32,11 @@ def test_a_run_comes_again_with_its_figures(tmp_path: Path) -> None:
     record = run(SPEC).record
     text = notebooks.of_run(record)
     check_format(text)
-    found = execute(text, tmp_path)
-    said = found.text
-    assert f"held-out RMSE {record.metrics['rmse']:.3f}." in said
-    assert "epsilon = 5.00 (delta = 5e-5, per user, add/remove, exact)" in said
-    ((curve, *_),) = (figure["data"] for figure in found.figures)
+    output = execute(text, tmp_path)
+    words = output.text
+    assert f"held-out RMSE {record.metrics['rmse']:.3f}." in words
+    assert "epsilon = 5.00 (delta = 5e-5, per user, add/remove, exact)" in words
+    ((curve, *_),) = (figure["data"] for figure in output.figures)
     assert numbers(curve["x"]) == [point["step"] for point in record.curves]
 
 
@@ -55,19 +55,19 @@ def test_a_sweep_comes_again_as_a_table_and_a_chart(tmp_path: Path) -> None:
         again = RunSpec.parse(data={"id": "cinema-small"}, algorithm="private-bias", budget=budget)
         errors[epsilon] = run(again).record.metrics["rmse"]
     assert line["name"] == "Private biases"
-    drawn = dict(zip(numbers(line["x"]), numbers(line["y"]), strict=True))
-    assert drawn == pytest.approx(errors)
+    by_epsilon = dict(zip(numbers(line["x"]), numbers(line["y"]), strict=True))
+    assert by_epsilon == pytest.approx(errors)
 
 
 def test_what_a_reader_must_know_stands_above_the_code() -> None:
     record = run(SPEC).record
-    for changed, said in (
+    for altered_record, sentence in (
         (record, "the figures come again"),
         (record.model_copy(update={"public": False}), "figures differ from run to run"),
         (record.model_copy(update={"from_file": True}), "its figures were not checked"),
     ):
-        (title, *_) = json.loads(notebooks.of_run(changed))["cells"]
-        assert said in "".join(title["source"])
+        (title, *_) = json.loads(notebooks.of_run(altered_record))["cells"]
+        assert sentence in "".join(title["source"])
 
 
 def test_hostile_words_stay_literals() -> None:

@@ -51,7 +51,7 @@ SEED = np.random.SeedSequence(11)
 MOST_ROUNDED = 2.0**-21 * 30  # a weight loses less than a step of the grid for 2^31 units
 
 
-def thresholded(sigma: float, failure: float, most: int) -> ThresholdedCounts:
+def threshold_event(sigma: float, failure: float, most: int) -> ThresholdedCounts:
     return ThresholdedCounts(sigma, ITEMS, 1.0, math.sqrt(2), failure, most)
 
 
@@ -65,7 +65,7 @@ def chance_that_one_shows(
     weight and the noise as the class describes them.
     """
     rng = np.random.default_rng(seed)
-    shown = [
+    chances = [
         (
             1 / math.sqrt(names) + wrong * sigma * rng.standard_normal((trials // 10, names))
             > threshold
@@ -74,14 +74,14 @@ def chance_that_one_shows(
         .mean()
         for _ in range(10)
     ]
-    return float(np.mean(shown))
+    return float(np.mean(chances))
 
 
 def test_one_name_alone_has_the_closed_form() -> None:
-    assert thresholded(3.0, 1e-6, 1).threshold == pytest.approx(
+    assert threshold_event(3.0, 1e-6, 1).threshold == pytest.approx(
         1 + 3 * stats.norm.isf(1e-6), rel=1e-12
     )
-    assert thresholded(3.0, 1e-15, 1000).threshold == pytest.approx(
+    assert threshold_event(3.0, 1e-15, 1000).threshold == pytest.approx(
         1 / math.sqrt(1000) + 3 * stats.norm.isf(1e-18), rel=1e-6
     )
 
@@ -92,7 +92,7 @@ def test_names_of_one_user_show_no_more_often_than_stated(sigma: float) -> None:
     noise is found.
     """
     failure, trials, most = 0.05, 100_000, 40
-    leaf = thresholded(sigma, failure, most)
+    leaf = threshold_event(sigma, failure, most)
     counts = (1, 2, 5, 15, most)
     rates = [chance_that_one_shows(names, sigma, leaf.threshold, trials, names) for names in counts]
     spread = 5 * math.sqrt(failure * (1 - failure) / trials)
@@ -109,18 +109,18 @@ def test_an_unknown_name_never_passes() -> None:
     """Noise alone would carry some of a million names over the threshold: names that nobody
     brought have none.
     """
-    noise = Noise(thresholded(1.0, 0.2, 1), SEED)
-    kept, counts = noise.names_over_threshold(ITEMS, np.zeros(10_000))
-    assert len(kept) == len(counts) == 0
-    kept, counts = Noise(thresholded(1.0, 0.2, 1), SEED).names_over_threshold(
+    noise = Noise(threshold_event(1.0, 0.2, 1), SEED)
+    names, counts = noise.names_over_threshold(ITEMS, np.zeros(10_000))
+    assert len(names) == len(counts) == 0
+    names, counts = Noise(threshold_event(1.0, 0.2, 1), SEED).names_over_threshold(
         ITEMS, np.append(np.zeros(10_000), [50.0, 70.0])
     )
-    assert kept.tolist() == [10_001, 10_000] and abs(counts - [70, 50]).max() < 6
+    assert names.tolist() == [10_001, 10_000] and abs(counts - [70, 50]).max() < 6
 
 
 def test_a_failing_release_is_drawn_in_its_own_way_alone() -> None:
     noise = Noise(
-        sequence(thresholded(1.0, 1e-6, 5), PaddedCount(2.0, UNITS, 1.0, 1.0, 1e-6)), SEED
+        sequence(threshold_event(1.0, 1e-6, 5), PaddedCount(2.0, UNITS, 1.0, 1.0, 1e-6)), SEED
     )
     with pytest.raises(PlanViolation, match="only a part may be shown"):
         noise.vector(ITEMS, np.zeros(3), sensitivity=1.0)
@@ -171,16 +171,16 @@ def divergence(epsilon: float, mu: float, failure: float, with_unit: bool) -> fl
 @pytest.mark.parametrize("failure", [1e-7, 1e-3, 0.05])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_delta_covers_the_mechanism_and_little_more(failure: float, epsilon: float) -> None:
-    leaf = thresholded(1.5, failure, 10)
+    leaf = threshold_event(1.5, failure, 10)
     true = max(divergence(epsilon, 1 / 1.5, failure, way) for way in (True, False))
-    found = accounting.delta(leaf, epsilon)
-    assert true * (1 - 1e-9) <= found <= true + failure * 1.05 + 1e-12
+    delta = accounting.delta(leaf, epsilon)
+    assert true * (1 - 1e-9) <= delta <= true + failure * 1.05 + 1e-12
 
 
 def test_epsilon_is_the_noise_s_at_the_delta_that_is_left() -> None:
     """Composed with other releases, under both relations, by every rule, and against delta."""
     event = sequence(
-        thresholded(4.0, 2e-7, 100), PaddedCount(20.0, UNITS, 1.0, 1.0, 1e-7), Gaussian(3.0)
+        threshold_event(4.0, 2e-7, 100), PaddedCount(20.0, UNITS, 1.0, 1.0, 1e-7), Gaussian(3.0)
     )
     p = 1 - (1 - 2e-7) * (1 - 1e-7)
     assert accounting.failure(event) == pytest.approx(p, rel=1e-9)
@@ -189,9 +189,9 @@ def test_epsilon_is_the_noise_s_at_the_delta_that_is_left() -> None:
         gaussian.gaussian_epsilon(mu, 1e-6 - p) - math.log1p(-p), rel=1e-9
     )
     assert accounting.delta(event, accounting.epsilon(event, 1e-6)) == pytest.approx(1e-6, rel=1e-6)
-    replaced = math.sqrt(2 / 16 + 1 / 400 + 4 / 9)
+    replace_one = math.sqrt(2 / 16 + 1 / 400 + 4 / 9)
     assert accounting.epsilon(event, 1e-6, Relation.REPLACE_ONE) == pytest.approx(
-        gaussian.gaussian_epsilon(replaced, 1e-6 - p), rel=1e-6
+        gaussian.gaussian_epsilon(replace_one, 1e-6 - p), rel=1e-6
     )
     by_rule = {row.rule: row.epsilon for row in rules.every_epsilon(event, 1e-6)}
     assert by_rule["exact"] < by_rule["rdp_tight"] < by_rule["rdp_source"]  # type: ignore[operator]
@@ -204,16 +204,16 @@ def test_epsilon_is_the_noise_s_at_the_delta_that_is_left() -> None:
 
 def test_the_trade_off_curve_leaves_room_for_failing() -> None:
     alarms = np.array([0.01, 0.1, 0.5])
-    found, without = (
-        interpretation.false_negatives(thresholded(2.0, 1e-3, 5), alarms),
+    curve, without = (
+        interpretation.false_negatives(threshold_event(2.0, 1e-3, 5), alarms),
         interpretation.false_negatives(Gaussian(2.0), alarms),
     )
-    assert (found < without).all() and (found > without - 0.02).all()
+    assert (curve < without).all() and (curve > without - 0.02).all()
 
 
 def test_failing_ledgers_survive_json() -> None:
     ledger = normal_form(
-        sequence(thresholded(4.0, 1e-7, 100), PaddedCount(2.0, UNITS, 1.0, 1.0, 1e-6))
+        sequence(threshold_event(4.0, 1e-7, 100), PaddedCount(2.0, UNITS, 1.0, 1.0, 1e-6))
     )
     assert normal_form(event_of_rows(json.loads(json.dumps(ledger_rows(ledger))))) == ledger
 
@@ -260,7 +260,7 @@ def ratings(without: int | None = None) -> Ratings:
     )
 
 
-def counted(data: Ratings | Samples, most: int = 1000, blocks: int = 3) -> Any:
+def name_counts(data: Ratings | Samples, most: int = 1000, blocks: int = 3) -> Any:
     """The exact weighted counts of all names."""
     curator = OpenCurator(in_memory(data, blocks), Noise(NOTHING), {})
     return curator.total(NameCounts(1e-6, most), order_of_names(data))
@@ -288,7 +288,7 @@ def test_one_user_moves_the_counts_by_1(most: int) -> None:
     for user in (0, 7, 29):
         whole, less = ratings(), ratings(user)
         counts, fewer = (
-            dict(zip(it.titles or (), counted(it, most), strict=True)) for it in (whole, less)
+            dict(zip(it.titles or (), name_counts(it, most), strict=True)) for it in (whole, less)
         )
         assert math.sqrt(
             sum((count - fewer.get(name, 0.0)) ** 2 for name, count in counts.items())
@@ -305,7 +305,8 @@ def test_one_document_moves_the_counts_by_1(most: int) -> None:
             documents([text for place, text in enumerate(texts) if place != gone]),
         )
         counts, fewer = (
-            dict(zip(it.vocabulary or (), counted(it, most), strict=True)) for it in (whole, less)
+            dict(zip(it.vocabulary or (), name_counts(it, most), strict=True))
+            for it in (whole, less)
         )
         assert math.sqrt(
             sum((count - fewer.get(word, 0.0)) ** 2 for word, count in counts.items())
@@ -316,9 +317,9 @@ def test_blocks_do_not_move_the_counts_by_a_bit() -> None:
     data = ratings()
     people = notes([0, 0, 0, 0, 1, 2, 1])
     for rows, most in ((data, 2), (data, 1000), (people, 1000)):
-        whole = counted(rows, most, blocks=1)
+        whole = name_counts(rows, most, blocks=1)
         for blocks in (2, 7):
-            assert np.array_equal(counted(rows, most, blocks), whole)
+            assert np.array_equal(name_counts(rows, most, blocks), whole)
 
 
 def test_every_unit_counts_once_whatever_it_brings() -> None:
@@ -329,23 +330,23 @@ def test_every_unit_counts_once_whatever_it_brings() -> None:
 
 
 def test_a_curator_shows_only_what_was_planned_and_stops_below_the_truth() -> None:
-    planned = sequence(UnitCount(1e-6).event(2.0), *(UnitCount(0.5).event(1.0) for _ in range(40)))
-    curator = NoisyCurator(in_memory(ratings(), 2), Noise(planned, SEED))
+    event = sequence(UnitCount(1e-6).event(2.0), *(UnitCount(0.5).event(1.0) for _ in range(40)))
+    curator = NoisyCurator(in_memory(ratings(), 2), Noise(event, SEED))
     with pytest.raises(PlanViolation, match="was asked for"):
         curator.padded_count(UnitCount(1e-3))
     with pytest.raises(PlanViolation, match="holds no further release"):
         curator.names_over_threshold(NameCounts(1e-6), order_of_names(ratings()))
     with pytest.raises(PlanViolation, match="only a part may be shown"):
         curator.release(UnitCount(1e-6))
-    found = [curator.padded_count(UnitCount(1e-6))]
-    found += [curator.padded_count(UnitCount(0.5)) for _ in range(40)]
-    assert found[0] is not None and None in found
-    assert all(units is None or units >= 30 for units in found)
+    counts = [curator.padded_count(UnitCount(1e-6))]
+    counts += [curator.padded_count(UnitCount(0.5)) for _ in range(40)]
+    assert counts[0] is not None and None in counts
+    assert all(units is None or units >= 30 for units in counts)
 
 
 def test_empty_rows_count_for_nothing() -> None:
     data = ratings()
-    assert not counted(data.only(np.zeros(len(data), bool))).any()
+    assert not name_counts(data.only(np.zeros(len(data), bool))).any()
 
 
 # ---- the released shape --------------------------------------------------------------------------
@@ -353,28 +354,40 @@ def test_empty_rows_count_for_nothing() -> None:
 
 def test_users_take_drawn_rows_and_the_others_stay_empty() -> None:
     data = ratings()
-    moved = reshaped(data, PublicShape(units=41, slots=3))
-    assert isinstance(moved, Ratings)
+    slots_data = reshaped(data, PublicShape(units=41, slots=3))
+    assert isinstance(slots_data, Ratings)
     rows = slots(PublicShape(41, 3), 30)
-    assert len(set(rows.tolist())) == 30 and rows.max() < 41 and moved.n_users == 41
+    assert len(set(rows.tolist())) == 30 and rows.max() < 41 and slots_data.n_users == 41
     for user in range(30):
-        mine, theirs = data.only(data.users == user), moved.only(moved.users == rows[user])
+        mine, theirs = (
+            data.only(data.users == user),
+            slots_data.only(slots_data.users == rows[user]),
+        )
         assert np.array_equal(mine.items, theirs.items) and np.array_equal(
             mine.values, theirs.values
         )
-    assert len(moved) == len(data) and np.array_equal(moved.users, np.sort(moved.users))
+    assert len(slots_data) == len(data) and np.array_equal(
+        slots_data.users, np.sort(slots_data.users)
+    )
 
 
 def test_documents_take_drawn_rows_with_all_that_is_known_of_them() -> None:
     data = documents(["ant bee", "bee cat", "cat ant ant", "dog bee"])
-    moved = reshaped(data, PublicShape(units=9, slots=3))
-    assert isinstance(moved, Samples) and moved.X.shape == (9, 4) and moved.texts is not None
+    slots_data = reshaped(data, PublicShape(units=9, slots=3))
+    assert (
+        isinstance(slots_data, Samples)
+        and slots_data.X.shape == (9, 4)
+        and slots_data.texts is not None
+    )
     rows = slots(PublicShape(9, 3), 4)
     assert (
-        np.array_equal(moved.X.toarray()[rows], data.X.toarray()) and moved.X.sum() == data.X.sum()
+        np.array_equal(slots_data.X.toarray()[rows], data.X.toarray())
+        and slots_data.X.sum() == data.X.sum()
     )
-    at = moved.texts.starts
-    assert [moved.texts.words[j] for j in moved.texts.ids[at[rows[2]] : at[rows[2] + 1]]] == [
+    at = slots_data.texts.starts
+    assert [
+        slots_data.texts.words[j] for j in slots_data.texts.ids[at[rows[2]] : at[rows[2] + 1]]
+    ] == [
         "cat",
         "ant",
         "ant",
@@ -384,15 +397,15 @@ def test_documents_take_drawn_rows_with_all_that_is_known_of_them() -> None:
 
 def test_the_kept_names_are_the_most_counted_ones() -> None:
     data = ratings()
-    noise = Noise(sequence(thresholded(0.05, 1e-6, 1000)), SEED)
+    noise = Noise(sequence(threshold_event(0.05, 1e-6, 1000)), SEED)
     shape = release_shape(data, noise, 1e-6, items=True, units=False, most=4, slots=0)
-    kept = reshaped(data, shape)
+    result = reshaped(data, shape)
     assert (
-        isinstance(kept, Ratings)
-        and kept.n_items == 4
-        and kept.titles == tuple((data.titles or ())[j] for j in shape.kept or ())
+        isinstance(result, Ratings)
+        and result.n_items == 4
+        and result.titles == tuple((data.titles or ())[j] for j in shape.kept or ())
     )
-    counts = counted(data)
+    counts = name_counts(data)
     assert set(shape.kept or ()) == set(np.argsort(-counts)[:4].tolist())
     assert 11 not in (shape.kept or ())
 
@@ -404,7 +417,7 @@ def test_too_few_names_are_an_error_that_says_what_to_do() -> None:
     ):
         release_shape(
             ratings(),
-            Noise(thresholded(50.0, 1e-6, 1000), SEED),
+            Noise(threshold_event(50.0, 1e-6, 1000), SEED),
             1e-6,
             items=True,
             units=False,
@@ -427,7 +440,7 @@ def test_the_count_is_above_the_truth_as_often_as_stated() -> None:
 
 
 def run(**changed: Any) -> Run:
-    asked: dict[str, Any] = {
+    parts: dict[str, Any] = {
         "epsilon": 8.0,
         "delta": 1e-6,
         "top_items": 60,
@@ -435,7 +448,7 @@ def run(**changed: Any) -> Run:
         "row_count": "private",
         "keep": False,
     }
-    return fit("cinema-small", **{"algorithm": "spectral", **asked, **changed})
+    return fit("cinema-small", **{"algorithm": "spectral", **parts, **changed})
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
@@ -470,26 +483,31 @@ def test_the_same_seed_gives_the_same_shape_and_figures_on_public_data() -> None
 
 
 def test_what_a_finished_run_saw_can_be_opened_again() -> None:
-    made = run()
-    again = data_access.ratings_of(made)
+    finished_run = run()
+    again = data_access.ratings_of(finished_run)
     assert (again.n_users, again.n_items) == (
-        made.record.shape["n_users"],
-        made.record.shape["n_items"],
+        finished_run.record.shape["n_users"],
+        finished_run.record.shape["n_items"],
     )
-    from dpmf_core.runs.recommendations import top_rated, recommend, someone
+    from dpmf_core.runs.recommendations import recommend, someone, top_rated
 
-    user = someone(made)
+    user = someone(finished_run)
     plain = fit("cinema-small", "als", top_items=60, keep=False)
-    assert {s.title for s in top_rated(made, user, 5)} & {s.title for s in top_rated(plain, user, 40)}
-    assert len(recommend(made, user, 5)) == 5
+    assert {s.title for s in top_rated(finished_run, user, 5)} & {
+        s.title for s in top_rated(plain, user, 40)
+    }
+    assert len(recommend(finished_run, user, 5)) == 5
 
 
 def test_without_noise_items_are_chosen_by_exact_counts() -> None:
-    made = fit(
+    finished_run = fit(
         "cinema-small", "als", top_items=60, item_choice="private", row_count="private", keep=False
     )
     exact = fit("cinema-small", "als", top_items=60, keep=False)
-    assert made.record.metrics == exact.record.metrics and made.record.released_shape is None
+    assert (
+        finished_run.record.metrics == exact.record.metrics
+        and finished_run.record.released_shape is None
+    )
 
 
 def test_what_is_not_asked_for_changes_no_key() -> None:
@@ -506,7 +524,7 @@ def test_what_is_not_asked_for_changes_no_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "what"),
+    ("changes", "what"),
     [
         (
             {"algorithm": "input-perturbation"},
@@ -517,9 +535,9 @@ def test_what_is_not_asked_for_changes_no_key() -> None:
         ({"preparation": {"min_item_count": 3}}, "'min_item_count' chooses by exact counts"),
     ],
 )
-def test_combinations_without_a_proof_are_refused(changed: dict[str, Any], what: str) -> None:
+def test_combinations_without_a_proof_are_refused(changes: dict[str, Any], what: str) -> None:
     with pytest.raises(BadInput, match=what):
-        run(**changed)
+        run(**changes)
 
 
 SECRET = "xylographzqj"
@@ -593,16 +611,16 @@ def test_a_counted_number_of_rows_is_an_assumption_unless_it_is_released(
         "item_choice": choice,
         "n_components": 2,
     }
-    counted, drawn = (
+    exact, private = (
         fit(letters, "oneshot-nmf", **facts),
         fit(letters, "oneshot-nmf", row_count="private", **facts),
     )
     assert (
-        counted.record.guarantee.status == "CONDITIONAL"
-        and "the number of samples is public" in counted.record.guarantee.words
+        exact.record.guarantee.status == "CONDITIONAL"
+        and "the number of samples is public" in exact.record.guarantee.words
     )
-    assert drawn.record.guarantee.status == "PROVEN"
-    assert drawn.record.shape["n_samples"] > 400
+    assert private.record.guarantee.status == "PROVEN"
+    assert private.record.shape["n_samples"] > 400
 
 
 def test_a_ratings_table_follows_the_same_rule(tmp_path: Path) -> None:
@@ -616,17 +634,17 @@ def test_a_ratings_table_follows_the_same_rule(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("user,item,rating\n" + "\n".join([*rows, "u3,only mine,5"]))
     facts: dict[str, Any] = {"epsilon": 8, "delta": 1e-5}
-    counted = fit(f"{path}?bounds=1,5", "private-bias", **facts).record.guarantee
+    guarantee = fit(f"{path}?bounds=1,5", "private-bias", **facts).record.guarantee
     assert (
-        counted.status == "CONDITIONAL"
-        and "the number of users is public and the items in the file are public" in counted.words
+        guarantee.status == "CONDITIONAL"
+        and "the number of users is public and the items in the file are public" in guarantee.words
     )
-    made = fit(
+    private = fit(
         f"{path}?bounds=1,5", "private-bias", item_choice="private", row_count="private", **facts
     )
-    assert made.record.guarantee.status == "PROVEN"
-    assert "only mine" not in (data_access.ratings_of(made).titles or ())
-    assert "released_shape" not in made.export()
+    assert private.record.guarantee.status == "PROVEN"
+    assert "only mine" not in (data_access.ratings_of(private).titles or ())
+    assert "released_shape" not in private.export()
 
 
 # ---- documents of people -------------------------------------------------------------------------
@@ -640,19 +658,19 @@ def notes(people: Any = None) -> Samples:
     X[:4, 0] = 2  # hers alone
     X[:, 1] = 1  # everybody's
     X[2, 2] = X[4, 3] = X[5, 4] = 1
-    made = Samples.of(csr_array(X), vocabulary=tuple("abcde"), unit="document", name="notes")
-    return made if people is None else made.of_people(np.array(people))
+    samples = Samples.of(csr_array(X), vocabulary=tuple("abcde"), unit="document", name="notes")
+    return samples if people is None else samples.of_people(np.array(people))
 
 
 def test_a_person_counts_once_for_a_word_in_all_her_documents() -> None:
     """1 / sqrt(t) on each of her t words, so that all of hers move the counts by 1, however
     many documents she has.
     """
-    counts = counted(notes([0, 0, 0, 0, 1, 2, 1]))
+    counts = name_counts(notes([0, 0, 0, 0, 1, 2, 1]))
     third, half = 1 / math.sqrt(3), 1 / math.sqrt(2)
     expected = [third, third + half + half, third, half, half]
     np.testing.assert_allclose(counts, expected, atol=MOST_ROUNDED)
-    alone = counted(notes())
+    alone = name_counts(notes())
     assert alone[0] > 2  # by documents, her own word counts for nearly as many as she wrote
 
 
@@ -664,14 +682,14 @@ def test_nobody_moves_the_counts_by_more_than_one_with_all_her_documents(most: i
     words = tuple(f"w{j}" for j in range(12))
 
     def counts(rows: Any) -> Any:
-        return counted(
+        return name_counts(
             Samples.of(csr_array(rows), vocabulary=words, unit="document").of_people(people, 6),
             most,
         )
 
     for person in range(6):
-        moved = np.linalg.norm(counts(X) - counts(X * (people != person)[:, None]))
-        assert 0.99 <= moved <= 1 + 1e-12
+        step = np.linalg.norm(counts(X) - counts(X * (people != person)[:, None]))
+        assert 0.99 <= step <= 1 + 1e-12
 
 
 def test_the_number_of_rows_is_not_released_where_a_person_brings_several() -> None:
@@ -734,7 +752,7 @@ def test_a_title_that_one_user_wrote_is_no_name(tmp_path: Path) -> None:
         "item_choice": "private",
         "row_count": "private",
     }
-    shown = [
+    titles = [
         set(
             data_access.ratings_of(
                 fit(films(tmp_path / f"{n}.csv", diary), "private-bias", **facts)
@@ -743,17 +761,17 @@ def test_a_title_that_one_user_wrote_is_no_name(tmp_path: Path) -> None:
         )
         for n, diary in enumerate(["", "my diary"])
     ]
-    assert shown[0] == shown[1] == {"0", "1", "2", "3"}
+    assert titles[0] == titles[1] == {"0", "1", "2", "3"}
 
 
 def test_titles_do_not_decide_which_items_count() -> None:
     data = ratings()
     from dataclasses import replace
 
-    named = replace(
+    other_titles = replace(
         data, labels=data.titles, titles=tuple(f"another {j}" for j in range(data.n_items))
     )
-    assert np.array_equal(counted(named, 2), counted(data, 2))
+    assert np.array_equal(name_counts(other_titles, 2), name_counts(data, 2))
 
 
 def test_a_choice_by_exact_counts_stays_an_assumption() -> None:
@@ -763,8 +781,10 @@ def test_a_choice_by_exact_counts_stays_an_assumption() -> None:
     from dpmf_core import load
 
     few = load("cinema-small").top_items(60)  # type: ignore[union-attr]
-    made = fit(few, "private-bias", epsilon=8, delta=1e-5, item_choice="private").record.guarantee
-    assert made.status == "CONDITIONAL" and "the item set is public" in made.words
+    guarantee = fit(
+        few, "private-bias", epsilon=8, delta=1e-5, item_choice="private"
+    ).record.guarantee
+    assert guarantee.status == "CONDITIONAL" and "the item set is public" in guarantee.words
 
 
 @pytest.mark.parametrize("rank", [29, 30, 31])

@@ -44,8 +44,8 @@ def parts(films: Ratings, tmp_path: Path) -> PartitionedRatings:
 def test_the_model_has_the_bits_of_the_run_in_memory(
     algorithm: str, films: Ratings, parts: PartitionedRatings
 ) -> None:
-    asked = spec(algorithm, budget=BUDGET, split={"validation_fraction": 0.1})
-    there, here = run(asked, input_data=films), run(asked, input_data=parts)
+    run_spec = spec(algorithm, budget=BUDGET, split={"validation_fraction": 0.1})
+    there, here = run(run_spec, input_data=films), run(run_spec, input_data=parts)
     assert there.arrays.keys() == here.arrays.keys()
     for name, array in there.arrays.items():
         assert np.array_equal(array, here.arrays[name]), name
@@ -71,15 +71,15 @@ def test_the_model_has_the_bits_of_the_run_in_memory(
 def test_filters_do_what_they_do_in_memory(
     data: dict[str, Any], kind: str, films: Ratings, parts: PartitionedRatings
 ) -> None:
-    asked = spec("private-bias", budget=BUDGET, data=data, split={"kind": kind})
-    there, here = run(asked, input_data=films), run(asked, input_data=parts)
+    run_spec = spec("private-bias", budget=BUDGET, data=data, split={"kind": kind})
+    there, here = run(run_spec, input_data=films), run(run_spec, input_data=parts)
     assert np.array_equal(there.arrays["item_offsets"], here.arrays["item_offsets"])
     assert here.record.metrics == pytest.approx(there.record.metrics, rel=1e-5)
     assert here.record.guarantee == there.record.guarantee
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "run_spec",
     [
         spec("oneshot-nmf", budget=BUDGET),
         spec("dp-nmf", budget=BUDGET, parameters={"start": "mean-row"}),
@@ -89,9 +89,9 @@ def test_filters_do_what_they_do_in_memory(
     ids=lambda it: f"{it.algorithm} {it.parameters.get('start', '')} {it.split.kind}",
 )
 def test_parts_of_a_ratings_table_have_the_bits_of_the_run_in_memory(
-    asked: RunSpec, films: Ratings, parts: PartitionedRatings
+    run_spec: RunSpec, films: Ratings, parts: PartitionedRatings
 ) -> None:
-    there, here = run(asked, input_data=films), run(asked, input_data=parts)
+    there, here = run(run_spec, input_data=films), run(run_spec, input_data=parts)
     assert np.array_equal(there.arrays["basis"], here.arrays["basis"])
     assert here.record.metrics == pytest.approx(there.record.metrics, rel=1e-5)
     assert here.record.metrics.keys() == there.record.metrics.keys()
@@ -106,11 +106,11 @@ def test_parts_of_a_ratings_table_have_the_bits_of_the_run_in_memory(
 def test_nmf_by_sums_explains_as_much(
     start: str, films: Ratings, parts: PartitionedRatings
 ) -> None:
-    asked = spec("nmf", parameters={"n_components": 4, "start": start})
-    there, here = run(asked, input_data=films), run(asked, input_data=parts)
-    found, wanted = (it.record.metrics["objective"] for it in (here, there))
-    assert found < 1.02 * wanted
-    assert here.record.metrics["trivial_objective"] > 1.3 * found
+    run_spec = spec("nmf", parameters={"n_components": 4, "start": start})
+    there, here = run(run_spec, input_data=films), run(run_spec, input_data=parts)
+    objective, reference = (it.record.metrics["objective"] for it in (here, there))
+    assert objective < 1.02 * reference
+    assert here.record.metrics["trivial_objective"] > 1.3 * objective
 
 
 def test_ratings_below_0_are_no_samples(parts: PartitionedRatings) -> None:
@@ -134,8 +134,8 @@ def test_a_shape_is_released_as_in_memory(data: dict[str, Any], kind: str, tmp_p
     many = replace(low_rank(n_users=900), labels=tuple(f"film {j * 7 % 17}" for j in range(17)))
     parts = in_files(many, 6, tmp_path)
     budget = BUDGET | {"epsilon": 20.0}
-    asked = spec("ada-dpals", budget=budget, data=data, split={"kind": kind})
-    there, here = run(asked, input_data=many), run(asked, input_data=parts)
+    run_spec = spec("ada-dpals", budget=budget, data=data, split={"kind": kind})
+    there, here = run(run_spec, input_data=many), run(run_spec, input_data=parts)
     assert here.record.released_shape == there.record.released_shape is not None
     assert here.record.shape == there.record.shape
     assert here.record.ledger == there.record.ledger
@@ -148,8 +148,8 @@ def test_a_shape_is_released_as_in_memory(data: dict[str, Any], kind: str, tmp_p
 
 
 def test_without_noise_a_shape_is_exact(films: Ratings, parts: PartitionedRatings) -> None:
-    asked = spec("bias", data={"item_choice": "private", "top_items": 9})
-    there, here = run(asked, input_data=films), run(asked, input_data=parts)
+    run_spec = spec("bias", data={"item_choice": "private", "top_items": 9})
+    there, here = run(run_spec, input_data=films), run(run_spec, input_data=parts)
     assert here.record.shape == there.record.shape
     assert here.record.metrics == pytest.approx(there.record.metrics, rel=1e-4)
 
@@ -177,8 +177,8 @@ def test_predictors_without_noise_are_made_of_sums_too(
 def test_als_finds_the_same_by_sums(
     parameters: dict[str, Any], films: Ratings, parts: PartitionedRatings
 ) -> None:
-    asked = spec("als", parameters={"rank": 3, "steps": 4, **parameters})
-    there, here = (run(asked, input_data=data) for data in (films, parts))
+    run_spec = spec("als", parameters={"rank": 3, "steps": 4, **parameters})
+    there, here = (run(run_spec, input_data=data) for data in (films, parts))
     for name, array in there.arrays.items():
         assert here.arrays[name] == pytest.approx(array, abs=2e-3), name
     assert here.record.metrics["rmse"] == pytest.approx(there.record.metrics["rmse"], rel=1e-3)
@@ -187,8 +187,10 @@ def test_als_finds_the_same_by_sums(
 
 def test_an_item_without_ratings_has_no_factor(films: Ratings, parts: PartitionedRatings) -> None:
     wider = replace(parts.with_change(Wider(films.n_items + 1)), n_items=films.n_items + 1)
-    found = run(spec("als", parameters={"rank": 3, "steps": 2, "biases": "off"}), input_data=wider)
-    assert not found.arrays["item_factors"][-1].any()
+    finished_run = run(
+        spec("als", parameters={"rank": 3, "steps": 2, "biases": "off"}), input_data=wider
+    )
+    assert not finished_run.arrays["item_factors"][-1].any()
 
 
 @dataclass(frozen=True)
@@ -230,7 +232,7 @@ def test_who_needs_rows_says_so(
 
 
 @pytest.mark.parametrize(
-    ("changed", "words"),
+    ("changes", "words"),
     [
         ({"split": {"kind": "window"}}, "--split window looks at all ratings"),
         ({"split": {"least_judged": 2}}, "--least-judged looks at all ratings"),
@@ -244,10 +246,10 @@ def test_who_needs_rows_says_so(
     ids=str,
 )
 def test_what_needs_all_ratings_is_refused_in_words(
-    changed: dict[str, Any], words: str, parts: PartitionedRatings
+    changes: dict[str, Any], words: str, parts: PartitionedRatings
 ) -> None:
     with pytest.raises(BadInput, match=words):
-        run(spec("private-bias", budget=BUDGET, **changed), input_data=parts)
+        run(spec("private-bias", budget=BUDGET, **changes), input_data=parts)
 
 
 def test_individual_losses_are_refused(parts: PartitionedRatings) -> None:
@@ -256,25 +258,25 @@ def test_individual_losses_are_refused(parts: PartitionedRatings) -> None:
 
 
 def test_a_cancelled_run_stops_before_the_next_part(parts: PartitionedRatings) -> None:
-    seen: list[Progress] = []
+    reports: list[Progress] = []
     with pytest.raises(Cancelled):
         run(
             spec("dp-sgd", budget=BUDGET, parameters={"steps": 50}),
             input_data=parts,
-            report=seen.append,
-            stopped=lambda: len(seen) >= 15,
+            report=reports.append,
+            stopped=lambda: len(reports) >= 15,
         )
-    assert len(seen) == 15
-    assert seen[-1].part is not None and seen[-1].part[1] == 6
+    assert len(reports) == 15
+    assert reports[-1].part is not None and reports[-1].part[1] == 6
 
 
 def test_progress_says_part_and_step(parts: PartitionedRatings) -> None:
-    seen: list[Progress] = []
-    asked = spec("dp-sgd", budget=BUDGET, parameters={"steps": 3})
-    run(asked, input_data=parts, report=seen.append)
-    places = [progress.part for progress in seen if progress.part is not None]
+    reports: list[Progress] = []
+    run_spec = spec("dp-sgd", budget=BUDGET, parameters={"steps": 3})
+    run(run_spec, input_data=parts, report=reports.append)
+    places = [progress.part for progress in reports if progress.part is not None]
     assert set(places) == {(place, 6) for place in range(1, 7)}
-    assert {progress.step for progress in seen} == {0, 1, 2, 3}
+    assert {progress.step for progress in reports} == {0, 1, 2, 3}
 
 
 def private(parts: PartitionedRatings) -> PartitionedRatings:
@@ -296,18 +298,18 @@ def test_a_run_on_private_parts_enters_their_account_once(
 
 
 def test_no_record_tells_how_many_ratings_or_users_a_part_has(parts: PartitionedRatings) -> None:
-    made = run(spec("private-bias", budget=BUDGET), input_data=private(parts))
-    told = json.dumps(made.record.to_dict())
-    assert "part" not in json.loads(told)["shape"]
+    finished_run = run(spec("private-bias", budget=BUDGET), input_data=private(parts))
+    document = json.dumps(finished_run.record.to_dict())
+    assert "part" not in json.loads(document)["shape"]
     for part in parts.parts:
         for count in (len(part.rows), len(part.ids)):
-            assert f" {count}," not in told.replace("\n", "")
+            assert f" {count}," not in document.replace("\n", "")
 
 
 def test_the_key_follows_the_parts(parts: PartitionedRatings, tmp_path: Path) -> None:
     folder = tmp_path / "other"
     folder.mkdir()
     other = in_files(low_rank(n_users=120, seed=5), 6, folder)
-    asked = spec("private-bias", budget=BUDGET)
-    assert run_key(asked, parts) != run_key(asked, other)
-    assert run_key(asked, parts) == run_key(asked, in_files(low_rank(n_users=120), 6, folder))
+    run_spec = spec("private-bias", budget=BUDGET)
+    assert run_key(run_spec, parts) != run_key(run_spec, other)
+    assert run_key(run_spec, parts) == run_key(run_spec, in_files(low_rank(n_users=120), 6, folder))

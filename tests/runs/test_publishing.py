@@ -67,8 +67,10 @@ MODELS: list[tuple[str, dict[str, Any]]] = [
 
 def private(n_users: int = 211) -> Ratings:
     """Ratings that are not public, whose items have ids of their own."""
-    made = low_rank(n_users=n_users)
-    return replace(made, public=False, labels=tuple(f"film-{j}" for j in range(made.n_items)))
+    data_set = low_rank(n_users=n_users)
+    return replace(
+        data_set, public=False, labels=tuple(f"film-{j}" for j in range(data_set.n_items))
+    )
 
 
 def mine_of(ids: tuple[str, ...]) -> dict[str, float]:
@@ -105,9 +107,9 @@ def test_a_saved_model_predicts_and_recommends_as_the_run_does(
     for mine in (mine_of(model.item_ids), {}):
         ratings, best = as_ours(run, mine, model.item_ids)
         np.testing.assert_allclose(list(score(model, mine).values()), ratings, atol=2e-5)
-        found = recommend(model, mine)
-        assert [item for item, _ in found] == [model.item_ids[j] for j in best if j >= 0]
-        np.testing.assert_allclose([it for _, it in found], ratings[best[best >= 0]], atol=2e-5)
+        items = recommend(model, mine)
+        assert [item for item, _ in items] == [model.item_ids[j] for j in best if j >= 0]
+        np.testing.assert_allclose([it for _, it in items], ratings[best[best >= 0]], atol=2e-5)
 
 
 def test_it_is_read_where_there_is_numpy_and_nothing_else(tmp_path: Path) -> None:
@@ -127,7 +129,7 @@ def test_it_is_read_where_there_is_numpy_and_nothing_else(tmp_path: Path) -> Non
         "others = [it for it in ('dpmf_core', 'scipy', 'pandas', 'yaml') if seek.find_spec(it)]\n"
         "print(json.dumps([found, others]))"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-S", "-c", code],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(libraries)},
@@ -135,11 +137,11 @@ def test_it_is_read_where_there_is_numpy_and_nothing_else(tmp_path: Path) -> Non
         text=True,
         check=True,
     )
-    found, others = json.loads(done.stdout)
+    own, others = json.loads(process.stdout)
     ratings, best = as_ours(run, mine, load_model(folder).item_ids)
     assert others == []
-    assert [item for item, _ in found] == [f"film-{j}" for j in best]
-    np.testing.assert_allclose([it for _, it in found], ratings[best], atol=2e-5)
+    assert [item for item, _ in own] == [f"film-{j}" for j in best]
+    np.testing.assert_allclose([it for _, it in own], ratings[best], atol=2e-5)
 
 
 def test_no_file_tells_of_people(tmp_path: Path) -> None:
@@ -154,10 +156,10 @@ def test_no_file_tells_of_people(tmp_path: Path) -> None:
         secret = [run.key, data.fingerprint, data.account, str(len(data))]
         figures = [f"{run.record.metrics[name]:.4f}" for name in ("rmse", "mae")]
         for path in folder.iterdir():
-            said = path.read_bytes().decode("latin-1")
+            content = path.read_bytes().decode("latin-1")
             if path.name != "model.npz":  # compressed bytes of numbers hold any short text
-                assert not [it for it in (*secret, *figures) if it in said], path.name
-                assert not re.search(rf"\b{data.n_users}\b", said), path.name
+                assert not [it for it in (*secret, *figures) if it in content], path.name
+                assert not re.search(rf"\b{data.n_users}\b", content), path.name
 
 
 @pytest.mark.parametrize(("algorithm", "options"), [("als", {}), ("private-bias", {"epsilon": 1})])
@@ -170,43 +172,43 @@ def test_every_file_of_a_model_without_a_promise_has_a_warning(
     }
     with np.load(folder / "model.npz", allow_pickle=False) as arrays:
         texts["model.npz"] = str(arrays["warning"]) if "warning" in arrays else ""
-    warned = {name for name, text in texts.items() if WARNING in " ".join(text.split())}
-    assert warned == (FILES if algorithm == "als" else set())
+    names = {name for name, text in texts.items() if WARNING in " ".join(text.split())}
+    assert names == (FILES if algorithm == "als" else set())
 
 
 def test_the_statement_has_the_fields_of_the_registry(tmp_path: Path) -> None:
     about = {name: f"our {name}" for name in ABOUT}
     run = fit(private(), "private-svd", epsilon=2.5, delta=1e-6, noise="discrete")
     folder = run.save(tmp_path / "model", about=about)
-    found = yaml.safe_load((folder / "privacy.yaml").read_text("utf-8"))
-    assert list(found) == [*REGISTRY_FIELDS, "resources", "nist_sp_800_226", "software"]
+    statement = yaml.safe_load((folder / "privacy.yaml").read_text("utf-8"))
+    assert list(statement) == [*REGISTRY_FIELDS, "resources", "nist_sp_800_226", "software"]
     for section, names in REGISTRY_FIELDS.items():
-        assert list(found[section]) == names.split()
-    loss = found["dp_flavor"]["bound_on_output_distance"]
-    assert loss == found["privacy_loss"]["privacy_parameters"]
+        assert list(statement[section]) == names.split()
+    loss = statement["dp_flavor"]["bound_on_output_distance"]
+    assert loss == statement["privacy_loss"]["privacy_parameters"]
     assert loss["epsilon"] == pytest.approx(2.5) and loss["delta"] == 1e-6
-    assert found["product"]["intended_use"] == "our intended_use"
-    assert found["resources"] == ["our", "resources"]
-    (row,) = (it for it in found["implementation"]["mechanisms"])
+    assert statement["product"]["intended_use"] == "our intended_use"
+    assert statement["resources"] == ["our", "resources"]
+    (row,) = (it for it in statement["implementation"]["mechanisms"])
     assert row["noise"] == "discrete Gaussian" and row["count"] == 1
-    assert "grid" in found["software"]["floating_point"]
-    assert "AES-128" in found["software"]["random_source"]
-    assert found["dp_flavor"]["unprotected_quantities"] == list(
+    assert "grid" in statement["software"]["floating_point"]
+    assert "AES-128" in statement["software"]["random_source"]
+    assert statement["dp_flavor"]["unprotected_quantities"] == list(
         run.record.guarantee.taken_as_public
     ) + list(run.record.guarantee.assumptions)
-    assert len(found["nist_sp_800_226"]) >= 10
+    assert len(statement["nist_sp_800_226"]) >= 10
     page = (folder / "privacy.html").read_text("utf-8")
-    assert all(row["question"] in page for row in found["nist_sp_800_226"])
+    assert all(row["question"] in page for row in statement["nist_sp_800_226"])
 
 
 def test_without_a_proof_no_epsilon_is_stated(tmp_path: Path) -> None:
-    found = fit("cinema-small", "sketch", keep=False)
+    finished_run = fit("cinema-small", "sketch", keep=False)
     with pytest.raises(BadInput, match=r"Count sketch cannot be saved .*These can: .*dpals"):
-        found.save(tmp_path / "no")
+        finished_run.save(tmp_path / "no")
     folder = fit("cinema-small", "als", keep=False).save(tmp_path / "model")
-    said = yaml.safe_load((folder / "privacy.yaml").read_text("utf-8"))
-    assert said["warning"] == WARNING
-    assert set(said["privacy_loss"]["privacy_parameters"].values()) == {None}
+    statement = yaml.safe_load((folder / "privacy.yaml").read_text("utf-8"))
+    assert statement["warning"] == WARNING
+    assert set(statement["privacy_loss"]["privacy_parameters"].values()) == {None}
     assert not re.search(r"(ε|epsilon) ?= ?\d", (folder / "recommend.html").read_text("utf-8"))
 
 
@@ -225,15 +227,15 @@ def test_public_features_and_titles_are_released(tmp_path: Path) -> None:
 
     ratings = private()
     table = pd.DataFrame({"item": ratings.labels, "year": np.arange(1980.0, 1997.0)})
-    given = with_item_table(ratings, table)
-    run = fit(given, "spectral", epsilon=3.0, item_features="public")
+    data = with_item_table(ratings, table)
+    run = fit(data, "spectral", epsilon=3.0, item_features="public")
     arrays = load_model(run.save(tmp_path / "with")).arrays
     assert arrays["item_feature_names"].tolist() == ["year"]
     np.testing.assert_allclose(np.diff(arrays["item_features"][:, 0], 2), 0, atol=1e-6)
-    without = load_model(fit(given, "spectral", epsilon=3.0).save(tmp_path / "without"))
+    without = load_model(fit(data, "spectral", epsilon=3.0).save(tmp_path / "without"))
     assert "item_features" not in without.arrays
-    stored = fit("cinema-small", "private-bias", epsilon=1.0, keep=False)
-    titles = load_model(stored.save(tmp_path / "films")).item_ids
+    finished_run = fit("cinema-small", "private-bias", epsilon=1.0, keep=False)
+    titles = load_model(finished_run.save(tmp_path / "films")).item_ids
     assert titles == dpmf_core.load("cinema-small").titles
 
 
@@ -243,9 +245,9 @@ def test_similar_items_are_those_of_the_nearest_direction(tmp_path: Path) -> Non
     V = run.model.item_factors.astype(float)
     V /= np.linalg.norm(V, axis=1)[:, None]
     order = [j for j in np.argsort(-(V @ V[4]), kind="stable") if j != 4][:5]
-    found = similar_items(model, "film-4", 5)
-    assert [item for item, _ in found] == [f"film-{j}" for j in order]
-    np.testing.assert_allclose([it for _, it in found], (V @ V[4])[order], atol=1e-6)
+    nearest = similar_items(model, "film-4", 5)
+    assert [item for item, _ in nearest] == [f"film-{j}" for j in order]
+    np.testing.assert_allclose([it for _, it in nearest], (V @ V[4])[order], atol=1e-6)
     plain = fit(private(), "private-bias", epsilon=2.0).save(tmp_path / "plain")
     with pytest.raises(BadInput, match="no factors for the item 'film-4'"):
         similar_items(load_model(plain), "film-4")
@@ -253,14 +255,14 @@ def test_similar_items_are_those_of_the_nearest_direction(tmp_path: Path) -> Non
 
 def test_what_a_person_gives_is_checked(tmp_path: Path) -> None:
     model = load_model(fit(private(), "private-bias", epsilon=2.0).save(tmp_path / "model"))
-    for given, words in (
+    for my_ratings, words in (
         ({"film-33": 3}, r"knows no item 'film-33'\. Did you mean 'film-3'"),
         ({"film-3": 9}, "lies between 0.5 and 5. Got 9 for the item 'film-3'"),
         ({"film-3": "good"}, "Got 'good'"),
         ([("film-3", 4)], "go from item ids to ratings"),
     ):
         with pytest.raises(BadInput, match=words):
-            recommend(model, given)  # type: ignore[arg-type]
+            recommend(model, my_ratings)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match=r"whole number from 1\. Got 0"):
         recommend(model, {}, k=0)
     assert len(recommend(model, {}, k=99)) == 17
@@ -288,7 +290,7 @@ def test_damaged_models_are_refused(tmp_path: Path) -> None:
     folder = fit(private(), "dpals", epsilon=2.0).save(tmp_path / "model")
     with pytest.raises(BadInput, match="no released model"):
         load_model(tmp_path)
-    sound, said = (
+    sound, settings = (
         (folder / "model.npz").read_bytes(),
         json.loads((folder / "model.json").read_text()),
     )
@@ -306,6 +308,6 @@ def test_damaged_models_are_refused(tmp_path: Path) -> None:
         load_model(folder)
     (folder / "model.npz").write_bytes(sound)
     for change in ({"format": 2}, {"local_step": "exec"}, {"bounds": [5, 1]}):
-        (folder / "model.json").write_text(json.dumps(said | change))
+        (folder / "model.json").write_text(json.dumps(settings | change))
         with pytest.raises(BadInput, match="cannot be read"):
             load_model(folder)

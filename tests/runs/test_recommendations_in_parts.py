@@ -16,7 +16,7 @@ from dpmf_core.runs import data_access, filters
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.lookup import find_stored_run
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.recommendations import top_rated, recommend, someone
+from dpmf_core.runs.recommendations import recommend, someone, top_rated
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.store import Store
@@ -25,7 +25,7 @@ from dpmf_datasets.simulated.large_cinema import CinemaParts, Films
 from tests.support.parts import in_files
 
 USERS = 60
-RELEASED = {"row_count": "private"}
+PRIVATE_ROWS = {"row_count": "private"}
 
 
 class CountedParts(LazyParts):
@@ -57,12 +57,12 @@ def parts(
 ) -> tuple[PartitionedRatings, CountedParts]:
     """In the catalogue as "parts", beside the same in one memory as "whole"."""
     (tmp_path / "kept").mkdir()
-    found = in_files(films, 4, tmp_path / "kept")
-    counted = CountedParts(found.parts)  # type: ignore[arg-type]
-    made = replace(found, parts=counted)
-    catalogue(whole=films, parts=made)
+    parts_data = in_files(films, 4, tmp_path / "kept")
+    reads = CountedParts(parts_data.parts)  # type: ignore[arg-type]
+    data = replace(parts_data, parts=reads)
+    catalogue(whole=films, parts=data)
     filters._known_counts.clear()
-    return made, counted
+    return data, reads
 
 
 def spec(data_id: str, **data: Any) -> RunSpec:
@@ -79,7 +79,7 @@ def both(**data: Any) -> tuple[Run, Run]:
 
 
 @pytest.mark.parametrize(
-    "data", [{}, {"top_items": 12}, {"most_per_user": 9}, RELEASED], ids="-".join
+    "data", [{}, {"top_items": 12}, {"most_per_user": 9}, PRIVATE_ROWS], ids="-".join
 )
 def test_everybodys_list_is_the_one_in_memory(data: dict[str, Any], parts: Any) -> None:
     whole, there = both(**data)
@@ -91,121 +91,121 @@ def test_everybodys_list_is_the_one_in_memory(data: dict[str, Any], parts: Any) 
 
 
 def test_one_part_is_read_for_a_user_and_remembered(parts: Any) -> None:
-    made, counted = parts
-    found = run(spec("parts"))
-    counted.read.clear()
-    recommend(found, 7)
-    top_rated(found, 7)
-    assert counted.read == [made.parts.place_of(7)]
+    data, reads = parts
+    finished_run = run(spec("parts"))
+    reads.read.clear()
+    recommend(finished_run, 7)
+    top_rated(finished_run, 7)
+    assert reads.read == [data.parts.place_of(7)]
 
 
-@pytest.mark.parametrize("data", [{}, RELEASED], ids=["given", "released"])
+@pytest.mark.parametrize("data", [{}, PRIVATE_ROWS], ids=["given", "released"])
 def test_somebody_with_a_rich_history_is_in_one_part(data: dict[str, Any], parts: Any) -> None:
-    made, counted = parts
-    found = run(spec("parts", **data))
-    counted.read.clear()
-    user = someone(found)
-    place = made.parts.place_of(0)
-    assert counted.read == [place] and user in made.parts[place].ids
+    ratings, reads = parts
+    finished_run = run(spec("parts", **data))
+    reads.read.clear()
+    user = someone(finished_run)
+    place = ratings.parts.place_of(0)
+    assert reads.read == [place] and user in ratings.parts[place].ids
     whole = run(spec("whole", **data))
     counts = np.diff(data_access.split_of(whole).history.by_user)[data_access.rows_of(whole)]
-    inside = made.parts[place].ids
+    inside = ratings.parts[place].ids
     rich = inside[counts[inside] >= 40]
     assert user == (rich[0] if len(rich) else inside[np.argmax(counts[inside])])
 
 
 @pytest.mark.parametrize("user", [-1, USERS])
 def test_nobody_has_another_number(user: int, parts: Any) -> None:
-    found = run(spec("parts"))
+    finished_run = run(spec("parts"))
     with pytest.raises(BadInput, match=rf"There is no user {user}\. Users are numbered from 0 to"):
-        recommend(found, user)
+        recommend(finished_run, user)
 
 
 def test_what_is_forgotten_is_read_again(parts: Any) -> None:
-    _, counted = parts
-    found = run(spec("parts"))
-    recommend(found, 7)
-    counted.read.clear()
+    _, reads = parts
+    finished_run = run(spec("parts"))
+    recommend(finished_run, 7)
+    reads.read.clear()
     data_access.forget()
-    recommend(found, 7)
-    assert counted.read
+    recommend(finished_run, 7)
+    assert reads.read
 
 
 @pytest.mark.parametrize("user", [0, 32_767, 32_768, 99_999])
 def test_a_simulated_part_holds_whom_it_says(user: int) -> None:
-    made = CinemaParts(100_000, 0, "cinema", Films.of(0))
-    assert user in made[made.place_of(user)].ids
+    cinema = CinemaParts(100_000, 0, "cinema", Films.of(0))
+    assert user in cinema[cinema.place_of(user)].ids
 
 
 def test_parts_in_a_list_are_looked_through(parts: Any) -> None:
-    made, _ = parts
-    listed = replace(made, parts=list(made.parts))
+    data, _ = parts
+    in_list = replace(data, parts=list(data.parts))
     for user in (0, 31, USERS - 1):
-        assert user in listed.part_with(user).ids
+        assert user in in_list.part_with(user).ids
 
 
 # ---- items that exact counts choose --------------------------------------------------------------
 
 
 def test_a_run_is_looked_up_without_reading_a_part(parts: Any, tmp_path: Path) -> None:
-    _, counted = parts
-    asked = spec("parts", top_items=12)
+    _, reads = parts
+    run_spec = spec("parts", top_items=12)
     store = Store(tmp_path / "runs")
-    assert find_stored_run(asked, store) is None
-    assert counted.read == []
-    made = run(asked)
-    store.put(made)
-    found = find_stored_run(asked, store)
-    assert found is not None and found.key == made.key
+    assert find_stored_run(run_spec, store) is None
+    assert reads.read == []
+    finished_run = run(run_spec)
+    store.put(finished_run)
+    stored_run = find_stored_run(run_spec, store)
+    assert stored_run is not None and stored_run.key == finished_run.key
 
 
 def test_items_are_counted_once(parts: Any) -> None:
-    made, counted = parts
+    data, reads = parts
     data_access.open_anywhere(DataSpec(id="parts", top_items=12))
-    assert counted.read == [0, 1, 2, 3]
+    assert reads.read == [0, 1, 2, 3]
     few = data_access.open_anywhere(DataSpec(id="parts", top_items=5))
-    assert counted.read == [0, 1, 2, 3]
-    counts = np.bincount(made.together().items, minlength=made.n_items)
-    kept = np.argsort(-counts, kind="stable")[:5]
-    assert set(few.titles or ()) == {f"film {item}" for item in kept}
+    assert reads.read == [0, 1, 2, 3]
+    counts = np.bincount(data.together().items, minlength=data.n_items)
+    items = np.argsort(-counts, kind="stable")[:5]
+    assert set(few.titles or ()) == {f"film {item}" for item in items}
 
 
 @pytest.mark.parametrize("public", [True, False])
 def test_of_private_items_the_counts_are_forgotten_too(public: bool, parts: Any) -> None:
-    made, counted = parts
-    found, few = replace(made, public=public), DataSpec(id="parts", top_items=12)
-    filters.filtered_parts(found, few)
-    counted.read.clear()
+    data, reads = parts
+    own, few = replace(data, public=public), DataSpec(id="parts", top_items=12)
+    filters.filtered_parts(own, few)
+    reads.read.clear()
     data_access.forget()
-    filters.filtered_parts(found, few)
-    assert counted.read == ([] if public else [0, 1, 2, 3])
+    filters.filtered_parts(own, few)
+    assert reads.read == ([] if public else [0, 1, 2, 3])
 
 
 def test_a_run_that_still_counts_items_can_be_cancelled(parts: Any) -> None:
-    _, counted = parts
-    told: list[tuple[int, int] | None] = []
+    _, reads = parts
+    reports: list[tuple[int, int] | None] = []
     with pytest.raises(Cancelled):
         run(
             spec("parts", top_items=12),
-            report=lambda progress: told.append(progress.part),
-            stopped=lambda: len(told) == 2,
+            report=lambda progress: reports.append(progress.part),
+            stopped=lambda: len(reports) == 2,
         )
-    assert told == [(1, 4), (2, 4)] and counted.read == [0, 1]
+    assert reports == [(1, 4), (2, 4)] and reads.read == [0, 1]
 
 
 # ---- refused before anything is read ------------------------------------------------------------
 
 
 def test_a_plan_says_that_a_method_needs_all_ratings(parts: Any, films: Ratings) -> None:
-    asked = RunSpec.parse(data={"id": "parts"}, algorithm="slope-one")
+    run_spec = RunSpec.parse(data={"id": "parts"}, algorithm="slope-one")
     with pytest.raises(BadInput, match=r"Slope One .* needs all ratings in one memory, and parts"):
-        prepare(asked, films.shape)
-    assert prepare(asked.on("slope-one", data=DataSpec(id="whole")), films.shape)
+        prepare(run_spec, films.shape)
+    assert prepare(run_spec.on("slope-one", data=DataSpec(id="whole")), films.shape)
 
 
 def test_data_that_are_given_are_not_the_set_of_their_name(parts: Any, films: Ratings) -> None:
-    given = replace(films, name="parts")
-    swept = sweep(given, ["slope-one"])
-    assert len(swept.runs) == 1
+    data = replace(films, name="parts")
+    result = sweep(data, ["slope-one"])
+    assert len(result.runs) == 1
     with pytest.raises(BadInput, match="needs all ratings in one memory"):
         sweep("parts", ["slope-one"])

@@ -30,7 +30,7 @@ SPEC: dict[str, Any] = {
 }
 
 
-def made(key: str, *, fill: float = 1.5, rmse: float = 0.9) -> Run:
+def small_run(key: str, *, fill: float = 1.5, rmse: float = 0.9) -> Run:
     record = {
         "key": key,
         "spec": SPEC,
@@ -58,12 +58,12 @@ def artefacts(store: Store) -> list[Path]:
 
 def test_a_run_comes_back_as_it_was_put(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.put(made("a"))
+    store.put(small_run("a"))
     store.close()
     back = Store(tmp_path).get("a")
     assert back is not None
-    assert back.record == altered(made("a"), cached=True).record
-    for name, array in made("a").arrays.items():
+    assert back.record == altered(small_run("a"), cached=True).record
+    for name, array in small_run("a").arrays.items():
         assert back.arrays[name].dtype == array.dtype
         np.testing.assert_array_equal(back.arrays[name], array)
 
@@ -80,7 +80,7 @@ def test_what_is_not_there_is_none(tmp_path: Path) -> None:
 def test_rows_are_light_and_newest_first(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for key in "abc":
-        store.put(made(key))
+        store.put(small_run(key))
     assert [row["key"] for row in store.rows()] == ["c", "b", "a"]
     row = store.rows()[0]
     expected = {
@@ -98,7 +98,7 @@ def test_rows_are_light_and_newest_first(tmp_path: Path) -> None:
 
 def test_what_is_not_finite_is_null(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.put(made("a", rmse=float("nan")))
+    store.put(small_run("a", rmse=float("nan")))
     back = store.get("a")
     assert back is not None and back.record.metrics == {"rmse": None}
     assert to_json({"a": [float("inf"), np.float32(0.5), np.int64(3)]}) == '{"a": [null, 0.5, 3]}'
@@ -106,8 +106,8 @@ def test_what_is_not_finite_is_null(tmp_path: Path) -> None:
 
 def test_a_key_is_replaced_and_its_old_arrays_go(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.put(made("a", fill=1.0))
-    store.put(made("a", fill=2.0))
+    store.put(small_run("a", fill=1.0))
+    store.put(small_run("a", fill=2.0))
     back = store.get("a")
     assert back is not None and back.arrays["item_offsets"][0] == 2.0
     assert len(artefacts(store)) == 1
@@ -115,8 +115,8 @@ def test_a_key_is_replaced_and_its_old_arrays_go(tmp_path: Path) -> None:
 
 def test_a_deleted_run_takes_its_file_along_and_no_other(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.put(made("a"))
-    store.put(made("b"))
+    store.put(small_run("a"))
+    store.put(small_run("b"))
     store.delete("a")
     assert len(artefacts(store)) == 1
     assert store.check() == [] and store.has("b")
@@ -127,16 +127,16 @@ def test_a_deleted_run_takes_its_file_along_and_no_other(tmp_path: Path) -> None
 def test_objects_are_refused_before_anything_is_written(tmp_path: Path) -> None:
     store = Store(tmp_path)
     with pytest.raises(TypeError, match="item_titles"):
-        store.put(Run(made("a").record, {"item_titles": np.array(["x", None], dtype=object)}))
+        store.put(Run(small_run("a").record, {"item_titles": np.array(["x", None], dtype=object)}))
     assert store.rows() == [] and artefacts(store) == []
 
 
 def test_owner_and_pin_stay_with_a_run_whatever_happens_to_the_index(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for key in "abcd":
-        store.put(made(key), owner=f"of {key}")
+        store.put(small_run(key), owner=f"of {key}")
     store.pin("a")
-    store.put(made("b", fill=3.0), owner="another")
+    store.put(small_run("b", fill=3.0), owner="another")
     assert [store.owner(key) for key in "ab"] == ["of a", "of b"]
     assert store.keep_at_most(3, besides="c") == 1 and store.keep_at_most(3) == 0
     assert (
@@ -146,7 +146,7 @@ def test_owner_and_pin_stay_with_a_run_whatever_happens_to_the_index(tmp_path: P
     )
     before = store.rows()
     store.close()
-    lost(tmp_path, b"")
+    lose_index(tmp_path, b"")
     again = Store(tmp_path)
     assert again.rows() == before and {row["key"]: row["pinned"] for row in before} == {
         "a": True,
@@ -159,8 +159,11 @@ def test_owner_and_pin_stay_with_a_run_whatever_happens_to_the_index(tmp_path: P
 
 def test_a_record_is_read_without_its_arrays(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.put(made("a"))
-    assert store.record("a") == altered(made("a"), cached=True).record and store.record("b") is None
+    store.put(small_run("a"))
+    assert (
+        store.record("a") == altered(small_run("a"), cached=True).record
+        and store.record("b") is None
+    )
     (path,) = artefacts(store)
     path.write_bytes(b"no run")
     with pytest.raises(DamagedRun, match="run a "):
@@ -183,16 +186,16 @@ def tamper(path: Path) -> None:
 )
 def test_a_changed_artefact_is_found_and_never_served(tmp_path: Path, harm: Any) -> None:
     store = Store(tmp_path)
-    store.put(made("a", fill=1.0))
+    store.put(small_run("a", fill=1.0))
     (first,) = artefacts(store)
-    store.put(made("b", fill=2.0))
+    store.put(small_run("b", fill=2.0))
     harm(first)
     (problem,) = store.check()
     assert "run a " in problem
     with pytest.raises(DamagedRun, match="run a "):
         store.get("a")
     assert store.get("b") is not None
-    store.put(made("a", fill=1.0))
+    store.put(small_run("a", fill=1.0))
     assert store.check() == []
 
 
@@ -225,12 +228,12 @@ def three(folder: Path) -> Store:
     """A store of runs a, b and c, of which b has a note."""
     store = Store(folder)
     for fill, key in enumerate("abc"):
-        store.put(made(key, fill=fill))
+        store.put(small_run(key, fill=fill))
     store.annotate("b", "look here", "mine, old")
     return store
 
 
-def lost(folder: Path, content: bytes | None) -> None:
+def lose_index(folder: Path, content: bytes | None) -> None:
     """The index as a full disk or a careless hand leaves it."""
     for path in folder.glob("index.sqlite*"):
         path.unlink()
@@ -245,7 +248,7 @@ def test_an_index_that_is_lost_is_built_again_from_the_files(
     store = three(tmp_path)
     before = store.rows()
     store.close()
-    lost(tmp_path, content)
+    lose_index(tmp_path, content)
     again = Store(tmp_path)
     assert again.rows() == before and again.check() == [] and again.aside() == []
     back = again.get("c")
@@ -268,12 +271,12 @@ def test_an_index_that_knows_some_files_takes_in_the_others(tmp_path: Path) -> N
 def test_of_two_files_of_one_run_the_later_one_counts(tmp_path: Path) -> None:
     store = three(tmp_path)
     earlier = artefacts(store)
-    held = {path.name: path.read_bytes() for path in earlier}
+    by_name = {path.name: path.read_bytes() for path in earlier}
     store.annotate("a", "later", "")
     store.close()
-    for name, content in held.items():
+    for name, content in by_name.items():
         (tmp_path / "artefacts" / name).write_bytes(content)
-    lost(tmp_path, b"")
+    lose_index(tmp_path, b"")
     again = Store(tmp_path)
     assert len(artefacts(again)) == 3 and again.check() == []
     assert sorted(again.run_keys()) == ["a", "b", "c"]
@@ -324,8 +327,8 @@ def test_a_row_that_cannot_be_read_is_read_from_its_file(tmp_path: Path, harm: s
     assert store.rows() == before and store.get("b") is not None and len(store.sizes()) == 3
     (problem,) = store.check()
     assert "run b " in problem and "runs repair" in problem
-    (done,) = store.repair()
-    assert "run b " in done and store.check() == [] and store.rows() == before
+    (sentence,) = store.repair()
+    assert "run b " in sentence and store.check() == [] and store.rows() == before
 
 
 @pytest.mark.parametrize(
@@ -349,12 +352,12 @@ def test_a_row_that_names_no_file_hides_no_other(tmp_path: Path, artefact: str) 
 
 def test_repair_moves_damaged_runs_aside_and_keeps_the_others(tmp_path: Path) -> None:
     store = three(tmp_path)
-    (size, harmed), *_ = sorted((path.stat().st_size, path) for path in artefacts(store))
-    tamper(harmed)
-    (done,) = store.repair()
-    assert "not those that were written" in done and str(tmp_path / "aside") in done
+    (size, damaged_path), *_ = sorted((path.stat().st_size, path) for path in artefacts(store))
+    tamper(damaged_path)
+    (sentence,) = store.repair()
+    assert "not those that were written" in sentence and str(tmp_path / "aside") in sentence
     assert store.check() == [] and len(store.run_keys()) == 2 and store.repair() == []
-    assert [path.name for path in store.aside()] == [harmed.name] and store.aside()[
+    assert [path.name for path in store.aside()] == [damaged_path.name] and store.aside()[
         0
     ].stat().st_size == size
 
@@ -367,12 +370,12 @@ def test_a_malformed_index_is_a_sentence_and_repair_builds_it_again(tmp_path: Pa
     content = bytearray(index.read_bytes())
     for start in range(4096, len(content)):
         content[start] ^= 0x5A
-    lost(tmp_path, bytes(content))
+    lose_index(tmp_path, bytes(content))
     with pytest.raises(BadInput, match="runs repair"):
         Store(tmp_path)
     assert len(list((tmp_path / "artefacts").iterdir())) == 3
-    done, *_ = repair_store(tmp_path)
-    assert "index" in done
+    sentence, *_ = repair_store(tmp_path)
+    assert "index" in sentence
     again = Store(tmp_path)
     assert again.rows() == before and again.check() == []
     assert [path.name.split(".")[0] for path in again.aside()] == ["index"]
@@ -419,7 +422,7 @@ def as_version_2(folder: Path, runs: dict[str, Run], layout: int = 2) -> None:
 def test_older_layouts_keep_their_runs(tmp_path: Path, layout: int) -> None:
     as_version_2(
         tmp_path,
-        {key: made(key, fill=fill) for key, fill in (("a", 1), ("bb", 1), ("ccc", 2))},
+        {key: small_run(key, fill=fill) for key, fill in (("a", 1), ("bb", 1), ("ccc", 2))},
         layout,
     )
     assert len(list((tmp_path / "artefacts").iterdir())) == 2  # a and bb have equal arrays
@@ -432,12 +435,12 @@ def test_older_layouts_keep_their_runs(tmp_path: Path, layout: int) -> None:
     back = store.get("bb")
     assert (
         back is not None
-        and back.record == altered(made("bb"), cached=True).record
+        and back.record == altered(small_run("bb"), cached=True).record
         and back.arrays["item_offsets"][0] == 1
     )
     assert len(artefacts(store)) == 3
     store.close()
-    lost(tmp_path, b"")
+    lose_index(tmp_path, b"")
     assert Store(tmp_path).run_keys() == ["a", "bb", "ccc"]
 
 
@@ -445,14 +448,15 @@ def test_a_run_of_an_older_layout_that_cannot_be_read_is_moved_aside(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     as_version_2(
-        tmp_path, {key: made(key, fill=fill) for key, fill in (("a", 1), ("bb", 2), ("ccc", 3))}
+        tmp_path,
+        {key: small_run(key, fill=fill) for key, fill in (("a", 1), ("bb", 2), ("ccc", 3))},
     )
-    harmed = (
+    name = (
         sqlite3.connect(tmp_path / "index.sqlite")
         .execute("SELECT artefact FROM runs WHERE key = 'bb'")
         .fetchone()[0]
     )
-    tamper(tmp_path / "artefacts" / f"{harmed}.npz")
+    tamper(tmp_path / "artefacts" / f"{name}.npz")
     with sqlite3.connect(tmp_path / "index.sqlite") as db:
         db.execute("UPDATE runs SET record = substr(record, 1, 30) WHERE key = 'ccc'")
     store = Store(tmp_path)
@@ -507,11 +511,11 @@ def spawn(code: str, *arguments: str) -> subprocess.Popen[str]:
 )
 def test_killed_while_putting(tmp_path: Path, at: int, survives: bool) -> None:
     store = Store(tmp_path)
-    store.put(made("early"))
+    store.put(small_run("early"))
     store.close()
     assert spawn(PUT_AND_DIE, str(tmp_path), str(at)).wait(60) == -signal.SIGKILL
-    left = {path.name for path in (tmp_path / "artefacts").iterdir()}
-    assert len(left) == 2  # the early run's, and what the killed process had written
+    names = {path.name for path in (tmp_path / "artefacts").iterdir()}
+    assert len(names) == 2  # the early run's, and what the killed process had written
     again = Store(tmp_path)
     assert again.check() == []
     assert again.has("early") and again.has("cut") is survives
@@ -522,14 +526,14 @@ def test_killed_at_any_moment_two_writers_lose_nothing_that_was_confirmed(tmp_pa
     writers = [spawn(PUT_FOR_EVER, str(tmp_path), name) for name in "xy"]
     for writer, number in itertools.product(writers, range(20)):
         assert writer.stdout and writer.stdout.readline() == f"{number}\n"
-    confirmed = []
+    reports = []
     for writer in writers:
         writer.kill()
         lines = writer.communicate()[0].split()
-        confirmed.append(int(lines[-1]) if lines else 19)
+        reports.append(int(lines[-1]) if lines else 19)
     store = Store(tmp_path)
     assert store.check() == []
     keys = {row["key"] for row in store.rows()}
-    for name, last in zip("xy", confirmed, strict=True):
+    for name, last in zip("xy", reports, strict=True):
         assert {f"{name}-{i}" for i in range(last + 1)} <= keys
     assert len(artefacts(store)) == len(keys)  # nothing left over, nothing twice

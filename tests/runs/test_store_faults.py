@@ -30,7 +30,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def tried(library: Path, folder: Path, every: int, *names: str) -> dict[str, Any]:
+def try_faults(library: Path, folder: Path, every: int, *names: str) -> dict[str, Any]:
     """What `tests.support.store_faults` found; it is told of at most every so many-th system
     call.
     """
@@ -45,9 +45,11 @@ def tried(library: Path, folder: Path, every: int, *names: str) -> dict[str, Any
     ]
     env = {**os.environ, "LD_PRELOAD": str(library)}
     env.pop("DPMF_LEDGER", None)
-    done = subprocess.run(command, check=False, cwd=ROOT, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return dict(json.loads(done.stdout))
+    process = subprocess.run(
+        command, check=False, cwd=ROOT, env=env, capture_output=True, text=True
+    )
+    assert process.returncode == 0, process.stderr[-3000:]
+    return dict(json.loads(process.stdout))
 
 
 def total(points: dict[str, dict[str, int]]) -> int:
@@ -55,21 +57,21 @@ def total(points: dict[str, dict[str, int]]) -> int:
 
 
 def test_some_faults_while_a_run_is_put(library: Path, tmp_path: Path) -> None:
-    found = tried(library, tmp_path, 4, "put")
-    assert found["wrong"] == []
-    assert found["points"]["put"]["calls"] >= 10, "the library was not loaded"
-    assert total(found["points"]) >= 10
+    report = try_faults(library, tmp_path, 4, "put")
+    assert report["wrong"] == []
+    assert report["points"]["put"]["calls"] >= 10, "the library was not loaded"
+    assert total(report["points"]) >= 10
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*OPERATIONS, "charge"])
 def test_a_fault_at_every_system_call(library: Path, tmp_path: Path, name: str) -> None:
-    found = tried(library, tmp_path, 1, name)
-    calls = found["points"][name]["calls"]
-    print(f"{name}: {calls} system calls, {total(found['points'])} crash points")
-    assert found["wrong"] == []
+    report = try_faults(library, tmp_path, 1, name)
+    calls = report["points"][name]["calls"]
+    print(f"{name}: {calls} system calls, {total(report['points'])} crash points")
+    assert report["wrong"] == []
     assert calls >= 10, "the library was not loaded"
     assert all(
-        found["points"][name][mode] == calls for mode in MODES if mode != "killed in mid-write"
+        report["points"][name][mode] == calls for mode in MODES if mode != "killed in mid-write"
     )
-    assert found["points"][name]["killed in mid-write"] >= 4
+    assert report["points"][name]["killed in mid-write"] >= 4

@@ -36,13 +36,13 @@ def content(name: str) -> bytes:
     return (FOLDER / f"{name}.npz").read_bytes()
 
 
-def stored(name: str) -> Run:
+def read_run(name: str) -> Run:
     return artefacts.unpack(content(name)).run
 
 
-def exported(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
-    return found
+def read_fields(name: str) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+    return fields
 
 
 @pytest.fixture
@@ -62,12 +62,12 @@ def test_the_store_takes_them_in_whole(store: Store) -> None:
     assert (row["note"], row["tags"], row["guarantee"]) == ("a note", "first, second", "UNPROVEN")
     store.annotate(row["key"], "another note", "")
     again = store.get(row["key"])
-    assert again is not None and again.record == stored("sketch").record
+    assert again is not None and again.record == read_run("sketch").record
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_exported_is_what_was(name: str) -> None:
-    new, old = json.loads(to_json(stored(name).export())), exported(name)
+    new, old = json.loads(to_json(read_run(name).export())), read_fields(name)
     guarantee = new.pop("guarantee")
     assert {part: guarantee.pop(part) for part in ("assumptions", "claim", "reason")} == {
         "assumptions": [],
@@ -80,17 +80,17 @@ def test_what_is_exported_is_what_was(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_its_figures_and_words_are_shown(name: str) -> None:
-    run, old = stored(name), exported(name)
-    shown = output.run(run.record)
-    assert old["guarantee"]["words"] in shown and old["title"] in shown
+    run, old = read_run(name), read_fields(name)
+    output_text = output.run(run.record)
+    assert old["guarantee"]["words"] in output_text and old["title"] in output_text
     assert old["guarantee"]["words"] in report([run]).replace("&quot;", '"').replace("&#x27;", "'")
     if old["epsilon"]["exact"] is not None:
-        assert f"epsilon = {old['epsilon']['exact']:.2f} (delta = " in shown
+        assert f"epsilon = {old['epsilon']['exact']:.2f} (delta = " in output_text
         assert epsilon(run.record.event, old["delta"]) == pytest.approx(old["epsilon"]["exact"])
 
 
 def test_they_are_compared() -> None:
-    rows = differences([stored("dpals-private").record, stored("dpals-conditional").record])
+    rows = differences([read_run("dpals-private").record, read_run("dpals-conditional").record])
     assert {row["setting"]: row["values"] for row in rows} == {
         "data": ["own", "films"],
         "data: top_items": [None, 12],
@@ -101,15 +101,15 @@ def test_they_are_compared() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_export_of_then_is_imported_now(name: str) -> None:
-    (run,) = imported_runs(json.dumps(exported(name)).encode())
-    assert run.spec == stored(name).spec
-    assert normal_form(run.record.event) == normal_form(stored(name).record.event)
+    (run,) = imported_runs(json.dumps(read_fields(name)).encode())
+    assert run.spec == read_run(name).spec
+    assert normal_form(run.record.event) == normal_form(read_run(name).record.event)
 
 
 def test_the_model_is_the_one_that_was_fitted() -> None:
-    model = stored("dpals-conditional").model
-    with np.load(FOLDER / "dpals-conditional.npz") as held:
-        np.testing.assert_array_equal(model.item_factors, held["item_factors"])
+    model = read_run("dpals-conditional").model
+    with np.load(FOLDER / "dpals-conditional.npz") as file:
+        np.testing.assert_array_equal(model.item_factors, file["item_factors"])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -119,14 +119,14 @@ def test_its_key_is_still_the_key_of_its_specification(
     """Else a stored run would be computed again. The algorithm is taken at the version that made
     it.
     """
-    record = stored(name).record
-    held: dict[str, Data] = {
+    record = read_run(name).record
+    data_sets: dict[str, Data] = {
         "own": dataclasses.replace(low_rank(), public=False),
         "films": low_rank(),
         "notes": of(table(), False),
     }
     monkeypatch.setattr(algorithms.find(record.spec.algorithm), "version", record.version)
-    data = filtered(held[record.spec.data.id], record.spec.data)
+    data = filtered(data_sets[record.spec.data.id], record.spec.data)
     assert run_key(record.spec, data) == record.key
 
 

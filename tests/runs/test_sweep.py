@@ -27,7 +27,7 @@ def sweep(**changed: Any) -> Sweep:
     return Sweep.model_validate(parts | changed)
 
 
-def finished(points: list[Point], value: float = 1.0) -> dict[str, Run]:
+def runs_of(points: list[Point], value: float = 1.0) -> dict[str, Run]:
     """Runs as a store would hold them; each draw a little worse than the one before."""
     out = {}
     for place, point in enumerate(points):
@@ -115,14 +115,14 @@ def test_grid_values_take_the_type_of_the_parameter() -> None:
 
 def test_summaries_hold_every_draw_and_only_finished_runs() -> None:
     points = sweep(methods=[{"algorithm": "dpals"}], seeds=(0, 1, 2), epsilons=(1.0,)).points()
-    done = finished(points)
-    assert [(it.median, it.low, it.high, it.draws) for it in summaries(points, done, "rmse")] == [
+    runs = runs_of(points)
+    assert [(it.median, it.low, it.high, it.draws) for it in summaries(points, runs, "rmse")] == [
         (1.1, 1.0, 1.2, (1.0, 1.1, 1.2))
     ]
-    del done[points[2].key]
-    assert summaries(points, done, "rmse")[0].draws == (1.0, 1.1)
-    assert summaries(points, done, "recall_at_20") == []
-    assert [row["rmse"] for row in rows(points, done)] == [1.0, 1.1]
+    del runs[points[2].key]
+    assert summaries(points, runs, "rmse")[0].draws == (1.0, 1.1)
+    assert summaries(points, runs, "recall_at_20") == []
+    assert [row["rmse"] for row in rows(points, runs)] == [1.0, 1.1]
 
 
 def line(*at: tuple[float, float]) -> list[Summary]:
@@ -130,11 +130,11 @@ def line(*at: tuple[float, float]) -> list[Summary]:
 
 
 def test_the_epsilon_that_reaches_a_value_lies_between_measured_ones_along_log_epsilon() -> None:
-    measured = line((1.0, 1.0), (10.0, 0.8))
-    assert reaches(measured, 0.9) == pytest.approx(math.sqrt(10))
-    assert reaches(measured, 1.2) == 1.0
-    assert reaches(measured, 0.8) == pytest.approx(10.0)
-    assert reaches(measured, 0.79) is None
+    points = line((1.0, 1.0), (10.0, 0.8))
+    assert reaches(points, 0.9) == pytest.approx(math.sqrt(10))
+    assert reaches(points, 1.2) == 1.0
+    assert reaches(points, 0.8) == pytest.approx(10.0)
+    assert reaches(points, 0.79) is None
     assert reaches(line((1.0, 0.1), (10.0, 0.3)), 0.2, larger_is_better=True) == pytest.approx(
         math.sqrt(10)
     )
@@ -142,17 +142,17 @@ def test_the_epsilon_that_reaches_a_value_lies_between_measured_ones_along_log_e
 
 
 def test_what_reads_as_good_as_the_value_reaches_it_at_a_measured_epsilon() -> None:
-    measured = line((1.0, 0.95), (20.0, 0.9434))
-    assert reaches(measured, 0.943) is None
-    assert reaches(measured, 0.943, digits=3) == 20.0
-    assert reaches(measured, 0.9434) == 20.0  # and not 20.000000000000256
+    points = line((1.0, 0.95), (20.0, 0.9434))
+    assert reaches(points, 0.943) is None
+    assert reaches(points, 0.943, digits=3) == 20.0
+    assert reaches(points, 0.9434) == 20.0  # and not 20.000000000000256
     assert reaches(
         line((1.0, -0.1), (5.0, 0.3004)), 0.3, larger_is_better=True, digits=3
     ) == pytest.approx(5.0, rel=0.01)
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "computed", "chosen"),
+    ("epsilon", "exact", "nominal"),
     [
         (1.9999999999999996, "2.00", "2"),
         (20.000000000000256, "20.00", "20"),
@@ -164,8 +164,8 @@ def test_what_reads_as_good_as_the_value_reaches_it_at_a_measured_epsilon() -> N
         (2e-6, "2e-06", "0.000002"),
     ],
 )
-def test_epsilon_is_printed_one_way(epsilon: float, computed: str, chosen: str) -> None:
-    assert epsilon_text(epsilon) == computed and budget_text(epsilon) == chosen
+def test_epsilon_is_printed_one_way(epsilon: float, exact: str, nominal: str) -> None:
+    assert epsilon_text(epsilon) == exact and budget_text(epsilon) == nominal
     assert (
         str(epsilon_number(epsilon)) == str(float(f"{epsilon:.6g}"))
         and epsilon_number(None) is None
@@ -184,24 +184,24 @@ def test_no_page_prints_an_epsilon_by_itself(path: Path) -> None:
 
 def test_a_file_of_a_sweep_names_its_data_its_date_and_why_private_errors_are_not_there() -> None:
     points = sweep(methods=[{"algorithm": "dpals"}], seeds=(0,), epsilons=(2.0,)).points()
-    done = finished(points)
-    made = altered(
-        done[points[0].key],
+    runs = runs_of(points)
+    private_run = altered(
+        runs[points[0].key],
         epsilon={"exact": 1.9999999999999996},
         created="2026-01-02T03:04:05+00:00",
         versions={"dpmf": "9.9"},
     )
-    done[points[0].key] = made
-    (open_,) = rows(points, done)
+    runs[points[0].key] = private_run
+    (open_,) = rows(points, runs)
     assert (
         open_["dataset"],
         open_["rmse"],
         open_["exact_epsilon"],
         open_["created"],
         open_["dpmf"],
-    ) == ("small", 1.0, 2.0, made.record.created, "9.9")
-    hers = {**made.export()["spec"], "data": {"id": "/home/her/shop.csv?bounds=1,5"}}
-    done[points[0].key] = altered(made, public=False, spec=hers)
-    (private,) = rows(points, done)
+    ) == ("small", 1.0, 2.0, private_run.record.created, "9.9")
+    hers = {**private_run.export()["spec"], "data": {"id": "/home/her/shop.csv?bounds=1,5"}}
+    runs[points[0].key] = altered(private_run, public=False, spec=hers)
+    (private,) = rows(points, runs)
     assert private["dataset"] == "shop.csv?bounds=1,5" and "without noise" in private["errors"]
     assert not {"rmse", "fit_seconds", "key"} & private.keys()

@@ -71,25 +71,25 @@ def test_a_class_of_thirty_is_seen_as_it_is(
     server.start()
     try:
         codes = asyncio.run(whole_class(server.url, f"class={link_token(SEQUENCE)}&lang=en"))
-        told = asyncio.run(
+        texts = asyncio.run(
             seen_by_the_teacher(server.url, f"teach={link_token(SEQUENCE, TEACHER)}&lang=en")
         )
-        gathered = class_records.class_answers(SEQUENCE.id)
-        found = [completion.read(code) for code in codes if code]
+        class_answers = class_records.class_answers(SEQUENCE.id)
+        completions = [completion.read(code) for code in codes if code]
     finally:
         server.kill()
         settings.cache_clear()
     assert "Traceback" not in server.log.read_text()
-    assert len(gathered) == SESSIONS and len(set(found)) == FINISH
-    assert {it.what for it in found} == {completion.mark(SEQUENCE.id)}
-    assert sum(it.right for it in found) == FINISH / 2
+    assert len(class_answers) == SESSIONS and len(set(completions)) == FINISH
+    assert {it.what for it in completions} == {completion.mark(SEQUENCE.id)}
+    assert sum(it.right for it in completions) == FINISH / 2
     counts = {
-        step: sum(step in answers for answers in gathered)
+        step: sum(step in answers for answers in class_answers)
         for step in ("0.opened", "0.neighbours", "0.answer", "1.opened", "1.answer", "1.finished")
     }
     assert list(counts.values()) == [SESSIONS, PREDICT, ANSWER, GO_ON, FINISH, FINISH]
-    said = "\n".join(told)
-    assert [f"Answer {it:02}" in said for it in range(SESSIONS)] == [
+    all_text = "\n".join(texts)
+    assert [f"Answer {it:02}" in all_text for it in range(SESSIONS)] == [
         it < ANSWER for it in range(SESSIONS)
     ]
-    assert said.index("Answer 03") < said.index("Answer 04") and "Word 09" in said
+    assert all_text.index("Answer 03") < all_text.index("Answer 04") and "Word 09" in all_text

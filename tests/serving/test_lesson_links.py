@@ -17,8 +17,8 @@ from dpmf_core.serving.lesson_links import (
     TEACHER,
     LessonLink,
     LessonSequence,
-    sequence_of,
     link_token,
+    sequence_of,
 )
 from dpmf_core.serving.settings import setting_rows, settings
 
@@ -47,17 +47,17 @@ def sequence(**more: object) -> LessonSequence:
 
 
 def test_a_link_holds_everything_itself(tmp_path: Path) -> None:
-    made = sequence(gathers=True)
-    token = link_token(made)
-    assert sequence_of(token) == made and len(token) < 500
-    assert made.steps[0].fixed == {"eps", "delta"}
-    assert made.steps[0].query == {"eps": "1", "data": "cinema"}
+    lesson = sequence(gathers=True)
+    token = link_token(lesson)
+    assert sequence_of(token) == lesson and len(token) < 500
+    assert lesson.steps[0].fixed == {"eps", "delta"}
+    assert lesson.steps[0].query == {"eps": "1", "data": "cinema"}
     assert not list(tmp_path.rglob("*")) and link_token(sequence()) != link_token(sequence())
-    assert sequence_of(link_token(made, TEACHER), TEACHER) == made
+    assert sequence_of(link_token(lesson, TEACHER), TEACHER) == lesson
 
 
 @pytest.mark.parametrize(
-    ("parts", "said"),
+    ("parts", "words"),
     [
         ({"page": "../runs"}, "should match pattern"),
         ({"page": "explore", "locked": ("everything",)}, "no control 'everything'"),
@@ -66,8 +66,8 @@ def test_a_link_holds_everything_itself(tmp_path: Path) -> None:
         ({"page": "explore", "more": 1}, "not permitted"),
     ],
 )
-def test_what_cannot_be_a_link_is_a_sentence(parts: dict[str, object], said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_what_cannot_be_a_link_is_a_sentence(parts: dict[str, object], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
         LessonLink.parse(**parts)
 
 
@@ -80,7 +80,7 @@ def test_a_link_that_no_address_could_hold_is_refused() -> None:
 # ---- forgery -------------------------------------------------------------------------------------
 
 
-def edited(token: str) -> str:
+def edit(token: str) -> str:
     """The same with ε unlocked, under the old signature."""
     body, _, signature = token.rpartition(".")
     whole = json.loads(zlib.decompress(base64_decode(body.removeprefix("."))))
@@ -92,20 +92,20 @@ def edited(token: str) -> str:
 
 def by(key: str, purpose: str = "lesson", **options: object) -> Callable[[str], str]:
     content = sequence().model_dump(mode="json")
-    used = options or {"key_derivation": "hmac", "digest_method": hashlib.sha256}
+    signer_options = options or {"key_derivation": "hmac", "digest_method": hashlib.sha256}
     return lambda _: str(
-        URLSafeSerializer(key, f"dpmf.{purpose}", signer_kwargs=used).dumps(content)
+        URLSafeSerializer(key, f"dpmf.{purpose}", signer_kwargs=signer_options).dumps(content)
     )
 
 
 def at(place: int) -> Callable[[str], str]:
     """Another letter at one place."""
 
-    def changed(token: str) -> str:
+    def change(token: str) -> str:
         letter = "A" if token[place] != "A" else "B"
         return token[:place] + letter + token[place:][1:]
 
-    return changed
+    return change
 
 
 def content_of(token: str) -> str:
@@ -118,7 +118,7 @@ def of_another(token: str) -> str:
 
 BOMB = "." + base64_encode(zlib.compress(b"0" * 10**6)).decode() + ".x"
 FORGERIES: dict[str, Callable[[str], str]] = {
-    "the content edited": edited,
+    "the content edited": edit,
     "the signature cut": lambda token: token[:-1],
     "the signature gone": content_of,
     "the signature empty": lambda token: f"{content_of(token)}.",
@@ -169,9 +169,9 @@ def test_links_that_earlier_versions_kept_still_open(tmp_path: Path) -> None:
         '{"page":"explore","query":{"eps":"1"},"locked":["eps"],"hidden":[],"title":"Old",'
         '"question":"","pinned":true}'
     )
-    found = sequence_of("aB3_-xyz09kL")
-    assert found.steps[0].title == "Old" and found.steps[0].fixed == {"eps"}
-    assert not found.gathers
+    lesson = sequence_of("aB3_-xyz09kL")
+    assert lesson.steps[0].title == "Old" and lesson.steps[0].fixed == {"eps"}
+    assert not lesson.gathers
     file.write_text('{"page": "explore", "locks": 7}')
     with pytest.raises(BadInput, match="another version"):
         sequence_of("aB3_-xyz09kL")
@@ -208,9 +208,9 @@ def test_the_key_is_printed_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     assert KEY not in str(setting_rows()) and KEY not in repr(settings())
     monkeypatch.setenv("DPMF_LESSON_KEY", "too-short-a-key")
     settings.cache_clear()
-    with pytest.raises(BadInput, match="lesson_key") as refused:
+    with pytest.raises(BadInput, match="lesson_key") as error:
         settings()
-    assert "too-short-a-key" not in str(refused.value)
+    assert "too-short-a-key" not in str(error.value)
 
 
 # ---- codes and records ---------------------------------------------------------------------------
@@ -218,8 +218,8 @@ def test_the_key_is_printed_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_code_says_what_was_finished_and_cannot_be_made() -> None:
     code = completion.code("found", 2, 3)
-    found = completion.read(f"  {code.lower().replace('-', ' ')} ")
-    assert found.what == completion.mark("found") and (found.right, found.n_questions) == (2, 3)
+    result = completion.read(f"  {code.lower().replace('-', ' ')} ")
+    assert result.what == completion.mark("found") and (result.right, result.n_questions) == (2, 3)
     assert completion.code("found", 2, 3) != code and len(code) < 40
     letters = code.replace("-", "")
     for at in range(len(letters)):

@@ -53,7 +53,7 @@ def test_a_limit_of_a_profile_is_lifted_by_a_word(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         ("largest_audi = 3", "no setting 'largest_audi'. Did you mean 'largest_audit'"),
         ("largest_audit = 0", "greater than or equal to 1.*Got 0"),
@@ -64,9 +64,9 @@ def test_a_limit_of_a_profile_is_lifted_by_a_word(home: Path) -> None:
         ("\x00", "cannot be read"),
     ],
 )
-def test_a_wrong_file_is_a_sentence_with_its_name(home: Path, text: str, said: str) -> None:
+def test_a_wrong_file_is_a_sentence_with_its_name(home: Path, text: str, words: str) -> None:
     (home / "settings.toml").write_text(text)
-    with pytest.raises(BadInput, match=said) as error:
+    with pytest.raises(BadInput, match=words) as error:
         read()
     assert str(home / "settings.toml") in str(error.value)
 
