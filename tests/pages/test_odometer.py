@@ -13,7 +13,7 @@ from dpmf_core.engine.executor import engine
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
-from tests.pages.driving import behind_sidebar, component, widget_of, settled, words
+from tests.pages.driving import behind_sidebar, component, settled, widget_of, words
 from tests.privacy.test_odometer import independently
 
 DELTA = 1e-5
@@ -40,7 +40,9 @@ def mine() -> Iterator[Any]:
     session_files.remove(upload.entry)
 
 
-def page_with(page: str, mine: Any, epsilon: float = 2.0, algorithm: str = "private-bias") -> AppTest:
+def page_with(
+    page: str, mine: Any, epsilon: float = 2.0, algorithm: str = "private-bias"
+) -> AppTest:
     """A page in a session that brought these data."""
     app = AppTest.from_string(behind_sidebar(page), default_timeout=120)
     app.session_state["data.own"] = {mine.entry.id: mine.entry}
