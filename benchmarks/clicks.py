@@ -235,13 +235,8 @@ def hour(users: int, quick: bool, report: Callable[[str, float, float, str, int]
         person = Person(upload)
 
         def did(what: str) -> None:
-            report(
-                what,
-                person.odometer,
-                composed_epsilon(log.multipliers),
-                person.figure,
-                len(log.pens),
-            )
+            total = composed_epsilon(log.multipliers)
+            report(what, person.odometer, total, person.figure, len(log.pens))
 
         person.goes_to("explore/page.py")
         did("opens Explore")

@@ -32,7 +32,7 @@ def times_of(texts: Sequence[str], *more: Sequence[str], order: object = None) -
     column = Column(order)  # type: ignore[arg-type]
     for batch in (texts, *more):
         column.take(pa.array(batch))
-    return column.found()
+    return column.result()
 
 
 @pytest.mark.parametrize(
