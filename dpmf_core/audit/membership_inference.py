@@ -330,7 +330,7 @@ def attack(
     true.
     """
     kinds: tuple[list[canaries.Training], list[canaries.Training]] = ([], [])
-    began = last = time.perf_counter()
+    start_time = last = time.perf_counter()
     for place in range(spec.runs):
         if stopped():
             raise Cancelled
@@ -341,7 +341,7 @@ def attack(
             )
         if (now := time.perf_counter()) - last > TELL_EVERY:
             last = now
-            report(Progress(place + 1, spec.runs, now - began, ()))
+            report(Progress(place + 1, spec.runs, now - start_time, ()))
     return _result(spec, target, pair.words, kinds)
 
 

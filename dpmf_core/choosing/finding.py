@@ -60,16 +60,16 @@ class Finding:
         price = (
             f"On the data themselves a private selection cost ε = {epsilon_text(selection.epsilon)}"
         )
-        paid = f"{price} ({selection.terms})."
+        price_words = f"{price} ({selection.terms})."
         if self.question.group > 1 and isinstance(selection.spec, MethodSelection):
             together = epsilon_text(selection.spec.group_price(self.question.group))
-            paid += f" For {self.question.whom} that is ε = {together}."
+            price_words += f" For {self.question.whom} that is ε = {together}."
         if selection.score is None or selection.interval is None:
-            return f"{paid} No trial was drawn, so that it named no method."
+            return f"{price_words} No trial was drawn, so that it named no method."
         low, high = selection.interval
         winner = algorithms.find(str(selection.winner["method"])).title
         return (
-            f"{paid} It chose {winner}{self._against_twin}. Its predictions are off by about"
+            f"{price_words} It chose {winner}{self._against_twin}. Its predictions are off by about"
             f" {selection.score:.2f} ({low:.2f} to {high:.2f} by the noise that was added,"
             " but for 5% of its draws; the best of several noisy scores looks a little too good)."
         )

@@ -146,9 +146,9 @@ def _speed() -> tuple[str, str]:
     )
     seconds = []
     for _ in range(2):
-        began = time.perf_counter()
+        start = time.perf_counter()
         run(spec)
-        seconds.append(time.perf_counter() - began)
+        seconds.append(time.perf_counter() - start)
     first, second = seconds
     return f"a private run on {smallest} takes {second:.2f} s, the first {first:.1f} s", ""
 

@@ -71,9 +71,9 @@ def with_nobody(ratings: Ratings) -> Ratings:
 
 def shared_side(model: Recommender) -> Recommender:
     """A model without what some methods that promise nothing learn of single users."""
-    learnt = {"user_factors": (0, 0), "user_offsets": (0,)}
+    user_sizes = {"user_factors": (0, 0), "user_offsets": (0,)}
     empty_sides: dict[str, Any] = {
-        name: np.zeros(size) for name, size in learnt.items() if hasattr(model, name)
+        name: np.zeros(size) for name, size in user_sizes.items() if hasattr(model, name)
     }
     return replace(model, **empty_sides) if empty_sides else model
 

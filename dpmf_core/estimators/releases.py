@@ -74,8 +74,8 @@ def train(
     noise_seed, start = _seeds(random_state)
     rng = Streams(np.random.default_rng(start), int(start.generate_state(1)[0]))
     # the same result whatever the number of threads
-    with charging(data, release_plan.charge(name), ledger) as paid, single_threaded_blas:
-        noise = paid.noise(release_plan.plan, noise_seed if data.public else None)
+    with charging(data, release_plan.charge(name), ledger) as permit, single_threaded_blas:
+        noise = permit.noise(release_plan.plan, noise_seed if data.public else None)
         model = algorithms.train(release_plan.algorithm, data, noise, rng)
     assert noise.ledger == normal_form(release_plan.plan)
     return model, noise

@@ -36,10 +36,10 @@ FEWEST_PAIRS = 8  # below it a two-sided signed rank test cannot reach .01
 MONTHS, FIRST_MONTHS = 72, 4
 
 
-def _method(label: str, full: bool, **given: Value) -> Method:
+def _method(label: str, full: bool, **more: Value) -> Method:
     epochs: dict[str, Value] = {"steps": 200 if full else 30}
     return Method(
-        algorithm="no-retention", label=label, parameters={**VARIANTS[label], **epochs, **given}
+        algorithm="no-retention", label=label, parameters={**VARIANTS[label], **epochs, **more}
     )
 
 

@@ -85,17 +85,17 @@ def covering(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str,
     together = list(itertools.combinations(names, min(3, len(names))))
     remaining = corners(kind, shape, seed)
 
-    def met(corner: dict[str, Any]) -> set[tuple[Any, ...]]:
+    def groups_of(corner: dict[str, Any]) -> set[tuple[Any, ...]]:
         return {(group, *(corner[name] for name in group)) for group in together}
 
     out: list[dict[str, Any]] = []
     groups: set[tuple[Any, ...]] = set()
-    every = groups.union(*map(met, remaining))
+    every = groups.union(*map(groups_of, remaining))
     while not out or groups < every:
-        best = max(remaining, key=lambda corner: len(met(corner) - groups))
+        best = max(remaining, key=lambda corner: len(groups_of(corner) - groups))
         remaining.remove(best)
         out.append(best)
-        groups |= met(best)
+        groups |= groups_of(best)
     return out
 
 

@@ -202,8 +202,8 @@ class PrivateSelection(BaseModel, ABC):
             if data.public
             else charging(data, self.charge, lasting=not is_own(self.data.id))
         )
-        with paying as paid:
-            best = self._best(data, paid, report, stopped)
+        with paying as permit:
+            best = self._best(data, permit, report, stopped)
         unit = self.kinds[0]().guarantee().unit
         if best is None:
             return SelectionResult(self, None, {}, None, self.epsilon, data.public, "", unit)
@@ -222,25 +222,25 @@ class PrivateSelection(BaseModel, ABC):
         )
 
     def _best(
-        self, data: AnyData, paid: NoisePermit, report: Report, stopped: Callable[[], bool]
+        self, data: AnyData, permit: NoisePermit, report: Report, stopped: Callable[[], bool]
     ) -> tuple[NoisyError, Run] | None:
         """The trial with the lowest score."""
         drawing, scoring = np.random.SeedSequence([self._seed(), 0x5E1EC7]).spawn(2)
         rng = np.random.default_rng(drawing) if data.public else Secret().generator()
         best: tuple[NoisyError, Run] | None = None
-        began = time.perf_counter()
+        start_time = time.perf_counter()
         for _ in range(number_of_trials(self.distribution, self.trials, rng)):
             if stopped():
                 raise Cancelled
-            trial = run(self._place(rng, data.shape), stopped=stopped, paid=paid)
+            trial = run(self._place(rng, data.shape), stopped=stopped, paid=permit)
             _require_gaussian(trial)
             score = noisy_error(
-                trial, paid.noise(score_event(self.score_noise), scoring.spawn(1)[0])
+                trial, permit.noise(score_event(self.score_noise), scoring.spawn(1)[0])
             )
             if best is None or score.value < best[0].value:
                 best = (score, trial)
             if data.public:  # else a message a trial would tell how many there are
-                report(Progress(0, 0, time.perf_counter() - began, ()))
+                report(Progress(0, 0, time.perf_counter() - start_time, ()))
         return best
 
     def _place(self, rng: np.random.Generator, shape: Any) -> RunSpec:

@@ -15,11 +15,9 @@ every = pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
 
 def start_of(claim: Claim) -> list[Summary]:
     """Recorded results; where nothing is recorded, those of made-up runs."""
-    recorded = results.recorded_result(claim.id, "page") or results.recorded_result(
-        claim.id, "full"
-    )
-    if recorded is not None:
-        return recorded.summaries
+    result = results.recorded_result(claim.id, "page") or results.recorded_result(claim.id, "full")
+    if result is not None:
+        return result.summaries
     points = claim.points()
     return claim.results(points, {point.key: made_up(point.spec) for point in points})
 
