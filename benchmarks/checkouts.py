@@ -25,15 +25,15 @@ class Worker:
             text=True,
         )
 
-    def ask(self, **asked: Any) -> Any:
+    def ask(self, **request: Any) -> Any:
         """What it answers. Raises RuntimeError where the process ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"The worker ended at {asked}.")
+            raise RuntimeError(f"The worker ended at {request}.")
         return json.loads(line)
 
     def close(self) -> None:

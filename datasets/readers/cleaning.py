@@ -280,10 +280,10 @@ def _order(got: _Collection, rows: npt.NDArray[np.int32]) -> dates.ColumnTimes:
     return times
 
 
-def _assumed_of_times(got: _Collection, found: dates.ColumnTimes) -> list[str]:
+def _time_assumptions(got: _Collection, times: dates.ColumnTimes) -> list[str]:
     if got.times is None:
         return []
-    return [dates.READING_IS_PUBLIC, *([found.assumption] if found.assumption else [])]
+    return [dates.READING_IS_PUBLIC, *([times.assumption] if times.assumption else [])]
 
 
 def _signs(got: _Collection) -> list[str]:
@@ -377,6 +377,6 @@ def _finish(got: _Collection, table: Table) -> Rows:
         read=got.read + len(ragged_lines),
         problems=_problems(got, table, ragged_lines),
         reading_notes=reading_notes,
-        assumptions=(*table.assumptions, *_assumed_of_times(got, times)),
+        assumptions=(*table.assumptions, *_time_assumptions(got, times)),
         dates_are_ambiguous=times.ambiguous,
     )

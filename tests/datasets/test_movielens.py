@@ -325,7 +325,7 @@ def test_fetch_with_the_right_checksum(
     fetch(
         "ml-1m",
         accept_licence=True,
-        progress=lambda received, total: calls.append((received, total)),
+        progress=lambda count, total: calls.append((count, total)),
     )
     check(load("ml-1m"))
     assert calls[-1] == (archive.stat().st_size,) * 2
@@ -360,7 +360,7 @@ def test_nothing_kept_is_a_pickle(tmp_path: Path):
         assert all(arrays[name].dtype.kind in "uif" for name in arrays.files)
 
 
-def said_of(ratings, title: str) -> set[str]:
+def features_of(ratings, title: str) -> set[str]:
     """Decade and genres of a film."""
     row = ratings.item_features.values[ratings.titles.index(title)]
     return set(itertools.compress(ratings.item_features.names, row == 1))
@@ -393,7 +393,7 @@ def test_real_movielens_1m():
     per_user = np.diff(ratings.by_user)
     assert (per_user.min(), per_user.max()) == (20, 2_314)
     assert ratings.top_items(1).titles == ("American Beauty (1999)",)
-    assert said_of(ratings, "American Beauty (1999)") == {"1990s", "Comedy", "Drama"}
+    assert features_of(ratings, "American Beauty (1999)") == {"1990s", "Comedy", "Drama"}
 
 
 def test_real_movielens_100k():
@@ -408,4 +408,4 @@ def test_real_movielens_100k():
         "Star Wars (1977)",
     )
     features = {"1970s", "Action", "Adventure", "Romance", "Sci-Fi", "War"}
-    assert said_of(ratings, "Star Wars (1977)") == features
+    assert features_of(ratings, "Star Wars (1977)") == features

@@ -88,7 +88,7 @@ def test_ratings_outside_the_scale_can_be_left_out_here_and_by_a_path(tmp_path: 
         datasets.load(f"{tmp_path / 'shop.csv'}?bounds=0.5,5&outside=no")
 
 
-def brought_here() -> list[Path]:
+def upload_folders() -> list[Path]:
     """The folders of all that was brought."""
     return sorted(session_files.home().glob("*/*/"))
 
@@ -101,7 +101,7 @@ def test_a_zip_with_one_table_is_that_table() -> None:
     with pytest.raises(BadInput, match="one table"):
         session_files.preview(zip_of(a__exe="x"), "none.zip")
     # nothing unpacked stays
-    assert [path.name for path in brought_here()] == [
+    assert [path.name for path in upload_folders()] == [
         Path(upload.entry.id.partition("?")[0]).parent.name
     ]
 
@@ -122,10 +122,10 @@ def test_documents_and_matrices() -> None:
     pictures = session_files.samples(out.getvalue(), "faces.mat", {"key": "fea", "image": "4,4"})
     assert pictures.entry.holds == "images" and pictures.entry.image == (4, 4)  # type: ignore[union-attr]
     assert datasets.load(pictures.entry.id).shape == pictures.data.shape
-    before = brought_here()
+    before = upload_folders()
     with pytest.raises(BadInput):
         session_files.samples(b"\x00\x01", "what.xyz", {})
-    assert brought_here() == before
+    assert upload_folders() == before
 
 
 def test_names_cannot_be_guessed_nor_leave_the_folder() -> None:
@@ -159,7 +159,7 @@ def test_what_is_removed_or_old_is_gone() -> None:
         + session_files.LIFETIME
         + 1
     )
-    assert brought_here() == []
+    assert upload_folders() == []
 
 
 @pytest.fixture
