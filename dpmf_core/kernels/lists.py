@@ -107,8 +107,8 @@ def _bound(higher, k):  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _above(row, high, higher, bound, some, candidates, worth):  # type: ignore[no-untyped-def]
-    """How many items reach the bound, which, and their scores: found, worth (MOST,). -1 where they
-    may be more. some: as long as `high`, spoilt.
+    """How many items reach the bound, which, and their scores: candidates, worth (MOST,). -1 where
+    they may be more. some: as long as `high`, spoilt.
 
     What reaches it is written down and then counted: a question about it would be guessed wrong
     half of the time.
@@ -134,7 +134,7 @@ def _above(row, high, higher, bound, some, candidates, worth):  # type: ignore[n
 
 @compile_kernel
 def _put_in_order(candidates, worth, count, best_items):  # type: ignore[no-untyped-def]
-    """Lists the best of so many items found, which are sorted by insertion."""
+    """Lists the best of so many candidates, which are sorted by insertion."""
     for each in range(1, count):
         score, item, at = worth[each], candidates[each], each
         while at > 0 and (

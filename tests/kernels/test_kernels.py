@@ -428,18 +428,18 @@ from dpmf_core.kernels import rounding, rows
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
 kernels.ready()
-def compiled():
+def signature_counts():
     modules = discrete, errors, least_squares, lists, narrow, normal_equations, rounding, rows
     loops = {(m.__name__, name): it for m in modules for name, it in vars(m).items()}
     return {key: len(it.signatures) for key, it in loops.items() if hasattr(it, "signatures")}
-held = compiled()
+before = signature_counts()
 for noise in ("continuous", "discrete"):
     budget = {"epsilon": 5, "delta": 1e-5, "noise": noise}
     spec = RunSpec.parse(
         data={"id": "cinema-small"}, algorithm="dpals", budget=budget, parameters={"steps": 1}
     )
     run(spec)
-print([name for (_, name), _ in set(held.items()) ^ set(compiled().items())], len(held))
+print([name for (_, name), _ in set(before.items()) ^ set(signature_counts().items())], len(before))
 """
     fresh = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     missing, count = fresh.stdout.rsplit(maxsplit=1)
