@@ -471,7 +471,7 @@ PUT_AND_DIE = """
 import os, signal, sys
 from pathlib import Path
 from dpmf_core.runs import artefacts, store as module
-from tests.runs.test_store import made
+from tests.runs.test_store import small_run
 
 at, calls = int(sys.argv[2]), 0
 def flush(descriptor):
@@ -479,9 +479,9 @@ def flush(descriptor):
     calls += 1
     if calls == at:
         os.kill(os.getpid(), signal.SIGKILL)
-kept = module.Store(Path(sys.argv[1]))
+run_store = module.Store(Path(sys.argv[1]))
 artefacts.os.fsync = flush
-kept.put(made("cut", fill=9.0))
+run_store.put(small_run("cut", fill=9.0))
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -489,11 +489,11 @@ PUT_FOR_EVER = """
 import itertools, sys
 from pathlib import Path
 from dpmf_core.runs.store import Store
-from tests.runs.test_store import made
+from tests.runs.test_store import small_run
 
 store = Store(Path(sys.argv[1]))
 for i in itertools.count():
-    store.put(made(f"{sys.argv[2]}-{i}", fill=float(i)))
+    store.put(small_run(f"{sys.argv[2]}-{i}", fill=float(i)))
     print(i, flush=True)
 """
 
