@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from dpmf_core.interrupts import SENTENCE
-from tests.cli.test_processes import heard
+from tests.cli.test_processes import default_interrupts
 from tests.support.engines import CATALOGUE
 
 ROOT = Path(__file__).parents[1]
@@ -39,7 +39,7 @@ FIRST = "dpmf_core.interrupts"  # what a program of ours imports first
 def start(arguments: Sequence[str], data: Path, **known: str) -> subprocess.Popen[str]:
     """A program that tells of each import on standard error."""
     env = {**os.environ, "DPMF_DATA": str(data), "DPMF_CATALOGUE": CATALOGUE, **known}
-    with heard():
+    with default_interrupts():
         command, pipe = [sys.executable, "-X", "importtime", *arguments], subprocess.PIPE
         return subprocess.Popen(
             command, cwd=ROOT, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True
@@ -97,7 +97,7 @@ def test_ctrl_c_at_every_moment_of_the_servers_start(imports: int, tmp_path: Pat
 
 def test_ctrl_c_stops_a_server_that_runs(tmp_path: Path) -> None:
     env = {**os.environ, "DPMF_DATA": str(tmp_path)}
-    with heard():
+    with default_interrupts():
         child = subprocess.Popen(
             [sys.executable, *SERVER],
             cwd=ROOT,

@@ -101,7 +101,10 @@ def summary(data: Ratings) -> None:
             fig, "data.activity", "Ratings of each user and of each item.", counts, leaves=False
         )
     with right:
-        table = pd.DataFrame([vars(share) for share in shares(data)])
+        table = pd.DataFrame(
+            {"kept": it.selection, "items": it.items, "observations": it.observations}
+            for it in shares(data)
+        )
         charts.show(
             charts.shares(table),
             "data.shares",

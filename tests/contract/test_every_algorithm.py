@@ -41,7 +41,7 @@ def recommended_for(case: Case) -> Algorithm:
 def assert_sound(
     outcome: Outcome, algorithm: Algorithm, data: Any, level: float, home: Home
 ) -> None:
-    assert outcome.spent == normal_form(algorithm.plan(data.shape, level))
+    assert outcome.ledger == normal_form(algorithm.plan(data.shape, level))
     assert all(np.isfinite(array).all() for array in outcome.shared.values())
     home.assert_sound(outcome.model, data)
 
@@ -303,7 +303,7 @@ def test_dp_accounting_agrees_on_the_cost(case: Case, relation: Relation) -> Non
     accountant = PLDAccountant(
         NeighboringRelation.REPLACE_ONE if has_samples else NeighboringRelation.ADD_OR_REMOVE_ONE
     )
-    for leaf, count in record(ready.algorithm, world, level=ready.level).spent:
+    for leaf, count in record(ready.algorithm, world, level=ready.level).ledger:
         factor = leaf.replace_one_factor if relation is Relation.REPLACE_ONE else 1.0
         z = leaf.noise_multiplier / factor
         noise = {

@@ -62,8 +62,8 @@ class Environment:
     @property
     def variables(self) -> dict[str, str]:
         unset = ("PYTHONPATH", "DPMF_CATALOGUE", "DPMF_LEDGER")
-        inherited = {name: value for name, value in os.environ.items() if name not in unset}
-        return inherited | {"DPMF_DATA": str(self.home)}
+        outer = {name: value for name, value in os.environ.items() if name not in unset}
+        return outer | {"DPMF_DATA": str(self.home)}
 
     def run(self, program: str, *arguments: str) -> str:
         """What a program of the environment prints on standard output."""

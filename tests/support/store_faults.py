@@ -24,7 +24,7 @@ from dpmf_core.privacy.accounts import Account
 from dpmf_core.runs import backup, repair
 from dpmf_core.runs.store import Store
 from tests.privacy.test_accounts import CHARGE
-from tests.runs.test_store import as_version_2, made
+from tests.runs.test_store import as_version_2, small_run
 
 COUNT, ONCE, FROM_THEN_ON, KILL, TEAR = range(5)
 MODES = {
@@ -58,8 +58,8 @@ TWO: State = {"a": (1.0, ""), "b": (2.0, "mine")}
 
 def two(folder: Path) -> None:
     store = Store(folder / RUNS)
-    store.put(made("a", fill=1.0))
-    store.put(made("b", fill=2.0))
+    store.put(small_run("a", fill=1.0))
+    store.put(small_run("b", fill=2.0))
     store.annotate("b", "mine", "")
     store.close()
 
@@ -68,8 +68,8 @@ def left_over(folder: Path) -> None:
     """What killed processes leave: a run without a row, half a file, a deleted run's file."""
     two(folder)
     store = Store(folder / RUNS)
-    store.put(made("gone", fill=5.0))
-    store.put(made("c", fill=3.0))
+    store.put(small_run("gone", fill=5.0))
+    store.put(small_run("c", fill=3.0))
     store.close()
     with sqlite3.connect(folder / RUNS / "index.sqlite") as db:
         db.execute("INSERT INTO doomed SELECT artefact FROM stored WHERE key = 'gone'")
@@ -91,7 +91,7 @@ def malformed_index(folder: Path) -> None:
 
 
 def older(folder: Path) -> None:
-    as_version_2(folder / RUNS, {"a": made("a", fill=1.0), "bb": made("bb", fill=1.0)})
+    as_version_2(folder / RUNS, {"a": small_run("a", fill=1.0), "bb": small_run("bb", fill=1.0)})
 
 
 def backed_up(folder: Path) -> None:
@@ -100,7 +100,7 @@ def backed_up(folder: Path) -> None:
     backup.back_up(folder / "whole.zip")
     shutil.rmtree(folder / RUNS)
     store = Store(folder / RUNS)
-    store.put(made("c", fill=3.0))
+    store.put(small_run("c", fill=3.0))
     store.close()
 
 
@@ -111,9 +111,9 @@ def open_store(folder: Path) -> None:
 OLDER: State = {"a": (1.0, "of a"), "bb": (1.0, "of bb")}
 TWO_AND_C: State = {**TWO, "c": (3.0, "")}
 OPERATIONS = {
-    "put": Operation(two, lambda store: store.put(made("c", fill=3.0)), TWO, TWO_AND_C),
+    "put": Operation(two, lambda store: store.put(small_run("c", fill=3.0)), TWO, TWO_AND_C),
     "replace": Operation(
-        two, lambda store: store.put(made("b", fill=4.0)), TWO, TWO | {"b": (4.0, "mine")}
+        two, lambda store: store.put(small_run("b", fill=4.0)), TWO, TWO | {"b": (4.0, "mine")}
     ),
     "annotate": Operation(
         two, lambda store: store.annotate("a", "new", ""), TWO, TWO | {"a": (1.0, "new")}
@@ -172,7 +172,7 @@ def attempt_with_fault(
         (folder.parent / "calls").write_text(str(library.faults_calls()))
         return status
     if isinstance(target, Store):
-        target.put(made("later", fill=9.0))
+        target.put(small_run("later", fill=9.0))
         target.close()
     elif operation.prepare is not malformed_index:
         open_store(folder)
