@@ -55,7 +55,7 @@ def test_a_bad_link_is_named_and_the_page_still_opens() -> None:
 
 
 def test_without_results_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results, "RECORDED", tmp_path)
+    monkeypatch.setattr(results, "RECORDED_FOLDER", tmp_path)
     app = settled(page())
     assert not app.exception
     assert "No exponent yet" in app.info[0].value
