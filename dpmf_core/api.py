@@ -131,7 +131,7 @@ def fit(
     parameters: of the algorithm. The result holds `record` (metrics, epsilon by every rule, ledger,
     curves), `arrays` and `model`.
     """
-    dataset, own_data, data_fields = _source(data, bounds, [algorithm], item_features)
+    dataset, own_data, fields = _source(data, bounds, [algorithm], item_features)
     budget = {
         "epsilon": epsilon,
         "delta": _delta(delta, dataset, epsilon is not None and row_count == "private"),
@@ -141,7 +141,7 @@ def fit(
     }
     spec = RunSpec.parse(
         data={
-            **data_fields,
+            **fields,
             "top_items": top_items,
             "item_choice": item_choice,
             "row_count": row_count,
@@ -154,9 +154,11 @@ def fit(
         seed=seed,
         curve_points=curve_points,
     )
-    with _spread_over(data, algorithm, spread):
-        with contextlib.closing(Store()) if keep else contextlib.nullcontext() as store:
-            return _run(spec, own_data, ledger, store, individual=individual)
+    with (
+        _spread_over(data, algorithm, spread),
+        contextlib.closing(Store()) if keep else contextlib.nullcontext() as store,
+    ):
+        return _run(spec, own_data, ledger, store, individual=individual)
 
 
 def _spread_over(
@@ -332,14 +334,9 @@ def sweep(
     )
     _require_sweepable(data, methods, epsilons, noisy_errors)
     ids = [method.algorithm for method in methods]
-    dataset, own_data, data_fields = _source(data, bounds, ids, item_features)
+    dataset, own_data, fields = _source(data, bounds, ids, item_features)
     sweep_spec = Sweep.parse(
-        data={
-            **data_fields,
-            "top_items": top_items,
-            "item_choice": item_choice,
-            "row_count": row_count,
-        },
+        data={**fields, "top_items": top_items, "item_choice": item_choice, "row_count": row_count},
         methods=methods,
         epsilons=tuple(epsilons),
         seeds=tuple(seeds),

@@ -31,8 +31,8 @@ FRAME = pd.DataFrame({"user": RATINGS.users, "item": RATINGS.items, "rating": RA
 X, Y = FRAME[["user", "item"]], FRAME["rating"]
 
 
-def private(**given: Any) -> PrivateRecommender:
-    return PrivateRecommender(**{"epsilon": 5.0, "bounds": BOUNDS, "public": True, **given})
+def private(**parameters: Any) -> PrivateRecommender:
+    return PrivateRecommender(**{"epsilon": 5.0, "bounds": BOUNDS, "public": True, **parameters})
 
 
 # ---- the conventions -----------------------------------------------------------------------------

@@ -99,7 +99,7 @@ PLACES = {
         "Every setting of a server: its value, where that comes from, what it means.",
     ),
     "spent": Place(
-        "dpmf_core.cli.accounts:spent",
+        "dpmf_core.cli.accounts:total_spent",
         (
             "What was drawn so far from the private data DATA (a path, or an id of"
             " `datasets`), as one epsilon, and what it is made of."

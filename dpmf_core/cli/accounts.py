@@ -27,7 +27,7 @@ WITH = (
 )
 
 
-@click.command()
+@click.command("spent")
 @click.argument("data", metavar="DATA")
 @click.option(
     "--budget",
@@ -42,7 +42,7 @@ WITH = (
 )
 @ledger_option
 @json_option
-def spent(
+def total_spent(
     data: str,
     budget: float | None,
     delta: float | None,
@@ -80,8 +80,8 @@ def spent(
 
 
 def _record(account: Account) -> dict[str, Any]:
-    budget = account.budget
-    return asdict(account.total) | {
+    budget, total = account.budget, asdict(account.total)
+    return {name.removeprefix("n_"): value for name, value in total.items()} | {
         "budget": budget.model_dump(mode="json") if budget else None,
         "lines": [asdict(line) for line in account.lines],
     }

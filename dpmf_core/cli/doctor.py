@@ -6,7 +6,7 @@ import platform
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -27,11 +27,15 @@ LIBRARIES = ("streamlit", "numpy", "scipy", "pandas", "plotly", "scikit-learn", 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked at, what was found, and what to do about it; '' where all is well."""
+    """What was looked at, its state, and what to do about it; '' where all is well."""
 
     what: str
-    found: str
+    state: str
     advice: str = ""
+
+    def export(self) -> dict[str, str]:
+        """As JSON has it."""
+        return {"what": self.what, "found": self.state, "advice": self.advice}
 
 
 @click.command()
@@ -47,9 +51,9 @@ def doctor(context: click.Context, quick: bool, as_json: bool) -> None:
     findings = [_finding(what, look) for what, look in looks]
     wrong = [it for it in findings if it.advice]
     if as_json:
-        click.echo(to_json([asdict(it) for it in findings]))
+        click.echo(to_json([it.export() for it in findings]))
     else:
-        rows = [[it.what, it.found] for it in findings]
+        rows = [[it.what, it.state] for it in findings]
         ends = [f"{it.what}: {it.advice}" for it in wrong] or ["Nothing is wrong."]
         click.echo("\n".join([table(["looked at", "found"], rows), "", *ends]))
     if wrong:

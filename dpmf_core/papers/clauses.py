@@ -34,8 +34,8 @@ class Clause:
     """One statement of a source.
 
     words: the statement, in our words, as the end of "the source says that".
-    margin: by how much it holds; zero or less: it does not. Raises NotMeasured.
-    figures: the numbers that decide it, as they are printed. Raises NotMeasured.
+    margin: by how much it holds; zero or less: it does not. Raises MissingResult.
+    figures: the numbers that decide it, as they are printed. Raises MissingResult.
     """
 
     words: str
@@ -43,7 +43,7 @@ class Clause:
     figures: Callable[[Results], str]
 
     def verdict(self, results: Results) -> ClauseVerdict:
-        """Raises NotMeasured where a result is missing or is not a number."""
+        """Raises MissingResult where a result is missing or is not a number."""
         margin = self.margin(results)
         if math.isnan(margin):
             raise MissingResult(f"a figure is not a number: {self.figures(results)}")
@@ -69,7 +69,7 @@ class Median:
         return self.place(results).median
 
     def place(self, results: Results) -> Summary:
-        """The measured place. Raises NotMeasured, also where several fit."""
+        """The measured place. Raises MissingResult, also where several fit."""
         grid = dict(self.grid or {})
         fitting = [
             it
@@ -99,7 +99,7 @@ class Mean(Median):
 def line(results: Results, label: str, name: str, **fixed: Value) -> dict[float, float]:
     """A method's medians along `epsilon` or one grid parameter, in its order.
 
-    fixed: what other parameters must be. Raises NotMeasured where there is no such place, or two.
+    fixed: what other parameters must be. Raises MissingResult where there is no such place, or two.
     """
     out: dict[float, float] = {}
     for it in results:

@@ -28,7 +28,7 @@ class Exponent:
 def exponent(draws: Iterable[tuple[float, float]], confidence: float = CONFIDENCE) -> Exponent:
     """The exponent of error over x by least squares on logarithms, with Student's interval.
 
-    draws: (x, error) of every run, x positive. Raises NotMeasured below three draws or two x.
+    draws: (x, error) of every run, x positive. Raises MissingResult below three draws or two x.
     """
     logs = [(math.log(x), math.log(max(error, SMALLEST))) for x, error in draws]
     places = len({x for x, _ in logs})

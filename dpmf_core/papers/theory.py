@@ -50,7 +50,7 @@ class Comparison:
 
 
 def compare_bound(bound: Bound, axis: Axis, results: Results) -> Comparison:
-    """A bound beside results of its algorithm along an axis. Raises NotMeasured."""
+    """A bound beside results of its algorithm along an axis. Raises MissingResult."""
     draws = tuple(draws_along(results, axis))
     slope = measured_exponent(results, axis)
     start, error = min(_medians(draws).items())

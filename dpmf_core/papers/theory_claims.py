@@ -99,7 +99,7 @@ def best_steps(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary
 
 
 def draws_along(results: Results, axis: Axis) -> list[tuple[float, float]]:
-    """(place on the axis, error) of every draw. Raises NotMeasured where a result has no place."""
+    """(axis place, error) of every draw. Raises MissingResult where a result has no place."""
     out = []
     for it in results:
         at = it.epsilon if axis == "epsilon" else it.grid.get(axis)
@@ -110,7 +110,7 @@ def draws_along(results: Results, axis: Axis) -> list[tuple[float, float]]:
 
 
 def measured_exponent(results: Results, axis: Axis) -> Exponent:
-    """The exponent of the error along the axis. Raises NotMeasured."""
+    """The exponent of the error along the axis. Raises MissingResult."""
     return exponent(draws_along(results, axis))
 
 

@@ -154,7 +154,7 @@ def _order(source_values: Mapping[str, float]) -> tuple[Clause, ...]:
 
 
 def by_draw(results: Results, label: str) -> np.ndarray:
-    """A method's mean excess over shares in each draw (n_draws,). Raises NotMeasured."""
+    """A method's mean excess over shares in each draw (n_draws,). Raises MissingResult."""
     lines = [it.draws for it in results if it.label == label]
     if not lines or len({len(draws) for draws in lines}) != 1:
         raise MissingResult(f"{label} lacks draws")

@@ -62,7 +62,7 @@ def controls() -> tuple[Bound, Axis]:
 
 
 def last_results(algorithm: str, axis: Axis) -> Results:
-    """The last results of an algorithm along an axis. Raises NotMeasured where there are none."""
+    """The last results of an algorithm along an axis. Raises MissingResult where there are none."""
     last = results.last(CLAIMS[claim_id(algorithm, axis)])
     if last is None:
         raise MissingResult(f"{algorithm} was not measured along {axis} yet")
@@ -70,7 +70,7 @@ def last_results(algorithm: str, axis: Axis) -> Results:
 
 
 def measured_here(bound: Bound, axis: Axis) -> Results:
-    """Runs of this machine, at page size. Raises NotMeasured until they have ended."""
+    """Runs of this machine, at page size. Raises MissingResult until they have ended."""
     claim = figures_of("theory")[claim_id(bound.algorithm, axis)]
     points = claim.points()
     runs = run_progress.request("theory", {point.key: point.spec for point in points})
