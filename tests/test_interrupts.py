@@ -36,9 +36,9 @@ SERVER = ("app.py", "--server.headless", "true", "--server.port", "0")
 FIRST = "dpmf_core.interrupts"  # what a program of ours imports first
 
 
-def start(arguments: Sequence[str], data: Path, **known: str) -> subprocess.Popen[str]:
+def start(arguments: Sequence[str], data: Path, **variables: str) -> subprocess.Popen[str]:
     """A program that tells of each import on standard error."""
-    env = {**os.environ, "DPMF_DATA": str(data), "DPMF_CATALOGUE": CATALOGUE, **known}
+    env = {**os.environ, "DPMF_DATA": str(data), "DPMF_CATALOGUE": CATALOGUE, **variables}
     with default_interrupts():
         command, pipe = [sys.executable, "-X", "importtime", *arguments], subprocess.PIPE
         return subprocess.Popen(
@@ -123,7 +123,7 @@ def test_ctrl_c_stops_a_server_that_runs(tmp_path: Path) -> None:
 
 
 def run(
-    command: str, data: Path, shell: str = "{}", **known: str
+    command: str, data: Path, shell: str = "{}", **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """A command of ours within a line of the shell, which tells its exit code last."""
     env = {
@@ -131,7 +131,7 @@ def run(
         "DPMF_DATA": str(data),
         "DPMF_CATALOGUE": CATALOGUE,
         "DPMF_ENGINE": "threads",
-        **known,
+        **variables,
     }
     line = shell.format(f"{sys.executable} -m dpmf_core {command}")
     return subprocess.run(
