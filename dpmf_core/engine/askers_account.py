@@ -75,8 +75,8 @@ class AskersAccount:
             " nothing was drawn. Start it again."
         )
 
-    def settle(self, entry: str, charge: Charge, drawn: Ledger, state: State) -> None:
-        self.tell({"entry": entry, "drawn": json.dumps(ledger_rows(drawn)), "state": state})
+    def settle(self, entry: str, charge: Charge, ledger: Ledger, state: State) -> None:
+        self.tell({"entry": entry, "drawn": json.dumps(ledger_rows(ledger)), "state": state})
 
 
 def deliver_answer(entry: str, answer: Answer) -> None:

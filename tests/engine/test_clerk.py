@@ -176,7 +176,7 @@ def test_an_answer_does_not_wait_for_a_worker_that_hangs() -> None:
     class Client:
         status = "running"
 
-        def run(self, action: Any, *given: Any, workers: Any = None, on_error: str) -> None:
+        def run(self, action: Any, *arguments: Any, workers: Any = None, on_error: str) -> None:
             if workers is None:  # everybody, who hangs too
                 hangs.wait(30)
             else:
@@ -210,7 +210,7 @@ def test_what_a_run_that_is_ended_with_its_worker_drew_is_known_no_more(
     monkeypatch.setattr(run_queue, "GRACE", 0.2)
     over = threading.Event()
 
-    def hang(*given: Any) -> None:
+    def hang(*arguments: Any) -> None:
         over.wait(60)
         raise BadInput("too late")
 

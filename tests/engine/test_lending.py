@@ -107,7 +107,7 @@ def test_what_goes_wrong_with_private_data_is_sealed_and_in_no_log(
 ) -> None:
     """An error that nobody foresaw may hold a rating, and Dask writes what a task raises."""
 
-    def fail(*given: Any, **more: Any) -> None:
+    def fail(*arguments: Any, **more: Any) -> None:
         raise ValueError("user 17 rated item 4 with 5 stars")
 
     monkeypatch.setattr(execution, "run", fail)

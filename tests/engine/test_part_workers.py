@@ -130,8 +130,8 @@ def test_large_sums_are_made_once_for_each_thread(
 def test_a_part_that_is_counted_twice_is_never_released(
     own: PartitionedRatings, way: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def twice(part_request: PartRequest, work: bytes, *held: Any) -> PartialSum:
-        partial_sum = fold_parts(part_request, work, *held)
+    def twice(part_request: PartRequest, work: bytes, *held_parts: Any) -> PartialSum:
+        partial_sum = fold_parts(part_request, work, *held_parts)
         return PartialSum((*partial_sum.places, 0), partial_sum.total)
 
     monkeypatch.setattr(part_workers, "fold_parts", twice)

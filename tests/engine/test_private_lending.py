@@ -42,9 +42,9 @@ def plan(run_spec: RunSpec) -> Any:
     return planning.charge_before(run_spec, data_access.open_anywhere(run_spec.data)).ledger
 
 
-def total_epsilon(*asked: RunSpec) -> float:
+def total_epsilon(*run_specs: RunSpec) -> float:
     """Epsilon of these runs' whole plans together."""
-    leaves = [Repeat(leaf, count) for it in asked for leaf, count in plan(it)]
+    leaves = [Repeat(leaf, count) for it in run_specs for leaf, count in plan(it)]
     return exactly(sequence(*leaves), DELTA)
 
 
