@@ -146,13 +146,13 @@ class SampleChoice:
         algorithm: str | None = None,
         parameters: dict[str, Any] | None = None,
         data: dict[str, Any] | None = None,
-        **changed: Any,
+        **changes: Any,
     ) -> RunSpec:
         """The run that is chosen, or a relative of it. Raises BadInput."""
         budget = {
-            "epsilon": changed.get("epsilon", self.epsilon),
+            "epsilon": changes.get("epsilon", self.epsilon),
             "delta": self.delta,
-            "calibration": changed.get("calibration", self.calibration),
+            "calibration": changes.get("calibration", self.calibration),
             "noise": self.noise,
         }
         return RunSpec.parse(
@@ -165,5 +165,5 @@ class SampleChoice:
             algorithm=algorithm or self.algorithm,
             parameters=parameters or {},
             budget=budget,
-            seed=changed.get("seed", self.seed),
+            seed=changes.get("seed", self.seed),
         ).canonical()
