@@ -154,11 +154,12 @@ def fit(
         seed=seed,
         curve_points=curve_points,
     )
-    with (
-        _spread_over(data, algorithm, spread),
-        contextlib.closing(Store()) if keep else contextlib.nullcontext() as store,
-    ):
+    with _spread_over(data, algorithm, spread), _open_store(keep) as store:
         return _run(spec, own_data, ledger, store, individual=individual)
+
+
+def _open_store(keep: bool) -> contextlib.AbstractContextManager[Store | None]:
+    return contextlib.closing(Store()) if keep else contextlib.nullcontext()
 
 
 def _spread_over(
@@ -328,10 +329,7 @@ def sweep(
     on_run: is called with each run as it is there (`dpmf_core.adapters.mlflow.log_run`). Raises
     BadInput before the first run where any of them could not start.
     """
-    methods = tuple(
-        Method(algorithm=method, label=method) if isinstance(method, str) else method
-        for method in algorithms
-    )
+    methods = _methods(algorithms)
     _require_sweepable(data, methods, epsilons, noisy_errors)
     ids = [method.algorithm for method in methods]
     dataset, own_data, fields = _source(data, bounds, ids, item_features)
@@ -353,6 +351,13 @@ def sweep(
     runs = _run_all({point.key: point.spec for point in points}, own_data, ledger, on_run)
     noisy = {} if noisy_errors is None else release(runs, noisy_errors, ledger)
     return Swept(points, runs, noisy, noisy_errors)
+
+
+def _methods(algorithms: Iterable[str | Method]) -> tuple[Method, ...]:
+    return tuple(
+        Method(algorithm=method, label=method) if isinstance(method, str) else method
+        for method in algorithms
+    )
 
 
 def _require_sweepable(
