@@ -36,27 +36,26 @@ EPOCHS = (
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MONTH_NAME = "name"  # what stands in a date beside its numbers
 CLOCK = (
-    r"(?:[T"
-    r" ,]+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,6})\d*)?)?\s*(?P<half>[AaPp])?(?(half)\.?[Mm]\.?))?"  # noqa: E501
+    r"(?:[T ,]+(?P<hour>\d{1,2}):(?P<minute>\d{2})"
+    r"(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,6})\d*)?)?"
+    r"\s*(?P<half>[AaPp])?(?(half)\.?[Mm]\.?))?"
     r"\s*(?:UTC|GMT|Z)?(?P<away>[+-]\d{2}:?\d{2})?$"
 )
 WEEKDAY = r"^(?:[A-Za-z]{3,9}\.?,?\s+)?"
 NUMERIC = re.compile(
-    r"^(?P<first>\d{1,2})[/.\-"
-    r" ]\s?(?P<second_>\d{1,2})(?:[/.\-]\s?|,?\s)(?P<year>\d{4}|\d{2})(?!\d)" + CLOCK
+    r"^(?P<first>\d{1,2})[/.\- ]\s?(?P<second_>\d{1,2})"
+    r"(?:[/.\-]\s?|,?\s)(?P<year>\d{4}|\d{2})(?!\d)" + CLOCK
 )
 YEAR_FIRST = re.compile(
     r"^(?P<year>\d{4})[/. \-](?P<month>\d{1,2})[/. \-](?P<day>\d{1,2})(?!\d)" + CLOCK
 )
 DAY_NAMED = re.compile(
-    WEEKDAY
-    + r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?[\s\-/]*(?P<name>[A-Za-z]{3,9})\.?,?[\s\-/]*(?P<year>\d{4}|\d{2})(?!\d)"  # noqa: E501
-    + CLOCK
+    WEEKDAY + r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?[\s\-/]*(?P<name>[A-Za-z]{3,9})"
+    r"\.?,?[\s\-/]*(?P<year>\d{4}|\d{2})(?!\d)" + CLOCK
 )
 NAME_FIRST = re.compile(
-    WEEKDAY
-    + r"(?P<name>[A-Za-z]{3,9})\.?[\s\-]+(?P<day>\d{1,2})(?:st|nd|rd|th)?,?[\s\-]+(?P<year>\d{4})(?!\d)"  # noqa: E501
-    + CLOCK
+    WEEKDAY + r"(?P<name>[A-Za-z]{3,9})\.?[\s\-]+(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+    r",?[\s\-]+(?P<year>\d{4})(?!\d)" + CLOCK
 )
 # as C's ctime writes it
 YEAR_LAST = re.compile(
@@ -94,11 +93,9 @@ class Column:
     """
 
     def __init__(self, order: Order | None = None) -> None:
-        self._order, self._parts, self._signs = (
-            order,
-            [],
-            set[str](),
-        )  # type: tuple[Order | None, list[_Part], set[str]]
+        self._order: Order | None = order
+        self._parts: list[_Part] = []
+        self._signs: set[str] = set()
         self._examples: dict[str, str] = {}
 
     def take(self, column: pa.Array) -> None:

@@ -8,7 +8,6 @@ import os
 import tempfile
 import threading
 from collections.abc import AsyncIterator
-from typing import Any
 
 from dpmf_core.errors import BadInput
 from dpmf_core.paths import workplace
@@ -44,7 +43,7 @@ def round_made() -> None:
 
 
 @contextlib.asynccontextmanager
-async def watching(_app: Any) -> AsyncIterator[dict[str, Any]]:
+async def watching() -> AsyncIterator[None]:
     """As long as the server runs.
 
     Temporary files of it and its workers lie in a folder of its process, which goes with it.
@@ -58,6 +57,6 @@ async def watching(_app: Any) -> AsyncIterator[dict[str, Any]]:
     caretaker = Caretaker()
     caretaker.start()
     try:
-        yield {}
+        yield
     finally:
         caretaker.stop()

@@ -38,7 +38,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     sessions that go are seen off, and its operator's door is open.
     """
     async with contextlib.AsyncExitStack() as stack:
-        await stack.enter_async_context(housekeeping.watching(app))
+        await stack.enter_async_context(housekeeping.watching())
         await stack.enter_async_context(warming.going())
         stack.callback(asyncio.create_task(sessions.watch()).cancel)
         try:

@@ -21,8 +21,8 @@ def parts() -> Split:
     return split(datasets.load("cinema-small"), SplitSpec(), 0)
 
 
-def _error(parts: Split, **chosen: Any) -> float:
-    model = fit_by_name("als", parts.train, **chosen).model
+def _error(parts: Split, **options: Any) -> float:
+    model = fit_by_name("als", parts.train, **options).model
     own = model.personal(parts.history)
     return rmse(model.predict(own, parts.test.users, parts.test.items), parts.test.values)
 

@@ -20,9 +20,9 @@ def solve_count(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     calls: list[int] = []
     solve = kernels.solve_rows
 
-    def counting_solve(*given: object, **named: object) -> object:
+    def counting_solve(*args: object, **kwargs: object) -> object:
         calls.append(1)
-        return solve(*given, **named)  # type: ignore[arg-type]
+        return solve(*args, **kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(kernels, "solve_rows", counting_solve)
     return lambda: len(calls)

@@ -105,7 +105,7 @@ class ForeignTable:
     """A table of another library, which can be had by one protocol alone."""
 
     def __init__(self, frame: pd.DataFrame, protocol: str) -> None:
-        setattr(type(self), protocol, lambda self, *given, **named: getattr(frame, protocol)())
+        setattr(type(self), protocol, lambda self, *args, **kwargs: getattr(frame, protocol)())
 
 
 @pytest.mark.filterwarnings("ignore:The Dataframe Interchange Protocol is deprecated")

@@ -89,7 +89,7 @@ def test_another_seed_is_another_cinema() -> None:
 def test_large_cinemas_are_listed_and_present(name: str) -> None:
     entry: Any = datasets.entry_of(name)
     assert entry in datasets.in_parts() and entry not in datasets.catalogue()
-    assert datasets.present(name) and datasets.stamp(name) == 0
+    assert datasets.present(name) and datasets.stamp(name) == ()
     data = datasets.load(name)
     assert isinstance(data, PartitionedRatings) and data.public
     assert data.shape.n_users == entry.n_users and data.n_items == len(data.titles or ())

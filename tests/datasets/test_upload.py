@@ -182,12 +182,12 @@ def test_bounds_are_declared_or_the_table_refused(bounds):
         read_ratings(table(*GOOD), bounds=bounds)
 
 
-def test_declared_sizes_end_the_assumptions():
+def test_a_declared_number_of_users_ends_an_assumption():
     ratings, _, _ = read_ratings(table(*GOOD), n_users=10, n_items=6)
     assert (ratings.n_users, ratings.n_items, ratings.assumptions, len(ratings.titles)) == (
         10,
         6,
-        (),
+        ("the items in the file are public",),  # how many there are does not say which
         6,
     )
     assert read_ratings(table(*GOOD), n_users=5)[0].assumptions == (
@@ -195,6 +195,7 @@ def test_declared_sizes_end_the_assumptions():
     )
     assert read_ratings(table(*GOOD), n_items=4)[0].assumptions == (
         "the number of users is public",
+        "the items in the file are public",
     )
     with pytest.raises(BadInput, match=r"declared to have 4 users\. It has 5"):
         read_ratings(table(*GOOD), n_users=4)
