@@ -100,7 +100,7 @@ def restore(file: Path, as_json: bool) -> None:
     lines = [
         (
             f"{_count(report.runs, 'run')} and {_count(report.files, 'other file')} were added;"
-            f" {_count(report.known_runs, 'run')} of the backup were here already."
+            f" {_count(report.known, 'run')} of the backup were here already."
         ),
         *report.sentences,
     ]

@@ -42,10 +42,10 @@ class Backup:
 
 @dataclass(frozen=True)
 class RestoreResult:
-    """What a restore added. known_runs: runs that were here already; sentences: about accounts."""
+    """What a restore added. known: runs that were here already; sentences: about accounts."""
 
     runs: int
-    known_runs: int
+    known: int
     files: int
     sentences: tuple[str, ...]
 

@@ -40,8 +40,16 @@ def test_workers_of_this_machine_add_up_the_parts(say: Any, table: str) -> None:
     spread = say(*common, "--spread")
     assert spread.code == 0
     again = say(*common)  # the same run: it is not made again
-    assert again.json["metrics"] == spread.json["metrics"]
-    assert again.json["created"] == spread.json["created"]
+    assert again.json == spread.json | {"cached": True}
+
+
+def test_an_exported_program_does_not_say_where_a_private_file_lies(say: Any, table: str) -> None:
+    folder = str(Path(table.partition("?")[0]).parent)
+    assert say("fit", "--dataset", table, "--algorithm", "private-bias", "--epsilon", "1").code == 0
+    key = say("runs").out.splitlines()[-1].split()[0]
+    for flag in ("--script", "--notebook"):
+        output = say("runs", "export", key, flag)
+        assert output.code == 0 and "private-bias" in output.out and folder not in output.out
 
 
 @pytest.mark.slow

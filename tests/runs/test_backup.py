@@ -65,12 +65,12 @@ def test_a_backup_brings_everything_back_to_an_empty_folder(data: Path, tmp_path
     assert {path.name for path in tmp_path.iterdir()} == {"data", "whole.zip"}
     data.rename(tmp_path / "old")
     report = restore(tmp_path / "whole.zip")
-    assert (report.runs, report.known_runs, report.files) == (2, 0, 1)
+    assert (report.runs, report.known, report.files) == (2, 0, 1)
     assert Store().rows() == rows and Store().check() == []
     assert account(data).total == total and account(data).budget is not None
     assert (data / "lessons" / "abc.json").read_text() == "{}"
     again = restore(tmp_path / "whole.zip")
-    assert (again.runs, again.known_runs, again.files, again.sentences) == (0, 2, 0, ())
+    assert (again.runs, again.known, again.files, again.sentences) == (0, 2, 0, ())
 
 
 def test_restoring_an_older_backup_forgets_nothing_that_was_spent(
@@ -129,7 +129,7 @@ def test_a_run_that_is_here_stays_as_it_is_and_a_damaged_one_is_replaced(
             tamper(path)
     assert len(store.check()) == 1
     report = restore(tmp_path / "old.zip")
-    assert (report.runs, report.known_runs) == (1, 1) and store.check() == []
+    assert (report.runs, report.known) == (1, 1) and store.check() == []
     assert {row["key"]: row["note"] for row in store.rows()} == {"a": "", "b": "newer"}
 
 
