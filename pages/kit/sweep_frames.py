@@ -16,7 +16,6 @@ from pages.kit.language import local_figure, say
 # ends the label of a method whose noise is set by its source's rule
 SOURCE_SUFFIX = ", source's noise"
 NO_PROOF = phrase("no proof")
-PROVED_STATUSES = ("PROVEN", "CONDITIONAL")
 PLACE: Columns = {
     "name": str,
     "id": str,
