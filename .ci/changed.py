@@ -56,8 +56,8 @@ def product_modules() -> list[Path]:
 
 
 def tests_of(path: Path) -> list[Path]:
-    """Its mirror under tests/, or the tests nearest to it by imports; of what is found by its path, as
-    pages and commands are, the tests of its folder.
+    """Its mirror under tests/, or the tests nearest to it by imports; of what is found by its path,
+    as pages and commands are, the tests of its folder.
     """
     if path.name.startswith("test_"):
         return [path]

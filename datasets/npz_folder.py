@@ -175,7 +175,7 @@ def read(id: str) -> Ratings | Samples:  # noqa: A002
             users = np.repeat(np.arange(facts["n_users"], dtype=np.int32), arrays["per_user"])
             order = arrays["order"].astype(np.int64) if "order" in arrays else None
             items, values = arrays["items"].astype(np.int32), arrays["values"].astype(np.float32)
-            keys = arrays["user_keys"] if "user_keys" in arrays else None
+            keys = arrays.get("user_keys")
             features = (
                 ItemFeatures(tuple(facts["features"]), arrays["features"].astype(np.float32))
                 if "features" in facts

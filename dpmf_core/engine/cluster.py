@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from dpmf_core.engine import workers as crew
-from dpmf_core.engine.askers_account import Answer, deliver_answer
+from dpmf_core.engine import workers as worker_code
 from dpmf_core.engine.jobs import Task
 from dpmf_core.engine.lending import Lending
+from dpmf_core.engine.remote_account import Answer, deliver_answer
 from dpmf_core.engine.scheduler_security import PATIENCE, Scheduler
 from dpmf_core.engine.verification import Expected, Refusal, nobody
 from dpmf_core.runs import data_access
@@ -53,10 +53,10 @@ class Cluster:
         self.unfit: dict[str, Refusal] = {}  # workers that refuse everything, by address
         self._local = contextlib.ExitStack()
         self._connecting = threading.Lock()
-        self._bell = ThreadPoolExecutor(1, "dpmf-bell")  # tells workers to stop
-        self._endings = ThreadPoolExecutor(1, "dpmf-end")  # a worker that hangs holds the bell
+        self._cancel_pool = ThreadPoolExecutor(1, "dpmf-cancel")  # tells workers to stop
+        self._end_pool = ThreadPoolExecutor(1, "dpmf-end")  # a worker that hangs holds the bell
         # of entries in accounts: who asks waits two minutes, and a worker that hangs holds the bell
-        self._answers = ThreadPoolExecutor(ANSWERS, "dpmf-answer")
+        self._answer_pool = ThreadPoolExecutor(ANSWERS, "dpmf-answer")
 
     @property
     def is_elsewhere(self) -> bool:
@@ -66,8 +66,8 @@ class Cluster:
     @property
     def sends_private_data(self) -> bool:
         """Whether they are sent private data that they lack."""
-        way = self._scheduler
-        return way is not None and self.is_elsewhere and way.is_encrypted
+        scheduler = self._scheduler
+        return scheduler is not None and self.is_elsewhere and scheduler.is_encrypted
 
     def connect(self, request_time: float = math.inf) -> Any:
         """The client, its workers started if need be, which takes seconds.
@@ -81,10 +81,10 @@ class Cluster:
                 if request_time < self._away_at:
                     raise ConnectionError(self._away)
                 self._disconnect()
-                here = crew.processes if self.processes else crew.threads
-                way = self._scheduler or self._local.enter_context(here(self.width))
+                here = worker_code.processes if self.processes else worker_code.threads
+                scheduler = self._scheduler or self._local.enter_context(here(self.width))
                 try:
-                    self._client = way.client()
+                    self._client = scheduler.client()
                 except ConnectionError as error:
                     self._away, self._away_at = str(error), time.monotonic()
                     raise
@@ -145,7 +145,7 @@ class Cluster:
         shared = self._scheduler is not None and self._scheduler.ours
         lent = {} if loan is None else {"data": loan.data, "seal": loan.key}
         return client.submit(
-            crew.verified_work,
+            worker_code.verified_work,
             work,
             requirement,
             task.ticket,
@@ -169,7 +169,7 @@ class Cluster:
             (task.spec, each, task.ticket) for task, each in zip(tasks, requirements, strict=True)
         ]
         return self.connect().submit(
-            crew.verified_works,
+            worker_code.verified_works,
             works,
             self._topic,
             *bounds,
@@ -181,7 +181,7 @@ class Cluster:
         """Tell a worker whether an entry in an account is made. Returns at once."""
         deliver = functools.partial(deliver_answer, entry, answer)
         with contextlib.suppress(RuntimeError):  # closed
-            self._answers.submit(
+            self._answer_pool.submit(
                 lambda: self._client.run(deliver, workers=[worker], on_error="ignore")
             )
 
@@ -209,19 +209,19 @@ class Cluster:
         """
 
         def called_off() -> None:
-            self._client.run(crew.stop, ticket, on_error="ignore")
+            self._client.run(worker_code.stop, ticket, on_error="ignore")
             if future is not None:
                 future.cancel(force=True)
             then()
 
         with contextlib.suppress(RuntimeError):  # closed: the workers end too
-            self._bell.submit(called_off)
+            self._cancel_pool.submit(called_off)
 
     def end(self, worker: str) -> None:
         """End a worker process that does not stop by itself; another one takes its place."""
         if self.processes:
             with contextlib.suppress(RuntimeError):  # closed: the workers end too
-                self._endings.submit(
+                self._end_pool.submit(
                     lambda: self._client.restart_workers([worker], raise_for_error=False)
                 )
 
@@ -239,16 +239,16 @@ class Cluster:
 
     def close(self) -> None:
         """End the workers that were started here."""
-        for pool in (self._bell, self._endings, self._answers):
+        for pool in (self._cancel_pool, self._end_pool, self._answer_pool):
             pool.shutdown(cancel_futures=True)
         self._disconnect()
 
 
-def must_be_protected(work: Any, way: Scheduler) -> None:
+def must_be_protected(work: Any, scheduler: Scheduler) -> None:
     """Raises BadInput where work on private data would be told in the open."""
     data = getattr(work, "data", None)
-    if data is not None and not way.is_encrypted and not data_access.open_raw(data.id).public:
-        way.must_protect(data.id, "what is computed on it")
+    if data is not None and not scheduler.is_encrypted and not data_access.open_raw(data.id).public:
+        scheduler.must_protect(data.id, "what is computed on it")
 
 
 def outcome_of(future: Any, given_up: Callable[[], bool]) -> Any:

@@ -27,7 +27,7 @@ class Openers:
         self._turns: Turns[Source] = Turns()
         self._waiting: dict[Source, list[Callable[[OpenResult], None]]] = {}
         self._now: dict[Source, str] = {}  # being opened, and for whom
-        self._pool = ThreadPoolExecutor(AT_ONCE, "dpmf-desk")
+        self._pool = ThreadPoolExecutor(AT_ONCE, "dpmf-loading")
         self._n_requests = 0
 
     def ask(self, source: Source, asker: str, then: Callable[[OpenResult], None]) -> None:

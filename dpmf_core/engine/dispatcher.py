@@ -10,8 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any, Protocol
 
-from dpmf_core.engine import workers as crew
-from dpmf_core.engine.clerk import Clerk
+from dpmf_core.engine import workers as worker_code
+from dpmf_core.engine.account_keeper import AccountKeeper
 from dpmf_core.engine.cluster import Cluster, Event, NoWorker, outcome_of
 from dpmf_core.engine.jobs import Task
 from dpmf_core.engine.run_queue import Lanes
@@ -59,14 +59,14 @@ class Dispatcher:
     ) -> None:
         self._owner, self._lanes, self._lock = owner, lanes, lock
         self.cluster = Cluster(lanes.count, scheduler, processes, self._on_event)
-        self._clerk = Clerk(lanes.task_of, self.cluster.answer)
-        self._hand = ThreadPoolExecutor(1, "dpmf-hand")  # starts workers, hands runs out
+        self._account_keeper = AccountKeeper(lanes.task_of, self.cluster.answer)
+        self._submit_pool = ThreadPoolExecutor(1, "dpmf-submit")  # starts workers, hands runs out
         self._over = threading.Event()
         self._clock = threading.Thread(target=self._watch, name="dpmf-clock", daemon=True)
 
     def start(self) -> None:
         """Start the workers in the background. A failure shows with the first run."""
-        self._hand.submit(self._connect)
+        self._submit_pool.submit(self._connect)
 
     def line_up(self, task: Task) -> None:
         """Let a task wait for a worker."""
@@ -88,8 +88,8 @@ class Dispatcher:
         """Hand out nothing more, and end the workers."""
         with self._lock:
             self._over.set()
-        self._hand.shutdown(cancel_futures=True)
-        self._clerk.close()
+        self._submit_pool.shutdown(cancel_futures=True)
+        self._account_keeper.close()
         self.cluster.close()
 
     # -- handing out -------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ class Dispatcher:
             if not self._over.is_set():
                 # the interpreter is ending: nothing is begun any more
                 with contextlib.suppress(RuntimeError):
-                    self._hand.submit(self._hand_out)
+                    self._submit_pool.submit(self._hand_out)
 
     def _hand_out(self) -> None:
         """Give free workers what is next."""
@@ -199,7 +199,7 @@ class Dispatcher:
         """A worker began a run (again), finished a step of it, or speaks of an account."""
         message = event[1]
         if "entry" in message:
-            self._clerk.receive(message)
+            self._account_keeper.receive(message)
             return
         with self._lock:
             task = self._lanes.task_of(message["ticket"])
@@ -227,7 +227,7 @@ class Dispatcher:
             if self._lost_data(task, error):
                 self._again(task)
                 return
-            outcome = RuntimeError(crew.sentence(error))
+            outcome = RuntimeError(worker_code.sentence(error))
         self._on_outcome(task, outcome)
 
     def _on_finish_together(self, tasks: list[Task], future: Any) -> None:
@@ -255,7 +255,7 @@ class Dispatcher:
                     self._lanes.took(task, sum(it or 0.0 for it in outcome.record.seconds.values()))
             outcome = self._owner.keep(task, outcome)
         except Exception as error:
-            outcome = RuntimeError(crew.sentence(error))
+            outcome = RuntimeError(worker_code.sentence(error))
         self._owner.settle(task, outcome)
         self._land(task)
 
@@ -266,7 +266,7 @@ class Dispatcher:
         finally:
             # a worker whose task was called off may still say what it drew
             if self.cluster.is_elsewhere and not task.settled.is_set():
-                self._clerk.over(task)
+                self._account_keeper.over(task)
         return unsealed(outcome, task.seal) if task.seal and outcome is not None else outcome
 
     def _lost_data(self, task: Task, error: Exception) -> bool:
@@ -286,7 +286,7 @@ class Dispatcher:
         task.attempts += 1
 
         with contextlib.suppress(RuntimeError):  # closed
-            self._hand.submit(self._hand_alone, task)
+            self._submit_pool.submit(self._hand_alone, task)
 
     def _watch(self) -> None:
         """A run that took too long and does not stop by itself, in one step that takes for ever,
@@ -306,10 +306,10 @@ class Dispatcher:
         self.cluster.recall(data_ids)
         for task in late:
             task.given_up, future = True, task.future
-            self._owner.settle(task, crew.too_long(self._lanes.limits.run_seconds))
+            self._owner.settle(task, worker_code.too_long(self._lanes.limits.run_seconds))
             self.cluster.end(task.worker)
             self.call_off(task, future, whole=True)
-            self._clerk.over(task)  # its worker says no more what it drew
+            self._account_keeper.over(task)  # its worker says no more what it drew
         if self.cluster.count():
             with self._lock:
                 self._lanes.count = self.cluster.width

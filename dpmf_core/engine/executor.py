@@ -1,7 +1,7 @@
 """Where runs run: one Dask client, whose workers are processes of this machine, or those of a
 scheduler elsewhere.
 
-Asking returns at once: desk threads open data and look runs up in the store. What has to be
+Asking returns at once: a pool of threads opens data and look runs up in the store. What has to be
 computed waits here, not in the scheduler: a free worker gets what is next by `run_queue`, where
 sessions take turns. `distributed` is imported when the first run is computed, not before.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.engine import machine
-from dpmf_core.engine import workers as crew
+from dpmf_core.engine import workers as worker_code
 from dpmf_core.engine.data_loading import DataFacts, DataSource, Fingerprints
 from dpmf_core.engine.dispatcher import Dispatcher
 from dpmf_core.engine.identity import identity, is_own_data, stamp_of
@@ -62,7 +62,7 @@ class Engine:
         self._results, self._leases = Results(store), Leases(store.folder)
         self._data = Fingerprints()
         self.known_runs = KnownRuns(store, self._results, self._data)
-        count = workers or crew.usual_count()
+        count = workers or worker_code.usual_count()
         self._lanes = Lanes(count, self.limits)
         self._dispatcher = Dispatcher(self, self._lanes, self._lock, scheduler, processes)
 

@@ -91,7 +91,7 @@ def _state(outcome: Outcome) -> State:
     return "failed" if isinstance(outcome, Exception) else "done"
 
 
-class Desk(Protocol):
+class JobEngine(Protocol):
     """What a handle asks of the engine."""
 
     def ahead(self, task: Task) -> int: ...
@@ -107,8 +107,8 @@ class Job:
     A handle that is dropped does not cancel its run.
     """
 
-    def __init__(self, desk: Desk, task: Task, asker: str = "") -> None:
-        self._desk, self._task, self._has_left = desk, task, False
+    def __init__(self, engine: JobEngine, task: Task, asker: str = "") -> None:
+        self._engine, self._task, self._has_left = engine, task, False
         self.asker = asker
 
     @property
@@ -156,12 +156,12 @@ class Job:
     @property
     def ahead(self) -> int:
         """How many waiting runs start before this one."""
-        return self._desk.ahead(self._task) if self.state == "waiting" else 0
+        return self._engine.ahead(self._task) if self.state == "waiting" else 0
 
     @property
     def waiting(self) -> int:
         """How many runs wait in all, this one among them."""
-        return self._desk.waiting()
+        return self._engine.waiting()
 
     @property
     def cost(self) -> float:
@@ -192,7 +192,7 @@ class Job:
         """
         if self.state in ("waiting", "running"):
             self._has_left = True
-            self._desk.leave(self._task, self)
+            self._engine.leave(self._task, self)
 
     def stop(self) -> None:
         """End the run for everybody who waits for it."""

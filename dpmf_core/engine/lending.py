@@ -29,11 +29,11 @@ class Loan:
 class Lending:
     """Which workers lack which data sets, and the sets that were sent to a scheduler, each once.
 
-    way: to that scheduler; None where workers have what is here.
+    scheduler: to that scheduler; None where workers have what is here.
     """
 
-    def __init__(self, way: Scheduler | None) -> None:
-        self._way = way
+    def __init__(self, scheduler: Scheduler | None) -> None:
+        self._scheduler = scheduler
         self._lacking: dict[str, dict[str, Refusal]] = {}  # data set, worker
         self._loans: dict[tuple[str, str], Loan] = {}  # data set and fingerprint
 
@@ -57,10 +57,10 @@ class Lending:
         the sentence why it stays.
         """
         lacking = self._lacking.get(data_id, {})
-        if not lacking or self._way is None:
+        if not lacking or self._scheduler is None:
             return None, {}, ""
         data = data_access.open_raw(data_id)
-        if why := _why_not(self._way, data_id, data):
+        if why := _why_not(self._scheduler, data_id, data):
             return None, lacking, why
         name = data_id, data.fingerprint
         loan = self._loans.get(name)
@@ -71,11 +71,11 @@ class Lending:
         return loan, {}, ""
 
 
-def _why_not(way: Scheduler, data_id: str, data: AnyData) -> str:
+def _why_not(scheduler: Scheduler, data_id: str, data: AnyData) -> str:
     """Why a data set stays on this machine; empty where it may travel."""
     if isinstance(data, PartitionedRatings):
         return f"{data_id} is kept in parts, which are not sent to them."
-    if not data.public and not way.is_encrypted:
+    if not data.public and not scheduler.is_encrypted:
         return (
             f"{data_id} is private, and is sent over TLS alone: take a scheduler at"
             " tls://host:port."

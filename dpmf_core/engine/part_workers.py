@@ -18,7 +18,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from dpmf_core.data.partitioned import Beside, Fold, PartitionedRatings, Watch
-from dpmf_core.engine import workers as crew
+from dpmf_core.engine import workers as worker_code
 from dpmf_core.engine.part_work import (
     PartialSum,
     PartRequest,
@@ -314,11 +314,11 @@ class PartWorkers:
                 self._tell(tasks, n_parts)
             results = [future.result() for future in waiting]
         except (KilledWorker, CancelledError) as error:
-            raise BadInput(crew.sentence(error)) from error
+            raise BadInput(worker_code.sentence(error)) from error
         except (WorkerRefuses, WorkersLost):
             raise
         except BaseException:
-            self.client.run(crew.stop, self.run, on_error="ignore")
+            self.client.run(worker_code.stop, self.run, on_error="ignore")
             raise
         return None if last is None else results[0]
 
@@ -352,12 +352,12 @@ def _bytes_of(total: Any) -> float:
 
 @contextlib.contextmanager
 def spread(
-    data_id: str, algorithm: str, way: Scheduler | None = None, workers: int | None = None
+    data_id: str, algorithm: str, scheduler: Scheduler | None = None, workers: int | None = None
 ) -> Iterator[PartWorkers]:
     """Within this, runs on a set of ratings in parts have their sums made by workers.
 
-    way: to a scheduler whose workers have the same dpmf and data; None starts worker processes
-    here, so many as `workers` says or this machine has cores. Raises BadInput where the ratings are
+    scheduler: its workers have the same dpmf and data; None starts worker processes here, so many
+    as `workers` says or this machine has cores. Raises BadInput where the ratings are
     in one memory, or private and would travel unprotected, or the scheduler does not answer.
     """
     data = data_access.open_raw(data_id)
@@ -366,21 +366,23 @@ def spread(
             f"Only ratings in parts are spread over workers, and {data_id} is in one memory. Leave"
             " out --spread, or take its file in parts with `import NAME PATH --partitioned`."
         )
-    if way is not None and not data.public:
-        way.must_protect(data_id, "its exact sums")
+    if scheduler is not None and not data.public:
+        scheduler.must_protect(data_id, "its exact sums")
     with contextlib.ExitStack() as stack:
-        if way is None:
-            way = stack.enter_context(crew.processes(workers or crew.usual_count()))
-        client = stack.enter_context(_client(way))
+        if scheduler is None:
+            scheduler = stack.enter_context(
+                worker_code.processes(workers or worker_code.usual_count())
+            )
+        client = stack.enter_context(_client(scheduler))
         folding = PartWorkers(client, expected_parts(algorithm, data_id, data))
         stack.callback(folding.close)
         with data_access.folded_by(folding):
             yield folding
 
 
-def _client(way: Scheduler) -> Any:
+def _client(scheduler: Scheduler) -> Any:
     """A Dask client. Raises BadInput where nobody answers."""
     try:
-        return way.client()
+        return scheduler.client()
     except ConnectionError as error:
         raise BadInput(f"No part was read: {error}. Start it, or leave out --scheduler.") from error

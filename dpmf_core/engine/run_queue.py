@@ -107,7 +107,7 @@ class Lanes:
         turn = self._turns.take(self._is_allowed) or self._idle.take(self._is_allowed_idle)
         if turn is None:
             return None
-        self._hand(*turn, lane=turn[0].ticket)
+        self._submit_pool(*turn, lane=turn[0].ticket)
         return turn[0]
 
     def together_with(self, first: Task) -> list[Task]:
@@ -124,7 +124,7 @@ class Lanes:
             )
             if turn is None:
                 break
-            self._hand(*turn, lane=first.ticket)
+            self._submit_pool(*turn, lane=first.ticket)
             tasks.append(turn[0])
             seconds_left -= self._expected(turn[0])
         return tasks
@@ -136,7 +136,7 @@ class Lanes:
             and self._expected(task) <= seconds
         )
 
-    def _hand(self, task: Task, asker: str, lane: str) -> None:
+    def _submit_pool(self, task: Task, asker: str, lane: str) -> None:
         for line in (self._turns, self._idle):
             line.remove(task)
         task.turn_of, task.in_line, task.lane = asker, False, lane

@@ -32,10 +32,10 @@ def condition() -> Condition:
     )
 
 
-def conditions(way: Scheduler) -> dict[str, Condition | Exception]:
+def conditions(scheduler: Scheduler) -> dict[str, Condition | Exception]:
     """Of every worker, by its address; what went wrong where it cannot say. Raises BadInput and
     ConnectionError as `Scheduler.client`.
     """
-    with way.client() as client:
+    with scheduler.client() as client:
         by_address: dict[str, Condition | Exception] = client.run(condition, on_error="return")
     return by_address

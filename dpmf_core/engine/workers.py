@@ -26,8 +26,8 @@ import psutil
 from dpmf_core import kernels
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.engine import dask_settings
-from dpmf_core.engine.askers_account import AskersAccount
 from dpmf_core.engine.quotas import duration
+from dpmf_core.engine.remote_account import RemoteAccount
 from dpmf_core.engine.scheduler_security import Scheduler, local_cluster, threads_cluster
 from dpmf_core.engine.sealing import sealed, unsealed
 from dpmf_core.engine.verification import Expected, Refusal, refusal
@@ -170,7 +170,7 @@ def verified_work(
     with contextlib.ExitStack() as here:
         here.callback(_stopped_tickets.discard, ticket)
         if elsewhere:
-            keeper = functools.partial(AskersAccount, tell=tell_keeper, called_off=bounds.stopped)
+            keeper = functools.partial(RemoteAccount, tell=tell_keeper, called_off=bounds.stopped)
             here.enter_context(accounts.kept_elsewhere(keeper))
         if data is not None:
             name = cast(Any, spec).data.id
@@ -297,8 +297,12 @@ def _serve(workers: int) -> None:
     logging.getLogger("distributed.scheduler").addFilter(
         lambda record: not str(record.msg).startswith("Closed comm")
     )
-    _cluster, way = local_cluster(workers, Path(tempfile.gettempdir()), memory_limit=MEMORY_LIMIT)
-    print(json.dumps(way.as_dict()), flush=True)  # the key goes through this pipe and nowhere else
+    _cluster, scheduler = local_cluster(
+        workers, Path(tempfile.gettempdir()), memory_limit=MEMORY_LIMIT
+    )
+    print(
+        json.dumps(scheduler.as_dict()), flush=True
+    )  # the key goes through this pipe and nowhere else
     sys.stdin.read()
     os._exit(0)  # workers see their parent end and follow at once
 

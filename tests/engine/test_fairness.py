@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpmf_core.engine import machine
-from dpmf_core.engine import workers as crew
+from dpmf_core.engine import workers as worker_code
 from dpmf_core.engine.executor import Engine, Job
 from dpmf_core.engine.quotas import Limits
 from dpmf_core.engine.workers import Bounds
@@ -227,7 +227,7 @@ def test_a_worker_that_does_not_stop_is_ended_and_replaced(
 
 
 def test_servers_that_share_workers_leave_one_of_them_to_short_runs(tmp_path: Path) -> None:
-    with crew.processes(2) as way:
+    with worker_code.processes(2) as way:
         servers = [Engine(Store(tmp_path), scheduler=way, limits=LIMITS) for _ in range(2)]
         try:
             long = [

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dpmf_core.engine import run_queue
-from dpmf_core.engine import workers as crew
+from dpmf_core.engine import workers as worker_code
 from dpmf_core.engine.executor import Engine
 from dpmf_core.engine.jobs import Job, Task
 from dpmf_core.engine.quotas import Limits
@@ -182,7 +182,7 @@ def test_what_breaks_one_breaks_no_other_and_what_was_stopped_is_not_begun(
             raise ZeroDivisionError("no")
         return whole(run_spec, **more)
 
-    monkeypatch.setattr(crew.execution, "run", run)
+    monkeypatch.setattr(worker_code.execution, "run", run)
     engine.start()
     wait_for(lambda: engine._dispatcher.cluster._client)
     client, works = engine._dispatcher.cluster._client, []
@@ -195,11 +195,11 @@ def test_what_breaks_one_breaks_no_other_and_what_was_stopped_is_not_begun(
                 f"t{seed}",
             )
         )
-    crew.stop("t2")
-    outcomes = client.submit(crew.verified_works, works, "nobody").result(60)
+    worker_code.stop("t2")
+    outcomes = client.submit(worker_code.verified_works, works, "nobody").result(60)
     assert [type(it) for it in outcomes] == [Run, RuntimeError, Cancelled, Run]
     assert "ZeroDivisionError" in str(outcomes[1])
-    assert began == [0, 1, 3] and not crew.is_stopped("t2")
+    assert began == [0, 1, 3] and not worker_code.is_stopped("t2")
 
 
 @pytest.mark.slow

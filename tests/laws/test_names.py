@@ -21,9 +21,41 @@ STORED = {
     "dpmf_core/runs/public_shape.py": {"kept"},
 }
 BARE = frozenset(
-    "answered asked bought brought caught chosen counted done drawn found given heard held kept known"
-    " listed lost made meant moved named picked refused said seen sent shown spent taken thought told"
-    " tried wanted".split()
+    (
+        "answered",
+        "asked",
+        "bought",
+        "brought",
+        "caught",
+        "chosen",
+        "counted",
+        "done",
+        "drawn",
+        "found",
+        "given",
+        "heard",
+        "held",
+        "kept",
+        "known",
+        "listed",
+        "lost",
+        "made",
+        "meant",
+        "moved",
+        "named",
+        "picked",
+        "refused",
+        "said",
+        "seen",
+        "sent",
+        "shown",
+        "spent",
+        "taken",
+        "thought",
+        "told",
+        "tried",
+        "wanted",
+    )
 )
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpmf_core.engine import askers_account, run_queue
-from dpmf_core.engine.askers_account import AskersAccount, deliver_answer
-from dpmf_core.engine.clerk import Clerk
+from dpmf_core.engine import remote_account, run_queue
+from dpmf_core.engine.account_keeper import AccountKeeper
 from dpmf_core.engine.cluster import Cluster
 from dpmf_core.engine.executor import Engine
 from dpmf_core.engine.jobs import Task
 from dpmf_core.engine.quotas import Limits
+from dpmf_core.engine.remote_account import RemoteAccount, deliver_answer
 from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.engine.workers import threads
 from dpmf_core.errors import BadInput, Cancelled
@@ -36,7 +36,7 @@ OWN = spec(QUICK, data={"id": "own"})
 @pytest.fixture(autouse=True)
 def own(two_sets: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    monkeypatch.setattr(askers_account, "LOOK", 0.01)
+    monkeypatch.setattr(remote_account, "LOOK", 0.01)
     data_access.forget()
 
 
@@ -57,7 +57,7 @@ class Both:
 
     def __init__(self) -> None:
         self.task, self.listens, self.called_off = Task("", OWN), True, False
-        self.clerk = Clerk({self.task.ticket: self.task}.get, self._answer)
+        self.clerk = AccountKeeper({self.task.ticket: self.task}.get, self._answer)
         self.ticket, self.name = self.task.ticket, data_access.open_raw("own").account
 
     def _answer(self, worker: str, entry: str, answer: Any) -> None:
@@ -68,8 +68,8 @@ class Both:
             self.clerk.receive({"ticket": self.ticket, "worker": "tcp://w", **words})
 
     @property
-    def worker(self) -> AskersAccount:
-        return AskersAccount(self.name, self._tell, lambda: self.called_off)
+    def worker(self) -> RemoteAccount:
+        return RemoteAccount(self.name, self._tell, lambda: self.called_off)
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def draw(both: Both, times: int, error: Exception | None = None) -> None:
     """A worker draws so many of the three planned releases, and may fail then."""
     data = data_access.open_raw("own")
     with (
-        accounts.kept_elsewhere(lambda name: AskersAccount(name, both._tell, lambda: False)),
+        accounts.kept_elsewhere(lambda name: RemoteAccount(name, both._tell, lambda: False)),
         accounts.charging(data, CHARGE) as paid,
     ):
         assert states()[-1] == "running" and account().entries[-1].charge == CHARGE
@@ -137,17 +137,17 @@ def test_what_is_open_when_the_asker_goes_stays_whole() -> None:
 
 
 def test_who_is_not_answered_draws_nothing(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(askers_account, "PATIENCE", 0.05)
+    monkeypatch.setattr(remote_account, "PATIENCE", 0.05)
     monkeypatch.setattr(Both, "_answer", lambda *words: None)
     deaf = Both()
     with pytest.raises(RuntimeError, match="nothing was drawn"):
         deaf.worker.enter(CHARGE)
     deaf.called_off = True
-    monkeypatch.setattr(askers_account, "PATIENCE", 60.0)
+    monkeypatch.setattr(remote_account, "PATIENCE", 60.0)
     with pytest.raises(Cancelled):
         deaf.worker.enter(CHARGE)
     deaf.clerk.close()
-    assert account().entries == () and not askers_account._pending_answers
+    assert account().entries == () and not remote_account._pending_answers
 
 
 def test_who_was_called_off_or_reads_other_data_or_has_no_budget_draws_nothing(both: Both) -> None:
@@ -197,7 +197,7 @@ def test_an_answer_does_not_wait_for_a_worker_that_hangs() -> None:
 
 
 def test_public_data_have_no_account_anywhere() -> None:
-    def nobody(name: str) -> AskersAccount:
+    def nobody(name: str) -> RemoteAccount:
         raise AssertionError(name)
 
     with accounts.kept_elsewhere(nobody):

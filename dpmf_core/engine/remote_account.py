@@ -1,5 +1,5 @@
 """A worker of a scheduler elsewhere has no account of the private data that it works on: that lies
-with whoever asks for the work (`clerk`).
+with whoever asks for the work (`account_keeper`).
 
 Before it draws, it asks for an entry, and waits until it is told that its whole plan is charged;
 afterwards it tells what it drew. Each attempt of a task asks for an entry of its own, so that one
@@ -29,7 +29,7 @@ _pending_answers: dict[str, "queue.SimpleQueue[Answer]"] = {}  # entries that th
 
 
 @dataclass(frozen=True)
-class AskersAccount:
+class RemoteAccount:
     """A `Keeper`. account: `Private.account`. tell: sends words to whoever asked for the work.
     called_off: whether it is wanted no more.
     """

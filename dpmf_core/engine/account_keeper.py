@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpmf_core.data.catalogue import is_own
-from dpmf_core.engine.askers_account import Answer
 from dpmf_core.engine.jobs import Task
+from dpmf_core.engine.remote_account import Answer
 from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.privacy import normal_form
 from dpmf_core.privacy.account_files import charge_of_plain
@@ -39,7 +39,7 @@ class _Entry:
 
 
 @dataclass(eq=False)
-class Clerk:
+class AccountKeeper:
     """Enters what workers ask for and settles what they drew, in the order in which they say it.
 
     task_of: the task that a worker has under a ticket. answer: tells a worker, an entry's name and
@@ -49,23 +49,25 @@ class Clerk:
     task_of: Callable[[str], Task | None]
     answer: Callable[[str, str, Answer], None]
     _open: dict[str, _Entry] = field(default_factory=dict)
-    _desk: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "dpmf-clerk"))
+    _pool: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(1, "dpmf-accounts")
+    )
 
     def receive(self, message: dict[str, Any]) -> None:
         """What a worker says of an entry; returns at once."""
         with contextlib.suppress(RuntimeError):  # closed
-            self._desk.submit(self._act, message)
+            self._pool.submit(self._act, message)
 
     def over(self, task: Task) -> None:
         """A task has its outcome: all that was heard of it is done, and what other attempts drew
         is known no more.
         """
         with contextlib.suppress(RuntimeError):  # closed
-            self._desk.submit(self._give_up, lambda it: it.task is task, "failed").result()
+            self._pool.submit(self._give_up, lambda it: it.task is task, "failed").result()
 
     def close(self) -> None:
         """Nothing more is heard; what is open stays whole."""
-        self._desk.shutdown()
+        self._pool.shutdown()
         self._give_up(lambda it: True, "cancelled")
 
     def _act(self, message: dict[str, Any]) -> None:
