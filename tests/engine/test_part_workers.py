@@ -121,9 +121,9 @@ def test_large_sums_are_made_once_for_each_thread(
     with spread("own", "ada-dpals", way) as folding:
         assert_same(here, execution.run(spec("ada-dpals")))
         fit = folding._fit()
-        assert len(folding._grouped(N_PARTS, fit, 2.0)) == 2
-        assert len(folding._grouped(N_PARTS, fit, 0.0)) == 8
-        places = [place for _, some in folding._grouped(N_PARTS, fit, 2.0) for place in some]
+        assert len(folding._groups(N_PARTS, fit, 2.0)) == 2
+        assert len(folding._groups(N_PARTS, fit, 0.0)) == 8
+        places = [place for _, some in folding._groups(N_PARTS, fit, 2.0) for place in some]
         assert places == list(range(N_PARTS))
 
 
@@ -152,7 +152,7 @@ def test_what_travels_holds_no_noise_and_no_rows(
         messages.append(original(work, ratings))
         return messages[-1]
 
-    monkeypatch.setattr(part_workers, "_pickled", record_message)
+    monkeypatch.setattr(part_workers, "_pickle", record_message)
     with spread("own", "ada-dpals", way):
         execution.run(spec("ada-dpals"))
     assert len(messages) > 5
