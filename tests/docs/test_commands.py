@@ -113,7 +113,7 @@ def test_the_example_beside_other_libraries(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_example_of_the_estimator(tmp_path: Path) -> None:
-    assert _run(tmp_path, tmp_path, "-c", EXAMPLES[5]) == "(16, 64) PROVEN 2.0\n(3, 16)\n"
+    assert _run(tmp_path, tmp_path, "-c", EXAMPLES[5]) == "(16, 64) CONDITIONAL 2.0\n(3, 16)\n"
 
 
 @pytest.mark.slow
