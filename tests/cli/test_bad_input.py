@@ -117,6 +117,26 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
     "delete of nothing": (("runs", "delete", ""), "No stored run begins"),
     "fetch of an unknown": (("fetch", "ml-1n"), "Did you mean 'ml-1m'?"),
     "import of nothing": (("import", "ml-1m", "/no/where"), "no file or folder where"),
+    "seeds that go down": (
+        ["sweep", "--dataset", "small", "--algorithms", "als", "--seeds", "4-0"],
+        "the lower end comes first",
+    ),
+    "a table of one audit": (
+        ["audit", "--algorithm", "private-bias", "--epsilon", "1", "--out", "table.csv"],
+        "--out is for the table of --every.",
+    ),
+    "every audit with a fault": (
+        ["audit", "--every", "--epsilon", "1", "--fault", "half-noise"],
+        "leave --param, --fault and --unit out",
+    ),
+    "a table of audits in no folder": (
+        ["audit", "--every", "--epsilon", "1", "--out", "/missing/table.csv"],
+        "there is no folder /missing",
+    ),
+    "an answer in no folder": (
+        ["choose", "--dataset", "small", "--spend", "1", "--report", "/missing/page.html"],
+        "there is no folder /missing",
+    ),
 }
 
 

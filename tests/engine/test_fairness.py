@@ -207,6 +207,19 @@ def test_what_whoever_runs_the_server_set_bounds_sessions(
         settings.cache_clear()
 
 
+@pytest.mark.parametrize(("text", "part"), [("half", 0.5), ("unlimited", math.inf)])
+def test_memory_may_be_half_of_all_or_without_limit(
+    monkeypatch: pytest.MonkeyPatch, text: str, part: float
+) -> None:
+    monkeypatch.setenv("DPMF_MEMORY_PER_RUN", text)
+    settings.cache_clear()
+    try:
+        assert Limits.from_settings().run_memory == machine.memory() * part
+    finally:
+        monkeypatch.undo()
+        settings.cache_clear()
+
+
 # ---- a run that does not end by itself -----------------------------------------------------------
 
 
