@@ -17,7 +17,7 @@ from dpmf_core.privacy.events import Event, Ledger, Repeat, Sequence, normal_for
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, log_delta, mu
 from dpmf_core.privacy.mechanisms import Gaussian, Mechanism, Relation, UnsupportedEvent
 from dpmf_core.privacy.renyi import rdp_delta, rdp_tight
-from dpmf_core.privacy.scalar_search import root
+from dpmf_core.privacy.scalar_search import first_that_holds, root
 
 MOST_LAPLACE = 10**6  # releases; composing more takes minutes
 MOST_LOSS = 2500.0  # privacy loss that can be composed numerically
@@ -181,7 +181,7 @@ def delta(event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE
 
 def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
     """The smallest level (noise over sensitivity) at which plan(level) costs at most the budget's
-    epsilon, exactly accounted.
+    epsilon, exactly accounted: `epsilon` of the plan is never above the budget's, to the last bit.
 
     plan must be monotone: a higher level never costs more. Returns 1.0 for a plan that releases
     nothing.
@@ -206,8 +206,9 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
         low -= 2.0
     while excess(high) > 0:
         high += 2.0
-    solution, step = root(excess, low, high, xtol=1e-12, rtol=1e-12), 1e-12
-    # the root is as near from either side; a numerical PLD even has steps
-    while excess(solution) > 0:
-        solution, step = solution + step, 2 * step
-    return math.exp(solution)
+
+    def is_within(level: float) -> bool:
+        return epsilon(plan(level), budget.delta, budget.relation) <= budget.epsilon
+
+    level = math.exp(root(excess, low, high, xtol=1e-12, rtol=1e-12))
+    return first_that_holds(is_within, level, +1)

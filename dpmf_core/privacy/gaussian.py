@@ -12,7 +12,7 @@ import math
 
 from dpmf_core.privacy.events import Event, normal_form
 from dpmf_core.privacy.mechanisms import Gaussian, Relation, UnsupportedEvent
-from dpmf_core.privacy.scalar_search import root
+from dpmf_core.privacy.scalar_search import first_that_holds, root
 
 
 def _log_erfcx(x: float) -> float:
@@ -46,13 +46,14 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
         return 0.0
     # zCDP bound (Bun & Steinke 2016): always above
     high = mu * mu / 2 + mu * math.sqrt(2 * -target) + 1e-9
-    return root(
+    solution = root(
         lambda eps: log_delta(mu, eps) - target,
         0.0,
         high,
-        xtol=1e-13 * max(1.0, high),
+        xtol=1e-15 * high,
         rtol=1e-14,
     )
+    return first_that_holds(lambda eps: log_delta(mu, eps) <= target, solution, +1)
 
 
 @functools.lru_cache(1024)
@@ -60,15 +61,14 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     """The largest mu whose mechanism is (epsilon, delta)-DP."""
     target = math.log(delta)
     low, high = math.log(1e-12), math.log(10.0 + 2 * math.sqrt(epsilon) + epsilon)
-    return math.exp(
-        root(
-            lambda log_mu: log_delta(math.exp(log_mu), epsilon) - target,
-            low,
-            high,
-            xtol=1e-13,
-            rtol=1e-14,
-        )
+    solution = root(
+        lambda log_mu: log_delta(math.exp(log_mu), epsilon) - target,
+        low,
+        high,
+        xtol=1e-13,
+        rtol=1e-14,
     )
+    return first_that_holds(lambda mu: log_delta(mu, epsilon) <= target, math.exp(solution), -1)
 
 
 def mu(event: Event, relation: Relation = Relation.ADD_REMOVE) -> float:

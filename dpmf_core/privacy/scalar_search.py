@@ -81,6 +81,18 @@ def _through(
     return -fx * (fb * slope_b - fa * slope_a) / below if below else math.nan
 
 
+def first_that_holds(holds: Callable[[float], bool], start: float, direction: float) -> float:
+    """The first of `start` and of points 1, 3, 7, ... units in its last place away from it, upwards
+    or downwards by the sign of `direction`, at which `holds` is true.
+
+    A root is as near from either side; a bound must lie on one.
+    """
+    x, step = start, math.copysign(math.ulp(start), direction)
+    while not holds(x):
+        x, step = x + step, 2 * step
+    return x
+
+
 def least_value(f: Function, low: float, high: float, *, xatol: float) -> float:
     """The least value that f, unimodal on [low, high], takes where the search for its place, within
     xatol, looks.

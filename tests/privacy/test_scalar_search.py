@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 
 from dpmf_core.privacy.gaussian import log_delta
-from dpmf_core.privacy.scalar_search import least_value, root
+from dpmf_core.privacy.scalar_search import first_that_holds, least_value, root
 
 Function = Callable[[float], float]
 RNG = np.random.default_rng(4)
@@ -94,3 +94,10 @@ def test_a_flat_root_that_scipy_does_not_find_is_not_found() -> None:
     for find in (root, brentq):
         with pytest.raises(RuntimeError, match="100"):
             find(lambda x: x**3, -1.0, 2.0, xtol=1e-13, rtol=1e-14)
+
+
+def test_a_bound_lies_on_its_side() -> None:
+    assert first_that_holds(lambda x: x >= 1.0, 1.0, +1) == 1.0
+    unit = math.ulp(1.0)
+    assert first_that_holds(lambda x: x > 1.0 + 2 * unit, 1.0, +1) == 1.0 + 3 * unit
+    assert first_that_holds(lambda x: x * x <= 2, 1.5, -1) < math.sqrt(2)
