@@ -21,9 +21,10 @@ from dpmf_core.audit.canary_data import COLUMNS, UNITS, Pair, Unit, pairs
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, closest
 from dpmf_core.language import phrase
-from dpmf_core.privacy import Budget, Event, Noise, calibrate, normal_form
+from dpmf_core.privacy import Budget, Event, Noise, calibrate, normal_form, sequence
 from dpmf_core.privacy.disjoint_groups import EVERYBODY, DisjointGroup
-from dpmf_core.privacy.mechanisms import AdditiveNoise, Gaussian, Mechanism
+from dpmf_core.privacy.gaussian import all_gaussian
+from dpmf_core.privacy.mechanisms import AdditiveNoise, Mechanism
 from dpmf_core.privacy.noise import Release
 
 Array = npt.NDArray[Any]
@@ -196,8 +197,7 @@ class AttackTarget:
         release of this mu: steps that follow one another may have another curve below the mu that
         they claim.
         """
-        # and no relative
-        gaussian = bool(self._leaves) and all(type(leaf) is Gaussian for leaf in self._leaves)
+        gaussian = bool(self._leaves) and all_gaussian(sequence(*self._leaves))
         return gaussian and self.is_proven and self.fault in STILL_GAUSSIAN
 
     @property

@@ -1,9 +1,8 @@
 """From events to the exact epsilon and delta, and from a budget to the noise that it needs.
 
-Ledgers of Gaussian releases compose exactly (`gaussian`). Laplace leaves go to the PLD accountant
-of `dp_accounting`, on a grid that fits the ledger; where its rounding exceeds another proven bound,
-that bound is taken. Discrete Gaussian leaves, which have no PLD on vectors, go by the tight
-conversion of their Renyi curve. An unknown event is an error, never a zero.
+Ledgers of Gaussian releases, continuous and discrete, compose exactly (`gaussian`). Laplace leaves
+go to the PLD accountant of `dp_accounting`, on a grid that fits the ledger; where its rounding
+exceeds another proven bound, that bound is taken. An unknown event is an error, never a zero.
 """
 
 import functools
@@ -11,12 +10,17 @@ import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from dpmf_core.language import phrase
 from dpmf_core.privacy.budget import Budget
 from dpmf_core.privacy.events import Event, Ledger, Repeat, Sequence, normal_form
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, log_delta, mu
-from dpmf_core.privacy.mechanisms import Gaussian, Mechanism, Relation, UnsupportedEvent
-from dpmf_core.privacy.renyi import rdp_delta, rdp_tight
+from dpmf_core.privacy.mechanisms import (
+    DiscreteGaussian,
+    Gaussian,
+    Mechanism,
+    Relation,
+    UnsupportedEvent,
+)
+from dpmf_core.privacy.renyi import rdp_tight
 from dpmf_core.privacy.scalar_search import first_that_holds, root
 
 MOST_LAPLACE = 10**6  # releases; composing more takes minutes
@@ -101,25 +105,10 @@ def _pld(ledger: Ledger, relation: Relation) -> Any:
     return functools.reduce(lambda first, second: first.compose(second), parts)
 
 
-def is_exact(event: Event) -> bool:
-    """Whether `epsilon` composes privacy loss distributions of this event; else it is the bound
-    of the Renyi curve.
-    """
-    return all(leaf.has_loss_distribution for leaf, _ in normal_form(event))
-
-
 def rule_of(event: Event) -> str:
-    """By which rule `epsilon` accounts an event, as it is printed beside the figure."""
-    if failure(event):
-        return phrase("at most")
-    return phrase("exact") if is_exact(event) else phrase("Rényi bound")
-
-
-def _can_compose(ledger: Ledger, relation: Relation) -> bool:
-    return (
-        all(leaf.has_loss_distribution for leaf, _ in ledger)
-        and _range(ledger, relation) <= MOST_LOSS
-    )
+    """By which rule `epsilon` accounts an event, as it is printed next to the figure."""
+    discrete = any(isinstance(leaf, DiscreteGaussian) for leaf, _ in normal_form(event))
+    return "at most" if discrete or failure(event) else "exact"
 
 
 def _single(ledger: Ledger) -> Mechanism | None:
@@ -132,7 +121,6 @@ def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE
     """The exact epsilon of an event at delta: the Gaussian formula, or PLD where other noise is in
     the ledger.
 
-    Where a leaf has no PLD: the tight conversion of the Renyi curve.
     PLD rounds upwards and drops tails of 1e-15: among many releases or at a tiny delta, the sum of
     epsilons or the RDP bound may be closer. Losses in the thousands, where it overflows, are left
     to these two.
@@ -146,7 +134,7 @@ def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE
             return alone
     pld_epsilon = (
         float(_pld(ledger, relation).get_epsilon_for_delta(delta))
-        if _can_compose(ledger, relation)
+        if _range(ledger, relation) <= MOST_LOSS
         else math.inf
     )
     return min(pld_epsilon, _pure_epsilon(ledger, relation), rdp_tight(event, delta, relation))
@@ -154,7 +142,7 @@ def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE
 
 def delta(event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE) -> float:
     """The exact delta of an event at epsilon; 1 where losses are too large to be composed
-    numerically. Without a PLD: by the Renyi curve.
+    numerically.
     """
     if all_gaussian(event):
         return math.exp(log_delta(mu(event, relation), epsilon))
@@ -167,16 +155,9 @@ def delta(event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE
         alone = one.delta_alone(one.multiplier(relation), epsilon)
         if alone is not None:
             return alone
-    pld_delta = (
-        float(_pld(ledger, relation).get_delta_for_epsilon(epsilon))
-        if _can_compose(ledger, relation)
-        else 1.0
-    )
-    return (
-        min(1.0, pld_delta)
-        if is_exact(event)
-        else min(1.0, pld_delta, rdp_delta(event, epsilon, relation))
-    )
+    if _range(ledger, relation) > MOST_LOSS:
+        return 1.0
+    return min(1.0, float(_pld(ledger, relation).get_delta_for_epsilon(epsilon)))
 
 
 def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:

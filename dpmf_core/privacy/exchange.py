@@ -14,7 +14,6 @@ from dpmf_core.errors import BadInput
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.events import NOTHING, Event, Repeat, Sequence, event_of_rows, normal_form
 from dpmf_core.privacy.mechanisms import (
-    DiscreteGaussian,
     Gaussian,
     Laplace,
     Mechanism,
@@ -32,7 +31,7 @@ EVENT, KIND = "dp_event", "kind"  # keys of the JSON
 def to_dp_event(event: Event, relation: Relation = Relation.ADD_REMOVE) -> "DpEvent":
     """The event of `dp_accounting` that costs what this one costs, by its own accountants.
 
-    Discrete Gaussian noise is a release of zero-concentrated DP, for so it is accounted here.
+    Discrete Gaussian noise is the Gaussian release that costs at least as much.
     Raises UnsupportedEvent on what `dp_accounting` has no event for: releases that may fail, and
     posterior samples.
     """
@@ -51,12 +50,10 @@ def _leaf(leaf: Mechanism, relation: Relation) -> "DpEvent":
     from dp_accounting import dp_event as kinds
 
     z = leaf.multiplier(relation)
-    if type(leaf) is Gaussian:
+    if isinstance(leaf, Gaussian) and not leaf.failure:
         return kinds.GaussianDpEvent(z)
     if type(leaf) is Laplace:
         return kinds.LaplaceDpEvent(z)
-    if type(leaf) is DiscreteGaussian:
-        return kinds.ZCDpEvent(1 / (2 * z * z))
     raise UnsupportedEvent(
         f"dp_accounting has no event for a {leaf.mechanism}, of {leaf.statistic!r}. Account the"
         " ledger here."

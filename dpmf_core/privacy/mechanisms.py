@@ -26,6 +26,11 @@ MOST_GROUPS = 10_000  # of disjoint groups
 FINE = 2**12  # steps of a grid to one standard deviation, at least
 
 
+# noise of a continuous Gaussian that, rounded at random, is the discrete one; more than
+# sqrt(1 - (4 / FINE)^2) needs: docs/PRIVACY.md, "Continuous and discrete"
+CONTINUOUS_SHARE = 1 - 2.0**-20
+
+
 class UnsupportedEvent(ValueError):
     """A rule does not cover this event."""
 
@@ -64,7 +69,6 @@ class Mechanism(ABC):
     groups: int = field(default=1, kw_only=True)
 
     mechanism: ClassVar[str]
-    has_loss_distribution: ClassVar[bool] = True  # else it is accounted by its Renyi curve alone
     allows_groups: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
@@ -183,9 +187,12 @@ class AdditiveNoise(Mechanism):
         """The log density of independent noise of scale 1 at `noise`, less its value at 0."""
 
 
-class _GaussianTails(AdditiveNoise):
-    """What noise on all numbers and on a grid have in common."""
+class Gaussian(AdditiveNoise):
+    """Gaussian noise of standard deviation `noise_multiplier * sensitivity`; the sensitivity is
+    in L2 norm.
+    """
 
+    mechanism: ClassVar[str] = phrase("Gaussian")
     allows_groups: ClassVar[bool] = True
 
     @staticmethod
@@ -198,20 +205,8 @@ class _GaussianTails(AdditiveNoise):
 
     @staticmethod
     def renyi(alpha: float, z: float) -> float:
-        """Mironov 2017, Prop. 7.
-
-        On a grid it is no more, coordinate by coordinate: Canonne, Kamath & Steinke 2020, Prop. 5
-        and Thm. 14.
-        """
+        """Mironov 2017, Prop. 7."""
         return alpha / (2 * z * z)
-
-
-class Gaussian(_GaussianTails):
-    """Gaussian noise of standard deviation `noise_multiplier * sensitivity`; the sensitivity is
-    in L2 norm.
-    """
-
-    mechanism: ClassVar[str] = phrase("Gaussian")
 
     @staticmethod
     def draw(
@@ -230,7 +225,7 @@ class Gaussian(_GaussianTails):
 
 
 @dataclass(frozen=True)
-class DiscreteGaussian(_GaussianTails):
+class DiscreteGaussian(Gaussian):
     """A statistic rounded to a grid, plus noise that is exactly discrete Gaussian on that grid
     (Canonne, Kamath & Steinke 2020).
 
@@ -240,13 +235,13 @@ class DiscreteGaussian(_GaussianTails):
     two up to rounding / (2 sqrt(d)): as much again is left for the floating-point sums that were
     rounded, and k * step is exact in float64.
     The standard deviation is a whole number of steps, at least 4,096, not below `noise_multiplier *
-    sensitivity`.
+    sensitivity`. Such noise costs no more than continuous Gaussian noise that is smaller by
+    `CONTINUOUS_SHARE`: docs/PRIVACY.md, "Continuous and discrete".
     """
 
     rounding: float = ROUNDING
 
     mechanism: ClassVar[str] = phrase("discrete Gaussian")
-    has_loss_distribution: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -257,13 +252,15 @@ class DiscreteGaussian(_GaussianTails):
             )
 
     def multiplier(self, relation: Relation) -> float:
-        """z: the noise over what one step between neighbours moves, rounding included."""
+        """z of the continuous noise that costs at least as much: over what one step between
+        neighbours moves, rounding included.
+        """
         shift = (
             self.sensitivity
             * (self.replace_one_factor if relation is Relation.REPLACE_ONE else 1.0)
             + self.rounding
         )
-        return self.noise_multiplier * self.sensitivity / shift
+        return CONTINUOUS_SHARE * self.noise_multiplier * self.sensitivity / shift
 
     def grid(self, size: int) -> tuple[float, float]:
         scale = self.noise_multiplier * self.sensitivity
@@ -281,12 +278,6 @@ class DiscreteGaussian(_GaussianTails):
         steps = np.empty(len(out), np.int64)
         discrete_gaussian(generator.bit_generator.random_raw, round(scale / step), steps)
         np.multiply(steps, step, out=out)
-
-    @staticmethod
-    def privacy_loss(z: float, interval: float) -> Any:
-        raise UnsupportedEvent(
-            "Discrete Gaussian noise on a vector is accounted by its Renyi curve."
-        )
 
 
 class Laplace(AdditiveNoise):

@@ -68,8 +68,7 @@ class Total:
     """What the covered charges cost together; n_uncovered: how many others there are. delta: None
     where nothing was released.
 
-    rule: exact; a Rényi bound where a release has no loss distribution; at most, where prices of
-    private selections are added.
+    rule: exact; at most, where prices of private selections are added or noise is discrete.
     """
 
     epsilon: float
@@ -195,7 +194,7 @@ def squared_mu(leaf: Mechanism, relation: Relation) -> float | None:
     bound is known here.
     """
     z = leaf.multiplier(relation)
-    if type(leaf) is Gaussian:
+    if isinstance(leaf, Gaussian) and not leaf.failure:
         return 1 / z**2
     from scipy.special import expit, ndtri  # loaded when first needed
 
@@ -213,7 +212,7 @@ def _total_square(charges: Iterable[Charge], relation: Relation) -> float:
         if charge.price is not None or any(one is None for one, _ in squares):
             raise BadInput(
                 f"{charge.title} has no place under a budget for the whole data set: the budget's"
-                " filter adds up continuous Gaussian noise and pure epsilons, and this is neither."
+                " filter adds up Gaussian noise and pure epsilons, and this is neither."
                 " Take the budget away, or run something else. Nothing was drawn."
             )
         square += sum(count * one for one, count in squares if one is not None)

@@ -1,4 +1,4 @@
-"""The Renyi curve of a ledger, and its conversions to epsilon and delta."""
+"""The Renyi curve of a ledger, and its conversions to epsilon."""
 
 import math
 from collections.abc import Callable
@@ -45,20 +45,3 @@ def rdp_tight(event: Event, delta: float, relation: Relation) -> float:
     return _best_order(
         lambda alpha: curve(alpha) + math.log1p(-1 / alpha) - math.log(delta * alpha) / (alpha - 1)
     )
-
-
-def rdp_delta(event: Event, epsilon: float, relation: Relation) -> float:
-    """The same conversion, from epsilon to delta: any order gives a bound, the best one found
-    is taken.
-    """
-    curve = _renyi(event, relation)
-    best = least_value(
-        lambda log: (
-            math.exp(log)
-            * (curve(1 + math.exp(log)) + math.log1p(-1 / (1 + math.exp(log))) - epsilon)
-            - math.log1p(math.exp(log))
-        ),
-        *LOG_ORDERS,
-        xatol=1e-9,
-    )
-    return math.exp(min(0.0, best))

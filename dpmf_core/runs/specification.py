@@ -13,9 +13,11 @@ from dpmf_core.algorithms import PrivateAlgorithm
 from dpmf_core.data.preparation import Preparation
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.errors import BadInput, explain
-from dpmf_core.privacy import Budget
+from dpmf_core.privacy import Budget, NoiseKind, Relation
 
 Value = bool | int | float | str  # of a parameter
+# version of accounting with discrete noise or under replace-one; raise it when noise changes there
+ACCOUNTING = 2
 
 
 class DataSpec(Preparation):
@@ -172,6 +174,10 @@ def run_key(spec: RunSpec, data: HasFingerprint) -> str:
         data.fingerprint,
         algorithms.find(spec.algorithm).version,
     ]
+    if (budget := canonical.budget) and (
+        budget.noise is NoiseKind.DISCRETE or budget.relation is Relation.REPLACE_ONE
+    ):
+        parts.append(ACCOUNTING)
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 

@@ -71,12 +71,11 @@ def check_account(kind: type[AdditiveNoise]) -> None:
         for alpha in ORDERS:
             exact = _renyi(alpha, one, other, step)
             _at_least(kind, f"Renyi divergence of order {alpha:g}", kind.renyi(alpha, z), exact)
-        loss = kind.privacy_loss(z, INTERVAL) if kind.has_loss_distribution else None
+        loss = kind.privacy_loss(z, INTERVAL)
         for epsilon in EPSILONS:
             exact = float(np.maximum(one - math.exp(epsilon) * other, 0).sum()) * step
-            if loss is not None:
-                delta = float(loss.get_delta_for_epsilon(epsilon))
-                _at_least(kind, f"delta at epsilon {epsilon:g} by its losses", delta, exact)
+            delta = float(loss.get_delta_for_epsilon(epsilon))
+            _at_least(kind, f"delta at epsilon {epsilon:g} by its losses", delta, exact)
             if (alone := kind.delta_alone(z, epsilon)) is not None:
                 _at_least(kind, f"delta at epsilon {epsilon:g} in closed form", alone, exact)
 

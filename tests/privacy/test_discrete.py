@@ -2,6 +2,7 @@
 accounted by its own rule.
 """
 
+import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -29,7 +30,7 @@ from dpmf_core.privacy.accounting import delta, epsilon
 from dpmf_core.privacy.events import event_of_rows, ledger_rows, normal_form, on_grids
 from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.interpretation import false_negatives
-from dpmf_core.privacy.mechanisms import ROUNDING
+from dpmf_core.privacy.mechanisms import CONTINUOUS_SHARE, FINE, ROUNDING
 from dpmf_core.privacy.random_streams import KEY_BYTES, Secret
 from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.runs.planning import prepare
@@ -255,53 +256,99 @@ def test_noise_is_drawn_once_a_release() -> None:
 # ---- the account ---------------------------------------------------------------------------------
 
 
-def test_no_neighbour_has_a_larger_renyi_divergence() -> None:
-    """Of the discrete law on whole numbers, summed to 50 digits, against alpha Delta^2 / (2
-    sigma^2) (Canonne, Kamath & Steinke 2020, Prop. 5).
+def discrete_deltas(sigma: int, shift: tuple[int, ...], epsilons: list[float]) -> list[Any]:
+    """delta of the discrete Gaussian on whole vectors, summed over all that has mass, in mpmath."""
+    reach = 14 * sigma + max(map(abs, shift))
+    line = range(-reach, reach + 1)
+    weight = {
+        i: mpmath.exp(-(mpmath.mpf(i) ** 2) / (2 * sigma**2))
+        for i in range(-2 * reach, 2 * reach + 1)
+    }
+    total = mpmath.fsum(weight[i] for i in line) ** len(shift)
+    pairs = [
+        (
+            mpmath.fprod(weight[i] for i in point),
+            mpmath.fprod(weight[i - k] for i, k in zip(point, shift, strict=True)),
+        )
+        for point in itertools.product(line, repeat=len(shift))
+    ]
+    return [
+        mpmath.fsum(p - mpmath.exp(eps) * q for p, q in pairs if p > mpmath.exp(eps) * q) / total
+        for eps in epsilons
+    ]
+
+
+def gaussian_delta(mu: Any, eps: Any) -> Any:
+    """Balle & Wang 2018, Theorem 8, in mpmath."""
+    return mpmath.ncdf(mu / 2 - eps / mu) - mpmath.exp(eps) * mpmath.ncdf(-mu / 2 - eps / mu)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "smoothing", "shift"),
+    [(3, 1, (1,)), (3, 1, (4,)), (6, 2, (5,)), (2, 1, (1, 1)), (3, 1, (2, -1)), (4, 2, (3, 0))],
+)
+def test_no_discrete_noise_tells_more_than_the_continuous_noise_it_is_made_of(
+    sigma: int, smoothing: int, shift: tuple[int, ...]
+) -> None:
+    """Lemma 0 where its gap shows, against the sum over all whole vectors: delta(eps) <= e^R
+    delta'(eps - 2 R), and not far below at eps = 0.
     """
-    with mpmath.workdps(50):
-        for sigma, shift, alpha in ((1, 1, 2.0), (2, 3, 1.5), (5, 1, 20.0), (3, 2, 7.5)):
-            reach = int(40 * sigma + alpha * shift * 3)
-            weight = [
-                mpmath.exp(-(mpmath.mpf(i) ** 2) / (2 * sigma**2)) for i in range(-reach, reach + 1)
-            ]
-            shifted_weight = [
-                mpmath.exp(-(mpmath.mpf(i - shift) ** 2) / (2 * sigma**2))
-                for i in range(-reach, reach + 1)
-            ]
-            total = mpmath.fsum(weight)
-            value = mpmath.log(
-                mpmath.fsum(
-                    a**alpha * b ** (1 - mpmath.mpf(alpha))
-                    for a, b in zip(weight, shifted_weight, strict=True)
-                )
-                / total
-            ) / (alpha - 1)
-            assert value <= DiscreteGaussian.renyi(alpha, sigma / shift) * (1 + 1e-12)
+    with mpmath.workdps(40):
+        ripple = 3 * mpmath.exp(-2 * mpmath.pi**2 * smoothing**2)
+        R = len(shift) * 2 * ripple / (1 - ripple)
+        mu = mpmath.norm(shift) / mpmath.sqrt(sigma**2 - smoothing**2)
+        epsilons = [0.0, 0.1, 0.5, 1.0, 2.0]
+        for eps, exact in zip(epsilons, discrete_deltas(sigma, shift, epsilons), strict=True):
+            bound = mpmath.exp(R) * gaussian_delta(mu, mpmath.mpf(eps) - 2 * R)
+            assert exact <= bound and (eps > 0 or exact > 0.7 * bound)
+
+
+def test_the_continuous_noise_of_the_ledger_is_that_of_the_lemma() -> None:
+    """Four steps of smoothing: less than one part in 10^100 for 2^64 coordinates."""
+    with mpmath.workdps(200):
+        ripple = 3 * mpmath.exp(-2 * mpmath.pi**2 * 16)
+        assert 2**64 * 2 * ripple / (1 - ripple) < mpmath.mpf("1e-100")
+        assert mpmath.sqrt(1 - (mpmath.mpf(4) / FINE) ** 2) >= CONTINUOUS_SHARE
+
+
+@pytest.mark.parametrize("steps", [40, 4096, 20_000])
+def test_the_account_is_a_bound_and_a_close_one(steps: int) -> None:
+    """Of a release on 4,096 steps a deviation, against the sum over all whole numbers."""
+    places = np.arange(-12 * FINE - steps, 12 * FINE + steps + 1.0)
+    density = np.exp(-((places / FINE) ** 2) / 2)
+    density /= density.sum()
+    # as if nothing were rounded
+    leaf = DiscreteGaussian(FINE / steps, "sums", 1.0, rounding=1e-15)
+    for eps in (0.0, 0.01, 0.5, 2.0):
+        ratio = np.exp(eps - (steps**2 - 2 * places * steps) / (2.0 * FINE**2))
+        exact = float((density * np.maximum(0.0, 1 - ratio)).sum())
+        if exact > 1e-9:
+            assert exact * (1 - 1e-9) <= delta(leaf, eps) <= exact * 1.0001
 
 
 @pytest.mark.parametrize("relation", list(Relation))
 def test_the_multiplier_counts_what_rounding_adds(relation: Relation) -> None:
     shift = 3.0 * (2.0 if relation is Relation.REPLACE_ONE else 1.0) + 3.0 * ROUNDING
-    assert LEAF.multiplier(relation) == pytest.approx(6.0 / shift, rel=1e-15)
+    assert LEAF.multiplier(relation) == pytest.approx(6.0 / shift * CONTINUOUS_SHARE, rel=1e-15)
 
 
-def test_it_costs_the_tight_renyi_bound_of_gaussian_noise() -> None:
-    """Between the exact Gaussian figure and the looser conversion; delta and epsilon are
-    inverse to each other.
-    """
-    event, z = Repeat(LEAF, 5), LEAF.multiplier(Relation.ADD_REMOVE)
-    same = {row.rule: row.epsilon for row in every_epsilon(Repeat(Gaussian(z), 5), 1e-6)}
+def test_it_costs_what_gaussian_noise_costs_that_is_a_thousandth_smaller() -> None:
+    event, mu = Repeat(LEAF, 5), math.sqrt(5) / 2.0
     cost = epsilon(event, 1e-6)
-    assert cost == pytest.approx(same["rdp_tight"], rel=1e-6) and cost > gaussian_epsilon(
-        math.sqrt(5) / z, 1e-6
-    )
-    assert delta(event, cost) == pytest.approx(1e-6, rel=1e-4)
+    assert gaussian_epsilon(mu, 1e-6) < cost < gaussian_epsilon(mu * 1.001, 1e-6)
+    assert delta(event, cost) == pytest.approx(1e-6, rel=1e-9)
     rows = {row.rule: row for row in every_epsilon(event, 1e-6)}
-    assert rows["exact"].title == "Rényi bound" and rows["advanced"].epsilon is None
+    assert rows["exact"].title == "at most" and cost < rows["rdp_tight"].epsilon
 
 
-def test_together_with_other_noise_it_is_bounded_by_all_curves() -> None:
+def test_one_discrete_release_leaves_the_rest_of_an_account_exact() -> None:
+    plain = sequence(Repeat(Gaussian(2.0), 6), Laplace(30.0))
+    mixture = sequence(plain, LEAF)
+    alike = sequence(plain, Gaussian(LEAF.multiplier(Relation.ADD_REMOVE)))
+    assert epsilon(mixture, 1e-6) == pytest.approx(epsilon(alike, 1e-6), rel=1e-9)
+
+
+def test_together_with_other_noise_it_costs_more_than_either() -> None:
     mixture = sequence(LEAF, Laplace(4.0), Gaussian(3.0))
     assert max(epsilon(LEAF, 1e-6), epsilon(Laplace(4.0), 1e-6)) < epsilon(mixture, 1e-6) < math.inf
     misses = false_negatives(mixture, [0.0, 0.1, 0.9, 1.0])

@@ -21,6 +21,7 @@ from dpmf_core.privacy import (
 from dpmf_core.privacy import accounting as rules
 from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
 from dpmf_core.privacy.groups import group_epsilon, of_group
+from dpmf_core.privacy.mechanisms import CONTINUOUS_SHARE
 from tests.privacy.test_accounting import ADD, MIXED_NOISE, MU, high_precision
 
 
@@ -89,7 +90,10 @@ def test_discrete_noise_moves_with_the_group_and_is_rounded_once() -> None:
     leaf = DiscreteGaussian(5.0, "sums", 2.0, 1.5, 0.01)
     for relation, shift in ((ADD, 3 * 2.0 + 0.01), (Relation.REPLACE_ONE, 3 * 3.0 + 0.01)):
         ((group_leaf, count),) = normal_form(of_group(leaf, 3))
-        assert group_leaf.multiplier(relation) == pytest.approx(10.0 / shift) and count == 1
+        assert (
+            group_leaf.multiplier(relation) == pytest.approx(CONTINUOUS_SHARE * 10.0 / shift)
+            and count == 1
+        )
 
 
 @pytest.mark.parametrize(

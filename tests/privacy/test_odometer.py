@@ -24,6 +24,7 @@ from dpmf_core.privacy import (
 )
 from dpmf_core.privacy.events import on_grids
 from dpmf_core.privacy.failing_mechanisms import ThresholdedCounts
+from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.odometer import Charge, Entry, check, lines, squared_mu, total
 
 DELTA = 1e-5
@@ -207,6 +208,14 @@ def test_what_the_filter_cannot_cover_is_refused() -> None:
         check([], [run(1.0, ledger=(), price=(0.1, 0.1))], BUDGET)
 
 
+def test_discrete_noise_enters_a_budget_by_its_continuous_noise() -> None:
+    grid = run(2.0, ledger=normal_form(on_grids(Gaussian(4.0))))
+    mu = 1.001 / 4.0
+    check([], [grid], Budget(epsilon=gaussian_epsilon(mu, DELTA), delta=DELTA))
+    with pytest.raises(BadInput, match="nothing was drawn"):
+        check([], [grid], Budget(epsilon=gaussian_epsilon(1 / 4.0, DELTA), delta=DELTA))
+
+
 def test_what_has_no_epsilon_passes_the_filter() -> None:
     """It bounds what is proved; the rest is said to be outside."""
     check([run(2.0)], [Charge("ALS"), run(10.0, status=Status.UNPROVEN)], BUDGET)
@@ -221,7 +230,7 @@ def test_the_total_says_by_which_rule_it_was_composed() -> None:
     ] == [
         "exact",
         "exact",
-        "Rényi bound",
+        "at most",
         "at most",
     ]
 
