@@ -29,23 +29,26 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.seeds import seeds
 
 SCORES = "errors of the held-out ratings"
+SIDES = 1.959964  # deviations that a normal figure exceeds, either way, in 5% of draws
 NONE = "none: they are computed on private data without noise"
 
 
 @dataclass(frozen=True)
 class HeldOutErrors(Statistic):
-    """The sum of users' errors and the number of users (2,), of those with held-out ratings: a user
-    adds (x, 1), with x her mean squared error over half-range^2, at most 1. ||(x, 1)|| <= sqrt(2).
+    """The sums of x and of 1 - x (2,) over the users with held-out ratings, with x a user's mean
+    squared error over half-range^2, at most 1. ||(x, 1 - x)||^2 = 1 - 2 x (1 - x) <= 1.
 
-    Replaced by another: (x - y, 0), of norm at most 1, or at most sqrt(2) where one of the two has
-    no held-out rating.
+    Replaced by another: (x - y, y - x), of norm at most sqrt(2), or at most 1 where one of the two
+    has no held-out rating.
 
-    docs/PRIVACY.md, "Errors of held-out ratings".
+    This is (x - 1/2, 1/2), turned. With (x - 1/2, c) the mean error m has the squared deviation
+    (1/4 + c^2) (1 + (m - 1/2)^2 / c^2) z^2 / n^2, for noise of multiplier z. At the worst m, 0 or
+    1, c = 1/2 makes it least. docs/PRIVACY.md, "Errors of held-out ratings".
     """
 
     name: ClassVar[str] = SCORES
-    sensitivity: ClassVar[float] = math.sqrt(2)
-    replace_one_factor: ClassVar[float] = 1.0
+    sensitivity: ClassVar[float] = 1.0
+    replace_one_factor: ClassVar[float] = math.sqrt(2)
 
     def empty(self, shape: Shape, model: Recommender) -> Totals:
         return (np.zeros(2),)
@@ -58,7 +61,7 @@ class HeldOutErrors(Statistic):
         squares = np.bincount(ratings.users, errors.astype(np.float64) ** 2, ratings.n_users)
         means = squares / np.maximum(counts, 1) / ratings.shape.half_range**2
         clipped_means = on_grid(np.fmin(means, 1.0)[counts > 0], 1.0, block.n_units)
-        totals[0][:] += clipped_means.sum(), len(clipped_means)
+        totals[0][:] += clipped_means.sum(), (1.0 - clipped_means).sum()
 
 
 def score_event(noise_multiplier: float) -> Event:
@@ -71,8 +74,8 @@ class NoisyError:
     """A held-out RMSE by user, released with noise, in units of a rating: users weigh the same, not
     ratings.
 
-    low, high: around it, what the true one is in but for 5% of draws of the noise. They follow from
-    the two noisy figures and the scale of the noise, which is public.
+    low, high: around it, what the true one is in but for at most 5% of draws of the noise. They
+    follow from the two noisy figures and the scale of the noise, which is public.
     """
 
     value: float
@@ -82,24 +85,32 @@ class NoisyError:
 
 def noisy_error(run: Run, noise: Noise) -> NoisyError:
     """`HeldOutErrors` with the noise of `score_event`, as an error."""
-    from scipy.special import ndtri  # loaded when first needed
-
     people = _people(run)
     curator, statistic = NoisyCurator(people, noise), HeldOutErrors()
-    # two figures at once, either way, but for 5%
-    far = float(ndtri(1 - 0.05 / 4)) * curator.scale(statistic)
-    total, users = curator.release(statistic, run.model)
-    half_range = people.shape.half_range
+    scale = curator.scale(statistic)
+    errors, rest = curator.release(statistic, run.model)
+    return error_of_sums(errors, rest, scale, people.shape.half_range)
 
-    def error(sum_of_squares: float, count: float) -> float:
-        mean = max(sum_of_squares, 0.0) / max(count, 1.0)
-        return float(half_range * math.sqrt(mean))
 
-    return NoisyError(
-        error(total, users),
-        error(total - far, users + far),
-        min(error(total + far, users - far), half_range),  # means are clipped to 1
-    )
+def error_of_sums(errors: float, rest: float, scale: float, half_range: float) -> NoisyError:
+    """The error that two noisy sums of `HeldOutErrors` show, each with noise of deviation `scale`.
+
+    docs/PRIVACY.md, "Errors of held-out ratings".
+    """
+
+    def error(angle: float) -> float:
+        """Of sums in the direction (sin, cos) of an angle, taken into the quadrant of true ones."""
+        angle = min(max(angle, 0.0), math.pi / 2)
+        mean = math.sin(angle) / (math.sin(angle) + math.cos(angle))
+        return half_range * math.sqrt(mean)
+
+    angle = math.atan2(errors, rest) if errors + rest > 0 else math.pi / 4
+    # from the line through 0 and the true sums the noisy ones are at most `far` away
+    far = SIDES * scale
+    width = math.asin(far / max(math.hypot(errors, rest), far))
+    if errors + rest <= 0 or width > math.pi / 4:
+        width = math.pi
+    return NoisyError(error(angle), error(angle - width), error(angle + width))
 
 
 @dataclass(frozen=True)
@@ -155,7 +166,8 @@ def event(run: Run, epsilon: float) -> Event:
     assert budget is not None  # `refusal`
     if not 0 < epsilon <= 100:
         raise BadInput(f"The epsilon of an error must be above 0 and at most 100. Got {epsilon:g}.")
-    return score_event(1 / gaussian_mu(epsilon, budget.delta))
+    moves = HeldOutErrors.replace_one_factor if budget.relation is Relation.REPLACE_ONE else 1.0
+    return score_event(moves / gaussian_mu(epsilon, budget.delta))
 
 
 def charge(run: Run, epsilon: float) -> Charge:

@@ -22,6 +22,7 @@ from dpmf_core.runs.execution import run
 from dpmf_core.runs.noisy_errors import (
     HeldOutErrors,
     charge,
+    error_of_sums,
     noisy_score,
     refusal,
     release,
@@ -99,7 +100,7 @@ def test_a_noisy_error_is_the_clipped_error_and_noise(clinic: str) -> None:
     ]
     share = (exact / made_half(finished_run)) ** 2
     # of the mean clipped error, to first order
-    deviation = 2.0 * math.sqrt(2) * math.sqrt(1 + share**2) / users
+    deviation = 2.0 * math.hypot(share, 1 - share) / users
     spread = np.std([(it / made_half(finished_run)) ** 2 for it in noise])
     assert stats.chi2.cdf(DRAWS * (spread / deviation) ** 2, DRAWS) == pytest.approx(0.5, abs=0.495)
     for wrong in (0.95, 1.05):
@@ -110,7 +111,9 @@ def test_a_noisy_error_is_the_clipped_error_and_noise(clinic: str) -> None:
 
 
 def test_a_user_moves_the_sums_within_the_bound_and_blocks_by_no_bit(clinic: str) -> None:
-    """A user far off by the largest possible error moves them by sqrt(2), and nobody by more."""
+    """A user far off by the largest possible error moves them by 1, and nobody by more; in place
+    of somebody without an error by sqrt(2).
+    """
     finished_run = fit_run(clinic)
     parts = split_of(finished_run)
 
@@ -120,16 +123,35 @@ def test_a_user_moves_the_sums_within_the_bound_and_blocks_by_no_bit(clinic: str
 
     whole = sums(parts.test)
     exact, users = by_user(finished_run)
-    assert whole == pytest.approx([users * (exact / made_half(finished_run)) ** 2, users], rel=1e-6)
+    share = (exact / made_half(finished_run)) ** 2
+    assert whole == pytest.approx([users * share, users * (1 - share)], rel=1e-6)
     for blocks in (3, 400):
         assert np.array_equal(sums(parts.test, blocks), whole)
     user = int(parts.test.users[0])
     theirs = parts.test.users == user
     step = whole - sums(parts.test.only(~theirs))
-    assert step[1] == 1 and np.linalg.norm(step) <= math.sqrt(2)
+    assert step.sum() == 1 and np.linalg.norm(step) <= 1
     far = replace(parts.test, values=np.where(theirs, np.float32(1e4), parts.test.values))
     worst = sums(far) - sums(parts.test.only(~theirs))
-    assert np.linalg.norm(worst) == pytest.approx(math.sqrt(2)) == HeldOutErrors().sensitivity
+    assert np.linalg.norm(worst) == pytest.approx(1.0) == HeldOutErrors().sensitivity
+    personal = finished_run.model.personal(parts.history)
+    guesses = finished_run.model.predict(personal, parts.test.users, parts.test.items)
+    near = replace(parts.test, values=np.where(theirs, guesses, parts.test.values))
+    furthest = HeldOutErrors().sensitivity * HeldOutErrors().replace_one_factor
+    assert np.linalg.norm(sums(far) - sums(near)) == pytest.approx(furthest) == math.sqrt(2)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.5, 1.0])
+@pytest.mark.parametrize("noise", [0.01, 0.1, 0.3, 1.0, 10.0])
+def test_the_interval_holds_the_true_error(share: float, noise: float) -> None:
+    """In 95 of 100 draws, from hardly any noise to far more than there are users."""
+    truth = 2.0 * math.sqrt(share)
+    draws = [share, 1 - share] + noise * np.random.default_rng(0).normal(size=(5000, 2))
+    found = [error_of_sums(*pair, noise, 2.0) for pair in draws.tolist()]
+    held = np.mean([it.low <= truth <= it.high for it in found])
+    assert held >= 0.94 and all(0 <= it.low <= it.value <= it.high <= 2 for it in found)
+    if noise == 0.01 and 0 < share < 1:
+        assert held <= 0.96
 
 
 def test_it_is_the_error_in_the_released_shape(clinic: str) -> None:
@@ -187,6 +209,14 @@ def _epsilon(mu: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if _delta_of(mu, middle) > DELTA else (low, middle)
     return high
+
+
+def test_an_error_costs_its_epsilon_under_either_relation(clinic: str) -> None:
+    finished_run = fit_run(clinic)
+    budget = {"epsilon": 1.0, "delta": DELTA, "relation": "replace-one"}
+    other = run(RunSpec.parse(data={"id": clinic}, algorithm="private-bias", budget=budget))
+    for one in (finished_run, other):
+        assert charge(one, 0.5).epsilon == pytest.approx(0.5, rel=1e-9)
 
 
 def test_a_budget_refuses_an_error(clinic: str) -> None:
