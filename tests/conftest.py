@@ -51,6 +51,7 @@ WITH_PROCESSES = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--contract-of", default="", help="ids of algorithms, commas between them")
+    parser.addoption("--renew", action="store_true", help="golden files are written anew")
     parser.addoption("--students", type=int, default=1, help="browsers of the class that is taught")
 
 

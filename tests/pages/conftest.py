@@ -1,6 +1,8 @@
 """A store and an engine of each page test module's own."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -15,10 +17,11 @@ def accounts(ledger: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(LEDGER)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+@contextmanager
+def fresh_store(folder: Path) -> Iterator[None]:
+    """An empty store in a folder, with an engine of its own."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPMF_DATA", str(tmp_path_factory.mktemp("data")))
+        patch.setenv("DPMF_DATA", str(folder))
         patch.setenv("DPMF_ENGINE", "threads")
         patch.setenv("DPMF_THREADS", "2")  # pages estimate time by them
         engines: list[Engine] = []
@@ -28,3 +31,9 @@ def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for one in engines:
             one.close()
             one.store.close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with fresh_store(tmp_path_factory.mktemp("data")):
+        yield

@@ -1,0 +1,160 @@
+"""What every page shows at first, and in one other view: words, controls, and the data of its
+tables and figures.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from streamlit.testing.v1 import AppTest
+
+from pages.kit.page_table import BY_ID, PAGES
+from tests.golden.files import rounded
+from tests.pages.driving import ROOT, behind_sidebar, settled
+
+SMALL = {"data": "cinema-small"}
+# by page: the second view, as a link
+OTHER_VIEWS: dict[str, dict[str, str]] = {
+    "lessons": {"lesson": "composition"},
+    "explore": SMALL | {"algo": "spectral", "eps": "2", "rank": "8"},
+    "trade-off": SMALL | {"epsilons": "1,5", "draws": "1", "noise": "both"},
+    "topics": {"algo": "dp-nmf", "eps": "3.16"},
+    "faces": {"algo": "dp-nmf", "eps": "3.16"},
+    "sketch": SMALL,
+    "retention": SMALL | {"epochs": "3"},
+    "tune": SMALL,
+    "accountant": SMALL | {"from": "claim"},
+    "audit": {"attack": "private-bias", "runs": "100", "fault": "small-noise"},
+}
+FIRST_VIEWS = [(it.id, {}) for it in PAGES if not it.for_operator and it.id != "runs"]
+VIEWS: list[tuple[str, dict[str, str]]] = [*FIRST_VIEWS, *OTHER_VIEWS.items()]
+FEW = 8  # values of a longer row are summed up
+WORDS = {
+    "title",
+    "header",
+    "subheader",
+    "caption",
+    "markdown",
+    "info",
+    "warning",
+    "error",
+    "success",
+}
+BLOCKS = {"expander", "popover", "form", "tab"}
+# what depends on the machine and the day
+CHANGES = (
+    (re.compile(r"\b\d[\d,.]*( ?)(ms|s|seconds?|minutes?|MB|kB|GB)\b"), r"…\1\2"),
+    (re.compile(r"\b20\d\d-\d\d-\d\d(T[\d:.+]*)?\b"), "…"),
+    (re.compile(r"\b[0-9a-f]{32}\b"), "…"),
+)
+UNSEEN = {"colour", "colours", "dash", "address"}  # of what a component is handed
+TIMES = re.compile(r"seconds|made|created|took")  # columns
+
+
+def view(page_id: str, link: dict[str, str]) -> dict[str, Any]:
+    """A page after its runs, without a browser."""
+    page = BY_ID[page_id]
+    path = f"{page.folder}/page.py"
+    app = (
+        AppTest.from_file(str(ROOT / "pages" / path), default_timeout=120)
+        if page.data_kind is None
+        else AppTest.from_string(behind_sidebar(path), default_timeout=120)
+    )
+    for name, value in link.items():
+        app.query_params[name] = value
+    settled(app)
+    parts: dict[str, Any] = {"words": [], "controls": [], "tables": [], "figures": []}
+    for node in _nodes(app._tree[0]):
+        for name, value in _shown(node):
+            parts[name].append(value)
+    parts["sidebar"] = [
+        value for node in _nodes(app._tree[1]) for name, value in _shown(node) if name == "controls"
+    ]
+    return _still(rounded(parts, 5))
+
+
+def _nodes(node: Any) -> Iterator[Any]:
+    """A block and all within it, as they stand on the page."""
+    yield node
+    children = getattr(node, "children", {})
+    for place in sorted(children):
+        yield from _nodes(children[place])
+
+
+def _shown(node: Any) -> Iterator[tuple[str, Any]]:
+    kind, proto = getattr(node, "type", ""), getattr(node, "proto", None)
+    if kind in WORDS:
+        yield "words", f"{kind}: {node.value}"
+    elif kind in BLOCKS:
+        label = getattr(node, "label", "") or getattr(getattr(proto, kind, None), "label", "")
+        yield "words", f"{kind}: {label}"
+    elif kind == "metric":
+        yield "words", f"metric: {node.label} = {node.value}"
+    elif kind in ("dataframe", "arrow_data_frame", "table", "arrow_table"):
+        yield "tables", _table(node.value)
+    elif kind == "plotly_chart":
+        yield "figures", [_trace(it) for it in json.loads(proto.spec)["data"]]
+    elif kind == "bidi_component":
+        yield "figures", {proto.component_name: _summary(json.loads(proto.json or "{}"))}
+    elif isinstance(label := getattr(node, "label", None), str) and hasattr(node, "value"):
+        yield "controls", f"{kind}: {label} = {_plain(node.value)}"
+    elif isinstance(label := getattr(proto, "label", None), str):
+        yield "controls", f"{kind}: {label}"
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, list | tuple | set) else value
+
+
+def _table(value: Any) -> dict[str, Any]:
+    """By column: its cells."""
+    frame = pd.DataFrame(getattr(value, "data", value))
+    return {
+        str(name): _summary(json.loads(column.to_json(orient="values", double_precision=10)))
+        for name, column in frame.items()
+        if not TIMES.search(str(name))
+    }
+
+
+def _trace(trace: dict[str, Any]) -> dict[str, Any]:
+    """What is drawn of a trace: no colours, no markup."""
+    shown = ("type", "name", "x", "y", "z", "text")
+    return {name: _summary(_array(trace[name])) for name in shown if name in trace}
+
+
+def _array(value: Any) -> Any:
+    """Plotly writes arrays of numbers as bytes."""
+    if isinstance(value, dict) and "bdata" in value:
+        array = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
+        return array.astype(float).tolist()
+    return value
+
+
+def _summary(value: Any) -> Any:
+    """A value of JSON without long rows and pictures."""
+    if isinstance(value, dict):
+        return {name: _summary(it) for name, it in value.items() if name not in UNSEEN}
+    if isinstance(value, str) and value.startswith(("iVBORw0KGgo", "data:image")):
+        return "a picture"
+    if not isinstance(value, list) or len(value) <= FEW:
+        return [_summary(it) for it in value] if isinstance(value, list) else value
+    picks = sorted({*range(0, len(value), -(-len(value) // (FEW - 1))), len(value) - 1})
+    summary = {"length": len(value), "some": [_summary(value[place]) for place in picks]}
+    numbers = [it for it in value if isinstance(it, int | float) and not isinstance(it, bool)]
+    return summary | ({"mean": sum(numbers) / len(numbers)} if len(numbers) == len(value) else {})
+
+
+def _still(value: Any) -> Any:
+    """A value of JSON without what depends on the machine and the day."""
+    if isinstance(value, dict):
+        return {name: _still(it) for name, it in value.items()}
+    if isinstance(value, list):
+        return [_still(it) for it in value]
+    if isinstance(value, str):
+        for pattern, replacement in CHANGES:
+            value = pattern.sub(replacement, value)
+    return value

@@ -1,0 +1,94 @@
+"""What is computed and shown is what the golden files say.
+
+`python -m pytest tests/golden --renew` writes them anew and prints what changed.
+"""
+
+import platform
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpmf_core.algorithms import REGISTRY, Algorithm
+from dpmf_core.runs.specification import RunSpec
+from tests.golden import files
+from tests.golden.pages import SMALL, VIEWS, view
+from tests.golden.records import BUDGETS, records
+from tests.pages.conftest import fresh_store
+from tests.pages.driving import engine_run
+
+# figures of pages come from runs that amplify how a processor rounds; see tests/conftest.py
+ON_ONE_PROCESSOR = pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="linear algebra rounds otherwise"
+)
+
+
+def check(name: str, value: Any, config: pytest.Config, capsys: pytest.CaptureFixture[str]) -> None:
+    """Compares a value with its golden file, or writes it anew where that is wanted."""
+    old = files.read(name)
+    lines = list(files.differences(old, value))
+    if config.getoption("renew"):
+        with capsys.disabled():
+            print("".join(f"\n{name}: {line}" for line in lines))
+        if lines:
+            files.write(name, value)
+    else:
+        assert not lines, f"{name}: renew it with a reason\n" + "\n".join(lines)
+
+
+@pytest.mark.parametrize("kind", REGISTRY.values(), ids=lambda kind: kind.id)
+def test_records(
+    kind: type[Algorithm], pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check(f"records/{kind.id}.json", records(kind), pytestconfig, capsys)
+
+
+@ON_ONE_PROCESSOR
+@pytest.mark.parametrize(
+    ("page", "link"), VIEWS, ids=[f"{page}{'-other' * bool(link)}" for page, link in VIEWS]
+)
+def test_pages(
+    page: str,
+    link: dict[str, str],
+    pytestconfig: pytest.Config,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    name = f"pages/{page}{'-other' * bool(link)}.json"
+    check(name, {"link": link} | view(page, link), pytestconfig, capsys)
+
+
+@ON_ONE_PROCESSOR
+def test_the_page_of_runs(
+    tmp_path: Path, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a store of two runs."""
+    with fresh_store(tmp_path):
+        for budget in BUDGETS.values():
+            spec = RunSpec.parse(
+                data={"id": SMALL["data"]}, algorithm="private-bias", budget=budget
+            )
+            engine_run(spec)
+        check("pages/runs.json", view("runs", {}), pytestconfig, capsys)
+
+
+def test_no_golden_is_left_of_what_is_gone() -> None:
+    expected = {"pages/runs.json", *(f"records/{name}.json" for name in REGISTRY)} | {
+        f"pages/{page}{'-other' * bool(link)}.json" for page, link in VIEWS
+    }
+    assert {str(it.relative_to(files.FOLDER)) for it in files.FOLDER.rglob("*.json")} == expected
+
+
+def test_a_difference_is_found_and_rounding_is_none() -> None:
+    old = {"metrics": {"rmse": 0.9, "n": 3}, "epsilon": {"exact": 1.0}, "words": ["a"]}
+    same = {"metrics": {"rmse": 0.900001, "n": 3}, "epsilon": {"exact": 1.0}, "words": ["a"]}
+    assert not list(files.differences(old, same))
+    changes = [
+        {"metrics": {"rmse": 0.901, "n": 3}},
+        {"metrics": {"rmse": 0.9, "n": 4}},
+        {"metrics": {"rmse": 0.9}},
+        {"epsilon": {"exact": 1.0 + 1e-6}},
+        {"words": ["b"]},
+        {"words": ["a", "b"]},
+        {"words": None},
+    ]
+    assert all(len(list(files.differences(old, old | it))) == 1 for it in changes)
