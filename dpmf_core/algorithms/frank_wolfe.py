@@ -126,10 +126,7 @@ class ResidualProduct(Statistic):
     """The sum of f <a, v> a (m,) over the same rows, for a unit v; f <= 1 holds the norm of what a
     user adds within `clip` bound^2. At clip 1 no f is below 1: A^T A v.
 
-    Replaced by another she moves it no further than twice that, and no further than bound^2:
-    -b b^T <= f a a^T - g b b^T <= a a^T.
-
-    docs/PRIVACY.md, "Residual second moment times vector".
+    docs/PRIVACY.md, "Residual second moment times vector" and Lemma 4.
     """
 
     bound: float
@@ -142,7 +139,8 @@ class ResidualProduct(Statistic):
 
     @property
     def replace_one_factor(self) -> float:  # type: ignore[override]
-        return min(2.0, 1.0 / self.clip)
+        c2 = self.clip**2
+        return 2 * math.sqrt(1 - c2) if 2 * c2 <= 1 else 1 / self.clip
 
     def empty(self, shape: Shape, A: Held, v: Array) -> Totals:
         return (np.zeros(len(v)),)

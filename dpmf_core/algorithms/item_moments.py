@@ -134,10 +134,12 @@ class MomentTimesSubspace(Statistic):
     """The same matrix times Q (n_kept, K) with orthonormal columns: a user adds f a (a^T Q), of
     Frobenius norm f ||a|| ||Q^T a|| <= `clip`, with f <= 1. At clip 1 no f is below 1.
 
-    docs/PRIVACY.md, "Second moment times subspace".
+    rounding: the largest norm by which the grid moves f Q^T a.
+    docs/PRIVACY.md, "Second moment times subspace" and Lemma 3.
     """
 
-    clip: float = 1.0
+    clip: float
+    rounding: float
     name: ClassVar[str] = PRODUCT
 
     @property
@@ -146,7 +148,9 @@ class MomentTimesSubspace(Statistic):
 
     @property
     def replace_one_factor(self) -> float:  # type: ignore[override]
-        return min(2.0, math.sqrt(2) / self.clip)
+        c2 = self.clip**2
+        squared = 4 * c2 * (1 - c2) if 3 * c2 <= 1 else (1 + c2) ** 2 / 2
+        return min(2.0, math.sqrt(squared + 4 * self.clip * self.rounding) / self.clip)
 
     def empty(self, shape: Shape, rows: Held, Q: Array) -> Totals:
         return (np.zeros(Q.shape),)

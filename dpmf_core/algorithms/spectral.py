@@ -62,13 +62,12 @@ from dpmf_core.algorithms.spectrum import (
     spectrum,
     subspace_spectrum,
 )
-from dpmf_core.curator import Curator, Held, Statistic
+from dpmf_core.curator import Curator, Held, Statistic, grid_step
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import NOTHING, Budget, Event, Guarantee, Repeat, Status, sequence
 
 COLUMNS_SHARE = 0.3  # of an iteration's mu^2, to find the subspace; the rest measures it
 PRODUCT_CLIP = 0.5  # of what a user adds to a product: few rows lie further in a subspace
-PRODUCTS = MomentTimesSubspace(PRODUCT_CLIP)
 MOST_CELLS = 36_000_000  # of those columns: 288 MB
 SPARE = 8  # columns of an iterated subspace beyond the rank
 
@@ -229,8 +228,13 @@ class Spectral(PrivateAlgorithm):
             return first
         moment: tuple[Statistic, ...] = (SecondMoment(),)
         if self.release == "iteration":
-            moment = MomentColumns(), PRODUCTS
+            moment = MomentColumns(), self._products(shape)
         return *first, *moment, *(refinement.STATISTICS if self._steps else ())
+
+    def _products(self, shape: Shape) -> MomentTimesSubspace:
+        n_columns = min(self.rank + SPARE, shape.n_items)
+        step = grid_step(1.0, shape.n_users, 2)
+        return MomentTimesSubspace(PRODUCT_CLIP, math.sqrt(n_columns) * step)
 
     def plan(self, shape: Shape, level: float) -> Event:
         share = self._share
@@ -246,7 +250,7 @@ class Spectral(PrivateAlgorithm):
         z = level / math.sqrt(1 - share - rest)
         if self.release == "covariance":
             return sequence(first, SecondMoment().event(z), last)
-        product = PRODUCTS.event(z * math.sqrt(self.rounds / (1 - COLUMNS_SHARE)))
+        product = self._products(shape).event(z * math.sqrt(self.rounds / (1 - COLUMNS_SHARE)))
         columns = MomentColumns().event(z / math.sqrt(COLUMNS_SHARE))
         return sequence(first, columns, Repeat(product, self.rounds), last)
 
@@ -343,8 +347,9 @@ class Spectral(PrivateAlgorithm):
         whole = self.release == "covariance"
         most = min(self.items_kept or n_items, MOST_ITEMS if whole else n_items, n_items)
         if self._share and not self.items_kept:
+            products = self._products(curator.shape)
             scale = (
-                curator.scale(SecondMoment()) if whole else curator.scale(PRODUCTS) * math.sqrt(2)
+                curator.scale(SecondMoment()) if whole else curator.scale(products) * math.sqrt(2)
             )
             sizes, q = np.sort(counts.expected)[::-1], self.popularity_exponent
             most = (
@@ -371,11 +376,12 @@ class Spectral(PrivateAlgorithm):
         diagonal = n_users * share / share.sum()
         # the most counted tell most
         column_ids = np.sort(np.argsort(-counts, kind="stable")[: max(1, min(m, MOST_CELLS // m))])
-        scale = curator.scale(PRODUCTS)
+        products = self._products(curator.shape)
+        scale = curator.scale(products)
         Y = column_space(
             curator.release(MomentColumns(), rows, m, column_ids), column_ids, self.rank + SPARE
         )
         for _ in range(self.rounds):
             Q, _ = np.linalg.qr(Y)
-            Y = curator.release(PRODUCTS, rows, Q) - diagonal[:, None] * Q
+            Y = curator.release(products, rows, Q) - diagonal[:, None] * Q
         return subspace_spectrum(Q, Y, n_users, scale, self.shrinkage, self.rank)

@@ -56,4 +56,5 @@ def test_a_replaced_user_moves_a_clipped_product_as_far_as_declared_and_no_furth
     furthest = np.linalg.norm(contributions[:, None] - contributions, axis=2).max()
     widest = 2 * clip * math.sqrt(1 - clip**2) if clip**2 < 0.5 else 1.0
     assert furthest == pytest.approx(widest, rel=1e-2)
+    assert 0.99 * clip * statistic.replace_one_factor <= furthest
     assert furthest <= clip * statistic.replace_one_factor

@@ -1,9 +1,13 @@
 """The kernel of second moments, and the spectrum that noise leaves."""
 
+import math
+
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from dpmf_core.algorithms import Recommender
+from dpmf_core.algorithms.base import INSIDE
 from dpmf_core.algorithms.item_moments import (
     MomentTimesSubspace,
     Rows,
@@ -11,7 +15,7 @@ from dpmf_core.algorithms.item_moments import (
     kept_rows,
 )
 from dpmf_core.algorithms.spectrum import Spectrum, rating_factors, spectrum, subspace_spectrum
-from dpmf_core.curator import Block, OpenCurator, in_memory
+from dpmf_core.curator import Block, OpenCurator, grid_step, in_memory, on_grid
 from dpmf_core.kernels import moments
 from dpmf_core.kernels.moments import second_moment
 from dpmf_core.privacy import NOTHING, Noise
@@ -77,7 +81,7 @@ def test_rows_have_norm_one_on_the_kept_items_and_empty_rows_stay_empty() -> Non
     )
     Q = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 2)))[0]
     np.testing.assert_allclose(
-        curator.total(MomentTimesSubspace(), rows, Q),
+        curator.total(MomentTimesSubspace(1.0, 0.0), rows, Q),
         expected.T @ expected @ Q,
         rtol=1e-5,
         atol=1e-6,
@@ -97,7 +101,7 @@ def test_a_product_with_a_subspace_is_clipped_user_by_user(clip: float) -> None:
     dense /= np.linalg.norm(dense, axis=1, keepdims=True)
     dense[1] = 0
     rows = Rows(np.arange(31) * 12, np.tile(np.arange(12), 30), dense.ravel(), 12)
-    statistic = MomentTimesSubspace(clip)
+    statistic = MomentTimesSubspace(clip, 0.0)
     totals = statistic.empty(world().shape, rows, Q)  # type: ignore[arg-type]
     statistic.add(Block(np.arange(30), {}, 30), totals, rows, Q)
     each = dense[:, :, None] * (dense @ Q)[:, None, :]
@@ -105,6 +109,70 @@ def test_a_product_with_a_subspace_is_clipped_user_by_user(clip: float) -> None:
     assert (lengths > 0.2).any()
     expected = (each * np.minimum(1, clip / lengths)[:, None, None]).sum(axis=0)
     np.testing.assert_allclose(totals[0], expected, atol=1e-5)
+
+
+def products(rows: np.ndarray, Q: np.ndarray, clip: float, n_users: int) -> np.ndarray:
+    """What each of these rows (n, m) adds, (n, m, K), on the grid of so many users."""
+    m = rows.shape[1]
+    statistic = MomentTimesSubspace(clip, 0.0)
+    out = []
+    for row in on_grid(rows * INSIDE, 1.0, n_users, factors=2):
+        one = Rows(np.array([0, m]), np.arange(m), row, m)
+        totals = statistic.empty(world().shape, one, Q)  # type: ignore[arg-type]
+        statistic.add(Block(np.arange(1), {}, n_users), totals, one, Q)
+        out.append(totals[0])
+    return np.array(out)
+
+
+@pytest.mark.parametrize("clip", [0.05, 0.3, 0.5, 0.577, 0.65, 0.8, 1.0])
+def test_a_replaced_user_moves_a_product_as_far_as_declared_and_no_further(clip: float) -> None:
+    """The worst of pairs of rows by a search over both, and random pairs of many dimensions."""
+    declared = clip * MomentTimesSubspace(clip, 0.0).replace_one_factor
+    few = np.eye(4)[:, :2]
+
+    def apart(both: np.ndarray) -> float:
+        a, b = (it / max(1.0, float(np.linalg.norm(it))) for it in both.reshape(2, 4))
+        q, p = few.T @ a, few.T @ b
+        q, p = (it * min(1.0, clip / max(float(np.linalg.norm(it)), 1e-300)) for it in (q, p))
+        return -float(np.linalg.norm(np.outer(a, q) - np.outer(b, p)))
+
+    random = np.random.default_rng(0)
+    worst = min(
+        (
+            minimize(apart, random.normal(size=8), method="Nelder-Mead", options={"maxfev": 6000})
+            for _ in range(12)
+        ),
+        key=lambda it: it.fun,
+    )
+    assert 0.999 * declared <= -worst.fun <= declared * (1 + 1e-9)
+    both = worst.x.reshape(2, 4)
+    both /= np.maximum(np.linalg.norm(both, axis=1, keepdims=True), 1.0)
+    one, other = products(both, few, clip, 100)
+    assert np.linalg.norm(one - other) == pytest.approx(-worst.fun, rel=1e-5)
+    many = np.linalg.qr(random.normal(size=(12, 5)))[0]
+    tilted = many @ random.normal(size=(5, 60)) * random.uniform(0, 2, 60)
+    rows = tilted.T + random.normal(size=(60, 12))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    answers = products(rows, many, clip, 100).reshape(60, -1)
+    assert np.linalg.norm(answers[:, None] - answers, axis=2).max() <= declared
+
+
+def test_rounding_has_its_room_in_what_a_replaced_user_moves() -> None:
+    """On the coarse grid of 2^40 users the worst pair, turned many ways, stays within it."""
+    n_users, clip, random = 2**40, 0.5, np.random.default_rng(1)
+    rounding = math.sqrt(2) * grid_step(1.0, n_users, 2)
+    declared, exact = (
+        clip * MomentTimesSubspace(clip, it).replace_one_factor for it in (rounding, 0.0)
+    )
+    furthest = 0.0
+    for _ in range(1000):
+        Q = np.linalg.qr(random.normal(size=(3, 2)))[0]
+        way, out = random.normal(size=2), np.cross(Q[:, 0], Q[:, 1])
+        along = Q @ way / np.linalg.norm(way) * clip
+        rest = math.sqrt(1 - clip**2) * out
+        one, other = products(np.array([rest + along, rest - along]), Q, clip, n_users)
+        furthest = max(furthest, float(np.linalg.norm(one - other)))
+    assert 0.97 * exact < furthest <= declared < 1.1 * exact
 
 
 # ---- the spectrum --------------------------------------------------------------------------------
