@@ -19,7 +19,7 @@ from pydantic import Field
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.als_sums import DataSize, ItemSystems, require_room, solve_items
-from dpmf_core.algorithms.base import Algorithm, Array, Recommender, Streams
+from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Recommender, Streams
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.plain_biases import (
     ExactSum,
@@ -86,7 +86,7 @@ class ALS(Algorithm):
 
     frequent_fraction: float = Field(
         1.0,
-        gt=0,
+        ge=LEAST,
         le=1,
         title="frequent items β",
         description="factors only for this share of the items, the most rated ones",

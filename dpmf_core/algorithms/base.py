@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 INSIDE = 1 - 1e-6  # a clipped row stays inside its bound after rounding
+# the least positive parameter, and the least share of a budget: proofs are tried from these on
+LEAST, LEAST_SHARE = 1e-6, 1e-3
 MOST_ITEMS = 12_000  # of an item x item matrix held in full: 1.2 GB
 
 

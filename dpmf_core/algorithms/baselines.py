@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core.algorithms.base import (
+    LEAST,
     Algorithm,
     PrivateAlgorithm,
     Recommender,
@@ -175,7 +176,7 @@ class OffsetsAlone(PrivateAlgorithm):
 
     prior_deviation: float = Field(
         0.5,
-        gt=0,
+        ge=LEAST,
         le=10,
         title="prior deviation of item offsets",
         description="in quarters of the rating range; steers shrinkage",

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from dpmf_core.algorithms.base import Algorithm, Array, Streams
+from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Streams
 from dpmf_core.algorithms.sgd import NOTHING_HELD, LearntUsers, means_and_residuals
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Shape
@@ -73,7 +73,7 @@ class Sketch(Algorithm):
     )
     threshold: float = Field(
         4.0,
-        gt=0,
+        ge=LEAST,
         le=1e6,
         title="threshold ε of the source",
         description="ratings with a larger loss are passed over; not a privacy loss",
@@ -95,7 +95,7 @@ class Sketch(Algorithm):
     )
     learning_rate: float = Field(
         0.05,
-        gt=0,
+        ge=LEAST,
         le=1,
         title="learning rate η",
         description="of the first epoch, for ratings in units of a star",

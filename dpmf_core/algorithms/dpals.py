@@ -190,15 +190,14 @@ class DPALS(DPALSPlan):
         return rating_factors(spectrum(moment, n_users, noise, most, 0.9), level, 0.25, n_users)
 
     def clipped(self, U: Array) -> Array:
-        """Rows within the clip norm; [C21] prints max where min is meant.
+        """Rows within the clip norm, float64: a smaller type could round them beyond it.
 
-        What overflowed counts as 0: one NaN would show in every sum.
+        [C21] prints max where min is meant. What overflowed counts as 0, so that it shows in no
+        sum.
         """
-        U = np.where(np.isfinite(U), U, np.float32(0))
-        norms = np.linalg.norm(U.astype(np.float64), axis=1, keepdims=True)
-        return np.asarray(
-            U * np.minimum(1.0, self.clip_norm * INSIDE / np.maximum(norms, 1e-30)), np.float32
-        )
+        U = np.where(np.isfinite(U), U, 0.0).astype(np.float64)
+        norms = np.linalg.norm(U, axis=1, keepdims=True)
+        return np.asarray(U * np.minimum(1.0, self.clip_norm * INSIDE / np.maximum(norms, 1e-30)))
 
     def _item_step(
         self, curator: Curator, U: Held, entries: Held, ridge: Array, kept_items: Array

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from dpmf_core.algorithms.base import PrivateAlgorithm, triangle
+from dpmf_core.algorithms.base import LEAST, LEAST_SHARE, PrivateAlgorithm, triangle
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS, UserMeans
 from dpmf_core.algorithms.item_moments import MOMENT as START
 from dpmf_core.algorithms.item_moments import SecondMoment
@@ -39,14 +39,14 @@ class DPALSPlan(PrivateAlgorithm):
     steps: int = Field(3, ge=1, le=50, title="steps T", description="item steps; each is paid for")
     clip_norm: float = Field(
         1.0,
-        gt=0,
+        ge=LEAST,
         le=1e3,
         title="user clip norm Γᵤ",
         description="largest L2 norm of a user's factor in the item step",
     )
     rating_clip: float = Field(
         0.75,
-        gt=0,
+        ge=LEAST,
         le=2,
         title="rating clip Γ_M",
         description="largest centred rating, in half-ranges of the rating scale",
@@ -63,7 +63,7 @@ class DPALSPlan(PrivateAlgorithm):
     )
     regularisation: float = Field(
         1.0,
-        gt=0,
+        ge=LEAST,
         le=1e6,
         title="item ridge λ",
         description="pull of item factors towards 0, in units of Γᵤ²",
@@ -86,14 +86,14 @@ class DPALSPlan(PrivateAlgorithm):
     )
     user_regularisation: float = Field(
         0.1,
-        gt=0,
+        ge=LEAST,
         le=1e6,
         title="user ridge",
         description="of a user's own least squares during training",
     )
     prediction_ridge: float = Field(
         0.8,
-        gt=0,
+        ge=LEAST,
         le=1e6,
         title="prediction ridge",
         description="of a user's own least squares on the final factors",
@@ -102,7 +102,11 @@ class DPALSPlan(PrivateAlgorithm):
         True, description="private item offsets first, factors on what they leave over"
     )
     bias_share: float = Field(
-        0.2, gt=0, lt=1, title="budget share of biases", description="of the total mu²"
+        0.2,
+        ge=LEAST_SHARE,
+        le=1 - LEAST_SHARE,
+        title="budget share of biases",
+        description="of the total mu²",
     )
     centring: Literal["none", "user", "global"] = Field(
         "user",
@@ -110,7 +114,7 @@ class DPALSPlan(PrivateAlgorithm):
     )
     frequent_fraction: float = Field(
         1.0,
-        gt=0,
+        ge=LEAST,
         le=1,
         title="frequent items β",
         description="factors only for this share of the items, by noisy counts",
@@ -137,15 +141,15 @@ class DPALSPlan(PrivateAlgorithm):
     )
     start_share: float = Field(
         0.2,
-        gt=0,
-        lt=1,
+        ge=LEAST_SHARE,
+        le=1 - LEAST_SHARE,
         title="budget share of the start",
         description="of what biases and counts leave, unless the start is random",
     )
     gram_share: float = Field(
         0.5,
-        gt=0,
-        lt=1,
+        ge=LEAST_SHARE,
+        le=1 - LEAST_SHARE,
         title="budget share of Grams",
         description="of each step, against the right-hand sides",
     )

@@ -14,6 +14,7 @@ from scipy.linalg import lapack
 from scipy.sparse import csr_array
 
 from dpmf_core.algorithms.base import (
+    LEAST,
     Algorithm,
     Array,
     Personal,
@@ -85,7 +86,7 @@ class EASE(Algorithm):
 
     regularisation: float = Field(
         3.0,
-        gt=0,
+        ge=LEAST,
         le=1e6,
         title="regularisation λ",
         description="pull of the weights towards 0, in mean squared norms of an item's column",

@@ -20,6 +20,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from dpmf_core.algorithms.base import (
     INSIDE,
+    LEAST,
     Algorithm,
     Array,
     Personal,
@@ -177,7 +178,7 @@ class FrankWolfe(Algorithm):
     )
     nuclear_norm: float = Field(
         0.45,
-        gt=0,
+        ge=LEAST,
         le=100,
         title="nuclear norm κ",
         description="radius of the ball, in √(n m) half-ranges of the rating scale",

@@ -16,6 +16,8 @@ from scipy.sparse import csr_array
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import (
     INSIDE,
+    LEAST,
+    LEAST_SHARE,
     Array,
     PrivateAlgorithm,
     Recommender,
@@ -42,6 +44,7 @@ def clipped_gradients(rows: Ratings, model: Recommender, clip: float) -> tuple[A
     (n_users, r).
 
     Both are scaled by a power of two, which changes no digit: ||e_i|| <= 1 and ||u_i|| <= 2 `clip`.
+    What overflowed counts as 0, so that it shows in no sum.
     """
     personal = model.personal(rows)
     _, residuals = model.residuals(rows)
@@ -50,6 +53,7 @@ def clipped_gradients(rows: Ratings, model: Recommender, clip: float) -> tuple[A
         kernels.predict_pairs(U, model.item_factors, rows.users, rows.items, dtype=np.float64)
         - residuals
     )
+    e = np.where(np.isfinite(e), e, 0.0)
     sizes = np.sqrt(kernels.segment_sums(rows.by_user, e**2))
     norms = sizes * np.linalg.norm(U, axis=1)
     scales = np.ldexp(1.0, np.frexp(sizes)[1])
@@ -116,18 +120,22 @@ class DPSGD(PrivateAlgorithm):
         True, description="private item offsets first, factors on what they leave over"
     )
     bias_share: float = Field(
-        0.2, gt=0, lt=1, title="budget share of biases", description="of the total mu²"
+        0.2,
+        ge=LEAST_SHARE,
+        le=1 - LEAST_SHARE,
+        title="budget share of biases",
+        description="of the total mu²",
     )
     clip_norm: float = Field(
         0.5,
-        gt=0,
+        ge=LEAST,
         le=1e4,
         title="gradient clip norm C",
         description="largest norm of one user's gradient, in half-ranges of the rating scale",
     )
     learning_rate: float = Field(
         0.3,
-        gt=0,
+        ge=LEAST,
         le=1e3,
         title="learning rate",
         description=(
@@ -135,7 +143,7 @@ class DPSGD(PrivateAlgorithm):
         ),
     )
     user_regularisation: float = Field(
-        20.0, gt=0, le=1e6, title="user ridge", description="of a user's own least squares"
+        20.0, ge=LEAST, le=1e6, title="user ridge", description="of a user's own least squares"
     )
     local_columns: bool = LOCAL_COLUMNS
 

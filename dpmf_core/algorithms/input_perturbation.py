@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core.algorithms.als import ALS
-from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Recommender, Streams
+from dpmf_core.algorithms.base import LEAST, Array, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.curator import CELLS_ARE_PUBLIC, Block, Curator, Statistic, Totals
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.language import phrase
@@ -151,7 +151,7 @@ class DPNMFLaplace(PrivateAlgorithm):
     )
     prediction_ridge: float = Field(
         1.0,
-        gt=0,
+        ge=LEAST,
         le=1e6,
         title="prediction ridge",
         description="of a user's own regression on the item factors, per rating",

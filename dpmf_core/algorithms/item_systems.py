@@ -63,8 +63,8 @@ def item_entries(
     starts = np.searchsorted(new[data.items[order]], np.arange(len(kept_items) + 1)).astype(
         np.int64
     )
-    G_M = np.float32(algorithm.rating_clip * data.shape.half_range)
-    values = model.residuals(data)[1][order].clip(-G_M, G_M)
+    G_M = algorithm.rating_clip * data.shape.half_range
+    values = model.residuals(data)[1][order].astype(np.float64).clip(-G_M, G_M)
     return Entries(
         starts, data.users[order], values, algorithm.weights(data, entries, order, noisy_counts)
     )
@@ -75,7 +75,7 @@ def user_factors(block: Block, algorithm: "DPALS", model: Recommender) -> Array:
     float32, rounding the sums of others adds up to three quarters to what one of a million users
     moves.
     """
-    U = algorithm.clipped(model.personal(block.rows).factors).astype(np.float64)
+    U = algorithm.clipped(model.personal(block.rows).factors)
     return on_grid(U, algorithm.clip_norm, block.n_units, factors=2)
 
 
@@ -173,7 +173,7 @@ class ItemRightSides(Statistic):
     def add(
         self, block: Block, totals: Totals, entries: Entries, U: Array, m: int, r: int, *, at: Range
     ) -> None:
-        values = entries.values.astype(np.float64)
+        values = entries.values
         if entries.weights is not None:
             values = entries.weights * values
         values = on_grid(values, self.root_entries * self.rating_clip, block.n_units, factors=2)

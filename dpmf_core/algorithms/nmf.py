@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from dpmf_core.algorithms.base import Array, Streams
+from dpmf_core.algorithms.base import LEAST, Array, Streams
 from dpmf_core.algorithms.parts import Factorisation, Parts, dense
 from dpmf_core.algorithms.sample_statistics import (
     CoefficientMoment,
@@ -32,12 +32,12 @@ TOGETHER = 10  # iterations between two looks at the objective
 COMPONENTS: Any = Field(8, ge=1, le=512, title="parts K", description="number of parts, or topics")
 THRESHOLD: Any = Field(
     0.01,
-    gt=0,
+    ge=LEAST,
     le=1,
     title="outlier threshold λ",
     description="residuals beyond it count as outliers; a row has norm 1",
 )
-LIMIT: Any = Field(1.0, gt=0, le=10, title="outlier limit M", description="largest outlier")
+LIMIT: Any = Field(1.0, ge=LEAST, le=10, title="outlier limit M", description="largest outlier")
 
 
 class NMF(Factorisation):

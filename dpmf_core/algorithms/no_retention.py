@@ -16,7 +16,15 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, Streams, user_means
+from dpmf_core.algorithms.base import (
+    LEAST,
+    Algorithm,
+    Array,
+    Personal,
+    Recommender,
+    Streams,
+    user_means,
+)
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape
@@ -179,7 +187,11 @@ class NoRetention(Algorithm):
     rank: int = Field(10, ge=1, le=256, title="dimension d", description="components of a factor")
     steps: int = Field(200, ge=1, le=2000, title="epochs", description="over the static ratings")
     rate: float = Field(
-        0.01, gt=0, le=1, title="rate", description="of the static training and of a user's vector"
+        0.01,
+        ge=LEAST,
+        le=1,
+        title="rate",
+        description="of the static training and of a user's vector",
     )
     item_rate: float = Field(
         0.0,

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core.algorithms import moments
-from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Streams, triangle
+from dpmf_core.algorithms.base import LEAST_SHARE, Array, PrivateAlgorithm, Streams, triangle
 from dpmf_core.algorithms.nmf import COMPONENTS, descend, starting_factors, unit_parts
 from dpmf_core.algorithms.parts import PUBLIC_FACTS, Factorisation, Parts
 from dpmf_core.algorithms.residual_moments import estimate_residuals, residual_reach
@@ -55,8 +55,8 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     n_components: int = COMPONENTS
     sum_share: float = Field(
         0.1,
-        gt=0,
-        lt=1,
+        ge=LEAST_SHARE,
+        le=1 - LEAST_SHARE,
         title="share of the sum",
         description="of the total mu², for the sum of all rows",
     )

@@ -15,6 +15,7 @@ from pydantic import Field
 from scipy.sparse.linalg import eigsh
 
 from dpmf_core.algorithms.base import (
+    LEAST,
     Array,
     PrivateAlgorithm,
     Streams,
@@ -61,7 +62,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
     )
     nuclear_norm: float = Field(
         0.45,
-        gt=0,
+        ge=LEAST,
         le=100,
         title="nuclear norm κ",
         description="radius of the ball, in √(n m) half-ranges of the rating scale",
@@ -71,7 +72,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
     )
     row_clip: float = Field(
         0.08,
-        gt=0,
+        ge=LEAST,
         le=10,
         title="row clip",
         description=(
@@ -88,7 +89,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
     )
     frequent_fraction: float = Field(
         1.0,
-        gt=0,
+        ge=LEAST,
         le=1,
         title="frequent items β",
         description=(
@@ -109,7 +110,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
     )
     prediction_ridge: float = Field(
         0.08,
-        gt=0,
+        ge=LEAST,
         le=1e6,
         title="prediction ridge",
         description="of a user's own regression on the directions",
@@ -268,14 +269,14 @@ class DPFWOja(DPFW):
     )
     inner_rate: float = Field(
         1000.0,
-        gt=0,
+        ge=LEAST,
         le=1e4,
         title="inner rate c",
         description="v moves by c/Γ of the normalised noisy product; large: power iteration",
     )
     product_clip: float = Field(
         1.0,
-        gt=0,
+        ge=LEAST,
         le=1,
         title="product clip",
         description=(

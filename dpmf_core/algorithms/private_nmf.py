@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core.algorithms import moments
-from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Streams, triangle
+from dpmf_core.algorithms.base import LEAST, LEAST_SHARE, Array, PrivateAlgorithm, Streams, triangle
 from dpmf_core.algorithms.nmf import (
     COMPONENTS,
     LIMIT,
@@ -75,22 +75,22 @@ class DPNMF(PrivateAlgorithm, Factorisation):
     outlier_limit: float = LIMIT
     coefficient_clip: float = Field(
         1.0,
-        gt=0,
+        ge=LEAST,
         le=10,
         title="coefficient clip C_h",
         description="largest L2 norm of a sample's coefficients in the sums",
     )
     moment_share: float = Field(
         0.1,
-        gt=0,
-        lt=1,
+        ge=LEAST_SHARE,
+        le=1 - LEAST_SHARE,
         title="share of the coefficients' moment",
         description="of a step's mu²; the source's two noises amount to 0.8",
     )
     start_share: float = Field(
         0.25,
-        gt=0,
-        lt=1,
+        ge=LEAST_SHARE,
+        le=1 - LEAST_SHARE,
         title="share of the start",
         description="of the total mu², for a start from a noisy mean row or second moment",
     )

@@ -18,6 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core.algorithms.base import (
+    LEAST,
     Algorithm,
     Array,
     PrivateAlgorithm,
@@ -83,14 +84,14 @@ class PGD(Algorithm):
     )
     nuclear_norm: float = Field(
         0.4,
-        gt=0,
+        ge=LEAST,
         le=100,
         title="nuclear norm κ",
         description="radius of the ball, in √(n m) half-ranges of the rating scale",
     )
     step_size: float = Field(
         1.0,
-        gt=0,
+        ge=LEAST,
         le=100,
         title="step size η",
         description="1 fills in what is not observed by the last step's prediction",
@@ -179,7 +180,7 @@ class PrivatePGD(PrivateAlgorithm, PGD):
     )
     step_size: float = Field(
         3.0,
-        gt=0,
+        ge=LEAST,
         le=100,
         title="step size η",
         description="1 fills in what is not observed by the last step's prediction",
@@ -189,7 +190,7 @@ class PrivatePGD(PrivateAlgorithm, PGD):
     )
     row_clip: float = Field(
         0.1,
-        gt=0,
+        ge=LEAST,
         le=10,
         title="row clip L",
         description=(

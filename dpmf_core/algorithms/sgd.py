@@ -8,7 +8,15 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, Streams, user_means
+from dpmf_core.algorithms.base import (
+    LEAST,
+    Algorithm,
+    Array,
+    Personal,
+    Recommender,
+    Streams,
+    user_means,
+)
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels.sgd import epoch
@@ -103,7 +111,7 @@ class SGDMF(Algorithm):
     )
     learning_rate: float = Field(
         0.005,
-        gt=0,
+        ge=LEAST,
         le=1,
         title="learning rate",
         description="length of a step, for ratings in units of a star",
@@ -124,14 +132,14 @@ class SGDMF(Algorithm):
     )
     start_deviation: float = Field(
         0.1,
-        gt=0,
+        ge=LEAST,
         le=10,
         title="starting deviation",
         description="standard deviation of the starting factors",
     )
     prediction_ridge: float = Field(
         0.12,
-        gt=0,
+        ge=LEAST,
         le=1e6,
         title="prediction ridge",
         description="of a user's own regression, per rating; biased only",

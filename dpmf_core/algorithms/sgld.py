@@ -13,7 +13,14 @@ from pydantic import Field
 from scipy.sparse import csr_array
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Recommender, Streams
+from dpmf_core.algorithms.base import (
+    LEAST,
+    LEAST_SHARE,
+    Array,
+    PrivateAlgorithm,
+    Recommender,
+    Streams,
+)
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.gradient import GRADIENT, ItemGradient
 from dpmf_core.algorithms.item_offsets import (
@@ -85,7 +92,7 @@ class SGLD(PrivateAlgorithm):
     )
     step_size: float = Field(
         0.3,
-        gt=0,
+        ge=LEAST,
         le=2,
         title="step size",
         description=(
@@ -94,11 +101,11 @@ class SGLD(PrivateAlgorithm):
         ),
     )
     prior_precision: float = Field(
-        10.0, gt=0, le=1e6, title="prior precision", description="of every factor"
+        10.0, ge=LEAST, le=1e6, title="prior precision", description="of every factor"
     )
     prediction_ridge: float = Field(
         20.0,
-        gt=0,
+        ge=LEAST,
         le=1e6,
         title="user ridge",
         description="of a user's own regression, in quarters of the rating range",
@@ -107,12 +114,16 @@ class SGLD(PrivateAlgorithm):
         True, description="steps: private item offsets first, factors on what they leave over"
     )
     bias_share: float = Field(
-        0.2, gt=0, lt=1, title="budget share of biases", description="of the total mu²"
+        0.2,
+        ge=LEAST_SHARE,
+        le=1 - LEAST_SHARE,
+        title="budget share of biases",
+        description="of the total mu²",
     )
     local_columns: bool = LOCAL_COLUMNS
     gradient_clip: float = Field(
         1.0,
-        gt=0,
+        ge=LEAST,
         le=1e4,
         title="gradient clip norm C",
         description=(
@@ -121,7 +132,7 @@ class SGLD(PrivateAlgorithm):
     )
     likelihood_power: float = Field(
         2.0,
-        gt=0,
+        ge=LEAST,
         le=1e6,
         title="likelihood power β",
         description=(
@@ -145,7 +156,7 @@ class SGLD(PrivateAlgorithm):
     )
     error_clip: float = Field(
         1.5,
-        gt=0,
+        ge=LEAST,
         le=100,
         title="error clip",
         description=(

@@ -17,6 +17,8 @@ from pydantic import Field
 
 from dpmf_core.algorithms import refinement
 from dpmf_core.algorithms.base import (
+    LEAST,
+    LEAST_SHARE,
     MOST_ITEMS,
     Array,
     PrivateAlgorithm,
@@ -107,8 +109,8 @@ class Spectral(PrivateAlgorithm):
     )
     bias_share: float = Field(
         0.2,
-        gt=0,
-        lt=1,
+        ge=LEAST_SHARE,
+        le=1 - LEAST_SHARE,
         title="budget share of biases",
         description="of the total mu², for offsets and counts",
     )
@@ -139,7 +141,7 @@ class Spectral(PrivateAlgorithm):
     )
     taste: float = Field(
         0.03,
-        gt=0,
+        ge=LEAST,
         le=1,
         description=(
             "expected share of a rating's variance in one factor; steers how many items pay"
@@ -157,7 +159,7 @@ class Spectral(PrivateAlgorithm):
     )
     prediction_ridge: float = Field(
         0.8,
-        gt=0,
+        ge=LEAST,
         le=1e6,
         title="prediction ridge",
         description=(
@@ -169,7 +171,11 @@ class Spectral(PrivateAlgorithm):
         0, ge=0, le=50, title="refinement steps", description="noisy gradients, each paid for"
     )
     refinement_share: float = Field(
-        0.5, gt=0, lt=1, title="refinement's share", description="of what biases leave of mu²"
+        0.5,
+        ge=LEAST_SHARE,
+        le=1 - LEAST_SHARE,
+        title="refinement's share",
+        description="of what biases leave of mu²",
     )
     local_columns: bool = LOCAL_COLUMNS
 

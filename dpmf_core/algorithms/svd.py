@@ -19,6 +19,7 @@ from scipy.sparse.linalg import eigsh
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import (
     INSIDE,
+    LEAST,
     Array,
     Personal,
     PrivateAlgorithm,
@@ -120,7 +121,7 @@ class PrivateSVD(PrivateAlgorithm):
     rank: int = Field(5, ge=1, le=512, title="rank r", description="number of eigenvectors")
     row_clip: float = Field(
         0.1,
-        gt=0,
+        ge=LEAST,
         le=10,
         title="row clip L",
         description="largest L2 norm of a user's row, in half-ranges of the rating scale times √m",
@@ -132,7 +133,7 @@ class PrivateSVD(PrivateAlgorithm):
     )
     prediction_ridge: float = Field(
         0.08,
-        gt=0,
+        ge=LEAST,
         le=1e6,
         title="prediction ridge",
         description="of a user's own regression on orthonormal V",

@@ -13,11 +13,7 @@ import numpy as np
 from pydantic import Field
 from scipy.sparse import csr_array
 
-from dpmf_core.algorithms.base import (
-    INSIDE,
-    Array,
-    Streams,
-)
+from dpmf_core.algorithms.base import INSIDE, LEAST, LEAST_SHARE, Array, Streams
 from dpmf_core.algorithms.baselines import (
     COUNTS,
     SUMS,
@@ -121,7 +117,7 @@ class SVDCleansing(PrivateSVD):
 
     row_clip: float = Field(
         0.25,
-        gt=0,
+        ge=LEAST,
         le=2,
         title="residual clamp B",
         description=(
@@ -152,8 +148,8 @@ class SVDCleansing(PrivateSVD):
     )
     average_share: float = Field(
         0.3,
-        gt=0,
-        lt=1,
+        ge=LEAST_SHARE,
+        le=1 - LEAST_SHARE,
         title="budget share of averages",
         description="of the total mu²; a fifteenth of it for the global one",
     )

@@ -82,7 +82,7 @@ class NoisyCurator:
 
     def release(self, statistic: Statistic, *shared: Any) -> Array:
         self._require_one_group(statistic, shared)
-        exact = self._total(statistic, shared)
+        exact = self._finite_total(statistic, shared)
         pen = self._pen(statistic, _coordinates(exact) if statistic.symmetric else exact.size)
         return _add_noise(statistic, exact, pen)
 
@@ -92,7 +92,8 @@ class NoisyCurator:
         self._require_one_group(statistic, shared)
         pen = self._pen(statistic, statistic.size(self.shape, *shared))
         return (
-            (at, _add_noise(statistic, self._total(statistic, shared, at), pen)) for at in ranges
+            (at, _add_noise(statistic, self._finite_total(statistic, shared, at), pen))
+            for at in ranges
         )
 
     def names_over_threshold(self, statistic: Statistic, *shared: Any) -> tuple[Array, Array]:
@@ -142,6 +143,15 @@ class NoisyCurator:
     def _total(self, statistic: Statistic, shared: Sequence[Any], at: Range | None = None) -> Array:
         totals = self._people.total(self._next_key(), statistic, shared, at)
         return statistic.assemble(totals, *shared, **({} if at is None else {"at": at}))
+
+    def _finite_total(
+        self, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
+    ) -> Array:
+        """The exact sum, for a release. Raises PlanViolation where noise would not hide it."""
+        exact = self._total(statistic, shared, at)
+        if not np.isfinite(exact).all():
+            raise PlanViolation(f"{statistic.name!r} is not finite, so it cannot be released.")
+        return exact
 
     def _require_planned(self, statistic: Statistic) -> None:
         """Raises PlanViolation where the plan holds this release with other facts."""

@@ -39,11 +39,26 @@ def grid_step(bound: float, n_units: int, factors: int = 1) -> float:
 
 
 def on_grid(values: Array, bound: float, n_units: int, factors: int = 1) -> Array:
-    """`values`, each at most `bound` in magnitude, rounded towards zero to the grid; float64.
+    """Round values towards zero to the grid of their bound.
 
-    As they are where rounding is off.
+    No magnitude grows or exceeds the bound, and what is not finite becomes 0, whatever overflowed
+    before: so every sum is finite and exact. Values are as they are where rounding is off.
+
+    Parameters
+    ----------
+    values : (any shape)
+    bound : float
+        Declared largest magnitude.
+    n_units : int
+        Public number of units that are added up.
+    factors : int
+        How many such values a contribution multiplies.
+
+    Returns
+    -------
+    float64 (same shape)
     """
     from dpmf_core.kernels.rounding import round_towards_zero  # loaded when first needed
 
     step = grid_step(bound, n_units, factors)
-    return round_towards_zero(values, step) if step else values
+    return round_towards_zero(values, bound, step) if step else values

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.data.domain import Domain, OutsideDomain
 from dpmf_core.data.hashing import digest_of, keyed_uniform
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
@@ -188,6 +189,21 @@ class Ratings:
     @property
     def shape(self) -> Shape:
         return Shape(self.n_users, self.n_items, self.bounds, self.item_features)
+
+    @property
+    def domain(self) -> Domain:
+        """Where the proofs about these ratings hold."""
+        return Domain(self.n_users, self.n_items, *self.bounds)
+
+    def check_domain(self) -> None:
+        """Raise OutsideDomain unless every user's row lies in the domain."""
+        if self.users.size and not (
+            self.users[0] >= 0
+            and self.users[-1] < self.n_users
+            and (self.users[1:] >= self.users[:-1]).all()
+        ):
+            raise OutsideDomain(f"Users must ascend from 0 to {self.n_users - 1} at most.")
+        self.domain.check(self.values, self.items, self.by_user)
 
     @cached_property
     def by_user(self) -> npt.NDArray[np.int64]:

@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.data.domain import Domain
 from dpmf_core.data.hashing import digest_of
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
@@ -41,6 +42,7 @@ NUMBER_IS_PUBLIC = phrase(
 # where people are counted in a private file
 PEOPLE_ARE_COUNTED = phrase("the number of people is public")
 WEIGHTS_ARE_PUBLIC = phrase("the IDF weights are public")
+LARGEST_SAMPLE = 1e30  # rows are squared and added up in float64
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,8 @@ class Samples:
         vocabulary: tuple[str, ...] | None = None,
         **facts: Any,
     ) -> Self:
-        """Checked samples. Raises BadInput on what is no table of non-negative finite numbers,
-        naming the first row and column that is not.
+        """Checked samples. Raises BadInput on what is no table of numbers from 0 to 1e30, and
+        names the first row and column that is not.
         """
         from scipy.sparse import csr_array
 
@@ -125,6 +127,8 @@ class Samples:
             )
         _refuse(rows, ~np.isfinite(_values(rows)), "a finite number")
         _refuse(rows, _values(rows) < 0, "0 or more, for parts can only be added")
+        largest = f"at most {LARGEST_SAMPLE:g}; divide all samples by one constant"
+        _refuse(rows, _values(rows) > LARGEST_SAMPLE, largest)
         if image is not None and image[0] * image[1] != rows.shape[1]:
             raise BadInput(
                 f"Images of {image[0]} x {image[1]} have {image[0] * image[1]} pixels. The rows"
@@ -142,6 +146,18 @@ class Samples:
     @property
     def shape(self) -> SampleShape:
         return SampleShape(self.X.shape[0], self.X.shape[1], self.image, self.n_people)
+
+    @property
+    def domain(self) -> Domain:
+        """Where the proofs about these samples hold."""
+        return Domain(len(self), int(self.X.shape[1]), 0.0, LARGEST_SAMPLE)
+
+    def check_domain(self) -> None:
+        """Raise OutsideDomain unless every row lies in the domain."""
+        if is_sparse(self.X):
+            self.domain.check(self.X.data, self.X.indices, self.X.indptr)
+        else:
+            self.domain.check(self.X)
 
     @property
     def privacy_unit(self) -> str:
@@ -307,13 +323,12 @@ def _arrays(part: Matrix | None) -> tuple[Array, ...]:
 
 
 def _small(rows: Matrix) -> Matrix:
-    """float32; sparse rows without stored zeros, columns in order."""
-    with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
-        out = rows.astype(np.float32)
+    """float32; sparse rows without stored zeros or duplicates, columns in order."""
+    out = rows.astype(np.float32)
     if not is_sparse(rows):
         return out
+    out.sum_duplicates()
     out.eliminate_zeros()
-    out.sort_indices()
     return out
 
 

@@ -36,5 +36,5 @@ def ready() -> None:
     kernels.residuals(np.array([0, 2]), indices, values, 0.0, values, 1.0)
     for kind in (np.float32, np.float64):
         kernels.segment_sums(indptr, np.ones(2, kind))
-        kernels.round_towards_zero(np.ones(1, kind), 0.5)
+        kernels.round_towards_zero(np.ones(1, kind), 1.0, 0.5)
     kernels.unfold(np.ones((1, 3)), 2, 1.0)

@@ -11,17 +11,30 @@ Array = npt.NDArray[Any]
 
 
 @compile_kernel
-def _round_towards_zero(values, steps_in_one, step, out):  # type: ignore[no-untyped-def]
+def _round_towards_zero(values, bound, steps_in_one, step, out):  # type: ignore[no-untyped-def]
     for place in range(len(values)):
-        out[place] = np.trunc(np.float64(values[place]) * steps_in_one) * step
+        value = np.float64(values[place])
+        within = min(max(value, -bound), bound) if np.isfinite(value) else 0.0
+        out[place] = np.trunc(within * steps_in_one) * step
 
 
-def round_towards_zero(values: Array, step: float) -> Array:
-    """`values` (any shape) rounded towards zero to multiples of `step`, a power of two; float64.
+def round_towards_zero(values: Array, bound: float, step: float) -> Array:
+    """Round towards zero to multiples of a power of two.
 
-    Products with a power of two are exact.
+    Parameters
+    ----------
+    values : (any shape)
+        A number beyond the bound is rounded from the bound; one that is not finite becomes 0.
+    bound : float
+        Largest magnitude of what is returned.
+    step : float
+        A power of two: products with it are exact.
+
+    Returns
+    -------
+    float64 (same shape)
     """
     flat = np.ascontiguousarray(values).reshape(-1)
     out = np.empty(len(flat))
-    _round_towards_zero(flat, 1 / step, step, out)
+    _round_towards_zero(flat, float(bound), 1 / step, step, out)
     return out.reshape(np.shape(values))
