@@ -2,8 +2,10 @@
 slow suite in every corner.
 """
 
+import zlib
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +14,12 @@ from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
 from dpmf_core.privacy import Status, normal_form
 from dpmf_core.testing import curator_laws as laws
 from dpmf_core.testing.homes import CASES, Home, case_name
-from dpmf_core.testing.parameters import corners, covering, parameter_strategy
+from dpmf_core.testing.parameters import (
+    corners,
+    covering,
+    from_whole_range,
+    parameter_strategy,
+)
 
 Case = tuple[type[Algorithm], Home]
 
@@ -92,3 +99,23 @@ def test_no_unit_answers_more_than_declared_for_any_drawn_parameters(case: Case)
             laws.check_units(algorithm, home.world(seed, seed % 3), home=home)
 
     law()
+
+
+@pytest.mark.parametrize("draws", [6, pytest.param(200, marks=pytest.mark.slow)])
+@every
+def test_no_unit_answers_more_than_declared_from_end_to_end_of_every_range(
+    case: Case, draws: int
+) -> None:
+    """Every number log-uniform between the ends of its range, and so the noise."""
+    kind, home = case
+    rng = np.random.default_rng(zlib.crc32(case_name(case).encode()))
+    for draw in range(draws):
+        world = home.world(draw, draw % 3)
+        algorithm = kind(**from_whole_range(kind, world.shape, rng))
+        level = 10.0 ** rng.uniform(-2, 4)
+        if algorithm.guarantee().status is Status.PROVEN:
+            try:
+                laws.check_units(algorithm, world, level=level, home=home, first=draw % 3, stride=3)
+            except Exception as error:
+                error.add_note(f"with {algorithm!r} at noise {level:g}")
+                raise

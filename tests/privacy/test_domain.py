@@ -1,0 +1,212 @@
+"""No proof outside its domain: rows are checked where they enter and where they are added up, and
+nothing that is not finite is ever released.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+from scipy.sparse import csc_array, csr_array
+
+from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.algorithms.dpals import DPALS
+from dpmf_core.algorithms.gradient import ItemGradient
+from dpmf_core.algorithms.item_lists import liked_rows
+from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, in_memory, on_grid
+from dpmf_core.curator.grid import grid_step
+from dpmf_core.curator.people import split_units
+from dpmf_core.data.domain import Domain, OutsideDomain
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
+from dpmf_core.errors import BadInput
+from dpmf_core.estimators import PrivateNMF
+from dpmf_core.privacy import Noise
+from dpmf_core.privacy.noise import PlanViolation
+from dpmf_core.testing.parameters import fields
+from dpmf_core.testing.worlds import world
+from dpmf_datasets.readers.images import from_matlab
+
+PRIVATE = [kind for kind in REGISTRY.values() if issubclass(kind, PrivateAlgorithm)]
+
+
+# ---- where rows enter ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [1e39, 1.5e30, math.inf, math.nan, -1.0])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_samples_outside_the_domain_are_refused(value: float, sparse: bool) -> None:
+    X = np.ones((8, 5))
+    X[7, 2] = value
+    with pytest.raises(BadInput, match="row 8, column 3"):
+        Samples.of(csr_array(X) if sparse else X)
+
+
+def test_one_sample_beyond_float32_makes_no_release() -> None:
+    X = np.random.default_rng(0).random((20, 6))
+    X[7, 2] = 1e39
+    with pytest.raises(BadInput):
+        PrivateNMF(3, epsilon=1, delta=1e-6).fit(X)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_matlab_file_with_a_pixel_beyond_float32_is_refused(tmp_path: Path, sparse: bool) -> None:
+    pixels = np.full((6, 16), 7.0)
+    pixels[2, 3] = 1e39
+    path = tmp_path / "pixels.mat"
+    savemat(path, {"fea": csc_array(pixels) if sparse else pixels})
+    with pytest.raises(BadInput, match="row 3"):
+        from_matlab(path, name="pixels")
+
+
+# ---- where sums are made -------------------------------------------------------------------------
+
+
+def ratings(**changes: Any) -> Ratings:
+    made = Ratings.of([0, 0, 2], [1, 3, 0], [1, 5, 2], n_users=3, n_items=4, bounds=(1, 5))
+    return replace(made, **changes)
+
+
+BROKEN = {
+    "infinite": {"values": np.array([1, np.inf, 2], np.float32)},
+    "not a number": {"values": np.array([1, np.nan, 2], np.float32)},
+    "beyond the bounds": {"values": np.array([1, 5.5, 2], np.float32)},
+    "float64": {"values": np.array([1.0, 5.0, 2.0])},
+    "a pair twice": {"items": np.array([1, 1, 0], np.int32)},
+    "items descend": {"items": np.array([3, 1, 0], np.int32)},
+    "an unknown item": {"items": np.array([1, 4, 0], np.int32)},
+    "users descend": {"users": np.array([2, 0, 0], np.int32)},
+    "an unknown user": {"users": np.array([0, 0, 3], np.int32)},
+}
+
+
+@pytest.mark.parametrize("changes", BROKEN.values(), ids=BROKEN)
+def test_a_curator_takes_no_ratings_outside_the_domain(changes: dict[str, Any]) -> None:
+    in_memory(ratings())
+    with pytest.raises(OutsideDomain):
+        in_memory(ratings(**changes))
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan, -1.0])
+def test_a_curator_takes_no_samples_outside_the_domain(value: float) -> None:
+    X = np.ones((4, 3), np.float32)
+    X[1, 2] = value
+    for rows in (X, csr_array(X)):
+        with pytest.raises(OutsideDomain):
+            in_memory(Samples(rows))
+
+
+def test_rows_may_end_anywhere() -> None:
+    """Empty rows first, in a row and last; a column may repeat from one row to the next."""
+    starts = np.array([0, 0, 2, 2, 3, 3])
+    Domain(5, 9, 0, 1).check(np.ones(3, np.float32), np.array([4, 8, 8]), starts)
+    with pytest.raises(OutsideDomain):
+        Domain(5, 9, 0, 1).check(np.ones(3, np.float32), np.array([8, 8, 4]), starts)
+    Domain(2, 9, 0, 1).check(np.ones(0, np.float32), np.array([], int), np.zeros(3, int))
+
+
+@dataclass(frozen=True)
+class Broken(Statistic):
+    """A sum that is not finite."""
+
+    name: ClassVar[str] = "broken"
+    sensitivity: ClassVar[float] = 1.0
+
+    def empty(self, shape: Any, *shared: Any, **part: Any) -> Totals:
+        return (np.zeros(2),)
+
+    def add(self, block: Block, totals: Totals, *shared: Any, **part: Any) -> None:
+        totals[0][1] = np.nan
+
+
+def test_what_is_not_finite_is_neither_released_nor_recorded() -> None:
+    noise = Noise(Broken().event(1.0))
+    curator = NoisyCurator(in_memory(world()), noise)
+    with pytest.raises(PlanViolation):
+        curator.release(Broken())
+    assert noise.ledger == ()
+
+
+@pytest.mark.parametrize("factors", [1, 2])
+def test_the_grid_bounds_every_value_and_takes_what_overflowed_as_0(factors: int) -> None:
+    values = np.array([0.3, -0.3, 7.0, -1e300, np.inf, -np.inf, np.nan, 5e-324])
+    step = grid_step(0.5, 1000, factors)
+    rounded = on_grid(values, 0.5, 1000, factors)
+    expected = np.trunc(np.array([0.3, -0.3, 0.5, -0.5, 0, 0, 0, 0]) / step) * step
+    assert np.array_equal(rounded, expected)
+
+
+# ---- what overflows on a unit's own side ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("factor", [3e38, np.inf, np.nan])
+def test_gradients_on_factors_that_overflowed_stay_within_the_clip(factor: float) -> None:
+    """Item factors are released numbers, and may be anything."""
+    rows = world()
+    algorithm = REGISTRY["dp-sgd"](rank=2, biases=False)
+    model = algorithm._start(NoisyCurator(in_memory(rows), Noise(Broken().event(1.0))))[0]  # type: ignore[attr-defined]
+    factors = np.full((rows.n_items, 2), factor, np.float32)
+    factors[0] = (-factor, 1.0)
+    model = replace(model, item_factors=factors)
+    statistic = ItemGradient(0.5)
+    with np.errstate(all="ignore"):
+        for block in split_units({"train": rows}, [np.array([u]) for u in range(rows.n_users)]):
+            (total,) = totals = statistic.empty(rows.shape, model)
+            statistic.add(replace(block, n_units=rows.n_users), totals, model)
+            assert np.linalg.norm(total) <= 0.5
+
+
+@pytest.mark.parametrize("clip", [1e3, 1.0, 1e-6, 1e-42, 7e-46])
+def test_clipped_factors_stay_within_any_clip_norm(clip: float) -> None:
+    algorithm = DPALS.model_construct(clip_norm=clip)
+    U = np.random.default_rng(0).standard_normal((2000, 5)).astype(np.float32)
+    U[0], U[1], U[2] = np.inf, np.nan, 3e38
+    clipped = algorithm.clipped(U)
+    assert clipped.dtype == np.float64
+    assert (np.linalg.norm(clipped / clip, axis=1) <= 1).all()
+
+
+def test_a_row_of_likes_has_the_same_bits_wherever_it_stands() -> None:
+    rng = np.random.default_rng(5)
+    is_rated = rng.random((200, 64)) < 0.4
+    users, items = np.nonzero(is_rated)
+    data = Ratings.of(users, items, np.ones(len(users)), n_users=200, n_items=64, bounds=(0, 1))
+    along, weights = rng.random(64), rng.uniform(0.5, 1, 64)
+    along /= np.linalg.norm(along)
+    kept_items = np.arange(64)
+    (whole,) = in_memory(data).blocks
+    together = liked_rows(whole, kept_items, weights, along).dense(0, 200)
+    for block in split_units({"train": data}, [np.array([user]) for user in range(200)]):
+        alone = liked_rows(block, kept_items, weights, along).dense(0, 1)[0]
+        assert np.array_equal(alone, together[block.ids[0]])
+
+
+# ---- parameters ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", PRIVATE, ids=lambda kind: kind.id)
+def test_every_number_of_a_private_algorithm_has_closed_ends(
+    kind: type[PrivateAlgorithm],
+) -> None:
+    for name, field in fields(kind).items():
+        if field.get("type") in ("number", "integer"):
+            assert math.isfinite(field["minimum"]) and math.isfinite(field["maximum"]), name
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("sgld", {"prior_precision": 1e-80}),
+        ("dpals", {"clip_norm": 1e-42}),
+        ("ada-dpals", {"rating_clip": 1e-303}),
+        ("dp-nmf", {"start_share": 1e-9}),
+    ],
+)
+def test_parameters_outside_the_range_of_their_proof_are_refused(
+    name: str, parameters: dict[str, float]
+) -> None:
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        REGISTRY[name](**parameters)
