@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-EXACT, CLOSE = 1e-9, 1e-4  # relative tolerance of what accounting computes, and of the rest
+EXACT, CLOSE = 1e-9, 1e-3  # relative tolerance of what accounting computes, and of the rest
 EXACTLY = ("epsilon", "ledger", "delta")
 WIDTH = 100
 

@@ -23,7 +23,7 @@ OTHER_VIEWS: dict[str, dict[str, str]] = {
     "explore": SMALL | {"algo": "spectral", "eps": "2", "rank": "8"},
     "trade-off": SMALL | {"epsilons": "1,5", "draws": "1", "noise": "both"},
     "topics": {"algo": "dp-nmf", "eps": "3.16"},
-    "faces": {"algo": "dp-nmf", "eps": "3.16"},
+    "faces": {"eps": "1"},
     "sketch": SMALL,
     "retention": SMALL | {"epochs": "3"},
     "tune": SMALL,

@@ -80,10 +80,10 @@ def test_no_golden_is_left_of_what_is_gone() -> None:
 
 def test_a_difference_is_found_and_rounding_is_none() -> None:
     old = {"metrics": {"rmse": 0.9, "n": 3}, "epsilon": {"exact": 1.0}, "words": ["a"]}
-    same = {"metrics": {"rmse": 0.900001, "n": 3}, "epsilon": {"exact": 1.0}, "words": ["a"]}
+    same = {"metrics": {"rmse": 0.9001, "n": 3}, "epsilon": {"exact": 1.0}, "words": ["a"]}
     assert not list(files.differences(old, same))
     changes = [
-        {"metrics": {"rmse": 0.901, "n": 3}},
+        {"metrics": {"rmse": 0.91, "n": 3}},
         {"metrics": {"rmse": 0.9, "n": 4}},
         {"metrics": {"rmse": 0.9}},
         {"epsilon": {"exact": 1.0 + 1e-6}},
