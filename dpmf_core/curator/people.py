@@ -126,12 +126,15 @@ class Blocks:
 def in_memory(data: Any, blocks: int = 1) -> Blocks:
     """The units of `data` (`Ratings`, `Samples`, or tables of them by name, with the same
     units) in so many blocks of consecutive units.
+
+    Raises OutsideDomain on rows about which nothing is proved.
     """
     tables = data if isinstance(data, Mapping) else {"train": data}
     shape = next(iter(tables.values())).shape
     everybody = np.arange(shape.n_units)
+    whole = Block(everybody, tables, shape.n_units).checked()
     if blocks == 1:
-        return Blocks(shape, [Block(everybody, tables, shape.n_units)])
+        return Blocks(shape, [whole])
     return Blocks(
         shape, split_units(tables, np.array_split(everybody, min(blocks, len(everybody))))
     )
@@ -195,7 +198,8 @@ class Files(Sequence[Block]):
         return len(self.paths)
 
     def __getitem__(self, place: Any) -> Any:
-        return pickle.loads(self.paths[place].read_bytes())
+        block: Block = pickle.loads(self.paths[place].read_bytes())
+        return block.checked()
 
 
 class FileStates(MutableMapping[tuple[Key, int], Any]):
@@ -271,7 +275,7 @@ def in_parts(data: PartitionedRatings | PartitionedTable, folder: Path) -> Peopl
 
 def _block_of(part: Part, shape: Shape | SampleShape) -> Block:
     rows = of_ratings(part.rows) if isinstance(shape, SampleShape) else part.rows
-    return Block(part.ids, {"train": rows}, shape.n_units)
+    return Block(part.ids, {"train": rows}, shape.n_units).checked()
 
 
 # ---- in parts that are read elsewhere ------------------------------------------------------------

@@ -26,16 +26,17 @@ class Block:
     block.
     tables: rows by name, `Ratings` or `Samples` of these n units. n_units: of the whole population,
     public.
-    Raises OutsideDomain on rows about which nothing is proved.
     """
 
     ids: Array
     tables: Mapping[str, Any]
     n_units: int
 
-    def __post_init__(self) -> None:
+    def checked(self) -> "Block":
+        """The same block. Raises OutsideDomain on rows about which nothing is proved."""
         for rows in self.tables.values():
             rows.check_domain()
+        return self
 
     @property
     def rows(self) -> Any:
