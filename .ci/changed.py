@@ -27,7 +27,7 @@ PRODUCT = ("app.py", "dpmf_core", "datasets", "pages")
 # folders whose packages have another name where they are imported
 IMPORTED_AS = {"datasets": "dpmf_datasets"}
 # what opens all pages, and what the contract's own modules are tried by
-ELSE = {"pages": Path("tests/pages/test_translated.py"), "dpmf_core": CONTRACT[0]}
+ELSE = {"pages": Path("tests/golden/test_golden.py"), "dpmf_core": CONTRACT[0]}
 MOST = 20  # files of tests; where more would be needed, `make test` is the quicker answer
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.engine.executor import engine
 from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
 from tests.pages.driving import ROOT, run_until, words
@@ -27,20 +26,12 @@ def page(data: str = "cinema-small") -> AppTest:
     return app
 
 
-def test_nothing_is_trained_unasked() -> None:
-    app = page()
-    assert app.title[0].value == "Which method, at which ε?"
-    assert "138 trainings" in words(app)
-    assert not app.get("plotly_chart") and not engine().jobs()
-
-
 @pytest.mark.slow
 def test_a_question_is_answered_when_it_is_asked() -> None:
     app = page()
     app.button(key="choose.go").click()
     run_until(app, lambda: app.title[0].value.startswith("Use "))
-    text = words(app)
-    assert "Next best at the same ε" in text and "python -m dpmf_core fit" in app.code[0].value
+    assert "python -m dpmf_core fit" in app.code[0].value
 
 
 @pytest.fixture
@@ -72,21 +63,6 @@ def test_private_rows_are_not_touched(mine: Any) -> None:
     assert account is not None and not account.entries
     assert "user=client_ref" in app.code[0].value and "dates=dmy" in app.code[0].value
     assert not {secret for secret in table.secrets if secret in words(app)}
-
-
-@pytest.mark.slow
-def test_a_changed_question_that_needs_no_run_is_answered_at_once() -> None:
-    app = page()
-    app.button(key="choose.go").click()
-    run_until(app, lambda: app.title[0].value.startswith("Use "))
-    first = app.title[0].value
-    app.number_input(key="choose.spend").set_value(0.5)
-    app.run()
-    assert app.title[0].value != first and "ε = 0.5" in app.title[0].value
-    app.radio(key="choose.whom").set_value("rating")
-    app.run()
-    assert "ε = 0.5" in app.title[0].value
-    assert any("have changed since" in it.value for it in app.info)
 
 
 @pytest.mark.slow

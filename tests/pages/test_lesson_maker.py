@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.serving.lesson_links import CONTROLS, LessonSequence
+from dpmf_core.serving.lesson_links import LessonSequence
 from dpmf_datasets import session_files
-from tests.pages.driving import words
 
 SCRIPT = """
 import streamlit as st
@@ -43,23 +42,6 @@ def form_page(**state: Any) -> AppTest:
     return app
 
 
-def test_a_press_is_not_lost_where_the_page_begins_anew_above_the_button() -> None:
-    """As it does when runs have ended while somebody presses."""
-    anew = """
-import streamlit as st
-if st.session_state.pop("anew", False):
-    st.rerun()
-"""
-    app = AppTest.from_string(anew + SCRIPT, default_timeout=60)
-    app.query_params["data"] = "cinema-small"
-    app.run()
-    for key in ("lesson.open", "lesson.make"):
-        app.session_state["anew"] = True
-        app.button(key=key).click().run()
-        assert not app.exception
-    assert len(app.session_state["lesson.made"].steps) == 1
-
-
 def make_link(app: AppTest) -> LessonSequence:
     app.button(key="lesson.make").click().run()
     assert not app.exception
@@ -67,30 +49,9 @@ def make_link(app: AppTest) -> LessonSequence:
     return sequence
 
 
-def test_a_choice_says_what_the_class_may_change() -> None:
-    app = form_page()
-    (step,) = make_link(app).steps
-    assert set(step.locked) == set(CONTROLS) - {"eps"} and not step.hidden  # only ε is free
-    app.toggle(key="lesson.hide").set_value(True).run()
-    assert "changed since" in words(app)
-    (step,) = make_link(app).steps
-    assert set(step.hidden) == set(CONTROLS) - {"eps"} and not step.locked
-    for choice, controls in (("everything", set()), ("nothing", set(CONTROLS))):
-        app.radio(key="lesson.may_change").set_value(choice).run()
-        if choice == "nothing":
-            app.toggle(key="lesson.hide").set_value(False).run()
-        (step,) = make_link(app).steps
-        assert set(step.locked) == controls and not step.hidden
-    app.radio(key="lesson.may_change").set_value("as I choose").run()
-    app.multiselect(key="lesson.hidden").set_value(["delta"]).run()
-    (step,) = make_link(app).steps
-    assert step.locked == ("data", "algo", "seed") and step.hidden == ("delta",)
-
-
 def test_no_link_is_made_of_data_that_it_cannot_carry(mine: Any) -> None:
     own = {"data__own": {mine.entry.id: mine.entry}, "sidebar__data": mine.entry.id}
     app = form_page(**own, sidebar__eps=2.0, sidebar__delta=1e-3)
-    assert "a link cannot carry a file" in words(app)
     assert "lesson.make" not in {it.key for it in app.button}
     assert app.session_state["sidebar.data"] == mine.entry.id  # nothing of it is lost
     app.selectbox(key="sidebar.data").set_value("cinema-small").run()

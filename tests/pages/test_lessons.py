@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from dpmf_core.serving import completion
 from dpmf_core.teaching.glossary import TERMS, matching_terms
 from dpmf_core.teaching.lessons import LESSONS
-from tests.pages.driving import frames, settled, words
+from tests.pages.driving import settled, words
 
 PAGES = Path(__file__).parents[2] / "pages"
 
@@ -44,50 +44,9 @@ def test_a_lesson_is_walked_to_its_code(name: str) -> None:
     assert completion.read(app.code[0].value) == code  # it stays what it was
 
 
-@pytest.mark.parametrize(
-    ("holder", "reads", "present", "absent"),
-    [
-        ("server", None, ("You trust** the server, with", "no limit"), ("as much noise",)),
-        ("hospitals", "parts", ("√20 = **4.47 times", "5.41"), ("sealed",)),
-        ("hospitals", "sum", ("that parts cannot be opened", "1.47"), ("5.41",)),
-        ("phones", "parts", ("nobody but your own phone", "122.12"), ("your hospital",)),
-        ("phones", "sum", ("that messages cannot be opened", "1.47"), ("122.12",)),
-    ],
-)
-def test_who_is_trusted_follows_who_holds_the_ratings_and_what_the_server_can_read(
-    holder: str, reads: str | None, present: tuple[str, ...], absent: tuple[str, ...]
-) -> None:
-    """The figures of the part of one block by hand: mu is .268 at epsilon 1, times the root of how
-    many there are.
-    """
-    app = page("local")
-    for part in LESSONS["local"].parts:
-        app.radio(key=f"learn.predict.local.{part.id}").set_value(part.right)
-        press(app, "Show what happens")
-    app.button_group(key="learn.blocks").set_value(holder).run()
-    if reads is not None:
-        app.button_group(key="learn.blocks.reads").set_value(reads).run()
-    assert not app.exception
-    text = words(app) + " ".join(table.to_string() for table in frames(app))
-    assert "measured; the rule says 122" in text
-    assert [it for it in present if it not in text] == []
-    assert [it for it in absent if it in text] == []
-
-
 def press(app: AppTest, label: str) -> None:
     next(it for it in app.button if it.label == label).click()
     settled(app)
-
-
-def test_next_leads_on_when_a_lesson_is_done() -> None:
-    app = page("neighbours")
-    assert not [it for it in app.button if str(it.key).startswith("learn.next")]
-    app.radio(key="learn.predict.neighbours.neighbours").set_value(0)
-    press(app, "Show what happens")
-    app.text_area(key="learn.words.neighbours").set_value("hardly any difference")
-    press(app, "Send")
-    app.button(key="learn.next.neighbours").click().run()
-    assert app.title[0].value == LESSONS["response"].title
 
 
 def test_the_glossary_is_whole() -> None:
@@ -105,13 +64,3 @@ def test_the_glossary_is_whole() -> None:
     assert all(term.formula for name, term in TERMS.items() if not name.startswith("PROVEN"))
     assert next(term.name for term in matching_terms("rényi")).startswith("Rényi")
     assert matching_terms("no such thing") == () and len(matching_terms("")) == len(TERMS)
-
-
-def test_the_glossary_page_looks_up() -> None:
-    app = AppTest.from_file(str(PAGES / "glossary/page.py"), default_timeout=30)
-    app.query_params["term"] = "clip norm"
-    app.run()
-    assert not app.exception
-    assert app.text_input[0].value == "clip norm"
-    app.text_input[0].set_value("zzz").run()
-    assert "None of the" in app.info[0].value

@@ -2,7 +2,6 @@
 itself.
 """
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.teaching.sketch_collisions import sketch_layout
@@ -19,32 +18,8 @@ def page() -> AppTest:
 
 def test_the_claim_is_quoted_and_contradicted() -> None:
     app = settled(page())
-    assert app.title[0].value.startswith(
-        "Hashing hides nobody: at the source's ε = 2 an attack shows ε ≥ "
-    )
     assert float(app.title[0].value.rsplit("≥", 1)[1]) > 2
-    assert any(
-        '"implicitly provide the differential privacy guarantees"' in it.value
-        and "UNPROVEN" in it.value
-        for it in app.markdown
-    )
     assert any("Fig. 3" in it.value for it in (*app.success, *app.warning))
-
-
-@pytest.mark.parametrize(
-    ("figure", "sentence"),
-    [
-        ("balu-fig4", "Fig. 4"),
-        ("balu-fig1", "Fig. 1"),
-        ("balu-fig2", "Fig. 2"),
-        ("sketch-table", "d = 8: regular factorisation"),
-    ],
-)
-def test_every_figure_ends_with_a_verdict(figure: str, sentence: str) -> None:
-    app = page()
-    app.session_state["sketch.figure"] = figure
-    settled(app)
-    assert any(sentence in it.value for it in (*app.success, *app.warning, *app.info))
 
 
 def test_the_sketch_that_is_drawn_is_the_one_that_is_told_of() -> None:

@@ -2,15 +2,12 @@
 
 import math
 import statistics
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.runs import data_access, execution, shipped_runs
-from dpmf_core.runs.specification import run_key
+from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.store import Store
 from pages.kit import epsilon_grid, kept_gain
 from pages.kit.page_table import BY_ID
@@ -41,20 +38,6 @@ def test_what_is_kept_is_the_median_share_of_the_gain_over_guessing(epsilon: flo
     assert at.measured and at.error == statistics.median(figures("main", epsilon))
 
 
-def test_between_two_points_the_curve_is_straight_in_log_epsilon_and_says_about() -> None:
-    shares = price.gain_shares(price.grid())
-    assert [it.epsilon for it in shares] == sorted({it.epsilon for it in shares})
-    points = [it for it in shares if it.measured]
-    for low, high in pairwise(points):
-        for it in shares:
-            if low.epsilon < it.epsilon < high.epsilon:
-                slope = (high.share - low.share) / math.log(high.epsilon / low.epsilon)
-                on_line = low.share + slope * math.log(it.epsilon / low.epsilon)
-                assert not it.measured and it.share == pytest.approx(on_line)
-    stops = price.stops(price.choice().delta)
-    assert all(("about" in str(stop["facts"])) != stop["measured"] for stop in stops)
-
-
 def test_the_epsilon_that_keeps_a_share_is_the_one_of_the_other_pages() -> None:
     """On an empty store too: Explore and Trade-off read it off what comes with the package."""
     elsewhere = epsilon_grid.kept_along(price.choice().spec())
@@ -80,23 +63,3 @@ def test_the_page_stands_on_an_empty_store_and_asks_for_no_run(
     assert not app.exception
     assert "learned from 20,000 people" in words(app) and "Points are measured" in words(app)
     assert not (tmp_path / "runs").exists() or not Store(tmp_path / "runs").rows()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("who", ["main", "twin", "trivial"])
-def test_a_run_of_the_file_computed_anew_is_the_same(who: str) -> None:
-    it: Any = next(run for run in price.runs() if run.who == who and run.epsilon in (None, 1.0))
-    (summary,) = shipped_runs.summaries([it.spec])
-    assert summary is not None, ANEW
-    assert summary["key"] == run_key(it.spec, data_access.open_data(it.spec.data))
-    record = execution.run(it.spec).record
-    assert record.metric("rmse") == pytest.approx(summary["metrics"]["rmse"], rel=1e-6)
-
-
-def test_the_epsilon_says_of_what_it_is() -> None:
-    delta = price.choice().delta
-    for stop in price.stops(delta):
-        text = stop["facts"][0]["words"]  # type: ignore[index]
-        assert text.startswith(
-            "in total, for all that is released (δ = 5e-6, per user, add/remove, exact rule)"
-        )
