@@ -10,7 +10,6 @@ from dpmf_core.algorithms.registry import Place, Registry
 from dpmf_core.curator import CELLS_ARE_PUBLIC, Curator, open_curator
 from dpmf_core.data.samples import require_not_negative
 from dpmf_core.errors import BadInput, explain
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget, Event, Gaussian, Noise, NoiseKind, normal_form
 from dpmf_core.privacy.events import on_grids
 
@@ -101,12 +100,8 @@ def plan_by_level(
     releases = normal_form(algorithm.plan(shape, 1.0))
     if others := [leaf for leaf, _ in releases if type(leaf) is not Gaussian]:
         raise BadInput(
-            phrase(
-                "Discrete noise takes the place of Gaussian noise; {title} releases a {noise}. Take"
-                " continuous noise.",
-                title=phrase(algorithm.title),
-                noise=phrase(others[0].mechanism),
-            )
+            f"Discrete noise takes the place of Gaussian noise; {algorithm.title} releases a"
+            f" {others[0].mechanism}. Take continuous noise."
         )
     size = sum(
         count * leaf.groups * algorithm.coordinates(leaf.statistic, shape)
@@ -114,14 +109,10 @@ def plan_by_level(
     )
     if size > MOST_DISCRETE:
         raise BadInput(
-            phrase(
-                "Discrete noise is drawn exactly, for at most {most:,} numbers in a run. {title}"
-                " would release up to {size:,} here. Keep fewer items (--top-items) or words"
-                " (--most-words), take a smaller rank or fewer steps, or continuous noise.",
-                most=MOST_DISCRETE,
-                title=phrase(algorithm.title),
-                size=size,
-            )
+            f"Discrete noise is drawn exactly, for at most {MOST_DISCRETE:,} numbers in a"
+            f" run. {algorithm.title} would release up to {size:,} here. Keep fewer items"
+            " (--top-items) or words (--most-words), take a smaller rank or fewer steps, or"
+            " continuous noise."
         )
     return lambda level: on_grids(algorithm.plan(shape, level))
 
@@ -153,14 +144,10 @@ def require_sums_alone(algorithm: Algorithm, name: str, bounds: tuple[float, flo
             require_not_negative(bounds)
         return
     raise BadInput(
-        phrase(
-            "{title} with these parameters needs all ratings in one memory, and {name} is kept in"
-            " parts. Take an algorithm that asks for sums alone, such as private-bias, spectral,"
-            " ada-dpals, dp-sgd, als (with its exact solver and all ratings of a user) or bias; or,"
-            " where the ratings fit, their file itself.",
-            title=phrase(algorithm.title),
-            name=name,
-        )
+        f"{algorithm.title} with these parameters needs all ratings in one memory, and {name}"
+        " is kept in parts. Take an algorithm that asks for sums alone, such as private-bias,"
+        " spectral, ada-dpals, dp-sgd, als (with its exact solver and all ratings of a user)"
+        " or bias; or, where the ratings fit, their file itself."
     )
 
 

@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict
 from dpmf_core.curator import Statistic
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.privacy import NOT_PRIVATE, NOTHING, Budget, Event, Guarantee
 
 if TYPE_CHECKING:
@@ -278,13 +277,8 @@ class Algorithm(BaseModel):
         rank = getattr(self, "rank", 0)
         if rank > shape.n_items:
             raise BadInput(
-                phrase(
-                    "The 'rank' parameter of {title} must be at most the number of items, {most}."
-                    " Got {got}.",
-                    title=phrase(self.title),
-                    most=shape.n_items,
-                    got=rank,
-                )
+                f"The 'rank' parameter of {self.title} must be at most the number of items,"
+                f" {shape.n_items}. Got {rank}."
             )
 
     def plan(self, shape: Any, level: float) -> Event:
@@ -303,10 +297,7 @@ class Algorithm(BaseModel):
         Raises BadInput where it has none.
         """
         raise BadInput(
-            phrase(
-                "{title} has no calibration of its own source. Use --calibration exact.",
-                title=phrase(self.title),
-            )
+            f"{self.title} has no calibration of its own source. Use --calibration exact."
         )
 
     def guarantee(self) -> Guarantee:
@@ -361,12 +352,6 @@ def fits_in_memory(algorithm: Algorithm, shape: Shape, instead: str = "--top-ite
     """Raises BadInput where an item x item matrix would be too large."""
     if shape.n_items > MOST_ITEMS:
         raise BadInput(
-            phrase(
-                "{title} holds an item x item matrix: at most {most:,} items. Got {count:,}. Use"
-                " {instead}.",
-                title=phrase(algorithm.title),
-                most=MOST_ITEMS,
-                count=shape.n_items,
-                instead=phrase(instead),
-            )
+            f"{algorithm.title} holds an item x item matrix: at most {MOST_ITEMS:,} items."
+            f" Got {shape.n_items:,}. Use {instead}."
         )

@@ -31,11 +31,10 @@ from dpmf_core.algorithms.local_columns import (
 from dpmf_core.algorithms.plain_biases import damped_biases, item_counts, mean_rating
 from dpmf_core.curator import Block, Curator, OpenCurator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Event, Guarantee, Status
 
-SUMS, COUNTS, CENTRE = phrase("item sums"), phrase("item counts"), phrase("mean of user means")
-PUBLIC_FACTS = (phrase("the number of users"), phrase("the item set"), phrase("the rating bounds"))
+SUMS, COUNTS, CENTRE = "item sums", "item counts", "mean of user means"
+PUBLIC_FACTS = ("the number of users", "the item set", "the rating bounds")
 
 
 def no_factors(shape: Shape, **parts: Any) -> Recommender:

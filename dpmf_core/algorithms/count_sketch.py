@@ -23,7 +23,6 @@ from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Shape
 from dpmf_core.kernels import sketch as kernel
 from dpmf_core.kernels.shuffle import shuffled_range
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget, Guarantee, Status
 
 START = 0.42  # deviation of a starting component times sqrt(d)
@@ -133,14 +132,14 @@ class Sketch(Algorithm):
         return {"rank": min(16, shape.n_items)}
 
     def guarantee(self) -> Guarantee:
-        why = phrase(
+        why = (
             "every exact rating enters a deterministic update, and the clipped likelihood that the"
             " argument needs is no distribution"
         )
         return Guarantee(
             Status.UNPROVEN,
             "rating",
-            claim=phrase("implicitly provide the differential privacy guarantees"),
+            claim="implicitly provide the differential privacy guarantees",
             reason=why,
         )
 

@@ -33,11 +33,10 @@ from dpmf_core.algorithms.row_moments import RowMoment
 from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.replay import Rows, replay
-from dpmf_core.language import phrase
 
 COVARIANCE, PRODUCT = (
-    phrase("residual second moment"),
-    phrase("residual second moment times vector"),
+    "residual second moment",
+    "residual second moment times vector",
 )
 
 

@@ -33,10 +33,9 @@ from dpmf_core.algorithms.item_offsets import (
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status, sequence
 
-GRADIENT = phrase("item gradient")
+GRADIENT = "item gradient"
 
 
 def clipped_gradients(rows: Ratings, model: Recommender, clip: float) -> tuple[Array, Array]:

@@ -17,10 +17,9 @@ from dpmf_core.algorithms.als import ALS
 from dpmf_core.algorithms.base import LEAST, Array, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.curator import CELLS_ARE_PUBLIC, Block, Curator, Statistic, Totals
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.language import phrase
 from dpmf_core.privacy import VALUE, Budget, Event, Guarantee, Status
 
-RATINGS = phrase("every rating")
+RATINGS = "every rating"
 
 
 @dataclass(frozen=True)
@@ -90,9 +89,9 @@ class InputPerturbation(PrivateAlgorithm, ALS):
 
     def guarantee(self) -> Guarantee:
         public = (
-            phrase("the number of users"),
-            phrase("the item set"),
-            phrase("the rating bounds"),
+            "the number of users",
+            "the item set",
+            "the rating bounds",
         )
         return Guarantee(
             Status.CONDITIONAL, VALUE, assumptions=(CELLS_ARE_PUBLIC,), taken_as_public=public

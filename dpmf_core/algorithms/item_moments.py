@@ -14,12 +14,11 @@ from dpmf_core.algorithms.baselines import COUNTS
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.moments import add_second_moment, mirrored, second_moment
-from dpmf_core.language import phrase
 
 MOMENT, COLUMNS, PRODUCT = (
-    phrase("item second moment"),
-    phrase("columns of the item second moment"),
-    phrase("second moment times subspace"),
+    "item second moment",
+    "columns of the item second moment",
+    "second moment times subspace",
 )
 
 

@@ -13,16 +13,15 @@ from dpmf_core import kernels
 from dpmf_core.algorithms.base import Array, Recommender
 from dpmf_core.curator import Block, Held, Range, Statistic, Totals, grid_step, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.language import phrase
 
 if TYPE_CHECKING:
     from dpmf_core.algorithms.dpals import DPALS
     from dpmf_core.algorithms.noisy_counts import NoisyCounts
 
 GRAMS, RIGHT_SIDES, SECOND_MOMENT = (
-    phrase("item Grams"),
-    phrase("item right-hand sides"),
-    phrase("user second moment"),
+    "item Grams",
+    "item right-hand sides",
+    "user second moment",
 )
 
 

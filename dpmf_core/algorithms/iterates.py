@@ -22,9 +22,8 @@ from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.curator.grid import grid_step
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.moments import add_second_moment, mirrored
-from dpmf_core.language import phrase
 
-MOMENT = phrase("iterate's second moment")
+MOMENT = "iterate's second moment"
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,9 @@ from dpmf_core.algorithms.item_offsets import RELEASES, biases_from, offset_rows
 from dpmf_core.curator import Block, Curator, Held, Range, Statistic, Totals
 from dpmf_core.data.ratings import Shape
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Event, Repeat
 
-MESSAGES = phrase("every user's message")
+MESSAGES = "every user's message"
 AT_ONCE = 1 << 22  # numbers of messages that are held at a time
 MOST = 4_000_000_000  # numbers of all messages: noise for so many takes a minute
 
@@ -76,13 +75,8 @@ class LocalBias(OffsetsAlone):
         super().check(shape)
         if (size := RELEASES * shape.n_users * 2 * shape.n_items) > MOST:
             raise BadInput(
-                phrase(
-                    "{title} draws noise for four numbers of each user and item: at most {most:,}"
-                    " numbers. Got {size:,}. Use --top-items.",
-                    title=phrase(self.title),
-                    most=MOST,
-                    size=size,
-                )
+                f"{self.title} draws noise for four numbers of each user and item: at most"
+                f" {MOST:,} numbers. Got {size:,}. Use --top-items."
             )
 
     def coordinates(self, statistic: str, shape: Shape) -> int:

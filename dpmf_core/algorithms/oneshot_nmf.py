@@ -25,7 +25,6 @@ from dpmf_core.algorithms.sample_statistics import (
 from dpmf_core.curator import Curator, Held, Statistic
 from dpmf_core.data.samples import SampleShape
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget, Event, Guarantee, Status, sequence
 
 
@@ -122,12 +121,8 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         super().check(shape)
         if shape.image is not None and shape.n_features > moments.MOST_FEATURES:
             raise BadInput(
-                phrase(
-                    "Images of more than {most:,} pixels are too large for a second moment. Got"
-                    " {count:,}. Make them smaller.",
-                    most=moments.MOST_FEATURES,
-                    count=shape.n_features,
-                )
+                f"Images of more than {moments.MOST_FEATURES:,} pixels are too large for a"
+                f" second moment. Got {shape.n_features:,}. Make them smaller."
             )
 
     def statistics(self, shape: SampleShape) -> tuple[Statistic, ...]:

@@ -12,10 +12,9 @@ from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Model
 from dpmf_core.curator import on_grid
 from dpmf_core.data.samples import Matrix, Samples, SampleShape, by_row, is_sparse
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget
 
-PUBLIC_FACTS = (phrase("the number of samples"), phrase("the features"))
+PUBLIC_FACTS = ("the number of samples", "the features")
 MOST_CELLS = 250_000_000  # of a dense float32 matrix of residuals: 1 GB
 
 
@@ -91,13 +90,8 @@ def dense(samples: Samples) -> Array:
     n, d = samples.X.shape
     if n * d > MOST_CELLS:
         raise BadInput(
-            phrase(
-                "Outliers need the residual of every cell: {n:,} x {d:,} is more than {most:,}"
-                " cells. Use fewer samples or words, or outliers=off.",
-                n=n,
-                d=d,
-                most=MOST_CELLS,
-            )
+            f"Outliers need the residual of every cell: {n:,} x {d:,} is more than"
+            f" {MOST_CELLS:,} cells. Use fewer samples or words, or outliers=off."
         )
     X = samples.scaled(samples.X)
     return np.asarray(X.toarray() if is_sparse(X) else X)
@@ -139,11 +133,6 @@ class Factorisation(Algorithm):
         K = getattr(self, "n_components", 1)
         if K > shape.n_features:
             raise BadInput(
-                phrase(
-                    "The 'n_components' parameter of {title} must be at most the number of"
-                    " features, {most}. Got {got}.",
-                    title=phrase(self.title),
-                    most=shape.n_features,
-                    got=K,
-                )
+                f"The 'n_components' parameter of {self.title} must be at most the number of"
+                f" features, {shape.n_features}. Got {K}."
             )

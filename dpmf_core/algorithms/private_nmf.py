@@ -39,7 +39,6 @@ from dpmf_core.curator import Curator, Held, OpenCurator, Statistic
 from dpmf_core.data.samples import SampleShape
 from dpmf_core.errors import BadInput
 from dpmf_core.kernels import parts as kernel
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget, Calibration, Event, Guarantee, Repeat, Status, sequence
 
 PAID_STARTS: dict[str, Statistic] = {"mean-row": SampleSum(), "private-svd": SampleMoment()}
@@ -131,12 +130,8 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         super().check(shape)
         if self.start == "private-svd" and shape.n_features > moments.MOST_FEATURES:
             raise BadInput(
-                phrase(
-                    "A start from the second moment holds at most {most:,} features. Got {count:,}."
-                    " Use start=random or fewer words.",
-                    most=moments.MOST_FEATURES,
-                    count=shape.n_features,
-                )
+                f"A start from the second moment holds at most {moments.MOST_FEATURES:,}"
+                f" features. Got {shape.n_features:,}. Use start=random or fewer words."
             )
 
     @property
@@ -174,17 +169,15 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         """
         if self.start in PAID_STARTS or not math.isclose(self.moment_share, 0.8):
             raise BadInput(
-                phrase(
-                    "The source's noise holds for start=random or nndsvd and moment_share=0.8: that"
-                    " is how its two sensitivities, 2/N and 4/N, divide a step."
-                )
+                "The source's noise holds for start=random or nndsvd and moment_share=0.8: that"
+                " is how its two sensitivities, 2/N and 4/N, divide a step."
             )
         classical = math.sqrt(2 * math.log(1.25 / budget.delta)) / budget.epsilon
         return 2 * classical * math.sqrt(0.8)
 
     def guarantee(self) -> Guarantee:
         if self.start == "nndsvd":
-            why = phrase(
+            why = (
                 "the start is computed from the private samples without noise and leaves its traces"
                 " in every released step"
             )
@@ -192,7 +185,7 @@ class DPNMF(PrivateAlgorithm, Factorisation):
                 Status.UNPROVEN,
                 "sample",
                 taken_as_public=PUBLIC_FACTS,
-                claim=phrase("strict privacy guarantees"),
+                claim="strict privacy guarantees",
                 reason=why,
             )
         return Guarantee(Status.PROVEN, "sample", taken_as_public=PUBLIC_FACTS)

@@ -23,11 +23,10 @@ from dpmf_core import kernels
 from dpmf_core.algorithms.base import INSIDE, Array, Recommender
 from dpmf_core.curator import Block, Curator, Held, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.language import phrase
 from dpmf_core.privacy import NOTHING, Event, Repeat, sequence
 
 STEPS = 4
-GRADIENT, SIZES = phrase("refining gradient"), phrase("gradient sizes")
+GRADIENT, SIZES = "refining gradient", "gradient sizes"
 SIZES_SHARE = 0.05  # of a step's mu^2
 OCTAVES = (-8.0, 12.0)  # of a size, as users tell it
 CONSTANT = 0.3  # beside a user's factor, for the offsets

@@ -21,12 +21,11 @@ from dpmf_core.algorithms.parts import (
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.samples import Matrix, SampleShape, by_row, energies, is_sparse
 from dpmf_core.kernels import parts as kernel
-from dpmf_core.language import phrase
 
-SUM, START = phrase("sum of the samples"), phrase("second moment of the samples")
+SUM, START = "sum of the samples", "second moment of the samples"
 COEFFICIENTS, PRODUCTS = (
-    phrase("second moment of the coefficients"),
-    phrase("coefficients times samples"),
+    "second moment of the coefficients",
+    "coefficients times samples",
 )
 
 

@@ -33,10 +33,9 @@ from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.curator import Curator, OpenCurator, Statistic
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget, Event, Guarantee, PosteriorSample, Repeat, Status, sequence
 
-ITEM_FACTORS = phrase("item factors")
+ITEM_FACTORS = "item factors"
 START = 0.3  # deviation of the starting factors of a posterior sample
 
 
@@ -222,10 +221,8 @@ class SGLD(PrivateAlgorithm):
         if self.reading == "steps":
             return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
         return self._unproven(
-            phrase(
-                "the sample is private only if the chain has reached its posterior, which cannot be"
-                " shown"
-            )
+            "the sample is private only if the chain has reached its posterior, which cannot be"
+            " shown"
         )
 
     def guarantee_of_run(self, shape: Shape, level: float) -> Guarantee:
@@ -233,21 +230,16 @@ class SGLD(PrivateAlgorithm):
             return self.guarantee()
         prior, has = 1 / self.prior_precision, self.prior_variance(shape, level)
         return self._unproven(
-            phrase(
-                "the sample is private only if the chain has reached its posterior, which cannot be"
-                " shown: after {steps} steps an item that nobody rated, which must keep the prior's"
-                " variance {prior:.3f}, has {has:.3f}",
-                steps=self.steps,
-                prior=prior,
-                has=has,
-            )
+            "the sample is private only if the chain has reached its posterior, which cannot"
+            f" be shown: after {self.steps} steps an item that nobody rated, which must keep"
+            f" the prior's variance {prior:.3f}, has {has:.3f}"
         )
 
     def _unproven(self, reason: str) -> Guarantee:
         return Guarantee(
             Status.UNPROVEN,
             taken_as_public=PUBLIC_FACTS,
-            claim=phrase("provably differentially private"),
+            claim="provably differentially private",
             reason=reason,
         )
 

@@ -36,10 +36,9 @@ from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.row_moments import RowMoment, gridded_rows
 from dpmf_core.curator import Block, Curator, Statistic, Step
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget, Event, Guarantee, Status
 
-MOMENT = phrase("item second moment")
+MOMENT = "item second moment"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ from dpmf_core.curator import Block, Curator, Held, Statistic, Totals, on_grid
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget, Event, sequence
 
 
@@ -180,11 +179,8 @@ class SVDCleansing(PrivateSVD):
 
     def source_level(self, shape: Shape, budget: Budget) -> float:
         raise BadInput(
-            phrase(
-                "{title} has no calibration of its own source that holds for users. Use"
-                " --calibration exact.",
-                title=phrase(self.title),
-            )
+            f"{self.title} has no calibration of its own source that holds for users. Use"
+            " --calibration exact."
         )
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:

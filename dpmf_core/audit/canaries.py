@@ -20,7 +20,6 @@ from dpmf_core.algorithms import Algorithm, PrivateAlgorithm, Streams
 from dpmf_core.audit.canary_data import COLUMNS, UNITS, Pair, Unit, pairs
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, closest
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget, Event, Noise, calibrate, normal_form, sequence
 from dpmf_core.privacy.disjoint_groups import EVERYBODY, DisjointGroup
 from dpmf_core.privacy.gaussian import all_gaussian
@@ -29,11 +28,11 @@ from dpmf_core.privacy.noise import Release
 
 Array = npt.NDArray[Any]
 FAULTS: dict[str, str] = {
-    "none": phrase("the algorithm as it is"),
-    "small-noise": phrase("ten times less noise than the ledger says"),
-    "unlisted-release": phrase("an exact sum is shared beside what is in the ledger"),
-    "no-clipping": phrase("clip norms ten times larger than the ledger says"),
-    "exact-start": phrase("a start computed from the private data, without noise"),
+    "none": "the algorithm as it is",
+    "small-noise": "ten times less noise than the ledger says",
+    "unlisted-release": "an exact sum is shared beside what is in the ledger",
+    "no-clipping": "clip norms ten times larger than the ledger says",
+    "exact-start": "a start computed from the private data, without noise",
 }
 # every release keeps Gaussian noise, if too little for what it can move
 STILL_GAUSSIAN = {"none", "small-noise", "no-clipping"}
@@ -204,19 +203,18 @@ class AttackTarget:
     def rule(self) -> str:
         """Why a bound goes through mu, or why it may not."""
         if self.through_mu:
-            return phrase(
+            return (
                 "Every release has Gaussian noise: μ is bounded, and given as the ε of one Gaussian"
                 " release of it."
             )
         if self.fault not in STILL_GAUSSIAN:
-            return phrase(
-                "By error rates alone: {fault}. That is no Gaussian mechanism, and μ says nothing"
-                " of it.",
-                fault=FAULTS[self.fault],
+            return (
+                f"By error rates alone: {FAULTS[self.fault]}. That is no Gaussian mechanism, and"
+                " μ says nothing of it."
             )
         if not self.is_proven:
-            return phrase("By error rates alone: nothing is proved, so there is no μ to bound.")
-        return phrase(
+            return "By error rates alone: nothing is proved, so there is no μ to bound."
+        return (
             "By error rates alone: not every release has Gaussian noise, so μ says nothing of it."
         )
 

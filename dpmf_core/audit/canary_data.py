@@ -17,7 +17,6 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.privacy import VALUE, normal_form
 
 Array = npt.NDArray[Any]
@@ -86,16 +85,16 @@ def pairs(algorithm: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tu
     deviations = along - along.mean()
     in_turn = np.where(np.arange(COLUMNS) % 2, 2.0, -2.0)
     if _hides_replacement(algorithm):
-        return _odd_user(in_turn, phrase("highest and lowest in turn")), _turned_user(in_turn)
+        return _odd_user(in_turn, "highest and lowest in turn"), _turned_user(in_turn)
     return (
-        _odd_user(in_turn, phrase("highest and lowest in turn")),
+        _odd_user(in_turn, "highest and lowest in turn"),
         _odd_user(
             signs,
-            phrase("a quarter of the range above the middle or below it, along the public start"),
+            "a quarter of the range above the middle or below it, along the public start",
         ),
-        _two_camps(signs, phrase("by a quarter of the range")),
-        _two_camps(2 * signs, phrase("by half the range")),
-        _two_camps(2 * deviations / np.abs(deviations).max(), phrase("in proportion to the start")),
+        _two_camps(signs, "by a quarter of the range"),
+        _two_camps(2 * signs, "by half the range"),
+        _two_camps(2 * deviations / np.abs(deviations).max(), "in proportion to the start"),
     )
 
 
@@ -135,7 +134,7 @@ def _odd_user(pattern: Array, how: str) -> Pair:
     or below it.
     """
     others = _ordinary()
-    words = phrase("one more user in an ordinary world, who rates everything {how}", how=how)
+    words = f"one more user in an ordinary world, who rates everything {how}"
     return Pair(
         words,
         _ratings(others, NO_RATINGS),
@@ -155,7 +154,7 @@ def _turned_user(pattern: Array) -> Pair:
     """The canary rates everything, or she is replaced by one who rates it the other way round."""
     others, everything = _ordinary(), np.arange(COLUMNS)
     return Pair(
-        phrase("one user in an ordinary world, replaced by one whose every rating is the opposite"),
+        "one user in an ordinary world, replaced by one whose every rating is the opposite",
         _ratings(others, (everything, MIDDLE - QUARTER * pattern)),
         _ratings(others, (everything, MIDDLE + QUARTER * pattern)),
     )
@@ -168,9 +167,9 @@ def _one_rating(unit: Unit) -> Pair:
     low_ratings, present = (np.arange(3), np.full(3, low)), (last, np.array([high]))
     absent = (last, np.array([low])) if unit == "value" else NO_RATINGS
     others = _ordinary()
-    words = phrase("one rating in an ordinary world, the highest, of a user who rates low")
+    words = "one rating in an ordinary world, the highest, of a user who rates low"
     if unit == "value":
-        words = phrase("one rating in an ordinary world, the highest in place of the lowest")
+        words = "one rating in an ordinary world, the highest in place of the lowest"
     return Pair(
         words, _ratings(others, low_ratings, absent), _ratings(others, low_ratings, present)
     )
@@ -186,10 +185,9 @@ def _two_camps(pattern: Array, how: str) -> Pair:
     )
     others = users, items, MIDDLE + QUARTER * np.outer(camps, pattern).ravel()
     row = np.arange(COLUMNS), MIDDLE + QUARTER * pattern
-    words = phrase(
+    words = (
         "one more user in a world of two camps, which rate everything along the public start or"
-        " against it, {how}",
-        how=how,
+        f" against it, {how}"
     )
     return Pair(words, _ratings(others, NO_RATINGS), _ratings(others, row))
 
@@ -211,7 +209,7 @@ def _two_kinds() -> Pair:
     canary = X.copy()
     canary[0, half:] = typical
     return Pair(
-        phrase("one more sample in a world of two kinds, of which it makes one the stronger"),
+        "one more sample in a world of two kinds, of which it makes one the stronger",
         Samples.of(X, public=True),
         Samples.of(canary, public=True),
     )
@@ -223,7 +221,7 @@ def _one_kind(part: Array) -> Pair:
     absent = X.copy()
     absent[0] = 0
     return Pair(
-        phrase("one more sample in a world where all are alike, a part of the public start"),
+        "one more sample in a world where all are alike, a part of the public start",
         Samples.of(absent, public=True),
         Samples.of(X, public=True),
     )

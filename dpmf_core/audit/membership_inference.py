@@ -25,7 +25,6 @@ from dpmf_core.audit.canaries import FAULTS
 from dpmf_core.audit.canary_data import Unit
 from dpmf_core.errors import Cancelled, explain
 from dpmf_core.kernels import single_threaded_blas
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Guarantee
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.events import Event, normal_form
@@ -133,9 +132,9 @@ class Figure:
     def words(self) -> str:
         """The epsilon with its sign; two digits, a lower bound never rounded up."""
         if self.value is None:
-            return phrase("none")
+            return "none"
         value = canaries.rounded(self.value) if self.sign == "≥" else self.value
-        return phrase("{sign} {value:.2f}", sign=self.sign, value=value)
+        return f"{self.sign} {value:.2f}"
 
 
 @dataclass(frozen=True)
@@ -199,55 +198,46 @@ class Audit:
             *self._lost_by_the_canary(),
             *self._measured_figures(
                 "pair test",
-                phrase(
-                    "which of two trainings had the canary; bounds μ: the ε of one Gaussian release"
-                    " of it"
-                ),
+                "which of two trainings had the canary; bounds μ: the ε of one Gaussian release"
+                " of it",
             ),
             *self._measured_figures(
                 "error rates",
-                phrase("false alarms and misses at one threshold, whatever the noise"),
+                "false alarms and misses at one threshold, whatever the noise",
             ),
             Figure(
-                phrase("at best"),
+                "at best",
                 "≥",
                 self.most,
-                phrase("what so many trainings would show if nothing were hidden"),
+                "what so many trainings would show if nothing were hidden",
             ),
         )
 
     @property
     def _proven_figure(self) -> Figure:
         meaning = (
-            phrase("nothing is proved")
+            "nothing is proved"
             if self.proven is None
-            else phrase("no attack finds more, on any two neighbouring data sets")
+            else "no attack finds more, on any two neighbouring data sets"
         )
-        return Figure(phrase("proved"), "≤", self.proven, meaning)
+        return Figure("proved", "≤", self.proven, meaning)
 
     def _lost_by_the_canary(self) -> list[Figure]:
         """None where the releases were not watched."""
         if self.realised_mu is None or self.planned_mu is None:
             return []
-        meaning = phrase(
-            "how far it moved the releases, in terms of their noise; no sampling"
-            " error; μ is {realised:.3f}, the ledger allows {planned:.3f}",
-            realised=self.realised_mu,
-            planned=self.planned_mu,
+        meaning = (
+            "how far it moved the releases, in terms of their noise; no sampling error; μ is"
+            f" {self.realised_mu:.3f}, the ledger allows {self.planned_mu:.3f}"
         )
-        return [Figure(phrase("lost by this canary"), "=", self.lost_epsilon, meaning)]
+        return [Figure("lost by this canary", "=", self.lost_epsilon, meaning)]
 
     def _measured_figures(self, rule: bounds.Rule, meaning: str) -> list[Figure]:
         """The strongest lower bound by a rule; none where the rule found none."""
         bound = self.strongest(rule)
         if bound is None:
             return []
-        words = phrase(
-            "{meaning}: {words} ({attack})",
-            meaning=meaning,
-            words=bound.words,
-            attack=bounds.TITLES[bound.attack],
-        )
+        words = f"{meaning}: {bound.words} ({bounds.TITLES[bound.attack]})"
         return [Figure(bounds.TITLES[bound.rule], "≥", bound.epsilon, words)]
 
     @property

@@ -8,13 +8,12 @@ import numpy as np
 
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, rank_within_user
-from dpmf_core.language import phrase
 
 
 @dataclass(frozen=True)
 class Share:
     """One point of a curve: the share of observations that fall on the `items` (a share) most
-    observed items, among a `selection` of the ratings, a phrase.
+    observed items, among a `selection` of the ratings.
     """
 
     selection: str
@@ -30,9 +29,9 @@ def shares(ratings: Ratings, k: int = 50, points: int = 50) -> list[Share]:
     counts = ratings.item_counts
     rare = counts[ratings.items] + key
     masks = {
-        phrase("all ratings"): np.ones(len(ratings), bool),
-        phrase("{k} a user, uniform", k=k): rank_within_user(ratings, key) < k,
-        phrase("{k} a user, adaptive", k=k): rank_within_user(ratings, rare) < k,
+        "all ratings": np.ones(len(ratings), bool),
+        f"{k} a user, uniform": rank_within_user(ratings, key) < k,
+        f"{k} a user, adaptive": rank_within_user(ratings, rare) < k,
     }
     tops = np.unique(np.linspace(0, ratings.n_items, points + 1).astype(int))
     out = []

@@ -21,16 +21,13 @@ from dpmf_core.data.hashing import digest_of, keyed_uniform
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 
 Result = TypeVar("Result")
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
-ITEM_SET_IS_PUBLIC = phrase("the item set is public")  # where exact counts chose it
-ITEMS_ARE_PUBLIC = phrase(
-    "the items in the file are public"
-)  # where they were read off a private file
-USERS_ARE_PUBLIC = phrase("the number of users is public")  # where it is counted in a private file
+ITEM_SET_IS_PUBLIC = "the item set is public"  # where exact counts chose it
+ITEMS_ARE_PUBLIC = "the items in the file are public"  # where they were read off a private file
+USERS_ARE_PUBLIC = "the number of users is public"  # where it is counted in a private file
 LARGEST_RATING, NARROWEST = 1e9, 1e-6  # ratings are squared, in float32 too
 
 

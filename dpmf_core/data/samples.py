@@ -19,7 +19,6 @@ from dpmf_core.data.domain import Domain
 from dpmf_core.data.hashing import digest_of
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 
 Array = npt.NDArray[Any]
 Matrix = Any  # csr_array or ndarray, float32 (n_samples, n_features)
@@ -32,16 +31,12 @@ def is_sparse(matrix: Matrix) -> bool:
     return bool(issparse(matrix))
 
 
-VOCABULARY_IS_PUBLIC = phrase("the vocabulary is public")  # where exact counts chose it
-WORDS_ARE_PUBLIC = phrase(
-    "the words in the files are public"
-)  # where they were read off the documents
-NUMBER_IS_PUBLIC = phrase(
-    "the number of samples is public"
-)  # where it is counted in a private file
+VOCABULARY_IS_PUBLIC = "the vocabulary is public"  # where exact counts chose it
+WORDS_ARE_PUBLIC = "the words in the files are public"  # where they were read off the documents
+NUMBER_IS_PUBLIC = "the number of samples is public"  # where it is counted in a private file
 # where people are counted in a private file
-PEOPLE_ARE_COUNTED = phrase("the number of people is public")
-WEIGHTS_ARE_PUBLIC = phrase("the IDF weights are public")
+PEOPLE_ARE_COUNTED = "the number of people is public"
+WEIGHTS_ARE_PUBLIC = "the IDF weights are public"
 LARGEST_SAMPLE = 1e30  # rows are squared and added up in float64
 
 

@@ -10,10 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_serializer
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, rank_within_user
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 
-WINDOWS_ARE_PUBLIC = phrase("where each stretch of time begins is public")
-JUDGED_ITEMS_ARE_PUBLIC = phrase("which items have enough ratings to be judged is public")
+WINDOWS_ARE_PUBLIC = "where each stretch of time begins is public"
+JUDGED_ITEMS_ARE_PUBLIC = "which items have enough ratings to be judged is public"
 
 
 # orders that reach beyond this are times (seconds since 1970, days since year 1), below it places

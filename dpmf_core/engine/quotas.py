@@ -7,7 +7,6 @@ import math
 from dataclasses import dataclass
 
 from dpmf_core.engine import machine
-from dpmf_core.language import phrase
 from dpmf_core.serving.settings import settings
 
 
@@ -49,7 +48,7 @@ def _or_none(limit: int | None) -> float:
 def duration(seconds: float) -> str:
     """Seconds as a person says them, roughly, after "about" too: 5 s, 40 s, 3 min, 2 h."""
     if seconds < 90:
-        return phrase("{count:.0f} s", count=round(seconds, -1) if seconds >= 10 else 5)
+        return f"{round(seconds, -1) if seconds >= 10 else 5:.0f} s"
     if seconds < 90 * 60:
-        return phrase("{count:.0f} min", count=seconds / 60)
-    return phrase("{count:.0f} h", count=seconds / 3600)
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h"

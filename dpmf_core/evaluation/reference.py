@@ -5,7 +5,6 @@ anything.
 from collections.abc import Mapping
 
 from dpmf_core.evaluation.registry import METRICS, Metric
-from dpmf_core.language import phrase
 
 
 def weak_reference(
@@ -22,13 +21,8 @@ def weak_reference(
     best = min(guesses, key=lambda name: metric.sign * guesses[name])
     if metric.sign * figure < metric.sign * guesses[best]:
         return ""
-    return phrase(
-        "{title}, which is not private, does no better than {best} here ({metric} {figure} against"
-        " {guess}): it shows little of what can be learned from these data, and nothing of what"
-        " privacy costs.",
-        title=phrase(title),
-        best=phrase(best),
-        metric=phrase(metric.title),
-        figure=metric.text(figure),
-        guess=metric.text(guesses[best]),
+    return (
+        f"{title}, which is not private, does no better than {best} here ({metric.title}"
+        f" {metric.text(figure)} against {metric.text(guesses[best])}): it shows little of what"
+        " can be learned from these data, and nothing of what privacy costs."
     )

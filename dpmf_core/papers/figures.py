@@ -9,7 +9,6 @@ from enum import StrEnum
 
 from dpmf_core.data.catalogue import Entry, catalogue
 from dpmf_core.evaluation.registry import find
-from dpmf_core.language import phrase
 from dpmf_core.papers.clauses import Clause, ClauseVerdict, MissingResult, Results
 from dpmf_core.runs.record import Run, value_of
 from dpmf_core.runs.specification import DataSpec, Value
@@ -184,7 +183,7 @@ class Figure:
         if any(point.key not in runs for point in points):
             return Verdict(
                 Outcome.NOT_MEASURED,
-                remark=phrase("Not all runs have finished, so there is no verdict yet."),
+                remark="Not all runs have finished, so there is no verdict yet.",
             )
         return replace(self.judge(self.results(points, runs, full)), size=self.size(full))
 

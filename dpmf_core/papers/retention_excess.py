@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from dpmf_core.evaluation.metrics import rmse
-from dpmf_core.language import phrase
 from dpmf_core.papers.figures import Runs
 from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.record import Run
@@ -15,7 +14,7 @@ from dpmf_core.runs.specification import Value
 from dpmf_core.runs.sweep import Point, Summary
 
 BASELINE = "Baseline"
-AXIS_TITLE = phrase("RMSE above keeping everything, %")
+AXIS_TITLE = "RMSE above keeping everything, %"
 QUARTERS = ("least active quarter", "second quarter", "third quarter", "most active quarter")
 KNOWN_SHARE = 0.3  # the static share of the figure by activity
 Place = dict[str, Value]

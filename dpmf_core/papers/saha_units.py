@@ -15,7 +15,6 @@ import numpy as np
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.language import phrase
 from dpmf_core.papers.clauses import Clause, Median, Results, near
 from dpmf_core.papers.figures import Claim, Runs, first_present
 from dpmf_core.papers.saha_methods import (
@@ -31,12 +30,12 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
 
-ROWS, STARS = phrase("rows of norm 1"), phrase("stars")
+ROWS, STARS = "rows of norm 1", "stars"
 UNITS = {ROWS: "unit_row_rmse", STARS: "training_rmse"}
 EPSILONS = (0.3, 0.5, 0.7)
 DPNMF, QUIET = "DPNMF (Laplace)", "DPNMF (Laplace), hardly any noise"
 FITTED_LABEL, PLAIN_FITTED_LABEL = f"{PRIVATE}, K 7, 40 steps", f"{PLAIN}, K 7"
-ZERO, OWN_MEAN = phrase("Predict 0"), phrase("Predict everybody's own mean")
+ZERO, OWN_MEAN = "Predict 0", "Predict everybody's own mean"
 PUBLISHED_ERRORS = dict(zip(EPSILONS, (0.0675, 0.0648, 0.0640), strict=True))
 PUBLISHED_DPNMF = dict(zip(EPSILONS, (1.1953, 1.0785, 1.0155), strict=True))
 PUBLISHED_PLAIN, PUBLISHED_DPNMF_PLAIN = 0.0624, 0.8568

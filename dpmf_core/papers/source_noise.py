@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpmf_core.algorithms.jain_noise import RowBound, noise_level
-from dpmf_core.language import phrase
 from dpmf_core.privacy.events import Event, Repeat, sequence
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.mechanisms import Gaussian
@@ -44,11 +43,9 @@ def chien(
         steps,
     )
     return SourceNoise(
-        phrase("Chien et al. 2021, private ALS"),
-        phrase(
-            "σ is set for ε = {epsilon} over all steps, counting one of the two releases of a step",
-            epsilon=budget_text(epsilon),
-        ),
+        "Chien et al. 2021, private ALS",
+        f"σ is set for ε = {budget_text(epsilon)} over all steps, counting one of the two"
+        " releases of a step",
         event,
         delta,
     )
@@ -63,21 +60,19 @@ def jain(
     that are themselves projected to L, as in private SVD [Alg. 4, T = 1].
     """
     z = noise_level(epsilon, delta, row_bound) * math.sqrt(steps)
-    event = Repeat(Gaussian(z, phrase("second moment of rows"), 1.0, math.sqrt(2)), steps)
+    event = Repeat(Gaussian(z, "second moment of rows", 1.0, math.sqrt(2)), steps)
     nominal = budget_text(epsilon)
     if row_bound == "2L":
-        title = phrase("Jain et al. 2018, private Frank-Wolfe")
-        words = phrase(
-            "σ is set for ε = {epsilon} over all steps, by a concentrated-DP bound with slack, for"
-            " rows within 2L",
-            epsilon=nominal,
+        title = "Jain et al. 2018, private Frank-Wolfe"
+        words = (
+            f"σ is set for ε = {nominal} over all steps, by a concentrated-DP bound with slack,"
+            " for rows within 2L"
         )
     else:
-        title = phrase("Jain et al. 2018, private SVD, or residuals clipped to L")
-        words = phrase(
-            "σ is set for ε = {epsilon} over all steps, by a concentrated-DP bound with slack, for"
-            " rows within 2L, and rows are within L",
-            epsilon=nominal,
+        title = "Jain et al. 2018, private SVD, or residuals clipped to L"
+        words = (
+            f"σ is set for ε = {nominal} over all steps, by a concentrated-DP bound with slack,"
+            " for rows within 2L, and rows are within L"
         )
     return SourceNoise(title, words, event, delta)
 
@@ -97,15 +92,11 @@ def saha(epsilon: float, delta: float = 1e-5, steps: int = 100, tight: bool = Fa
         Gaussian(slack_A * z, "A = HHᵀ/N", 1.0, factors[0]),
         Gaussian(slack_B * z, "B = (V − R)Hᵀ/N", 1.0, factors[1]),
     )
-    own = phrase("Saha & Imtiaz 2022, private NMF, with its own sensitivities")
-    holding = phrase("Saha & Imtiaz 2022, private NMF, with the sensitivities that hold")
+    own = "Saha & Imtiaz 2022, private NMF, with its own sensitivities"
+    holding = "Saha & Imtiaz 2022, private NMF, with the sensitivities that hold"
     return SourceNoise(
         holding if tight else own,
-        phrase(
-            "ε = {epsilon} for each of two statistics in each of {steps} steps",
-            epsilon=budget_text(epsilon),
-            steps=steps,
-        ),
+        f"ε = {budget_text(epsilon)} for each of two statistics in each of {steps} steps",
         Repeat(step, steps),
         delta,
     )
@@ -115,7 +106,7 @@ def saha(epsilon: float, delta: float = 1e-5, steps: int = 100, tight: bool = Fa
 class NoiseSource:
     """A paper whose claim can be accounted.
 
-    id: how it is cited, a phrase. claims: at a nominal epsilon, what it says and what holds.
+    id: how it is cited. claims: at a nominal epsilon, what it says and what holds.
     usual_epsilon: the nominal epsilon that it speaks of.
     """
 
@@ -133,12 +124,12 @@ def _both_sensitivities(steps: int) -> Callable[[float], tuple[SourceNoise, ...]
 
 SOURCE_NOISE = by_id(
     (
-        NoiseSource(phrase("Chien et al. 2021"), lambda epsilon: (chien(epsilon),)),
+        NoiseSource("Chien et al. 2021", lambda epsilon: (chien(epsilon),)),
         NoiseSource(
-            phrase("Jain et al. 2018"),
+            "Jain et al. 2018",
             lambda epsilon: (jain(epsilon), jain(epsilon, row_bound="L")),
         ),
-        NoiseSource(phrase("Saha & Imtiaz 2022, 100 steps"), _both_sensitivities(100), 0.5),
-        NoiseSource(phrase("Saha & Imtiaz 2022, 500 steps"), _both_sensitivities(500), 0.5),
+        NoiseSource("Saha & Imtiaz 2022, 100 steps", _both_sensitivities(100), 0.5),
+        NoiseSource("Saha & Imtiaz 2022, 500 steps", _both_sensitivities(500), 0.5),
     )
 )

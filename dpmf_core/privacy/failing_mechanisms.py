@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpmf_core.language import phrase
 from dpmf_core.privacy.mechanisms import Gaussian, Mechanism
 
 
@@ -71,7 +70,7 @@ class ThresholdedCounts(FailingGaussian):
     Yekhanin 2020, section 5; sensitivity 1).
     """
 
-    mechanism: ClassVar[str] = phrase("thresholded Gaussian")
+    mechanism: ClassVar[str] = "thresholded Gaussian"
 
     most: int = 1
 
@@ -106,7 +105,7 @@ class PaddedCount(FailingGaussian):
     in both.
     """
 
-    mechanism: ClassVar[str] = phrase("padded Gaussian count")
+    mechanism: ClassVar[str] = "padded Gaussian count"
 
     @property
     def padding(self) -> float:

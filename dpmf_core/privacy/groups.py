@@ -4,7 +4,6 @@ ratings.
 
 from dataclasses import replace
 
-from dpmf_core.language import phrase
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.events import Event, Repeat, Sequence, normal_form
 from dpmf_core.privacy.mechanisms import (
@@ -35,10 +34,7 @@ def of_group(event: Event, size: int) -> Event:
         if leaf.failure or not isinstance(leaf, AdditiveNoise | PosteriorSample)
     ]:
         raise UnsupportedEvent(
-            phrase(
-                "What a {noise} costs several units together is not known.",
-                noise=phrase(other[0].mechanism),
-            )
+            f"What a {other[0].mechanism} costs several units together is not known."
         )
     return Sequence(
         tuple(Repeat(_of_group(leaf, size), count) for leaf, count in normal_form(event))

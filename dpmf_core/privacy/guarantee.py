@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from dpmf_core.html_text import table
-from dpmf_core.language import joined, phrase
 
 
 class Status(StrEnum):
@@ -17,18 +16,18 @@ class Status(StrEnum):
 
 # the unit where who rated what is public: its neighbour has another value, and nothing is added or
 # removed
-VALUE = phrase("value of a rating")
+VALUE = "value of a rating"
 # the unit where it is known whose each document or image is: all of hers together
-PERSON = phrase("person")
+PERSON = "person"
 # further units, as they are read
 UNITS = (
-    phrase("user"),
-    phrase("rating"),
-    phrase("value"),
-    phrase("sample"),
-    phrase("document"),
-    phrase("image"),
-    phrase("unit"),
+    "user",
+    "rating",
+    "value",
+    "sample",
+    "document",
+    "image",
+    "unit",
 )
 
 
@@ -37,8 +36,8 @@ def neighbours(unit: str, relation: str) -> str:
     record has it.
     """
     if unit == VALUE:
-        return phrase("another value")
-    return phrase("add/remove") if relation == "add-remove" else phrase("replace-one, at most")
+        return "another value"
+    return "add/remove" if relation == "add-remove" else "replace-one, at most"
 
 
 def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
@@ -48,34 +47,33 @@ def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
     kinds = list(dict.fromkeys(mechanisms))
     if not kinds:
         return ""
-    first, *others = (NOISES.get(kind, (phrase(kind),) * 2) for kind in kinds)
+    first, *others = (NOISES.get(kind, (kind,) * 2) for kind in kinds)
     noises = dict.fromkeys((first[0], *(it for _, it in others if it != first[1])))
     if reproducible:
-        return phrase(
-            "{noises}, drawn from a seed: noise reproducible, for study, not for release.",
-            noises=joined(noises),
+        return (
+            f"{' and '.join(noises)}, drawn from a seed: noise reproducible, for study, not for"
+            " release."
         )
-    return phrase(
-        "{noises}, from AES-128 in counter mode with a key of the operating system that is stored"
-        " nowhere: nobody can draw it again.",
-        noises=joined(noises),
+    return (
+        f"{' and '.join(noises)}, from AES-128 in counter mode with a key of the operating system"
+        " that is stored nowhere: nobody can draw it again."
     )
 
 
-GAUSSIAN = (phrase("Floating-point Gaussian noise"), phrase("floating-point Gaussian noise"))
+GAUSSIAN = ("Floating-point Gaussian noise", "floating-point Gaussian noise")
 # by mechanism: at the beginning of a sentence, and within it
 NOISES = {
     "Gaussian": GAUSSIAN,
-    "Laplace": (phrase("Floating-point Laplace noise"), phrase("floating-point Laplace noise")),
+    "Laplace": ("Floating-point Laplace noise", "floating-point Laplace noise"),
     "posterior sample": (
-        phrase("A floating-point posterior sample"),
-        phrase("a floating-point posterior sample"),
+        "A floating-point posterior sample",
+        "a floating-point posterior sample",
     ),
     "thresholded Gaussian": GAUSSIAN,
     "padded Gaussian count": GAUSSIAN,
     "discrete Gaussian": (
-        phrase("Exact discrete Gaussian noise on a grid"),
-        phrase("exact discrete Gaussian noise on a grid"),
+        "Exact discrete Gaussian noise on a grid",
+        "exact discrete Gaussian noise on a grid",
     ),
 }
 
@@ -108,14 +106,14 @@ class Guarantee:
 
     def of(self, unit: str) -> "Guarantee":
         """A guarantee of samples, said of what they are; of people, their number is public."""
-        facts = (phrase("the number of people"),) if unit == PERSON else ()
+        facts = ("the number of people",) if unit == PERSON else ()
         return replace(self, unit=unit, taken_as_public=(*facts, *self.taken_as_public))
 
     def __repr__(self) -> str:
         return f"<Guarantee: {self.status}. {self.words}>"
 
     def _repr_html_(self) -> str:
-        facts = joined(self.taken_as_public) if self.taken_as_public else "nothing"
+        facts = " and ".join(self.taken_as_public) if self.taken_as_public else "nothing"
         rows = [(str(self.status), self.words), ("taken as public", facts)]
         return table(["", ""], rows)
 
@@ -127,37 +125,25 @@ class Guarantee:
     @property
     def words(self) -> str:
         if self.status is Status.PROVEN and self.unit == PERSON:
-            return phrase(
+            return (
                 "Every release is in the ledger and every sensitivity is proved, for one person"
                 " (all her rows)."
             )
         if self.status is Status.PROVEN:
-            return phrase(
-                "Every release is in the ledger and every sensitivity is proved, for one {unit}.",
-                unit=phrase(self.unit),
+            return (
+                "Every release is in the ledger and every sensitivity is proved, for one"
+                f" {self.unit}."
             )
         if self.status is Status.CONDITIONAL:
-            conditions = joined(self.assumptions)
+            conditions = " and ".join(self.assumptions)
             if self.unit == PERSON:
-                return phrase(
-                    "Proved for one person (all her rows), provided that {these}.", these=conditions
-                )
-            return phrase(
-                "Proved for one {unit}, provided that {these}.",
-                unit=phrase(self.unit),
-                these=conditions,
-            )
+                return f"Proved for one person (all her rows), provided that {conditions}."
+            return f"Proved for one {self.unit}, provided that {conditions}."
         if self.status is Status.UNPROVEN and self.reason:
-            return phrase(
-                'No proof is known: {reason}. The source says: "{claim}".',
-                reason=phrase(self.reason),
-                claim=phrase(self.claim),
-            )
+            return f'No proof is known: {self.reason}. The source says: "{self.claim}".'
         if self.status is Status.UNPROVEN:
-            return phrase(
-                'No proof is known. The source says: "{claim}".', claim=phrase(self.claim)
-            )
-        return phrase("Not private: nothing limits what the result reveals about one person.")
+            return f'No proof is known. The source says: "{self.claim}".'
+        return "Not private: nothing limits what the result reveals about one person."
 
 
 NOT_PRIVATE = Guarantee(Status.NONE)

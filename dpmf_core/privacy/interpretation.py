@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, ndtr, ndtri
 
-from dpmf_core.language import phrase
 from dpmf_core.privacy.accounting import delta, epsilon
 from dpmf_core.privacy.events import Event, Ledger, Repeat, Sequence, normal_form
 from dpmf_core.privacy.gaussian import all_gaussian, mu
@@ -61,11 +60,9 @@ class Odds:
             if self.exception > 0.01
             else f"{self.exception:.1e}".replace("e-0", "e-")
         )
-        return phrase(
+        return (
             "If an attacker starts at 1:1 odds that you took part, then except with probability"
-            " {exception} she ends below {factor}:1.",
-            exception=exception,
-            factor=factor,
+            f" {exception} she ends below {factor}:1."
         )
 
 

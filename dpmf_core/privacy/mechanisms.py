@@ -12,8 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.language import phrase
-
 ONE_WAY = 700.0  # a pure loss so large never goes the other way: exp(-700) is 1e-304
 
 
@@ -153,12 +151,8 @@ class Mechanism(ABC):
 def title_of(statistic: str, groups: int) -> str:
     """What is released, and on how many disjoint groups."""
     if groups == 1:
-        return phrase(statistic)
-    return phrase(
-        "{statistic}, on each of {groups} disjoint groups",
-        statistic=phrase(statistic),
-        groups=groups,
-    )
+        return statistic
+    return f"{statistic}, on each of {groups} disjoint groups"
 
 
 class AdditiveNoise(Mechanism):
@@ -192,7 +186,7 @@ class Gaussian(AdditiveNoise):
     in L2 norm.
     """
 
-    mechanism: ClassVar[str] = phrase("Gaussian")
+    mechanism: ClassVar[str] = "Gaussian"
     allows_groups: ClassVar[bool] = True
 
     @staticmethod
@@ -241,7 +235,7 @@ class DiscreteGaussian(Gaussian):
 
     rounding: float = ROUNDING
 
-    mechanism: ClassVar[str] = phrase("discrete Gaussian")
+    mechanism: ClassVar[str] = "discrete Gaussian"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -283,7 +277,7 @@ class DiscreteGaussian(Gaussian):
 class Laplace(AdditiveNoise):
     """Laplace noise of scale `noise_multiplier * sensitivity`; the sensitivity is in L1 norm."""
 
-    mechanism: ClassVar[str] = phrase("Laplace")
+    mechanism: ClassVar[str] = "Laplace"
 
     @staticmethod
     def draw(
@@ -335,7 +329,7 @@ class PosteriorSample(Mechanism):
     randomised response (Kairouz, Oh & Viswanath 2015).
     """
 
-    mechanism: ClassVar[str] = phrase("posterior sample")
+    mechanism: ClassVar[str] = "posterior sample"
 
     @staticmethod
     def pure_epsilon(z: float) -> float:

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from dpmf_core.language import phrase
 from dpmf_core.privacy.accounting import Rule, epsilon, rule_of, with_failures
 from dpmf_core.privacy.events import Event, normal_form
 from dpmf_core.privacy.mechanisms import Gaussian, Relation
@@ -26,12 +25,8 @@ def _classical(event: Event, share: float, relation: Relation) -> list[tuple[flo
         eps = math.sqrt(2 * math.log(1.25 * releases / share)) / z
         if not eps < 1:
             raise NotValid(
-                phrase(
-                    "the classical Gaussian mechanism needs a per-release ε below 1; {statistic}"
-                    " would have {epsilon:.3g}",
-                    statistic=phrase(leaf.statistic),
-                    epsilon=eps,
-                )
+                "the classical Gaussian mechanism needs a per-release ε below 1;"
+                f" {leaf.statistic} would have {eps:.3g}"
             )
         out.append((eps, count))
     return out
@@ -60,11 +55,11 @@ RuleName = Literal["exact", "rdp_source", "rdp_tight", "advanced", "naive"]
 
 
 RULES: dict[RuleName, tuple[str, Rule]] = {
-    "exact": (phrase("exact"), epsilon),
-    "rdp_source": (phrase("RDP (source) = zCDP"), with_failures(rdp_source)),
-    "rdp_tight": (phrase("RDP (tight)"), with_failures(rdp_tight)),
-    "advanced": (phrase("advanced composition"), with_failures(_advanced_composition)),
-    "naive": (phrase("naive sum"), with_failures(_naive)),
+    "exact": ("exact", epsilon),
+    "rdp_source": ("RDP (source) = zCDP", with_failures(rdp_source)),
+    "rdp_tight": ("RDP (tight)", with_failures(rdp_tight)),
+    "advanced": ("advanced composition", with_failures(_advanced_composition)),
+    "naive": ("naive sum", with_failures(_naive)),
 }
 
 
@@ -96,7 +91,7 @@ def every_epsilon(
             rows.append(
                 RuleEpsilon(name, title, value)
                 if math.isfinite(value)
-                else RuleEpsilon(name, title, None, phrase("no finite bound"))
+                else RuleEpsilon(name, title, None, "no finite bound")
             )
         except NotValid as why:
             rows.append(RuleEpsilon(name, title, None, why.args[0]))

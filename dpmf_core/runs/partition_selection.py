@@ -21,16 +21,15 @@ from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.data.samples import Samples, SampleShape
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget, Event, Noise, Relation, sequence
 from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
 from dpmf_core.runs.public_shape import PublicShape
 
-ITEMS, UNITS = phrase("names and their weighted counts"), phrase("number of units")
+ITEMS, UNITS = "names and their weighted counts", "number of units"
 ITEMS_SHARE, UNITS_SHARE = 0.15, 0.01  # of the total mu^2
 FAILURE_SHARE = 0.05  # of delta, for each of the two
 MOST_NAMES = 1000  # that one unit counts for; more would raise the threshold
-ROWS_OF_PEOPLE = phrase(
+ROWS_OF_PEOPLE = (
     "row_count=private releases how many rows there are, each a unit of its own. Where it is known"
     " whose each row is, a person brings several: declare how many people there are instead"
     " (people=N after the file's '?')."

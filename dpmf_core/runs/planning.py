@@ -10,7 +10,6 @@ from dpmf_core.data.catalogue import is_in_parts, offered_item_features
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Shape
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, SampleShape
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.privacy import (
     NOTHING,
     Budget,
@@ -125,17 +124,13 @@ def _first(spec: RunSpec, budget: Budget | None, guarantee: Guarantee) -> Event:
         or budget.calibration is not Calibration.EXACT
     ):
         raise BadInput(
-            phrase(
-                "item_choice=private and row_count=private need exact calibration and an algorithm"
-                " with a proof for a whole user or sample."
-            )
+            "item_choice=private and row_count=private need exact calibration and an algorithm"
+            " with a proof for a whole user or sample."
         )
     if budget.noise is NoiseKind.DISCRETE:
         raise BadInput(
-            phrase(
-                "item_choice=private and row_count=private add floating-point noise to their"
-                " counts. Take continuous noise, or declare the shape."
-            )
+            "item_choice=private and row_count=private add floating-point noise to their"
+            " counts. Take continuous noise, or declare the shape."
         )
     return partition_selection.plan(
         budget, items=spec.data.item_choice == "private", units=spec.data.row_count == "private"

@@ -54,23 +54,6 @@ class GuaranteeRecord(Part):
         return cls(**asdict(guarantee), words=guarantee.words)
 
     @property
-    def translatable_words(self) -> str:
-        """The words as a phrase, which can be said in another language; those of an older record
-        as they were.
-        """
-        if self.status is Status.CONDITIONAL and not self.assumptions:
-            return self.words
-        words = Guarantee(
-            self.status,
-            self.unit,
-            self.assumptions,
-            self.taken_as_public,
-            self.claim,
-            self.reason,
-        ).words
-        return words if words == self.words else self.words
-
-    @property
     def has_epsilon(self) -> bool:
         """Whether an epsilon may be shown: a proof, whole or conditional."""
         return self.status in (Status.PROVEN, Status.CONDITIONAL)

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.paths import create_folder, data_folder, workplace
 from dpmf_core.serving.settings import settings
 
@@ -94,10 +93,7 @@ def _make_room(class_id: str) -> None:
             seats += name == class_id
     if seats >= MOST_SEATS:
         raise BadInput(
-            phrase(
-                "{most} sessions have opened this lesson already, and no more answers are kept.",
-                most=MOST_SEATS,
-            )
+            f"{MOST_SEATS} sessions have opened this lesson already, and no more answers are kept."
         )
     others = sorted((name for name in newest if name != class_id), key=newest.__getitem__)
     for name in others[: max(0, len(others) + 1 - settings().most_lessons)]:

@@ -10,34 +10,33 @@ import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.paths import data_folder
 from dpmf_core.serving import signing
 
 CONTROLS = {
-    "data": phrase("data set"),
-    "top": phrase("most rated items"),
-    "features": phrase("item features"),
-    "algo": phrase("algorithm"),
-    "eps": phrase("ε"),
-    "delta": phrase("δ"),
-    "seed": phrase("seed"),
-    "rule": phrase("noise rule"),
-    "shape": phrase("item set and number of rows"),
-    "noise_kind": phrase("kind of noise"),
-    "parameters": phrase("parameters"),
-    "page": phrase("the page's own controls"),
+    "data": "data set",
+    "top": "most rated items",
+    "features": "item features",
+    "algo": "algorithm",
+    "eps": "ε",
+    "delta": "δ",
+    "seed": "seed",
+    "rule": "noise rule",
+    "shape": "item set and number of rows",
+    "noise_kind": "kind of noise",
+    "parameters": "parameters",
+    "page": "the page's own controls",
 }
 IDENT = re.compile(r"[A-Za-z0-9_-]{8,32}")
 OWN = ("class", "seat", "lang", "teach")  # of an address, and of no page
 MOST_STEPS = 20
 PURPOSE, TEACHER = "lesson", "teacher"
-UNKNOWN = phrase(
+UNKNOWN = (
     "There is no lesson of this link on this server. Ask whoever gave it to you for another; the"
     " page is shown as it always is."
 )
@@ -91,8 +90,9 @@ class LessonLink(BaseModel):
 class LessonSequence(BaseModel):
     """What a teacher's link opens: pages in their order.
 
-    id: of this class, drawn when the link is made. language: '' where the browser decides.
+    id: of this class, drawn when the link is made.
     gathers: whether answers and steps are kept for the teacher's class view.
+    language: read from links of earlier versions, and of no meaning.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -100,8 +100,8 @@ class LessonSequence(BaseModel):
     id: str = Field(default_factory=lambda: secrets.token_urlsafe(9), pattern=IDENT.pattern)
     steps: tuple[LessonLink, ...] = Field(min_length=1, max_length=MOST_STEPS)
     title: str = Field("", max_length=120)
-    language: Literal["", "en", "de"] = ""
     gathers: bool = False
+    language: str = Field("", max_length=10, exclude=True)
 
     @classmethod
     def parse(cls, **parts: object) -> "LessonSequence":
@@ -127,7 +127,7 @@ def link_token(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
     parts: dict[str, Any] = sequence.model_dump(mode="json", exclude_defaults=True)
     token = signing.sign(purpose, parts | {"id": sequence.id})
     if len(token) > signing.LONGEST // 4:
-        raise BadInput(phrase("The lesson link would be too long for a browser. Take fewer pages."))
+        raise BadInput("The lesson link would be too long for a browser. Take fewer pages.")
     return token
 
 
@@ -163,8 +163,6 @@ def _stored_sequence(ident: str) -> LessonSequence:
 
 def _of_another_version() -> BadInput:
     return BadInput(
-        phrase(
-            "The lesson of this link was made by another version and cannot be read. The page is"
-            " shown as it always is."
-        )
+        "The lesson of this link was made by another version and cannot be read. The page is"
+        " shown as it always is."
     )

@@ -6,7 +6,6 @@ The operator is not bound by it, and the command line is hers.
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.serving.requesters import asker, must_operate
 from dpmf_core.serving.settings import WHOSE, settings
 
@@ -56,13 +55,8 @@ def at_most(name: str, size: float, unit: str) -> None:
     most: int | None = getattr(settings(), name)
     if most is not None and size > most and not asker().operator:
         raise BadInput(
-            phrase(
-                "At most {most:,} {counted} at a time on this server; got {size:,.6g}. Whoever runs"
-                " this server set that. Ask for fewer, or ask the operator.",
-                most=most,
-                counted=unit,
-                size=size,
-            )
+            f"At most {most:,} {unit} at a time on this server; got {size:,.6g}. Whoever runs"
+            " this server set that. Ask for fewer, or ask the operator."
         )
 
 

@@ -15,13 +15,12 @@ from typing import Any
 
 from itsdangerous import BadData, Signer, URLSafeSerializer
 
-from dpmf_core.language import phrase
 from dpmf_core.paths import create_folder, data_folder, workplace
 from dpmf_core.serving.settings import settings
 
 FILE = "lesson_key"
 LONGEST = 20_000  # letters of a token that is looked at
-WARNING = phrase(
+WARNING = (
     "Lesson links are signed with a key in this server's data folder and end with it. Whoever runs"
     " the server can set DPMF_LESSON_KEY, so that they outlive it."
 )

@@ -1,7 +1,7 @@
 """The words of the app, each with a formula and a source."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -274,15 +274,9 @@ _TERMS = (
 TERMS: dict[str, Term] = {term.name: term for term in _TERMS}
 
 
-def matching_terms(text: str, say: Callable[[str], str] = str) -> tuple[Term, ...]:
-    """The terms whose name or words hold the text, the nearest first; all where it is empty.
-
-    say: what names and words are in the language that is looked in; English names are found too.
-    """
-    places = {
-        term: nearness(text, (say(term.name), term.name, *term.also), say(term.words))
-        for term in _TERMS
-    }
+def matching_terms(text: str) -> tuple[Term, ...]:
+    """The terms whose name or words hold the text, the nearest first; all where it is empty."""
+    places = {term: nearness(text, (term.name, *term.also), term.words) for term in _TERMS}
     return tuple(
         sorted(
             (term for term, place in places.items() if place is not None),

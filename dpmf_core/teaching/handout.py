@@ -4,9 +4,7 @@ for the teacher, the answers.
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
-from dpmf_core.language import phrase, translated
 from dpmf_core.teaching.course import Lesson, Part
 
 STYLE = """
@@ -20,47 +18,42 @@ li.right::before { content: "\\25a0\\00a0\\00a0" }
 .model { border-left: 3px solid #999; padding-left: .3cm } .part { break-inside: avoid }
 @page { margin: 1.5cm }
 """.strip()
-TITLE = phrase("What privacy costs: a course")
+TITLE = "What privacy costs: a course"
 LINES = 5  # to write on
 
 
-def handout_page(lessons: Sequence[Lesson], language: str, solved: bool = False) -> str:
-    """The handout in a language; solved: with the answers."""
-
-    def say(text: str, **values: Any) -> str:
-        return escape(translated(language, text, **values))
-
-    sections = "".join(_section(lesson, say, solved) for lesson in lessons)
-    title = say(TITLE)
+def handout_page(lessons: Sequence[Lesson], solved: bool = False) -> str:
+    """The handout as an HTML page; solved: with the answers."""
+    sections = "".join(_section(lesson, solved) for lesson in lessons)
     return (
-        f'<!doctype html>\n<html lang="{language}"><head><meta charset="utf-8">'
-        f"<title>{title}</title><style>{STYLE}</style></head>\n"
-        f"<body><h1>{title}</h1>\n{sections}</body></html>\n"
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{TITLE}</title><style>{STYLE}</style></head>\n"
+        f"<body><h1>{TITLE}</h1>\n{sections}</body></html>\n"
     )
 
 
-def _section(lesson: Lesson, say: Any, solved: bool) -> str:
-    parts = "".join(_part(part, say, solved) for part in lesson.parts)
+def _section(lesson: Lesson, solved: bool) -> str:
+    parts = "".join(_part(part, solved) for part in lesson.parts)
     return (
-        f"<section><h2>{say(lesson.title)}</h2><p>{say(lesson.idea)}</p>{parts}"
-        f'<div class="part"><h3>{say("In your own words")}</h3><p>{say(lesson.own_words)}</p>'
-        f"{_answer(say(lesson.model), solved)}</div></section>\n"
+        f"<section><h2>{escape(lesson.title)}</h2><p>{escape(lesson.idea)}</p>{parts}"
+        f'<div class="part"><h3>In your own words</h3><p>{escape(lesson.own_words)}</p>'
+        f"{_answer(lesson.model, solved)}</div></section>\n"
     )
 
 
-def _part(part: Part, say: Any, solved: bool) -> str:
+def _part(part: Part, solved: bool) -> str:
     answers = "".join(
-        f'<li class="{"right" if solved and place == part.right else ""}">{say(answer)}</li>'
+        f'<li class="{"right" if solved and place == part.right else ""}">{escape(answer)}</li>'
         for place, answer in enumerate(part.answers)
     )
-    because = f'<p class="model">{say(part.because)}</p>' if solved else ""
+    because = f'<p class="model">{escape(part.because)}</p>' if solved else ""
     return (
-        f'<div class="part"><h3>{say(part.heading)}</h3><p>{say(part.words)}</p>'
-        f"<p><b>{say(part.question)}</b></p><ul>{answers}</ul>{because}"
-        f"<p><i>{say('Try it.')}</i> {say(part.task)}</p></div>"
+        f'<div class="part"><h3>{escape(part.heading)}</h3><p>{escape(part.words)}</p>'
+        f"<p><b>{escape(part.question)}</b></p><ul>{answers}</ul>{because}"
+        f"<p><i>Try it.</i> {escape(part.task)}</p></div>"
     )
 
 
 def _answer(model: str, solved: bool) -> str:
     room = '<div class="room"></div>' * LINES
-    return f'<p class="model">{model}</p>' if solved else room
+    return f'<p class="model">{escape(model)}</p>' if solved else room

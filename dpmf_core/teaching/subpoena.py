@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpmf_core.algorithms.no_retention import Server
-from dpmf_core.language import phrase
 
 USERS, ITEMS, DIMENSIONS, MOMENTS = 4, 6, 3, 8
 
@@ -21,56 +20,50 @@ class MemoryItem:
     how_long: str
 
 
-STATIC_FACTORS = MemoryItem(
-    phrase("user factors"), phrase("server"), phrase("always, frozen since the start")
-)
-ITEM_FACTORS = MemoryItem(phrase("item factors"), phrase("server"), phrase("always"))
-HER_RATINGS = MemoryItem(
-    phrase("her ratings"), phrase("her own device"), phrase("as long as she likes")
-)
+STATIC_FACTORS = MemoryItem("user factors", "server", "always, frozen since the start")
+ITEM_FACTORS = MemoryItem("item factors", "server", "always")
+HER_RATINGS = MemoryItem("her ratings", "her own device", "as long as she likes")
 MEMORY: dict[str, tuple[MemoryItem, ...]] = {
     "baseline": (
-        MemoryItem(phrase("all ratings"), phrase("server"), phrase("always")),
-        MemoryItem(phrase("user factors"), phrase("server"), phrase("always")),
+        MemoryItem("all ratings", "server", "always"),
+        MemoryItem("user factors", "server", "always"),
         ITEM_FACTORS,
     ),
     "static": (
         STATIC_FACTORS,
-        MemoryItem(
-            phrase("item factors"), phrase("server"), phrase("always, frozen since the start")
-        ),
+        MemoryItem("item factors", "server", "always, frozen since the start"),
         HER_RATINGS,
     ),
     "online": (
-        MemoryItem(phrase("all ratings"), phrase("server"), phrase("always")),
-        MemoryItem(phrase("user factors"), phrase("server"), phrase("always")),
+        MemoryItem("all ratings", "server", "always"),
+        MemoryItem("user factors", "server", "always"),
         ITEM_FACTORS,
     ),
     "new": (
         ITEM_FACTORS,
         HER_RATINGS,
         MemoryItem(
-            phrase("her vector and the ratings she brought"),
-            phrase("server"),
-            phrase("during her interaction"),
+            "her vector and the ratings she brought",
+            "server",
+            "during her interaction",
         ),
     ),
     "rated": (
         ITEM_FACTORS,
         HER_RATINGS,
         MemoryItem(
-            phrase("her vector and the ratings she brought"),
-            phrase("server"),
-            phrase("during her interaction"),
+            "her vector and the ratings she brought",
+            "server",
+            "during her interaction",
         ),
     ),
 }
 IN_TRANSIT: dict[str, str] = {
-    "baseline": phrase("the one rating that she gives now"),
-    "static": phrase("that she asks; no rating"),
-    "online": phrase("the one rating that she gives now"),
-    "new": phrase("all that she has ever rated, each time"),
-    "rated": phrase("all that she has ever rated, each time"),
+    "baseline": "the one rating that she gives now",
+    "static": "that she asks; no rating",
+    "online": "the one rating that she gives now",
+    "new": "all that she has ever rated, each time",
+    "rated": "all that she has ever rated, each time",
 }
 
 
@@ -129,18 +122,14 @@ def stream(seed: int = 0) -> list[Moment]:
         before = server.item_factors.copy()
         server.update(*(np.array(column) for column in zip(*hers[user], strict=True)))
         n_stored, users, items = number + 1, USERS * DIMENSIONS, int(server.item_factors.size)
-        ratings_words = phrase("the one rating she brought")
+        ratings_words = "the one rating she brought"
         if len(hers[user]) > 1:
-            ratings_words = phrase("the {count} ratings she brought", count=len(hers[user]))
-        passing = phrase(
-            "her vector ({numbers} numbers) and {brought}",
-            numbers=DIMENSIONS,
-            brought=ratings_words,
-        )
+            ratings_words = f"the {len(hers[user])} ratings she brought"
+        passing = f"her vector ({DIMENSIONS} numbers) and {ratings_words}"
         holdings = (
-            Holding("baseline", n_stored, users, items, phrase("nothing"), 1),
-            Holding("static", 0, users, items, phrase("nothing"), 0),
-            Holding("online", n_stored, users, items, phrase("nothing"), 1),
+            Holding("baseline", n_stored, users, items, "nothing", 1),
+            Holding("static", 0, users, items, "nothing", 0),
+            Holding("online", n_stored, users, items, "nothing", 1),
             Holding("new", 0, 0, items, passing, len(hers[user])),
             Holding("rated", 0, 0, items, passing, len(hers[user])),
         )

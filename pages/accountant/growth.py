@@ -11,7 +11,6 @@ from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from pages.accountant.ledger_table import MOST_LAPLACE, laplace
 from pages.kit import charts, colours
-from pages.kit.language import local_figure, say
 
 TICKS = [digit * 10.0**power for power in range(-3, 4) for digit in (1, 3)]
 
@@ -69,35 +68,30 @@ def _draw_totals(table: pd.DataFrame) -> None:
     times, once = table["times"], table["epsilon"].iloc[0]
     last, total = int(times.iloc[-1]), table["epsilon"].iloc[-1]
     st.subheader(
-        say(
-            "{count} times over: ε = {total}, not {summed}",
-            count=last,
-            total=epsilon_text(total),
-            summed=epsilon_text(last * once),
-        ),
+        f"{last} times over: ε = {epsilon_text(total)}, not {epsilon_text(last * once)}",
         anchor=False,
     )
     blue, grey = {"color": colours.of("dpals")}, {"dash": "dash", "color": colours.ink()}
-    fig = charts.figure(say("the whole ledger, repeated"), say("total ε"), height=300)
-    fig.add_scatter(x=times, y=table["epsilon"], mode="lines+markers", name=say("exact"), line=blue)
-    fig.add_scatter(x=times, y=times * once, mode="lines", name=say("sum of ε"), line=grey)
+    fig = charts.figure("the whole ledger, repeated", "total ε", height=300)
+    fig.add_scatter(x=times, y=table["epsilon"], mode="lines+markers", name="exact", line=blue)
+    fig.add_scatter(x=times, y=times * once, mode="lines", name="sum of ε", line=grey)
     fig.update_xaxes(type="log", tickvals=times)
-    ticks = [local_figure(f"{tick:g}") for tick in TICKS]
+    ticks = [f"{tick:g}" for tick in TICKS]
     fig.update_yaxes(type="log", tickvals=TICKS, ticktext=ticks)
     charts.show(
         fig,
         "accountant.growth",
-        say("Total epsilon as the ledger is repeated."),
+        "Total epsilon as the ledger is repeated.",
         table,
         leaves=True,
-        caption=say("The further the lines part, the more exact composition saves."),
+        caption="The further the lines part, the more exact composition saves.",
     )
 
 
 def _draw_deltas(curve: pd.DataFrame, delta: float) -> None:
     """The whole curve, with the delta of the page."""
     blue, grey = {"color": colours.of("dpals")}, {"dash": "dash", "color": colours.ink()}
-    st.subheader(say("Every ε has its δ: a run has a curve, not a pair"), anchor=False)
+    st.subheader("Every ε has its δ: a run has a curve, not a pair", anchor=False)
     fig = charts.figure("ε", "δ", height=300)
     fig.add_scatter(x=curve["epsilon"], y=curve["delta"], mode="lines", name="δ(ε)", line=blue)
     fig.update_yaxes(type="log", exponentformat="power")
@@ -105,8 +99,8 @@ def _draw_deltas(curve: pd.DataFrame, delta: float) -> None:
     charts.show(
         fig,
         "accountant.delta",
-        say("Delta as a function of epsilon."),
+        "Delta as a function of epsilon.",
         curve,
         leaves=True,
-        caption=say("Where the curve meets the dashed line is the ε of the title."),
+        caption="Where the curve meets the dashed line is the ε of the title.",
     )

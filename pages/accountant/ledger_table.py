@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.papers.source_noise import SourceNoise
 from dpmf_core.privacy import (
     Event,
@@ -23,7 +22,6 @@ from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.failing_mechanisms import FailingGaussian
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.mechanisms import MECHANISMS, Mechanism
-from pages.kit.language import local_figure, say
 
 # of a ledger made by hand
 KINDS: dict[str, type[Mechanism]] = {
@@ -34,44 +32,44 @@ LETTERS = {kind[0].lower(): kind for kind in KINDS}
 START = "g:10:5,g:20:1"
 MOST = 100_000  # releases of one row
 MOST_ROWS = 40
-NOTHING = phrase("nothing")
+NOTHING = "nothing"
 RELATIONS = {
-    Relation.ADD_REMOVE: phrase("add-remove"),
-    Relation.REPLACE_ONE: phrase("replace-one"),
+    Relation.ADD_REMOVE: "add-remove",
+    Relation.REPLACE_ONE: "replace-one",
 }
 # in all: releases, and the sum of times / multiplier; composed while the page waits
 MOST_LAPLACE, MOST_LOSS = 10_000, 100.0
 
 
 def columns() -> dict[str, Any]:
-    """How each column is edited, in the session's language."""
+    """How each column is edited."""
     of = st.column_config
     return {
         "noise": of.SelectboxColumn(
-            say("noise"),
+            "noise",
             options=list(KINDS),
             required=True,
             default="Gaussian",
-            format_func=lambda kind: say(str(kind)),
+            format_func=str,
         ),
         "noise multiplier": of.NumberColumn(
-            say("noise multiplier"),
-            help=say("Noise scale over sensitivity"),
+            "noise multiplier",
+            help="Noise scale over sensitivity",
             format="%.4g",
             default=10.0,
             required=True,
         ),
         "times": of.NumberColumn(
-            say("times"),
-            help=say("How often it is released"),
+            "times",
+            help="How often it is released",
             format="%.15g",
             default=1.0,
             required=True,
         ),
-        "released": of.TextColumn(say("released"), help=say("A name for the statistic")),
+        "released": of.TextColumn("released", help="A name for the statistic"),
         "replace-one factor": of.NumberColumn(
-            say("replace-one factor"),
-            help=say("How much more replacing a unit moves it, 1 to 2"),
+            "replace-one factor",
+            help="How much more replacing a unit moves it, 1 to 2",
             format="%.4g",
             default=2.0,
         ),
@@ -88,13 +86,7 @@ def table(text: str) -> pd.DataFrame:
     """
     parts = list(filter(None, text.split(",")))
     if len(parts) > MOST_ROWS:
-        raise BadInput(
-            phrase(
-                "A ledger in a link has at most {most} rows. Got {count}.",
-                most=MOST_ROWS,
-                count=len(parts),
-            )
-        )
+        raise BadInput(f"A ledger in a link has at most {MOST_ROWS} rows. Got {len(parts)}.")
     return pd.DataFrame(
         [_release_row(part, number) for number, part in enumerate(parts, 1)], columns=list(COLUMNS)
     )
@@ -114,15 +106,12 @@ def _release_row(part: str, number: int) -> tuple[str, float, float, str, float]
         z, times, factor = (
             float(text) for text in ([*numbers, "2"] if len(numbers) == 2 else numbers)
         )
-        name = say("statistic {number}", number=number)
+        name = f"statistic {number}"
         return LETTERS[kind.lower()[:1]], z, times, name, factor
     except (ValueError, KeyError):
         raise BadInput(
-            phrase(
-                "A release in a link is written g:10:5, for Gaussian noise of multiplier 10, five"
-                " times; l for Laplace. Got '{got}'.",
-                got=part[:40],
-            )
+            "A release in a link is written g:10:5, for Gaussian noise of multiplier 10, five"
+            f" times; l for Laplace. Got '{part[:40]}'."
         ) from None
 
 
@@ -142,8 +131,7 @@ def _within(value: Any, low: float, high: float, place: str, what: str) -> float
     number = float("nan") if pd.isna(value) else float(value)
     if not low <= number <= high:
         raise BadInput(
-            phrase(
-                "{place}: the {what} must be from {low:,g} to {high:,.0f}. Got {got}.",
+            "{place}: the {what} must be from {low:,g} to {high:,.0f}. Got {got}.".format(
                 place=place,
                 what=what,
                 low=low,
@@ -160,7 +148,7 @@ def event_of(rows: pd.DataFrame) -> Event:
     Raises BadInput naming the row and the column that cannot be used.
     """
     if not len(rows):
-        raise BadInput(phrase("The ledger is empty: add a release with the + of the table."))
+        raise BadInput("The ledger is empty: add a release with the + of the table.")
     return sequence(
         *(
             _release(number, *row)
@@ -172,30 +160,21 @@ def event_of(rows: pd.DataFrame) -> Event:
 def _release(
     number: int, noise: Any, multiplier: Any, times: Any, statistic: Any, factor: Any
 ) -> Event:
-    place = phrase("Row {number}", number=number)
+    place = f"Row {number}"
     if noise not in KINDS:
         raise BadInput(
-            phrase(
-                "{place}: the noise must be one of {kinds}. Got {got}.",
-                place=place,
-                kinds=", ".join(KINDS),
-                got=NOTHING if pd.isna(noise) else repr(noise),
+            "{place}: the noise must be one of {kinds}. Got {got}.".format(
+                place=place, kinds=", ".join(KINDS), got=NOTHING if pd.isna(noise) else repr(noise)
             )
         )
     name = str(statistic)[:80]
     if pd.isna(statistic) or not name:
-        name = phrase("row {number}", number=number)
-    z = _within(multiplier, 1e-3, 1e9, place, phrase("noise multiplier"))
-    count = _within(times, 1, MOST, place, phrase("number of times"))
+        name = f"row {number}"
+    z = _within(multiplier, 1e-3, 1e9, place, "noise multiplier")
+    count = _within(times, 1, MOST, place, "number of times")
     if count != int(count):
-        raise BadInput(
-            phrase(
-                "{place}: the number of times must be a whole number. Got {count:g}.",
-                place=place,
-                count=count,
-            )
-        )
-    moves = _within(factor, 1, 2, place, phrase("replace-one factor"))
+        raise BadInput(f"{place}: the number of times must be a whole number. Got {count:g}.")
+    moves = _within(factor, 1, 2, place, "replace-one factor")
     return Repeat(KINDS[noise](z, name, 1.0, moves), int(count))
 
 
@@ -234,13 +213,9 @@ def check(event: Event) -> Event:
     releases, loss = laplace(event)
     if releases > MOST_LAPLACE or loss > 2 * MOST_LOSS:
         raise BadInput(
-            phrase(
-                "Laplace noise is composed numerically: at most {most:,} such releases, with times"
-                " / multiplier at most {loss:g} in all. Raise a multiplier or lower the number of"
-                " times.",
-                most=MOST_LAPLACE,
-                loss=MOST_LOSS,
-            )
+            f"Laplace noise is composed numerically: at most {MOST_LAPLACE:,} such releases,"
+            f" with times / multiplier at most {MOST_LOSS:g} in all. Raise a multiplier or"
+            " lower the number of times."
         )
     return event
 
@@ -250,8 +225,8 @@ def costs_of(claims: Sequence[SourceNoise], nominal: float) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                say("the same noise"): say(claim.title),
-                say("nominal ε"): local_figure(budget_text(nominal)),
+                "the same noise": claim.title,
+                "nominal ε": budget_text(nominal),
             }
             | _exact(claim)
             for claim in claims
@@ -261,8 +236,6 @@ def costs_of(claims: Sequence[SourceNoise], nominal: float) -> pd.DataFrame:
 
 def _exact(claim: SourceNoise) -> dict[str, str]:
     return {
-        say("exact total ε, {relation}", relation=words): local_figure(
-            f"{epsilon_of(claim.event, claim.delta, relation):.3f}"
-        )
+        f"exact total ε, {words}": f"{epsilon_of(claim.event, claim.delta, relation):.3f}"
         for relation, words in RELATIONS.items()
     }

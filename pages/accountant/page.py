@@ -8,7 +8,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.privacy import (
     VALUE,
     Budget,
@@ -25,20 +24,19 @@ from dpmf_core.teaching.glossary import linked
 from pages.accountant import growth, ledger_table, sources
 from pages.accountant.schematic import WHO_SEES_WHAT
 from pages.kit import links, privacy_card, safe_text, sidebar, who_sees_what
-from pages.kit.language import say
 
-ENTRIES_KEPT = phrase("Your entries are kept. Change the one named above.")
+ENTRIES_KEPT = "Your entries are kept. Change the one named above."
 
 
 def calibration() -> None:
     """The other way: a total to spend, over so many releases."""
-    st.header(say("How much noise does a total ε ask for?"), anchor=False)
+    st.header("How much noise does a total ε ask for?", anchor=False)
     left, middle, right = st.columns(3)
     total = left.number_input(
-        say("Total ε"), 1e-4, 1000.0, 1.0, 0.5, "%g", "accountant.total", persist_state="session"
+        "Total ε", 1e-4, 1000.0, 1.0, 0.5, "%g", "accountant.total", persist_state="session"
     )
     releases = middle.number_input(
-        say("Releases"),
+        "Releases",
         1,
         ledger_table.MOST,
         10,
@@ -46,7 +44,7 @@ def calibration() -> None:
         persist_state="session",
     )
     delta = right.number_input(
-        say("δ of the total"),
+        "δ of the total",
         1e-15,
         0.49,
         sidebar.choice().delta,
@@ -56,19 +54,14 @@ def calibration() -> None:
         persist_state="session",
     )
     if total is None or releases is None or delta is None:
-        raise BadInput(phrase("Give a total ε, a number of releases and a δ."))
+        raise BadInput("Give a total ε, a number of releases and a δ.")
     level = calibrate(
         lambda z: Repeat(Gaussian(z), int(releases)), Budget(epsilon=total, delta=delta)
     )
     each = epsilon_text(epsilon_of(Gaussian(level), delta))
     st.write(
-        say(
-            "**Noise multiplier {level:.4g} for each of {releases:,} Gaussian releases.** One of"
-            " them alone would have ε = {each} at the same δ.",
-            level=level,
-            releases=releases,
-            each=each,
-        )
+        f"**Noise multiplier {level:.4g} for each of {releases:,} Gaussian releases.** One of"
+        f" them alone would have ε = {each} at the same δ."
     )
 
 
@@ -82,7 +75,7 @@ def main() -> None:
     try:
         draw_account(heading)
     except BadInput:
-        heading.title(say("An entry needs correcting"), anchor=False)
+        heading.title("An entry needs correcting", anchor=False)
         raise
 
 
@@ -91,11 +84,11 @@ def draw_account(heading: DeltaGenerator) -> None:
     start = st.query_params.get("from", "hand")
     st.session_state.setdefault("accountant.source", start if start in sources.SOURCES else "hand")
     choice = st.segmented_control(
-        say("Ledger"),
+        "Ledger",
         list(sources.SOURCES),
         required=True,
         key="accountant.source",
-        format_func=lambda name: say(sources.SOURCES[name]),
+        format_func=lambda name: sources.SOURCES[name],
         persist_state="session",
     )
     source = choice or "hand"
@@ -108,12 +101,12 @@ def draw_account(heading: DeltaGenerator) -> None:
         "claim": sources.from_claim,
     }[source]()
     if not promise.has_epsilon:
-        st.info(say(promise.words))
+        st.info(promise.words)
         return
     ledger_table.check(event)
     if source != "hand" and normal_form(event):
         st.button(
-            say("Edit this ledger by hand"),
+            "Edit this ledger by hand",
             on_click=edit_by_hand,
             args=(event,),
             key="accountant.take",
@@ -122,7 +115,7 @@ def draw_account(heading: DeltaGenerator) -> None:
         draw_headline(event, delta, promise)
         who_sees_what.draw(WHO_SEES_WHAT)
     privacy_card.draw(event, promise, delta)
-    st.header(say("What this ε means"), anchor=False)
+    st.header("What this ε means", anchor=False)
     privacy_card.meaning(event, delta, "accountant.meaning")
     growth.draw(event, delta)
 
@@ -132,17 +125,15 @@ def draw_headline(event: Event, delta: float, promise: privacy_card.Promise) -> 
     releases, exact = sum(count for _, count in normal_form(event)), epsilon_of(event, delta)
     cost = epsilon_text(exact)
     if releases == 1:
-        title = say("This release costs ε = {epsilon}", epsilon=cost)
+        title = f"This release costs ε = {cost}"
     else:
-        title = say("These {count:,} releases cost ε = {epsilon}", count=releases, epsilon=cost)
+        title = f"These {releases:,} releases cost ε = {cost}"
     st.title(title, anchor=False)
     full = epsilon_in_full(exact, delta, promise.unit)
-    words = [linked(say("{full}, all together; not per release.", full=full))]
+    words = [linked(f"{full}, all together; not per release.")]
     if promise.unit != VALUE:
         most = epsilon_text(epsilon_of(event, delta, Relation.REPLACE_ONE))
-        words.append(
-            say("If a unit is replaced rather than removed: at most {epsilon}.", epsilon=most)
-        )
+        words.append(f"If a unit is replaced rather than removed: at most {most}.")
     st.write(" ".join(words))
 
 

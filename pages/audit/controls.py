@@ -12,18 +12,16 @@ from dpmf_core.algorithms import REGISTRY, Algorithm
 from dpmf_core.audit.canaries import FAULTS, faults_of
 from dpmf_core.audit.canary_data import Unit, protected_unit
 from dpmf_core.audit.membership_inference import AuditSpec
-from dpmf_core.language import phrase
 from dpmf_core.privacy.formatting import budget_text
 from pages.kit import lesson, links, safe_text
-from pages.kit.language import say
 from pages.kit.session_widgets import bind
 
 SECRET = "secret"
-FAULT_TITLES = {**FAULTS, SECRET: phrase("one of these, or none: find out")}
+FAULT_TITLES = {**FAULTS, SECRET: "one of these, or none: find out"}
 CANARIES = {
-    "user": phrase("one person (or sample) more"),
-    "rating": phrase("one rating more"),
-    "value": phrase("another value of one rating"),
+    "user": "one person (or sample) more",
+    "rating": "one rating more",
+    "value": "another value of one rating",
 }
 MOST_RUNS = 100_000
 
@@ -61,12 +59,8 @@ def _start_value(key: str, name: str, first: Any, read: Callable[[str], Any]) ->
         value = first
         st.warning(
             safe_text.escape(
-                say(
-                    "'{name}' in the link cannot be used; got '{got}'. {first} is used instead.",
-                    name=name,
-                    got=(text or "")[:40],
-                    first=first,
-                )
+                f"'{name}' in the link cannot be used; got '{(text or '')[:40]}'. {first} is"
+                " used instead."
             )
         )
     if st.session_state.get(key) != value:
@@ -116,10 +110,10 @@ def _algorithm(place: DeltaGenerator, fixed: bool) -> str:
     names = list(REGISTRY)
     _start_value("audit.algorithm", "attack", "private-svd", _one_of(names))
     algorithm: str = place.selectbox(
-        say("Algorithm under attack"),
+        "Algorithm under attack",
         names,
         **bind("audit.algorithm", names),
-        format_func=lambda it: say(REGISTRY[it].title),
+        format_func=lambda it: REGISTRY[it].title,
         disabled=fixed,
     )
     return algorithm
@@ -128,7 +122,7 @@ def _algorithm(place: DeltaGenerator, fixed: bool) -> str:
 def _epsilon(place: DeltaGenerator, fixed: bool) -> float:
     _start_value("audit.epsilon", "at", 2.0, _within(float, 0.01, 100))
     epsilon: float = place.number_input(
-        say("Its ε"),
+        "Its ε",
         0.01,
         100.0,
         step=0.5,
@@ -142,13 +136,13 @@ def _epsilon(place: DeltaGenerator, fixed: bool) -> float:
 def _trainings(place: DeltaGenerator, fixed: bool) -> int:
     _start_value("audit.runs", "runs", 1000, _within(int, 40, MOST_RUNS))
     count: int = place.number_input(
-        say("Trainings"),
+        "Trainings",
         40,
         MOST_RUNS,
         step=500,
         **bind("audit.runs"),
         disabled=fixed,
-        help=say("Half of them with the canary."),
+        help="Half of them with the canary.",
     )
     return count
 
@@ -158,10 +152,10 @@ def _fault(place: DeltaGenerator, kind: type[Algorithm], fixed: bool) -> str:
     faults, key = [*faults_of(kind), SECRET], f"audit.fault.{kind.id}"
     _start_value(key, "fault", "none", _one_of(faults))
     fault: str = place.selectbox(
-        say("Plant a fault"),
+        "Plant a fault",
         faults,
         **bind(key, faults),
-        format_func=lambda it: say(FAULT_TITLES[it]),
+        format_func=lambda it: FAULT_TITLES[it],
         disabled=fixed,
     )
     return fault
@@ -170,7 +164,7 @@ def _fault(place: DeltaGenerator, kind: type[Algorithm], fixed: bool) -> str:
 def _seed(place: DeltaGenerator, fixed: bool) -> int:
     _start_value("audit.seed", "aseed", 0, _within(int, 0, 2**31))
     seed: int = place.number_input(
-        say("Seed of the audit"), 0, 2**31, **bind("audit.seed"), disabled=fixed
+        "Seed of the audit", 0, 2**31, **bind("audit.seed"), disabled=fixed
     )
     return seed
 
@@ -186,10 +180,10 @@ def _canary(place: DeltaGenerator, kind: type[Algorithm], fixed: bool) -> Unit:
     ]
     _start_value(key, "canary", own, _one_of(list(units)))
     canary: Unit = place.selectbox(
-        say("Canary"),
+        "Canary",
         units,
         **bind(key, units),
-        format_func=lambda it: say(CANARIES[it]),
+        format_func=lambda it: CANARIES[it],
         disabled=fixed,
     )
     return canary

@@ -2,15 +2,13 @@
 
 from collections.abc import Collection
 
-from dpmf_core.language import phrase
 from dpmf_core.runs.comparison import Comparison, split_name
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import data_sets, run_progress, time_estimate
 from pages.kit.choice import Choice
-from pages.kit.language import say
 
 HEADLINE = ("main", "twin", "trivial")  # the methods of which the headline speaks
-NOT_YET = phrase(
+NOT_YET = (
     "Nothing has been trained here yet: so many ratings take long. The privacy card below needs no"
     " data and already holds."
 )
@@ -29,10 +27,10 @@ def runs(choice: Choice, selection: Comparison) -> dict[str, RunSpec]:
     rest = every.keys() - first - stored_names
     names = set(stored_names)
     if first:
-        what = say("This run, with the two that it is measured by,")
+        what = "This run, with the two that it is measured by,"
         names |= first if _may_start("explore", every, first, what) else set()
     else:
-        what = say("The other methods, and two more draws of each,")
+        what = "The other methods, and two more draws of each,"
         names |= rest if _may_start("explore.rest", every, rest, what) else set()
     return {name: spec for name, spec in every.items() if name in names}
 

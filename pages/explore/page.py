@@ -9,7 +9,6 @@ from typing import Any
 import streamlit as st
 
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.comparison import Comparison, same_draws
@@ -40,7 +39,6 @@ from pages.kit import (
 from pages.kit.choice import Choice
 from pages.kit.comparison import gain_kept, missing_draws
 from pages.kit.components import hero, hundred
-from pages.kit.language import say
 from pages.server import turns
 
 WITH_LISTS = ("main", "twin")  # the runs that recommend
@@ -79,9 +77,7 @@ def plain_finding(choice: Choice, proved: bool, runs: dict[str, Run], is_request
     whether the run is asked for.
     """
     if "main" not in runs:
-        st.title(
-            say("What does ε = {epsilon} cost?", epsilon=budget_text(choice.epsilon)), anchor=False
-        )
+        st.title(f"What does ε = {budget_text(choice.epsilon)} cost?", anchor=False)
         before = () if is_requested else (large_sets.NOT_YET,)
         st.write(odometer.opening_text("explore", *before))
         return
@@ -91,13 +87,13 @@ def plain_finding(choice: Choice, proved: bool, runs: dict[str, Run], is_request
         clause = gain_kept(draws, runs["twin"].record.title, NO_BETTER)
     else:
         error = runs["main"].record.metric("rmse")
-        clause = phrase("errs by {error:.3f} in the first draw", error=error)
+        clause = f"errs by {error:.3f} in the first draw"
     missing = missing_draws(draws, runs) if draws else ""
     if proved:
         headline = first_view.proved_headline(choice.epsilon, title, clause, missing)
     else:
         headline = first_view.unproved_headline(title, clause, missing)
-    st.title(say(headline), anchor=False)
+    st.title(headline, anchor=False)
 
 
 def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> Any:
@@ -126,7 +122,7 @@ def below(
     """Everything under the first view, each part with a link of its own."""
     proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
     if "main" in runs:
-        st.caption(say(sections.CONTENTS))
+        st.caption(sections.CONTENTS)
         if "twin" in runs:
             sections.lists(choice, runs)
             turns.let_answers_pass()
@@ -154,7 +150,7 @@ def main() -> None:
         noise=choice.noise,
     )
     head, waiting_place, middle, going = (st.container() for _ in range(4))
-    with st.expander(say("Parameters of the algorithm")):
+    with st.expander("Parameters of the algorithm"):
         parameters = forms.parameters(choice.algorithm, choice.shape, budget, "explore")
     spec = choice.spec(parameters=parameters)
     ready = prepare(spec, choice.shape, choice.assumptions)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from dpmf_core.runs.record import Run
-from pages.kit import colours, data_sets, language
+from pages.kit import colours, data_sets
 from pages.kit.charts import Ready
 
 CACHE_SIZE = 200  # figures in memory
@@ -19,7 +19,7 @@ def of_runs(what: str, runs: Mapping[str, Run], make: Callable[[], Ready]) -> Re
     if not data_sets.chosen_is_public():
         return make()
     keys = [(name, run.key) for name, run in runs.items()]
-    return _cached_figure((what, language.current(), colours.is_dark(), keys), make)
+    return _cached_figure((what, colours.is_dark(), keys), make)
 
 
 @st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)

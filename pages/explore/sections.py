@@ -7,7 +7,6 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Event
 from dpmf_core.runs.comparison import VARIANTS, Comparison, clearly_better, same_draws
 from dpmf_core.runs.recommendations import Suggestion, recommend, someone, top_rated
@@ -25,12 +24,11 @@ from pages.kit import (
 )
 from pages.kit.choice import Choice
 from pages.kit.comparison import median, weak_twin
-from pages.kit.language import local_figure, say
 from pages.kit.session_widgets import bind
 
 EVERY = "explore.every"
-PARTS = {"test_rmse": phrase("held-out"), "train_rmse": phrase("train")}
-CONTENTS = phrase(
+PARTS = {"test_rmse": "held-out", "train_rmse": "train"}
+CONTENTS = (
     "Below: [one person's list](#list) · [error by step](#steps) · [other methods](#methods) ·"
     " [who pays](#who-pays) · [attacks](#attacks) · [take it away](#take-it-away)"
 )
@@ -48,9 +46,10 @@ def better(selection: Comparison, runs: dict[str, Run], use: Callable[[str], Non
     (who, gap), digits = better_method, METRICS["rmse"].digits
     name, (low, high) = comparison.title(who, runs[who]), gap.interval
     st.markdown(
-        say(
+        (
             "**{name} does better at this ε**: it errs less in each of {draws} draws, by {mean} on"
-            " average ({low} to {high}, 95%).",
+            " average ({low} to {high}, 95%)."
+        ).format(
             name=name,
             draws=len(gap.differences),
             mean=f"{-gap.mean:.{digits}f}",
@@ -59,7 +58,7 @@ def better(selection: Comparison, runs: dict[str, Run], use: Callable[[str], Non
         )
     )
     if who not in VARIANTS and lesson.fixed_value("algo") is None:
-        show = say("Show {name}", name=name)
+        show = f"Show {name}"
         st.button(show, key="explore.better", type="primary", on_click=use, args=(who,))
 
 
@@ -75,8 +74,8 @@ def run_in_full(selection: Comparison, runs: dict[str, Run]) -> None:
 
 
 def steps(runs: dict[str, Run]) -> None:
-    st.header(say("Error by step"), anchor="steps")
-    st.caption(say("Computed on raw data, not released. Further draws are faint."))
+    st.header("Error by step", anchor="steps")
+    st.caption("Computed on raw data, not released. Further draws are faint.")
     charts.show_ready(ready_figures.of_runs("steps", runs, lambda: _steps(runs)), "explore.steps")
 
 
@@ -85,7 +84,7 @@ def _steps(runs: dict[str, Run]) -> charts.Ready:
     guesses = same_draws(runs, "trivial")
     return charts.ready(
         comparison_charts.steps(lines, median(guesses, 0) if guesses else None),
-        say("Held-out and train RMSE by step, private beside non-private."),
+        "Held-out and train RMSE by step, private beside non-private.",
         lines,
     )
 
@@ -97,24 +96,22 @@ def methods(selection: Comparison, runs: dict[str, Run]) -> None:
     charts.show_ready(ladder, "explore.ladder")
     if not selection.every or st.session_state.get(EVERY):
         st.toggle(
-            say("Every private method"),
+            "Every private method",
             key=EVERY,
-            help=say(
-                "Trains all that there are with the same seeds; the slowest take a minute on"
-                " large data."
-            ),
+            help="Trains all that there are with the same seeds; the slowest take a minute on"
+            " large data.",
         )
 
 
 def _ladder(runs: dict[str, Run]) -> charts.Ready:
     points = comparison.ladder(runs, "rmse")
-    alt = say("Held-out RMSE of each method: {errors}", errors=_alt(points))
+    alt = f"Held-out RMSE of each method: {_alt(points)}"
     return charts.ready(comparison_charts.ladder(points), alt, points)
 
 
 def _alt(points: pd.DataFrame) -> str:
     return "; ".join(
-        say("{name} {value:.3f}", name=name, value=value)
+        f"{name} {value:.3f}"
         for name, value in points.groupby("name")["rmse"].median().sort_values().items()
     )
 
@@ -123,20 +120,20 @@ def _alt(points: pd.DataFrame) -> str:
 
 GROUPS = {
     "activity": (
-        phrase("users, by how much they rated"),
-        (phrase("fewest"), phrase("few"), phrase("many"), phrase("most")),
+        "users, by how much they rated",
+        ("fewest", "few", "many", "most"),
     ),
     "popularity": (
-        phrase("items, by how often they were rated"),
-        (phrase("rarest"), phrase("rare"), phrase("common"), phrase("most rated")),
+        "items, by how often they were rated",
+        ("rarest", "rare", "common", "most rated"),
     ),
 }
 
 
 def who_pays(runs: dict[str, Run]) -> None:
     """Error in quarters of users and of items, private beside non-private, in the first draw."""
-    st.header(say("Who pays"), anchor="who-pays")
-    st.caption(say("Held-out RMSE in each quarter, in the first draw. Computed on raw data."))
+    st.header("Who pays", anchor="who-pays")
+    st.caption("Held-out RMSE in each quarter, in the first draw. Computed on raw data.")
     first: dict[str, Run] = {who: runs[who] for who in ("main", "twin", "trivial") if who in runs}
     for column, by in zip(st.columns(2), GROUPS, strict=True):
         quarters = ready_figures.of_runs(by, first, partial(_quarters, first, by))
@@ -148,15 +145,15 @@ def who_pays(runs: dict[str, Run]) -> None:
 def _quarters(runs: dict[str, Run], by: str) -> charts.Ready:
     title, names = GROUPS[by]
     rows = _groups(runs, by, names)
-    alt = say("Held-out RMSE by quarter of {groups}.", groups=title)
-    return charts.ready(charts.groups(rows, say(title)), alt, rows)
+    alt = f"Held-out RMSE by quarter of {title}."
+    return charts.ready(charts.groups(rows, title), alt, rows)
 
 
 def _groups(runs: dict[str, Run], by: str, names: tuple[str, ...]) -> pd.DataFrame:
     rows = [
         {
-            "group": say(names[place]),
-            "name": say(runs[who].record.title),
+            "group": names[place],
+            "name": runs[who].record.title,
             "id": runs[who].spec.algorithm,
             "rmse": figures["rmse"],
         }
@@ -168,7 +165,7 @@ def _groups(runs: dict[str, Run], by: str, names: tuple[str, ...]) -> pd.DataFra
 
 
 def attacks(plan: Event, delta: float) -> None:
-    st.header(say("What every attack gets wrong"), anchor="attacks")
+    st.header("What every attack gets wrong", anchor="attacks")
     privacy_card.meaning(plan, delta, "explore.meaning")
 
 
@@ -177,28 +174,24 @@ def attacks(plan: Event, delta: float) -> None:
 
 def lists(choice: Choice, runs: dict[str, Run]) -> None:
     """One person's recommendations in full, private beside non-private."""
-    st.header(say("One person's list"), anchor="list")
+    st.header("One person's list", anchor="list")
     key = f"explore.user.{choice.data}"
     st.session_state.setdefault(key, someone(runs["main"]))
-    user = st.number_input(say("Person"), 0, choice.entry.n_users - 1, **bind(key, emptiable=True))
+    user = st.number_input("Person", 0, choice.entry.n_users - 1, **bind(key, emptiable=True))
     if user is None:
-        st.info(say("Give a person's number."))
+        st.info("Give a person's number.")
         return
     private, twin = (recommend(runs[name], user, LIST_LENGTH) for name in ("main", "twin"))
     shared = len({s.item for s in private} & {s.item for s in twin})
     st.write(
-        say(
-            "**{shared} of {all} recommendations stay the same with privacy** (✓). Her ratings, at"
-            " left, are private: this is her own view.",
-            shared=shared,
-            all=len(private),
-        )
+        f"**{shared} of {len(private)} recommendations stay the same with privacy** (✓). Her"
+        " ratings, at left, are private: this is her own view."
     )
-    without = phrase(runs["twin"].record.title)
+    without = runs["twin"].record.title
     tables: dict[str, tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]] = {
-        say("What she rated highest"): (top_rated(runs["main"], user), ()),
-        say("Private"): (private, twin),
-        say("Without privacy ({name})", name=without): (twin, private),
+        "What she rated highest": (top_rated(runs["main"], user), ()),
+        "Private": (private, twin),
+        f"Without privacy ({without})": (twin, private),
     }
     for column, (title, (items, other)) in zip(st.columns(3), tables.items(), strict=True):
         with column:
@@ -210,8 +203,8 @@ def _table(title: str, items: tuple[Suggestion, ...], other: tuple[Suggestion, .
     st.subheader(title, anchor=False)
     rows = [
         {
-            say("item"): f"✓ {s.title}" if s.item in both else s.title,
-            say("rating"): local_figure(f"{s.rating:.1f}"),
+            "item": f"✓ {s.title}" if s.item in both else s.title,
+            "rating": f"{s.rating:.1f}",
         }
         for s in items
     ]

@@ -24,7 +24,6 @@ from pages.explore import words
 from pages.kit import colours, first_view
 from pages.kit.choice import Choice
 from pages.kit.comparison import median
-from pages.kit.language import say
 
 LIST_LENGTH = 6  # recommendations in the first view
 PERSON, LISTS = "person", "lists"  # what comes with the package of runs, beside their records
@@ -37,13 +36,9 @@ def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
     if not (grid.points and grid.twin and grid.trivial):
         return None
     kind = algorithms.find(choice.algorithm)
-    title, twin, trivial = say(kind.title), _level(grid.twin), _level(grid.trivial)
-    without = say(
-        "{name}, without privacy: {error}",
-        name=first_view.twin_title(kind.id),
-        error=words.stars(twin["median"]),
-    )
-    guess = say("guessing the mean: {error}", error=words.stars(trivial["median"]))
+    title, twin, trivial = kind.title, _level(grid.twin), _level(grid.trivial)
+    without = f"{first_view.twin_title(kind.id)}, without privacy: {words.stars(twin['median'])}"
+    guess = f"guessing the mean: {words.stars(trivial['median'])}"
     epsilons = (*EPSILONS, choice.epsilon, *grid.epsilons)
     return {
         "epsilon": choice.epsilon,

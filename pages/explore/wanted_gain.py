@@ -10,7 +10,6 @@ from dpmf_core.runs.epsilon_grid import EpsilonGrid
 from dpmf_core.runs.gain import KeptGain, first_keeping, kept_along
 from pages.kit import kept_gain, lesson
 from pages.kit.choice import Choice
-from pages.kit.language import say
 
 KEY = "explore.keep"
 
@@ -30,24 +29,17 @@ def _question(now: float, title: str, line: list[KeptGain], go_to: Callable[[flo
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="explore.keep.row"
     ):
-        st.markdown(say("To keep"), width="content")
+        st.markdown("To keep", width="content")
         percent = kept_gain.percent(KEY)
         answer, detail = kept_gain.answer(line, percent)
         st.markdown(
-            say(
-                "% of the gain with {title}: **{found}**{detail}",
-                title=title,
-                found=answer,
-                detail=detail,
-            ),
+            f"% of the gain with {title}: **{answer}**{detail}",
             width="content",
-            help=say(kept_gain.BETWEEN),
+            help=kept_gain.BETWEEN,
         )
         estimate = first_keeping(line, percent / 100).median
         if estimate is None or lesson.fixed_value("eps") is not None:
             return
         there = kept_gain.target_epsilon(estimate)
-        if there != now and st.button(
-            say("Show"), key="explore.keep.go", on_click=go_to, args=(there,)
-        ):
+        if there != now and st.button("Show", key="explore.keep.go", on_click=go_to, args=(there,)):
             st.rerun()

@@ -3,7 +3,6 @@
 from typing import Any
 
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.language import phrase
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, Point
 from dpmf_core.runs.gain import share_kept
@@ -11,9 +10,8 @@ from dpmf_core.teaching.glossary import TERMS as GLOSSARY
 from pages.kit.choice import Choice
 from pages.kit.comparison import gain_kept, median, median_text
 from pages.kit.first_view import headline, purchase_text, twin_title
-from pages.kit.language import figures_in_browser, local_figure, say
 
-NO_BETTER = phrase("does no better than guessing the mean")
+NO_BETTER = "does no better than guessing the mean"
 RMSE = METRICS["rmse"]
 # as they are said, in the order in which a headline says them, and where they are explained
 _TERMS = {"ε": "epsilon", "gain over guessing": "gain over guessing", "RMSE": "RMSE"}
@@ -22,14 +20,12 @@ STARS = ((1.0, 5.0), (0.5, 5.0))  # bounds of ratings that are given in stars
 
 def terms() -> list[dict[str, str]]:
     """The terms of a headline, each with its meaning."""
-    return [
-        {"term": say(term), "meaning": say(GLOSSARY[name].words)} for term, name in _TERMS.items()
-    ]
+    return [{"term": term, "meaning": GLOSSARY[name].words} for term, name in _TERMS.items()]
 
 
 def rating_unit(choice: Choice) -> str:
     in_stars = tuple(map(float, choice.entry.bounds)) in STARS
-    return phrase("stars") if in_stars else phrase("points")
+    return "stars" if in_stars else "points"
 
 
 def stars(error: float) -> str:
@@ -42,31 +38,22 @@ def finding(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> tupl
     twin and trivial predictor share.
     """
     if not point.beside:
-        errs = phrase("errs by {error:.3f}", error=point.median)
-        return say(headline(choice, point, title, errs)), ""
+        errs = f"errs by {point.median:.3f}"
+        return headline(choice, point, title, errs), ""
     without = twin_title(choice.algorithm)
     private, twin, guess = (stars(median(point.beside, place)) for place in range(3))
     clause = gain_kept(point.beside, without, NO_BETTER)
-    return say(headline(choice, point, title, clause)), say(
-        "Off by {private} {unit} with privacy, {twin} without ({without}), {guess} by guessing the"
-        " mean. Held-out RMSE {plain}.",
-        private=private,
-        unit=rating_unit(choice),
-        twin=twin,
-        without=without,
-        guess=guess,
-        plain=median_text(point.beside, 0, RMSE.digits),
+    return headline(choice, point, title, clause), (
+        f"Off by {private} {rating_unit(choice)} with privacy, {twin} without ({without}),"
+        f" {guess} by guessing the mean. Held-out RMSE"
+        f" {median_text(point.beside, 0, RMSE.digits)}."
     )
 
 
 def point_label(choice: Choice, point: Point) -> str:
     """A point, for a screen reader and a pointer that rests on it."""
-    text = say(
-        "ε = {epsilon}: held-out RMSE {error:.3f}",
-        epsilon=budget_text(point.epsilon),
-        error=point.median,
-    )
-    return ". ".join(filter(None, (text, say(purchase_text(choice, point)))))
+    text = f"ε = {budget_text(point.epsilon)}: held-out RMSE {point.median:.3f}"
+    return ". ".join(filter(None, (text, purchase_text(choice, point))))
 
 
 def cells(point: Point) -> list[str]:
@@ -74,29 +61,24 @@ def cells(point: Point) -> list[str]:
     share = share_kept(point.beside)
     ends = (min(point.values), max(point.values))
     return [
-        *(local_figure(f"{it:.3f}") for it in (point.median, *ends)),
+        *(f"{it:.3f}" for it in (point.median, *ends)),
         str(len(point.values)),
-        "" if share is None else local_figure(f"{share:.0%}"),
+        "" if share is None else f"{share:.0%}",
     ]
 
 
 def _columns() -> list[str]:
-    return ["ε", say("RMSE"), say("lowest"), say("highest"), say("draws"), say("gain kept")]
+    return ["ε", "RMSE", "lowest", "highest", "draws", "gain kept"]
 
 
 def alt(title: str, grid: EpsilonGrid) -> str:
     """The figure, for who does not see it."""
     first, last = grid.points[0], grid.points[-1]
-    return say(
-        "Held-out RMSE of {title} against epsilon: {first:.3f} at {low}, {last:.3f} at {high};"
-        " without privacy {twin:.3f}, guessing the mean {trivial:.3f}.",
-        title=title,
-        first=first.median,
-        low=budget_text(first.epsilon),
-        last=last.median,
-        high=budget_text(last.epsilon),
-        twin=median([(it,) for it in grid.twin], 0),
-        trivial=median([(it,) for it in grid.trivial], 0),
+    return (
+        f"Held-out RMSE of {title} against epsilon: {first.median:.3f} at"
+        f" {budget_text(first.epsilon)}, {last.median:.3f} at {budget_text(last.epsilon)};"
+        f" without privacy {median([(it,) for it in grid.twin], 0):.3f}, guessing the mean"
+        f" {median([(it,) for it in grid.trivial], 0):.3f}."
     )
 
 
@@ -104,67 +86,51 @@ def templates(choice: Choice, title: str) -> dict[str, Any]:
     """What the browser says while the slider is held; {..} is filled in there."""
     unit, mine = rating_unit(choice), not choice.entry.public
     epsilon = "{epsilon}"
-    unknown = phrase("Nothing was measured at ε = {epsilon}", epsilon=epsilon)
+    unknown = f"Nothing was measured at ε = {epsilon}"
     if mine:
-        unknown = phrase("Nothing was trained on your data at ε = {epsilon}", epsilon=epsilon)
+        unknown = f"Nothing was trained on your data at ε = {epsilon}"
     return {
         "across": _across(choice),
-        "price": say("+{gap} {unit}: the price", gap="{gap}", unit=unit),
-        "nothing": say("no price"),
-        "unknown": say(unknown),
-        "between": say(
-            "At ε = {epsilon}, {title} keeps about {share} of the gain over guessing",
-            epsilon=epsilon,
-            title=title,
-            share="{share}",
+        "price": f"+{{gap}} {unit}: the price",
+        "nothing": "no price",
+        "unknown": unknown,
+        "between": f"At ε = {epsilon}, {title} keeps about {{share}} of the gain over guessing",
+        "betweenWorse": f"At ε = {epsilon}, {title} does about no better than guessing the mean",
+        "betweenBetter": (
+            f"At ε = {epsilon}, {title} does about as well as {twin_title(choice.algorithm)},"
+            " which has no privacy"
         ),
-        "betweenWorse": say(
-            "At ε = {epsilon}, {title} does about no better than guessing the mean",
-            epsilon=epsilon,
-            title=title,
+        "sentence": (
+            f"Off by about {{private}} {unit} with privacy, {{twin}} without, {{trivial}} by"
+            " guessing the mean."
         ),
-        "betweenBetter": say(
-            "At ε = {epsilon}, {title} does about as well as {without}, which has no privacy",
-            epsilon=epsilon,
-            title=title,
-            without=twin_title(choice.algorithm),
-        ),
-        "sentence": say(
-            "Off by about {private} {unit} with privacy, {twin} without, {trivial} by guessing the"
-            " mean.",
-            private="{private}",
-            unit=unit,
-            twin="{twin}",
-            trivial="{trivial}",
-        ),
-        "interpolated": say("≈ Drawn between two measured points, ε = {low} and {high}."),
-        "pending": "" if mine else say("This ε itself is being computed."),
+        "interpolated": "≈ Drawn between two measured points, ε = {low} and {high}.",
+        "pending": "" if mine else "This ε itself is being computed.",
         "stale": "",
         "caption": _caption(mine),
-        "list": say("Person {person} at ε = {epsilon}"),
-        "stay": say("{stay} of {all} recommendations stay as they are without privacy."),
-        "stayNear": say("{stay} of {all} stay; measured at the nearest point, ε = {epsilon}."),
-        "own": say("Struck out: what privacy takes from her list. →: what comes instead."),
-        "numbers": say("The numbers"),
+        "list": "Person {person} at ε = {epsilon}",
+        "stay": "{stay} of {all} recommendations stay as they are without privacy.",
+        "stayNear": "{stay} of {all} stay; measured at the nearest point, ε = {epsilon}.",
+        "own": "Struck out: what privacy takes from her list. →: what comes instead.",
+        "numbers": "The numbers",
         "columns": _columns(),
-        **figures_in_browser(),
     }
 
 
 def _caption(mine: bool) -> str:
-    dots = say("Dots are draws of split and noise, the line their median; choose one to go there.")
+    dots = "Dots are draws of split and noise, the line their median; choose one to go there."
     if not mine:
         return dots
-    raw = say("Errors are computed on your raw data, without noise: for your eyes.")
+    raw = "Errors are computed on your raw data, without noise: for your eyes."
     return f"{dots} {raw}"
 
 
 def _across(choice: Choice) -> dict[str, str]:
     """Along the axis: at its start, in its middle, at its end."""
     if choice.calibration == "source":
-        return {"middle": say("ε by the source's own rule, which is not the exact one")}
+        return {"middle": "ε by the source's own rule, which is not the exact one"}
     return {
-        "start": f"← {say('more private')}",
-        "middle": say("ε, total"),
-        "end": f"{say('more accurate')} →",
+        "start": "← more private",
+        "middle": "ε, total",
+        "end": "more accurate →",
     }

@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.papers.registry import figures_of
 from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.runs.comparison import Comparison, part_comparison
@@ -26,7 +25,6 @@ from pages.kit import (
     who_sees_what,
 )
 from pages.kit.choice import SampleChoice
-from pages.kit.language import say
 from pages.kit.parts_words import PARTS
 
 
@@ -36,16 +34,16 @@ def outlier_settings() -> dict[str, object]:
     """
     if lesson.fixed_value("parameters") is not None:
         return {}
-    text = say(
+    text = (
         "Uniform noise on some pixels of some images, the same for every visitor. The objective is"
         " judged on clean images."
     )
-    on = st.toggle(say("Plant outliers"), key="faces.outliers", help=text)
+    on = st.toggle("Plant outliers", key="faces.outliers", help=text)
     if not on:
         return {}
     left, right = st.columns(2)
-    rows = left.slider(say("Share of the images"), 0.01, 1.0, 0.1, 0.01, key="faces.rows")
-    cells = right.slider(say("Share of their pixels"), 0.01, 1.0, 0.7, 0.01, key="faces.cells")
+    rows = left.slider("Share of the images", 0.01, 1.0, 0.1, 0.01, key="faces.rows")
+    cells = right.slider("Share of their pixels", 0.01, 1.0, 0.7, 0.01, key="faces.cells")
     return {"outlier_rows": rows, "outlier_cells": cells}
 
 
@@ -63,16 +61,16 @@ class Side:
 
 SIDES = {
     "main": Side(
-        phrase("With privacy"),
-        phrase("With privacy ({name})"),
-        phrase("{count} parts of images found with privacy, in a grid."),
-        phrase("The image rebuilt from parts, with privacy."),
+        "With privacy",
+        "With privacy ({name})",
+        "{count} parts of images found with privacy, in a grid.",
+        "The image rebuilt from parts, with privacy.",
     ),
     "twin": Side(
-        phrase("Without privacy"),
-        phrase("Without privacy ({name})"),
-        phrase("{count} parts of images found without privacy, in a grid."),
-        phrase("The image rebuilt from parts, without privacy."),
+        "Without privacy",
+        "Without privacy ({name})",
+        "{count} parts of images found without privacy, in a grid.",
+        "The image rebuilt from parts, without privacy.",
     ),
 }
 
@@ -82,77 +80,72 @@ def one_side(run: Run, side: Side) -> None:
     count = len(basis(run))
     st.image(
         sheet(run, list(range(count))),
-        caption=say(side.parts, name=phrase(run.record.title)),
-        alt=say(side.grid, count=count),
+        caption=side.parts.format(name=run.record.title),
+        alt=side.grid.format(count=count),
     )
 
 
 def _draw_image(side: Side, image: Explanation) -> None:
-    st.subheader(say(side.title), anchor=False)
+    st.subheader(side.title, anchor=False)
     st.image(
         image.reconstruction,
-        caption=say("as a sum of parts; off by {error:.0%}", error=image.error),
+        caption=f"as a sum of parts; off by {image.error:.0%}",
         width=170,
-        alt=say(side.rebuilt),
+        alt=side.rebuilt,
     )
     if image.outliers is not None:
         st.image(
             image.outliers,
-            caption=say("set apart as outliers"),
+            caption="set apart as outliers",
             width=170,
-            alt=say("What was set apart as outliers."),
+            alt="What was set apart as outliers.",
         )
 
 
 def one_image(choice: SampleChoice, runs: dict[str, Run]) -> None:
     """One image, rebuilt from parts with privacy and without."""
-    st.header(say("One image as a sum of parts"), anchor=False)
+    st.header("One image as a sum of parts", anchor=False)
     row = st.number_input(
-        say("Image"), 1, choice.entry.n_samples, 1, key=f"faces.image.{choice.data}", step=1
+        "Image", 1, choice.entry.n_samples, 1, key=f"faces.image.{choice.data}", step=1
     )
     if row is None:
-        st.info(say("Give an image's number."))
+        st.info("Give an image's number.")
         return
     private = explanation(runs["main"], row - 1)
     first, second, third = st.columns(3)
     with first:
-        st.subheader(say("The image"), anchor=False)
-        caption, alt = say("as it was seen"), say("The chosen image.")
+        st.subheader("The image", anchor=False)
+        caption, alt = "as it was seen", "The chosen image."
         st.image(private.original, caption=caption, width=170, alt=alt)
         if private.clean is not None:
             st.image(
                 private.clean,
-                caption=say("clean"),
+                caption="clean",
                 width=170,
-                alt=say("The image before outliers were planted."),
+                alt="The image before outliers were planted.",
             )
     with second:
         _draw_image(SIDES["main"], private)
     with third:
         if "twin" in runs:
             _draw_image(SIDES["twin"], explanation(runs["twin"], row - 1))
-    st.subheader(say("Its strongest parts, with privacy, and how much of each"), anchor=False)
+    st.subheader("Its strongest parts, with privacy, and how much of each", anchor=False)
     st.image(
         sheet(runs["main"], [part for part, _ in private.strongest]),
         width=560,
-        alt=say("The parts that weigh most in the image."),
+        alt="The parts that weigh most in the image.",
     )
-    amounts = {
-        say("part {number}", number=part + 1): round(amount, 3)
-        for part, amount in private.strongest
-    }
+    amounts = {f"part {part + 1}": round(amount, 3) for part, amount in private.strongest}
     safe_text.table(pd.DataFrame([amounts]))
     st.caption(
-        say(
-            "The image and its coefficients are private: she computes them from her own picture and"
-            " the released parts, and they are not released."
-        )
+        "The image and its coefficients are private: she computes them from her own picture and"
+        " the released parts, and they are not released."
     )
 
 
 OUTLIERS = {
-    "outlier_precision": phrase("precision"),
-    "outlier_recall": phrase("recall"),
+    "outlier_precision": "precision",
+    "outlier_recall": "recall",
     "outlier_f1": "f1",
 }
 
@@ -160,20 +153,18 @@ OUTLIERS = {
 def recovery_table(runs: dict[str, Run]) -> None:
     """How well planted outliers were found."""
     metrics = {
-        say(run.record.title): run.record.metrics
+        run.record.title: run.record.metrics
         for name in ("main", "twin")
         if (run := runs.get(name)) and "outlier_f1" in run.record.metrics
     }
     if metrics:
         table = [
-            {say("method"): name, **{say(word): at[key] for key, word in OUTLIERS.items()}}
+            {"method": name, **{word: at[key] for key, word in OUTLIERS.items()}}
             for name, at in metrics.items()
         ]
         st.markdown(
-            say(
-                "**Planted outliers, found again** (pixels moved by more than a hundredth of the"
-                " largest)"
-            )
+            "**Planted outliers, found again** (pixels moved by more than a hundredth of the"
+            " largest)"
         )
         safe_text.table(pd.DataFrame(table))
 
@@ -201,7 +192,7 @@ def main() -> None:
         noise=choice.noise,
     )
     head, card, beneath = (st.container() for _ in range(3))
-    with st.expander(say("Parts, outliers and parameters")):
+    with st.expander("Parts, outliers and parameters"):
         data = outlier_settings()
         parameters = forms.parameters(
             choice.algorithm,
@@ -224,12 +215,10 @@ def main() -> None:
         below(choice, selection, view)
     if proved and len(view.runs) == len(selection.runs):
         epsilon_grid.keep_filling("faces", spec, view.grid)
-    with st.expander(say("ε of the source")):
+    with st.expander("ε of the source"):
         parts.per_step("faces", choice.delta)
     published_figures.choice("faces", figures_of("faces"))
-    st.caption(
-        say("Its Fig. 11, one face as a sum of parts, is “One image as a sum of parts” above.")
-    )
+    st.caption("Its Fig. 11, one face as a sum of parts, is “One image as a sum of parts” above.")
     if "main" in view.runs:
         exports.draw(view.runs["main"])
 

@@ -4,40 +4,35 @@ import streamlit as st
 
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.teaching.glossary import TERMS, matching_terms, nearness
-from pages.kit.language import say
 
-st.title(say("What the words mean"), anchor=False)
+st.title("What the words mean", anchor=False)
 term_id = st.query_params.get("term", "")
 text = st.text_input(
-    say("Look for"),
-    say(term_id) if term_id in TERMS else "",
+    "Look for",
+    term_id if term_id in TERMS else "",
     max_chars=60,
-    placeholder=say("clipping, delta, Rényi, DPALS ..."),
+    placeholder="clipping, delta, Rényi, DPALS ...",
 )
-terms = matching_terms(text, say)
+terms = matching_terms(text)
 methods = [
     (name, kind)
     for name, kind in REGISTRY.items()
-    if nearness(text, (name, say(kind.title)), say(kind.words)) is not None
+    if nearness(text, (name, kind.title), kind.words) is not None
 ]
 if not terms and not methods:
     st.info(
-        say(
-            "None of the {terms} terms and {methods} algorithms holds that. Try a part of the"
-            " word.",
-            terms=len(TERMS),
-            methods=len(REGISTRY),
-        )
+        f"None of the {len(TERMS)} terms and {len(REGISTRY)} algorithms holds that. Try a"
+        " part of the word."
     )
 for term in terms:
     with st.container(border=True):
-        st.header(say(term.name), anchor=False)
-        st.write(say(term.words))
+        st.header(term.name, anchor=False)
+        st.write(term.words)
         if term.formula:
             st.latex(term.formula)
-        st.caption(say(term.source))
+        st.caption(term.source)
 for name, kind in methods:
     with st.container(border=True):
-        st.header(f"{say(kind.title)} (`{name}`)", anchor=False)
-        st.write(say(kind.words))
-        st.caption(say(kind.source))
+        st.header(f"{kind.title} (`{name}`)", anchor=False)
+        st.write(kind.words)
+        st.caption(kind.source)

@@ -13,9 +13,7 @@ import plotly.graph_objects as go
 import plotly.io
 import streamlit as st
 
-from dpmf_core.language import phrase
-from pages.kit import colours, data_sets, headings, language, line_labels, safe_text
-from pages.kit.language import say
+from pages.kit import colours, data_sets, line_labels, safe_text
 
 # Streamlit brings its own, and building in plotly's takes longer than the figure
 plotly.io.templates.default = None
@@ -47,11 +45,13 @@ def figure(
         "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
         "uirevision": "keep",
         "hovermode": "closest",
-        "separators": language.separators(),
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
     }
     # `update_layout` takes ten times as long
     return go.Figure(layout={**common, **axes, **layout})
+
+
+UNSHOWN = ("id", "source")  # columns for figures alone: names say the same in words
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,6 @@ class Numbers:
 
     alt: str
     table: pd.DataFrame
-
-    @cached_property
-    def display_table(self) -> pd.DataFrame:
-        return headings.read(self.table)
 
     @cached_property
     def csv(self) -> str:
@@ -118,30 +114,25 @@ def below(key: str, numbers: Numbers, leaves: bool, caption: str = "") -> None:
     """Below a figure: what to see, and a small button that opens its numbers."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.caption(caption, width="stretch")
-        with st.popover(
-            say("Numbers"), icon=":material/table:", type="tertiary", key=f"{key}.numbers"
-        ):
+        with st.popover("Numbers", icon=":material/table:", type="tertiary", key=f"{key}.numbers"):
             _show_numbers(key, numbers, leaves)
 
 
 def _show_numbers(key: str, numbers: Numbers, leaves: bool) -> None:
     st.markdown(f"**{safe_text.escape(re.split(r'[.:,;](?= |$)', numbers.alt)[0])}**")
-    hidden_columns = dict.fromkeys(it for it in headings.CODES if it in numbers.table)
+    hidden_columns = dict.fromkeys(it for it in UNSHOWN if it in numbers.table)
     # as wide as its columns: the panel grows with it, as far as the screen goes
     safe_text.table(
-        numbers.display_table, key=f"{key}.table", width="content", column_config=hidden_columns
+        numbers.table, key=f"{key}.table", width="content", column_config=hidden_columns
     )
     if leaves:
         # made now: what is made at a click is lost where the page is just drawn anew
         st.download_button(
-            say("Download as CSV"), numbers.csv, f"{key}.csv", "text/csv", key=f"{key}.csv"
+            "Download as CSV", numbers.csv, f"{key}.csv", "text/csv", key=f"{key}.csv"
         )
     else:
         st.caption(
-            say(
-                "Computed on your raw data, without noise: for your eyes, so there is no file of"
-                " it."
-            )
+            "Computed on your raw data, without noise: for your eyes, so there is no file of it."
         )
 
 
@@ -179,8 +170,8 @@ def trade_off(curve: pd.DataFrame | None) -> go.Figure:
     """
     share = {"range": [0, 1], "tickformat": ".0%"}
     fig = figure(
-        say("false positives (you did not take part)"),
-        say("false negatives (you did)"),
+        "false positives (you did not take part)",
+        "false negatives (you did)",
         320,
         share,
         share,
@@ -196,7 +187,7 @@ def trade_off(curve: pd.DataFrame | None) -> go.Figure:
         line={"color": colours.ink(), "dash": "dash"},
         hoverinfo="skip",
     )
-    line_labels.note(fig, say("blind guessing"), (0.25, 0.75), (8, 4))
+    line_labels.note(fig, "blind guessing", (0.25, 0.75), (8, 4))
     return fig
 
 
@@ -208,9 +199,7 @@ def _out_of_reach(fig: go.Figure, curve: pd.DataFrame) -> None:
         fill="tozeroy",
         mode="lines",
         line={"color": colours.of("dpals")},
-        hovertemplate=say(
-            "at {x} false alarms an attack misses at least {y}", x="%{x:.1%}", y="%{y:.1%}"
-        )
+        hovertemplate="at %{x:.1%} false alarms an attack misses at least %{y:.1%}"
         + "<extra></extra>",
     )
     alarms, misses = ([float(rate) for rate in curve[name]] for name in ("fpr", "fnr"))
@@ -219,7 +208,7 @@ def _out_of_reach(fig: go.Figure, curve: pd.DataFrame) -> None:
     roomy = even > ROOMY
     line_labels.note(
         fig,
-        say("no attack gets here"),
+        "no attack gets here",
         (even / 2, even / 2),
         (0, 0) if roomy else (110, 60),
         arrow=not roomy,
@@ -228,7 +217,7 @@ def _out_of_reach(fig: go.Figure, curve: pd.DataFrame) -> None:
 
 def groups(rows: pd.DataFrame, title: str) -> go.Figure:
     """RMSE by group, a line a method. rows: group, name, id, rmse."""
-    fig = figure(title, say("RMSE"), height=320)
+    fig = figure(title, "RMSE", height=320)
     for (name, ident), line in rows.groupby(["name", "id"], sort=False):
         plain = not colours.is_coloured(str(ident))
         fig.add_scatter(
@@ -249,7 +238,7 @@ def groups(rows: pd.DataFrame, title: str) -> go.Figure:
 
 def shares(rows: pd.DataFrame) -> go.Figure:
     """Share of observations against share of top items. rows: kept, items, observations."""
-    across, up = say("share of items, most observed first"), say("share of observations")
+    across, up = "share of items, most observed first", "share of observations"
     fig = figure(across, up, height=400)
     for (name, line), ident in zip(
         rows.groupby("kept", sort=False), ("als", "private-bias", "spectral"), strict=True
@@ -257,16 +246,10 @@ def shares(rows: pd.DataFrame) -> go.Figure:
         fig.add_scatter(
             x=line["items"],
             y=line["observations"],
-            name=say(str(name)),
+            name=str(name),
             mode="lines",
             line={"color": colours.of(ident), "width": 2.5},
-            hovertemplate=say(
-                "{name}<br>{x} of the items: {y}",
-                name=phrase(str(name)),
-                x="%{x:.0%}",
-                y="%{y:.0%}",
-            )
-            + "<extra></extra>",
+            hovertemplate=f"{name!s}<br>%{{x:.0%}} of the items: %{{y:.0%}}" + "<extra></extra>",
         )
     fig.update_xaxes(tickformat=".0%")
     fig.update_yaxes(tickformat=".0%")

@@ -10,25 +10,23 @@ import pandas as pd
 from dpmf_core.engine import machine
 from dpmf_core.evaluation.reference import weak_reference
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.language import phrase
 from dpmf_core.runs.comparison import PLAIN, Comparison, clearly_better, same_draws, split_name
 from dpmf_core.runs.gain import Draws, share_kept, shares_kept
 from dpmf_core.runs.record import Run
 from pages.kit import sweep_frames
 from pages.kit.frames import Curve, curve_frame, to_frame
-from pages.kit.language import say
 
 BESIDE = ("main", "twin", "trivial", "user-mean", "content")
-NAMES = {PLAIN: phrase("DPALS without biases")}
+NAMES = {PLAIN: "DPALS without biases"}
 
 
 def title(who: str, run: Run, unit: str = "user") -> str:
     """What a method is called beside the others, with what keeps its epsilon from meaning the
     same as theirs. unit: what those protect.
     """
-    name = phrase(NAMES.get(who, run.record.title))
+    name = NAMES.get(who, run.record.title)
     note = sweep_frames.caution(run.record, unit)
-    return say("{name} ({note})", name=name, note=note) if note else say(name)
+    return f"{name} ({note})" if note else name
 
 
 def curves(runs: Mapping[str, Run], parts: Mapping[str, str], metric: str) -> pd.DataFrame:
@@ -41,7 +39,7 @@ def curves(runs: Mapping[str, Run], parts: Mapping[str, str], metric: str) -> pd
         if who in ("main", "twin"):
             some = dict(list(parts.items())[: 1 if draw else None])
             method = run.record.spec.algorithm
-            lines.append(Curve(say(run.record.title), method, draw, run, some))
+            lines.append(Curve(run.record.title, method, draw, run, some))
     return curve_frame(lines, metric)
 
 
@@ -60,7 +58,7 @@ def ladder(runs: Mapping[str, Run], metric: str) -> pd.DataFrame:
         spec = run.record.spec
         label = title(who, run, unit)
         if who == "main" and again:
-            label = say("{name}, your parameters", name=label)
+            label = f"{label}, your parameters"
         rows.append(
             {
                 "name": label,
@@ -82,32 +80,25 @@ def first_runs(selection: Comparison) -> list[str]:
 
 def heading(selection: Comparison) -> str:
     if selection.every:
-        return say("Every private method, at this ε")
-    return say("Selected methods, at this ε")
+        return "Every private method, at this ε"
+    return "Selected methods, at this ε"
 
 
 def explanation(selection: Comparison, runs: Mapping[str, Run]) -> str:
     """What dots and bars are; which draws are still missing; which methods do not suit the data."""
     draws = max(split_name(name)[1] for name in selection.runs) + 1
     words = [
-        say(
+        (
             "A dot is one draw of split and noise, a bar a median; every method has the same"
-            " {draws} draws.",
-            draws=draws,
+            f" {draws} draws."
         )
     ]
     if missing := len(selection.runs) - len(runs):
         words.append(
-            say(
-                "{left} of {runs} runs are still missing, so an order is no result yet.",
-                left=missing,
-                runs=len(selection.runs),
-            )
+            f"{missing} of {len(selection.runs)} runs are still missing, so an order is no"
+            " result yet."
         )
-    words += [
-        say("{name} is not here: {why}", name=phrase(name), why=phrase(why))
-        for name, why in selection.refusals.items()
-    ]
+    words += [f"{name} is not here: {why}" for name, why in selection.refusals.items()]
     return " ".join(words)
 
 
@@ -128,13 +119,9 @@ def gain_kept(draws: Draws, without: str, no_better: str) -> str:
     if private >= trivial:
         return no_better
     if private <= twin:
-        return phrase("does no worse than {without}, which has no privacy", without=phrase(without))
-    shares = shares_kept(draws) or ()
-    return phrase(
-        "keeps {share:.0%} of the gain over guessing{between}",
-        share=share_kept(draws),
-        between=_between([f"{share:.0%}" for share in sorted(shares)]),
-    )
+        return f"does no worse than {without}, which has no privacy"
+    between = _between([f"{share:.0%}" for share in sorted(shares_kept(draws) or ())])
+    return f"keeps {share_kept(draws) or 0:.0%} of the gain over guessing{between}"
 
 
 def _between(values: Sequence[str]) -> str:
@@ -142,8 +129,8 @@ def _between(values: Sequence[str]) -> str:
     if len(values) < 2:
         return ""
     if values[0] == values[-1]:
-        return phrase(" (in each draw)")
-    return phrase(" ({low} to {high})", low=values[0], high=values[-1])
+        return " (in each draw)"
+    return f" ({values[0]} to {values[-1]})"
 
 
 def missing_draws(draws: Draws, names: Iterable[str]) -> str:
@@ -152,19 +139,15 @@ def missing_draws(draws: Draws, names: Iterable[str]) -> str:
     if len(draws) >= every:
         return ""
     if len(draws) == 1:
-        return phrase(", in the first draw")
-    return phrase(", in {count} of {every} draws", count=len(draws), every=every)
+        return ", in the first draw"
+    return f", in {len(draws)} of {every} draws"
 
 
 def median_text(draws: Draws, place: int, digits: int = 3) -> str:
     """A median with its range, for a sentence."""
     values = [draw[place] for draw in draws]
     texts = [f"{value:.{digits}f}" for value in sorted(values)]
-    return phrase(
-        "{median}{between}",
-        median=f"{statistics.median(values):.{digits}f}",
-        between=_between(texts),
-    )
+    return f"{statistics.median(values):.{digits}f}{_between(texts)}"
 
 
 def better_method(runs: Mapping[str, Run], names: Iterable[str], metric: str) -> str:
@@ -176,11 +159,12 @@ def better_method(runs: Mapping[str, Run], names: Iterable[str], metric: str) ->
     low, high = gap.interval
     name = title(who, runs[who], runs[who].record.guarantee.unit)
     digits = METRICS[metric].digits
-    return say(
+    return (
         "**{name} does better at this ε**: its {metric} is lower in each of {draws} draws, by"
-        " {mean} on average ({low} to {high}, 95%).",
+        " {mean} on average ({low} to {high}, 95%)."
+    ).format(
         name=name,
-        metric=phrase(METRICS[metric].title),
+        metric=METRICS[metric].title,
         draws=len(gap.differences),
         mean=f"{-gap.mean:.{digits}f}",
         low=f"{-high:.{digits}f}",
@@ -203,4 +187,4 @@ def weak_twin(runs: Mapping[str, Run]) -> str:
         for place, name in enumerate(REFERENCES)
     }
     guesses = {runs[name].record.title: errors[name] for name in ("trivial", "user-mean")}
-    return say(weak_reference(runs["twin"].record.title, errors["twin"], guesses))
+    return weak_reference(runs["twin"].record.title, errors["twin"], guesses)

@@ -7,10 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.language import phrase
 from pages.kit import colours
 from pages.kit.charts import figure, level
-from pages.kit.language import say
 
 Line = tuple[list[int | None], list[float | None]]  # x and y, with gaps
 
@@ -19,18 +17,18 @@ def steps(
     curves: pd.DataFrame,
     trivial: float | None,
     metric: str = "rmse",
-    guess: str = phrase("guessing the mean"),
+    guess: str = "guessing the mean",
 ) -> go.Figure:
     """Held-out (solid) and train (dotted) error by step. curves: name, id, draw, step, part and
     the metric; draws other than 0 are faint.
     """
     fig = figure(
-        say("step"),
-        say(METRICS[metric].title),
+        "step",
+        METRICS[metric].title,
         xaxis={"dtick": 1} if curves["step"].max() <= 12 else {},
     )
     for (name, ident, part, main), (x, y) in _join_draws(curves, metric).items():
-        label = f"{name}, {say(part)}"
+        label = f"{name}, {part}"
         fig.add_scatter(
             x=x,
             y=y,
@@ -43,11 +41,10 @@ def steps(
                 "dash": "dot" if part == "train" else "solid",
                 "width": 2.5 if main else 1,
             },
-            hovertemplate=say("{name}<br>step {x}: {y}", name=label, x="%{x}", y="%{y:.3f}")
-            + "<extra></extra>",
+            hovertemplate=f"{label}<br>step %{{x}}: %{{y:.3f}}" + "<extra></extra>",
         )
     if trivial is not None:
-        words = say("{name}: {value:.3f}", name=phrase(guess), value=trivial)
+        words = f"{guess}: {trivial:.3f}"
         level(fig, trivial, words, {"dash": "dash", "color": colours.ink()})
     return fig
 
@@ -93,7 +90,7 @@ def ladder(points: pd.DataFrame, metric: str = "rmse") -> go.Figure:
     labels = ["<br>".join(textwrap.wrap(name, 16, break_long_words=False)) for name in names]
     low, high = min(values), max(values)
     fig = figure(
-        say(kind.title),
+        kind.title,
         "",
         height=60 + 46 * len(names),
         xaxis={"range": [low - 0.12 * (high - low) - 1e-3, high + 0.12 * (high - low) + 1e-3]},
@@ -118,7 +115,7 @@ def ladder(points: pd.DataFrame, metric: str = "rmse") -> go.Figure:
         x=[median for median, _, _ in medians],
         y=names,
         mode="markers+text",
-        text=[say(kind.text(median)) for median, _, _ in medians],
+        text=[kind.text(median) for median, _, _ in medians],
         textposition="top center",
         textfont={"color": colours.ink()},
         marker={

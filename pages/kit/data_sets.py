@@ -10,10 +10,8 @@ import streamlit as st
 import dpmf_datasets as datasets
 from dpmf_core import first_views
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm, asks_sums_alone, build_with_defaults
-from dpmf_core.language import phrase
 from dpmf_core.privacy import default_delta
 from dpmf_core.serving import limits
-from pages.kit.language import say
 from pages.kit.page_table import DataKind, Page
 
 # declared ratings of a set in parts, at most: a run on more would not end in the half hour that one
@@ -99,11 +97,10 @@ def why_unsuited(page: Page) -> str:
     data_id = st.session_state[session_key("data")]
     if not is_in_parts(data_id):
         return ""
-    return say(
-        "'{name}' is kept in parts, of which one is in memory at a time, and what this page shows"
-        " needs all ratings together. Choose another data set at left; Explore, Trade-off, Tune,"
-        " Choose and Accountant take ratings in parts.",
-        name=phrase(find(data_id).title),
+    return (
+        f"'{find(data_id).title}' is kept in parts, of which one is in memory at a time, and what"
+        " this page shows needs all ratings together. Choose another data set at left; Explore,"
+        " Trade-off, Tune, Choose and Accountant take ratings in parts."
     )
 
 

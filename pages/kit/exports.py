@@ -8,7 +8,6 @@ from dpmf_core.cli import output as words
 from dpmf_core.runs import notebooks
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import to_json
-from pages.kit.language import say
 
 
 def address() -> str:
@@ -18,30 +17,26 @@ def address() -> str:
 
 def draw(main: Run) -> None:
     """One run's downloads, its script and notebook, the share link."""
-    st.header(say("Take it away"), anchor="take-it-away")
+    st.header("Take it away", anchor="take-it-away")
     again = words.script(main.record.exported())
     first, second, third, fourth = st.columns(4)
     first.download_button(
-        say("The run as JSON"),
+        "The run as JSON",
         to_json(main.export(), indent=1),
         f"{main.name}.json",
         "application/json",
         width="stretch",
     )
-    second.download_button(
-        say("The script"), again, f"{main.name}.py", "text/x-python", width="stretch"
-    )
+    second.download_button("The script", again, f"{main.name}.py", "text/x-python", width="stretch")
     third.download_button(
-        say("A notebook"),
+        "A notebook",
         notebooks.of_run(main.record.exported()),
         f"{main.name}.ipynb",
         "application/x-ipynb+json",
         width="stretch",
     )
-    with fourth.popover(say("Share link"), width="stretch"):
+    with fourth.popover("Share link", width="stretch"):
         st.code(address(), language=None, wrap_lines=True)
-        st.caption(
-            say("Holds data set, algorithm, ε, δ and seed. Whoever opens it sees this result.")
-        )
-    with st.expander(say("The script")):
+        st.caption("Holds data set, algorithm, ε, δ and seed. Whoever opens it sees this result.")
+    with st.expander("The script"):
         st.code(again, language="python")

@@ -7,12 +7,10 @@ from typing import Any
 import streamlit as st
 
 from dpmf_core import algorithms
-from dpmf_core.language import phrase
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import Point
 from pages.kit.choice import Choice, SampleChoice
-from pages.kit.language import say
 
 Story = dict[str, Any]  # what a component draws
 Anything = Choice | SampleChoice
@@ -20,11 +18,9 @@ Anything = Choice | SampleChoice
 
 def remember(page: str, choice: Anything, story: Story) -> None:
     """Keep what is drawn, for as long as the next result is being computed."""
-    description = phrase(
-        "{title} at ε = {epsilon} on {data}",
-        title=phrase(algorithms.find(choice.algorithm).title),
-        epsilon=budget_text(choice.epsilon),
-        data=phrase(choice.entry.title),
+    description = (
+        f"{algorithms.find(choice.algorithm).title} at ε = {budget_text(choice.epsilon)} on"
+        f" {choice.entry.title}"
     )
     st.session_state[f"{page}.story"] = (description, story)
 
@@ -35,7 +31,7 @@ def before(page: str) -> Story | None:
     if previous is None:
         return None
     description, story = previous
-    sentence = say("This is still {named}; what you chose is not there yet.", named=description)
+    sentence = f"This is still {description}; what you chose is not there yet."
     return story | {"stale": True, "words": story["words"] | {"stale": sentence}}
 
 
@@ -44,7 +40,7 @@ def before(page: str) -> Story | None:
 
 def twin_title(algorithm: str) -> str:
     """What the method without privacy is called."""
-    return phrase(algorithms.find(algorithms.find(algorithm).twin).title)
+    return algorithms.find(algorithms.find(algorithm).twin).title
 
 
 def headline(choice: Anything, point: Point, title: str, clause: str, each: str = "") -> str:
@@ -54,37 +50,21 @@ def headline(choice: Anything, point: Point, title: str, clause: str, each: str 
     """
     draws = of_draws(len(point.beside) or DRAWS)
     if choice.calibration == "source" and point.prices:
-        return phrase(
-            "At the source's ε = {epsilon}{each}, truly {truly}, {title} {found}{draws}",
-            epsilon=budget_text(point.epsilon),
-            each=each,
-            truly=epsilon_text(point.prices[0]),
-            title=phrase(title),
-            found=clause,
-            draws=draws,
+        return (
+            f"At the source's ε = {budget_text(point.epsilon)}{each}, truly"
+            f" {epsilon_text(point.prices[0])}, {title} {clause}{draws}"
         )
     return proved_headline(point.epsilon, title, clause, draws)
 
 
 def proved_headline(epsilon: float, title: str, clause: str, draws: str = "") -> str:
     """The headline of an epsilon. draws: which there are, where some are missing."""
-    return phrase(
-        "At ε = {epsilon}, {title} {found}{draws}",
-        epsilon=budget_text(epsilon),
-        title=phrase(title),
-        found=clause,
-        draws=draws,
-    )
+    return f"At ε = {budget_text(epsilon)}, {title} {clause}{draws}"
 
 
 def unproved_headline(title: str, clause: str, draws: str = "") -> str:
     """The headline where epsilon promises nothing."""
-    return phrase(
-        "With nothing proved, {title} {found}{draws}",
-        title=phrase(title),
-        found=clause,
-        draws=draws,
-    )
+    return f"With nothing proved, {title} {clause}{draws}"
 
 
 def of_draws(count: int) -> str:
@@ -92,8 +72,8 @@ def of_draws(count: int) -> str:
     if count >= DRAWS:
         return ""
     if count == 1:
-        return phrase(", in the first draw")
-    return phrase(", in {count} of {every} draws", count=count, every=DRAWS)
+        return ", in the first draw"
+    return f", in {count} of {DRAWS} draws"
 
 
 def purchase_text(choice: Anything, point: Point) -> str:
@@ -102,9 +82,5 @@ def purchase_text(choice: Anything, point: Point) -> str:
         return ""
     prices = ", ".join(epsilon_text(price) for price in point.prices)
     if len(point.prices) == 1:
-        return phrase("Bought: 1 draw, with an ε of its own of {prices}", prices=prices)
-    return phrase(
-        "Bought: {count} draws, with an ε of its own of {prices}",
-        count=len(point.prices),
-        prices=prices,
-    )
+        return f"Bought: 1 draw, with an ε of its own of {prices}"
+    return f"Bought: {len(point.prices)} draws, with an ε of its own of {prices}"

@@ -11,17 +11,15 @@ from pydantic import TypeAdapter, ValidationError
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Budget
 from dpmf_core.runs.sweep import typed_parameters
 from dpmf_core.teaching.glossary import linked
 from pages.kit import lesson, links
-from pages.kit.language import say
 
 
 def _value_text(value: Any) -> str:
     if isinstance(value, bool):
-        return say("on") if value else say("off")
+        return "on" if value else "off"
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
@@ -33,9 +31,9 @@ def _label(title: str) -> str:
 def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> Any:
     """The widget of one schema property; None means: as recommended."""
     label, text, hint = (
-        _label(say(str(field.get("title", name)))),
-        linked(say(field.get("description") or "")) or None,
-        say("recommended: {value}", value=_value_text(recommendation)),
+        _label(str(field.get("title", name))),
+        linked(field.get("description") or "") or None,
+        f"recommended: {_value_text(recommendation)}",
     )
     if field.get("type") == "boolean":
         choice = st.selectbox(
@@ -46,7 +44,6 @@ def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> 
             key=key,
             persist_state="session",
             help=text,
-            format_func=say,
         )
         return None if choice is None else choice == "on"
     if "enum" in field:
@@ -85,12 +82,9 @@ def _read_from_address(kind: type[Algorithm], key: str, name: str) -> None:
     try:
         value = TypeAdapter(info.rebuild_annotation()).validate_python(text)
     except ValidationError as error:
-        complaint = phrase(
-            "'p.{name}' in the link cannot be used ({reason}); got '{got}'. The recommended value"
-            " is used instead.",
-            name=name,
-            reason=error.errors()[0]["msg"],
-            got=text[:40],
+        complaint = (
+            f"'p.{name}' in the link cannot be used ({error.errors()[0]['msg']}); got"
+            f" '{text[:40]}'. The recommended value is used instead."
         )
         st.session_state.setdefault("sidebar.complaints", []).append(complaint)
         st.session_state[key] = None
@@ -114,9 +108,7 @@ def _of_lesson(kind: type[Algorithm]) -> dict[str, Any]:
     }
     if not lesson.is_hidden("parameters"):
         values = ", ".join(f"{name} {text}" for name, text in texts.items())
-        st.caption(
-            say("Fixed by the lesson: {values}.", values=values or phrase("all as recommended"))
-        )
+        st.caption(f"Fixed by the lesson: {values or 'all as recommended'}.")
     return typed_parameters(kind, texts)
 
 

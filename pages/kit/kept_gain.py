@@ -4,24 +4,20 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dpmf_core.language import phrase
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.gain import Keeping, KeptGain, first_keeping
 from dpmf_core.runs.needed_epsilon import NeededEpsilon
-from pages.kit.language import say
 from pages.kit.session_widgets import bind
 
 USUAL = 80  # percent
-BETWEEN = phrase(
-    "≈: read between two measured ε, along log ε. Nothing is said beyond what was measured."
-)
+BETWEEN = "≈: read between two measured ε, along log ε. Nothing is said beyond what was measured."
 
 
 def percent(key: str) -> int:
     """The box for the wanted share, in percent; it keeps its value while its page is away."""
     st.session_state.setdefault(key, USUAL)
     box = st.number_input(
-        say("Share of the gain to keep, in percent"),
+        "Share of the gain to keep, in percent",
         1,
         100,
         **bind(key),
@@ -39,16 +35,15 @@ def answer(line: Sequence[KeptGain], target: int) -> tuple[str, str]:
     keeping = first_keeping(line, target / 100)
     if keeping.median is None:
         top = max(line, key=lambda it: it.median)
-        return phrase("no ε up to {most} does", most=budget_text(line[-1].epsilon)), phrase(
-            "; the most is {share:.0%}, at ε = {epsilon}",
-            share=top.median,
-            epsilon=budget_text(top.epsilon),
+        return (
+            f"no ε up to {budget_text(line[-1].epsilon)} does",
+            f"; the most is {top.median:.0%}, at ε = {budget_text(top.epsilon)}",
         )
     if keeping.median.is_first:
-        least = phrase("ε = {epsilon} does", epsilon=epsilon(keeping.median))
-        return least, phrase(", the smallest that was measured")
+        least = f"ε = {epsilon(keeping.median)} does"
+        return least, ", the smallest that was measured"
     about = "=" if keeping.median.is_measured else "≈"
-    value = phrase("ε {about} {epsilon}", about=about, epsilon=epsilon(keeping.median))
+    value = f"ε {about} {epsilon(keeping.median)}"
     return value, _range(keeping, line)
 
 
@@ -66,6 +61,6 @@ def _range(keeping: Keeping, line: Sequence[KeptGain]) -> str:
     """By the best draws and by the worst, where they differ."""
     if keeping.best is None or keeping.median == keeping.best == keeping.worst:
         return ""
-    beyond = phrase("more than {epsilon}", epsilon=budget_text(line[-1].epsilon))
+    beyond = f"more than {budget_text(line[-1].epsilon)}"
     worst = beyond if keeping.worst is None else epsilon(keeping.worst)
-    return phrase(", {best} to {worst} over draws", best=epsilon(keeping.best), worst=worst)
+    return f", {epsilon(keeping.best)} to {worst} over draws"

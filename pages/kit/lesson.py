@@ -5,15 +5,14 @@ session reaches and answers is kept by the server.
 import streamlit as st
 
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.serving import class_records
 from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, sequence_of
-from pages.kit import language, links
+from pages.kit import links
 from pages.kit.page_table import BY_ID
 
 NAME, SEAT = "class", "seat"  # of the parameters in the address
 # what stays in a session that goes from one page of a lesson to the next, by how its keys begin
-STAYS = ("lesson.", "language", "visitor.", "data.", "runs.")
+STAYS = ("lesson.", "visitor.", "data.", "runs.")
 
 
 def current() -> LessonLink | None:
@@ -41,11 +40,8 @@ def _check_pages(sequence: LessonSequence) -> LessonSequence:
     for link in sequence.steps:
         if link.page not in BY_ID or not BY_ID[link.page].in_lessons:
             raise BadInput(
-                phrase(
-                    "The lesson of this link is on a page that is not here: '{page}'. The page is"
-                    " shown as it always is.",
-                    page=link.page,
-                )
+                f"The lesson of this link is on a page that is not here: '{link.page}'. The"
+                " page is shown as it always is."
             )
     return sequence
 
@@ -58,8 +54,6 @@ def _begin(sequence: LessonSequence, token: str) -> None:
     state["lesson.sequence"], state["lesson.token"] = sequence, token
     state["lesson.seat"] = seat if answers is not None else class_records.new_seat()
     state["lesson.answers"] = answers or {}
-    if sequence.language:
-        state[language.KEY] = sequence.language
     opened_pages = [
         place for place in range(len(sequence.steps)) if f"{place}.opened" in (answers or {})
     ]
@@ -92,7 +86,7 @@ def address() -> dict[str, str]:
     own = (
         {NAME: state["lesson.token"], SEAT: state["lesson.seat"]} if "lesson.token" in state else {}
     )
-    return own | {language.NAME: language.current()} | link.query
+    return own | link.query
 
 
 # ---- what it fixes -------------------------------------------------------------------------------

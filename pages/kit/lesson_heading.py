@@ -9,14 +9,13 @@ from dpmf_core.serving.class_records import LONGEST
 from dpmf_core.serving.lesson_links import LessonLink, LessonSequence
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import lesson, safe_text
-from pages.kit.language import say
 from pages.kit.safe_text import escape_letters
 
 
 def draw() -> None:
     """Title and question, above the page; or why there is no lesson."""
     if complaint := st.session_state.get("lesson.complaint"):
-        st.warning(safe_text.escape(say(complaint)))
+        st.warning(safe_text.escape(complaint))
     link: LessonLink | None = st.session_state.get("lesson.link")
     if link is None:
         return
@@ -28,7 +27,7 @@ def draw() -> None:
         if sequence is not None and several:
             _draw_way(sequence)
         if link.title or link.question:
-            title = escape_letters(link.title) or say("Lesson")
+            title = escape_letters(link.title) or "Lesson"
             st.markdown(f":material/school: **{title}**  \n{escape_letters(link.question)}")
         if sequence is not None and link.question and link.page != "lessons":
             _draw_answer_box()
@@ -38,16 +37,9 @@ def _draw_way(sequence: LessonSequence) -> None:
     """Where in the sequence the session is, and the buttons that lead back and on."""
     place, last = lesson.place(), len(sequence.steps) - 1
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(
-            say(
-                "{title} · page {place} of {pages}",
-                title=escape_letters(sequence.title) or say("Lesson"),
-                place=place + 1,
-                pages=last + 1,
-            )
-        )
+        st.caption(f"{escape_letters(sequence.title) or 'Lesson'} · page {place + 1} of {last + 1}")
         st.button(
-            say("Back"),
+            "Back",
             key="lesson.back",
             on_click=lesson.go,
             args=(place - 1,),
@@ -55,13 +47,13 @@ def _draw_way(sequence: LessonSequence) -> None:
         )
         if place < last:
             st.button(
-                say("Next page"),
+                "Next page",
                 key="lesson.next",
                 type="primary",
                 on_click=lesson.go,
                 args=(place + 1,),
             )
-        elif st.button(say("Finish"), key="lesson.finish", type="primary"):
+        elif st.button("Finish", key="lesson.finish", type="primary"):
             st.session_state["lesson.finished"] = True
     if place == last and st.session_state.get("lesson.finished"):
         _draw_end(sequence)
@@ -70,13 +62,11 @@ def _draw_way(sequence: LessonSequence) -> None:
 def _draw_answer_box() -> None:
     answers = lesson.answers()
     if "answer" in answers:
-        st.caption(say("Your answer: {answer}", answer=escape_letters(answers["answer"])))
+        st.caption(f"Your answer: {escape_letters(answers['answer'])}")
         return
     with st.form("lesson.answering", border=False):
-        text = st.text_area(
-            say("Your answer"), key=f"lesson.text.on{lesson.place()}", max_chars=LONGEST
-        )
-        submitted = st.form_submit_button(say("Send"))
+        text = st.text_area("Your answer", key=f"lesson.text.on{lesson.place()}", max_chars=LONGEST)
+        submitted = st.form_submit_button("Send")
     if submitted and text.strip():
         lesson.note("answer", text.strip())
         st.rerun()
@@ -87,7 +77,7 @@ def draw_notice() -> None:
     """Who will read an answer."""
     sequence = lesson.sequence()
     if sequence is not None and sequence.gathers:
-        st.caption(say("Your teacher sees the answers of the class, without names."))
+        st.caption("Your teacher sees the answers of the class, without names.")
 
 
 def missing(sequence: LessonSequence) -> list[int]:
@@ -110,12 +100,7 @@ def steps_of(link: LessonLink) -> tuple[str, ...]:
 def _draw_end(sequence: LessonSequence) -> None:
     """The code of whoever has answered everything; else what is missing."""
     if pages := missing(sequence):
-        st.warning(
-            say(
-                "Something is still to be answered on page {pages}.",
-                pages=", ".join(map(str, pages)),
-            )
-        )
+        st.warning(f"Something is still to be answered on page {', '.join(map(str, pages))}.")
         return
     state = st.session_state
     if "lesson.code" not in state:
@@ -139,7 +124,7 @@ def _predictions(sequence: LessonSequence) -> tuple[int, int]:
 
 def draw_code(code: str) -> None:
     st.success(
-        say("Done. This code says so to your teacher. Your name is not in it."),
+        "Done. This code says so to your teacher. Your name is not in it.",
         icon=":material/check:",
     )
     st.code(code, language=None, wrap_lines=True)

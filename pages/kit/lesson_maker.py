@@ -8,7 +8,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 import dpmf_datasets as datasets
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.serving import signing
 from dpmf_core.serving.lesson_links import (
     CONTROLS,
@@ -20,7 +19,6 @@ from dpmf_core.serving.lesson_links import (
 )
 from pages.kit import lesson, links, safe_text, sidebar_values
 from pages.kit.components import copy_link, scroll_here
-from pages.kit.language import say
 from pages.kit.page_table import Page
 from pages.kit.safe_text import escape_letters
 
@@ -30,11 +28,11 @@ LAST_SEQUENCE = "lesson.made"  # in the session: what was made there last
 TURNS = "lesson.turns"  # in the session: how often the button was pressed
 PRESSED_BUTTON = "lesson.pressed"  # in the session: the key of a button of the form
 WAYS: dict[str, tuple[str, Literal["primary", "secondary"]]] = {
-    "lesson.make": (phrase("Make it"), "primary"),
-    "lesson.add": (phrase("Add to a sequence"), "secondary"),
+    "lesson.make": ("Make it", "primary"),
+    "lesson.add": ("Add to a sequence", "secondary"),
 }
-ONLY_EPSILON, EVERYTHING = phrase("only ε"), phrase("everything")
-NOTHING, AS_CHOSEN = phrase("nothing"), phrase("as I choose")
+ONLY_EPSILON, EVERYTHING = "only ε", "everything"
+NOTHING, AS_CHOSEN = "nothing", "as I choose"
 MAY_CHANGE = (ONLY_EPSILON, EVERYTHING, NOTHING, AS_CHOSEN)
 
 
@@ -43,7 +41,7 @@ def draw(page: Page, button: DeltaGenerator, panel: DeltaGenerator) -> None:
     page is drawn, when its address says all that the page shows.
     """
     button.button(
-        say("Make a lesson link"),
+        "Make a lesson link",
         key="lesson.open",
         icon=":material/school:",
         on_click=_open,
@@ -59,22 +57,18 @@ def draw(page: Page, button: DeltaGenerator, panel: DeltaGenerator) -> None:
 
 def _draw_form(page: Page) -> None:
     left, right = st.columns([6, 1], vertical_alignment="center")
-    left.header(say("Make a lesson link"), anchor=False)
-    right.button(say("Close"), key="lesson.close", on_click=_close, width="stretch")
+    left.header("Make a lesson link", anchor=False)
+    right.button("Close", key="lesson.close", on_click=_close, width="stretch")
     if page.data_kind is not None and datasets.is_own(sidebar_values.value("data")):
         st.warning(
-            say(
-                "This page shows data that you brought, and a link cannot carry a file: whoever"
-                " opened it would see other data. Choose a data set that this server has, in the"
-                " sidebar, and make the link then. Your data stay where they are."
-            )
+            "This page shows data that you brought, and a link cannot carry a file: whoever"
+            " opened it would see other data. Choose a data set that this server has, in the"
+            " sidebar, and make the link then. Your data stay where they are."
         )
         return
     st.caption(
-        say(
-            "Whoever opens it sees this page with the values of now; locked controls cannot be"
-            " moved, hidden ones are not shown."
-        )
+        "Whoever opens it sees this page with the values of now; locked controls cannot be"
+        " moved, hidden ones are not shown."
     )
     parts, gathers = _ask(page)
     try:
@@ -84,7 +78,7 @@ def _draw_form(page: Page) -> None:
     if pages():
         links.to(
             "lessons",
-            say("The sequence has {count} pages: arrange it", count=len(pages())),
+            f"The sequence has {len(pages())} pages: arrange it",
             {"view": "teachers"},
         )
 
@@ -111,7 +105,7 @@ def _make(link: LessonLink, gathers: bool) -> None:
     """The buttons, and the links that were made last while they say what the form says."""
     with st.container(horizontal=True):
         for key, (words, kind) in WAYS.items():
-            st.button(say(words), key=key, type=kind, on_click=_press, args=(key,))
+            st.button(words, key=key, type=kind, on_click=_press, args=(key,))
     button_key = st.session_state.pop(PRESSED_BUTTON, None)
     if button_key == "lesson.make":
         st.session_state[LAST_SEQUENCE] = LessonSequence.parse(steps=(link,), gathers=gathers)
@@ -123,23 +117,21 @@ def _make(link: LessonLink, gathers: bool) -> None:
     if sequence.steps == (link,) and sequence.gathers == gathers:
         show_links(sequence)
     else:
-        st.caption(say("Something was changed since the link was made: make it again."))
+        st.caption("Something was changed since the link was made: make it again.")
 
 
 def _ask(page: Page) -> tuple[dict[str, object], bool]:
     """What the link is to hold, and whether answers are gathered."""
     left, right = st.columns(2, gap="large")
     with left:
-        title = st.text_input(
-            say("Title"), key="lesson.title", max_chars=120, persist_state="session"
-        )
+        title = st.text_input("Title", key="lesson.title", max_chars=120, persist_state="session")
         question = st.text_area(
-            say("Question"), key="lesson.question", max_chars=600, persist_state="session"
+            "Question", key="lesson.question", max_chars=600, persist_state="session"
         )
     with right:
         locked_controls, hidden_controls = _ask_locks(page)
         gathers = st.toggle(
-            say("Gather answers for a class view"),
+            "Gather answers for a class view",
             True,
             key="lesson.gathers",
             persist_state="session",
@@ -159,25 +151,24 @@ def _ask_locks(page: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
     has_epsilon = page.data_kind is not None and "eps" not in page.unused
     choices = [it for it in MAY_CHANGE if it != ONLY_EPSILON or has_epsilon]
     choice = st.radio(
-        say("What the class may change"),
+        "What the class may change",
         choices,
         key="lesson.may_change",
         horizontal=True,
-        format_func=say,
     )
     if choice == AS_CHOSEN:
-        locked_controls = _ask_controls(say("Locked"), "lesson.locked", ["data", "algo", "seed"])
-        return locked_controls, _ask_controls(say("Hidden"), "lesson.hidden", [])
+        locked_controls = _ask_controls("Locked", "lesson.locked", ["data", "algo", "seed"])
+        return locked_controls, _ask_controls("Hidden", "lesson.hidden", [])
     if choice == EVERYTHING:
         return (), ()
     controls = tuple(it for it in CONTROLS if it != "eps" or choice != ONLY_EPSILON)
-    out_of_sight = st.toggle(say("Hide what is locked"), key="lesson.hide")
+    out_of_sight = st.toggle("Hide what is locked", key="lesson.hide")
     return ((), controls) if out_of_sight else (controls, ())
 
 
 def _ask_controls(label: str, key: str, first: list[str]) -> tuple[str, ...]:
     selection = st.multiselect(
-        label, list(CONTROLS), first, key=key, format_func=lambda name: say(CONTROLS[name])
+        label, list(CONTROLS), first, key=key, format_func=lambda name: CONTROLS[name]
     )
     return tuple(selection)
 
@@ -193,9 +184,9 @@ def pages() -> list[LessonLink]:
 def add(link: LessonLink) -> None:
     """One page more. Raises BadInput beyond the most."""
     if len(pages()) >= MOST_STEPS:
-        raise BadInput(phrase("A sequence has at most {most} pages.", most=MOST_STEPS))
+        raise BadInput(f"A sequence has at most {MOST_STEPS} pages.")
     pages().append(link)
-    st.success(say("Added as page {place}.", place=len(pages())))
+    st.success(f"Added as page {len(pages())}.")
 
 
 def address(token: str, name: str = lesson.NAME, **more: str) -> str:
@@ -207,21 +198,21 @@ def address(token: str, name: str = lesson.NAME, **more: str) -> str:
 def show_links(sequence: LessonSequence) -> None:
     """The links of a sequence: for the class, in a frame of a course site, for the teacher."""
     token = link_token(sequence)
-    st.markdown(say("**For the class**"))
+    st.markdown("**For the class**")
     copy_link.draw("lesson.copy.class", address(token))
     if sequence.gathers:
-        st.markdown(say("**For you alone: the class view**"))
+        st.markdown("**For you alone: the class view**")
         teacher = address(link_token(sequence, TEACHER), "teach")
         here = (st.context.url or "").split("?")[0].rstrip("/")
         copy_link.draw("lesson.copy.teacher", teacher.replace(here, _lessons(here), 1))
-    with st.expander(say("In a frame of a course site")):
+    with st.expander("In a frame of a course site"):
         frame = escape_frame(address(token, embed="true"))
         st.code(frame, language="html", wrap_lines=True)
         st.caption(
-            say("Whoever runs this server must name the course site in DPMF_EMBED_IN beforehand.")
+            "Whoever runs this server must name the course site in DPMF_EMBED_IN beforehand."
         )
     if not signing.key_is_lasting():
-        st.warning(escape_letters(say(signing.WARNING)))
+        st.warning(escape_letters(signing.WARNING))
 
 
 def _lessons(here: str) -> str:

@@ -18,7 +18,6 @@ from pages.kit import (
     sidebar,
     sidebar_epsilon,
 )
-from pages.kit.language import say
 from pages.server import sessions, turns, visitor
 from pages.tradeoff import controls
 
@@ -34,8 +33,8 @@ def _require_login() -> None:
     has not used it.
     """
     if visitor.login_needed() and not visitor.logged_in():
-        st.title(say("What privacy costs"), anchor=False)
-        st.button(say("Log in"), type="primary", on_click=st.login)
+        st.title("What privacy costs", anchor=False)
+        st.button("Log in", type="primary", on_click=st.login)
         st.stop()
 
 
@@ -69,7 +68,7 @@ def _navigate(open_to: dict[str, page_table.Page], front: dict[str, str], visibl
         inside = it.section in page_table.SECTIONS
         streamlit_pages[it.id] = st.Page(
             it.script,
-            title=say(it.section if inside else it.title),
+            title=it.section if inside else it.title,
             icon=page_table.SECTIONS[it.section].material_icon if inside else it.material_icon,
             url_path=it.id,
             default=it.id == page_table.HOME,
@@ -96,13 +95,13 @@ def _draw_row(open_to: dict[str, page_table.Page], page: page_table.Page) -> Non
         return
     with st.container(horizontal=True, gap="xsmall", key="navigation.row"):
         for it in together:
-            st.page_link(streamlit_pages[it.id], label=say(it.title), icon=it.material_icon)
+            st.page_link(streamlit_pages[it.id], label=it.title, icon=it.material_icon)
 
 
 def _tab_title(page: page_table.Page) -> str:
     if page.id == page_table.HOME:
         return PRODUCT
-    return f"{say(page.title)} · {PRODUCT}"
+    return f"{page.title} · {PRODUCT}"
 
 
 def _draw(page: page_table.Page) -> None:
@@ -117,7 +116,7 @@ def _draw(page: page_table.Page) -> None:
     maker = st.container()  # of a lesson link, in full width above the page
     run_progress.begin()
     if words := data_sets.why_unsuited(page):
-        st.title(say(page.title), anchor=False)
+        st.title(page.title, anchor=False)
         st.warning(safe_text.escape(words))
     else:
         streamlit_pages[page.id].run()
@@ -141,12 +140,10 @@ if lesson_link is not None and name != lesson_link.page:
     st.switch_page(streamlit_pages[lesson_link.page], query_params=lesson.address())
 sessions.note(name)
 if _needs_lesson(name):
-    st.title(say("Open a lesson link"), anchor=False)
+    st.title("Open a lesson link", anchor=False)
     st.write(
-        say(
-            "On this server this page is opened by a lesson link. Whoever runs this server set"
-            " that. Ask whoever teaches here for one."
-        )
+        "On this server this page is opened by a lesson link. Whoever runs this server set"
+        " that. Ask whoever teaches here for one."
     )
     st.stop()
 with asking(who), turns.drawing():

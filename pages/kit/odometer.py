@@ -12,7 +12,6 @@ import streamlit as st
 from dpmf_core import algorithms
 from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.privacy import default_delta, neighbours
 from dpmf_core.privacy.accounts import Account
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
@@ -22,39 +21,38 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of, charges_of
 from dpmf_core.teaching.glossary import linked
 from pages.kit import data_sets, polling, safe_text
-from pages.kit.language import local_figure, say
 
 Work = Any  # a RunSpec or a Measurement
 LOOK = 1.0  # seconds between looks at an account while runs go on
 # what this session asked for by a button and has not been handed to the engine yet
 BOUGHT_WORK = "odometer.bought"
-NO_PROMISE = phrase(
+NO_PROMISE = (
     "It is the composition of what was drawn. Read off after results were seen, and with the next"
     " run chosen in their light, it is no guarantee by itself: for one, set a budget before you"
     " begin."
 )
-PROMISE = phrase(
+PROMISE = (
     "The budget is a privacy filter: whatever is chosen next in the light of results, nothing with"
     " an ε is drawn that would exceed it while the file is here. It does not cover what has no ε:"
     " errors on raw data, runs without noise, runs for which nothing is proved."
 )
 
 
-ONE_RUN = phrase(
+ONE_RUN = (
     "Errors of {count} run were computed on the raw data, for your eyes: they have no ε, and the"
     " total does not cover them."
 )
-SOME_RUNS = phrase(
+SOME_RUNS = (
     "Errors of {count} runs were computed on the raw data, for your eyes: they have no ε, and the"
     " total does not cover them."
 )
 STATES = {
-    "running": phrase("running"),
-    "finished": phrase("finished"),
-    "cancelled": phrase("cancelled"),
-    "failed": phrase("failed"),
+    "running": "running",
+    "finished": "finished",
+    "cancelled": "cancelled",
+    "failed": "failed",
 }
-FIRST = (phrase("Run"), phrase("This run"))  # what a page is about
+FIRST = ("Run", "This run")  # what a page is about
 
 
 def is_private(work: Work) -> bool:
@@ -133,12 +131,12 @@ def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) ->
     if not parts:
         return
     with st.container(border=True):
-        st.markdown(linked(say("**Your data are private: nothing is trained on them unasked.**")))
+        st.markdown(linked("**Your data are private: nothing is trained on them unasked.**"))
         columns = st.columns(min(len(parts), 2))
         for place, (title, works) in enumerate(parts.items()):
-            many = say(title)
+            many = title
             if len(works) > 1:
-                many = say("{what} ({count} runs)", what=phrase(title), count=len(works))
+                many = f"{title} ({len(works)} runs)"
             with columns[place % len(columns)]:
                 _button(f"{page}.buy.{title}", many, works, primary=title in FIRST)
 
@@ -153,10 +151,10 @@ def _part(name: str, work: Work, specs: Mapping[str, Work]) -> str:
     if name == "main":
         return FIRST[1]
     if work.seed != main.seed:
-        return phrase("Further draws of each")
+        return "Further draws of each"
     if issubclass(algorithms.find(work.algorithm), algorithms.PrivateAlgorithm):
-        return phrase("Other private methods")
-    return phrase("Without privacy")
+        return "Other private methods"
+    return "Without privacy"
 
 
 def _button(key: str, title: str, works: Sequence[Work], primary: bool) -> None:
@@ -180,12 +178,8 @@ def price_text(account: Account, charges: Sequence[Charge]) -> str:
     """What the charges add: total ε 2.00 → 2.83, or that they have none."""
     before, after = account.total, account.after(charges)
     if not _draws(charges):
-        return say("no ε of its own, total stays {epsilon}", epsilon=epsilon_text(before.epsilon))
-    return say(
-        "total ε {before} → {after}",
-        before=epsilon_text(before.epsilon),
-        after=epsilon_text(after.epsilon),
-    )
+        return f"no ε of its own, total stays {epsilon_text(before.epsilon)}"
+    return f"total ε {epsilon_text(before.epsilon)} → {epsilon_text(after.epsilon)}"
 
 
 def _draws(charges: Sequence[Charge]) -> bool:
@@ -194,9 +188,9 @@ def _draws(charges: Sequence[Charge]) -> bool:
 
 
 def _price_caption(account: Account, charges: Sequence[Charge]) -> str:
-    raw = say("Its errors are computed on raw data and have no ε.")
+    raw = "Its errors are computed on raw data and have no ε."
     if not _draws(charges):
-        open_ = say("Raw: nothing limits what the result tells about one person.")
+        open_ = "Raw: nothing limits what the result tells about one person."
         return f"{open_} {raw}"
     return f"{terms(account.after(charges))} {raw}"
 
@@ -220,11 +214,11 @@ def label(title: str, work: Work, times: int = 1) -> str:
         return title
     price = price_text(account, charges_of([work]) * times)
     if times > 1:
-        return say("{what}: {price} at most", what=title, price=price)
+        return f"{title}: {price} at most"
     return f"{title}: {price}"
 
 
-TRAINING = phrase(
+TRAINING = (
     "Looking for stored runs; what is not there is trained. The privacy card below needs no data"
     " and already holds."
 )
@@ -235,11 +229,11 @@ def opening_text(page: str, otherwise: str = TRAINING) -> str:
     private.
     """
     if st.session_state.get(f"{page}.withheld"):
-        return say(
+        return (
             "Nothing has been trained: your data are private. Each button says what it would cost;"
             " privacy cards need no data and already hold."
         )
-    return say(otherwise)
+    return otherwise
 
 
 # ---- the one figure ------------------------------------------------------------------------------
@@ -248,13 +242,10 @@ def opening_text(page: str, otherwise: str = TRAINING) -> str:
 def terms(total: Total) -> str:
     """Under which the total is meant."""
     if total.delta is None:
-        return say("ε in total, per {unit}.", unit=phrase(total.unit))
-    return say(
-        "ε in total: δ = {delta}, per {unit}, {relation}, {rule}.",
-        delta=delta_text(total.delta),
-        unit=phrase(total.unit),
-        relation=neighbours(total.unit, total.relation),
-        rule=phrase(total.rule),
+        return f"ε in total, per {total.unit}."
+    return (
+        f"ε in total: δ = {delta_text(total.delta)}, per {total.unit},"
+        f" {neighbours(total.unit, total.relation)}, {total.rule}."
     )
 
 
@@ -280,19 +271,17 @@ def _panel(account: Account, where: str, units: int, goes_on: bool) -> None:
         st.rerun()
     total, budget = account.total, account.budget
     total_text = epsilon_text(total.epsilon)
-    headline = say("**Drawn from these data so far: ε = {epsilon}**", epsilon=total_text)
+    headline = f"**Drawn from these data so far: ε = {total_text}**"
     if budget:
-        headline = say(
-            "**Drawn from these data so far: ε = {epsilon} of {budget}**",
-            epsilon=total_text,
-            budget=epsilon_text(budget.epsilon),
+        headline = (
+            f"**Drawn from these data so far: ε = {total_text} of {epsilon_text(budget.epsilon)}**"
         )
     st.markdown(linked(headline))
-    plan = f" {say('Of what is running the whole plan counts.')}" if goes_on else ""
+    plan = " Of what is running the whole plan counts." if goes_on else ""
     st.caption(terms(total) + plan)
-    with st.popover(say("What it is made of"), width="stretch"):
+    with st.popover("What it is made of", width="stretch"):
         _draw_account(account, total)
-        st.caption(linked(say(PROMISE if budget else NO_PROMISE)))
+        st.caption(linked(PROMISE if budget else NO_PROMISE))
         _budget(account, where, units)
 
 
@@ -301,15 +290,13 @@ def table(lines: Sequence[Line]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                say("what"): say(line.title),
-                say("times"): line.times,
-                say("ε each"): _epsilon_or_none(
-                    line.each, line.unit if line.together is None else ""
-                ),
-                say("ε together"): _epsilon_or_none(line.together, ""),
-                say("state"): say(STATES.get(line.state, line.state)),
-                say("first (UTC)"): _minute(line.first),
-                say("last (UTC)"): _minute(line.last),
+                "what": line.title,
+                "times": line.times,
+                "ε each": _epsilon_or_none(line.each, line.unit if line.together is None else ""),
+                "ε together": _epsilon_or_none(line.together, ""),
+                "state": STATES.get(line.state, line.state),
+                "first (UTC)": _minute(line.first),
+                "last (UTC)": _minute(line.last),
             }
             for line in lines
         ]
@@ -322,26 +309,24 @@ def _minute(moment: str) -> str:
 
 def _epsilon_or_none(epsilon: float | None, unit: str) -> str:
     if epsilon is None:
-        return say("none")
+        return "none"
     if not unit:
-        return local_figure(epsilon_text(epsilon))
-    return say("{epsilon} per {unit}", epsilon=epsilon_text(epsilon), unit=phrase(unit))
+        return epsilon_text(epsilon)
+    return f"{epsilon_text(epsilon)} per {unit}"
 
 
 def _draw_account(account: Account, total: Total) -> None:
     lines = account.lines
     if not lines:
-        st.write(say("Nothing was drawn from them yet."))
+        st.write("Nothing was drawn from them yet.")
         return
     safe_text.table(table(lines))
     raw = sum(line.times for line in lines)
-    sentence = say(ONE_RUN if raw == 1 else SOME_RUNS, count=raw)
+    sentence = (ONE_RUN if raw == 1 else SOME_RUNS).format(count=raw)
     if total.n_uncovered:
-        addition = say(
-            "Nor does it cover what {count} of them released: nothing is proved of it for one"
-            " {unit}.",
-            count=total.n_uncovered,
-            unit=phrase(total.unit),
+        addition = (
+            f"Nor does it cover what {total.n_uncovered} of them released: nothing is proved of"
+            f" it for one {total.unit}."
         )
         sentence = f"{sentence} {addition}"
     st.caption(sentence)
@@ -350,19 +335,19 @@ def _draw_account(account: Account, total: Total) -> None:
 def _budget(account: Account, where: str, units: int) -> None:
     """A budget for all that is drawn from the data: set, or taken away."""
     budget = account.budget
-    st.markdown(say("**A budget for everything that is drawn from these data**"))
+    st.markdown("**A budget for everything that is drawn from these data**")
     left, right = st.columns(2)
     epsilon = left.number_input(
-        say("ε, in all"),
+        "ε, in all",
         1e-4,
         1000.0,
         budget.epsilon if budget else None,
         key=f"{where}.budget.epsilon",
         format="%g",
-        placeholder=say("none"),
+        placeholder="none",
     )
     delta = right.number_input(
-        say("δ, in all"),
+        "δ, in all",
         1e-15,
         0.49,
         budget.delta if budget else default_delta(units),
@@ -370,21 +355,19 @@ def _budget(account: Account, where: str, units: int) -> None:
         format="%.1e",
     )
     if st.button(
-        say("Change the budget") if budget else say("Set the budget"),
+        "Change the budget" if budget else "Set the budget",
         key=f"{where}.budget.set",
         disabled=epsilon is None,
         width="stretch",
     ):
         _set(account, epsilon, delta)
     if budget and st.button(
-        say("take it away").capitalize(), key=f"{where}.budget.none", width="stretch"
+        "take it away".capitalize(), key=f"{where}.budget.none", width="stretch"
     ):
         _set(account, None, None)
     st.caption(
-        say(
-            "Runs that do not fit are refused before they draw. A budget that is raised after"
-            " results were seen says nothing about what was chosen by them."
-        )
+        "Runs that do not fit are refused before they draw. A budget that is raised after"
+        " results were seen says nothing about what was chosen by them."
     )
 
 

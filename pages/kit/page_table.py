@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from dpmf_core.language import phrase
 from dpmf_core.registry import by_id
 
 FOLDER = Path(__file__).parents[1]
@@ -72,13 +71,11 @@ class Section:
 
 SECTIONS = by_id(
     (
-        Section("Learn", "school", phrase("Lessons, the words, and what the papers found.")),
-        Section(
-            "Explore", "explore", phrase("Move epsilon and see what happens to recommendations.")
-        ),
-        Section("Choose", "checklist", phrase("An algorithm and an epsilon for data of yours.")),
-        Section("Verify", "verified", phrase("Account for every release, and attack it.")),
-        Section("Work", "work", phrase("What has been computed here.")),
+        Section("Learn", "school", "Lessons, the words, and what the papers found."),
+        Section("Explore", "explore", "Move epsilon and see what happens to recommendations."),
+        Section("Choose", "checklist", "An algorithm and an epsilon for data of yours."),
+        Section("Verify", "verified", "Account for every release, and attack it."),
+        Section("Work", "work", "What has been computed here."),
     )
 )
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpmf_core.language import phrase
 from dpmf_core.papers import source_noise
 from dpmf_core.privacy import Relation
 from dpmf_core.privacy.accounting import epsilon as exactly
@@ -32,7 +31,6 @@ from pages.kit import (
 from pages.kit.choice import SampleChoice
 from pages.kit.comparison import better_method
 from pages.kit.components import matched_parts
-from pages.kit.language import local_figure, say
 from pages.kit.parts_words import Subject
 
 METRIC = "objective"
@@ -111,74 +109,67 @@ def label(choice: SampleChoice, ready: PreparedRun) -> None:
 def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
     """Every method at this epsilon, and the objective by step."""
     page = subject.id
-    lines = comparison.curves(runs, {METRIC: phrase("all samples")}, "objective")
+    lines = comparison.curves(runs, {METRIC: "all samples"}, "objective")
     several = len(lines) > 0 and lines["step"].max() > 1  # one step is no curve
     left, right = st.columns([2, 3] if several else [3, 2], gap="large")
     points = comparison.ladder(runs, "objective")
     with left:
         st.subheader(comparison.heading(selection), anchor=False)
-        objective_text = say(
-            "The objective is what stays unexplained: half the mean squared distance of {a_row}"
-            " from its sum of {many}. Smaller is better. The average {row} alone: {value:.3f}.",
-            a_row=subject.a_row,
-            many=subject.many,
-            row=subject.row,
-            value=runs["main"].record.metric("trivial_objective"),
+        objective_text = (
+            "The objective is what stays unexplained: half the mean squared distance of"
+            f" {subject.a_row} from its sum of {subject.many}. Smaller is better. The average"
+            f" {subject.row} alone: {runs['main'].record.metric('trivial_objective'):.3f}."
         )
         st.caption(f"{objective_text} {comparison.explanation(selection, runs)}")
         alt = "; ".join(
-            say("{name} {value:.4f}", name=name, value=value)
+            f"{name} {value:.4f}"
             for name, value in points.groupby("name")["objective"].median().sort_values().items()
         )
         charts.show(
             comparison_charts.ladder(points, "objective"),
             f"{page}.ladder",
-            say("Objective of each method: {values}", values=alt),
+            f"Objective of each method: {alt}",
             points,
         )
     if not several:
         return
     with right:
-        st.subheader(say("Objective by step"), anchor=False)
-        st.caption(say("Computed on raw data, not released. Further draws are faint."))
+        st.subheader("Objective by step", anchor=False)
+        st.caption("Computed on raw data, not released. Further draws are faint.")
         fig = comparison_charts.steps(
             lines,
             runs["main"].record.metric("trivial_objective"),
             "objective",
-            phrase("the average {row}", row=subject.row),
+            f"the average {subject.row}",
         )
-        alt = say("Objective by step, private beside non-private.")
+        alt = "Objective by step, private beside non-private."
         charts.show(fig, f"{page}.steps", alt, lines)
 
 
 def per_step(page: str, delta: float) -> None:
     """The source's epsilon of a step beside what all steps cost."""
-    st.header(say("What “ε = 0.5” is in the source"), anchor=False)
+    st.header("What “ε = 0.5” is in the source", anchor=False)
     left, right = st.columns(2)
-    label = say("ε of each of two statistics, in each step")
+    label = "ε of each of two statistics, in each step"
     each = left.slider(label, 0.05, 0.99, 0.5, 0.05, key=f"{page}.each")
-    steps = right.slider(say("Steps"), 1, 500, 100, key=f"{page}.steps.claimed")
+    steps = right.slider("Steps", 1, 500, 100, key=f"{page}.steps.claimed")
     own, tight = (
         source_noise.saha(each, delta, steps),
         source_noise.saha(each, delta, steps, tight=True),
     )
-    st.markdown(say("Total ε of the same noise:"))
+    st.markdown("Total ε of the same noise:")
     totals = {
-        say("by the source"): exactly(own.event, delta),
-        say("add/remove"): exactly(tight.event, delta),
-        say("replace-one"): exactly(tight.event, delta, Relation.REPLACE_ONE),
+        "by the source": exactly(own.event, delta),
+        "add/remove": exactly(tight.event, delta),
+        "replace-one": exactly(tight.event, delta, Relation.REPLACE_ONE),
     }
     for column, (title, total) in zip(st.columns(3), totals.items(), strict=True):
-        column.metric(title, local_figure(epsilon_text(total)))
+        column.metric(title, epsilon_text(total))
     st.caption(
-        say(
-            "Saha & Imtiaz 2022 set the noise of two statistics in each step for ε = {each}."
-            " Composed exactly over {steps} steps at δ = {delta}, that noise costs the figures"
-            " above: first with the sensitivities of the source (2/N and 4/N), then with those that"
-            " hold (1/N and 1/N for adding or removing a sample, √2/N and 2/N for replacing one)."
-            " Elsewhere on this page ε is the total, but for the axes of the source's figures.",
-            each=budget_text(each),
-            steps=steps,
-            delta=delta_text(delta),
-        )
+        "Saha & Imtiaz 2022 set the noise of two statistics in each step for ε ="
+        f" {budget_text(each)}. Composed exactly over {steps} steps at δ ="
+        f" {delta_text(delta)}, that noise costs the figures above: first with the"
+        " sensitivities of the source (2/N and 4/N), then with those that hold (1/N and 1/N"
+        " for adding or removing a sample, √2/N and 2/N for replacing one). Elsewhere on this"
+        " page ε is the total, but for the axes of the source's figures."
     )

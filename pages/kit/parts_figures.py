@@ -8,7 +8,6 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dpmf_core.language import phrase
 from dpmf_core.papers import saha_units, source_noise
 from dpmf_core.papers.clauses import Median, Results
 from dpmf_core.papers.figures import Figure
@@ -22,7 +21,6 @@ from dpmf_core.runs.inspection import pairs, shared_words, sheet, topics
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.sweep import Point
 from pages.kit import charts, colours, safe_text
-from pages.kit.language import local_figure, say
 from pages.kit.sweep_frames import Runs
 
 MOST_TOPICS = 10
@@ -32,18 +30,15 @@ MOST_TOPICS = 10
 
 def in_both_units(summaries: Results) -> pd.DataFrame:
     """A row a method: name, id, the published number, its unit, the error here in both units."""
-    ours = [
-        (say("DP-NMF, ε = {epsilon} a step", epsilon=budget_text(at)), PRIVATE, at)
-        for at in EPSILONS
-    ]
-    theirs = [(say("DPNMF, ε = {epsilon}", epsilon=budget_text(at)), DPNMF, at) for at in EPSILONS]
+    ours = [(f"DP-NMF, ε = {budget_text(at)} a step", PRIVATE, at) for at in EPSILONS]
+    theirs = [(f"DPNMF, ε = {budget_text(at)}", DPNMF, at) for at in EPSILONS]
     lines: list[tuple[str, str, float | None]] = [
-        (say(ZERO), ZERO, None),
-        (say("NMF, no privacy"), PLAIN, None),
+        (ZERO, ZERO, None),
+        ("NMF, no privacy", PLAIN, None),
         *ours,
-        (say("DPNMF, hardly any noise"), QUIET, None),
+        ("DPNMF, hardly any noise", QUIET, None),
         *theirs,
-        (say(OWN_MEAN), OWN_MEAN, None),
+        (OWN_MEAN, OWN_MEAN, None),
     ]
     published_errors = _published_errors()
     return pd.DataFrame(
@@ -69,16 +64,16 @@ def _published_errors() -> dict[tuple[str, float | None], float]:
 def units_chart(table: pd.DataFrame) -> go.Figure:
     """Every method's error in both units on one logarithmic axis, published numbers as crosses."""
     fig = charts.figure(
-        say("error (logarithmic)"),
+        "error (logarithmic)",
         "",
         height=420,
         xaxis={"type": "log", "tickvals": [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]},
         yaxis={"categoryorder": "array", "categoryarray": table["name"].tolist()[::-1]},
     )
     kinds = (
-        (ROWS, "circle", "blue", say("here, in rows of norm 1")),
-        (STARS, "square", "orange", say("here, in stars")),
-        ("published", "x", "vermilion", say("published, in one column")),
+        (ROWS, "circle", "blue", "here, in rows of norm 1"),
+        (STARS, "square", "orange", "here, in stars"),
+        ("published", "x", "vermilion", "published, in one column"),
     )
     for column, symbol, tint, name in kinds:
         rows = table[table[column].notna()]
@@ -96,7 +91,7 @@ def units_chart(table: pd.DataFrame) -> go.Figure:
 def two_units(key: str, summaries: Results) -> None:
     """Table 4 in both units, as a chart and a table."""
     table = in_both_units(summaries)
-    alt = say(
+    alt = (
         "Error of every method in two units. The published numbers of DP-NMF lie among the errors"
         " in rows of norm 1, those of DPNMF among the errors in stars."
     )
@@ -115,17 +110,13 @@ def _side_by_side(key: str, points: Sequence[Point], runs: Runs) -> tuple[Point,
     """A private run, chosen where there are several, and its twin without privacy."""
     twins = [runs[point.key] for point in points if point.label == PLAIN]
     private = {
-        say(
-            "{method}, ε = {epsilon} a step",
-            method=phrase(point.label),
-            epsilon=budget_text(point.epsilon),
-        ): point
+        f"{point.label}, ε = {budget_text(point.epsilon)} a step": point
         for point in points
         if point.epsilon is not None and point.spec.algorithm == "dp-nmf"
     }
     if not (twins and private):
         return None
-    label = st.selectbox(say("Private"), list(private), key=f"{key}.private")
+    label = st.selectbox("Private", list(private), key=f"{key}.private")
     point = private[label or next(iter(private))]
     return point, runs[point.key], twins[0]
 
@@ -134,9 +125,9 @@ def _draw_words(key: str, figure: Figure, points: Sequence[Point], runs: Runs) -
     """Matched topics as words, and how many of ten words they share at every epsilon."""
     counts = pd.DataFrame(
         {
-            say("method"): say(it.label),
-            say("ε of a step"): it.epsilon,
-            say("words shared of 10"): round(it.median, 1),
+            "method": it.label,
+            "ε of a step": it.epsilon,
+            "words shared of 10": round(it.median, 1),
         }
         for it in beside_plain(shared_words)(points, runs, "")
     )
@@ -149,9 +140,9 @@ def _draw_words(key: str, figure: Figure, points: Sequence[Point], runs: Runs) -
     safe_text.table(
         pd.DataFrame(
             {
-                say("alike"): local_figure(f"{pair.cosine:.0%}"),
-                say("with privacy"): " · ".join(word for word, _ in mine[pair.part]),
-                say("without privacy"): " · ".join(word for word, _ in theirs[pair.partner]),
+                "alike": f"{pair.cosine:.0%}",
+                "with privacy": " · ".join(word for word, _ in mine[pair.part]),
+                "without privacy": " · ".join(word for word, _ in theirs[pair.partner]),
             }
             for pair in pairs(private, plain)[:MOST_TOPICS]
             if pair.partner is not None
@@ -171,13 +162,13 @@ def _draw_sheets(key: str, figure: Figure, points: Sequence[Point], runs: Runs) 
         (
             private,
             [pair.part for pair in matches],
-            phrase("with privacy, {mean:.2f} alike on average", mean=mean),
+            f"with privacy, {mean:.2f} alike on average",
         ),
-        (plain, [pair.partner or 0 for pair in matches], phrase("without, in the same places")),
+        (plain, [pair.partner or 0 for pair in matches], "without, in the same places"),
     )
     for column, (run, order, words) in zip(columns, sides, strict=True):
-        alt = say("{count} parts {words}.", count=len(order), words=words)
-        column.image(sheet(run, order), width="stretch", caption=say(words), alt=alt)
+        alt = f"{len(order)} parts {words}."
+        column.image(sheet(run, order), width="stretch", caption=words, alt=alt)
 
 
 OWN_DRAWINGS = {
@@ -227,13 +218,13 @@ def add_overall_axis(fig: go.Figure, points: Sequence[Point]) -> None:
         hoverinfo="skip",
     )
     ink = {"color": colours.ink()}
-    title = say("total ε of {steps} steps", steps=table["steps"].iloc[0])
+    title = f"total ε of {table['steps'].iloc[0]} steps"
     fig.update_layout(
         margin={"t": 60},
         legend={"y": 1.22},
         xaxis={
             "tickvals": table["step"],
-            "ticktext": [local_figure(f"{at:g}") for at in table["step"]],
+            "ticktext": [f"{at:g}" for at in table["step"]],
         },
         xaxis2={
             "overlaying": "x",
@@ -242,7 +233,7 @@ def add_overall_axis(fig: go.Figure, points: Sequence[Point]) -> None:
             "type": fig.layout.xaxis.type,
             "title": {"text": title, "font": ink},
             "tickvals": table["step"],
-            "ticktext": [local_figure(epsilon_text(total)) for total in table["total"]],
+            "ticktext": [epsilon_text(total) for total in table["total"]],
             "tickfont": ink,
         },
     )
@@ -256,21 +247,19 @@ def show_totals(points: Sequence[Point]) -> None:
     safe_text.table(
         pd.DataFrame(
             {
-                say("ε of a step"): table["step"],
-                say("steps"): table["steps"],
-                say("total ε"): table["total"].map(_total),
-                say("replace-one"): table["replace-one"].map(_total),
-                say("with the source's sensitivities"): table["source"].map(_total),
+                "ε of a step": table["step"],
+                "steps": table["steps"],
+                "total ε": table["total"].map(_total),
+                "replace-one": table["replace-one"].map(_total),
+                "with the source's sensitivities": table["source"].map(_total),
             }
         )
     )
     st.caption(
-        say(
-            "Total ε is exact, for adding or removing a sample, and holds for a random start. With"
-            " the source's start, which is computed from the private data, nothing is proved."
-        )
+        "Total ε is exact, for adding or removing a sample, and holds for a random start. With"
+        " the source's start, which is computed from the private data, nothing is proved."
     )
 
 
 def _total(epsilon: float) -> str:
-    return local_figure(epsilon_text(epsilon))
+    return epsilon_text(epsilon)

@@ -13,7 +13,6 @@ import streamlit as st
 
 from dpmf_core import algorithms
 from dpmf_core.engine.executor import engine
-from dpmf_core.language import phrase
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import references
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, Point, at_epsilon
@@ -76,7 +75,7 @@ def of_grid(
     if plain is None or not by_epsilon or not grid.twin:
         return None
     kind, without = algorithms.find(choice.algorithm), algorithms.find(twin.algorithm)
-    titles = phrase(kind.title), phrase(without.title)
+    titles = kind.title, without.title
     sayings = Sayings(subject, choice, *titles, proved, plain.coherence)
     return {
         "epsilon": choice.epsilon,

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from dpmf_core.language import phrase
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import Point
@@ -11,7 +10,6 @@ from dpmf_core.teaching.glossary import TERMS
 from pages.kit.choice import SampleChoice
 from pages.kit.comparison import gain_kept, median
 from pages.kit.first_view import headline, of_draws, purchase_text, unproved_headline
-from pages.kit.language import figures_in_browser, local_figure, say
 
 
 @dataclass(frozen=True)
@@ -30,19 +28,19 @@ class Subject:
 
 TOPICS = Subject(
     "topics",
-    phrase("Topics"),
-    phrase("topics"),
-    phrase("Topic {number}"),
-    phrase("document"),
-    phrase("a document"),
+    "Topics",
+    "topics",
+    "Topic {number}",
+    "document",
+    "a document",
 )
 PARTS = Subject(
     "faces",
-    phrase("Parts"),
-    phrase("parts"),
-    phrase("Part {number}"),
-    phrase("image"),
-    phrase("an image"),
+    "Parts",
+    "parts",
+    "Part {number}",
+    "image",
+    "an image",
 )
 
 
@@ -66,34 +64,27 @@ class Sayings:
     ) -> tuple[str, str]:
         """shared: how many of a topic's ten words stay, on average."""
         if not point.beside:
-            return self._headline(point, phrase("has found {many}", many=self.subject.many)), ""
-        nothing = phrase(
-            "finds no {many}: it does no better than the average", many=self.subject.many
-        )
+            return self._headline(point, f"has found {self.subject.many}"), ""
+        nothing = f"finds no {self.subject.many}: it does no better than the average"
         sentences = (
             _shared(shared),
             self._error_sentence(point),
             _coherence(coherence, self.coherence),
-            say(purchase_text(self.choice, point)),
+            purchase_text(self.choice, point),
         )
         gain = gain_kept(point.beside, self.without, nothing)
         return self._headline(point, gain), " ".join(filter(None, sentences))
 
     def _headline(self, point: Point, clause: str) -> str:
         if self.proved:
-            return say(headline(self.choice, point, self.title, clause, phrase(" a step")))
-        return say(unproved_headline(self.title, clause, of_draws(len(point.beside) or DRAWS)))
+            return headline(self.choice, point, self.title, clause, " a step")
+        return unproved_headline(self.title, clause, of_draws(len(point.beside) or DRAWS))
 
     def _error_sentence(self, point: Point) -> str:
         private, twin, guess = (share(median(point.beside, place)) for place in range(3))
-        return say(
-            "Unexplained of a typical {row}: {private} with privacy, {twin} without ({without}),"
-            " {guess} by the average {row} alone.",
-            row=self.subject.row,
-            private=private,
-            twin=twin,
-            without=self.without,
-            guess=guess,
+        return (
+            f"Unexplained of a typical {self.subject.row}: {private} with privacy, {twin} without"
+            f" ({self.without}), {guess} by the average {self.subject.row} alone."
         )
 
     def cells(
@@ -103,7 +94,7 @@ class Sayings:
         values = [f"{point.median:.4f}", str(len(point.values)), f"{alike:.2f}"]
         if self.subject is TOPICS:
             values += ["" if it is None else f"{it:.2f}" for it in (shared, coherence)]
-        return [local_figure(it) for it in values]
+        return values
 
 
 def share(objective: float) -> str:
@@ -115,38 +106,31 @@ def share(objective: float) -> str:
 def _shared(shared: float | None) -> str:
     if shared is None:
         return ""
-    return say("Of a topic's ten heaviest words {shared:.1f} stay.", shared=shared)
+    return f"Of a topic's ten heaviest words {shared:.1f} stay."
 
 
 def _coherence(private: float | None, plain: float | None) -> str:
     if private is None or plain is None:
         return ""
-    return say(
-        "Coherence {private:.2f} with privacy, {plain:.2f} without.", private=private, plain=plain
-    )
+    return f"Coherence {private:.2f} with privacy, {plain:.2f} without."
 
 
 def terms(subject: Subject) -> list[dict[str, str]]:
     """Terms as they are said, in the order in which the first view says them."""
     values = {"a_row": subject.a_row, "row": subject.row}
     meanings = {
-        say("ε"): say(TERMS["epsilon"].words),
-        say("gain over guessing"): say(
+        "ε": TERMS["epsilon"].words,
+        "gain over guessing": (
             "How much less of {a_row} stays unexplained than by the average {row} alone. 100% is"
-            " what the same search gains without privacy.",
-            **values,
-        ),
-        say("stay"): say(
-            "How many stand in both lists, with privacy and without; mean over the topics."
-        ),
-        say("Unexplained"): say(
+            " what the same search gains without privacy."
+        ).format(**values),
+        "stay": "How many stand in both lists, with privacy and without; mean over the topics.",
+        "Unexplained": (
             "The squared distance between {a_row} and its sum of {many}, as a share of the {row}'s"
             " squared size; mean over all, median draw. Half of it is what the methods minimise,"
-            " the objective.",
-            **values,
-            many=subject.many,
-        ),
-        say("Coherence"): say(
+            " the objective."
+        ).format(**values, many=subject.many),
+        "Coherence": (
             "How close the words of a topic stand to each other in these documents: at best 1,"
             " about 0 for words that have nothing to do with each other (TC-W2V)."
         ),
@@ -154,10 +138,10 @@ def terms(subject: Subject) -> list[dict[str, str]]:
     return [{"term": term, "meaning": words} for term, words in meanings.items()]
 
 
-NEAREST = phrase(
+NEAREST = (
     "≈ At ε = {epsilon} nothing was measured: this is the nearest measured point, ε = {shown}."
 )
-NEAREST_BOUGHT = phrase(
+NEAREST_BOUGHT = (
     "≈ At ε = {epsilon} nothing was trained on your data: this is the nearest point that was"
     " bought, ε = {shown}."
 )
@@ -166,38 +150,37 @@ NEAREST_BOUGHT = phrase(
 def templates(sayings: Sayings) -> dict[str, Any]:
     """What the browser says; {..} is filled in there."""
     subject, mine = sayings.subject, not sayings.choice.entry.public
-    part = say(subject.numbered_title)
+    part = subject.numbered_title
     return {
-        "near": say(NEAREST_BOUGHT if mine else NEAREST),
-        "pending": "" if mine else say("This ε itself is being computed."),
+        "near": (NEAREST_BOUGHT if mine else NEAREST),
+        "pending": "" if mine else "This ε itself is being computed.",
         "stale": "",
         "caption": f"{_legend(subject)} {_draws_note(subject, sayings.choice)}",
         "part": part,
-        "stay": say("{stay} of {all} words stay"),
-        "gone": say("gone:"),
-        "fresh": say("new:"),
-        "withPrivacy": say("With privacy ({name})", name=sayings.title),
-        "without": say("Without privacy ({name})", name=sayings.without),
-        "alt": say("{part}, with privacy: {alike}% like its partner.", part=part, alike="{alike}"),
-        "plainAlt": say("{part}, without privacy.", part=part),
-        "numbers": say("The numbers"),
+        "stay": "{stay} of {all} words stay",
+        "gone": "gone:",
+        "fresh": "new:",
+        "withPrivacy": f"With privacy ({sayings.title})",
+        "without": f"Without privacy ({sayings.without})",
+        "alt": f"{part}, with privacy: {{alike}}% like its partner.",
+        "plainAlt": f"{part}, without privacy.",
+        "numbers": "The numbers",
         "columns": _columns(subject),
-        **figures_in_browser(),
     }
 
 
 def _columns(subject: Subject) -> list[str]:
-    common = ["ε", say("objective"), say("draws"), say("alike (cosine)")]
-    return common + ([say("words that stay"), say("coherence")] if subject is TOPICS else [])
+    common = ["ε", "objective", "draws", "alike (cosine)"]
+    return common + (["words that stay", "coherence"] if subject is TOPICS else [])
 
 
 def _legend(subject: Subject) -> str:
     if subject is TOPICS:
-        return say(
+        return (
             "Each list has the ten heaviest words of a topic without privacy; struck out: privacy"
             " takes it from the list; +: what comes instead."
         )
-    return say(
+    return (
         "Each part stands at the place of its partner without privacy, and has its own scale from"
         " black to white. The bar under it says how alike the two are: full where they are the"
         " same picture (their cosine is 1)."
@@ -205,21 +188,16 @@ def _legend(subject: Subject) -> str:
 
 
 def _draws_note(subject: Subject, choice: SampleChoice) -> str:
-    note = say(
-        "The {many} are those of one draw, seed {seed}; percentages are medians over draws.",
-        many=subject.many,
-        seed=choice.seed,
+    note = (
+        f"The {subject.many} are those of one draw, seed {choice.seed}; percentages are medians"
+        " over draws."
     )
     if choice.entry.public:
         return note
-    raw = say("All are computed on your raw data, without noise: for your eyes.")
+    raw = "All are computed on your raw data, without noise: for your eyes."
     return f"{note} {raw}"
 
 
 def opening(subject: Subject, choice: SampleChoice) -> str:
     """The headline before there is any result."""
-    return say(
-        "{title} at ε = {epsilon}, with privacy and without",
-        title=subject.title,
-        epsilon=budget_text(choice.epsilon),
-    )
+    return f"{subject.title} at ε = {budget_text(choice.epsilon)}, with privacy and without"

@@ -5,7 +5,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.language import phrase
 from dpmf_core.privacy import (
     VALUE,
     Event,
@@ -25,7 +24,6 @@ from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.runs.privacy_record import GuaranteeRecord
 from dpmf_core.teaching.glossary import TERMS, linked
 from pages.kit import charts, links, safe_text
-from pages.kit.language import say
 from pages.kit.session_widgets import bind
 
 Promise = Guarantee | GuaranteeRecord
@@ -37,16 +35,16 @@ BADGES = {
 }
 
 STATUSES = {
-    Status.PROVEN: phrase("PROVEN"),
-    Status.CONDITIONAL: phrase("CONDITIONAL"),
-    Status.UNPROVEN: phrase("UNPROVEN"),
-    Status.NONE: phrase("NONE"),
+    Status.PROVEN: "PROVEN",
+    Status.CONDITIONAL: "CONDITIONAL",
+    Status.UNPROVEN: "UNPROVEN",
+    Status.NONE: "NONE",
 }
 
 
 def badge(status: Status) -> str:
     """A status as a badge in Markdown."""
-    return f":{BADGES[status]}-badge[{say(STATUSES[status])}]"
+    return f":{BADGES[status]}-badge[{STATUSES[status]}]"
 
 
 def ledger_table(event: Event) -> pd.DataFrame:
@@ -54,12 +52,12 @@ def ledger_table(event: Event) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                say("released"): say(leaf.title),
-                say("times"): count,
-                say("noise"): say(leaf.mechanism),
-                say("sensitivity"): leaf.sensitivity,
-                say("noise multiplier"): leaf.noise_multiplier,
-                say("noise scale"): leaf.noise_multiplier * leaf.sensitivity,
+                "released": leaf.title,
+                "times": count,
+                "noise": leaf.mechanism,
+                "sensitivity": leaf.sensitivity,
+                "noise multiplier": leaf.noise_multiplier,
+                "noise scale": leaf.noise_multiplier * leaf.sensitivity,
             }
             for leaf, count in normal_form(event)
         ]
@@ -70,7 +68,7 @@ def _column(name: str) -> Any:
     """A number with its meaning from the glossary."""
     return st.column_config.NumberColumn(
         format="%.3g",
-        help=linked(say(TERMS[name].words)) if name in TERMS else None,
+        help=linked(TERMS[name].words) if name in TERMS else None,
     )
 
 
@@ -78,25 +76,23 @@ def rules_table(event: Event, delta: float, unit: str = "user") -> pd.DataFrame:
     """Every rule's epsilon under the neighbouring relations that the unit has, as text."""
     relations = (Relation.ADD_REMOVE,) if unit == VALUE else tuple(Relation)
     columns = {
-        f"ε, {say(neighbours(unit, relation))}": every_epsilon(event, delta, relation)
+        f"ε, {neighbours(unit, relation)}": every_epsilon(event, delta, relation)
         for relation in relations
     }
     rows = next(iter(columns.values()))
-    table = {say("rule"): [say(row.title) for row in rows]}
+    table = {"rule": [row.title for row in rows]}
     table |= {
         title: [
-            say("not valid here")
-            if row.epsilon is None
-            else say("{epsilon}", epsilon=epsilon_text(row.epsilon))
+            "not valid here" if row.epsilon is None else f"{epsilon_text(row.epsilon)}"
             for row in column
         ]
         for title, column in columns.items()
     }
     reasons = [
-        _join_reasons([say(row.reason) for row in line if row.reason])
+        _join_reasons([row.reason for row in line if row.reason])
         for line in zip(*columns.values(), strict=True)
     ]
-    return pd.DataFrame(table | ({say("why not"): reasons} if any(reasons) else {}))
+    return pd.DataFrame(table | ({"why not": reasons} if any(reasons) else {}))
 
 
 def _join_reasons(reasons: list[str]) -> str:
@@ -125,33 +121,26 @@ def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) ->
         st.warning(complaint)
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     size = left.number_input(
-        say("{units} that one person has, at most", units=say(plural(unit))),
+        f"{plural(unit)} that one person has, at most",
         1,
         MOST_EACH,
         **bind(key, emptiable=True),
     )
     links.put_in_address({"each": None if size in (None, each) else str(size)})
     if size is None:
-        right.write(say("Give the largest number that one person has."))
+        right.write("Give the largest number that one person has.")
         return
     try:
         person_epsilon = group_epsilon(event, delta, size=int(size))
     except UnsupportedEvent as why:
-        one = say("This ε is for one {unit}.", unit=phrase(unit))
-        right.write(f"{one} {say(why.args[0])}")
+        one = f"This ε is for one {unit}."
+        right.write(f"{one} {why.args[0]}")
         return
     right.markdown(
         linked(
-            say(
-                "This ε is for one {unit}. For a person with {size:,} of them it is **ε = {epsilon}"
-                " (δ = {delta}, per person, {relation}, {rule})**: group privacy.",
-                unit=phrase(unit),
-                size=size,
-                epsilon=epsilon_text(person_epsilon),
-                delta=delta_text(delta),
-                relation=neighbours(unit, Relation.ADD_REMOVE),
-                rule=rule_of(event),
-            )
+            f"This ε is for one {unit}. For a person with {size:,} of them it is **ε ="
+            f" {epsilon_text(person_epsilon)} (δ = {delta_text(delta)}, per person,"
+            f" {neighbours(unit, Relation.ADD_REMOVE)}, {rule_of(event)})**: group privacy."
         )
     )
 
@@ -161,23 +150,20 @@ def _each_from_address(usual: int) -> tuple[int, str]:
     text = st.query_params.get("each", str(usual))
     if text.isdecimal() and len(text) <= 6 and 1 <= int(text) <= MOST_EACH:
         return int(text), ""
-    complaint = say(
-        "'each' in the link must be a whole number from 1 to {most:,}; got '{got}'. {usual} is used"
-        " instead.",
-        most=MOST_EACH,
-        got=text[:40],
-        usual=usual,
+    complaint = (
+        f"'each' in the link must be a whole number from 1 to {MOST_EACH:,}; got '{text[:40]}'."
+        f" {usual} is used instead."
     )
     return usual, safe_text.escape(complaint)
 
 
 PLURALS = {
-    "rating": phrase("ratings"),
-    "document": phrase("documents"),
-    "image": phrase("images"),
-    "sample": phrase("samples"),
-    "unit": phrase("units"),
-    VALUE: phrase("values of a rating"),
+    "rating": "ratings",
+    "document": "documents",
+    "image": "images",
+    "sample": "samples",
+    "unit": "units",
+    VALUE: "values of a rating",
 }
 
 
@@ -190,7 +176,7 @@ def draw(
     event: Event,
     guarantee: Promise,
     delta: float,
-    title: str = phrase("Privacy card"),
+    title: str = "Privacy card",
     public: bool | None = None,
     each: int = EACH,
 ) -> None:
@@ -202,9 +188,9 @@ def draw(
     each: units that one person may have, where a person is no unit.
     """
     with st.container(border=True):
-        st.markdown(f"## {say(title)} {badge(guarantee.status)}")
+        st.markdown(f"## {title} {badge(guarantee.status)}")
         if guarantee.has_epsilon:
-            st.markdown(linked(f"**{say(_in_full(event, guarantee, delta))}**"))
+            st.markdown(linked(f"**{_in_full(event, guarantee, delta)}**"))
             _say_made_for_replacement(event, guarantee)
             _of_one_person(event, guarantee, delta, each)
         _inside(event, guarantee, delta, public)
@@ -224,26 +210,23 @@ def label(
         if guarantee.has_epsilon:
             exact = every_epsilon(event, delta)[0].epsilon or 0.0
             relation = neighbours(guarantee.unit, Relation.ADD_REMOVE)
-            total = say("ε = {epsilon} in total", epsilon=epsilon_text(exact))
+            total = f"ε = {epsilon_text(exact)} in total"
             st.markdown(f"## {total} {badge(guarantee.status)}")
-            facts = say(
-                "δ = {delta} · per {unit} · {relation} · {rule} rule",
-                delta=delta_text(delta),
-                unit=phrase(guarantee.unit),
-                relation=relation,
-                rule=rule_of(event),
+            facts = (
+                f"δ = {delta_text(delta)} · per {guarantee.unit} · {relation} · {rule_of(event)}"
+                " rule"
             )
             st.markdown(linked(facts))
             _say_made_for_replacement(event, guarantee)
             if guarantee.status is not Status.PROVEN:
-                st.write(linked(say(_words(guarantee))))
+                st.write(linked(guarantee.words))
             _of_one_person(event, guarantee, delta, each)
         else:
-            st.markdown(f"## {say('Privacy')} {badge(guarantee.status)}")
-        opener = say("Privacy card: the ledger, every rule, what is public")
+            st.markdown(f"## Privacy {badge(guarantee.status)}")
+        opener = "Privacy card: the ledger, every rule, what is public"
         with st.popover(opener, width="stretch"):
             if guarantee.has_epsilon:
-                st.markdown(linked(f"**{say(_in_full(event, guarantee, delta))}**"))
+                st.markdown(linked(f"**{_in_full(event, guarantee, delta)}**"))
             _inside(event, guarantee, delta, public)
 
 
@@ -258,17 +241,9 @@ def _say_made_for_replacement(event: Event, guarantee: Promise) -> None:
     alike = releases and all(leaf.replace_one_factor == 1 for leaf, _ in releases)
     if alike and guarantee.unit != VALUE:
         st.caption(
-            say(
-                "The noise is made for replacing a row by any other: ε is the same under both"
-                " relations."
-            )
+            "The noise is made for replacing a row by any other: ε is the same under both"
+            " relations."
         )
-
-
-def _words(guarantee: Promise) -> str:
-    if isinstance(guarantee, GuaranteeRecord):
-        return guarantee.translatable_words
-    return guarantee.words
 
 
 def _of_one_person(event: Event, guarantee: Promise, delta: float, each: int) -> None:
@@ -278,43 +253,39 @@ def _of_one_person(event: Event, guarantee: Promise, delta: float, each: int) ->
 
 def _inside(event: Event, guarantee: Promise, delta: float, public: bool | None) -> None:
     """The words of the promise, the ledger, every rule."""
-    st.write(linked(say(_words(guarantee))))
+    st.write(linked(guarantee.words))
     if public is not None and normal_form(event):
-        st.caption(
-            say(noise_words((it.mechanism for it, _ in normal_form(event)), reproducible=public))
-        )
+        st.caption(noise_words((it.mechanism for it, _ in normal_form(event)), reproducible=public))
     if guarantee.taken_as_public:
-        facts = safe_text.escape(", ".join(map(say, guarantee.taken_as_public)))
-        st.caption(say("Taken as public: {facts}.", facts=facts))
-    st.markdown(linked(say("**What is released: the ledger**")))
+        facts = safe_text.escape(", ".join(guarantee.taken_as_public))
+        st.caption(f"Taken as public: {facts}.")
+    st.markdown(linked("**What is released: the ledger**"))
     safe_text.table(
         ledger_table(event),
         column_config={
-            say(name): _column(name) for name in ("noise multiplier", "noise scale", "sensitivity")
+            name: _column(name) for name in ("noise multiplier", "noise scale", "sensitivity")
         },
     )
     if guarantee.has_epsilon:
-        st.markdown(linked(say("**The same releases by every rule of composition**")))
+        st.markdown(linked("**The same releases by every rule of composition**"))
         safe_text.words_table(rules_table(event, delta, guarantee.unit))
-    links.to("glossary", say("What these words mean"), {})
+    links.to("glossary", "What these words mean", {})
 
 
 def attack_link(algorithm: str) -> None:
     """To the Audit page, where the algorithm is attacked."""
-    links.to("audit", say("Attack it: what an audit finds"), {"attack": algorithm})
+    links.to("audit", "Attack it: what an audit finds", {"attack": algorithm})
 
 
 def meaning(event: Event, delta: float, key: str) -> None:
     """The odds sentence and the exact trade-off curve."""
     try:
-        st.write(linked(say(odds(event, delta).words)))
+        st.write(linked(odds(event, delta).words))
     except UnsupportedEvent:
         st.write(
             linked(
-                say(
-                    "The odds sentence is exact for Gaussian noise only; the trade-off curve holds"
-                    " for any."
-                )
+                "The odds sentence is exact for Gaussian noise only; the trade-off curve holds"
+                " for any."
             )
         )
     alarms = [step / 100 for step in range(101)]
@@ -324,11 +295,8 @@ def meaning(event: Event, delta: float, key: str) -> None:
     charts.show(
         fig,
         key,
-        say(
-            "Trade-off curve: an attack with 5% false alarms misses at least {missed:.0%} of those"
-            " who took part.",
-            missed=at,
-        ),
+        f"Trade-off curve: an attack with 5% false alarms misses at least {at:.0%} of those"
+        " who took part.",
         curve,
         leaves=True,
     )

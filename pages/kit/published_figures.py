@@ -7,7 +7,6 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.language import phrase
 from dpmf_core.papers.figures import Claim, Figure, Outcome, Verdict, by_metric
 from dpmf_core.runs.sweep import Point, Summary, rows
 from pages.kit import (
@@ -19,7 +18,6 @@ from pages.kit import (
     sweep_frames,
 )
 from pages.kit.frames import ANY, Curve, curve_frame, to_frame
-from pages.kit.language import say
 from pages.kit.sweep_frames import Runs
 
 AXES = {
@@ -33,10 +31,10 @@ AXES = {
     "stretch": "stretch of time that is predicted",
 }
 OUTCOMES = {
-    Outcome.REPRODUCED: phrase("Reproduced"),
-    Outcome.DIFFERS: phrase("Differs"),
-    Outcome.NOT_MEASURED: phrase("Not measured"),
-    Outcome.NOTHING_CLAIMED: phrase("Our own figure"),
+    Outcome.REPRODUCED: "Reproduced",
+    Outcome.DIFFERS: "Differs",
+    Outcome.NOT_MEASURED: "Not measured",
+    Outcome.NOTHING_CLAIMED: "Our own figure",
 }
 # of lines that one algorithm draws, in their order
 TINTS = ("blue", "vermilion", "green", "orange", "violet", "brown", "pink", "teal")
@@ -44,19 +42,19 @@ TINTS = ("blue", "vermilion", "green", "orange", "violet", "brown", "pink", "tea
 
 def name(figure: Figure) -> str:
     """Whose figure it is, and of what."""
-    return f"{say(figure.source)}: {say(figure.title)}"
+    return f"{figure.source}: {figure.title}"
 
 
 def choice(page: str, figures: Mapping[str, Figure]) -> None:
     """A figure, made again on request."""
-    st.header(say("Figures of the source"), anchor=False)
+    st.header("Figures of the source", anchor=False)
     chosen_id = st.selectbox(
-        say("Figure"),
+        "Figure",
         list(figures),
         index=None,
         key=f"{page}.figure",
         format_func=lambda figure_id: name(figures[figure_id]),
-        placeholder=say("choose one to make it again"),
+        placeholder="choose one to make it again",
     )
     if chosen_id is not None:
         draw(page, figures[chosen_id])
@@ -116,21 +114,16 @@ def show_verdict(figure: Figure, verdict: Verdict) -> None:
         st.info(f"{verdict.remark} {verdict.size}")
         return
     if verdict.outcome is Outcome.NOT_MEASURED:
-        st.info(f"**{say(figure.source)}.** {say(verdict.remark)}")
+        st.info(f"**{figure.source}.** {verdict.remark}")
         return
     count = sum(clause.holds for clause in verdict.clauses)
     box = st.success if verdict.reproduced else st.warning
-    outcome = say(
-        "**{outcome}: {held} of {all} statements hold.**",
-        outcome=OUTCOMES[verdict.outcome],
-        held=count,
-        all=len(verdict.clauses),
-    )
-    box(f"{outcome} {say(figure.source)}. {verdict.size}")
+    outcome = f"**{OUTCOMES[verdict.outcome]}: {count} of {len(verdict.clauses)} statements hold.**"
+    box(f"{outcome} {figure.source}. {verdict.size}")
     for clause in verdict.clauses:
-        icon = f":material/check: {say('holds')}"
+        icon = ":material/check: holds"
         if not clause.holds:
-            icon = f":material/close: {say('does not hold')}"
+            icon = ":material/close: does not hold"
         st.markdown(f"- {icon}: {clause.words}. *{clause.figures}.*")
     if verdict.remark:
         st.write(verdict.remark)

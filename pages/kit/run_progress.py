@@ -9,13 +9,11 @@ import streamlit as st
 
 from dpmf_core.engine.executor import engine
 from dpmf_core.engine.jobs import Job
-from dpmf_core.language import phrase
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.serving import limits
 from pages.kit import odometer, polling, safe_text, time_estimate
 from pages.kit.finished_runs import FinishedRun, from_package
-from pages.kit.language import say
 from pages.server import sessions, turns, visitor
 from pages.server.background_work import Runs
 
@@ -152,7 +150,7 @@ def request(
     with its price. Raises BadInput on too many.
     """
     with visitor.here():
-        limits.at_most("largest_sweep", len(specs), phrase("runs of a page"))
+        limits.at_most("largest_sweep", len(specs), "runs of a page")
     handles: Handles = st.session_state.get(f"{page}.jobs", {})
     through, has_purchases = odometer.admit(
         specs, {name: spec for name, (spec, job) in handles.items() if job is not None}
@@ -332,7 +330,7 @@ def _watch(page: str, finished_count: int, first_finished: bool, together: int) 
         st.rerun()
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(*time_estimate.progress(jobs, open_jobs, _rest(page)))
-    if button.button(say("Cancel"), key=f"{page}.cancel", width="stretch"):
+    if button.button("Cancel", key=f"{page}.cancel", width="stretch"):
         st.session_state[f"{page}.work"].end()
         st.rerun()
 
@@ -340,9 +338,7 @@ def _watch(page: str, finished_count: int, first_finished: bool, together: int) 
 def queue() -> str:
     """How many runs wait on this server, in a sentence; nothing where none does."""
     waiting = engine().waiting()
-    return say("Runs waiting here now: {count:,}; sessions take turns.", count=waiting) * (
-        waiting > 0
-    )
+    return f"Runs waiting here now: {waiting:,}; sessions take turns." * (waiting > 0)
 
 
 def may_begin(page: str, seconds: float, what: str, signature: str) -> bool:
@@ -353,14 +349,10 @@ def may_begin(page: str, seconds: float, what: str, signature: str) -> bool:
     if seconds <= engine().limits.ask_seconds or st.session_state.get(key) == signature:
         return True
     words, button = st.columns([3, 1], vertical_alignment="center")
-    estimate = say(
-        "{what} would take about **{time}** (an estimate).",
-        what=what,
-        time=time_estimate.words(seconds),
-    )
+    estimate = f"{what} would take about **{time_estimate.words(seconds)}** (an estimate)."
     words.write(f"{estimate} {queue()}")
     button.button(
-        say("Start"),
+        "Start",
         key=f"{page}.confirm",
         type="primary",
         width="stretch",
@@ -384,11 +376,9 @@ def _troubles(page: str, jobs: Mapping[str, Handle]) -> None:
         private = any(
             job.state == "cancelled" and odometer.is_private(job.spec) for job in jobs.values()
         )
-        words = [
-            say("Cancelled. What had finished is shown; nothing of the cancelled runs was kept.")
-        ]
+        words = ["Cancelled. What had finished is shown; nothing of the cancelled runs was kept."]
         if private:
-            words.append(say("On private data what they had drawn by then is in the total."))
+            words.append("On private data what they had drawn by then is in the total.")
         st.info(" ".join(words))
     if any(job.state in ("cancelled", "failed") for job in jobs.values()):
-        st.button(say("Run again"), key=f"{page}.again", on_click=again, args=(page,))
+        st.button("Run again", key=f"{page}.again", on_click=again, args=(page,))

@@ -9,15 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.runs import spreadsheets
-from pages.kit.language import say
 
 READ = re.compile(r"([\\\[\]<>!$*_#~|])")
 ADDRESS = re.compile(
     r"((?:https?://|www\.)[^\s`'\")]*[^\s`'\").,;:!?]|[-.\w+]+@[-\w]+(?:\.[-\w]+)+)", re.I
 )  # the screen would make a link of it, escaped or not
-SETTINGS_KEPT = phrase("Your settings are kept. Change the one named above.")
+SETTINGS_KEPT = "Your settings are kept. Change the one named above."
 
 
 def escape(text: str) -> str:
@@ -64,12 +62,12 @@ def error(problem: object, note: str = SETTINGS_KEPT) -> None:
     """What is wrong, and that nothing is lost."""
     st.error(escape(message(problem)))
     if note:
-        st.caption(say(note))
+        st.caption(note)
 
 
 def message(problem: object) -> str:
-    """What is wrong, in the session's language where it brings its template."""
-    return say(problem.args[0] if isinstance(problem, BadInput) and problem.args else str(problem))
+    """What is wrong, in words."""
+    return problem.args[0] if isinstance(problem, BadInput) and problem.args else str(problem)
 
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:

@@ -16,7 +16,6 @@ from pages.kit import (
     sidebar_widgets,
 )
 from pages.kit.choice import Choice, SampleChoice
-from pages.kit.language import say
 from pages.kit.page_table import DataKind
 from pages.kit.sidebar_values import COMPLAINTS, value
 
@@ -50,12 +49,9 @@ def _draw_widgets(unused: Collection[str]) -> None:
     _draw_widget("eps", partial(sidebar_epsilon.draw, unused=unused), unused)
     if "delta" not in unused and value("delta") >= 1 / units:
         st.warning(
-            say(
-                "δ of 1/n ({share:.0e}) or more would allow publishing one person's whole row.",
-                share=1 / units,
-            )
+            f"δ of 1/n ({1 / units:.0e}) or more would allow publishing one person's whole row."
         )
-    with st.expander(say("More")):
+    with st.expander("More"):
         _draw_rest(entry, unused)
 
 
@@ -86,7 +82,7 @@ def _show_complaints() -> None:
     if state[COMPLAINTS] and state.setdefault("sidebar.complained", now) != now:
         state[COMPLAINTS], state["sidebar.complained"] = [], now
     for complaint in dict.fromkeys(state[COMPLAINTS]):
-        st.warning(safe_text.escape(say(complaint)))
+        st.warning(safe_text.escape(complaint))
 
 
 def choice() -> Choice:

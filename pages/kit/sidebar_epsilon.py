@@ -9,7 +9,6 @@ from typing import Literal
 import streamlit as st
 
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
-from dpmf_core.language import phrase
 from dpmf_core.privacy import PERSON, VALUE, Status
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.teaching.demonstrations import belief
@@ -18,22 +17,19 @@ from pages.kit import lesson
 from pages.kit.components import epsilon_slider
 from pages.kit.components.epsilon_slider import Labels, Stop
 from pages.kit.data_sets import session_key
-from pages.kit.language import say, separators
 from pages.kit.session_widgets import follow
 from pages.kit.sidebar_values import EPSILONS, chosen_entry, put, value
 
 # what somebody may suspect of a unit
 CLAIMS = {
-    "user": phrase("that you took part"),
-    PERSON: phrase("that you took part"),
-    "document": phrase("that a document is among these"),
-    "image": phrase("that an image is among these"),
+    "user": "that you took part",
+    PERSON: "that you took part",
+    "document": "that a document is among these",
+    "image": "that an image is among these",
 }
-NOT_BY_EPSILON = phrase(
-    "ε is not what is promised with this choice: the privacy card says what is."
-)
+NOT_BY_EPSILON = "ε is not what is promised with this choice: the privacy card says what is."
 LEAST_DOUBT = 1e-6  # percent; less is not worth its digits
-CAUTION = phrase(
+CAUTION = (
     "Their units and periods differ, and so does where noise is added: a smaller number is not"
     " always the stronger promise."
 )
@@ -44,7 +40,7 @@ def draw(fixed: bool, unused: Collection[str] = ()) -> None:
     _slider("sidebar.slider", fixed, unused, "side")
     left, right = st.columns([5, 6], vertical_alignment="bottom")
     left.number_input(
-        say("ε, exactly"),
+        "ε, exactly",
         1e-4,
         1000.0,
         **follow(session_key("eps")),
@@ -52,7 +48,7 @@ def draw(fixed: bool, unused: Collection[str] = ()) -> None:
         step=0.5,
         disabled=fixed,
     )
-    with right.popover(say("Real uses"), width="stretch"):
+    with right.popover("Real uses", width="stretch"):
         _list_deployments()
 
 
@@ -66,13 +62,13 @@ def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side
     claim = _claim(unused)
 
     def stop(epsilon: float, name: str = "") -> Stop:
-        return Stop(float(budget_text(epsilon)), say(_meaning(claim, epsilon)), name)
+        return Stop(float(budget_text(epsilon)), _meaning(claim, epsilon), name)
 
     epsilon_slider.draw(
         key,
         stop(value("eps")),
         [stop(epsilon) for epsilon in EPSILONS],
-        [stop(it.epsilon, say(it.name)) for it in DEPLOYMENTS.values()],
+        [stop(it.epsilon, it.name) for it in DEPLOYMENTS.values()],
         _labels(),
         _take,
         fixed=fixed,
@@ -81,8 +77,7 @@ def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side
 
 
 def _labels() -> Labels:
-    name, low, high = say("Privacy loss ε, total"), say("more private"), say("more accurate")
-    return Labels(name, low, high, separators()[0])
+    return Labels("Privacy loss ε, total", "more private", "more accurate")
 
 
 def _take(epsilon: float) -> None:
@@ -112,11 +107,7 @@ def _meaning(claim: str | None, epsilon: float) -> str:
         return NOT_BY_EPSILON
     if not claim:
         return ""
-    return phrase(
-        "An even suspicion {suspected}, 50%, {becomes}.",
-        suspected=claim,
-        becomes=suspicion(epsilon),
-    )
+    return f"An even suspicion {claim}, 50%, {suspicion(epsilon)}."
 
 
 def suspicion(epsilon: float) -> str:
@@ -125,32 +116,33 @@ def suspicion(epsilon: float) -> str:
     """
     doubt = 100 * belief(0.5, -epsilon)  # percent
     if doubt < LEAST_DOUBT:
-        return phrase("may become all but certainty")
+        return "may become all but certainty"
     decimals = max(1, math.ceil(-math.log10(doubt)))
     at_most = math.ceil((100 - doubt) * 10**decimals) / 10**decimals
     figure = f"{at_most:.{decimals}f}%".replace(".0%", "%")
-    return phrase("becomes at most {share}, rare outcomes aside", share=figure)
+    return f"becomes at most {figure}, rare outcomes aside"
 
 
 # ---- real deployments ----------------------------------------------------------------------------
 
 
 def _list_deployments() -> None:
-    st.caption(say(CAUTION))
+    st.caption(CAUTION)
     for it in DEPLOYMENTS.values():
         st.markdown(_description(it))
 
 
 def _description(it: Deployment) -> str:
-    text = say(
+    text = (
         "**{name}: ε = {epsilon}** (δ = {delta}, {year})  \n*Protects* {unit}. *Neighbours*:"
-        " {relation}. *For* {period}.",
-        name=phrase(it.name),
+        " {relation}. *For* {period}."
+    ).format(
+        name=it.name,
         epsilon=budget_text(it.epsilon),
         delta=delta_text(it.delta) if it.delta else "0",
         year=it.year,
-        unit=phrase(it.unit),
-        relation=phrase(it.relation),
-        period=phrase(it.period),
+        unit=it.unit,
+        relation=it.relation,
+        period=it.period,
     )
-    return f"{text}  \n[{say(it.source)}]({it.address})"
+    return f"{text}  \n[{it.source}]({it.address})"

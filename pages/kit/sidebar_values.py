@@ -13,7 +13,6 @@ import streamlit as st
 
 import dpmf_datasets as datasets
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.privacy import default_delta
 from dpmf_core.registry import by_id
 from dpmf_core.serving import limits
@@ -78,12 +77,9 @@ def _data_set(text: str) -> str:
             limits.data_set(text)
         if any(entry.id == text for entry in datasets.in_parts()) and limits.allowed_here(text):
             raise BadInput(
-                phrase(
-                    "{name} is too large for a page: pages take up to about {most:,} ratings in"
-                    " parts. The command line trains on it: dpmf fit --dataset {name}.",
-                    name=text,
-                    most=data_sets.LARGEST_IN_PARTS,
-                )
+                f"{text} is too large for a page: pages take up to about"
+                f" {data_sets.LARGEST_IN_PARTS:,} ratings in parts. The command line trains"
+                f" on it: dpmf fit --dataset {text}."
             )
         raise ValueError
     return text
@@ -91,17 +87,17 @@ def _data_set(text: str) -> str:
 
 # fmt: off
 CONTROLS = by_id((
-    Control("data", "cinema", _data_set, phrase("a data set on this machine")),
-    Control("top", None, _whole_number(2, 1e6), phrase("a whole number from 2")),
-    Control("features", "none", _one_of(lambda: FEATURES), phrase("none or public"), True),
-    Control("algo", "dpals", _one_of(data_sets.private_algorithms), phrase("a private algorithm")),
-    Control("eps", 5.0, _number(1e-4, 1000), phrase("a number from 0.0001 to 1000")),
-    Control("delta", None, _number(1e-15, 0.49), phrase("a number from 1e-15 to 0.49")),
-    Control("seed", 0, _whole_number(0, 2**31), phrase("a whole number from 0")),
-    Control("rule", "exact", _one_of(lambda: RULES), phrase("exact or source"), True),
-    Control("noise_kind", "continuous", _one_of(lambda: NOISES), phrase("continuous or discrete"),
+    Control("data", "cinema", _data_set, "a data set on this machine"),
+    Control("top", None, _whole_number(2, 1e6), "a whole number from 2"),
+    Control("features", "none", _one_of(lambda: FEATURES), "none or public", True),
+    Control("algo", "dpals", _one_of(data_sets.private_algorithms), "a private algorithm"),
+    Control("eps", 5.0, _number(1e-4, 1000), "a number from 0.0001 to 1000"),
+    Control("delta", None, _number(1e-15, 0.49), "a number from 1e-15 to 0.49"),
+    Control("seed", 0, _whole_number(0, 2**31), "a whole number from 0"),
+    Control("rule", "exact", _one_of(lambda: RULES), "exact or source", True),
+    Control("noise_kind", "continuous", _one_of(lambda: NOISES), "continuous or discrete",
             True),
-    Control("shape", "given", _one_of(lambda: SHAPES), phrase("given or released"), True),
+    Control("shape", "given", _one_of(lambda: SHAPES), "given or released", True),
 ))
 # fmt: on
 
@@ -168,12 +164,8 @@ def _from_address(control: Control, first: Any, complaints: list[str]) -> Any:
         complaints.append(error.args[0])
     except (ValueError, OverflowError):
         complaints.append(
-            phrase(
-                "'{name}' in the link must be {allowed}; got '{got}'. The default is used instead.",
-                name=control.id,
-                allowed=control.allowed_values,
-                got=text[:40],
-            )
+            f"'{control.id}' in the link must be {control.allowed_values}; got '{text[:40]}'."
+            " The default is used instead."
         )
     return first
 
@@ -195,12 +187,8 @@ def _of_lesson(control: Control, text: str, first: Any) -> Any:
         return control.read(text) if text else first
     except (ValueError, OverflowError):
         st.session_state[COMPLAINTS].append(
-            phrase(
-                "The lesson fixes '{name}' to what is not here ({allowed} is needed). The default"
-                " is used instead.",
-                name=control.id,
-                allowed=control.allowed_values,
-            )
+            f"The lesson fixes '{control.id}' to what is not here ({control.allowed_values}"
+            " is needed). The default is used instead."
         )
         return first
 

@@ -8,11 +8,9 @@ from typing import Any
 import streamlit as st
 
 from dpmf_core import algorithms
-from dpmf_core.language import phrase
 from dpmf_core.teaching.glossary import linked
 from pages.kit import data_sets
 from pages.kit.data_sets import data_kind, session_key
-from pages.kit.language import say
 from pages.kit.session_widgets import bind, follow
 from pages.kit.sidebar_values import (
     FEATURES,
@@ -25,30 +23,30 @@ from pages.kit.sidebar_values import (
 )
 
 UNKNOWN_DELTA = 1e-6  # where 1/(10 n) would say how many there are
-MOST_RATED = phrase(
+MOST_RATED = (
     "Keeps the most rated items. Choosing them by exact counts treats the item set as public, and"
     " the privacy card says so."
 )
-MOST_FREQUENT = phrase(
+MOST_FREQUENT = (
     "Keeps the words in most documents. Choosing them by exact counts treats the vocabulary as"
     " public, and the privacy card says so."
 )
-RULE_NAMES = {"exact": phrase("exact accounting"), "source": phrase("the source's rule")}
-NOISE_NAMES = {"continuous": phrase("floating-point"), "discrete": phrase("exact, on a grid")}
-FEATURE_USES = {"none": phrase("not used"), "public": phrase("used, as public")}
-SHAPE_USES = {"given": phrase("taken as public"), "released": phrase("released with noise")}
+RULE_NAMES = {"exact": "exact accounting", "source": "the source's rule"}
+NOISE_NAMES = {"continuous": "floating-point", "discrete": "exact, on a grid"}
+FEATURE_USES = {"none": "not used", "public": "used, as public"}
+SHAPE_USES = {"given": "taken as public", "released": "released with noise"}
 SHAPE_OF = {
-    "ratings": phrase("Which items there are, and how many users"),
-    "documents": phrase("Which words there are, and how many documents"),
-    "images": phrase("How many images there are"),
+    "ratings": "Which items there are, and how many users",
+    "documents": "Which words there are, and how many documents",
+    "images": "How many images there are",
 }
 SIZES = {
-    "simulated": phrase("{users:,} users, {items:,} items, about {ratings:,} ratings."),
-    "ratings": phrase("{users:,} users, {items:,} items, {ratings:,} ratings."),
-    "documents": phrase("{samples:,} documents, {features:,} words."),
-    "images": phrase("{samples:,} images, {features:,} pixels."),
-    "people's documents": phrase("{samples:,} documents of {people:,} people, {features:,} words."),
-    "people's images": phrase("{samples:,} images of {people:,} people, {features:,} pixels."),
+    "simulated": "{users:,} users, {items:,} items, about {ratings:,} ratings.",
+    "ratings": "{users:,} users, {items:,} items, {ratings:,} ratings.",
+    "documents": "{samples:,} documents, {features:,} words.",
+    "images": "{samples:,} images, {features:,} pixels.",
+    "people's documents": "{samples:,} documents of {people:,} people, {features:,} words.",
+    "people's images": "{samples:,} images of {people:,} people, {features:,} pixels.",
 }
 
 
@@ -61,20 +59,14 @@ def _reset_for_data() -> None:
 def describe_data(entry: Any) -> None:
     """What the data hold."""
     if data_kind() == "ratings":
-        size = say(
-            SIZES.get(entry.kind, SIZES["ratings"]),
-            users=entry.n_users,
-            items=entry.n_items,
-            ratings=entry.n_ratings,
+        size = SIZES.get(entry.kind, SIZES["ratings"]).format(
+            users=entry.n_users, items=entry.n_items, ratings=entry.n_ratings
         )
     else:
-        size = say(
-            SIZES[f"people's {entry.holds}" if entry.n_people else entry.holds],
-            samples=entry.n_samples,
-            people=entry.n_people,
-            features=entry.n_features,
+        size = SIZES[f"people's {entry.holds}" if entry.n_people else entry.holds].format(
+            samples=entry.n_samples, people=entry.n_people, features=entry.n_features
         )
-    st.caption(f"{size} {say(entry.words)}")
+    st.caption(f"{size} {entry.words}")
 
 
 def columns_kept(entry: Any, fixed: bool) -> None:
@@ -83,19 +75,19 @@ def columns_kept(entry: Any, fixed: bool) -> None:
         put("top", None)
         return
     label, total, step, text = (
-        (say("Most rated items only"), entry.n_items, 100, MOST_RATED)
+        ("Most rated items only", entry.n_items, 100, MOST_RATED)
         if data_kind() == "ratings"
-        else (say("Most frequent words only"), entry.n_features, 1000, MOST_FREQUENT)
+        else ("Most frequent words only", entry.n_features, 1000, MOST_FREQUENT)
     )
     st.number_input(
         label,
         2,
         None,
         **bind(session_key("top"), emptiable=True),
-        placeholder=say("all {total:,}", total=total),
+        placeholder=f"all {total:,}",
         step=step,
         disabled=fixed,
-        help=say(text),
+        help=text,
     )
 
 
@@ -108,50 +100,46 @@ def delta(fixed: bool) -> None:
         format="%.1e",
         step=1e-6,
         disabled=fixed,
-        help=linked(say("δ is the probability with which the promise may fail. Default 1/(10 n).")),
+        help=linked("δ is the probability with which the promise may fail. Default 1/(10 n)."),
     )
 
 
 def seed(fixed: bool) -> None:
     st.number_input(
-        say("Seed"),
+        "Seed",
         0,
         2**31,
         **bind("sidebar.seed"),
         step=1,
         disabled=fixed,
-        help=say("Split, start and noise. Another seed is another draw."),
+        help="Split, start and noise. Another seed is another draw.",
     )
 
 
 def rule(fixed: bool) -> None:
     st.radio(
-        say("Noise is set by"),
+        "Noise is set by",
         RULES,
         **bind("sidebar.rule", RULES),
         horizontal=True,
         disabled=fixed,
-        format_func=lambda rule: say(RULE_NAMES[rule]),
-        help=say(
-            "The source's own rule asks for a different amount of noise at the same nominal ε; the"
-            " card shows what it truly costs."
-        ),
+        format_func=lambda rule: RULE_NAMES[rule],
+        help="The source's own rule asks for a different amount of noise at the same nominal ε; the"
+        " card shows what it truly costs.",
     )
 
 
 def noise_kind(fixed: bool) -> None:
     st.radio(
-        say("Noise"),
+        "Noise",
         NOISES,
         **bind("sidebar.noise_kind", NOISES),
         horizontal=True,
         disabled=fixed,
-        format_func=lambda kind: say(NOISE_NAMES[kind]),
-        help=say(
-            "Floating-point Gaussian noise leaves traces in the last digits (Mironov 2012). Exact:"
-            " statistics are rounded to a grid, and a discrete Gaussian is drawn on it without any"
-            " rounding. The same ε asks for 0.1% more noise."
-        ),
+        format_func=lambda kind: NOISE_NAMES[kind],
+        help="Floating-point Gaussian noise leaves traces in the last digits (Mironov 2012). Exact:"
+        " statistics are rounded to a grid, and a discrete Gaussian is drawn on it without any"
+        " rounding. The same ε asks for 0.1% more noise.",
     )
 
 
@@ -159,18 +147,16 @@ def features(fixed: bool) -> None:
     """Whether methods may know the public item table."""
     entry = data_sets.find(value("data"))
     st.radio(
-        say("The items' {features}", features=phrase(entry.item_features)),
+        f"The items' {entry.item_features}",
         FEATURES,
         **bind(session_key("features"), FEATURES),
         horizontal=True,
         disabled=fixed,
-        format_func=lambda it: say(FEATURE_USES[it]),
+        format_func=lambda it: FEATURE_USES[it],
         help=linked(
-            say(
-                "What everybody can look up of an item costs no privacy. Every method that can use"
-                " it does, private or not, so that like is compared with like; the privacy card"
-                " lists it among what is taken as public."
-            )
+            "What everybody can look up of an item costs no privacy. Every method that can use"
+            " it does, private or not, so that like is compared with like; the privacy card"
+            " lists it among what is taken as public."
         ),
     )
 
@@ -178,20 +164,18 @@ def features(fixed: bool) -> None:
 def shape(fixed: bool) -> None:
     """Whether the item set and the number of rows are taken as public."""
     st.radio(
-        say(SHAPE_OF[data_kind()]),
+        SHAPE_OF[data_kind()],
         SHAPES,
         **bind(session_key("shape"), SHAPES),
         horizontal=True,
         disabled=fixed,
         on_change=_swap_default_delta,
-        format_func=lambda it: say(SHAPE_USES[it]),
+        format_func=lambda it: SHAPE_USES[it],
         help=linked(
-            say(
-                "Released with noise: part of the budget pays for a noisy number of rows and for"
-                " noisy counts, of which only those above a threshold are named. See partition"
-                " selection. Runs without noise choose by exact counts, so what they are judged on"
-                " is not quite the same."
-            )
+            "Released with noise: part of the budget pays for a noisy number of rows and for"
+            " noisy counts, of which only those above a threshold are named. See partition"
+            " selection. Runs without noise choose by exact counts, so what they are judged on"
+            " is not quite the same."
         ),
     )
 
@@ -208,10 +192,10 @@ def _swap_default_delta() -> None:
 def data_set(fixed: bool) -> None:
     titles, usable = {entry.id: entry.title for entry in data_sets.entries()}, data_sets.usable()
     st.selectbox(
-        say("Data set"),
+        "Data set",
         usable,
         **bind(session_key("data"), usable),
-        format_func=lambda it: say(titles[it]),
+        format_func=lambda it: titles[it],
         on_change=_reset_for_data,
         disabled=fixed,
     )
@@ -220,9 +204,9 @@ def data_set(fixed: bool) -> None:
 def algorithm(fixed: bool) -> None:
     ids = data_sets.private_algorithms()
     st.selectbox(
-        say("Private algorithm"),
+        "Private algorithm",
         ids,
         **bind(session_key("algo"), ids),
-        format_func=lambda name: say(algorithms.REGISTRY[name].title),
+        format_func=lambda name: algorithms.REGISTRY[name].title,
         disabled=fixed,
     )

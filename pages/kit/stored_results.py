@@ -5,10 +5,8 @@ from collections.abc import Collection
 import streamlit as st
 
 from dpmf_core.engine.executor import engine
-from dpmf_core.language import phrase
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.specification import RunSpec
-from pages.kit.language import say
 
 
 def note(specs: Collection[RunSpec]) -> None:
@@ -21,25 +19,19 @@ def note(specs: Collection[RunSpec]) -> None:
     if not records:
         return
     by_title = {it.title: it.version for it in records}
-    versions = [
-        say("{name} version {version}", name=phrase(title), version=version)
-        for title, version in by_title.items()
-    ]
+    versions = [f"{title} version {version}" for title, version in by_title.items()]
     st.caption(
-        say(
-            "Stored results that come with dpmf: {methods}; seeds {seeds}. This machine has not"
-            " computed them itself yet.",
-            methods=_first_of(versions),
-            seeds=_range(sorted({it.spec.seed for it in records})),
+        (
+            f"Stored results that come with dpmf: {_first_of(versions)}; seeds"
+            f" {_range(sorted({it.spec.seed for it in records}))}. This machine has not computed"
+            " them itself yet."
         ),
-        help=say(
-            "{methods}. {count} runs of exactly these settings, made on {date} with dpmf {dpmf} and"
-            " numpy {numpy}. Results of another version of an algorithm are not shown.",
-            methods=", ".join(versions),
-            count=len(records),
-            date=max(it.created for it in records)[:10],
-            dpmf=records[0].versions.get("dpmf", "?"),
-            numpy=records[0].versions.get("numpy", "?"),
+        help=(
+            f"{', '.join(versions)}. {len(records)} runs of exactly these settings, made on"
+            f" {max(it.created for it in records)[:10]} with dpmf"
+            f" {records[0].versions.get('dpmf', '?')} and numpy"
+            f" {records[0].versions.get('numpy', '?')}. Results of another version of an"
+            " algorithm are not shown."
         ),
     )
 
@@ -48,7 +40,7 @@ def _first_of(versions: list[str]) -> str:
     """What the page is about; the others stand in the help."""
     if len(versions) == 1:
         return versions[0]
-    return say("{first} and {count} more", first=versions[0], count=len(versions) - 1)
+    return f"{versions[0]} and {len(versions) - 1} more"
 
 
 def _range(seeds: list[int]) -> str:

@@ -5,17 +5,15 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from dpmf_core.language import phrase
 from dpmf_core.papers.figures import Mark
 from pages.kit import colours
 from pages.kit.charts import figure, level
-from pages.kit.language import local_figure, say
 from pages.kit.sweep_frames import method
 
 DASHES = ("solid", "dash", "dashdot", "longdash")
 SPAN = 8  # largest over smallest, from which on an axis is logarithmic
-LEVEL = phrase("{name} {value:.3f}")
-WITHOUT_PRIVACY = phrase("{name} without privacy {value:.3f}")
+LEVEL = "{name} {value:.3f}"
+WITHOUT_PRIVACY = "{name} without privacy {value:.3f}"
 TICKS = [0.1, 0.3, 1, 3, 10, 30, 100]
 
 
@@ -45,9 +43,7 @@ def against(points: pd.DataFrame, x: str, metric: str, title: str) -> go.Figure:
         x in ("epsilon", "users") or lines[x].max() >= SPAN * lines[x].min()
     ):
         marks = TICKS if x == "epsilon" else sorted(lines[x].unique())
-        fig.update_xaxes(
-            type="log", tickvals=marks, ticktext=[local_figure(f"{it:,g}") for it in marks]
-        )
+        fig.update_xaxes(type="log", tickvals=marks, ticktext=[f"{it:,g}" for it in marks])
     return fig
 
 
@@ -81,7 +77,7 @@ def _levels(fig: go.Figure, points: pd.DataFrame, x: str) -> None:
         line = {"dash": "dash" if trivial else "solid", "color": tint, "width": 1.5}
         plain = x == "epsilon" and colours.is_twin(rows["id"].iloc[0])
         template = WITHOUT_PRIVACY if plain else LEVEL
-        text = say(template, name=name, value=median)
+        text = template.format(name=name, value=median)
         level(fig, median, text, line, "left", above=median >= middle)
 
 
@@ -127,16 +123,15 @@ def add_published(fig: go.Figure, marks: Sequence[Mark]) -> None:
     for mark in marks:
         if mark.x is None:
             line = {"dash": "dot", "color": colours.ink(), "width": 1.5}
-            text = say("{name} {value:g}, published", name=method(mark.label), value=mark.y)
+            text = f"{method(mark.label)} {mark.y:g}, published"
             level(fig, mark.y, text, line, above=False)
     for mark in (it for it in marks if it.x is not None):
-        tint = tints.get(say(method(mark.label)), colours.of("als"))
+        tint = tints.get(method(mark.label), colours.of("als"))
         fig.add_scatter(
             x=[mark.x],
             y=[mark.y],
             mode="markers",
             marker={"symbol": "x", "size": 11, "color": tint},
             showlegend=False,
-            hovertemplate=say("{name}: {value:g}", name=method(mark.label), value=mark.y)
-            + f"<br>{say(mark.source)}<extra></extra>",
+            hovertemplate=f"{method(mark.label)}: {mark.y:g}" + f"<br>{mark.source}<extra></extra>",
         )

@@ -7,15 +7,13 @@ import pandas as pd
 
 from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.language import phrase
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.sweep import Point, Summary, reaches
 from pages.kit.frames import ANY, Columns, to_frame
-from pages.kit.language import local_figure, say
 
 # ends the label of a method whose noise is set by its source's rule
 SOURCE_SUFFIX = ", source's noise"
-NO_PROOF = phrase("no proof")
+NO_PROOF = "no proof"
 PLACE: Columns = {
     "name": str,
     "id": str,
@@ -45,9 +43,7 @@ def parameter(name: str, ids: Iterable[str]) -> str:
 def place(grid: dict[str, Any], ids: Sequence[str] = ()) -> str:
     """A point of the grid in words: rank r 4, steps T 2."""
     return ", ".join(
-        say("{count:,} users", count=value)
-        if name == "users"
-        else f"{say(parameter(name, ids))} {level(value)}"
+        f"{value:,} users" if name == "users" else f"{parameter(name, ids)} {level(value)}"
         for name, value in grid.items()
     )
 
@@ -55,16 +51,16 @@ def place(grid: dict[str, Any], ids: Sequence[str] = ()) -> str:
 def level(value: Any) -> str:
     """One value of a parameter."""
     if isinstance(value, bool):
-        return say("on") if value else say("off")
-    return local_figure(f"{value:g}" if isinstance(value, float) else str(value))
+        return "on" if value else "off"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def method(label: str, note: str = "") -> str:
-    """A label, with what keeps its epsilon from meaning the same as others'; a phrase."""
-    name = phrase(label)
+    """A label, with what keeps its epsilon from meaning the same as others'."""
+    name = label
     if label.endswith(SOURCE_SUFFIX):
-        name = phrase("{method}, source's noise", method=phrase(label.removesuffix(SOURCE_SUFFIX)))
-    return phrase("{name} ({note})", name=name, note=note) if note else name
+        name = f"{label.removesuffix(SOURCE_SUFFIX)}, source's noise"
+    return f"{name} ({note})" if note else name
 
 
 # ---- what may be compared ------------------------------------------------------------------------
@@ -81,7 +77,7 @@ def caution(record: RunRecord, unit: str = "user") -> str:
         return NO_PROOF
     if guarantee.unit == unit:
         return ""
-    return phrase("protects one {unit}", unit=phrase(guarantee.unit))
+    return f"protects one {guarantee.unit}"
 
 
 def cautions(points: Sequence[Point], runs: Runs) -> dict[str, str]:
@@ -113,7 +109,7 @@ def frame(
         value = run.record.metrics.get(metric) if run else None
         if run and value is not None:
             where = {
-                "name": say(method(point.label, notes.get(point.label, ""))),
+                "name": method(point.label, notes.get(point.label, "")),
                 "id": point.spec.algorithm,
                 "source": run.record.calibration == "source",
                 "epsilon": point.epsilon,

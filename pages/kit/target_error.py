@@ -7,7 +7,6 @@ import streamlit as st
 
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.runs.comparison import DRAWS
@@ -16,7 +15,6 @@ from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
 from pages.kit import charts, run_progress, sweep_charts, time_estimate
 from pages.kit.choice import Choice
 from pages.kit.epsilon_grid import COARSE
-from pages.kit.language import say
 from pages.kit.sweep_frames import first_epsilon, frame
 
 DIGITS = METRICS["rmse"].digits
@@ -43,29 +41,20 @@ def words(line: list[Summary], value: float) -> str:
     median, best, worst = needed_epsilons(line, value)
     top, most = min(line, key=lambda it: it.median), max(it.epsilon or 0 for it in line)
     if median is None:
-        return phrase(
-            "No ε up to {most} reaches {value:.3f}: the best is {best:.3f} at ε = {epsilon}.",
-            most=budget_text(most),
-            value=value,
-            best=top.median,
-            epsilon=budget_text(top.epsilon or 0),
+        return (
+            f"No ε up to {budget_text(most)} reaches {value:.3f}: the best is {top.median:.3f} at"
+            f" ε = {budget_text(top.epsilon or 0)}."
         )
     low = budget_text(two_digits(best)) if best is not None else "?"
-    high = phrase("more than {epsilon}", epsilon=budget_text(most))
+    high = f"more than {budget_text(most)}"
     if worst is not None:
         high = budget_text(two_digits(worst))
     least = min(it.epsilon or 0 for it in line)
     if median <= least and round(line[0].median, DIGITS) <= value:
-        return phrase(
-            "**ε = {epsilon} is enough**, the smallest that was tried.", epsilon=budget_text(least)
-        )
-    return phrase(
-        "**ε of about {epsilon}** reaches it, {low} to {high} over {draws} draws of split and"
-        " noise, log-linear between the ε that were run.",
-        epsilon=budget_text(two_digits(median)),
-        low=low,
-        high=high,
-        draws=len(top.draws),
+        return f"**ε = {budget_text(least)} is enough**, the smallest that was tried."
+    return (
+        f"**ε of about {budget_text(two_digits(median))}** reaches it, {low} to {high} over"
+        f" {len(top.draws)} draws of split and noise, log-linear between the ε that were run."
     )
 
 
@@ -78,17 +67,17 @@ def _may_begin(page: str, specs: dict[str, RunSpec]) -> bool:
     """Whether the runs may be asked for; what takes long has a button."""
     missing = specs.keys() - time_estimate.stored_names(specs)
     seconds = time_estimate.seconds({key: specs[key] for key in missing}) if missing else 0.0
-    what = say("The {count} runs of this curve", count=len(missing))
+    what = f"The {len(missing)} runs of this curve"
     return run_progress.may_begin(page, seconds, what, " ".join(specs))
 
 
 def draw(choice: Choice, parameters: dict[str, Any], key: str, start: float) -> None:
     """A box for the error, the curve it is read off, and the answer."""
-    if not st.toggle(say("I need an RMSE of at most ..."), key=f"{key}.target"):
+    if not st.toggle("I need an RMSE of at most ...", key=f"{key}.target"):
         return
     box = f"{key}.target.value"
     first = round(start, 3)
-    limit = st.number_input(say("RMSE, at most"), 0.0, 100.0, first, 0.005, "%.3f", key=box)
+    limit = st.number_input("RMSE, at most", 0.0, 100.0, first, 0.005, "%.3f", key=box)
     value = None if limit is None else round(limit, DIGITS)  # what the box shows
     method = Method(algorithm=choice.algorithm, parameters=parameters, label="private")
     sweep = Sweep(
@@ -107,29 +96,25 @@ def draw(choice: Choice, parameters: dict[str, Any], key: str, start: float) -> 
     if len(runs) < len(points) or value is None:
         return
     if not line or any(it.epsilon is None for it in line):
-        st.info(say("This algorithm takes no ε, so none can be asked for."))
+        st.info("This algorithm takes no ε, so none can be asked for.")
         return
-    st.markdown(say(words(line, value)))
+    st.markdown(words(line, value))
     unit = REGISTRY[choice.algorithm]().guarantee().unit
     st.caption(
-        say(
-            "ε in total, δ = {delta}, per {unit}, {relation}, exact. Errors are computed on raw"
-            " data, not released.",
-            delta=delta_text(choice.delta),
-            unit=phrase(unit),
-            relation=neighbours(unit, Relation.ADD_REMOVE),
-        )
+        f"ε in total, δ = {delta_text(choice.delta)}, per {unit},"
+        f" {neighbours(unit, Relation.ADD_REMOVE)}, exact. Errors are computed on raw data,"
+        " not released."
     )
     table = frame(points, runs, "rmse").assign(id=choice.algorithm)
-    fig = sweep_charts.against(table, "epsilon", say("held-out RMSE"), say("ε, total"))
+    fig = sweep_charts.against(table, "epsilon", "held-out RMSE", "ε, total")
     fig.add_hline(
         y=value,
         line={"dash": "dot", "color": "#8b93a1"},
-        annotation={"text": say("at most {value:.3f}", value=value)},
+        annotation={"text": f"at most {value:.3f}"},
     )
     charts.show(
         fig,
         f"{key}.target.curve",
-        say("Held-out RMSE against epsilon; {value:.3f} is asked for.", value=value),
+        f"Held-out RMSE against epsilon; {value:.3f} is asked for.",
         pd.DataFrame(table),
     )

@@ -14,13 +14,11 @@ from dpmf_core.data.catalogue import catalogue
 from dpmf_core.engine.executor import engine
 from dpmf_core.engine.jobs import Job
 from dpmf_core.engine.quotas import duration
-from dpmf_core.language import ENGLISH
 from dpmf_core.runs import data_access, specification
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.tuning.private_selection import PrivateSelection
 from dpmf_datasets.simulated import twins
-from pages.kit import data_sets, language
-from pages.kit.language import say
+from pages.kit import data_sets
 
 LARGEST = 25_000_000  # ratings; opening more than that would hold up the page
 AROUND = 0.4  # seconds of a run besides its training, where nothing else is known
@@ -186,14 +184,12 @@ def _training(
 
 
 def words(seconds: float) -> str:
-    """Seconds as a person says them, in the session's language."""
-    return say(duration(seconds))
+    """Seconds as a person says them."""
+    return duration(seconds)
 
 
 def ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th; 1. where the language writes it so."""
-    if language.current() != ENGLISH:
-        return f"{number}."
+    """1st, 2nd, 3rd, 4th."""
     ending = (
         "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     )
@@ -203,11 +199,7 @@ def ordinal(number: int) -> str:
 def _turn(job: Job) -> str:
     """Whose turn it is, of a job that waits."""
     place = job.ahead + 1
-    return say(
-        "your turn: {place} of {waiting:,}",
-        place=ordinal(place),
-        waiting=max(job.waiting, place),
-    )
+    return f"your turn: {ordinal(place)} of {max(job.waiting, place):,}"
 
 
 def progress(
@@ -220,11 +212,9 @@ def progress(
     done_count = sum(job.state == "done" for job in jobs)
     running = next((job for job in open_jobs if job.progress), None)
     share = ended_count / count
-    sentences = [say("{done} of {count} runs finished", done=done_count, count=count)]
+    sentences = [f"{done_count} of {count} runs finished"]
     if ended_count > done_count:
-        sentences.append(
-            say("{count:,} refused, failed or cancelled", count=ended_count - done_count)
-        )
+        sentences.append(f"{ended_count - done_count:,} refused, failed or cancelled")
     costs = [job.cost for job in open_jobs]
     remaining_seconds = max((sum(costs) + _costs_of(rest)) / engine().width, *costs)
     now = running.progress if running else None
@@ -233,13 +223,11 @@ def progress(
         remaining_seconds = max(
             remaining_seconds, now.seconds / max(now.step, 1) * (now.steps - now.step)
         )
-        sentences.append(say("one run at step {step} of {steps}", step=now.step, steps=now.steps))
+        sentences.append(f"one run at step {now.step} of {now.steps}")
     if now and now.part:
-        sentences.append(
-            say("reading part {part:,} of {parts:,}", part=now.part[0], parts=now.part[1])
-        )
+        sentences.append(f"reading part {now.part[0]:,} of {now.part[1]:,}")
     if not (now and (now.steps or now.part)) and open_jobs[0].state == "waiting":
         sentences.append(_turn(open_jobs[0]))
     if remaining_seconds >= 1:
-        sentences.append(say("about {time}", time=words(remaining_seconds)))
+        sentences.append(f"about {words(remaining_seconds)}")
     return min(share, 1.0), "; ".join(sentences)

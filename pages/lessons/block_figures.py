@@ -10,7 +10,6 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core import first_views
-from dpmf_core.language import phrase
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.sweep import Summary, reaches, summaries
 from dpmf_core.teaching import trust
@@ -23,7 +22,6 @@ from pages.kit import (
     stored_results,
     who_sees_what,
 )
-from pages.kit.language import say
 from pages.kit.who_sees_what import Schematic
 from pages.lessons.lines import DELTA_TEXT
 
@@ -31,40 +29,39 @@ PEOPLE, ABSENT = 2_000, 0.5
 LABEL_POINTS = {"private-bias": 2, "local-bias": 3}  # points beside which a line's name stands
 COUNTS = {"server": 1, "hospitals": 20, "phones": PEOPLE}
 HOLDERS = {
-    "server": phrase("one server"),
-    "hospitals": phrase("20 hospitals"),
-    "phones": phrase("2,000 phones"),
+    "server": "one server",
+    "hospitals": "20 hospitals",
+    "phones": "2,000 phones",
 }
-READS = {"parts": phrase("every part"), "sum": phrase("the sum alone")}
+READS = {"parts": "every part", "sum": "the sum alone"}
 EPSILONS = (0.5, 1.0, 2.0)
 TRUSTED_PARTIES = {  # by who holds the rows and what the server can read
-    ("server", "parts"): phrase("the server, with your ratings"),
-    ("hospitals", "parts"): phrase("your hospital, with your ratings and with adding its noise"),
-    ("hospitals", "sum"): phrase(
-        "your hospital, with your ratings; that parts cannot be opened; and other hospitals, with"
-        " adding their noise"
-    ),
-    ("phones", "parts"): phrase("nobody but your own phone"),
-    ("phones", "sum"): phrase(
-        "that messages cannot be opened, and other people, with adding their noise"
-    ),
+    ("server", "parts"): "the server, with your ratings",
+    ("hospitals", "parts"): "your hospital, with your ratings and with adding its noise",
+    (
+        "hospitals",
+        "sum",
+    ): "your hospital, with your ratings; that parts cannot be opened; and other hospitals, with"
+    " adding their noise",
+    ("phones", "parts"): "nobody but your own phone",
+    ("phones", "sum"): "that messages cannot be opened, and other people, with adding their noise",
 }
 
 
 def blocks() -> None:
     left, middle, right = st.columns(3)
-    holder = _choice(left, say("The ratings lie with"), HOLDERS, "learn.blocks")
+    holder = _choice(left, "The ratings lie with", HOLDERS, "learn.blocks")
     reads = "parts"
     if holder != "server":
-        reads = _choice(middle, say("The server can read"), READS, "learn.blocks.reads")
+        reads = _choice(middle, "The server can read", READS, "learn.blocks.reads")
     epsilon = float(
         right.segmented_control(
-            say("ε of the sum"),
+            "ε of the sum",
             EPSILONS,
             default=1.0,
             key="learn.blocks.epsilon",
             required=True,
-            format_func=lambda mark: say("{epsilon}", epsilon=budget_text(mark)),
+            format_func=lambda mark: f"{budget_text(mark)}",
         )
     )
     who_sees_what.draw(_schematic(holder, reads), unfolded=True)
@@ -80,18 +77,18 @@ def _choice(place: Any, label: str, options: Mapping[str, str], key: str) -> str
             default=next(iter(options)),
             key=key,
             required=True,
-            format_func=lambda it: say(options[it]),
+            format_func=lambda it: options[it],
         )
     )
 
 
 # ---- who sends what ------------------------------------------------------------------------------
 
-SUM = phrase("Noisy sums of all\nfrom which everybody gets\nthe item offsets")
-SEES_PARTS = phrase("Server\nreads every part,\nadds them up")
-SEES_SUM = phrase("Server\ncan read the sum alone")
-LIGHT, FULL = phrase("its share of the noise"), phrase("adds all of the noise")
-SEALED_EDGE = phrase("sealed, a share of the noise")
+SUM = "Noisy sums of all\nfrom which everybody gets\nthe item offsets"
+SEES_PARTS = "Server\nreads every part,\nadds them up"
+SEES_SUM = "Server\ncan read the sum alone"
+LIGHT, FULL = "its share of the noise", "adds all of the noise"
+SEALED_EDGE = "sealed, a share of the noise"
 
 
 def _schematic(holder: str, reads: str) -> Schematic:
@@ -112,99 +109,97 @@ def _schematic(holder: str, reads: str) -> Schematic:
 
 ONE_SERVER = Schematic(
     {
-        "you": phrase("You\nyour ratings"),
-        "others": phrase("1,999 others\ntheir ratings"),
-        "server": phrase("Server\nreads all ratings,\nadds them up"),
+        "you": "You\nyour ratings",
+        "others": "1,999 others\ntheir ratings",
+        "server": "Server\nreads all ratings,\nadds them up",
         "sum": SUM,
     },
     (
-        ("you", "server", "~" + phrase("no noise")),
-        ("others", "server", "~" + phrase("no noise")),
+        ("you", "server", "~" + "no noise"),
+        ("others", "server", "~" + "no noise"),
         ("server", "sum", FULL),
     ),
-    phrase(
-        "One server is the curator: it reads every rating and adds the noise once, to the sum."
-        " Everybody else sees the noisy sum alone."
-    ),
+    "One server is the curator: it reads every rating and adds the noise once, to the sum."
+    " Everybody else sees the noisy sum alone.",
     frozenset({"sum"}),
     frozenset({"server"}),
 )
 BOXES = {
     "hospitals": (
-        phrase("Your hospital\nadds up its 100 people"),
-        phrase("Hospital 2\nadds up its 100 people"),
-        phrase("Hospital 20\nadds up its 100 people"),
+        "Your hospital\nadds up its 100 people",
+        "Hospital 2\nadds up its 100 people",
+        "Hospital 20\nadds up its 100 people",
     ),
     "phones": (
-        phrase("Your phone\nyour own message"),
-        phrase("Phone 2\nits owner's message"),
-        phrase("Phone 2,000\nits owner's message"),
+        "Your phone\nyour own message",
+        "Phone 2\nits owner's message",
+        "Phone 2,000\nits owner's message",
     ),
 }
 WORDS = {
-    ("hospitals", "parts"): phrase(
-        "Each hospital sends one noisy sum of its people. The server reads 20 of them: in each a"
-        " person hides behind a 20th of the noise's variance."
-    ),
-    ("hospitals", "sum"): phrase(
-        "Each hospital sends its sum sealed: with a mask, and all masks cancel in the sum (Bonawitz"
-        " et al. 2017). The server can open nothing but the sum, which carries all of the noise."
-    ),
-    ("phones", "parts"): phrase(
-        "Each phone sends its owner's message with a 2,000th of the noise's variance. Local"
-        " differential privacy is this drawing with enough noise for one message alone."
-    ),
-    ("phones", "sum"): phrase(
-        "Each phone sends its message sealed: with a mask, and all masks cancel in the sum"
-        " (Bonawitz et al. 2017). The server can open nothing but the sum, with the noise of 2,000"
-        " phones."
-    ),
+    (
+        "hospitals",
+        "parts",
+    ): "Each hospital sends one noisy sum of its people. The server reads 20 of them: in each a"
+    " person hides behind a 20th of the noise's variance.",
+    (
+        "hospitals",
+        "sum",
+    ): "Each hospital sends its sum sealed: with a mask, and all masks cancel in the sum (Bonawitz"
+    " et al. 2017). The server can open nothing but the sum, which carries all of the noise.",
+    (
+        "phones",
+        "parts",
+    ): "Each phone sends its owner's message with a 2,000th of the noise's variance. Local"
+    " differential privacy is this drawing with enough noise for one message alone.",
+    (
+        "phones",
+        "sum",
+    ): "Each phone sends its message sealed: with a mask, and all masks cancel in the sum"
+    " (Bonawitz et al. 2017). The server can open nothing but the sum, with the noise of 2,000"
+    " phones.",
 }
 
 
 def _say_who_learns(holder: str, reads: str, epsilon: float) -> None:
     """A row for everybody who looks: what she sees of you, and its epsilon."""
     count = COUNTS[holder]
-    rows = {say("everybody else"): (say("the noisy sum"), _text(epsilon))}
+    rows = {"everybody else": ("the noisy sum", _text(epsilon))}
     if holder == "server":
-        rows[say("the server")] = (say("your ratings"), say("no limit"))
+        rows["the server"] = ("your ratings", "no limit")
     elif reads == "sum":
-        rows[say("the server")] = (say("the noisy sum"), _text(epsilon))
+        rows["the server"] = ("the noisy sum", _text(epsilon))
         without = trust.epsilon_without(epsilon, ABSENT)
-        rows[say("the server, where half of them add no noise")] = (
-            say("a sum with half of the variance"),
+        rows["the server, where half of them add no noise"] = (
+            "a sum with half of the variance",
             _text(without),
         )
     else:
-        rows[say("the server")] = (
-            say("the part of your hospital") if holder == "hospitals" else say("your message"),
+        rows["the server"] = (
+            "the part of your hospital" if holder == "hospitals" else "your message",
             _text(trust.part_epsilon(epsilon, count)),
         )
     if holder == "hospitals":
-        rows[say("your hospital")] = (say("your ratings"), say("no limit"))
+        rows["your hospital"] = ("your ratings", "no limit")
     safe_text.words_table(
         pd.DataFrame(
             [
-                {say("who looks"): who, say("sees of you"): what, say("ε for you"): price}
+                {"who looks": who, "sees of you": what, "ε for you": price}
                 for who, (what, price) in rows.items()
             ]
         )
     )
-    st.markdown(say("**You trust** {whom}.", whom=say(TRUSTED_PARTIES[holder, reads])))
+    st.markdown(f"**You trust** {TRUSTED_PARTIES[holder, reads]}.")
     if holder != "server" and reads == "parts":
         st.markdown(
-            say(
-                "For ε = {epsilon} towards the server too, every part needs √{blocks:,} ="
-                " **{times:.3g} times as much noise**, and so has the sum.",
-                epsilon=budget_text(epsilon),
-                blocks=count,
-                times=math.sqrt(count),
-            )
+            f"For ε = {budget_text(epsilon)} towards the server too, every part needs"
+            f" √{count:,} = **{math.sqrt(count):.3g} times as much noise**, and so has the"
+            " sum."
         )
 
 
 def _text(epsilon: float) -> str:
-    return say("{epsilon}", epsilon=epsilon_text(epsilon))
+    return f"{epsilon_text(epsilon)}"
 
 
 # ---- the price, measured -------------------------------------------------------------------------
@@ -228,33 +223,23 @@ def _draw_measurements(epsilon: float) -> None:
     )
     at = next(it.median for it in central if it.epsilon == epsilon)
     match = reaches(local, at)
-    st.markdown("**{}**".format(say("Trusting nobody, measured")))
+    st.markdown("**Trusting nobody, measured**")
     _draw_prices(central, local, alone[0].median, epsilon, match)
     at_one = next(it.median for it in local if it.epsilon == 1.0)
     st.markdown(
-        say(
-            "A curator's offsets at ε = {epsilon} err by **{error:.3f}**. Where everybody adds the"
-            " noise herself, **ε = {needed}** is as good, measured; the rule says {rule}. With"
-            " ε = 1 for everybody's message the error is {local:.3f}; each user's own mean, which"
-            " needs nobody, has {alone:.3f}.",
-            epsilon=budget_text(epsilon),
-            error=at,
-            needed=_two_digits(match),
-            rule=_by_rule(epsilon),
-            local=at_one,
-            alone=alone[0].median,
-        )
+        f"A curator's offsets at ε = {budget_text(epsilon)} err by **{at:.3f}**. Where"
+        f" everybody adds the noise herself, **ε = {_two_digits(match)}** is as good,"
+        f" measured; the rule says {_by_rule(epsilon)}. With ε = 1 for everybody's message"
+        f" the error is {at_one:.3f}; each user's own mean, which needs nobody, has"
+        f" {alone[0].median:.3f}."
     )
     _table_of_prices(central, local)
     st.caption(
-        say(
-            "ε in total, δ = {delta}, per user, replacing one row by any other. Item offsets by"
-            " private and by local biases on the simulated cinema of 2,000 people, median of"
-            " {draws} draws; between the measured ε along a straight line over log ε. The rule: the"
-            " noise of n messages is √n times that of one, so μ is √n times as large.",
-            delta=DELTA_TEXT,
-            draws=first_views.TRUST_DRAWS,
-        )
+        f"ε in total, δ = {DELTA_TEXT}, per user, replacing one row by any other. Item"
+        " offsets by private and by local biases on the simulated cinema of 2,000 people,"
+        f" median of {first_views.TRUST_DRAWS} draws; between the measured ε along a straight"
+        " line over log ε. The rule: the noise of n messages is √n times that of one, so μ is"
+        " √n times as large."
     )
     stored_results.note([point.spec for point in points])
 
@@ -262,24 +247,22 @@ def _draw_measurements(epsilon: float) -> None:
 def _two_digits(epsilon: float | None) -> str:
     """Two digits of an epsilon that was read off a line."""
     if epsilon is None:
-        return say("more than {epsilon}", epsilon=budget_text(first_views.OWN_NOISE_EPSILONS[-1]))
-    return say("{epsilon}", epsilon=budget_text(float(f"{epsilon:.2g}")))
+        return f"more than {budget_text(first_views.OWN_NOISE_EPSILONS[-1])}"
+    return budget_text(float(f"{epsilon:.2g}"))
 
 
 def _by_rule(epsilon: float) -> str:
-    return say(
-        "{epsilon}", epsilon=budget_text(float(f"{trust.part_epsilon(epsilon, PEOPLE):.3g}"))
-    )
+    return budget_text(float(f"{trust.part_epsilon(epsilon, PEOPLE):.3g}"))
 
 
 def _draw_prices(
     central: list[Summary], local: list[Summary], alone: float, epsilon: float, match: float | None
 ) -> None:
     lines = (
-        (say("with a curator"), "private-bias", central),
-        (say("without a curator"), "local-bias", local),
+        ("with a curator", "private-bias", central),
+        ("without a curator", "local-bias", local),
     )
-    fig = charts.figure(say("ε"), say("RMSE on held-out ratings"), height=340)
+    fig = charts.figure("ε", "RMSE on held-out ratings", height=340)
     for name, method, line in lines:
         fig.add_scatter(
             x=[it.epsilon for it in line],
@@ -293,14 +276,14 @@ def _draw_prices(
         point = line[LABEL_POINTS[method]]  # where one line is far from the other
         line_labels.note(fig, name, (math.log10(point.epsilon or 1.0), point.median), (10, 2))
     own = {"color": colours.of("user-mean"), "dash": "dash"}
-    charts.level(fig, alone, say("each user's own mean"), own)
+    charts.level(fig, alone, "each user's own mean", own)
     if match is not None:
         height = next(it.median for it in central if it.epsilon == epsilon)
         fig.add_scatter(
             x=[epsilon, match],
             y=[height, height],
             mode="lines+markers",
-            name=say("equal error"),
+            name="equal error",
             line={"color": colours.ink(), "dash": "dot"},
             marker={"symbol": "circle-open", "size": 13},
             showlegend=False,
@@ -316,7 +299,7 @@ def _draw_prices(
     charts.show(
         fig,
         "learn.blocks.figure",
-        say("Error over epsilon with a curator and with everybody's own noise, far to the right."),
+        "Error over epsilon with a curator and with everybody's own noise, far to the right.",
         table,
         leaves=True,
     )
@@ -329,10 +312,10 @@ def _table_of_prices(central: list[Summary], local: list[Summary]) -> None:
         pd.DataFrame(
             [
                 {
-                    say("ε with a curator"): say("{epsilon}", epsilon=budget_text(it.epsilon or 0)),
-                    say("error"): say("{error:.3f}", error=it.median),
-                    say("ε of one's own noise, measured"): _two_digits(reaches(local, it.median)),
-                    say("by the rule"): _by_rule(it.epsilon or 0.0),
+                    "ε with a curator": f"{budget_text(it.epsilon or 0)}",
+                    "error": f"{it.median:.3f}",
+                    "ε of one's own noise, measured": _two_digits(reaches(local, it.median)),
+                    "by the rule": _by_rule(it.epsilon or 0.0),
                 }
                 for it in rows
             ]

@@ -12,7 +12,6 @@ from dpmf_core.serving.lesson_links import TEACHER, LessonLink, LessonSequence, 
 from dpmf_core.teaching.course import ANSWER
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import charts, colours, safe_text
-from pages.kit.language import say
 from pages.kit.lesson_heading import steps_of
 from pages.kit.safe_text import escape_letters
 from pages.lessons import codes
@@ -25,22 +24,22 @@ EVERY = 5.0  # seconds between looks
 def draw(token: str) -> None:
     """The class of a teacher's link. Raises BadInput where this server did not make it."""
     sequence = sequence_of(token, TEACHER)
-    st.title(escape_letters(sequence.title) or say("Your class"), anchor=False)
+    st.title(escape_letters(sequence.title) or "Your class", anchor=False)
     st.fragment(_draw_class, run_every=EVERY)(sequence)
-    with st.expander(say("Check codes")):
-        codes.draw({sequence.id: sequence.title or say("this sequence")})
+    with st.expander("Check codes"):
+        codes.draw({sequence.id: sequence.title or "this sequence"})
 
 
 def _draw_class(sequence: LessonSequence) -> None:
     all_answers = class_records.class_answers(sequence.id)
     finished_count = sum("finished" in step for answers in all_answers for step in answers)
     with st.container(horizontal=True):
-        st.metric(say("sessions"), len(all_answers))
+        st.metric("sessions", len(all_answers))
         if len(sequence.steps) > 1:
-            st.metric(say("finished"), finished_count)
-    st.caption(say("Counted anew every few seconds. Nobody is named, and answers are not linked."))
+            st.metric("finished", finished_count)
+    st.caption("Counted anew every few seconds. Nobody is named, and answers are not linked.")
     table = steps_table(sequence, all_answers)
-    fig = charts.figure(say("sessions"), "", height=80 + 30 * len(table))
+    fig = charts.figure("sessions", "", height=80 + 30 * len(table))
     fig.add_bar(
         x=table["sessions"],
         y=table["step"],
@@ -51,7 +50,7 @@ def _draw_class(sequence: LessonSequence) -> None:
     )
     fig.update_yaxes(autorange="reversed", type="category")
     fig.update_xaxes(range=[0, max(1, len(all_answers))], dtick=max(1, len(all_answers) // 5))
-    alt = say("How many sessions have reached each step.")
+    alt = "How many sessions have reached each step."
     charts.show(fig, "teach.reached", alt, table, leaves=True)
     for place, link in enumerate(sequence.steps):
         _draw_answers(place, link, all_answers)
@@ -71,29 +70,27 @@ def _step_name(place: int, link: LessonLink, step: str) -> str:
     if step == "opened":
         return f"{place + 1}. {name_of(link)}"
     if step == ANSWER:
-        return f"{place + 1}. {say('answered')}"
+        return f"{place + 1}. answered"
     parts = LESSONS[link.query["lesson"]].parts
-    return f"{place + 1}. {say(next(part.heading for part in parts if part.id == step))}"
+    return f"{place + 1}. {next(part.heading for part in parts if part.id == step)}"
 
 
 def _draw_answers(place: int, link: LessonLink, all_answers: list[class_records.Answers]) -> None:
     """What was predicted and answered on one page."""
     course_lesson = LESSONS.get(link.query.get("lesson", "")) if link.page == "lessons" else None
-    question = say(course_lesson.own_words) if course_lesson else link.question
+    question = course_lesson.own_words if course_lesson else link.question
     if not question:
         return
     with st.expander(f"{place + 1}. {escape_letters(name_of(link))}", expanded=True):
         for part in course_lesson.parts if course_lesson else ():
             counter = Counter(answers.get(f"{place}.{part.id}") for answers in all_answers)
-            counts = {
-                say(answer): counter[str(number)] for number, answer in enumerate(part.answers)
-            }
-            right = say(part.answers[part.right])
-            st.markdown(f"**{say(part.question)}**")
+            counts = {answer: counter[str(number)] for number, answer in enumerate(part.answers)}
+            right = part.answers[part.right]
+            st.markdown(f"**{part.question}**")
             rows = [
                 {
-                    say("answer"): f"{answer} ({say('right')})" if answer == right else answer,
-                    say("sessions"): str(count),
+                    "answer": f"{answer} (right)" if answer == right else answer,
+                    "sessions": str(count),
                 }
                 for answer, count in counts.items()
             ]

@@ -10,7 +10,6 @@ import streamlit as st
 
 from dpmf_core.privacy.formatting import budget_text
 from pages.kit import charts, colours
-from pages.kit.language import say
 
 DELTA, DELTA_TEXT = 1e-5, "1e-5"
 
@@ -51,10 +50,10 @@ def epsilon_slider(key: str, start: float = 1.0) -> float:
     marks = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]
     return float(
         st.select_slider(
-            say("Privacy loss ε, total"),
+            "Privacy loss ε, total",
             marks,
             start,
             key=key,
-            format_func=lambda mark: say("{epsilon}", epsilon=budget_text(mark)),
+            format_func=lambda mark: f"{budget_text(mark)}",
         )
     )

@@ -4,8 +4,7 @@ import streamlit as st
 
 from dpmf_core.errors import BadInput
 from dpmf_core.teaching.lessons import LESSONS
-from pages.kit import language, lesson, links, safe_text
-from pages.kit.language import say
+from pages.kit import lesson, links, safe_text
 from pages.lessons import class_view, steps, teachers
 
 FIRST = next(iter(LESSONS))
@@ -25,7 +24,6 @@ def _draw_course() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         view = _draw_views()
         lesson_id = _draw_choice() if view == "lessons" else None
-        language.switch()
     links.put_in_address({"view": "teachers" if view == "teachers" else None, "lesson": lesson_id})
     if lesson_id is None:
         teachers.draw()
@@ -34,7 +32,7 @@ def _draw_course() -> None:
     place = names.index(lesson_id)
     if is_finished and place + 1 < len(names):
         st.button(
-            say("Next: {title}", title=title(names[place + 1])),
+            f"Next: {title(names[place + 1])}",
             key=f"learn.next.{lesson_id}",
             type="primary",
             on_click=_go,
@@ -45,12 +43,12 @@ def _draw_course() -> None:
 def _draw_views() -> str:
     return str(
         st.segmented_control(
-            say("View"),
+            "View",
             ["lessons", "teachers"],
             default="teachers" if st.query_params.get("view") == "teachers" else "lessons",
             key="learn.view",
             required=True,
-            format_func=lambda it: say("Lessons") if it == "lessons" else say("For teachers"),
+            format_func=lambda it: "Lessons" if it == "lessons" else "For teachers",
             label_visibility="collapsed",
         )
     )
@@ -60,7 +58,7 @@ def _draw_choice() -> str:
     start = st.query_params.get("lesson", FIRST)
     st.session_state.setdefault("learn.lesson", start if start in LESSONS else FIRST)
     return st.selectbox(
-        say("Lesson"),
+        "Lesson",
         list(LESSONS),
         key="learn.lesson",
         format_func=title,
@@ -72,13 +70,13 @@ def _draw_choice() -> str:
 
 def _draw_lesson(name: str) -> bool:
     course_lesson = LESSONS.get(name, LESSONS[FIRST])
-    st.title(say(course_lesson.title), anchor=False)
+    st.title(course_lesson.title, anchor=False)
     return steps.draw(course_lesson)
 
 
 def title(name: str) -> str:
     """A lesson with its number; the first is 0."""
-    return f"{list(LESSONS).index(name)}. {say(LESSONS[name].title)}"
+    return f"{list(LESSONS).index(name)}. {LESSONS[name].title}"
 
 
 def _go(name: str) -> None:

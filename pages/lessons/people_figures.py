@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.language import phrase
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.teaching import linkage, membership
 from dpmf_core.teaching.demonstrations import (
@@ -19,46 +18,36 @@ from dpmf_core.teaching.demonstrations import (
     two_answers,
 )
 from pages.kit import charts, colours, links, safe_text, who_sees_what
-from pages.kit.language import say
 from pages.lessons.lines import DELTA, DELTA_TEXT, epsilon_slider, line, line_figure
 
 MOST_FILMS = 8
-EXACTNESS = {3: phrase("to 3 days"), 30: phrase("to 30 days"), None: phrase("not at all")}
+EXACTNESS = {3: "to 3 days", 30: "to 30 days", None: "not at all"}
 
 
 def linking() -> None:
     """How few films and days single out a row."""
     left, right = st.columns(2)
     off = left.segmented_control(
-        say("How exactly the day is known"),
+        "How exactly the day is known",
         list(EXACTNESS),
         default=3,
         key="learn.exactness",
         required=True,
-        format_func=lambda days: say(EXACTNESS[days]),
+        format_func=lambda days: EXACTNESS[days],
     )
-    film_count = right.slider(say("Films that are known"), 1, MOST_FILMS, 2, key="learn.known")
+    film_count = right.slider("Films that are known", 1, MOST_FILMS, 2, key="learn.known")
     shares = linkage.share_named(MOST_FILMS, off)
     _draw_shares(shares, film_count)
     st.markdown(
-        say(
-            "With {known} films and the day known {exactness}, **{share:.1%}** of the rows are"
-            " found.",
-            known=film_count,
-            exactness=say(EXACTNESS[off]),
-            share=shares[film_count - 1],
-        )
+        f"With {film_count} films and the day known {EXACTNESS[off]},"
+        f" **{shares[film_count - 1]:.1%}** of the rows are found."
     )
     _draw_person()
     st.caption(
-        say(
-            "{viewers:,} invented viewers, {seen} films each of {films}, over two years. Real data"
-            " are no safer: of the rows that Netflix published, 80% are found by six films outside"
-            " the 100 best known, with days to within two weeks (Narayanan & Shmatikov 2007).",
-            viewers=linkage.VIEWERS,
-            seen=linkage.FILMS_SEEN,
-            films=linkage.FILMS,
-        )
+        f"{linkage.VIEWERS:,} invented viewers, {linkage.FILMS_SEEN} films each of"
+        f" {linkage.FILMS}, over two years. Real data are no safer: of the rows that Netflix"
+        " published, 80% are found by six films outside the 100 best known, with days to"
+        " within two weeks (Narayanan & Shmatikov 2007)."
     )
 
 
@@ -66,17 +55,17 @@ def _draw_shares(shares: Sequence[float], film_count: int) -> None:
     """The share of rows that are found, by the films that are known, and the one chosen."""
     table = pd.DataFrame({"films": range(1, MOST_FILMS + 1), "share": shares})
     fig = line_figure(
-        say("films that are known"),
-        say("people whose row is found"),
+        "films that are known",
+        "people whose row is found",
         table,
         "films",
-        [line(say("found"), "share", "spectral", mode="lines+markers")],
+        [line("found", "share", "spectral", mode="lines+markers")],
     )
     fig.add_scatter(
         x=[film_count],
         y=[shares[film_count - 1]],
         mode="markers+text",
-        text=[say("{share:.1%}", share=shares[film_count - 1])],
+        text=[f"{shares[film_count - 1]:.1%}"],
         textposition="bottom right",
         textfont={"size": 22},
         marker={"size": 14, "color": colours.of("spectral")},
@@ -88,7 +77,7 @@ def _draw_shares(shares: Sequence[float], film_count: int) -> None:
     charts.show(
         fig,
         "learn.linking.figure",
-        say("Share of people whose row is found, over the number of films that are known."),
+        "Share of people whose row is found, over the number of films that are known.",
         table,
         leaves=True,
     )
@@ -103,30 +92,22 @@ def _draw_person() -> None:
     rows = linkage.published_days()[match.row]
     table = pd.DataFrame(
         {
-            say("film"): [str(film + 1) for film, _ in match.known_films],
-            say("the day, as {name} wrote it", name=match.name): [
-                str(day) for _, day in match.known_films
-            ],
-            say("the day in row {row}", row=match.row + 1): [
-                str(rows[film]) for film, _ in match.known_films
-            ],
+            "film": [str(film + 1) for film, _ in match.known_films],
+            f"the day, as {match.name} wrote it": [str(day) for _, day in match.known_films],
+            f"the day in row {match.row + 1}": [str(rows[film]) for film, _ in match.known_films],
         }
     )
     safe_text.words_table(table)
     st.markdown(
-        say(
-            "{name} wrote about two films. One row alone agrees, so its other {rest} films are now"
-            " known to be hers too.",
-            name=match.name,
-            rest=match.rest,
-        )
+        f"{match.name} wrote about two films. One row alone agrees, so its other {match.rest}"
+        " films are now known to be hers too."
     )
 
 
 def _your_films(key: str) -> tuple[int, ...]:
     films = range(membership.FILMS)
     choice = st.pills(
-        say("Films that you saw"),
+        "Films that you saw",
         list(films),
         selection_mode="multi",
         default=[0, 3, 7, 11],
@@ -147,10 +128,10 @@ def _draw_difference(club: membership.Club, key: str, alt: str) -> None:
             "seen": club.has_seen,
         }
     )
-    fig = charts.figure(say("film"), say("published less all others"), height=280)
+    fig = charts.figure("film", "published less all others", height=280)
     for is_seen, name, tint in (
-        (True, say("you saw it"), "spectral"),
-        (False, say("you did not"), "grey"),
+        (True, "you saw it", "spectral"),
+        (False, "you did not", "grey"),
     ):
         rows = table[table["seen"] == is_seen]
         fig.add_bar(x=rows["film"], y=rows["difference"], name=name, marker_color=colours.of(tint))
@@ -164,13 +145,13 @@ def exact_sums() -> None:
     _draw_difference(
         club,
         "learn.exact.figure",
-        say("The sums with you less the sums without you: your films, each 1."),
+        "The sums with you less the sums without you: your films, each 1.",
     )
     names = ", ".join(str(film + 1) for film in range(membership.FILMS) if club.difference[film])
     st.markdown(
-        say("The attacker reads: you saw **{films}**.", films=names)
+        f"The attacker reads: you saw **{names}**."
         if names
-        else say("You saw nothing, so nothing of you is there to be found.")
+        else "You saw nothing, so nothing of you is there to be found."
     )
 
 
@@ -183,30 +164,18 @@ def noisy_sums() -> None:
     _draw_difference(
         membership.club(films, noise, draw),
         "learn.noisy.figure",
-        say(
-            "The noisy sums less the sums of all others: bars up and down, whether you saw a film."
-        ),
+        "The noisy sums less the sums of all others: bars up and down, whether you saw a film.",
     )
-    st.button(say("Draw the noise again"), key="learn.again", on_click=_draw_again)
+    st.button("Draw the noise again", key="learn.again", on_click=_draw_again)
     best, yours = membership.best_attack(epsilon), membership.best_attack(epsilon, len(films))
     st.markdown(
-        say(
-            "Right about you in **{yours:.0f} of 100** cases, about nobody in more than {best:.0f};"
-            " tossing a coin is right in 50.",
-            yours=100 * yours,
-            best=100 * best,
-        )
+        f"Right about you in **{100 * yours:.0f} of 100** cases, about nobody in more than"
+        f" {100 * best:.0f}; tossing a coin is right in 50."
     )
     st.caption(
-        say(
-            "Normal noise of {noise:.1f} on each of {films} sums: ε = {epsilon} in total at δ ="
-            " {delta}, per person, add/remove, exact. The cases are those of the best attacker"
-            " there is, from even odds.",
-            noise=noise,
-            films=membership.FILMS,
-            epsilon=budget_text(epsilon),
-            delta=DELTA_TEXT,
-        )
+        f"Normal noise of {noise:.1f} on each of {membership.FILMS} sums: ε ="
+        f" {budget_text(epsilon)} in total at δ = {DELTA_TEXT}, per person, add/remove,"
+        " exact. The cases are those of the best attacker there is, from even odds."
     )
 
 
@@ -221,61 +190,50 @@ def neighbours() -> None:
         {"answer": answers.axis, "without you": answers.without, "with you": answers.with_you}
     )
     fig = line_figure(
-        say("the sum that is published"),
-        say("how likely"),
+        "the sum that is published",
+        "how likely",
         table,
         "answer",
         [
-            line(say("without you"), "without you", "dpals", fill="tozeroy"),
-            line(say("with you, who gave a 5"), "with you", "spectral", fill="tozeroy"),
+            line("without you", "without you", "dpals", fill="tozeroy"),
+            line("with you, who gave a 5", "with you", "spectral", fill="tozeroy"),
         ],
     )
     charts.show(
         fig,
         "learn.neighbours.figure",
-        say("Two bell curves, 5 apart, noise {noise:.1f}.", noise=answers.noise),
+        f"Two bell curves, 5 apart, noise {answers.noise:.1f}.",
         table,
         leaves=True,
     )
     st.caption(
-        say(
-            "50 people rated a film; the sum of their ratings is published with normal noise of"
-            " {noise:.1f}, at ε = {epsilon} and δ = {delta}.",
-            noise=answers.noise,
-            epsilon=budget_text(epsilon),
-            delta=DELTA_TEXT,
-        )
+        "50 people rated a film; the sum of their ratings is published with normal noise of"
+        f" {answers.noise:.1f}, at ε = {budget_text(epsilon)} and δ = {DELTA_TEXT}."
     )
 
 
 # who looks: what she sees without noise, and with it
 VIEWS = {
-    phrase("you"): (
-        phrase("your own ratings, your own factor, your list"),
-        phrase("the noisy item factors"),
+    "you": (
+        "your own ratings, your own factor, your list",
+        "the noisy item factors",
     ),
-    phrase("another user"): (
-        phrase("her own ratings, her own factor, her list"),
-        phrase("the noisy item factors, not your ratings"),
+    "another user": (
+        "her own ratings, her own factor, her list",
+        "the noisy item factors, not your ratings",
     ),
-    phrase("an attacker who is everybody else together"): (
-        phrase("everyone's ratings but yours"),
-        phrase("the noisy item factors: all that could tell of you"),
+    "an attacker who is everybody else together": (
+        "everyone's ratings but yours",
+        "the noisy item factors: all that could tell of you",
     ),
-    phrase("the curator"): (phrase("everything: she is trusted"), phrase("everything")),
+    "the curator": ("everything: she is trusted", "everything"),
 }
 
 
 def joint() -> None:
-    who = st.selectbox(say("Who looks"), list(VIEWS), key="learn.who", format_func=say)
+    who = st.selectbox("Who looks", list(VIEWS), key="learn.who")
     without, with_noise = VIEWS[who]
-    st.markdown(
-        say(
-            "**Without noise:** {without}.  \n**With noise:** {noisy}.",
-            without=say(without),
-            noisy=say(with_noise),
-        )
-    )
+    st.markdown(f"**Without noise:** {without}.  \n**With noise:** {with_noise}.")
     who_sees_what.draw(who_sees_what.USERS, unfolded=True)
 
 
@@ -286,46 +244,38 @@ def attacker() -> None:
         table = pd.DataFrame(beliefs(epsilon), columns=["before", "after"])
         table["unmoved"] = table["before"]
         fig = line_figure(
-            say("what an attacker believed before"),
-            say("what she may believe after, at most"),
+            "what an attacker believed before",
+            "what she may believe after, at most",
             table,
             "before",
             [
-                line(say("ε = {epsilon}", epsilon=budget_text(epsilon)), "after", "spectral"),
-                line(say("nothing learnt"), "unmoved", "grey", dash="dash"),
+                line(f"ε = {budget_text(epsilon)}", "after", "spectral"),
+                line("nothing learnt", "unmoved", "grey", dash="dash"),
             ],
         )
         fig.update_xaxes(tickformat=".0%")
         fig.update_yaxes(tickformat=".0%")
-        charts.show(
-            fig, "learn.belief", say("Belief after over belief before."), table, leaves=True
-        )
+        charts.show(fig, "learn.belief", "Belief after over belief before.", table, leaves=True)
     with right:
         curve = pd.DataFrame(best_attacks(epsilon), columns=["fpr", "fnr"])
         charts.show(
             charts.trade_off(curve),
             "learn.curve",
-            say("Trade-off curve."),
+            "Trade-off curve.",
             curve,
             leaves=True,
         )
     st.markdown(
-        say(
-            "Who gave you even odds of having taken part may come to believe **{belief:.0%}** at"
-            " most.",
-            belief=belief(0.5, epsilon),
-        )
+        "Who gave you even odds of having taken part may come to believe"
+        f" **{belief(0.5, epsilon):.0%}** at most."
     )
     st.caption(
-        say(
-            "ε in total, per person, add/remove; the belief holds but with probability δ = {delta},"
-            " the curve is exact.",
-            delta=DELTA_TEXT,
-        )
+        "ε in total, per person, add/remove; the belief holds but with probability δ ="
+        f" {DELTA_TEXT}, the curve is exact."
     )
     links.to(
         "audit",
-        say("Play the attacker: catch a planted fault on the Audit page"),
+        "Play the attacker: catch a planted fault on the Audit page",
         {"attack": "private-bias"},
     )
 
@@ -337,13 +287,13 @@ def group() -> None:
     )
     table["one"] = epsilon
     fig = line_figure(
-        say("photographs of you in the data"),
-        say("ε for you"),
+        "photographs of you in the data",
+        "ε for you",
         table,
         "photographs",
         [
-            line(say("you"), "epsilon", "spectral", mode="lines+markers"),
-            line(say("one photograph"), "one", "grey", dash="dash"),
+            line("you", "epsilon", "spectral", mode="lines+markers"),
+            line("one photograph", "one", "grey", dash="dash"),
         ],
     )
     fig.update_xaxes(type="log", tickvals=list(PHOTOGRAPHS))
@@ -351,24 +301,17 @@ def group() -> None:
     charts.show(
         fig,
         "learn.group.figure",
-        say("Epsilon of a person over the number of her photographs, by the same noise."),
+        "Epsilon of a person over the number of her photographs, by the same noise.",
         table,
         leaves=True,
     )
     epsilons = dict(zip(table["photographs"], table["epsilon"], strict=True))
     st.markdown(
-        say(
-            "The noise is set for **ε = {epsilon} a photograph**. Somebody with 8 of them has"
-            " **ε = {few}**, with 64 **ε = {many}**.",
-            epsilon=budget_text(epsilon),
-            few=epsilon_text(float(epsilons[8])),
-            many=epsilon_text(float(epsilons[64])),
-        )
+        f"The noise is set for **ε = {budget_text(epsilon)} a photograph**. Somebody with 8"
+        f" of them has **ε = {epsilon_text(float(epsilons[8]))}**, with 64 **ε ="
+        f" {epsilon_text(float(epsilons[64]))}**."
     )
     st.caption(
-        say(
-            "δ = {delta} for all of them, add/remove, exact. A face data set that research uses,"
-            " Extended Yale B, has 59 to 64 photographs a person.",
-            delta=DELTA_TEXT,
-        )
+        f"δ = {DELTA_TEXT} for all of them, add/remove, exact. A face data set that research"
+        " uses, Extended Yale B, has 59 to 64 photographs a person."
     )

@@ -8,8 +8,7 @@ from dpmf_core.serving import completion
 from dpmf_core.serving.class_records import LONGEST
 from dpmf_core.teaching.course import ANSWER, Lesson, Part
 from dpmf_core.teaching.glossary import linked
-from pages.kit import language, lesson, lesson_heading
-from pages.kit.language import say
+from pages.kit import lesson, lesson_heading
 from pages.kit.safe_text import escape_letters
 from pages.lessons.demonstrations import DEMONSTRATIONS
 
@@ -18,7 +17,7 @@ CODES = "lesson.codes"  # in the session: by lesson
 
 def draw(course_lesson: Lesson) -> bool:
     """The lesson as far as it was walked through; whether that was to its end."""
-    st.write(with_terms(say(course_lesson.idea)))
+    st.write(linked(course_lesson.idea))
     for place, part in enumerate(course_lesson.parts):
         _draw_place(course_lesson, place)
         if not _draw_part(course_lesson, part):
@@ -27,36 +26,31 @@ def draw(course_lesson: Lesson) -> bool:
     return _draw_own_words(course_lesson)
 
 
-def with_terms(text: str) -> str:
-    """A text whose terms lead to the glossary, which is English."""
-    return linked(text) if language.current() == "en" else text
-
-
 def _draw_place(course_lesson: Lesson, place: int) -> None:
-    st.caption(say("Step {place} of {steps}", place=place + 1, steps=len(course_lesson.steps)))
+    st.caption(f"Step {place + 1} of {len(course_lesson.steps)}")
 
 
 def _draw_part(course_lesson: Lesson, part: Part) -> bool:
     """One thing to see, once it was predicted."""
-    st.header(say(part.heading), anchor=False)
-    st.write(with_terms(say(part.words)))
+    st.header(part.heading, anchor=False)
+    st.write(linked(part.words))
     answer = lesson.answers(course_lesson.id).get(part.id)
     if answer is None:
         _ask(course_lesson, part)
         return False
     right = answer == str(part.right)
     prediction = part.answers[int(answer)] if answer.isdigit() else answer
-    st.markdown(f"**{say(part.question)}**")
+    st.markdown(f"**{part.question}**")
     (st.success if right else st.warning)(
-        say("You said: {answer}.", answer=say(prediction))
+        f"You said: {prediction}."
         + " "
-        + (say("That is right.") if right else say("Not quite."))
+        + ("That is right." if right else "Not quite.")
         + " "
-        + say(part.because),
+        + part.because,
         icon=":material/check:" if right else ":material/lightbulb:",
     )
     DEMONSTRATIONS[part.id]()
-    st.markdown(f":material/touch_app: {say('Try it.')} {say(part.task)}")
+    st.markdown(f":material/touch_app: Try it. {part.task}")
     return True
 
 
@@ -64,43 +58,41 @@ def _ask(course_lesson: Lesson, part: Part) -> None:
     """What is asked before anything is shown."""
     with st.form(f"learn.{course_lesson.id}.{part.id}"):
         choice = st.radio(
-            say(part.question),
+            part.question,
             range(len(part.answers)),
             index=None,
             key=f"learn.predict.{course_lesson.id}.{part.id}",
-            format_func=lambda place: say(part.answers[place]),
+            format_func=lambda place: part.answers[place],
         )
-        submitted = st.form_submit_button(say("Show what happens"), type="primary")
+        submitted = st.form_submit_button("Show what happens", type="primary")
     if submitted and choice is not None:
         lesson.note(part.id, str(choice), course_lesson.id)
         st.rerun()
     elif submitted:
-        st.warning(say("Predict first: choose one of the answers."))
+        st.warning("Predict first: choose one of the answers.")
     else:
-        st.caption(
-            say("What happens is shown once you have predicted it. A wrong guess costs nothing.")
-        )
+        st.caption("What happens is shown once you have predicted it. A wrong guess costs nothing.")
 
 
 def _draw_own_words(course_lesson: Lesson) -> bool:
     """The answer box; afterwards one good answer and the code."""
-    st.header(say("In your own words"), anchor=False)
+    st.header("In your own words", anchor=False)
     answers = lesson.answers(course_lesson.id)
     if ANSWER not in answers:
         with st.form(f"learn.{course_lesson.id}.own", border=False):
             text = st.text_area(
-                say(course_lesson.own_words),
+                course_lesson.own_words,
                 key=f"learn.words.{course_lesson.id}",
                 max_chars=LONGEST,
             )
-            submitted = st.form_submit_button(say("Send"), type="primary")
+            submitted = st.form_submit_button("Send", type="primary")
         if submitted and text.strip():
             lesson.note(ANSWER, text.strip(), course_lesson.id)
             st.rerun()
         lesson_heading.draw_notice()
         return False
-    st.markdown(f"**{say(course_lesson.own_words)}**  \n{escape_letters(answers[ANSWER])}")
-    st.info(say("One good answer: {answer}", answer=say(course_lesson.model)))
+    st.markdown(f"**{course_lesson.own_words}**  \n{escape_letters(answers[ANSWER])}")
+    st.info(f"One good answer: {course_lesson.model}")
     lesson_heading.draw_code(_code(course_lesson, answers))
     return True
 

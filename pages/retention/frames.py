@@ -6,12 +6,10 @@ import pandas as pd
 
 from dpmf_core import first_views
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.language import phrase
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit.choice import Choice
 from pages.kit.frames import ANY, Columns, to_frame
-from pages.kit.language import say
 
 MIDDLE = 0.5
 FIRST = ("baseline", f"rated {MIDDLE:g}")  # what the first sentence needs
@@ -25,12 +23,12 @@ TINTS = {
 }
 # what lines are called: the variants as commands and links have them
 NAMES = {
-    "rated": phrase("rated"),
-    "new": phrase("new"),
-    "online": phrase("online"),
-    "static": phrase("static"),
-    "baseline": phrase("baseline"),
-    "slope one": phrase("slope one"),
+    "rated": "rated",
+    "new": "new",
+    "online": "online",
+    "static": "static",
+    "baseline": "baseline",
+    "slope one": "slope one",
 }
 TIMES = SplitSpec(kind="time")
 
@@ -52,9 +50,7 @@ def missing(names: Collection[str], finished_names: Collection[str]) -> str:
             variant, share = _variant_and_share(name)
             shares_of.setdefault(variant, []).extend(share)
     return ", ".join(
-        say("{variant} (at {shares})", variant=NAMES[variant], shares=", ".join(its))
-        if its
-        else say(NAMES[variant])
+        f"{NAMES[variant]} (at {', '.join(its)})" if its else NAMES[variant]
         for variant, its in shares_of.items()
     )
 
@@ -89,7 +85,7 @@ def points(table: pd.DataFrame, x: str) -> pd.DataFrame:
     """A frame of excesses as lines, in percent."""
     rows = [
         {
-            "name": say(NAMES[row["variant"]]),
+            "name": NAMES[row["variant"]],
             "id": TINTS[row["variant"]],
             "source": False,
             "value": 100 * row["excess"],

@@ -6,7 +6,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.language import phrase
 from dpmf_core.papers.balu_2016 import NO_THRESHOLD
 from dpmf_core.papers.figures import Figure
 from dpmf_core.runs.record import Run
@@ -14,12 +13,11 @@ from dpmf_core.runs.sweep import Point
 from dpmf_core.teaching.sketch_collisions import SketchLayout
 from pages.kit import charts, sweep_charts, sweep_frames
 from pages.kit.frames import Columns, to_frame
-from pages.kit.language import say
 
 INK = "#111111"  # on cells that are never empty
 AXES = {
-    "threshold": phrase("threshold ε of the source"),
-    "regularisation": phrase("regularisation λ"),
+    "threshold": "threshold ε of the source",
+    "regularisation": "regularisation λ",
 }
 
 
@@ -30,7 +28,7 @@ def frame(points: Sequence[Point], runs: dict[str, Run], metric: str) -> pd.Data
     table = sweep_frames.frame(points, runs, metric, notes={})
     table = table.drop(columns=["epsilon", "seed"]).rename(columns={"space_gain": "gain"})
     one_row = (point for point in points if point.spec.parameters.get("depth") == 1)
-    hash_names = {say(sweep_frames.method(point.label)) for point in one_row}
+    hash_names = {sweep_frames.method(point.label) for point in one_row}
     table.loc[table["name"].isin(hash_names), "id"] = "sketch-hash"
     table["gain"] = table["gain"].astype(float) if "gain" in table else float("nan")
     table["name"] += table["gain"].map(lambda gain: "" if gain != gain else f", γ = {gain:g}")
@@ -44,8 +42,8 @@ def frame(points: Sequence[Point], runs: dict[str, Run], metric: str) -> pd.Data
 
 
 def metric_label(metric: str) -> str:
-    """A metric's title in the session's language, with a capital letter."""
-    title = say(METRICS[metric].title)
+    """A metric's title with a capital letter."""
+    title = METRICS[metric].title
     return title[:1].upper() + title[1:]
 
 
@@ -57,7 +55,7 @@ def against(table: pd.DataFrame, figure: Figure, metric: str) -> go.Figure:
         lines["regularisation"] = lines["regularisation"].map(
             lambda value: "none" if value == 0 else f"{value:g}", na_action="ignore"
         )
-    return sweep_charts.against(lines, figure.axis, metric_label(metric), say(AXES[figure.axis]))
+    return sweep_charts.against(lines, figure.axis, metric_label(metric), AXES[figure.axis])
 
 
 def best(points: Sequence[Point], table: pd.DataFrame) -> pd.DataFrame:
@@ -74,7 +72,7 @@ def best(points: Sequence[Point], table: pd.DataFrame) -> pd.DataFrame:
 
 def best_heat(rows: pd.DataFrame) -> go.Figure:
     """Dimension by space gain, the best λ written in each cell."""
-    fig = charts.figure(say("dimension d"), say("space gain γ"), height=300)
+    fig = charts.figure("dimension d", "space gain γ", height=300)
     grid = rows.pivot_table(index="gain", columns="rank", values="regularisation")
     errors = rows.pivot_table(index="gain", columns="rank", values="value")
     cells = zip(grid.to_numpy(float), errors.to_numpy(float), strict=True)
@@ -105,22 +103,22 @@ def cells(sketch: SketchLayout) -> pd.DataFrame:
 
 
 def vector_name(vector: str) -> str:
-    """A person or an item of the small sketch, in the session's language."""
+    """A person or an item of the small sketch."""
     kind, number = vector.split()
     if kind == "person":
-        return say("person {number}", number=number)
-    return say("item {number}", number=number)
+        return f"person {number}"
+    return f"item {number}"
 
 
 def _row(number: int) -> str:
-    return say("row {number}", number=number)
+    return f"row {number}"
 
 
 def table_of_cells(sketch: SketchLayout, vector: str) -> go.Figure:
     """The sketch itself: how many components lie in each cell, and where one vector's do, with
     their signs.
     """
-    fig = charts.figure(say("cell"), say("row"), height=130 + 45 * len(sketch.load))
+    fig = charts.figure("cell", "row", height=130 + 45 * len(sketch.load))
     fig.add_heatmap(
         z=sketch.load,
         x=list(range(sketch.width)),
@@ -136,7 +134,7 @@ def table_of_cells(sketch: SketchLayout, vector: str) -> go.Figure:
             [1, "#D55E00"],
         ],
         colorbar={
-            "title": {"text": say("components")},
+            "title": {"text": "components"},
             "tickvals": [0, 1, 2, 3, 4],
             "ticktext": ["0", "1", "2", "3", "4+"],
         },

@@ -4,7 +4,7 @@ Factors in a count sketch, what is claimed for them, and what an attack shows.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +14,6 @@ from dpmf_core.algorithms.count_sketch import Sketch
 from dpmf_core.audit.canaries import rounded
 from dpmf_core.audit.membership_inference import AuditSpec
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.papers import results
 from dpmf_core.papers.figures import Claim, Figure, Outcome
 from dpmf_core.papers.registry import find_figure
@@ -33,15 +32,14 @@ from pages.kit import (
     who_sees_what,
 )
 from pages.kit.choice import Choice
-from pages.kit.language import local_figure, say
 from pages.sketch import figures, small_sketch
 
 FIGURES = {
-    "balu-fig3": phrase("Error against the threshold"),
-    "balu-fig4": phrase("Divergence against the threshold"),
-    "balu-fig1": phrase("Sensitivity to λ"),
-    "balu-fig2": phrase("Best λ by size"),
-    "sketch-table": phrase("Every size"),
+    "balu-fig3": "Error against the threshold",
+    "balu-fig4": "Divergence against the threshold",
+    "balu-fig1": "Sensitivity to λ",
+    "balu-fig2": "Best λ by size",
+    "sketch-table": "Every size",
 }
 PROVED_BESIDE = "balu-fig3"  # the figure that shows SGLD beside the sketch
 SGLD_EPSILONS = [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]
@@ -50,45 +48,34 @@ ATTACK = AuditSpec.parse(
 )
 
 
-def claim(attacks: dict[str, object]) -> None:
+def claim(attacks: dict[str, Any]) -> None:
     """The sentence first; then the claim, and why it is none."""
     if "attack" in attacks:
         audit = attacks["attack"]
         st.title(
-            say(
-                "Hashing hides nobody: at the source's ε = 2 an attack shows ε ≥ {lower:.1f}",
-                lower=rounded(audit.lower),  # type: ignore[attr-defined]
-            ),
+            "Hashing hides nobody: at the source's ε = 2 an attack shows ε ≥"
+            f" {rounded(audit.lower):.1f}",
             anchor=False,
         )
     else:
-        st.title(say("Does hashing protect anyone?"), anchor=False)
+        st.title("Does hashing protect anyone?", anchor=False)
     with st.container(border=True):
         promise = Sketch().guarantee()
-        written_claim = say(
-            'Balu & Furon 2016 write that sketches "{claim}".', claim=phrase(promise.claim)
-        )
-        badge = f":{privacy_card.BADGES[promise.status]}-badge[{say(str(promise.status))}]"
+        written_claim = f'Balu & Furon 2016 write that sketches "{promise.claim}".'
+        badge = f":{privacy_card.BADGES[promise.status]}-badge[{promise.status!s}]"
         st.markdown(f"{written_claim} {badge}")
         st.write(
-            say(
-                "Their ε is a threshold: ratings that are predicted too badly are passed over, by"
-                " analogy with drawing from a posterior. Nothing is drawn, though: given the hashes"
-                " every step is determined, and the exact ratings that stay enter it without noise."
-                " The likelihood that the argument needs is no distribution once it is cut off, so"
-                " no ε follows, and none is shown here but an attacker's."
-            )
+            "Their ε is a threshold: ratings that are predicted too badly are passed over, by"
+            " analogy with drawing from a posterior. Nothing is drawn, though: given the hashes"
+            " every step is determined, and the exact ratings that stay enter it without noise."
+            " The likelihood that the argument needs is no distribution once it is cut off, so"
+            " no ε follows, and none is shown here but an attacker's."
         )
         st.caption(
-            say(
-                "The attack trains {runs} times on a small simulated world, half of the time with"
-                " one rating more, and looks at all that is shared; {confidence:.0%} confidence,"
-                " δ = {delta}, per rating, add/remove. The threshold is 2, at which the source's ε"
-                " is 2.",
-                runs=ATTACK.runs,
-                confidence=0.95,
-                delta=delta_text(ATTACK.delta),
-            )
+            f"The attack trains {ATTACK.runs} times on a small simulated world, half of the"
+            f" time with one rating more, and looks at all that is shared; {0.95:.0%}"
+            f" confidence, δ = {delta_text(ATTACK.delta)}, per rating, add/remove. The"
+            " threshold is 2, at which the source's ε is 2."
         )
         privacy_card.attack_link("sketch")
     who_sees_what.draw(who_sees_what.SKETCH)
@@ -109,18 +96,18 @@ def figure_settings(epsilon: float) -> FigureSettings:
     """The controls. epsilon: the sidebar's, unless a figure has its own."""
     which = (
         st.segmented_control(
-            say("Figure"),
+            "Figure",
             list(FIGURES),
             default=first_views.SKETCH_FIGURE,
             required=True,
             key="sketch.figure",
-            format_func=lambda name: say(FIGURES[name]),
+            format_func=lambda name: FIGURES[name],
         )
         or first_views.SKETCH_FIGURE
     )
     left, right = st.columns(2)
     rank = left.select_slider(
-        say("Dimension d"),
+        "Dimension d",
         [4, 8, 16, 32],
         first_views.SKETCH_RANK,
         key="sketch.rank",
@@ -129,18 +116,18 @@ def figure_settings(epsilon: float) -> FigureSettings:
     metric = find_figure(which).metric
     if which == "balu-fig4":
         metric = right.selectbox(
-            say("Measured over"),
+            "Measured over",
             ["kl", "kl_top_users"],
             key="sketch.metric",
             format_func=figures.metric_label,
         )
     if which == PROVED_BESIDE:
         epsilon = right.select_slider(
-            say("ε of SGLD, which is proved and stands beside it"),
+            "ε of SGLD, which is proved and stands beside it",
             SGLD_EPSILONS,
             first_views.SKETCH_EPSILON,
             key="sketch.sgld",
-            format_func=lambda epsilon: local_figure(budget_text(epsilon)),
+            format_func=budget_text,
         )
     return FigureSettings(which, rank, metric, epsilon)
 
@@ -152,7 +139,7 @@ def figure(choice: Choice) -> None:
     data = DataSpec.model_validate(data_spec.model_dump())
     source_figure = first_views.sketch_figure(find_figure(which), data, choice.seed, rank)
     points = source_figure.points()
-    sgld = say("SGLD at ε = {epsilon}, proved step by step", epsilon=budget_text(epsilon))
+    sgld = f"SGLD at ε = {budget_text(epsilon)}, proved step by step"
     sgld_point = Point(replace(choice, epsilon=epsilon).spec("sgld"), sgld, None)
     beside = [sgld_point] if which == PROVED_BESIDE else []
     runs: dict[str, Run] = run_progress.request(
@@ -168,37 +155,29 @@ def figure(choice: Choice) -> None:
     if isinstance(source_figure, Claim):
         draw_last_verdict(source_figure)
     st.caption(
-        say(
-            "γ: how many times smaller than the factors the sketch is. k: rows of the sketch; with"
-            " one it is feature hashing. λ is for ratings in units of a star. The KL divergence is"
-            " of the errors in training from those held out, both taken as normal: the source's"
-            " measure of how little is learnt by heart (its eq. 19). At full size: `{command}`.",
-            command=published_figures.command(source_figure),
-        )
+        "γ: how many times smaller than the factors the sketch is. k: rows of the sketch;"
+        " with one it is feature hashing. λ is for ratings in units of a star. The KL"
+        " divergence is of the errors in training from those held out, both taken as normal:"
+        " the source's measure of how little is learnt by heart (its eq. 19). At full size:"
+        f" `{published_figures.command(source_figure)}`."
     )
 
 
 def draw(source_figure: Figure, table: pd.DataFrame, points: list[Point], metric: str) -> None:
     """What has finished of a figure."""
     if source_figure.id != "balu-fig2":
-        alt = say(
-            "{metric} against the {axis}.",
-            metric=figures.metric_label(metric),
-            axis=figures.AXES[source_figure.axis],
-        )
+        alt = f"{figures.metric_label(metric)} against the {figures.AXES[source_figure.axis]}."
         charts.show(
             figures.against(table, source_figure, metric),
             f"sketch.{source_figure.id}",
             alt,
             table,
-            caption=say(
-                "A line is a sketch of one size; the level is the factorisation without a sketch."
-            ),
+            caption="A line is a sketch of one size; the level is the factorisation without one.",
         )
         return
     best = figures.best(points, table)
     if len(best):
-        alt = say("Best λ by dimension and space gain.")
+        alt = "Best λ by dimension and space gain."
         charts.show(figures.best_heat(best), "sketch.best", alt, best)
 
 
@@ -208,14 +187,12 @@ def draw_last_verdict(claim: Claim) -> None:
     if last is None:
         return
     templates = {
-        "full": phrase("Last measured at full size, {date}: {outcome}"),
-        "page": phrase("Last measured at page size, {date}: {outcome}"),
+        "full": "Last measured at full size, {date}: {outcome}",
+        "page": "Last measured at page size, {date}: {outcome}",
     }
     outcome = published_figures.OUTCOMES[Outcome(last.outcome)]
-    title = say(
-        templates["full" if last.size == "full" else "page"],
-        date=last.created[:10],
-        outcome=say(outcome).lower(),
+    title = templates["full" if last.size == "full" else "page"].format(
+        date=last.created[:10], outcome=str(outcome).lower()
     )
     with st.expander(title):
         published_figures.show_verdict(claim, last.verdict)

@@ -2,12 +2,10 @@
 
 import streamlit as st
 
-from dpmf_core.language import phrase
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import charts, colours, links
 from pages.kit.components import price_curve
-from pages.kit.language import say
 from pages.kit.page_table import PAGES, SECTIONS
 from pages.start import price
 
@@ -17,14 +15,14 @@ EPSILON = "start.epsilon"
 
 
 def words() -> price_curve.Words:
-    """What stands in the figure, in the session's language."""
+    """What stands in the figure."""
     return price_curve.Words(
-        name=say("Epsilon"),
-        low=say("more private"),
-        high=say("more accurate"),
-        twin=say("without privacy"),
-        trivial=say("guessing the mean"),
-        price=say("the price of privacy"),
+        name="Epsilon",
+        low="more private",
+        high="more accurate",
+        twin="without privacy",
+        trivial="guessing the mean",
+        price="the price of privacy",
     )
 
 
@@ -46,14 +44,14 @@ def figure() -> None:
     )
     charts.below(
         "start.price",
-        charts.Numbers(say("What is kept at each epsilon"), price.table()),
+        charts.Numbers("What is kept at each epsilon", price.table()),
         leaves=True,
         caption=price.caption(),
     )
     epsilon = st.session_state.get(EPSILON, FIRST)
     links.to(
         "explore",
-        say("Explore ε = {epsilon} in full", epsilon=budget_text(epsilon)),
+        f"Explore ε = {budget_text(epsilon)} in full",
         {"eps": budget_text(epsilon)},
     )
 
@@ -61,20 +59,18 @@ def figure() -> None:
 def lesson_zero() -> None:
     """For whoever has never heard of any of this."""
     name, first = next(iter(LESSONS.items()))
-    links.to(
-        "lessons", say("New here? Lesson 0: {title}", title=phrase(first.title)), {"lesson": name}
-    )
+    links.to("lessons", f"New here? Lesson 0: {first.title}", {"lesson": name})
 
 
 def door(name: str) -> None:
     """What somebody may come for, and the pages behind it."""
     section, pages = SECTIONS[name], [it for it in PAGES if it.section == name]
     with st.container(border=True, height="stretch"):
-        links.to(pages[0].id, f"**{say(name)}**", {}, section.material_icon)
-        st.write(say(section.words))
+        links.to(pages[0].id, f"**{name}**", {}, section.material_icon)
+        st.write(section.words)
         with st.container(horizontal=True, gap="xsmall"):
             for page in pages:
-                links.to(page.id, say(page.title), {})
+                links.to(page.id, page.title, {})
 
 
 def main() -> None:
@@ -82,15 +78,13 @@ def main() -> None:
     with st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"
     ):
-        st.title(say("dpmf: what privacy costs"), anchor=False, width="content")
+        st.title("dpmf: what privacy costs", anchor=False, width="content")
         lesson_zero()
     st.markdown(
-        say(
-            "Recommendations learned from {people:,} people. **How much worse do they get if nobody"
-            " can tell whether you were among them?** Here the same recommender is trained with"
-            " differential privacy and without, on the same data, and you see the difference.",
-            people=people,
-        )
+        f"Recommendations learned from {people:,} people. **How much worse do they get if"
+        " nobody can tell whether you were among them?** Here the same recommender is trained"
+        " with differential privacy and without, on the same data, and you see the"
+        " difference."
     )
     if not price.grid().missing:
         figure()

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpmf_core.algorithms import REGISTRY
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Gaussian, Relation, default_delta, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.privacy.gaussian import gaussian_mu
@@ -22,9 +21,8 @@ from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, GridRun, Point, grid_runs, read_grid
 from dpmf_core.runs.gain import kept_along
 from dpmf_core.runs.planning import prepare
-from pages.kit import data_sets, kept_gain, language
+from pages.kit import data_sets, kept_gain
 from pages.kit.choice import Choice
-from pages.kit.language import local_figure, say
 from pages.kit.sidebar_values import CONTROLS, EPSILONS
 
 METRIC = "rmse"
@@ -110,15 +108,11 @@ def _between(low: GainShare, high: GainShare, epsilon: float) -> GainShare:
     )
 
 
+@functools.cache
 def stops(delta: float) -> Sequence[dict[str, object]]:
     """What the figure shows where its handle stands, of every stop: numbers of the curve, and
-    facts in words of the session's language.
+    facts in words.
     """
-    return _stops(delta, language.current())
-
-
-@functools.cache
-def _stops(delta: float, _language: str) -> Sequence[dict[str, object]]:
     epsilon_grid = grid()
     twin, trivial = statistics.median(epsilon_grid.twin), statistics.median(epsilon_grid.trivial)
     return [
@@ -152,17 +146,13 @@ def table() -> pd.DataFrame:
 def caption() -> str:
     """What the figure is of, and how it was measured."""
     it, goal = choice(), kept_gain.USUAL
-    answer = "".join(say(part) for part in kept_gain.answer(kept_along(grid()), goal))
-    return say(
-        "{method}, which is ALS made private, on {data}, invented so that you may look at"
-        " everything. Other private methods do better: Trade-off compares them. Points are"
-        " measured, medians of {draws} draws; the band reaches from the lowest draw to the highest,"
-        " and between points the line is straight. To keep {wanted}%: {reached}.",
-        method=phrase(REGISTRY[it.algorithm].title),
-        data=phrase(it.entry.title),
-        draws=DRAWS,
-        wanted=goal,
-        reached=answer,
+    answer = "".join(part for part in kept_gain.answer(kept_along(grid()), goal))
+    return (
+        f"{REGISTRY[it.algorithm].title}, which is ALS made private, on {it.entry.title},"
+        " invented so that you may look at everything. Other private methods do better: Trade-off"
+        f" compares them. Points are measured, medians of {DRAWS} draws; the band reaches from"
+        " the lowest draw to the highest, and between points the line is straight. To keep"
+        f" {goal}%: {answer}."
     )
 
 
@@ -170,37 +160,25 @@ def _facts(at: GainShare, delta: float, twin: float, trivial: float) -> list[dic
     one = meaning(Gaussian(1 / gaussian_mu(at.epsilon, delta)), delta)
     exception = delta_text(float(f"{one.exception:.1g}"))
     share = max(0.0, at.share)
-    errors = {"error": at.error, "twin": twin, "trivial": trivial}
-    if at.measured:
-        number = say("{share:.0%} kept", share=share)
-        words = say(
-            "of what recommendations learn. Predicted ratings are off by {error:.2f} stars; by"
-            " {twin:.2f} without privacy, by {trivial:.2f} when guessing.",
-            **errors,
-        )
-    else:
-        number = say("about {share:.0%} kept", share=share)
-        words = say(
-            "of what recommendations learn. Predicted ratings are off by about {error:.2f} stars;"
-            " by {twin:.2f} without privacy, by {trivial:.2f} when guessing.",
-            **errors,
-        )
+    about = "" if at.measured else "about "
+    words = (
+        f"of what recommendations learn. Predicted ratings are off by {about}{at.error:.2f} stars;"
+        f" by {twin:.2f} without privacy, by {trivial:.2f} when guessing."
+    )
     return [
         {
-            "number": f"ε = {local_figure(budget_text(at.epsilon))}",
-            "words": say(
-                "in total, for all that is released ({terms}). Drag the point: to the left is"
-                " safer.",
-                terms=_terms(delta),
+            "number": f"ε = {budget_text(at.epsilon)}",
+            "words": (
+                f"in total, for all that is released ({_terms(delta)}). Drag the point: to the"
+                " left is safer."
             ),
         },
-        {"number": number, "words": words},
+        {"number": f"{about}{share:.0%} kept", "words": words},
         {
             "number": _suspicion(one.suspicion),
-            "words": say(
+            "words": (
                 "is as sure as somebody can become that you were among them who first held it for"
-                " as likely as not, except with probability {exception}.",
-                exception=exception,
+                f" as likely as not, except with probability {exception}."
             ),
         },
     ]
@@ -209,11 +187,8 @@ def _facts(at: GainShare, delta: float, twin: float, trivial: float) -> list[dic
 def _terms(delta: float) -> str:
     """What an epsilon here is of."""
     unit = _unit()
-    return say(
-        "δ = {delta}, per {unit}, {relation}, exact rule",
-        delta=delta_text(delta),
-        unit=phrase(unit),
-        relation=phrase(neighbours(unit, Relation.ADD_REMOVE)),
+    return (
+        f"δ = {delta_text(delta)}, per {unit}, {neighbours(unit, Relation.ADD_REMOVE)}, exact rule"
     )
 
 
@@ -227,5 +202,5 @@ def _unit() -> str:
 def _suspicion(share: float) -> str:
     whole = math.floor(100 * share + 0.5)
     if whole < 100:
-        return say("{count} in 100", count=whole)
-    return say("over 99 in 100")
+        return f"{whole} in 100"
+    return "over 99 in 100"

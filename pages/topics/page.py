@@ -6,7 +6,6 @@ import streamlit as st
 
 from dpmf_core.data.samples import WEIGHTS_ARE_PUBLIC
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.papers.registry import figures_of
 from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.runs.comparison import Comparison, part_comparison
@@ -28,12 +27,11 @@ from pages.kit import (
     who_sees_what,
 )
 from pages.kit.choice import SampleChoice
-from pages.kit.language import say
 from pages.kit.parts_words import TOPICS
 from pages.topics import units
 
-WEIGHTS = {"tfidf": "TF-IDF", "tf": phrase("word shares (TF)"), "none": phrase("counts")}
-SIDES = {"main": phrase("with privacy ({name})"), "twin": phrase("without privacy ({name})")}
+WEIGHTS = {"tfidf": "TF-IDF", "tf": "word shares (TF)", "none": "counts"}
+SIDES = {"main": "with privacy ({name})", "twin": "without privacy ({name})"}
 AT_ONCE, ALL = 10, "topics.all"
 
 
@@ -45,27 +43,25 @@ def preparation(choice: SampleChoice) -> dict[str, object]:
         return {"weighting": "tfidf", "hashed": None, "most_words": choice.most_words}
     left, right = st.columns(2)
     weighting = left.selectbox(
-        say("Weights of words"),
+        "Weights of words",
         list(WEIGHTS),
         key="topics.weights",
-        format_func=lambda name: say(WEIGHTS[name]),
-        help=say(
+        format_func=lambda name: WEIGHTS[name],
+        help=(
             "IDF weights look at all documents, so the promise then holds provided they are public."
             " Word shares look at one document alone."
         ),
     )
     buckets = right.number_input(
-        say("Hash words into buckets"),
+        "Hash words into buckets",
         16,
         4096,
         None,
         key="topics.hashed",
-        placeholder=say("no: a vocabulary of words"),
+        placeholder="no: a vocabulary of words",
         step=64,
-        help=say(
-            "A hashed vocabulary learns nothing from the documents. Words in one bucket cannot be"
-            " told apart."
-        ),
+        help="A hashed vocabulary learns nothing from the documents. Words in one bucket cannot be"
+        " told apart.",
     )
     return {
         "weighting": weighting,
@@ -76,20 +72,20 @@ def preparation(choice: SampleChoice) -> dict[str, object]:
 
 def one_side(run: Run, title: str, most: int) -> None:
     """The topics of one side, while the other is still being trained."""
-    st.header(say("Topics"), anchor=False)
-    st.markdown(f"**{say(title, name=phrase(run.record.title))}**")
+    st.header("Topics", anchor=False)
+    st.markdown(f"**{title.format(name=run.record.title)}**")
     for topic in topics(run)[:most]:
         st.markdown(_words_text([word for word, _ in topic]))
 
 
 def _words_text(words: list[str]) -> str:
     """Words of documents, which may hold anything."""
-    return " · ".join(safe_text.escape_letters(word) for word in words) or say("(nothing)")
+    return " · ".join(safe_text.escape_letters(word) for word in words) or "(nothing)"
 
 
 def weights(bars: pd.DataFrame) -> go.Figure:
     """A topic's heaviest words beside those of its partner. bars: word, name, id, weight."""
-    fig = charts.figure(say("weight"), "", height=80 + 24 * bars["word"].nunique(), barmode="group")
+    fig = charts.figure("weight", "", height=80 + 24 * bars["word"].nunique(), barmode="group")
     for (name, ident), rows in bars.groupby(["name", "id"], sort=False):
         fig.add_bar(
             y=rows["word"],
@@ -110,12 +106,11 @@ def one_topic(runs: dict[str, Run]) -> None:
     matched_pairs = pairs(runs["main"], runs["twin"])
     private, plain = topics(runs["main"]), topics(runs["twin"])
     names = {
-        pair.part: ", ".join(word for word, _ in private[pair.part][:3])
-        or say("topic {number}", number=pair.part + 1)
+        pair.part: ", ".join(word for word, _ in private[pair.part][:3]) or f"topic {pair.part + 1}"
         for pair in matched_pairs
     }
     part = st.selectbox(
-        say("A topic in full"),
+        "A topic in full",
         list(names),
         key=f"topics.one.{runs['main'].key}",
         format_func=names.__getitem__,
@@ -128,7 +123,7 @@ def one_topic(runs: dict[str, Run]) -> None:
         [
             {
                 "word": word,
-                "name": say(run.record.title),
+                "name": run.record.title,
                 "id": run.spec.algorithm,
                 "weight": weight,
             }
@@ -139,18 +134,13 @@ def one_topic(runs: dict[str, Run]) -> None:
     charts.show(
         weights(bars),
         "topics.words",
-        say(
-            "Weights of the heaviest words of the topic {words}, with privacy and without.",
-            words=names[part],
-        ),
+        f"Weights of the heaviest words of the topic {names[part]}, with privacy and without.",
         bars,
     )
-    if st.toggle(say("Documents most typical of this topic"), key="topics.typical"):
+    if st.toggle("Documents most typical of this topic", key="topics.typical"):
         st.warning(
-            say(
-                "Documents are private data: this list is for whoever holds them. It is not part of"
-                " what is released."
-            )
+            "Documents are private data: this list is for whoever holds them. It is not part of"
+            " what is released."
         )
         _draw_documents(runs["main"], pair.part)
 
@@ -159,9 +149,9 @@ def _draw_documents(run: Run, topic: int) -> None:
     """The documents that a topic is strongest in, a row each."""
     rows = [
         {
-            say("document"): it.row + 1,
-            say("begins with"): it.title,
-            say("share of this topic"): it.share,
+            "document": it.row + 1,
+            "begins with": it.title,
+            "share of this topic": it.share,
         }
         for it in typical(run, topic)
     ]
@@ -191,7 +181,7 @@ def main() -> None:
         noise=choice.noise,
     )
     head, card, beneath = (st.container() for _ in range(3))
-    with st.expander(say("Topics, words and parameters")):
+    with st.expander("Topics, words and parameters"):
         data = preparation(choice)
         parameters = forms.parameters(
             choice.algorithm,
@@ -214,21 +204,19 @@ def main() -> None:
         most = count if st.session_state.get(ALL) else AT_ONCE
         view = parts.draw_first_view(TOPICS, choice, spec, selection, proved, most)
         if count > AT_ONCE:
-            st.toggle(say("All {count} topics", count=count), key=ALL)
+            st.toggle(f"All {count} topics", key=ALL)
     polling.first_view_ends(view.has_parts)
     with beneath:
         below(selection, view, most)
     if proved and len(view.runs) == len(selection.runs):
         epsilon_grid.keep_filling("topics", spec, view.grid)
-    with st.expander(say("ε and units of the source")):
+    with st.expander("ε and units of the source"):
         parts.per_step("topics", choice.delta)
         units.section()
     published_figures.choice("topics", figures_of("topics"))
     st.caption(
-        say(
-            "Its Fig. 9, a topic's words as bars, is “A topic in full” above. Its Fig. 1 is a"
-            " drawing of the protocol."
-        )
+        "Its Fig. 9, a topic's words as bars, is “A topic in full” above. Its Fig. 1 is a"
+        " drawing of the protocol."
     )
     if "main" in view.runs:
         exports.draw(view.runs["main"])

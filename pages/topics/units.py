@@ -18,24 +18,21 @@ from dpmf_core.papers.saha_units import (
     TABLE_4,
 )
 from pages.kit import parts_figures
-from pages.kit.language import say
 
 
 def section() -> None:
     """What the table says, the same in one unit, and what follows."""
-    st.header(say("One table, two units"), anchor=False)
+    st.header("One table, two units", anchor=False)
     st.write(
-        say(
-            "Table 4 of Saha & Imtiaz 2022 compares two private factorisations of MovieLens 1M."
-            " Theirs, DP-NMF, errs by 0.064 to 0.068; the other, DPNMF, by 1.02 to 1.20. That looks"
-            " like sixteen times better. But by the formula of its section 4.4 the first column is"
-            " the error after each person's row of ratings was scaled to norm 1: a rating is then"
-            " about 0.08, not 4. The second column is in stars."
-        )
+        "Table 4 of Saha & Imtiaz 2022 compares two private factorisations of MovieLens 1M."
+        " Theirs, DP-NMF, errs by 0.064 to 0.068; the other, DPNMF, by 1.02 to 1.20. That looks"
+        " like sixteen times better. But by the formula of its section 4.4 the first column is"
+        " the error after each person's row of ratings was scaled to norm 1: a rating is then"
+        " about 0.08, not 4. The second column is in stars."
     )
     if (last := results.last(TABLE_4)) is None:
         command = f"python -m dpmf_core papers run {TABLE_4.id}"
-        st.info(say("Not measured here yet: `{command}`.", command=command))
+        st.info(f"Not measured here yet: `{command}`.")
         return
     st.write(_consequence(last.summaries))
     parts_figures.two_units("topics.section", last.summaries)
@@ -46,16 +43,13 @@ def section() -> None:
     published_text = " / ".join(
         f"{value:.4f}" for value in (PUBLISHED_PLAIN, *PUBLISHED_ERRORS.values())
     )
-    terms = say(
+    terms = (
         "The ε of DP-NMF is each of two statistics', in each of 20 steps, for one user, and its"
         " start is computed from the private data, so nothing is proved; the ε of DPNMF protects"
-        " the value of one rating. With K 7 and 40 steps, chosen because they fit, it is {fitted};"
-        " with K 8 and 20 steps {own}; published {printed}.",
-        fitted=fitted_text,
-        own=own,
-        printed=published_text,
+        " the value of one rating. With K 7 and 40 steps, chosen because they fit, it is"
+        f" {fitted_text}; with K 8 and 20 steps {own}; published {published_text}."
     )
-    st.caption(f"{say(last.on)} {terms}")
+    st.caption(f"{last.on} {terms}")
 
 
 def _line(summaries: Results, plain: str, private: str) -> str:
@@ -71,16 +65,12 @@ def _consequence(summaries: Results) -> str:
     def error(label: str, unit: str, at: float | None = None) -> float:
         return Median(label, at, {"unit": unit})(summaries)
 
-    return say(
-        "**Read in one unit, the order turns.** At ε = 0.5 DP-NMF errs by {our_stars:.2f} stars and"
-        " DPNMF by {their_stars:.2f}; in rows of norm 1, by {our_rows:.4f} and {their_rows:.4f}."
-        " Even without privacy, factorising a table with zeros for what was not rated ({plain:.4f})"
-        " is worse than guessing everybody's own mean ({mean:.4f}). Before you compare two errors,"
-        " ask for their units, and what a guess costs in each.",
-        our_stars=error(PRIVATE, STARS, 0.5),
-        their_stars=error(DPNMF, STARS, 0.5),
-        our_rows=error(PRIVATE, ROWS, 0.5),
-        their_rows=error(DPNMF, ROWS, 0.5),
-        plain=error(PLAIN, ROWS),
-        mean=error(OWN_MEAN, ROWS),
+    return (
+        "**Read in one unit, the order turns.** At ε = 0.5 DP-NMF errs by"
+        f" {error(PRIVATE, STARS, 0.5):.2f} stars and DPNMF by {error(DPNMF, STARS, 0.5):.2f}; in"
+        f" rows of norm 1, by {error(PRIVATE, ROWS, 0.5):.4f} and {error(DPNMF, ROWS, 0.5):.4f}."
+        " Even without privacy, factorising a table with zeros for what was not rated"
+        f" ({error(PLAIN, ROWS):.4f}) is worse than guessing everybody's own mean"
+        f" ({error(OWN_MEAN, ROWS):.4f}). Before you compare two errors, ask for their units, and"
+        " what a guess costs in each."
     )

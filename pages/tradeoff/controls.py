@@ -14,7 +14,6 @@ from dpmf_core.data.splits import SplitSpec
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.first_views import TRADE_OFF_DRAWS, TRADE_OFF_EPSILONS, TRADE_OFF_METHODS
-from dpmf_core.language import phrase
 from dpmf_core.papers.figures import Figure
 from dpmf_core.papers.registry import figures_of
 from dpmf_core.privacy import Budget, Calibration
@@ -22,7 +21,6 @@ from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Sweep, typed_grid
 from pages.kit import lesson, links
 from pages.kit.choice import Choice
-from pages.kit.language import say
 from pages.kit.published_figures import name as figure_name
 from pages.kit.session_widgets import bind
 from pages.kit.sweep_frames import SOURCE_SUFFIX
@@ -32,8 +30,8 @@ OWN, SKEW = "own", "chien-fig2"
 ALWAYS = ("als", "global-mean")  # the non-private twin and the trivial predictor
 PUBLISHED_FIGURES = {name: it for name, it in figures_of("trade-off").items() if name != SKEW}
 FIGURES = (OWN, SKEW, *PUBLISHED_FIGURES)
-NOISES = {"exact": phrase("exact"), "source": phrase("each source's rule"), "both": phrase("both")}
-JUDGES = {"test": phrase("test split"), "validation": phrase("validation split")}
+NOISES = {"exact": "exact", "source": "each source's rule", "both": "both"}
+JUDGES = {"test": "test split", "validation": "validation split"}
 START = {
     "fig": OWN,
     "methods": ",".join(it for it in TRADE_OFF_METHODS if it not in ALWAYS),
@@ -89,9 +87,9 @@ def sidebar_note() -> str:
     figure = PUBLISHED_FIGURES.get(st.session_state["tradeoff.fig"])
     if figure is None:
         return ""
-    return say(
-        "**This figure has data of its own:** {data}. Its ε, δ and seeds are its own as well.",
-        data=figure.data(),
+    return (
+        f"**This figure has data of its own:** {figure.data()}. Its ε, δ and seeds are its own as"
+        " well."
     )
 
 
@@ -127,17 +125,15 @@ def _title(name: str) -> str:
 
 def measure_title(name: str) -> str:
     """What a measure is called, with a capital letter."""
-    title = say(METRICS[name].title)
+    title = METRICS[name].title
     return title[:1].upper() + title[1:]
 
 
 def _figure(name: str) -> str:
     if name == OWN:
-        return say("Your own choice, on the data set at left")
+        return "Your own choice, on the data set at left"
     if name == SKEW:
-        return say(
-            "Chien et al. 2021, Fig. 2: how ratings bunch on few items, on the data set at left"
-        )
+        return "Chien et al. 2021, Fig. 2: how ratings bunch on few items, on the data set at left"
     return figure_name(PUBLISHED_FIGURES[name])
 
 
@@ -159,7 +155,7 @@ def measure(available: Sequence[str], lead: str) -> str:
     last, key = st.session_state["tradeoff.metric"], f"tradeoff.measure.{lead}"
     metric = st.session_state[key] = last if last in available else lead
     st.segmented_control(
-        say("Measure"),
+        "Measure",
         available,
         key=key,
         format_func=measure_title,
@@ -182,7 +178,7 @@ def draw(choice: Choice) -> Question:
     fixed, invisible = lesson.page_values() is not None, lesson.is_hidden("page")
     if not invisible:
         st.selectbox(
-            say("What to compare"),
+            "What to compare",
             FIGURES,
             **bind("tradeoff.fig", FIGURES),
             format_func=_figure,
@@ -198,9 +194,8 @@ def draw(choice: Choice) -> Question:
     if figure_id == SKEW:
         return Question([], "items", "rmse")
     figure = PUBLISHED_FIGURES[figure_id]
-    data = say(
-        "Data: {data}; ε, δ and seeds are the figure's too, the sidebar's play no part.",
-        data=figure.data(),
+    data = (
+        f"Data: {figure.data()}; ε, δ and seeds are the figure's too, the sidebar's play no part."
     )
     st.caption(f"{figure.words} {figure.stands_in()} {data}")
     return Question(figure.points(), figure.axis, figure.metric, figure)
@@ -209,66 +204,60 @@ def draw(choice: Choice) -> Question:
 def _widgets(fixed: bool) -> None:
     """A choice of one's own: methods, at which epsilons and how they are judged, and a grid."""
     st.multiselect(
-        say("Methods"),
+        "Methods",
         [name for name in algorithms.of_task("ratings") if name not in ALWAYS],
         st.session_state["tradeoff.methods"],
-        format_func=lambda name: say(_title(name)),
+        format_func=_title,
         key="tradeoff.methods",
         persist_state="session",
         disabled=fixed,
-        help=say(
-            "ALS, the non-private twin, and the global mean, the trivial predictor, are always"
-            " there."
-        ),
+        help="ALS, the non-private twin, and the global mean, the trivial predictor, are always"
+        " there.",
     )
     _judgement_widgets(fixed)
     st.text_input(
-        say("Grid"),
+        "Grid",
         **bind("tradeoff.grid"),
         disabled=fixed,
-        placeholder=say("none; for example: rank = 2, 4, 8; steps = 2, 5"),
-        help=say(
-            "One or two parameters and their values; every combination is run for the methods that"
-            " have them, and judged on a validation split."
-        ),
+        placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
+        help="One or two parameters and their values; every combination is run for the methods that"
+        " have them, and judged on a validation split.",
     )
-    st.caption(say("Data set, items, δ and first seed are those of the sidebar."))
+    st.caption("Data set, items, δ and first seed are those of the sidebar.")
 
 
 def _judgement_widgets(fixed: bool) -> None:
     """At which epsilons, in how many draws, by whose noise and on which ratings, side by side."""
     first, second, third, fourth = st.columns([3, 2, 3, 3])
     first.text_input(
-        say("Epsilons"),
+        "Epsilons",
         **bind("tradeoff.epsilons"),
         disabled=fixed,
-        help=say("Total privacy losses with commas between them, e.g. 0.5, 1, 2, 5."),
+        help="Total privacy losses with commas between them, e.g. 0.5, 1, 2, 5.",
     )
     second.number_input(
-        say("Draws"),
+        "Draws",
         1,
         MOST_DRAWS,
         **bind("tradeoff.draws"),
         disabled=fixed,
-        help=say("Seeds, from the sidebar's on; each with a split and noise of its own."),
+        help="Seeds, from the sidebar's on; each with a split and noise of its own.",
     )
     third.selectbox(
-        say("Noise is set by"),
+        "Noise is set by",
         list(NOISES),
         **bind("tradeoff.noise", list(NOISES)),
         disabled=fixed,
-        format_func=lambda name: say(NOISES[name]),
+        format_func=lambda name: NOISES[name],
     )
     fourth.selectbox(
-        say("Judged on"),
+        "Judged on",
         list(JUDGES),
         **bind("tradeoff.judge", list(JUDGES)),
         disabled=fixed,
-        format_func=lambda name: say(JUDGES[name]),
-        help=say(
-            "A validation split takes a tenth of the ratings from training. What is chosen by it"
-            " can be tested afterwards; a grid is always judged on it."
-        ),
+        format_func=lambda name: JUDGES[name],
+        help="A validation split takes a tenth of the ratings from training. What is chosen by it"
+        " can be tested afterwards; a grid is always judged on it.",
     )
 
 
@@ -286,18 +275,15 @@ def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]
     predictor.
     """
     if not names:
-        raise BadInput(phrase("Choose at least one method."))
+        raise BadInput("Choose at least one method.")
     out = []
     budget = Budget(epsilon=1.0, delta=choice.delta)
     for name in names:
         method = Method(algorithm=name, label=_title(name))
         if method.kind.needs_item_features and choice.item_features == "none":
             raise BadInput(
-                phrase(
-                    "{method} learns from item features, and none are chosen. Take it out, or"
-                    " choose MovieLens or the cinema and let its features be public.",
-                    method=phrase(method.label),
-                )
+                f"{method.label} learns from item features, and none are chosen. Take it out,"
+                " or choose MovieLens or the cinema and let its features be public."
             )
         by_source = (
             method.is_private and noise != "exact" and has_source_rule(name, choice.shape, budget)

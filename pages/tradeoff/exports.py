@@ -7,7 +7,6 @@ import streamlit as st
 
 from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 from dpmf_core.runs import noisy_errors, notebooks
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.spending import account_of
@@ -15,17 +14,16 @@ from dpmf_core.runs.store import to_json
 from dpmf_core.runs.sweep import rows
 from pages.kit import odometer, safe_text
 from pages.kit.exports import address
-from pages.kit.language import say
 from pages.kit.sweep_frames import Runs
 from pages.tradeoff.controls import Question
 
 NOISY = "tradeoff.noisy.errors"  # (run, epsilon of the error): the error
 REFUSAL = "tradeoff.noisy.refused"
-PRIVATE = phrase(
+PRIVATE = (
     "Your data are private: the CSV and the JSON hold settings and ledgers, and no errors, which"
     " are computed on raw data without noise."
 )
-PRIVATE_WITH_NOISE = phrase(
+PRIVATE_WITH_NOISE = (
     "Your data are private: the CSV and the JSON hold settings and ledgers, and errors only as far"
     " as they were released with noise."
 )
@@ -83,16 +81,14 @@ def _errors_with_noise(private: Mapping[str, Run]) -> tuple[dict[str, float], fl
     if account is None:
         return {}, None
     errors: dict[tuple[str, float], float] = st.session_state.setdefault(NOISY, {})
-    with st.expander(say("Errors with noise, for the CSV")):
+    with st.expander("Errors with noise, for the CSV"):
         st.write(
-            say(
-                "Each run's error on held-out ratings, clipped and by user, as a release of its"
-                " own. What is released so may leave: the CSV then holds it as noisy_rmse."
-            )
+            "Each run's error on held-out ratings, clipped and by user, as a release of its"
+            " own. What is released so may leave: the CSV then holds it as noisy_rmse."
         )
         left, right = st.columns([1, 2], vertical_alignment="bottom")
         epsilon = left.number_input(
-            say("ε of each error"), 0.001, 100.0, 0.1, format="%g", key="tradeoff.noisy.epsilon"
+            "ε of each error", 0.001, 100.0, 0.1, format="%g", key="tradeoff.noisy.epsilon"
         )
         missing = {key: run for key, run in fitting.items() if (run.key, epsilon) not in errors}
         if missing:
@@ -100,7 +96,7 @@ def _errors_with_noise(private: Mapping[str, Run]) -> tuple[dict[str, float], fl
                 account, [noisy_errors.charge(run, epsilon) for run in missing.values()]
             )
             right.button(
-                say("Release {count} errors: {price}", count=len(missing), price=price),
+                f"Release {len(missing)} errors: {price}",
                 key="tradeoff.noisy",
                 width="stretch",
                 on_click=_release,
@@ -122,10 +118,8 @@ def _whole(run: Run) -> Run:
     """
     if not engine().had(run.spec):
         raise BadInput(
-            phrase(
-                "This run is no longer held here with its factors. Run it again, as a new release,"
-                " and then release its error."
-            )
+            "This run is no longer held here with its factors. Run it again, as a new release,"
+            " and then release its error."
         )
     full_run: Run = engine().submit(run.spec).result(60)
     return full_run
@@ -143,7 +137,7 @@ def _release(runs: Mapping[str, Run], epsilon: float) -> None:
 
 def draw(question: Question, runs: Runs) -> None:
     """Downloads, the script, the share link."""
-    st.header(say("Take it away"), anchor=False)
+    st.header("Take it away", anchor=False)
     first, second, third, fourth, fifth = st.columns(5)
     finished_points = [point for point in question.points if point.key in runs]
     private = {
@@ -151,7 +145,7 @@ def draw(question: Question, runs: Runs) -> None:
     }
     noisy, epsilon = _errors_with_noise(private)
     first.download_button(
-        say("Runs as CSV"),
+        "Runs as CSV",
         lambda: safe_text.to_csv(pd.DataFrame(rows(finished_points, runs, noisy, epsilon))),
         "trade-off.csv",
         "text/csv",
@@ -159,7 +153,7 @@ def draw(question: Question, runs: Runs) -> None:
         key="tradeoff.csv",
     )
     second.download_button(
-        say("Runs as JSON"),
+        "Runs as JSON",
         lambda: to_json(
             [runs[key].export() for key in dict.fromkeys(point.key for point in finished_points)]
         ),
@@ -169,24 +163,24 @@ def draw(question: Question, runs: Runs) -> None:
         key="tradeoff.json",
     )
     if private:
-        st.caption(say(PRIVATE_WITH_NOISE if noisy else PRIVATE))
+        st.caption(PRIVATE_WITH_NOISE if noisy else PRIVATE)
     text = script(question)
     third.download_button(
-        say("Script"), text, "trade-off.py", "text/x-python", width="stretch", key="tradeoff.script"
+        "Script", text, "trade-off.py", "text/x-python", width="stretch", key="tradeoff.script"
     )
     fourth.download_button(
-        say("Notebook"),
+        "Notebook",
         notebook(question),
         "trade-off.ipynb",
         "application/x-ipynb+json",
         width="stretch",
         key="tradeoff.notebook",
     )
-    with fifth.popover(say("Share link"), width="stretch"):
+    with fifth.popover("Share link", width="stretch"):
         st.code(address(), language=None, wrap_lines=True)
-        st.caption(say("Holds the data set, δ, the seed and everything that is compared."))
+        st.caption("Holds the data set, δ, the seed and everything that is compared.")
     if question.figure:
-        st.caption(say("At full size, from the command line; what is cut goes on:"))
+        st.caption("At full size, from the command line; what is cut goes on:")
         st.code(
             f"python -m dpmf_core sweep --preset {question.figure.id} --out"
             f" {question.figure.id}.csv",

@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.language import phrase
 from dpmf_core.papers.figures import Mark
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.sweep import Point
@@ -18,13 +17,11 @@ from pages.kit import (
     charts,
     colours,
     comparison_charts,
-    headings,
     privacy_card,
     safe_text,
     sweep_charts,
     sweep_frames,
 )
-from pages.kit.language import local_figure, say
 from pages.kit.sweep_frames import Runs, method
 from pages.tradeoff import findings, tables
 from pages.tradeoff.controls import Question, measure_title
@@ -53,7 +50,7 @@ def _pick(label: str, options: Sequence[Any], key: str, default: Any, **more: An
 
 
 def _epsilon(epsilon: float) -> str:
-    return local_figure(budget_text(epsilon))
+    return budget_text(epsilon)
 
 
 def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -> None:
@@ -63,17 +60,17 @@ def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -
     if question.axis == "step":
         table = tables.curve_rows(question.points, runs)
         fig = comparison_charts.steps(table, None)
-        charts.show(fig, "tradeoff.steps", say("Held-out RMSE by step."), table)
+        charts.show(fig, "tradeoff.steps", "Held-out RMSE by step.", table)
         return
     table = sweep_frames.frame(question.points, runs, metric)
     if table.empty:
-        st.info(say("No finished run has {metric} yet.", metric=phrase(METRICS[metric].title)))
+        st.info(f"No finished run has {METRICS[metric].title} yet.")
         return
     if question.axis != "epsilon":
         table = _at_one_epsilon(table, aside)
     table = tables.best_of_second(table, question.axis, metric)
-    title = say(
-        phrase("privacy loss ε, total")
+    title = (
+        "privacy loss ε, total"
         if question.axis == "epsilon"
         else sweep_frames.parameter(question.axis, dict.fromkeys(table["id"]))
     )
@@ -82,18 +79,13 @@ def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -
     marks = question.figure.marks if question.figure and metric == question.metric else ()
     sweep_charts.add_published(fig, marks)
     words = "; ".join(
-        say("{name} {value:.3f}", name=name, value=value)
+        f"{name} {value:.3f}"
         for name, value in table.groupby("name", sort=False)["value"].median().items()
     )
     charts.show(
         fig,
         "tradeoff.main",
-        say(
-            "{metric} against {title}. Medians over the axis: {words}.",
-            metric=phrase(METRICS[metric].title),
-            title=title,
-            words=words,
-        ),
+        f"{METRICS[metric].title} against {title}. Medians over the axis: {words}.",
         table,
         caption=_caption(question, table, marks),
     )
@@ -106,11 +98,11 @@ def _at_one_epsilon(table: pd.DataFrame, aside: DeltaGenerator) -> pd.DataFrame:
         return table
     with aside:
         at = _pick(
-            say("At ε"),
+            "At ε",
             epsilons,
             "tradeoff.at",
             tables.middle_epsilon(epsilons),
-            format_func=lambda at: say("at ε = {epsilon}", epsilon=budget_text(at)),
+            format_func=lambda at: f"at ε = {budget_text(at)}",
             label_visibility="collapsed",
         )
     rows: pd.DataFrame = table[table["epsilon"].isna() | (table["epsilon"] == at)]
@@ -120,27 +112,25 @@ def _at_one_epsilon(table: pd.DataFrame, aside: DeltaGenerator) -> pd.DataFrame:
 def _caption(question: Question, table: pd.DataFrame, marks: Sequence[Mark]) -> str:
     """How to read the primary figure."""
     parts = [
-        say(
-            "A dot is one draw of split and noise, the line their median; bands reach from the"
-            " lowest draw to the highest."
-        )
+        "A dot is one draw of split and noise, the line their median; bands reach from the"
+        " lowest draw to the highest."
     ]
     if any(table["source"]):
-        parts.append(say("Dotted: noise by the source's own rule, at its nominal ε."))
+        parts.append("Dotted: noise by the source's own rule, at its nominal ε.")
     parameters = [name for name in table.columns if name not in sweep_frames.PLACE]
     if question.axis != "epsilon" and len(parameters) > 1:
-        parts.append(say("Of the grid's second parameter, each point has its best value."))
+        parts.append("Of the grid's second parameter, each point has its best value.")
     if marks:
-        parts.append(say("Published: {marks}.", marks="; ".join(map(_mark_text, marks))))
+        parts.append(f"Published: {'; '.join(map(_mark_text, marks))}.")
     return " ".join(parts)
 
 
 def _mark_text(mark: Mark) -> str:
     """A published number, and how the figure marks it."""
-    values = {"name": method(mark.label), "y": mark.y, "source": phrase(mark.source)}
+    name = method(mark.label)
     if mark.x is None:
-        return say("{name} {y:g}, a dotted level ({source})", **values)
-    return say("{name} {y:g} at {x:g}, a cross ({source})", **values, x=mark.x)
+        return f"{name} {mark.y:g}, a dotted level ({mark.source})"
+    return f"{name} {mark.y:g} at {mark.x:g}, a cross ({mark.source})"
 
 
 def rule(question: Question, runs: Runs, metric: str) -> None:
@@ -150,14 +140,14 @@ def rule(question: Question, runs: Runs, metric: str) -> None:
     sentences = {label: findings.rule_alone(question.points, runs, metric, label) for label in both}
     if not any(sentences.values()):
         return
-    st.header(say("What the source's rule for the noise alone costs"), anchor=False)
+    st.header("What the source's rule for the noise alone costs", anchor=False)
     for sentence in filter(None, sentences.values()):
         st.markdown(f"- {sentence}")
     if question.axis != "epsilon":
         return
     label = both[0]
     if len(both) > 1:
-        label = _pick(say("Method"), both, "tradeoff.rule", both[0], format_func=say)
+        label = _pick("Method", both, "tradeoff.rule", both[0])
     own = algorithms.find(
         next(point.spec.algorithm for point in question.points if point.label == label)
     ).twin
@@ -169,16 +159,12 @@ def rule(question: Question, runs: Runs, metric: str) -> None:
     ]
     table = sweep_frames.frame(points, runs, metric)
     if table["epsilon"].notna().any():
-        title = say("privacy loss ε, nominal")
+        title = "privacy loss ε, nominal"
         fig = sweep_charts.against(table, "epsilon", measure_title(metric), title)
         charts.show(
             fig,
             "tradeoff.rules",
-            say(
-                "{metric} of {name} by exact accounting and by its source's rule.",
-                metric=phrase(METRICS[metric].title),
-                name=phrase(label),
-            ),
+            f"{METRICS[metric].title} of {label} by exact accounting and by its source's rule.",
             table,
         )
 
@@ -189,7 +175,7 @@ def grid(question: Question, runs: Runs) -> None:
     names = [name for name in table.columns if name not in sweep_frames.PLACE]
     if not names or table.empty:
         return
-    st.header(say("The grid, on the validation split"), anchor=False)
+    st.header("The grid, on the validation split", anchor=False)
     for sentence in findings.best_places(
         tables.whole_frame(question.points, runs, "validation_rmse"), names
     ):
@@ -199,7 +185,7 @@ def grid(question: Question, runs: Runs) -> None:
         left, right = st.columns(2)
         with left:
             method_name = _pick(
-                say("Method"),
+                "Method",
                 list(dict.fromkeys(both["name"])),
                 "tradeoff.heat.method",
                 both["name"].iloc[0],
@@ -216,20 +202,13 @@ def grid(question: Question, runs: Runs) -> None:
                 )
             own = own[own["epsilon"] == at]
         ids = [str(own["id"].iloc[0])]
-        first, second = (say(sweep_frames.parameter(name, ids)) for name in names)
-        fig = _heat(own, names[0], names[1], say("RMSE"), (first, second))
-        alt = say(
-            "Validation RMSE of {name} over {first} and {second}.",
-            name=method_name,
-            first=first,
-            second=second,
-        )
+        first, second = (sweep_frames.parameter(name, ids) for name in names)
+        fig = _heat(own, names[0], names[1], "RMSE", (first, second))
+        alt = f"Validation RMSE of {method_name} over {first} and {second}."
         charts.show(fig, "tradeoff.heat", alt, own)
     st.caption(
-        say(
-            "Choosing by such a grid costs privacy that no single run's ε counts: all its runs"
-            " compose. On public or simulated data it is free."
-        )
+        "Choosing by such a grid costs privacy that no single run's ε counts: all its runs"
+        " compose. On public or simulated data it is free."
     )
 
 
@@ -238,7 +217,7 @@ def _heat(points: pd.DataFrame, x: str, y: str, metric: str, titles: tuple[str, 
     table = points.pivot_table(index=y, columns=x, values="value", aggfunc="median")
     fig = charts.figure(*titles, height=340)
     across, up = (
-        [local_figure(f"{value:g}" if isinstance(value, float) else str(value)) for value in axis]
+        [(f"{value:g}" if isinstance(value, float) else str(value)) for value in axis]
         for axis in (table.columns, table.index)
     )
     fig.add_heatmap(
@@ -261,12 +240,12 @@ def reaching(question: Question, runs: Runs, metric: str) -> None:
     private = table[table["epsilon"].notna()]["value"]
     if private.empty:
         return
-    kind = phrase(METRICS[metric].title)
-    st.header(say("Which ε reaches a given {metric}?", metric=kind), anchor=False)
+    kind = METRICS[metric].title
+    st.header(f"Which ε reaches a given {kind}?", anchor=False)
     key = f"tradeoff.reach.{metric}"
     _set_default(key, round(float(private.median()), 3))
     value = st.number_input(
-        say("{metric} to reach", metric=kind),
+        f"{kind} to reach",
         format="%.3f",
         step=0.005,
         key=key,
@@ -274,43 +253,41 @@ def reaching(question: Question, runs: Runs, metric: str) -> None:
         args=(key,),
     )
     if value is None:
-        st.info(say("Give a number to reach."))
+        st.info("Give a number to reach.")
         return
     value = round(value, METRICS[metric].digits)  # what the box shows
     epsilon_table = tables.which_epsilon(question.points, runs, metric, value)
     if epsilon_table.empty:
-        st.caption(say("Said of each method when all its runs have finished."))
+        st.caption("Said of each method when all its runs have finished.")
         return
     st.markdown(findings.needed_epsilons(epsilon_table, metric, value))
     texts = [
-        say("not within the measured range")
+        "not within the measured range"
         if at != at or at is None
-        else say("ε = {epsilon}", epsilon=findings.epsilon_or_less(at, low))
+        else f"ε = {findings.epsilon_or_less(at, low)}"
         for at, low in zip(epsilon_table["epsilon"], epsilon_table["low"], strict=True)
     ]
     columns = {
-        say("method"): epsilon_table["method"],
-        say("reaches {value:.3f} at", value=value): texts,
-        say("its best"): epsilon_table["its best"],
+        "method": epsilon_table["method"],
+        f"reaches {value:.3f} at": texts,
+        "its best": epsilon_table["its best"],
     }
     safe_text.words_table(pd.DataFrame(columns))
     st.caption(
-        say(
-            "Between measured ε the medians are joined along log ε; nothing is said beyond them. Of"
-            " a grid, its best place at each ε counts."
-        )
+        "Between measured ε the medians are joined along log ε; nothing is said beyond them. Of"
+        " a grid, its best place at each ε counts."
     )
 
 
 # by what users and items are parted: the axis, and the figure for who does not see it
 QUARTERS = {
     "activity": (
-        phrase("ratings of the user, quarters"),
-        phrase("RMSE by activity at epsilon {epsilon}."),
+        "ratings of the user, quarters",
+        "RMSE by activity at epsilon {epsilon}.",
     ),
     "popularity": (
-        phrase("ratings of the item, quarters"),
-        phrase("RMSE by popularity at epsilon {epsilon}."),
+        "ratings of the item, quarters",
+        "RMSE by popularity at epsilon {epsilon}.",
     ),
 }
 
@@ -329,22 +306,22 @@ def payers(question: Question, runs: Runs) -> None:
     }
     if not private:
         return
-    st.header(say("Who pays for privacy?"), anchor=False)
+    st.header("Who pays for privacy?", anchor=False)
     left, right = st.columns(2)
     with left:
         label = _pick(
-            say("Private method"),
+            "Private method",
             list(private),
             "tradeoff.payers.method",
             next(iter(private)),
-            format_func=lambda it: say(method(it)),
+            format_func=method,
         )
     epsilons = sorted(
         {point.epsilon for point in points if point.label == label and point.epsilon is not None}
     )
     with right:
         epsilon = _pick(
-            say("At ε"),
+            "At ε",
             epsilons,
             "tradeoff.payers.epsilon",
             tables.middle_epsilon(epsilons),
@@ -352,14 +329,14 @@ def payers(question: Question, runs: Runs) -> None:
         )
     twin, trivial = _references(points, runs, private[label])
     table = tables.bucket_rows(points, runs, epsilon, [it for it in (label, twin, *trivial) if it])
-    st.markdown(findings.who_pays(table, say(method(label)), say(method(twin)), epsilon))
+    st.markdown(findings.who_pays(table, method(label), method(twin), epsilon))
     for column, (by, (title, alt)) in zip(st.columns(2), QUARTERS.items(), strict=True):
         with column:
             part = table[table["by"] == by]
             charts.show(
-                charts.groups(part, say(title)),
+                charts.groups(part, title),
                 f"tradeoff.{by}",
-                say(alt, epsilon=budget_text(epsilon)),
+                alt.format(epsilon=budget_text(epsilon)),
                 part,
             )
 
@@ -379,8 +356,8 @@ def _references(points: Sequence[Point], runs: Runs, algorithm: str) -> tuple[st
 
 def promises(points: Sequence[Point], runs: Runs) -> None:
     """Status, unit, true epsilon and time of every method; what each status rests on."""
-    st.header(say("What each method promises, and how long it takes"), anchor=False)
+    st.header("What each method promises, and how long it takes", anchor=False)
     table = tables.methods_table(points, runs)
-    safe_text.words_table(headings.read(table))
+    safe_text.words_table(table)
     for words, status in tables.promise_words(points, runs).items():
-        st.markdown(f"{privacy_card.badge(status)} {say(words)}")
+        st.markdown(f"{privacy_card.badge(status)} {words}")

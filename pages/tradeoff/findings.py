@@ -6,16 +6,14 @@ import pandas as pd
 
 from dpmf_core.evaluation.reference import weak_reference
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.language import joined, phrase
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.sweep import Point, Summary, summaries
 from pages.kit import sweep_frames
 from pages.kit.colours import is_trivial, is_twin
-from pages.kit.language import local_figure, say
 from pages.kit.sweep_frames import SOURCE_SUFFIX, Runs, method
 from pages.tradeoff import tables
 
-QUESTION = phrase("Which method, at which ε?")
+QUESTION = "Which method, at which ε?"
 
 
 def finding(points: Sequence[Point], runs: Runs, metric: str) -> tuple[str, str]:
@@ -29,28 +27,26 @@ def finding(points: Sequence[Point], runs: Runs, metric: str) -> tuple[str, str]
     rivals = [point for point in points if point.epsilon is not None and point.label not in other]
     if not any(point.key in runs for point in rivals):
         if len(runs) < len(points):
-            return say(QUESTION), say("Runs appear here as they finish.")
-        return say(QUESTION), say("Nothing private was compared.")
+            return QUESTION, "Runs appear here as they finish."
+        return QUESTION, "Nothing private was compared."
     epsilon = tables.middle_epsilon(
         {point.epsilon for point in rivals if point.epsilon is not None}
     )
     keys = {point.key for point in rivals if point.epsilon == epsilon}
     if missing := sum(key not in runs for key in keys):
         return (
-            say(
-                "At ε = {epsilon}, {count} of {all} runs have finished",
-                epsilon=budget_text(epsilon),
-                count=len(keys) - missing,
-                all=len(keys),
+            (
+                f"At ε = {budget_text(epsilon)}, {len(keys) - missing} of {len(keys)} runs have"
+                " finished"
             ),
-            say("Which method is best is said when all have."),
+            "Which method is best is said when all have.",
         )
     results = _complete_summaries(points, runs, metric)
     private = [it for it in results if it.epsilon is not None and it.label not in other]
     at = [it for it in private if it.epsilon == epsilon]
     if not at:
-        kind = phrase(METRICS[metric].title)
-        return say(QUESTION), say("No finished run has {metric}.", metric=kind)
+        kind = METRICS[metric].title
+        return QUESTION, f"No finished run has {kind}."
     top = tables.best_summary(at, metric)
     open_ = {point.label for point in points if point.key not in runs}
     parts = [
@@ -72,22 +68,16 @@ def _complete_summaries(points: Sequence[Point], runs: Runs, metric: str) -> lis
 
 def _title(at: Sequence[Summary], top: Summary, metric: str) -> str:
     """Which method is best at an epsilon; where there is one alone, what it has."""
-    values = {
-        "epsilon": budget_text(top.epsilon or 0),
-        "method": method(top.label),
-        "metric": phrase(METRICS[metric].title),
-        "figure": METRICS[metric].text(top.median),
-    }
-    if len({it.label for it in at}) > 1:
-        return say("At ε = {epsilon}, {method} is best: {metric} {figure}", **values)
-    return say("At ε = {epsilon}, {method} has {metric} {figure}", **values)
+    verb = "is best:" if len({it.label for it in at}) > 1 else "has"
+    figure = f"{METRICS[metric].title} {METRICS[metric].text(top.median)}"
+    return f"At ε = {budget_text(top.epsilon or 0)}, {method(top.label)} {verb} {figure}"
 
 
 def _place(top: Summary) -> list[str]:
     """Where in a grid it is."""
     if not top.grid:
         return []
-    return [say("with {place}", place=sweep_frames.place(dict(top.grid), [top.algorithm]))]
+    return [f"with {sweep_frames.place(dict(top.grid), [top.algorithm])}"]
 
 
 def _gain_kept(results: Sequence[Summary], top: Summary, metric: str) -> list[str]:
@@ -99,24 +89,16 @@ def _gain_kept(results: Sequence[Summary], top: Summary, metric: str) -> list[st
     open_, guess = tables.best_summary(free, metric), tables.best_summary(trivial, metric)
     gain, mine = (METRICS[metric].sign * (guess.median - it.median) for it in (open_, top))
     text = METRICS[metric].text
-    twin = phrase(open_.label)
-    beside = say(
-        "({twin} {plain}, {trivial} {guess})",
-        twin=twin,
-        plain=text(open_.median),
-        trivial=phrase(guess.label),
-        guess=text(guess.median),
-    )
+    twin = open_.label
+    beside = f"({twin} {text(open_.median)}, {guess.label} {text(guess.median)})"
     if gain <= 0:
         return []
     if mine <= 0:
-        return [say("**no better than guessing** {beside}", beside=beside)]
+        return [f"**no better than guessing** {beside}"]
     if mine >= gain:
-        return [say("no worse than {twin} without privacy {beside}", twin=twin, beside=beside)]
-    share = f"{mine / gain:.0%}" if mine / gain < 0.995 else phrase("over 99%")
-    return [
-        say("**{share} of the gain over guessing** is kept {beside}", share=share, beside=beside)
-    ]
+        return [f"no worse than {twin} without privacy {beside}"]
+    share = f"{mine / gain:.0%}" if mine / gain < 0.995 else "over 99%"
+    return [f"**{share} of the gain over guessing** is kept {beside}"]
 
 
 def _overlaps(at: Sequence[Summary], top: Summary) -> list[str]:
@@ -129,9 +111,9 @@ def _overlaps(at: Sequence[Summary], top: Summary) -> list[str]:
     if not names:
         return []
     return [
-        say(
-            "draws of {names} overlap with its own, so that their order may be chance",
-            names=joined(names[:3]),
+        (
+            f"draws of {' and '.join(names[:3])} overlap with its own, so that their order may be"
+            " chance"
         )
     ]
 
@@ -149,23 +131,21 @@ def _rivals_epsilons(private: Sequence[Summary], top: Summary, metric: str) -> l
         line = [it for it in private if it.label == label]
         name = tables.label_in_list(label)
         if len(line) == 1:
-            out.append(say("{name} has {figure}", name=name, figure=METRICS[metric].text(median)))
+            out.append(f"{name} has {METRICS[metric].text(median)}")
         elif epsilon := sweep_frames.first_epsilon(line, top.median, metric):
             at_about = budget_text(float(f"{epsilon:.2g}"))
-            out.append(say("{name} gets there at about ε = {epsilon}", name=name, epsilon=at_about))
+            out.append(f"{name} gets there at about ε = {at_about}")
         else:
             most = budget_text(max(it.epsilon for it in line if it.epsilon is not None))
-            out.append(
-                say("{name} does not get there up to ε = {epsilon}", name=name, epsilon=most)
-            )
+            out.append(f"{name} does not get there up to ε = {most}")
     return out
 
 
 def _exclusions(other: dict[str, str]) -> list[str]:
     return [
-        say("{name} is not ranked: {reason}", name=method(label), reason=reason)
+        f"{method(label)} is not ranked: {reason}"
         if reason == sweep_frames.NO_PROOF
-        else say("{name} is not ranked: its ε {reason}", name=method(label), reason=reason)
+        else f"{method(label)} is not ranked: its ε {reason}"
         for label, reason in other.items()
     ]
 
@@ -185,15 +165,11 @@ def worse_than_guessing(points: Sequence[Point], runs: Runs, metric: str) -> lis
             worse.setdefault(it.label, []).append(it)
     text = METRICS[metric].text
     return [
-        say(
-            "**{name} does worse than {guess}** ({figure}) at ε = {places}.",
+        "**{name} does worse than {guess}** ({figure}) at ε = {places}.".format(
             name=method(label),
-            guess=phrase(guess.label),
+            guess=guess.label,
             figure=text(guess.median),
-            places=", ".join(
-                f"{local_figure(budget_text(it.epsilon or 0))} ({local_figure(text(it.median))})"
-                for it in at
-            ),
+            places=", ".join(f"{budget_text(it.epsilon or 0)} ({text(it.median)})" for it in at),
         )
         for label, at in worse.items()
     ]
@@ -208,7 +184,7 @@ def weak_references(points: Sequence[Point], runs: Runs, metric: str) -> list[st
     ]
     guesses = {it.label: it.median for it in results if is_trivial(it.algorithm)}
     sentences = [
-        say(weak_reference(it.label, it.median, guesses, METRICS[metric]))
+        weak_reference(it.label, it.median, guesses, METRICS[metric])
         for it in results
         if is_twin(it.algorithm)
     ]
@@ -241,17 +217,18 @@ def rule_alone(points: Sequence[Point], runs: Runs, metric: str, label: str) -> 
     truly = _true_epsilon(points, runs, f"{label}{SOURCE_SUFFIX}", epsilon)
     costs = ""
     if truly is not None:
-        costs = phrase(", which truly costs ε = {epsilon}", epsilon=epsilon_text(truly))
+        costs = f", which truly costs ε = {epsilon_text(truly)}"
     free = [it for it in results.values() if it.epsilon is None and is_twin(it.algorithm)]
     sign = METRICS[metric].sign
     is_worse = bool(free) and sign * (theirs - ours) > 0
-    more = phrase(": more than was asked for")
-    text = say(
+    more = ": more than was asked for"
+    text = (
         "{name} at ε = {epsilon}: {metric} {ours:.3f} with exact accounting, {theirs:.3f} with its"
-        " source's noise{costs}{more}.",
-        name=phrase(label),
+        " source's noise{costs}{more}."
+    ).format(
+        name=label,
         epsilon=budget_text(epsilon),
-        metric=phrase(METRICS[metric].title),
+        metric=METRICS[metric].title,
         ours=ours,
         theirs=theirs,
         costs=costs,
@@ -263,10 +240,9 @@ def rule_alone(points: Sequence[Point], runs: Runs, metric: str, label: str) -> 
     distance = sign * (theirs - open_.median)
     if distance <= 0:
         return text
-    alone = say(
-        "**{share:.0%} of its distance to {twin} is the rule alone.**",
-        share=min(sign * (theirs - ours) / distance, 1.0),
-        twin=phrase(open_.label),
+    alone = (
+        f"**{min(sign * (theirs - ours) / distance, 1.0):.0%} of its distance to {open_.label} is"
+        " the rule alone.**"
     )
     return f"{text} {alone}"
 
@@ -290,44 +266,34 @@ def needed_epsilons(table: pd.DataFrame, metric: str, value: float) -> str:
             strict=True,
         )
     )
-    there = [
-        say("ε = {epsilon} with {name}", epsilon=epsilon_or_less(at, low), name=name)
-        for name, at, low in rows
-        if at == at
-    ]
+    there = [f"ε = {epsilon_or_less(at, low)} with {name}" for name, at, low in rows if at == at]
     missing = [name for name, at, _ in rows if at != at]
-    goal = phrase("{metric} {value:.3f}", metric=phrase(METRICS[metric].title), value=value)
+    goal = f"{METRICS[metric].title} {value:.3f}"
     parts = []
     if there:
-        parts = [say("{wanted} takes {places}", wanted=goal, places=", ".join(there))]
+        parts = [f"{goal} takes {', '.join(there)}"]
     if missing:
-        values = {
-            "names": ", ".join(missing),
-            "wanted": phrase("it") if there else goal,
-            "epsilon": budget_text(table["high"].max()),
-        }
-        if len(missing) == 1:
-            parts.append(say("{names} does not reach {wanted} up to ε = {epsilon}", **values))
-        else:
-            parts.append(say("{names} do not reach {wanted} up to ε = {epsilon}", **values))
+        verb = "does" if len(missing) == 1 else "do"
+        target, highest = "it" if there else goal, budget_text(table["high"].max())
+        parts.append(f"{', '.join(missing)} {verb} not reach {target} up to ε = {highest}")
     return "; ".join(parts) + "."
 
 
 def epsilon_or_less(epsilon: float, low: float) -> str:
     """An epsilon that was found; where the smallest measured one is good enough already, a
-    smaller one may be too. A phrase.
+    smaller one may be too.
     """
     if epsilon <= low:
-        return phrase("{epsilon} or less", epsilon=epsilon_text(epsilon))
+        return f"{epsilon_text(epsilon)} or less"
     return epsilon_text(epsilon)
 
 
 PAYERS = {
-    "activity": phrase(
+    "activity": (
         "for users who rate least ({fewest} ratings) **{least:+.3f}**, for those who rate most"
         " ({most_rated}) **{most:+.3f}**"
     ),
-    "popularity": phrase(
+    "popularity": (
         "for the items rated least ({fewest} ratings) **{least:+.3f}**, for those rated most"
         " ({most_rated}) **{most:+.3f}**"
     ),
@@ -348,21 +314,14 @@ def who_pays(table: pd.DataFrame, label: str, twin: str, epsilon: float) -> str:
         part = wide[wide["by"] == by].sort_values("place")
         costs = part[label] - part[twin]
         out.append(
-            say(
-                sentence,
+            sentence.format(
                 fewest=part["group"].iloc[0],
                 least=costs.iloc[0],
                 most_rated=part["group"].iloc[-1],
                 most=costs.iloc[-1],
             )
         )
-    return say(
-        "At ε = {epsilon}, {name} changes the RMSE of {twin}: {costs}.",
-        epsilon=budget_text(epsilon),
-        name=label,
-        twin=twin,
-        costs="; ".join(out),
-    )
+    return f"At ε = {budget_text(epsilon)}, {label} changes the RMSE of {twin}: {'; '.join(out)}."
 
 
 def best_places(table: pd.DataFrame, names: Sequence[str]) -> list[str]:
@@ -379,14 +338,10 @@ def best_places(table: pd.DataFrame, names: Sequence[str]) -> list[str]:
             medians = part.groupby(own)["value"].median()
             best = medians.idxmin()
             grid = dict(zip(own, best if isinstance(best, tuple) else (best,), strict=True))
-            sentence = say(
-                "with {place} ({figure:.3f})",
-                place=sweep_frames.place(grid, ids),
-                figure=float(medians.min()),
-            )
+            sentence = f"with {sweep_frames.place(grid, ids)} ({float(medians.min()):.3f})"
             if epsilon == epsilon:
                 text = budget_text(float(str(epsilon)))
-                sentence = say("at ε = {epsilon} {found}", epsilon=text, found=sentence)
+                sentence = f"at ε = {text} {sentence}"
             at.append(sentence)
-        out.append(say("**{name}** does best {places}.", name=name, places="; ".join(at)))
+        out.append(f"**{name}** does best {'; '.join(at)}.")
     return out

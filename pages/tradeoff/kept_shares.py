@@ -7,14 +7,12 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.language import phrase
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import comparison
 from dpmf_core.runs.gain import KeptGain, kept_at
 from dpmf_core.runs.sweep import Point, Summary, summaries
 from pages.kit import epsilon_grid, kept_gain, safe_text
 from pages.kit.colours import is_trivial, is_twin
-from pages.kit.language import local_figure, say
 from pages.kit.sweep_frames import NO_PROOF, Runs, cautions
 from pages.tradeoff import tables
 from pages.tradeoff.controls import Question
@@ -109,21 +107,17 @@ def draw(question: Question, runs: Runs, metric: str) -> None:
     measured_gain = gain(question.points, runs, metric)
     if measured_gain is None or not any(len(line) > 1 for line in measured_gain.lines.values()):
         return
-    st.header(say("Which ε keeps a share of the gain?"), anchor=False)
+    st.header("Which ε keeps a share of the gain?", anchor=False)
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="tradeoff.keep.row"
     ):
-        st.markdown(say("To keep"), width="content")
+        st.markdown("To keep", width="content")
         percent = kept_gain.percent("tradeoff.keep")
         st.markdown(
-            say(
-                "% of the gain in {metric} from {trivial} to {twin}:",
-                metric=phrase(METRICS[metric].title),
-                trivial=phrase(measured_gain.trivial.label),
-                twin=phrase(measured_gain.twin.label),
-            ),
+            f"% of the gain in {METRICS[metric].title} from {measured_gain.trivial.label} to"
+            f" {measured_gain.twin.label}:",
             width="content",
-            help=say(kept_gain.BETWEEN),
+            help=kept_gain.BETWEEN,
         )
     lines = {
         label: known_line(question, label, measured_gain, metric) or line
@@ -132,32 +126,27 @@ def draw(question: Question, runs: Runs, metric: str) -> None:
     safe_text.words_table(
         pd.DataFrame(
             {
-                say("method"): say(label),
-                say("which ε keeps {wanted}%", wanted=percent): "".join(
-                    say(it) for it in kept_gain.answer(line, percent)
-                ),
-                say("read from"): _read_from(line),
+                "method": label,
+                f"which ε keeps {percent}%": "".join(it for it in kept_gain.answer(line, percent)),
+                "read from": _read_from(line),
             }
             for label, line in lines.items()
         )
     )
     st.caption(
-        say(
-            "Every ε that was measured of a method on these data counts, as on Explore; the more"
-            " there are, the nearer the answer. Explore measures a method's gain to its own twin"
-            " without privacy, here it is {twin} for all.",
-            twin=phrase(measured_gain.twin.label),
-        )
+        "Every ε that was measured of a method on these data counts, as on Explore; the more"
+        " there are, the nearer the answer. Explore measures a method's gain to its own twin"
+        f" without privacy, here it is {measured_gain.twin.label} for all."
     )
 
 
 def _read_from(line: Sequence[KeptGain]) -> str:
     """Which measured points an answer lies between."""
     texts = [budget_text(it.epsilon) for it in line]
-    where = phrase("{low} to {high}", low=texts[0], high=texts[-1])
+    where = f"{texts[0]} to {texts[-1]}"
     if len(line) <= MOST_NAMED:
-        where = ", ".join(map(local_figure, texts))
+        where = ", ".join(texts)
     draws = max(len(it.shares) for it in line)
     if draws == 1:
-        return say("{count} ε: {where}; 1 draw", count=len(line), where=where)
-    return say("{count} ε: {where}; {draws} draws", count=len(line), where=where, draws=draws)
+        return f"{len(line)} ε: {where}; 1 draw"
+    return f"{len(line)} ε: {where}; {draws} draws"

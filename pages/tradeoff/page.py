@@ -17,7 +17,6 @@ from pages.kit import (
     time_estimate,
     who_sees_what,
 )
-from pages.kit.language import say
 from pages.kit.sweep_frames import Runs
 from pages.tradeoff import bunching, controls, exports, figures, findings, kept_shares, references
 from pages.tradeoff.controls import Question
@@ -43,17 +42,13 @@ def request_runs(question: Question) -> Runs:
         if len(missing) > AT_ONCE or seconds > engine().limits.ask_seconds:
             amount = time_estimate.words(seconds)
             words, button = st.columns([3, 1], vertical_alignment="center")
-            runs = say(
-                "These are **{all:,} runs**, of which {stored:,} are stored. The other {left:,}"
-                " take roughly {time} and appear as they finish.",
-                all=len(distinct),
-                stored=len(stored_keys),
-                left=len(missing),
-                time=amount,
+            runs = (
+                f"These are **{len(distinct):,} runs**, of which {len(stored_keys):,} are stored."
+                f" The other {len(missing):,} take roughly {amount} and appear as they finish."
             )
             words.write(f"{runs} {run_progress.queue()}")
             button.button(
-                say("Run"),
+                "Run",
                 key="tradeoff.run",
                 type="primary",
                 width="stretch",
@@ -85,11 +80,11 @@ def verdict(question: Question, runs: Runs) -> None:
 
 def main() -> None:
     head = st.container()
-    with st.expander(say("What is compared"), expanded=True):
+    with st.expander("What is compared", expanded=True):
         try:
             question = controls.draw(sidebar.choice())
         except BadInput:
-            head.title(say(findings.QUESTION))
+            head.title(findings.QUESTION)
             raise
     with head:
         if question.axis == "items":

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 
 from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS, Metric
-from dpmf_core.language import phrase
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import comparison
 from dpmf_core.runs.sweep import Point, Summary, summaries
 from pages.kit import epsilon_grid
 from pages.kit.colours import is_twin
-from pages.kit.language import say
 from pages.kit.sweep_frames import Runs, method
 from pages.tradeoff import tables
 
@@ -42,26 +40,21 @@ def _is_better(kind: Metric, value: float, other: float) -> bool:
 
 def _sentence(kind: Metric, top: Summary, reference: Summary, points: Sequence[Point]) -> str:
     name = method(top.label)
-    better = say(
-        "**{name} does better than {reference} without privacy** ({metric} {figure} at ε ="
-        " {epsilon} against {other}). That is the method, not the privacy: the two differ in more"
-        " than noise.",
-        name=name,
-        reference=phrase(reference.label),
-        metric=phrase(kind.title),
-        figure=kind.text(top.median),
-        epsilon=budget_text(top.epsilon or 0),
-        other=kind.text(reference.median),
+    better = (
+        f"**{name} does better than {reference.label} without privacy** ({kind.title}"
+        f" {kind.text(top.median)} at ε = {budget_text(top.epsilon or 0)} against"
+        f" {kind.text(reference.median)}). That is the method, not the privacy: the two differ in"
+        " more than noise."
     )
     twin = algorithms.find(algorithms.find(top.algorithm).twin)
-    title = phrase(twin.title)
+    title = twin.title
     if twin.id == reference.algorithm:
-        own = say("{name} itself was not run without noise.", name=name)
+        own = f"{name} itself was not run without noise."
     elif (error := _error_of_twin(kind, top, points)) is None:
-        own = say("Its own twin, {twin}, has not been run on these splits.", twin=title)
+        own = f"Its own twin, {title}, has not been run on these splits."
     else:
         figure = kind.text(error)
-        own = say("Its own twin, {twin}, has {figure} without privacy.", twin=title, figure=figure)
+        own = f"Its own twin, {title}, has {figure} without privacy."
     return f"{better} {own}"
 
 

@@ -7,14 +7,12 @@ from typing import Any
 import pandas as pd
 
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.language import phrase
 from dpmf_core.privacy import Status
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.privacy_record import GuaranteeRecord
 from dpmf_core.runs.record import RunRecord
 from dpmf_core.runs.sweep import Point, Summary, summaries
 from pages.kit.frames import Columns, Curve, curve_frame, to_frame
-from pages.kit.language import say
 from pages.kit.sweep_frames import (
     NO_PROOF,
     PLACE,
@@ -47,12 +45,12 @@ def best_summary(results: Iterable[Summary], metric: str) -> Summary:
 
 
 def label_in_list(label: str, note: str = "") -> str:
-    """A method's label inside a list of several, as a phrase. note: stands behind it."""
-    name = phrase(label)
+    """A method's label inside a list of several. note: stands behind it."""
+    name = label
     if label.endswith(SOURCE_SUFFIX):
-        own = phrase(label.removesuffix(SOURCE_SUFFIX))
-        name = phrase("{method} with its source's noise", method=own)
-    return phrase("{name} ({note})", name=name, note=note) if note else name
+        own = label.removesuffix(SOURCE_SUFFIX)
+        name = f"{own} with its source's noise"
+    return f"{name} ({note})" if note else name
 
 
 def best_points(points: Sequence[Point], runs: Runs, metric: str) -> list[Point]:
@@ -128,13 +126,13 @@ def bucket_rows(
         if point.key in runs and point.epsilon in (None, epsilon) and point.label in labels:
             for by, groups in runs[point.key].record.buckets.items():
                 for quarter, group in enumerate(groups):
-                    text = say("{low:,.0f} to {high:,.0f}", low=group["from"], high=group["to"])
+                    text = f"{group['from']:,.0f} to {group['to']:,.0f}"
                     out.append(
                         {
                             "by": by,
                             "place": quarter,
                             "group": text,
-                            "name": say(method(point.label)),
+                            "name": method(point.label),
                             "id": point.spec.algorithm,
                             "rmse": group["rmse"],
                         }
@@ -149,16 +147,16 @@ def bucket_rows(
 
 def curve_rows(points: Sequence[Point], runs: Runs) -> pd.DataFrame:
     """Held-out RMSE by step of every run: name, id, draw, step, part, rmse."""
-    held_out = {"test_rmse": phrase("held-out")}
+    held_out = {"test_rmse": "held-out"}
     lines = []
     for point in points:
         if point.key in runs:
             name = method(point.label)
             if point.epsilon is not None:
                 epsilon = budget_text(point.epsilon)
-                name = phrase("{method}, ε = {epsilon}", method=name, epsilon=epsilon)
+                name = f"{name}, ε = {epsilon}"
             run, spec = runs[point.key], point.spec
-            lines.append(Curve(say(name), spec.algorithm, spec.seed, run, held_out))
+            lines.append(Curve(name, spec.algorithm, spec.seed, run, held_out))
     return curve_frame(lines)
 
 
@@ -180,14 +178,12 @@ def which_epsilon(points: Sequence[Point], runs: Runs, metric: str, value: float
         smallest = first_epsilon(line, value, metric)
         out.append(
             {
-                "method": say(label_in_list(label, notes.get(label, ""))),
+                "method": label_in_list(label, notes.get(label, "")),
                 "epsilon": smallest,
                 "low": min(epsilons),
                 "high": max(epsilons),
-                "its best": say(
-                    "{figure} at ε = {epsilon}",
-                    figure=METRICS[metric].text(top.median),
-                    epsilon=budget_text(top.epsilon or 0),
+                "its best": (
+                    f"{METRICS[metric].text(top.median)} at ε = {budget_text(top.epsilon or 0)}"
                 ),
             }
         )
@@ -210,15 +206,11 @@ def methods_table(points: Sequence[Point], runs: Runs) -> pd.DataFrame:
         none = record.epsilon.exact is None or not nominal or not guarantee.has_epsilon
         out.append(
             {
-                "method": say(method(label)),
+                "method": method(label),
                 "guarantee": _promise(guarantee, is_private=bool(nominal)),
                 "true ε": "-"
                 if none
-                else say(
-                    "{epsilon} at nominal {nominal}",
-                    epsilon=epsilon_text(record.epsilon.exact),
-                    nominal=budget_text(nominal),
-                ),
+                else f"{epsilon_text(record.epsilon.exact)} at nominal {budget_text(nominal)}",
                 "seconds to train": _seconds([it.seconds["fit"] for it in records]),
             }
         )
@@ -227,10 +219,10 @@ def methods_table(points: Sequence[Point], runs: Runs) -> pd.DataFrame:
 
 def _promise(guarantee: GuaranteeRecord, is_private: bool) -> str:
     """Its status, and what is protected."""
-    status = phrase(guarantee.status)
+    status = guarantee.status
     if not is_private:
-        return say(status)
-    return say("{status}, one {unit}", status=status, unit=phrase(guarantee.unit))
+        return status
+    return f"{status}, one {guarantee.unit}"
 
 
 def _seconds(took: Sequence[float | None]) -> str:
@@ -238,8 +230,8 @@ def _seconds(took: Sequence[float | None]) -> str:
     values = [it for it in took if it is not None]
     median = f"{statistics.median(values):.2f}" if values else "-"
     if len(took) == 1:
-        return say("{seconds} (1 run)", seconds=median)
-    return say("{seconds} ({count} runs)", seconds=median, count=len(took))
+        return f"{median} (1 run)"
+    return f"{median} ({len(took)} runs)"
 
 
 def _nominal(record: RunRecord) -> float:
@@ -250,4 +242,4 @@ def _nominal(record: RunRecord) -> float:
 def promise_words(points: Sequence[Point], runs: Runs) -> dict[str, Status]:
     """What each status rests on, in words: one entry for each distinct promise."""
     records = [runs[point.key].record for point in points if point.key in runs]
-    return {it.guarantee.translatable_words: it.guarantee.status for it in records}
+    return {it.guarantee.words: it.guarantee.status for it in records}

@@ -3,7 +3,6 @@
 import re
 
 from dpmf_core.errors import BadInput
-from dpmf_core.language import phrase
 
 MOST_EPSILONS = 20
 
@@ -14,20 +13,13 @@ def epsilons(text: str) -> tuple[float, ...]:
         values = sorted({float(part) for part in re.split(r"[,;\s]+", text) if part})
     except ValueError:
         raise BadInput(
-            phrase(
-                "Epsilons are numbers with commas between them, e.g. 0.5, 1, 5. Got '{got}'.",
-                got=text[:60],
-            )
+            f"Epsilons are numbers with commas between them, e.g. 0.5, 1, 5. Got '{text[:60]}'."
         ) from None
     if not 1 <= len(values) <= MOST_EPSILONS or not all(
         1e-4 <= epsilon <= 1000 for epsilon in values
     ):
         raise BadInput(
-            phrase(
-                "Give 1 to {most} epsilons from 0.0001 to 1000. Got '{got}'.",
-                most=MOST_EPSILONS,
-                got=text[:60],
-            )
+            f"Give 1 to {MOST_EPSILONS} epsilons from 0.0001 to 1000. Got '{text[:60]}'."
         )
     return tuple(values)
 
@@ -40,19 +32,10 @@ def grid(text: str) -> dict[str, list[str]]:
         choices = [value.strip() for value in values.split(",") if value.strip()]
         if not (equals and name.strip() and choices):
             raise BadInput(
-                phrase(
-                    "A grid is written NAME = VALUES, e.g. rank = 2, 4, 8; steps = 2, 5. Got"
-                    " '{got}'.",
-                    got=part[:60],
-                )
+                "A grid is written NAME = VALUES, e.g. rank = 2, 4, 8; steps = 2, 5. Got"
+                f" '{part[:60]}'."
             )
         out[name.strip()] = choices
     if len(out) > 2:
-        raise BadInput(
-            phrase(
-                "A grid has one or two parameters. Got {count}: {names}.",
-                count=len(out),
-                names=", ".join(out),
-            )
-        )
+        raise BadInput(f"A grid has one or two parameters. Got {len(out)}: {', '.join(out)}.")
     return out

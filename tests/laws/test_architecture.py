@@ -32,10 +32,11 @@ CORE_MAY: dict[str, set[str]] = {
     "interrupts": set(),
     "registry": set(),
     "html_text": set(),
+    "loss_text": set(),
     "paths": {"errors"},
     "kernels": {"paths"},
     "data": {"errors", "kernels"},
-    "privacy": {"errors", "html_text", "paths", "kernels", "data"},
+    "privacy": {"errors", "html_text", "loss_text", "paths", "kernels", "data"},
     "privacy.guarantee": {"html_text"},
     "privacy.random_streams": set(),
     "privacy.scalar_search": set(),
@@ -71,7 +72,6 @@ CORE_MAY: dict[str, set[str]] = {
     "choosing": RUNS | {"tuning"},
     "papers": RUNS | {"audit"},
     "first_views": RUNS | {"papers"},
-    "language": set(),
     "teaching": BASE,
     "testing": BASE,
     "administration": {"errors", "paths", "data.catalogue", "serving", "runs", "engine"},
@@ -93,11 +93,7 @@ MAY: dict[str, set[str]] = {
     "app": {"pages", CATALOGUE, CORE},
     "pages": {"pages", CATALOGUE, CORE},
     CATALOGUE: {CATALOGUE, *of_core({"data", "errors", "paths"})},
-} | {
-    # messages are written everywhere in words that can be translated
-    next(iter(of_core({name}))): of_core(may | {"language"})
-    for name, may in CORE_MAY.items()
-}
+} | {next(iter(of_core({name}))): of_core(may) for name, may in CORE_MAY.items()}
 SCREEN = {"streamlit", "plotly"}
 
 

@@ -70,9 +70,9 @@ def test_a_class_of_thirty_is_seen_as_it_is(
     server = Server(tmp_path)
     server.start()
     try:
-        codes = asyncio.run(whole_class(server.url, f"class={link_token(SEQUENCE)}&lang=en"))
+        codes = asyncio.run(whole_class(server.url, f"class={link_token(SEQUENCE)}"))
         texts = asyncio.run(
-            seen_by_the_teacher(server.url, f"teach={link_token(SEQUENCE, TEACHER)}&lang=en")
+            seen_by_the_teacher(server.url, f"teach={link_token(SEQUENCE, TEACHER)}")
         )
         class_answers = class_records.class_answers(SEQUENCE.id)
         completions = [completion.read(code) for code in codes if code]

@@ -14,6 +14,7 @@ from itsdangerous.encoding import base64_decode, base64_encode
 from dpmf_core.errors import BadInput
 from dpmf_core.serving import class_records, completion, signing
 from dpmf_core.serving.lesson_links import (
+    PURPOSE,
     TEACHER,
     LessonLink,
     LessonSequence,
@@ -43,7 +44,7 @@ def sequence(**more: object) -> LessonSequence:
         title="T",
         question="Q?",
     )
-    return LessonSequence.parse(steps=(link, link), title="All", language="de", **more)
+    return LessonSequence.parse(steps=(link, link), title="All", **more)
 
 
 def test_a_link_holds_everything_itself(tmp_path: Path) -> None:
@@ -54,6 +55,14 @@ def test_a_link_holds_everything_itself(tmp_path: Path) -> None:
     assert lesson.steps[0].query == {"eps": "1", "data": "cinema"}
     assert not list(tmp_path.rglob("*")) and link_token(sequence()) != link_token(sequence())
     assert sequence_of(link_token(lesson, TEACHER), TEACHER) == lesson
+
+
+def test_a_link_of_an_earlier_version_still_opens_though_it_names_a_language() -> None:
+    lesson = sequence()
+    parts = lesson.model_dump(mode="json") | {"language": "de"}
+    opened = sequence_of(signing.sign(PURPOSE, parts))
+    assert opened.steps == lesson.steps and opened.id == lesson.id
+    assert "language" not in signing.content(PURPOSE, link_token(opened))
 
 
 @pytest.mark.parametrize(

@@ -262,9 +262,7 @@ def test_busy_people_lose_most_to_the_noise() -> None:
 
 
 def test_a_handout_holds_every_lesson_and_its_answers_only_where_wanted() -> None:
-    plain, with_answers = (
-        handout.handout_page(list(LESSONS.values()), "en", it) for it in (False, True)
-    )
+    plain, with_answers = (handout.handout_page(list(LESSONS.values()), it) for it in (False, True))
     for taught in LESSONS.values():
         assert taught.title in plain.replace("&#x27;", "'")
     assert 'class="right"' in with_answers and 'class="right"' not in plain

@@ -3,12 +3,11 @@
 from pathlib import Path
 
 from pages.kit.components import Component
-from pages.kit.language import say
 
 COMPONENT = Component(Path(__file__).parent)
 
 
 def draw(key: str, address: str) -> None:
     """The whole address, wrapped, and the button beside it."""
-    words = {"copy": say("Copy"), "copied": say("Copied"), "by hand": say("Press Ctrl+C")}
+    words = {"copy": "Copy", "copied": "Copied", "by hand": "Press Ctrl+C"}
     COMPONENT.mount(key, {"address": address, "words": words})

@@ -26,12 +26,11 @@ class Stop:
 
 @dataclass(frozen=True)
 class Labels:
-    """The slider's words: its name, what its ends stand for, and the decimal mark of figures."""
+    """The slider's words: its name, and what its ends stand for."""
 
     name: str
     low: str
     high: str
-    mark: str = "."
 
 
 def draw(

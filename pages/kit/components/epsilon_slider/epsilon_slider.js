@@ -68,18 +68,15 @@ function label(view) {
   view.root.classList.toggle("fixed", data.fixed);
   view.marks.replaceChildren(...data.marks.map((mark) => {
     const made = placed("mark", mark.epsilon, data);
-    made.title = `${mark.name}: ε = ${written(mark.epsilon, data)}`;
+    made.title = `${mark.name}: ε = ${mark.epsilon}`;
     return made;
   }));
   view.scale.replaceChildren(...[0.1, 1, 10, 100].map((epsilon) => {
     const made = placed("tick", epsilon, data);
-    made.textContent = written(epsilon, data);
+    made.textContent = epsilon;
     return made;
   }));
 }
-
-// A figure as the language of the page writes it.
-const written = (epsilon, data) => String(epsilon).replace(".", data.labels.mark);
 
 function placed(className, epsilon, data) {
   const made = document.createElement("span");
@@ -91,12 +88,12 @@ function placed(className, epsilon, data) {
 
 function show(view) {
   const { data, at, rail } = view;
-  const now = `ε = ${written(at.epsilon, data)}`;
+  const now = `ε = ${at.epsilon}`;
   view.value.textContent = now;
   view.handle.style.left = `${100 * share(at.epsilon, data)}%`;
   view.meaning.textContent = at.meaning;
   const mark = data.marks.find((it) => factor(it.epsilon, at.epsilon) <= NEAR);
-  view.near.textContent = mark === undefined ? "" : `◆ ${mark.name}: ${written(mark.epsilon, data)}`;
+  view.near.textContent = mark === undefined ? "" : `◆ ${mark.name}: ${mark.epsilon}`;
   rail.setAttribute("aria-valuenow", at.epsilon);
   rail.setAttribute("aria-valuetext", `${now}. ${at.meaning} ${mark?.name ?? ""}`.trim());
 }

@@ -2,7 +2,7 @@
 // the slider is held, from the data that came with the page: what lies between two measured points
 // is linear in log epsilon, and is drawn and said to be between them.
 
-import { close, explained, filled, heading, nearest, part, sayDrawn, shown, table, written }
+import { close, explained, filled, heading, nearest, part, sayDrawn, shown, table }
   from "../dpmf.story/story.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -123,13 +123,13 @@ function axes(svg, view, { inner, x, y, low, high }) {
   for (const epsilon of TICKS.filter((it) => it >= from && it <= to)) {
     draw(made, "line", { x1: x(epsilon), x2: x(epsilon), y1: inner.top, y2: inner.bottom });
     draw(made, "text", { x: x(epsilon), y: inner.bottom + 15, "text-anchor": "middle" },
-      written(epsilon, view.data.words));
+      epsilon);
   }
   const step = 10 ** Math.floor(Math.log10((high - low) / 2));
   const every = (high - low) / step > 6 ? 2 * step : step;
   for (let value = Math.ceil(low / every) * every; value < high; value += every) {
     draw(made, "text", { x: inner.left - 6, y: y(value) + 4, "text-anchor": "end" },
-      written(value.toFixed(every < 0.1 ? 2 : 1), view.data.words));
+      value.toFixed(every < 0.1 ? 2 : 1));
   }
   const places = { start: inner.left, middle: (inner.left + inner.right) / 2, end: inner.right };
   for (const [anchor, text] of Object.entries(view.data.words.across)) {
@@ -240,16 +240,12 @@ function marker(view, found) {
   text.setAttribute("x", Math.min(inner.right - half, Math.max(inner.left + half + 4, here)));
 }
 
-// In English without the zero before the point.
-function stars(value, words) {
-  const figure = value.toFixed(2);
-  return words.mark === "." ? figure.replace(/^0\./, ".") : written(figure, words);
-}
+// Without the zero before the point.
+const stars = (value) => value.toFixed(2).replace(/^0\./, ".");
 
 function words(view, found) {
   const { data, at } = view;
   const { words: say, twin, trivial } = data;
-  const as = (epsilon) => written(shown(epsilon), say);
   if (data.stale) {
     explained(view, view.title, data.title);
     view.sentence.textContent = data.sentence;
@@ -258,7 +254,7 @@ function words(view, found) {
   }
   view.status.textContent = "";
   if (found === null) {
-    const nothing = filled(say.unknown, { epsilon: as(at) });
+    const nothing = filled(say.unknown, { epsilon: shown(at) });
     explained(view, view.title, view.held ? nothing : data.title || nothing);
     view.sentence.textContent = view.held ? "" : data.sentence;
   } else if (found.measured) {
@@ -266,10 +262,10 @@ function words(view, found) {
     explained(view, view.sentence, found.low.sentence);
   } else {
     const gain = (trivial.median - found.value) / (trivial.median - twin.median);
-    const values = { epsilon: as(at), low: as(found.low.epsilon),
-      high: as(found.high.epsilon), share: `${Math.round(100 * gain)}${say.percent}`,
-      private: stars(found.value, say), twin: stars(twin.median, say),
-      trivial: stars(trivial.median, say) };
+    const values = { epsilon: shown(at), low: shown(found.low.epsilon),
+      high: shown(found.high.epsilon), share: `${Math.round(100 * gain)}%`,
+      private: stars(found.value), twin: stars(twin.median),
+      trivial: stars(trivial.median) };
     const template = gain <= 0 ? say.betweenWorse : gain > 1 ? say.betweenBetter : say.between;
     explained(view, view.title, filled(template, values));
     explained(view, view.sentence, filled(say.sentence, values));
@@ -289,17 +285,17 @@ function list(view) {
   const now = nearest(there, at);
   const kept = new Set(now.items.map((it) => it.id));
   const before = new Set(lists.twin.map((it) => it.id));
-  const came = now.items.filter((it) => !before.has(it.id));
-  const stay = lists.twin.filter((it) => kept.has(it.id)).length;
+  const came = now.items.filter((it) => !before.hshown(it.id));
+  const stay = lists.twin.filter((it) => kept.hshown(it.id)).length;
   view.list.replaceChildren();
-  const epsilon = written(shown(now.epsilon), say);
+  const epsilon = shown(now.epsilon);
   const values = { epsilon, stay, all: lists.twin.length, person: lists.person };
   part(view.list, "h2", "", filled(say.list, values));
   part(view.list, "p", "stay", filled(close(now.epsilon, at) ? say.stay : say.stayNear, values));
   const rows = part(view.list, "ul");
   for (const item of lists.twin) {
     const row = part(rows, "li");
-    if (kept.has(item.id)) {
+    if (kept.hshown(item.id)) {
       row.className = "kept";
       part(row, "span", "", item.title);
       continue;

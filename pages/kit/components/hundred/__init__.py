@@ -4,28 +4,26 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from dpmf_core.language import phrase
 from dpmf_core.privacy.interpretation import Meaning
 from pages.kit.components import Component
-from pages.kit.language import figures_in_browser, say
 
 COMPONENT = Component(Path(__file__).parent)
 # {..}: filled in by the browser
 WORDS = {
-    "title": phrase("What ε = {epsilon} means for one person"),
-    "suspicion": phrase(
+    "title": "What ε = {epsilon} means for one person",
+    "suspicion": (
         "An even suspicion that she took part (50 in 100) becomes {about}at most {suspicion} in"
         " 100, except with probability {exception}."
     ),
-    "always": phrase(
+    "always": (
         "An even suspicion that she took part (50 in 100) becomes {about}at most {suspicion} in"
         " 100, always."
     ),
-    "guess": phrase(
+    "guess": (
         "The best attacker, from even odds, is right {about}{correct} times in 100; guessing is"
         " right 50 times."
     ),
-    "about": phrase("about "),
+    "about": "about ",
 }
 
 
@@ -34,5 +32,4 @@ def draw(key: str, epsilon: float, meanings: Mapping[float, Meaning]) -> None:
     between as being about so much.
     """
     points = [{"epsilon": at, **asdict(meanings[at])} for at in sorted(meanings)]
-    words = {name: say(text) for name, text in WORDS.items()} | figures_in_browser()
-    COMPONENT.mount(key, {"epsilon": epsilon, "points": points, "words": words})
+    COMPONENT.mount(key, {"epsilon": epsilon, "points": points, "words": WORDS})

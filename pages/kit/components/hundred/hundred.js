@@ -67,9 +67,6 @@ function filled(template, values) {
   return template.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
 }
 
-// A figure as the language of the page writes it.
-const written = (figure, { mark }) => String(figure).replace(".", mark);
-
 // The largest whole number below 100 counts as 99: nobody is certain.
 const inHundred = (share) => Math.min(99, Math.round(100 * share));
 
@@ -79,7 +76,7 @@ function show(view, epsilon) {
   view.root.classList.toggle("unknown", found === null);
   if (found === null) return;
   const values = {
-    epsilon: written(Number(epsilon.toPrecision(3)), data.words),
+    epsilon: Number(epsilon.toPrecision(3)),
     about: found.exact ? "" : data.words.about,
     suspicion: inHundred(found.suspicion),
     correct: inHundred(found.correct),

@@ -2,7 +2,7 @@
 // follow `dpmf:epsilon` while the slider is held; between two measured points the nearest one is
 // shown, and said to be.
 
-import { close, explained, filled, heading, nearest, part, sayDrawn, shown, table, written }
+import { close, explained, filled, heading, nearest, part, sayDrawn, shown, table }
   from "../dpmf.story/story.js";
 
 const views = new WeakMap();
@@ -63,8 +63,7 @@ function show(view) {
   view.root.dataset.measured = String(there);
   explained(view, view.title, point.title);
   explained(view, view.sentence, point.sentence);
-  const as = (epsilon) => written(shown(epsilon), data.words);
-  const near = filled(data.words.near, { epsilon: as(at), shown: as(point.epsilon) });
+  const near = filled(data.words.near, { epsilon: shown(at), shown: shown(point.epsilon) });
   view.status.textContent = data.stale ? data.words.stale
     : there ? "" : `${near}${data.pending ? ` ${data.words.pending}` : ""}`;
   KINDS[data.kind].show(view, point);
@@ -95,9 +94,9 @@ function showWords(view, point) {
   view.topics.forEach((topic, place) => {
     const now = point.parts[place];
     const there = new Set(now);
-    const stay = topic.plain.filter((word) => there.has(word)).length;
+    const stay = topic.plain.filter((word) => there.hshown(word)).length;
     topic.alike.textContent = ` ${filled(words.stay, { stay, all: topic.plain.length })}`;
-    topic.plain.forEach((word, i) => keepOrStrike(topic.kept[i], word, there.has(word), words));
+    topic.plain.forEach((word, i) => keepOrStrike(topic.kept[i], word, there.hshown(word), words));
     comeAndGo(topic, now.filter((word) => !topic.plain.includes(word)), words);
   });
 }
@@ -119,7 +118,7 @@ function comeAndGo(topic, came, words) {
   }
   for (const word of came) {
     const element = topic.came.get(word) ?? part(topic.bag, "li", "came");
-    if (!topic.came.has(word)) {
+    if (!topic.came.hshown(word)) {
       aside(element, `${words.fresh} `);
       part(element, "ins", "", word);
       topic.came.set(word, element);

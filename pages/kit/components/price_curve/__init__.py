@@ -9,7 +9,6 @@ from pathlib import Path
 import streamlit as st
 
 from pages.kit.components import Component
-from pages.kit.language import figures_in_browser
 
 COMPONENT = Component(Path(__file__).parent)
 
@@ -46,7 +45,7 @@ def draw(
     data = {
         "stops": list(stops),
         "first": epsilons.index(first),
-        "words": asdict(words) | figures_in_browser(),
+        "words": asdict(words),
         "colour": colour,
     }
 

@@ -78,10 +78,9 @@ function frame({ svg, data, x, y }, width) {
     shape(svg, "text", { x: AROUND.left + 2, y: y(kept) - 7, class: "name" }, name);
   }
   for (const kept of [0, 0.5, 1])
-    shape(svg, "text", { x: AROUND.left - 8, y: y(kept) + 4, class: "tick end" }, `${100 * kept}${data.words.percent}`);
+    shape(svg, "text", { x: AROUND.left - 8, y: y(kept) + 4, class: "tick end" }, `${100 * kept}%`);
   for (const epsilon of [0.1, 0.3, 1, 3, 10, 30])
-    shape(svg, "text", { x: x(epsilon), y: y(0) + 18, class: "tick middle" },
-      `${epsilon}`.replace(".", data.words.mark));
+    shape(svg, "text", { x: x(epsilon), y: y(0) + 18, class: "tick middle" }, epsilon);
   shape(svg, "text", { x: AROUND.left, y: HEIGHT - 6, class: "tick" }, `← ${data.words.low}`);
   shape(svg, "text", { x: (AROUND.left + right) / 2, y: HEIGHT - 6, class: "tick middle" }, "ε");
   shape(svg, "text", { x: right, y: HEIGHT - 6, class: "tick end" }, `${data.words.high} →`);

@@ -73,9 +73,6 @@ export function nearest(points, epsilon) {
 
 export const shown = (epsilon) => String(Number(epsilon.toPrecision(3)));
 
-// A figure as the language of the page writes it. words: what the page says, with the mark.
-export const written = (figure, words) => String(figure).replace(".", words.mark);
-
 // A folded table; each point has its cells. words: what the page says.
 export function table(numbers, words, points) {
   const open = numbers.open;
@@ -87,6 +84,6 @@ export function table(numbers, words, points) {
     for (const cell of cells) part(line, tag, "", cell);
   };
   row("th", words.columns);
-  for (const { epsilon, cells } of points) row("td", [written(shown(epsilon), words), ...cells]);
+  for (const { epsilon, cells } of points) row("td", [shown(epsilon), ...cells]);
   numbers.open = open;
 }
