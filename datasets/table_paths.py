@@ -2,7 +2,7 @@
 
 import dataclasses
 import io
-import logging
+import sys
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any, BinaryIO, cast, get_args
@@ -258,8 +258,11 @@ def facts_in(query: str, known_facts: Collection[str] = FACTS) -> dict[str, str]
 
 
 def _tell(report: Report) -> None:
-    if report.problems or report.note or report.assumed:
-        logging.getLogger(__name__).warning("%s", report.words)
+    """Says what was repaired to a person at a terminal. Its counts follow from private rows, which
+    a log or the output of a notebook would carry away.
+    """
+    if (report.problems or report.note or report.assumed) and sys.stderr.isatty():
+        print(report.words, file=sys.stderr)
 
 
 def _pair(text: str | None) -> tuple[float, float] | None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -36,7 +36,6 @@ KINDS = (
 LINES_SHOWN = 5
 VALUES_NAMED = 5  # of ratings outside the bounds
 LEFT_OUT = "row left out"
-OF_ROWS = ("example", "commonest")  # facts of a problem that hold values of somebody
 # a kind in words of its own, and what was done about it
 IN_TABLE = {
     MISSING: ("no user, no item or no rating", LEFT_OUT),
@@ -113,8 +112,7 @@ class Report:
     (role, column) pairs as detected.
 
     assumed: how what can be read in two ways was read. values: some values of each of the columns,
-    for the eyes of whoever has the file; they are in `on_screen`, and neither in `words` nor in
-    what `facts` gives to files.
+    for the eyes of whoever has the file; they are in `on_screen` and not in `words`.
     """
 
     name: str
@@ -170,16 +168,11 @@ class Report:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What may stand in a file: no value of anybody."""
-        facts = asdict(self)
-        del facts["values"]
-        return {
-            **facts,
-            "problems": [
-                {name: fact for name, fact in problem.items() if name not in OF_ROWS}
-                for problem in facts["problems"]
-            ],
-        }
+        """What may leave the machine: the shape and the columns, and nothing that was counted in
+        rows. What was repaired is in `words`, for the screen.
+        """
+        names = ("name", "n_users", "n_items", "columns", "ignored", "what")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass

@@ -33,12 +33,14 @@ def datasets(croissant: str | None, out: str | None, as_json: bool) -> None:
     if croissant is not None and out is not None:
         _write_croissant(croissant, out, as_json)
         return
+    entries = (*catalogue().catalogue(), *catalogue().in_parts())
+    current = {entry.id: entry for entry in (*entries, *catalogue().ratings())}
     rows = [
-        {**dataclasses.asdict(entry), "present": catalogue().present(entry.id)}
-        for entry in (*catalogue().catalogue(), *catalogue().in_parts())
+        {**dataclasses.asdict(entry), "present": catalogue().present(name)}
+        for name, entry in current.items()
     ]
     if as_json:
-        click.echo(to_json(rows))
+        click.echo(to_json([_without_counts(row) for row in rows]))
         return
     counts = [_size_words(row) for row in rows]
     here = ["yes" if row["present"] else f"no ({row['size_mb']:g} MB)" for row in rows]
@@ -64,6 +66,11 @@ def _write_croissant(data_id: str, folder: str, as_json: bool) -> None:
         f"{data_id} with its Croissant metadata is in {place}.",
         as_json,
     )
+
+
+def _without_counts(row: dict[str, Any]) -> dict[str, Any]:
+    """A line as it may leave this machine: how many ratings private people gave stays here."""
+    return {name: it for name, it in row.items() if row["public"] or name != "n_ratings"}
 
 
 def _size_words(row: dict[str, Any]) -> str:
@@ -139,12 +146,7 @@ def import_(
         _entry(data_id)
         report = catalogue().import_(data_id, Path(path), replace=replace)
     _print(
-        {
-            "id": data_id,
-            "present": catalogue().present(data_id),
-            "words": report.words,
-            **report.facts,
-        },
+        {"id": data_id, "present": catalogue().present(data_id), **report.facts},
         report.on_screen,
         as_json,
     )

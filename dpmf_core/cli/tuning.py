@@ -114,6 +114,8 @@ def tune(
     _require_consistent(grids, ranges, options["dataset"], distribution, draws)
     options["validation_fraction"] = options["validation_fraction"] or 0.1
     kind, parts = algorithms.find(algorithm), spec_parts(options)
+    if as_json and distribution is None:
+        _require_public(parts)
     fixed = typed_parameters(kind, pairs(options["params"], "--param"))
     total_budget = budget(options, epsilon, shape_of(parts).n_units)
     search = _grid(kind, grids) if grids else _ranges(kind, ranges, parts, fixed, total_budget)
@@ -166,6 +168,15 @@ def _require_consistent(
     if distribution is not None and draws not in (None, 1):
         raise BadInput(
             f"In a private selection a trial is one training: leave --draws out. Got {draws}."
+        )
+
+
+def _require_public(parts: dict[str, Any]) -> None:
+    """Raises BadInput where raw scores of private data would leave as JSON."""
+    if not data_access.open_anywhere(specification.DataSpec(**parts["data"])).public:
+        raise BadInput(
+            "A search on private data chooses by raw errors, so its scores and its winner are for"
+            " the screen. Leave --json out, or search with --private-selection."
         )
 
 

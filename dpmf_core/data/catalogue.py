@@ -84,10 +84,8 @@ Progress = Callable[[int, int], None] | bool
 
 
 class Repairs(Protocol):
-    """What was read, repaired and refused of a file."""
+    """What was read, repaired and refused of a file. facts: what of it may leave the machine."""
 
-    @property
-    def words(self) -> str: ...
     @property
     def facts(self) -> Mapping[str, Any]: ...
     @property

@@ -147,13 +147,15 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def forget_people(self) -> Self:
         """Drop the ratings that trained, and all that was learnt of single users. What stays is the
-        items' side; everybody then brings her ratings (`own`).
+        items' side; everybody then brings her ratings (`own`). `account_` goes too: its key is
+        a hash of the ratings.
         """
         check_is_fitted(self)
         self._history = self._history.only(np.zeros(len(self._history), bool))
         self._history = replace(self._history, n_users=1, origin="", user_keys=None)
         self.users_ = self.users_[:0]
         self.model_ = shared_side(self.model_)
+        self.__dict__.pop("account_", None)
         return self
 
     def __sklearn_tags__(self) -> Any:

@@ -101,7 +101,7 @@ def exports(runs: list[Run], table: pd.DataFrame) -> None:
         )
         fourth.download_button(
             "Scripts",
-            lambda: "\n\n".join(words.script(run.record) for run in runs),
+            lambda: "\n\n".join(words.script(run.record.exported()) for run in runs),
             "runs.py",
             "text/x-python",
             width="stretch",
