@@ -87,6 +87,6 @@ def lists(key: str, file: Path, top: int, as_json: bool) -> None:
             bar.update(count - bar.n)
 
         rows = write_lists(run, file, top, tell)
-    click.echo(
-        to_json({"file": str(file), "rows": rows}) if as_json else f"{rows:,} rows in {file}."
-    )
+    # how many rows there are follows from how many items each person has rated
+    facts = {"file": str(file), "rows": rows} if run.record.public else {"file": file.name}
+    click.echo(to_json(facts) if as_json else f"{rows:,} rows in {file}.")

@@ -170,6 +170,7 @@ EXPORTS: dict[str, Callable[[Side], Any]] = {
     "runs export": command("runs export KEY"),
     "runs export, script": without_json("runs export KEY --script"),
     "runs export, notebook": without_json("runs export KEY --notebook"),
+    "runs lists": command("runs lists KEY HERE/lists.parquet --top 10"),
     "report --out": file("report KEY --out", "report.html"),
     "sweep": command(SWEEP),
     "sweep --out": file(f"{SWEEP} --noisy-errors 0.5 --out", "sweep.csv"),
@@ -201,7 +202,6 @@ STAYS = {
     **dict.fromkeys(("account", "algorithms", "fetch", "papers", "warm"), NO_PRIVATE_DATA),
     **dict.fromkeys(("papers run", "papers run --out"), NO_PRIVATE_DATA),
     "audit --out": "its table is of simulated data",
-    "runs lists": "writes every person's own list, for its curator",
 }
 
 
