@@ -1,10 +1,13 @@
 """Ratings in parts, by command: imported, listed, fitted, refused in words."""
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from dpmf_core.cli import EXIT_BAD_INPUT
 
 
 @pytest.fixture
@@ -56,12 +59,15 @@ def test_an_exported_program_does_not_say_where_a_private_file_lies(say: Any, ta
 @pytest.mark.slow
 def test_a_search_over_parameters_trains_on_the_parts(say: Any, table: str) -> None:
     assert say("import", "own", table, "--partitioned", "--parts", "4").code == 0
-    common = ("--algorithm", "als", "--grid", "regularisation=0.1,10", "--draws", "2", "--json")
+    common = ("--algorithm", "als", "--grid", "regularisation=0.1,10", "--draws", "2")
     parts = say("tune", "--dataset", "own", *common)
     whole = say("tune", "--dataset", table, *common)
     assert parts.code == whole.code == 0, parts.err
-    scores = [[it["score"] for it in output.json["trials"]] for output in (parts, whole)]
+    lines = [re.findall(r"(?m)^ *\d+ +(\d\.\d{4})", output.out) for output in (parts, whole)]
+    scores = [[float(score) for score in line] for line in lines]
     assert len(scores[0]) == 2 and scores[0] == pytest.approx(scores[1], rel=1e-3)
+    # chosen by raw errors, neither scores nor winner leave the machine
+    assert say("tune", "--dataset", "own", *common, "--json").code == EXIT_BAD_INPUT
 
 
 def test_a_private_selection_is_paid_for_once(say: Any, table: str) -> None:
