@@ -1,11 +1,18 @@
-"""Every law holds for people with several rows too; what repeats the laws of single rows is
-left to the slow suite.
+"""Fast tests of the contract try a method on one small world; the slow suite on every kind of data.
+
+Privacy is also tried with people who have several rows: their laws are no others, their worst
+cases are.
 """
 
 import pytest
 
+OTHER_WORLDS = ("images", "of people")
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "of people" in item.nodeid and "test_privacy" not in item.nodeid:
+        is_other = any(world in item.nodeid for world in OTHER_WORLDS)
+        if is_other and not (
+            "test_privacy" in item.nodeid and "documents of people" in item.nodeid
+        ):
             item.add_marker(pytest.mark.slow)

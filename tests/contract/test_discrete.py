@@ -55,12 +55,14 @@ def test_statistics_lie_on_their_grid_and_are_as_many_as_the_plan_allows(case: C
                 assert np.array_equal(part, np.rint(part / step) * step), entry.leaf.statistic
 
 
+@pytest.mark.slow
 @discrete
 def test_no_rounded_statistic_moves_more_than_the_ledger_says(case: Case) -> None:
     """Neighbours of every kind, all releases held fixed."""
     check_sensitivity(case[0](), stride=3, home=case[1])
 
 
+@pytest.mark.slow
 @discrete
 def test_a_unit_s_own_row_does_not_notice_the_others(case: Case) -> None:
     check_locality(case[0](), home=case[1])
