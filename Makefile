@@ -14,6 +14,7 @@ check: .venv/dev-ready  ## style, types, laws, and the tests of what differs fro
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow and not browser" \
 	  $$($(BIN)/python .ci/changed.py $(SINCE))
 
@@ -28,6 +29,7 @@ lint: .venv/dev-ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/python .ci/audit.py requirements-dev.lock
 
 lock: .venv/dev-ready  ## renew the locked versions within the ranges, install them and run the fast tests

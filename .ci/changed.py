@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LAWS = Path("tests/laws")
+LAWS = Path("tests/test_laws.py")
 CONTRACT = (
     Path("tests/contract/test_every_algorithm.py"),
     Path("tests/contract/test_privacy.py"),

@@ -5,6 +5,8 @@ from typing import Protocol, TypeVar
 
 
 class HasId(Protocol):
+    """An entry of a registry."""
+
     @property
     def id(self) -> str: ...
 

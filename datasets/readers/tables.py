@@ -118,6 +118,8 @@ class Table(Protocol):
 
 
 class TextTable:
+    """The rows of a text file."""
+
     unit: str = "line"
 
     def __init__(self, stream: BinaryIO, name: str, encoding: str | None = None) -> None:
@@ -236,6 +238,8 @@ class TextTable:
 
 
 class ParquetTable:
+    """The rows of a Parquet file."""
+
     unit = "row"
     decimal_comma = False
 

@@ -146,7 +146,8 @@ class Audit:
     canary: the two worlds in words. realised_mu, planned_mu: mu of what the canary moved, on
     average, and of the ledger; None where no mu can be had.
     rule: why bounds go through mu, or may not. allowed_misses: the fewest misses that the proof
-    leaves at each rate of false alarms from 0 to 1, empty where nothing is proved."""
+    leaves at each rate of false alarms from 0 to 1, empty where nothing is proved.
+    """
 
     spec: AuditSpec
     title: str

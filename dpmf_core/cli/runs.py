@@ -143,7 +143,8 @@ def _about_what_is_saved(
     algorithm: str, folder: Path | None, texts: tuple[str, ...]
 ) -> dict[str, str]:
     """What the publisher states. Raises BadInput on a model that cannot be saved, before it costs
-    privacy."""
+    privacy.
+    """
     if folder is None:
         if texts:
             raise BadInput("--about goes with --save FOLDER, whose privacy statement holds it.")

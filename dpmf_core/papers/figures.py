@@ -32,6 +32,8 @@ class Mark:
 
 
 class Outcome(StrEnum):
+    """Whether a claim was reproduced."""
+
     REPRODUCED = "Reproduced"
     DIFFERS = "Differs"
     NOT_MEASURED = "Not measured"

@@ -41,6 +41,8 @@ class MethodDraws(_Part):
 
 
 class JudgedClause(_Part):
+    """A statement of a claim, and whether the figures support it."""
+
     words: str
     holds: bool
     figures: str

@@ -8,6 +8,8 @@ from dpmf_core.html_text import table
 
 
 class Status(StrEnum):
+    """How far a guarantee is proved."""
+
     PROVEN = "PROVEN"
     CONDITIONAL = "CONDITIONAL"
     UNPROVEN = "UNPROVEN"

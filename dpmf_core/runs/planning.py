@@ -165,7 +165,8 @@ def first_release(spec: RunSpec) -> Event:
 
 def charge_before(spec: RunSpec, data: AnyData) -> Charge:
     """What a run enters before anything is drawn. Where it releases the shape, nothing may follow
-    from the true one: the shape's releases, and one that takes all that is left of the budget."""
+    from the true one: the shape's releases, and one that takes all that is left of the budget.
+    """
     budget = spec.canonical().budget
     if budget is None or not spec.data.releases_shape:
         return charge_of(spec, prepared_for(spec, data))

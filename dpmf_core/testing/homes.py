@@ -72,6 +72,8 @@ class Home(Protocol):
 
 
 class OfRatings:
+    """Small worlds of ratings."""
+
     name, empty, heavy = "ratings", worlds.EMPTY, worlds.HEAVY
     worst: ClassVar[dict[str, tuple[list[int], list[float]]]] = {
         "loves everything": (EVERY_ITEM, [HIGH] * worlds.N_ITEMS),
@@ -168,6 +170,8 @@ class OfRatings:
 
 
 class OfSamples:
+    """Small worlds of documents or images."""
+
     empty, heavy = sample_worlds.EMPTY, sample_worlds.HEAVY
     last = sample_worlds.N_FEATURES - 1
     worst: ClassVar[dict[str, dict[int, float]]] = {

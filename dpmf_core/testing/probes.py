@@ -67,6 +67,8 @@ class _Pen(Release):
 
 
 class Recorder(Noise):
+    """Noise that records what is released."""
+
     def __init__(
         self, plan: Event, seed: np.random.SeedSequence | None = None, threads: int = 1
     ) -> None:
@@ -84,11 +86,15 @@ class Recorder(Noise):
 
 
 class Blindfold(Recorder):
+    """Noise that releases no statistic, only noise."""
+
     def hand_out(self, entry: ReleaseRecord, part: Array, noise: Array) -> Array:
         return part * 0 + noise
 
 
 class Replay(Recorder):
+    """Noise that answers as a recorded run was answered."""
+
     def __init__(self, plan: Event, before: list[ReleaseRecord]) -> None:
         super().__init__(plan, np.random.SeedSequence(0))
         self._before = before
@@ -99,6 +105,8 @@ class Replay(Recorder):
 
 @dataclass(frozen=True)
 class Outcome:
+    """A fitted model, its ledger and its releases."""
+
     model: Any
     ledger: Ledger
     log: list[ReleaseRecord]

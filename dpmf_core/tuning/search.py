@@ -369,7 +369,8 @@ def price(
     plan: Event, score_noise: float | None, mean: float, budget: Budget, draws: int = 1
 ) -> Price:
     """What the best of about `mean` trials costs. In each of its draws a trial releases `plan` and,
-    where its score is computed from private ratings, a noisy score."""
+    where its score is computed from private ratings, a noisy score.
+    """
     once = plan if score_noise is None else sequence(plan, score_event(score_noise))
     return price_of_choosing(Repeat(once, draws), mean, budget.delta, budget.relation)
 

@@ -24,6 +24,8 @@ class Work(Protocol):
 
 
 class Cancellable(Protocol):
+    """Work that can be cancelled."""
+
     @property
     def state(self) -> str: ...
 

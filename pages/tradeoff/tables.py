@@ -162,7 +162,8 @@ def curve_rows(points: Sequence[Point], runs: Runs) -> pd.DataFrame:
 
 def which_epsilon(points: Sequence[Point], runs: Runs, metric: str, value: float) -> pd.DataFrame:
     """For every private method that has finished the smallest epsilon whose median reads as good as
-    `value`, None where none does: method, epsilon, low, high, its best."""
+    `value`, None where none does: method, epsilon, low, high, its best.
+    """
     notes = cautions(points, runs)
     lines: dict[str, list[Summary]] = {}
     missing = {point.label for point in points if point.key not in runs}

@@ -69,10 +69,10 @@ def view(page_id: str, link: dict[str, str]) -> dict[str, Any]:
     settled(app)
     parts: dict[str, Any] = {"words": [], "controls": [], "tables": [], "figures": []}
     for node in _nodes(app._tree[0]):
-        for name, value in _shown(node):
+        for name, value in _parts(node):
             parts[name].append(value)
     parts["sidebar"] = [
-        value for node in _nodes(app._tree[1]) for name, value in _shown(node) if name == "controls"
+        value for node in _nodes(app._tree[1]) for name, value in _parts(node) if name == "controls"
     ]
     return _still(rounded(parts, 5))
 
@@ -85,7 +85,7 @@ def _nodes(node: Any) -> Iterator[Any]:
         yield from _nodes(children[place])
 
 
-def _shown(node: Any) -> Iterator[tuple[str, Any]]:
+def _parts(node: Any) -> Iterator[tuple[str, Any]]:
     kind, proto = getattr(node, "type", ""), getattr(node, "proto", None)
     if kind in WORDS:
         yield "words", f"{kind}: {node.value}"

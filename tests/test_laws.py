@@ -1,0 +1,245 @@
+"""What the code keeps and no tool checks. Imports are import-linter's, names, lengths of functions
+and docstrings ruff's; both run in `make lint`.
+"""
+
+import ast
+import functools
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MOST_LINES = 400  # of a module
+NOISE, MECHANISMS = "dpmf_core.privacy.noise", "dpmf_core.privacy.mechanisms"
+TESTING = "dpmf_core.testing"  # stands in the place of the curator and its noise
+# modules that may open a stream of random numbers; those of `PRIVATE` also draw from it
+PRIVATE = {
+    *("dpmf_core.audit.canaries", "dpmf_core.audit.canary_data", "dpmf_core.audit.own_data"),
+    *("dpmf_core.audit.pair_test", "dpmf_core.tuning.private_selection"),
+}
+OPENERS = PRIVATE | {
+    *("dpmf_core.privacy.random_streams", "dpmf_core.runs.execution", "dpmf_core.runs.seeds"),
+    *("dpmf_core.audit.membership_inference", "dpmf_core.estimators.releases"),
+    *("dpmf_core.papers.errata.langevin", "dpmf_core.papers.errata.private_mean"),
+    *("dpmf_core.teaching.subpoena", "dpmf_core.teaching.sketch_collisions"),
+    *("dpmf_core.teaching.linkage", "dpmf_core.teaching.membership", "dpmf_core.teaching.trust"),
+}
+DRAWS = {
+    *("normal", "standard_normal", "laplace", "multivariate_normal", "gumbel", "logistic"),
+    *("exponential", "standard_exponential"),
+}
+OPENS = {
+    *("default_rng", "Generator", "RandomState", "SeedSequence", "PCG64", "SFC64", "Philox"),
+    "seed",
+}
+# what an algorithm may import: of the curator types, the grid, views and public facts; of other
+# packages what reads no memory, no file and no process
+OF_CURATOR = {
+    *("Block", "Curator", "Held", "OpenCurator", "Range", "Statistic", "Step", "Totals"),
+    *("on_grid", "grid_step", "fraction_bits", "on_disjoint_groups", "on_groups"),
+    *("CELLS_ARE_PUBLIC", "Cells"),
+}
+LIBRARIES = {
+    *("collections", "copy", "dataclasses", "dpmf_core", "functools", "itertools", "math"),
+    *("numpy", "pydantic", "scipy", "sklearn", "typing", "warnings"),
+}
+FINDERS = {"dpmf_core.algorithms", "dpmf_core.algorithms.registry"}  # they fit nothing
+# a name says what a thing is: a participle has its noun, as in `kept_items`
+BARE = set(
+    "answered asked bought brought caught chosen counted done drawn found given heard held kept"
+    " known listed lost made meant moved named picked refused said seen sent shown spent taken"
+    " thought told tried wanted".split()
+)
+STORED = {"kept", "brought", "Held", "known"}  # names in files and of the design
+# TODO: gone when benchmarks are four files
+MEETING = {
+    *("benchmarks.clicks", "benchmarks.fuzz", "benchmarks.guided", "benchmarks.page_speed"),
+    *("tests.docs.test_results", "tests.serving.test_class"),
+}
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+FILES = {
+    name_of(path): path
+    for folder in ("dpmf_core", "pages", "datasets", "benchmarks", "tests")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+}
+PRODUCT = [name for name in FILES if not name.startswith(("benchmarks", "tests"))]
+CORE = [name for name in PRODUCT if name.startswith("dpmf_core") and name != NOISE]
+DRAWING = [name for name in CORE if not name.startswith(TESTING)]
+
+
+@functools.cache
+def tree(module: str) -> ast.Module:
+    return ast.parse(FILES[module].read_text("utf-8"))
+
+
+def calls(module: str) -> Iterator[tuple[str, str]]:
+    """(what it is called on, what is called) of every call; '' of a call by name."""
+    for node in ast.walk(tree(module)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield ast.unparse(node.func.value), node.func.attr
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield "", node.func.id
+
+
+def imports(module: str) -> Iterator[tuple[str, str]]:
+    """(module, name) of every import."""
+    for node in ast.walk(tree(module)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+def bound_names(module: str) -> Iterator[str]:
+    for node in ast.walk(tree(module)):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.id if isinstance(node, ast.Name) else node.attr
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+
+
+def long_modules() -> Iterator[str]:
+    for name in PRODUCT:
+        if len(FILES[name].read_text("utf-8").splitlines()) > MOST_LINES:
+            yield name
+
+
+def bare_names() -> Iterator[str]:
+    for name in PRODUCT:
+        for bound in set(bound_names(name)) - STORED:
+            if bound.strip("_").lower() in BARE:
+                yield f"{name}: {bound}"
+
+
+def draws_elsewhere() -> Iterator[str]:
+    """Noise is drawn in one place; elsewhere only starting values, from their own stream."""
+    for name in set(DRAWING) - PRIVATE:
+        for owner, draw in calls(name):
+            is_handed = name == MECHANISMS and owner == "generator"
+            if draw in DRAWS and owner != "rng.init" and not is_handed:
+                yield f"{name}: {owner}.{draw}"
+
+
+def streams_elsewhere() -> Iterator[str]:
+    for name in set(DRAWING) - OPENERS:
+        for owner, opened in calls(name):
+            if opened in OPENS and "random" in owner:
+                yield f"{name}: {owner}.{opened}"
+
+
+def noise_without_account() -> Iterator[str]:
+    """What draws on private data has charged their account, which alone makes `Noise`."""
+    for name in PRODUCT:
+        if name != "dpmf_core.privacy.accounts" and not name.startswith(TESTING):
+            yield from (name for call in calls(name) if call == ("", "Noise"))
+
+
+def open_releases() -> Iterator[str]:
+    for name in DRAWING:
+        secrets = ((owner, call) for owner, call in calls(name) if owner)
+        yield from (name for _, call in secrets if call in {"_publish", "_draw", "_open"})
+
+
+def ciphers_elsewhere() -> Iterator[str]:
+    for name in set(CORE) - {"dpmf_core.privacy.random_streams"}:
+        yield from (name for module, _ in imports(name) if module.startswith("randomgen"))
+
+
+def global_generators() -> Iterator[str]:
+    for name in CORE:
+        yield from (name for module, _ in imports(name) if module == "random")
+
+
+def algorithms_that_reach_rows() -> Iterator[str]:
+    for name in PRODUCT:
+        if not name.startswith("dpmf_core.algorithms") or name in FINDERS:
+            continue
+        for module, imported in imports(name):
+            if module.split(".")[0] not in LIBRARIES:
+                yield f"{name}: {module}"
+            if module.startswith("dpmf_core.curator") and imported not in OF_CURATOR:
+                yield f"{name}: {module}.{imported}"
+        for node in ast.walk(tree(name)):
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "curator":
+                yield from [f"{name}: curator.{node.attr}"] * node.attr.startswith("_")
+
+
+def computing_pages() -> Iterator[str]:
+    """A page's script asks and shows; tables are drawn where their text is made safe."""
+    for name in PRODUCT:
+        if name.startswith("pages.") and name.endswith(".page"):
+            modules = {module.split(".")[0] for module, _ in imports(name)}
+            yield from (f"{name}: {it}" for it in modules & {"numpy", "scipy"})
+        if name.startswith("pages.") and not name.endswith(".safe_text"):
+            text = FILES[name].read_text("utf-8")
+            yield from [name] * bool(re.search(r"st\.(dataframe|table)\(", text))
+
+
+def benchmarks_and_tests_that_meet() -> Iterator[str]:
+    for name in set(FILES) - MEETING:
+        other = {"benchmarks": "tests", "tests": "benchmarks"}.get(name.split(".")[0])
+        yield from (name for module, _ in imports(name) if other and module.startswith(other))
+
+
+LAWS = [
+    *(long_modules, bare_names, draws_elsewhere, streams_elsewhere, noise_without_account),
+    *(open_releases, ciphers_elsewhere, global_generators, algorithms_that_reach_rows),
+    *(computing_pages, benchmarks_and_tests_that_meet),
+]
+
+
+@pytest.mark.parametrize("broken", LAWS, ids=lambda law: law.__name__)
+def test_no_law_is_broken(broken: Callable[[], Iterator[str]]) -> None:
+    assert sorted(broken()) == []
+
+
+BAD = """
+import os, random
+from randomgen import Speck
+from dpmf_core.curator import open_people
+import benchmarks.peers
+def told(seen, *, kept_items=1):
+    curator._rows, np.random.default_rng(1), rng.normal(2), Noise(3), release._draw(4)
+    st.table(5)
+"""
+
+
+@pytest.mark.parametrize("broken", LAWS, ids=lambda law: law.__name__)
+def test_a_broken_law_is_found(
+    broken: Callable[[], Iterator[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "bad.py").write_text(BAD + "\n" * MOST_LINES)
+    places = ("dpmf_core.algorithms.bad", "pages.bad.page", "tests.bad")
+    for modules in ("FILES", "PRODUCT", "CORE", "DRAWING"):
+        value = dict.fromkeys(places, tmp_path / "bad.py") if modules == "FILES" else list(places)
+        monkeypatch.setattr(f"{__name__}.{modules}", value)
+    tree.cache_clear()
+    try:
+        assert list(broken())
+    finally:
+        tree.cache_clear()
+
+
+def test_the_core_imports_without_the_screen_or_a_data_set() -> None:
+    """In a fresh interpreter: what the headless half loads."""
+    code = (
+        "import sys, dpmf_core.runs.execution; print([m for m in ('streamlit', 'plotly',"
+        " 'dpmf_datasets', 'dask', 'dp_accounting', 'sklearn') if m in sys.modules])"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert process.stdout.strip() == "[]"
