@@ -30,23 +30,6 @@ from dpmf_core.runs import data_access
 from dpmf_core.testing.worlds import low_rank, world
 
 CATALOGUE = "tests.small_catalogue"
-# these drive servers, workers and browsers on a machine that may be busy: a failure is looked at
-# once more, and the summary names every test that needed it
-WITH_PROCESSES = {
-    "administration",
-    "browser",
-    "choosing",
-    "cli",
-    "docs",
-    "engine",
-    "examples",
-    "packaging",
-    "pages",
-    "serving",
-    "test_deploy.py",
-    "test_interrupts.py",
-    "tuning",
-}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,12 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of the contract, the algorithms that were asked for; tests that wait for other processes may
-    be tried twice.
-    """
-    for item in items:
-        if WITH_PROCESSES & set(item.path.relative_to(config.rootpath).parts):
-            item.add_marker(pytest.mark.flaky(reruns=1))
+    """Of the contract, the algorithms that were asked for."""
     ids = set(filter(None, config.getoption("contract_of").split(",")))
     if ids:
         deselection = [

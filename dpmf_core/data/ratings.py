@@ -2,8 +2,8 @@
 
 A privacy unit is one user: all of a user's ratings. Whatever happens here to a user's ratings
 depends on that user's row, on declared public facts and on keyed hashes only, so that neighbouring
-data sets stay neighbours;
-the exceptions (item sets chosen by exact counts) are written down in `Ratings.assumptions`.
+data sets stay neighbours; the exceptions (item sets chosen by exact counts) are written down in
+`Ratings.assumptions`.
 """
 
 import hashlib
@@ -397,5 +397,4 @@ def rank_within_user(ratings: Ratings, key: npt.NDArray[np.float64]) -> npt.NDAr
     return np.asarray(kernels.rank_segments(ratings.by_user, key), np.int64)
 
 
-# beside ratings: a reference to what something was found for, and what was found
-_found_last: WeakKeyDictionary[Ratings, list[Any]] = WeakKeyDictionary()
+_found_last: WeakKeyDictionary[Ratings, list[Any]] = WeakKeyDictionary()  # a key, its answer
