@@ -98,7 +98,6 @@ def fit(
     keep: bool = True,
     ledger: str | Path | None = None,
     bounds: Bounds | None = None,
-    individual: bool = False,
     curve_points: int = 12,
     spread: bool | str = False,
     **parameters: Any,
@@ -121,8 +120,6 @@ def fit(
     keep: look into the store first and put the run there; data of your own are never stored.
     ledger: the file of the account that a run on private data enters; the data's own in the data
     folder where None (`dpmf_core.account`).
-    individual: also what single users or samples lost, as `Run.individual`: for the eyes of whoever
-    holds the data. The run is then made anew and not kept.
     curve_points: most points of the error by step, first and last included; judging takes most of
     the time of many runs.
     spread: for ratings in parts that have an id: workers read the parts and add them up; those of
@@ -155,7 +152,7 @@ def fit(
         curve_points=curve_points,
     )
     with _spread_over(data, algorithm, spread), _open_store(keep) as store:
-        return _run(spec, own_data, ledger, store, individual=individual)
+        return _run(spec, own_data, ledger, store)
 
 
 def _open_store(keep: bool) -> contextlib.AbstractContextManager[Store | None]:
@@ -233,12 +230,10 @@ def _run(
     own_data: AnyData | None,
     ledger: str | Path | None,
     store: Store | None,
-    *,
-    individual: bool = False,
 ) -> Run:
     """One run; of the catalogue's data, unless asked otherwise, from the store or into it."""
-    if own_data is not None or individual or store is None:
-        return execution.run(spec, input_data=own_data, ledger=ledger, individual=individual)
+    if own_data is not None or store is None:
+        return execution.run(spec, input_data=own_data, ledger=ledger)
     run = lookup.find_stored_run(spec, store)
     if run is None:
         run = execution.run(spec, ledger=ledger)
@@ -326,8 +321,8 @@ def sweep(
     data, bounds, item_features, item_choice, row_count, ledger: as of `fit`.
     noisy_errors: on private ratings, release the held-out error of each run that is proved, at this
     epsilon, as the column `noisy_rmse`; each enters the account, at every call.
-    on_run: is called with each run as it is there (`dpmf_core.adapters.mlflow.log_run`). Raises
-    BadInput before the first run where any of them could not start.
+    on_run: is called with each run as it is there. Raises BadInput before the first run where any
+    of them could not start.
     """
     methods = _methods(algorithms)
     _require_sweepable(data, methods, epsilons, noisy_errors)

@@ -2,7 +2,7 @@
 serve_a_model:app`, where `model` is a folder that `run.save("model")` or `fit --save model` wrote.
 
 The server holds what was released. Whoever asks sends her own ratings with the question; they are
-used for the answer and kept nowhere. To keep them from the server too, open `model/recommend.html`.
+used for the answer and kept nowhere. `model/recommend.py` keeps them from the server too.
 """
 
 import os

@@ -19,20 +19,9 @@ from dpmf_core.runs.store import to_json
 
 
 @click.command()
-@click.option(
-    "--croissant",
-    metavar="ID",
-    help="Write published or simulated ratings into a new folder, with Croissant metadata.",
-)
-@click.option("--out", metavar="FOLDER", help="With --croissant: the folder.")
 @json_option
-def datasets(croissant: str | None, out: str | None, as_json: bool) -> None:
+def datasets(as_json: bool) -> None:
     """The data sets: licence, size, and whether they are on this machine."""
-    if (croissant is None) != (out is None):
-        raise BadInput("--croissant ID and --out FOLDER go together. One of them is missing.")
-    if croissant is not None and out is not None:
-        _write_croissant(croissant, out, as_json)
-        return
     entries = (*catalogue().catalogue(), *catalogue().in_parts())
     current = {entry.id: entry for entry in (*entries, *catalogue().ratings())}
     rows = [
@@ -55,17 +44,6 @@ def datasets(croissant: str | None, out: str | None, as_json: bool) -> None:
         for row, count, there in zip(rows, counts, here, strict=True)
     ]
     click.echo(tables.table(["id", "title", "rows x columns", "present", "licence"], table))
-
-
-def _write_croissant(data_id: str, folder: str, as_json: bool) -> None:
-    from dpmf_core.runs.publishing.croissant import write  # loaded for this alone
-
-    place = write(_entry(data_id), catalogue().load(data_id), folder)
-    _print(
-        {"id": data_id, "folder": str(place)},
-        f"{data_id} with its Croissant metadata is in {place}.",
-        as_json,
-    )
 
 
 def _without_counts(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,16 +1,11 @@
 """Results in words, as a terminal shows them."""
 
-from typing import TYPE_CHECKING
-
 from dpmf_core.algorithms import find
 from dpmf_core.cli import tables
 from dpmf_core.cli.privacy_words import epsilon_words, privacy
 from dpmf_core.runs.record import RunRecord
 
-if TYPE_CHECKING:
-    from dpmf_core.runs.individual_losses import IndividualLosses
-
-__all__ = ["epsilon_words", "individual_losses", "privacy", "run", "script", "sentence"]
+__all__ = ["epsilon_words", "privacy", "run", "script", "sentence"]
 
 
 def sentence(record: RunRecord) -> str:
@@ -52,24 +47,6 @@ def run(record: RunRecord) -> str:
             f"{privacy(record)}\n{record.noise}".rstrip(),
             f"parameters: {parameters}",
             last,
-        ]
-    )
-
-
-def individual_losses(losses: "IndividualLosses") -> str:
-    """How many units lost how much, lowest first."""
-    rows = [
-        [f"{it.share:.1f}", tables.epsilon(it.epsilon), it.units, "#" * it.units]
-        for it in losses.histogram()
-    ]
-    return "\n".join(
-        [
-            f"What each of {len(losses.mu)} users or samples, drawn at random, moved over the"
-            f" noise, as a share of the run's mu = {losses.bound:.3f}.",
-            "Computed from their rows: for the eyes of whoever holds the data. What is promised to"
-            " each of them is the run's epsilon.",
-            "",
-            tables.table(["share of mu, at most", "epsilon, at most", "how many", ""], rows),
         ]
     )
 

@@ -67,17 +67,12 @@ NO_ITEM_FEATURES = (
     help="Most points of the error by step; judging takes most of the time of many runs.",
 )
 @click.option(
-    "--individual",
-    is_flag=True,
-    help="Also what single users or samples lost, for your eyes; made anew and not kept.",
-)
-@click.option(
     "--save",
     "folder",
     type=click.Path(path_type=Path),
     help=(
         "A new folder for the model as it can be published: items' factors, a card, a privacy"
-        " statement, a page that recommends in a browser."
+        " statement."
     ),
 )
 @click.option(
@@ -94,18 +89,12 @@ def fit(
     epsilon: float | None,
     seed: int,
     curve_points: int,
-    individual: bool,
     folder: Path | None,
     abouts: tuple[str, ...],
     as_json: bool,
     **options: Any,
 ) -> None:
     """One run, in this process and on all cores; kept in the store."""
-    if individual and as_json:
-        raise BadInput(
-            "What single users lost is for the eyes of whoever holds the data: no JSON holds it."
-            " Leave out --json or --individual."
-        )
     if not options["dataset"]:
         raise BadInput(
             "fit needs --dataset: a catalogue id (see `datasets`) or the path of a ratings table."
@@ -125,7 +114,7 @@ def fit(
         )
         if kind.needs_item_features and spec.data.item_features == "none":
             click.echo(NO_ITEM_FEATURES.format(title=kind.title), err=True)
-        run = execution.run(spec, individual=True) if individual else stored_or_run(spec, Store())
+        run = stored_or_run(spec, Store())
     record = run.record
     click.echo(to_json(record.export()) if as_json else output.run(record))
     if folder is not None:
@@ -133,8 +122,6 @@ def fit(
         click.echo(
             f"The model is saved in {model_folder}; MODEL_CARD.md there says more.", err=True
         )
-    if run.individual is not None:
-        click.echo("\n" + output.individual_losses(run.individual))
     if not record.public:
         accounts.tell(spec.data.id)
 

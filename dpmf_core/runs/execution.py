@@ -14,29 +14,22 @@ import numpy as np
 from dpmf_core import algorithms, kernels
 from dpmf_core.algorithms import Streams, curator_for
 from dpmf_core.curator import Curator, NoisyCurator, OpenCurator, in_parts
-from dpmf_core.curator.questions import ListeningCurator
 from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.data.partitioned import PartitionedTable
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.errors import Cancelled
 from dpmf_core.evaluation import judges
 from dpmf_core.evaluation.by_parts import ByParts, require_splittable
 from dpmf_core.evaluation.table_by_parts import TableByParts
 from dpmf_core.paths import workplace
-from dpmf_core.privacy import Event, Noise, PlanViolation, accounts, noise_words, normal_form
+from dpmf_core.privacy import Noise, PlanViolation, accounts, noise_words, normal_form
 from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.privacy.events import Ledger
 from dpmf_core.runs import partition_selection
 from dpmf_core.runs.data_access import open_split, open_watched, split_ratings
 from dpmf_core.runs.filters import by_exact_counts, filtered_anywhere
-from dpmf_core.runs.individual_losses import (
-    IndividualLosses,
-    individual_losses,
-    listening_curator,
-    require_individual,
-)
 from dpmf_core.runs.item_names import ItemNames
 from dpmf_core.runs.memory import peak_mb
 from dpmf_core.runs.planning import PreparedRun, charge_before, first_release, prepared_for
@@ -162,17 +155,15 @@ def run(
     input_data: AnyData | None = None,
     ledger: str | Path | None = None,
     paid: NoisePermit | None = None,
-    individual: bool = False,
 ) -> Run:
     """Do one run, on the catalogue's data or on the data given. On private data it enters their
     account: that of the data folder, or the file `ledger`.
 
-    paid: where it is part of what was charged already. individual: also what single units lost, for
-    the curator's eyes. Raises BadInput on what cannot be run or a budget does not allow, Cancelled
-    when `stopped` turns true.
+    paid: where it is part of what was charged already. Raises BadInput on what cannot be run or a
+    budget does not allow, Cancelled when `stopped` turns true.
     """
     began = time.perf_counter()
-    original_data, report = _asked_data(spec, input_data, individual, report, stopped)
+    original_data, report = _asked_data(spec, input_data, report, stopped)
     key = run_key(spec, original_data)
     with _paying(spec, original_data, input_data, ledger, paid) as leave:
         data, first, released_shape = _in_released_shape(spec, original_data, leave)
@@ -182,12 +173,11 @@ def run(
         noise = leave.noise(ready.rest, streams.privacy, kernels.usable_threads())
         watcher = _Watcher(judge, ready.algorithm.n_steps, spec.curve_points, report, stopped)
         # sums in the same order, whatever the number of threads; kernels share out rows
-        with kernels.single_threaded_blas, _curator(ready, judge, noise, individual) as curator:
+        with kernels.single_threaded_blas, _curator(ready, judge, noise) as curator:
             rng = Streams(np.random.default_rng(streams.init), streams.sampling)
             model = watcher.last(ready.algorithm.fit(curator, rng))
             _must_be_as_planned(ready, first, noise.ledger)
             figures, buckets = judge.figures(model)
-            losses = _losses(curator, judge.train, ready.plan, spec)
     releases = first + noise.ledger
     record = RunRecord(
         **dict(PrivacyRecord.of(releases, ready.plan, spec.canonical().budget, ready.guarantee)),
@@ -210,13 +200,12 @@ def run(
         peak_mb=peak_mb(),
         released_shape=released_shape,
     )
-    return Run(record, model.arrays, losses, _names(input_data, judge.train))
+    return Run(record, model.arrays, _names(input_data, judge.train))
 
 
 def _asked_data(
     spec: RunSpec,
     input_data: AnyData | None,
-    individual: bool,
     report: Report,
     stopped: Callable[[], bool],
 ) -> tuple[AnyData, Report]:
@@ -235,9 +224,7 @@ def _asked_data(
         data = filtered_anywhere(watched_data, spec.data)
     if isinstance(data, PartitionedRatings):
         report = reader.report
-        _check_parts(data, spec, individual)
-    if individual:
-        require_individual(spec, data)
+        _check_parts(data, spec)
     return data, report
 
 
@@ -261,28 +248,19 @@ def _names(input_data: AnyData | None, train: Any) -> ItemNames | None:
     return ItemNames.of(train) if has_items else None
 
 
-def _check_parts(data: PartitionedRatings, spec: RunSpec, individual: bool) -> None:
+def _check_parts(data: PartitionedRatings, spec: RunSpec) -> None:
     """Raises BadInput on what cannot be done with ratings in parts, before anything is charged."""
     prepared_for(spec, data)
     require_splittable(spec.split, data.name)
-    if individual:
-        raise BadInput(
-            f"What single users lost is found in one memory, and {data.name} is kept in parts."
-            " Leave out --individual."
-        )
 
 
 @contextlib.contextmanager
-def _curator(
-    ready: PreparedRun, judge: judges.Judge, noise: Noise, individual: bool
-) -> Iterator[Curator]:
+def _curator(ready: PreparedRun, judge: judges.Judge, noise: Noise) -> Iterator[Curator]:
     """A curator of the training data for one fit. What it holds of ratings in parts and beside them
     is on disk until then.
     """
     algorithm, data = ready.algorithm, judge.train
-    if individual:
-        yield listening_curator(algorithm, data, noise)
-    elif not isinstance(data, PartitionedRatings | PartitionedTable):
+    if not isinstance(data, PartitionedRatings | PartitionedTable):
         yield curator_for(algorithm, data, noise)
     else:
         with tempfile.TemporaryDirectory(dir=workplace()) as folder:
@@ -292,12 +270,6 @@ def _curator(
                 yield NoisyCurator(people, noise, promise.assumptions)
             else:
                 yield OpenCurator(people, noise, {})
-
-
-def _losses(curator: Curator, data: Any, plan: Event, spec: RunSpec) -> IndividualLosses | None:
-    if not isinstance(curator, ListeningCurator):
-        return None
-    return individual_losses(curator, data, plan, spec)
 
 
 def _must_be_as_planned(ready: PreparedRun, first: Ledger, rest: Ledger) -> None:

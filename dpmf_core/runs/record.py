@@ -24,7 +24,6 @@ from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.specification import RunSpec, Value, file_of
 
 if TYPE_CHECKING:
-    from dpmf_core.runs.individual_losses import IndividualLosses
     from dpmf_core.runs.item_names import ItemNames
     from dpmf_core.runs.line_charts import Chart
 
@@ -125,17 +124,13 @@ class RunRecord(PrivacyRecord):
 class Run:
     """A finished run: what is written down of it, and the arrays of the shared model.
 
-    individual: what single units lost, where that was asked for; never written down. items: how
-    the items are called in data that a program held; others are opened again by their id.
+    items: how the items are called in data that a program held; others are opened again by their
+    id.
     """
 
     record: RunRecord
     arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
-    individual: "IndividualLosses | None" = field(default=None, repr=False)
     items: "ItemNames | None" = field(default=None, repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"individual": None}
 
     def __repr__(self) -> str:
         from dpmf_core.runs.notebook_views import summary_of  # for whoever looks at a run

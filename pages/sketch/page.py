@@ -172,7 +172,9 @@ def draw(source_figure: Figure, table: pd.DataFrame, points: list[Point], metric
             f"sketch.{source_figure.id}",
             alt,
             table,
-            caption="A line is a sketch of one size; the level is the factorisation without one.",
+            caption=(
+                "A line is a sketch of one size; the level is the factorisation without a sketch."
+            ),
         )
         return
     best = figures.best(points, table)

@@ -37,7 +37,6 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
     "parameter without a value": ((*DPALS, *BUDGET, "--param", "rank"), "NAME=VALUE"),
     "unknown algorithm": ((*SMALL, "--algorithm", "dplas"), "Did you mean 'dpals'?"),
     "unknown data": (("fit", "--dataset", "smal", "--algorithm", "als"), "no data set 'smal'"),
-    "losses as json": ((*DPALS, *BUDGET, "--individual", "--json"), "no JSON holds it"),
     "unknown command": (("fti",), "Did you mean 'fit'?"),
     "unknown option": ((*DPALS, "--epsilom", "1"), "--epsilon"),
     "unknown split": ((*DPALS, *BUDGET, "--split", "tme"), "one of random, per-user, time, users"),

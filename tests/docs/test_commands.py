@@ -119,7 +119,7 @@ def test_the_example_of_the_estimator(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_example_of_a_released_model(tmp_path: Path) -> None:
     assert _run(tmp_path, tmp_path, "-c", EXAMPLES[6]) == "5 200 2\n"
-    assert (tmp_path / "films" / "recommend.html").exists()
+    assert (tmp_path / "films" / "recommend.py").exists()
     assert len(EXAMPLES) == 7
 
 

@@ -88,4 +88,4 @@ def test_the_tutorial_runs_as_it_is(tmp_path: Path) -> None:
     output = _run(tmp_path, tmp_path / "data", "-c", code)
     assert "PROVEN" in output and "NONE" in output
     assert "epsilon 2.00 at delta 5e-05" in output and "drawn so far: 2.00 per user" in output
-    assert (tmp_path / "first-model" / "recommend.html").exists()
+    assert (tmp_path / "first-model" / "recommend.py").exists()

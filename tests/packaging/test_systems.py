@@ -28,7 +28,6 @@ found = [
     module.name
     for package in (dpmf_core, dpmf_datasets)
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
-    if not module.name.startswith("dpmf_core.adapters.")  # these need what dpmf does not install
 ]
 for name in found:
     importlib.import_module(name)

@@ -252,11 +252,6 @@ def test_what_needs_all_ratings_is_refused_in_words(
         run(spec("private-bias", budget=BUDGET, **changes), input_data=parts)
 
 
-def test_individual_losses_are_refused(parts: PartitionedRatings) -> None:
-    with pytest.raises(BadInput, match="What single users lost is found in one memory"):
-        run(spec("private-bias", budget=BUDGET), input_data=parts, individual=True)
-
-
 def test_a_cancelled_run_stops_before_the_next_part(parts: PartitionedRatings) -> None:
     reports: list[Progress] = []
     with pytest.raises(Cancelled):

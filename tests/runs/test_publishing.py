@@ -31,7 +31,6 @@ FILES = {
     "model.npz",
     "privacy.html",
     "privacy.yaml",
-    "recommend.html",
     "recommend.py",
 }
 # the OpenDP registry of deployments: its sections and their fields
@@ -209,15 +208,14 @@ def test_without_a_proof_no_epsilon_is_stated(tmp_path: Path) -> None:
     statement = yaml.safe_load((folder / "privacy.yaml").read_text("utf-8"))
     assert statement["warning"] == WARNING
     assert set(statement["privacy_loss"]["privacy_parameters"].values()) == {None}
-    assert not re.search(r"(ε|epsilon) ?= ?\d", (folder / "recommend.html").read_text("utf-8"))
+    assert not re.search(r"(ε|epsilon) ?= ?\d", (folder / "privacy.html").read_text("utf-8"))
 
 
 def test_what_others_wrote_is_text(tmp_path: Path) -> None:
     nasty = "</script><script>alert(1)</script> | # *b*"
     data = replace(private(), labels=(nasty, *(f"x{j}" for j in range(16))))
     folder = fit(data, "private-bias", epsilon=1.0).save(tmp_path / "m", about={"name": nasty})
-    for name in ("recommend.html", "privacy.html"):
-        assert "<script>alert" not in (folder / name).read_text("utf-8")
+    assert "<script>alert" not in (folder / "privacy.html").read_text("utf-8")
     assert load_model(folder).item_ids[0] == nasty
     assert yaml.safe_load((folder / "privacy.yaml").read_text())["product"]["name"] == nasty
 

@@ -14,7 +14,6 @@ FILES = (
     ("model.npz", "item ids, offsets, factors and columns: arrays, no pickles"),
     ("model.json", "settings, and the privacy loss"),
     ("recommend.py", "reads the model and recommends; needs numpy alone"),
-    ("recommend.html", "recommends in a browser; the visitor's ratings stay in it"),
     ("privacy.yaml", "the privacy statement, for machines"),
     ("privacy.html", "the same, for people"),
 )

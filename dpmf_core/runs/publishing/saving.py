@@ -22,7 +22,6 @@ from dpmf_core.runs import data_access
 from dpmf_core.runs.artefacts import to_json
 from dpmf_core.runs.item_names import ItemNames
 from dpmf_core.runs.publishing import released_model
-from dpmf_core.runs.publishing.browser_page import page
 from dpmf_core.runs.publishing.model_card import card
 from dpmf_core.runs.publishing.privacy_statement import (
     as_html,
@@ -113,13 +112,11 @@ def _files(run: Run, items: ItemNames, about: Mapping[str, str] | None) -> dict[
     sections = statement(run.record, about)
     warning = warning_of(run.record)
     reader = Path(released_model.__file__).read_text("utf-8")
-    settings = _settings(run)
     texts = {
-        SETTINGS_FILE: to_json(settings, indent=1),
+        SETTINGS_FILE: to_json(_settings(run), indent=1),
         "MODEL_CARD.md": card(run.record, sections, len(items.ids)),
         "privacy.yaml": as_yaml(sections),
         "privacy.html": as_html(sections),
-        "recommend.html": page(settings, _arrays(run, items), sections["product"]["name"]),
         "recommend.py": f"# {warning}\n{reader}" if warning else reader,
     }
     return {name: content.encode() for name, content in texts.items()}
