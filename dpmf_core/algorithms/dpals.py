@@ -27,7 +27,7 @@ from dpmf_core.algorithms.noisy_counts import NoisyCounts
 from dpmf_core.algorithms.spectrum import rating_factors, spectrum
 from dpmf_core.algorithms.svd import top_directions
 from dpmf_core.algorithms.svd_cleansing import capped_ratings
-from dpmf_core.curator import Curator, Held, Range, on_disjoint_groups
+from dpmf_core.curator import Curator, Held, Range, grid_step, on_disjoint_groups
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 
@@ -285,6 +285,13 @@ class AdaDPALS(DPALS):
         squares = np.bincount(data.users[entries], raw[data.items[entries]] ** 2, data.n_users)
         scale = self._root_entries(data.shape) / np.sqrt(np.maximum(squares, 1e-300)) * INSIDE
         return (raw[data.items[order]] * scale[data.users[order]]).astype(np.float32)
+
+    def _gram_rounding(self, shape: Shape) -> float:
+        """docs/PRIVACY.md, Lemma 8: sqrt(w) u is rounded once more."""
+        root_k = self._root_entries(shape)
+        step = grid_step(math.sqrt(root_k) * self.clip_norm, shape.n_users, 2) / self.clip_norm
+        spread = self._n_kept(shape) / root_k**2
+        return float(8 * math.sqrt(self.rank) * step * spread**0.25)
 
 
 def item_ranges(m: int, r: int) -> list[tuple[int, int]]:

@@ -234,7 +234,12 @@ class DPALSPlan(PrivateAlgorithm):
         first = [bias_plan(level, self.bias_share)] if self.biases else []
         step: list[Event] = []
         for statistic, share, once in self._allocation(shape):
-            (first if once else step).append(statistic.event(level / math.sqrt(share)))
+            z = level / math.sqrt(share)
+            release = statistic.event(z)
+            if isinstance(statistic, ItemRightSides):
+                ratio = (1 - self.gram_share) / self.gram_share
+                release = statistic.next_to_grams(ratio, self._gram_rounding(shape), z)
+            (first if once else step).append(release)
         if self.disjoint_users:
             return sequence(*first, *(on_groups(release, self.steps) for release in step))
         return sequence(*first, Repeat(sequence(*step), self.steps))
@@ -271,6 +276,12 @@ class DPALSPlan(PrivateAlgorithm):
         return ItemGrams(self.clip_norm, root_k), ItemRightSides(
             self.clip_norm, root_k, self._rating_clip(shape)
         )
+
+    def _gram_rounding(self, shape: Shape) -> float:
+        """By how much the grid adds to the squared distance of two users' Grams, in squared
+        sensitivities: by nothing where the vectors of both statistics are rounded as one.
+        """
+        return 0.0
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
         r = self.rank

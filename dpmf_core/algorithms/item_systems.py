@@ -4,7 +4,7 @@ Every user's own side (`user_factors`) and entries (`item_entries`) stay beside 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from dpmf_core import kernels
 from dpmf_core.algorithms.base import Array, Recommender
 from dpmf_core.curator import Block, Held, Range, Statistic, Totals, grid_step, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.privacy import Event, Gaussian
 
 if TYPE_CHECKING:
     from dpmf_core.algorithms.dpals import DPALS
@@ -162,6 +163,17 @@ class ItemRightSides(Statistic):
     @property
     def sensitivity(self) -> float:
         return self.root_entries * self.clip_norm * self.rating_clip
+
+    def next_to_grams(self, ratio: float, rounding: float, z: float) -> Event:
+        """Its planned release with noise multiplier z, counted next to the Grams of the same step.
+
+        ratio: its 1 / z^2 over that of the Grams. rounding: by how much the grid adds to the
+        squared distance of two users' Grams, in squared sensitivities. docs/PRIVACY.md, Lemma 8.
+        """
+        gain = ratio / 4 if ratio <= 2 else 1 - 1 / ratio
+        joint = min(self.replace_one_factor, math.sqrt(2 + 2 * gain + rounding / ratio))
+        leaf = Gaussian(z, self.name, self.sensitivity, self.replace_one_factor)
+        return replace(leaf, companion=GRAMS, joint_factor=joint)
 
     def size(self, shape: Shape, entries: Held, U: Held, m: int, r: int) -> int:
         return m * r

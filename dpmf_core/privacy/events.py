@@ -48,6 +48,10 @@ Ledger = tuple[tuple[Mechanism, int], ...]
 NOTHING = Sequence()
 
 
+# fields that a ledger's row leaves out where they say nothing
+OPTIONAL: dict[str, Any] = {"groups": 1, "companion": "", "joint_factor": 0.0}
+
+
 def sequence(*events: Event) -> Sequence:
     """`Sequence` without the parentheses of a tuple."""
     return Sequence(events)
@@ -86,24 +90,45 @@ def _on_grid(leaf: Mechanism) -> DiscreteGaussian:
         leaf.replace_one_factor,
         ROUNDING * leaf.sensitivity,
         groups=leaf.groups,
+        companion=leaf.companion,
+        joint_factor=leaf.joint_factor,
     )
 
 
 def normal_form(event: Event) -> Ledger:
     """The distinct leaves with how often each occurs, in order of first appearance.
 
-    Composition does not depend on order.
+    Composition does not depend on order. A release that lacks its companion is counted by its own
+    factor.
     """
+    counts = _counts(_leaves(event, 1))
+    joint = {leaf.companion for leaf in counts if leaf.companion}
+    if lonely := {name for name in joint if _is_missing(name, counts)}:
+        counts = _counts(
+            (leaf.alone if leaf.companion in lonely else leaf, count)
+            for leaf, count in counts.items()
+        )
+    return tuple(counts.items())
+
+
+def _counts(leaves: Iterable[tuple[Mechanism, int]]) -> dict[Mechanism, int]:
     counts: dict[Mechanism, int] = {}
-    for leaf, times in _leaves(event, 1):
+    for leaf, times in leaves:
         if times:
             counts[leaf] = counts.get(leaf, 0) + times
-    return tuple(counts.items())
+    return counts
+
+
+def _is_missing(name: str, counts: Mapping[Mechanism, int]) -> bool:
+    """Whether this companion is released less often than what is counted next to it."""
+    there = sum(count for leaf, count in counts.items() if leaf.statistic == name)
+    return there < sum(count for leaf, count in counts.items() if leaf.companion == name)
 
 
 def ledger_rows(ledger: Ledger) -> list[dict[str, Any]]:
     """A ledger as JSON holds it: a row for each distinct release, with the kind of its
-    mechanism and how often it occurs. `groups` stands there where there are several.
+    mechanism and how often it occurs. `groups` stands there where there are several, `companion`
+    and `joint_factor` where a release has them.
     """
     return [
         {"mechanism": leaf.mechanism, **_stored_fields(asdict(leaf)), "count": count}
@@ -112,12 +137,12 @@ def ledger_rows(ledger: Ledger) -> list[dict[str, Any]]:
 
 
 def _stored_fields(fields_of_leaf: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields_of_leaf.items() if (name, value) != ("groups", 1)}
+    return {name: value for name, value in fields_of_leaf.items() if OPTIONAL.get(name) != value}
 
 
 def needed_fields(kind: type[Mechanism]) -> list[str]:
     """What every row of a ledger with this kind of mechanism says about it."""
-    return [field.name for field in fields(kind) if field.name != "groups"]
+    return [field.name for field in fields(kind) if field.name not in OPTIONAL]
 
 
 def event_of_rows(rows: Iterable[Mapping[str, Any]]) -> Event:

@@ -5,7 +5,7 @@ A mechanism is inert: it describes a release and knows no data.
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -54,6 +54,11 @@ class Mechanism(ABC):
     sensitivity: add-or-remove one unit, in the statistic's own scale and in the norm of the kind.
     replace_one_factor: by how much replacing a unit moves the statistic more than removing it, at
     most (1 to 2).
+    companion, joint_factor: of a release that replacing a unit cannot move as far as the factor
+    says while it also moves the companion, another release, as far as its factor says. Counted next
+    to a release of the companion, joint_factor takes the place of the factor: the sum of both
+    squares is then a bound on what a replaced unit moves. `normal_form` drops it where no companion
+    is there.
     groups: into how many disjoint groups the units are split, on each of which the same is released
     once; a unit is in one of them, so that it costs her what one release costs.
     Raises ValueError unless the first three are finite and above 0, and `groups` a whole number of
@@ -65,6 +70,8 @@ class Mechanism(ABC):
     sensitivity: float = 1.0
     replace_one_factor: float = 2.0
     groups: int = field(default=1, kw_only=True)
+    companion: str = field(default="", kw_only=True)
+    joint_factor: float = field(default=0.0, kw_only=True)
 
     mechanism: ClassVar[str]
     allows_groups: ClassVar[bool] = False
@@ -87,6 +94,15 @@ class Mechanism(ABC):
                     f"The '{name}' of {type(self).__name__} must be a finite number above 0. Got"
                     f" {value!r}."
                 )
+        if not (
+            0 < self.joint_factor <= self.replace_one_factor
+            if self.companion
+            else self.joint_factor == 0
+        ):
+            raise ValueError(
+                f"The 'joint_factor' of {type(self).__name__} must be above 0 and at most its"
+                f" 'replace_one_factor', and 0 without a companion. Got {self.joint_factor!r}."
+            )
         if type(self.groups) is not int or not 1 <= self.groups <= self._most_groups:
             raise ValueError(
                 f"The 'groups' of {type(self).__name__} must be a whole number from 1 to"
@@ -104,9 +120,18 @@ class Mechanism(ABC):
 
     def multiplier(self, relation: Relation) -> float:
         """z: the noise over what one step between neighbours moves."""
-        return self.noise_multiplier / (
-            self.replace_one_factor if relation is Relation.REPLACE_ONE else 1.0
-        )
+        return self.noise_multiplier / self._factor(relation)
+
+    def _factor(self, relation: Relation) -> float:
+        """How much further one step between neighbours moves the statistic than the sensitivity."""
+        if relation is Relation.ADD_REMOVE:
+            return 1.0
+        return self.joint_factor or self.replace_one_factor
+
+    @property
+    def alone(self) -> "Mechanism":
+        """The release as it is counted without its companion."""
+        return replace(self, companion="", joint_factor=0.0) if self.companion else self
 
     @property
     def failure(self) -> float:
@@ -248,12 +273,11 @@ class DiscreteGaussian(Gaussian):
     def multiplier(self, relation: Relation) -> float:
         """z of the continuous noise that costs at least as much: over what one step between
         neighbours moves, rounding included.
+
+        Next to a companion rounding counts twice: docs/PRIVACY.md, Lemma 8.
         """
-        shift = (
-            self.sensitivity
-            * (self.replace_one_factor if relation is Relation.REPLACE_ONE else 1.0)
-            + self.rounding
-        )
+        twice = self.companion and relation is Relation.REPLACE_ONE
+        shift = self.sensitivity * self._factor(relation) + self.rounding * (2 if twice else 1)
         return CONTINUOUS_SHARE * self.noise_multiplier * self.sensitivity / shift
 
     def grid(self, size: int) -> tuple[float, float]:

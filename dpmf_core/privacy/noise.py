@@ -174,9 +174,23 @@ class Noise:
         return self._stream.spawn(1)[0].generator().standard_normal
 
     def _record(self, leaf: Mechanism, group: DisjointGroup = EVERYBODY) -> None:
+        if leaf.companion and self._times(leaf.companion, group) <= self._times(
+            leaf.statistic, group
+        ):
+            raise PlanViolation(
+                f"{leaf.statistic!r} is counted next to {leaf.companion!r}, which comes first."
+            )
         self._rest[leaf, group] -= 1
         n_used = self._plan[leaf] - self._rest[leaf, group]
         self._counts[leaf] = max(n_used, self._counts.get(leaf, 0))
+
+    def _times(self, statistic: str, group: DisjointGroup) -> int:
+        """How often this statistic was released on this group."""
+        return sum(
+            self._plan[leaf] - rest
+            for (leaf, of), rest in self._rest.items()
+            if leaf.statistic == statistic and of == group
+        )
 
     def _open(self, leaf: AdditiveNoise, size: int) -> "Release":
         return Release(leaf, size, self._stream.spawn(1)[0], self._threads)

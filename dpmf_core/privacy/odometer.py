@@ -125,7 +125,9 @@ def _under_replacement(charge: Charge) -> Charge:
     ledger = tuple(
         (
             changed(
-                leaf, noise_multiplier=leaf.multiplier(Relation.REPLACE_ONE), replace_one_factor=1.0
+                leaf.alone,
+                noise_multiplier=leaf.multiplier(Relation.REPLACE_ONE),
+                replace_one_factor=1.0,
             ),
             count,
         )

@@ -195,7 +195,11 @@ def _check_release(release: ReleaseRecord) -> None:
     if missing := [name for name in needed_fields(kind) if name not in row]:
         raise BadInput(f"The run's ledger lacks the {missing[0]!r} of {release.mechanism}.")
     unknown = [name for name in more if name not in {field.name for field in fields(kind)}]
-    wrong = [name for name, value in more.items() if not _is_size(value)]
+    wrong = [
+        name
+        for name, value in more.items()
+        if not (isinstance(value, str) if name == "companion" else _is_size(value))
+    ]
     if unknown or wrong:
         raise BadInput(
             f"The run's ledger cannot be read: {(unknown or wrong)[0][:40]!r} of"

@@ -1,7 +1,7 @@
 """What keeps an algorithm private when all it has is a curator: its questions, one by one."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from dpmf_core.curator.people import rows_of, split_units
 from dpmf_core.data.partitioned import FACTS, Members, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels import single_threaded_blas
-from dpmf_core.privacy import Event, Noise, normal_form
+from dpmf_core.privacy import Event, Noise, Relation, normal_form
 from dpmf_core.privacy.gaussian import all_gaussian, mu
 from dpmf_core.testing.homes import RATINGS, Data, Home
 from dpmf_core.testing.questions import Question, QuestionRecord, ask, single_units
@@ -59,8 +59,8 @@ def check_units(
     stride: int = 1,
 ) -> dict[str, float]:
     """No unit's answer to any question is larger than declared, no two units' answers lie further
-    apart than declared for replacing one, and no unit's answers to all questions together move
-    more than the accountant counts.
+    apart than declared for replacing one, and no answers to all questions together move more than
+    the accountant counts: neither one unit's, nor those of two units that replace each other.
 
     first, stride: which units, to spread them over many parameter sets.
 
@@ -75,31 +75,39 @@ def check_units(
     everybody = [*worst, *single_units(data, n_units)]  # who replaces somebody has her number
     units = everybody[first::stride]
     largest: dict[str, float] = {}
-    squares = np.zeros(len(units))  # of all moves of each unit, in scales of the noise
+    # of all moves of each unit, and of all pairs that replace each other, in scales of the noise
+    squares: dict[Relation, Any] = dict.fromkeys(Relation, 0.0)
     for question in questions.questions:
         answers = [questions.answer(question, unit) for unit in units]
-        move = _relative_move(question.statistic, answers)
+        apart = [
+            size(question.statistic, one - other)
+            for one, other in itertools.combinations(answers, 2)
+        ]
+        move = _relative_move(question.statistic, answers, max(apart))
         largest[question.statistic.name] = max(move, largest.get(question.statistic.name, 0.0))
-        squares += [float((answer**2).sum()) / question.scale**2 for answer in answers]
+        moves = [size(question.statistic, answer) for answer in answers]
+        squares[Relation.ADD_REMOVE] += (np.array(moves) / question.scale) ** 2
+        squares[Relation.REPLACE_ONE] += (np.array(apart) / question.scale) ** 2
     _check_total(algorithm.plan(data.shape, level), squares)
     return largest
 
 
-def _check_total(plan: Event, squares: Any) -> None:
+def _check_total(plan: Event, squares: Mapping[Relation, Any]) -> None:
     """Where it is Gaussian noise alone, so that moves compose by their squares."""
     if not all_gaussian(plan):
         return
-    move, bound = float(np.sqrt(squares.max(initial=0.0))), mu(plan)
-    assert move <= bound * SLACK, (
-        f"one unit moved all releases together by {move:.9g}, accounted {bound:.9g}"
-    )
+    for relation, moves in squares.items():
+        move, bound = float(np.sqrt(np.max(moves, initial=0.0))), mu(plan, relation)
+        assert move <= bound * SLACK, (
+            f"one unit moved all releases together by {move:.9g}, accounted {bound:.9g} under"
+            f" {relation}"
+        )
 
 
-def _relative_move(statistic: Statistic, answers: list[Any]) -> float:
+def _relative_move(statistic: Statistic, answers: list[Any], apart: float) -> float:
     name, bound = statistic.name, statistic.sensitivity
     sizes = [size(statistic, answer) for answer in answers]
     assert max(sizes) <= bound * SLACK, f"moved {name!r} by {max(sizes):.9g}, declared {bound:.9g}"
-    apart = max(size(statistic, one - other) for one, other in itertools.combinations(answers, 2))
     replace_bound = bound * statistic.replace_one_factor
     assert apart <= replace_bound * SLACK, (
         f"replace moved {name!r} by {apart:.9g}, declared {replace_bound:.9g}"

@@ -86,12 +86,9 @@ def check_sensitivity(
         for release, counterpart in pairs(before, after):
             move = float(np.linalg.norm(release.statistic - counterpart.statistic))
             relation_type = Relation.REPLACE_ONE if relation == "replace" else Relation.ADD_REMOVE
-            bound = (
-                release.leaf.noise_multiplier
-                * release.leaf.sensitivity
-                / release.leaf.multiplier(relation_type)
-            )
-            name = release.leaf.statistic
+            leaf = release.leaf.alone
+            bound = leaf.noise_multiplier * leaf.sensitivity / leaf.multiplier(relation_type)
+            name = leaf.statistic
             assert move <= bound * SLACK, (
                 f"{relation} moved {name!r} by {move:.9g}, declared {bound:.9g}"
             )

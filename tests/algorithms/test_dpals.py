@@ -1,17 +1,32 @@
 """Private ALS against plain float64 numpy, and its parts against what they are defined to be."""
 
+import json
+import math
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from dpmf_core.algorithms import REGISTRY, Streams, curator_for, dpals
+from dpmf_core.algorithms.base import INSIDE
 from dpmf_core.algorithms.dpals import DPALS, AdaDPALS, nearest_psd, orthonormal
-from dpmf_core.algorithms.item_systems import Entries, item_entries
-from dpmf_core.curator import in_memory
-from dpmf_core.data.ratings import Ratings
+from dpmf_core.algorithms.item_systems import GRAMS, RIGHT_SIDES, Entries, item_entries
+from dpmf_core.curator import Block, in_memory, on_grid
+from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.evaluation.metrics import rmse
-from dpmf_core.privacy import Noise, normal_form
+from dpmf_core.privacy import (
+    Gaussian,
+    Noise,
+    PlanViolation,
+    Relation,
+    Repeat,
+    normal_form,
+    sequence,
+)
+from dpmf_core.privacy.events import event_of_rows, ledger_rows
+from dpmf_core.privacy.gaussian import mu
+from dpmf_core.privacy.mechanisms import Mechanism
 from tests.algorithms.als_world import VANISHING, M, N, ratings, ridge_rows
 from tests.fitting import fit, fit_by_name
 from tests.support.heard_noise import HeardNoise
@@ -219,3 +234,116 @@ def test_without_psd_projection_noise_ruins_the_fit(data: Ratings) -> None:
         )
 
     assert error(psd=True) < error(psd=False)
+
+
+# ---- Grams and right-hand sides of a step under replacement -------------------------------------
+
+
+def step_leaves(algorithm: DPALS, shape: Shape) -> tuple[Mechanism, Mechanism]:
+    leaves = {leaf.statistic: leaf for leaf, _ in normal_form(algorithm.plan(shape, 2.0))}
+    return leaves[GRAMS], leaves[RIGHT_SIDES]
+
+
+def joint_move(place: Any, entries: int, a: float, b: float) -> float:
+    """The squared move of both releases, in deviations of the noise, by two units with vectors of
+    length at most 1 in the plane and `entries` weights and ratings each.
+    """
+    u, v, w, x, M, N = np.split(place, [2, 4, 4 + entries, 4 + 2 * entries, 4 + 3 * entries])
+    u, v = (it / max(1.0, float(np.linalg.norm(it))) for it in (u, v))
+    w, x = (np.abs(it) for it in (w, x))
+    w, x = (it * math.sqrt(entries) / max(float(np.linalg.norm(it)), 1e-12) for it in (w, x))
+    M, N = np.tanh(M), np.tanh(N)
+    grams = sum(
+        np.linalg.norm(p * np.outer(u, u) - q * np.outer(v, v)) ** 2
+        for p, q in zip(w, x, strict=True)
+    )
+    sides = sum(
+        np.linalg.norm(p * m * u - q * n * v) ** 2 for p, q, m, n in zip(w, x, M, N, strict=True)
+    )
+    return float((a * grams + b * sides) / entries)
+
+
+@pytest.mark.parametrize("gram_share", [0.1, 0.15, 0.3, 0.34, 0.5, 0.7, 0.95])
+def test_a_replaced_user_moves_a_step_as_far_as_counted_and_no_further(gram_share: float) -> None:
+    """The worst of both releases together, by a search over both users' vectors, weights and
+    ratings.
+    """
+    algorithm = DPALS(gram_share=gram_share, steps=1, biases=False, centring="none")
+    grams, sides = step_leaves(algorithm, Shape(1000, 50, (1.0, 5.0)))
+    a, b = (leaf.noise_multiplier**-2 for leaf in (grams, sides))
+    bound = sum(leaf.multiplier(Relation.REPLACE_ONE) ** -2 for leaf in (grams, sides))
+    assert (
+        bound
+        < 2 * a + 4 * b
+        == pytest.approx(grams.replace_one_factor**2 * a + sides.replace_one_factor**2 * b)
+    )
+    random, entries, worst = np.random.default_rng(0), 3, 0.0
+    for start in range(30):
+        first = random.normal(size=4 + 4 * entries)
+        if start % 2:  # same items, opposite ratings
+            first[4 : 4 + 2 * entries] = 1.0
+            first[-2 * entries :] = np.repeat([3.0, -3.0], entries)
+        result = minimize(lambda it: -joint_move(it, entries, a, b), first, method="BFGS")
+        worst = max(worst, -result.fun)
+    assert 0.99 * bound <= worst <= bound * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("kind", [DPALS, AdaDPALS])
+@pytest.mark.parametrize("n_users", [100, 2**27])
+def test_the_released_statistics_of_two_users_stay_within_the_joint_bound(
+    kind: type[DPALS], n_users: int
+) -> None:
+    """On the fine and on the coarse grid, with random weights, the same items and opposite ratings,
+    at angles all around.
+    """
+    k = r = 6
+    shape = Shape(n_users, k, (-1.0, 1.0))
+    algorithm = kind(rank=r, ratings_per_user=k, rating_clip=1.0, clip_norm=1.0, gram_share=0.3)
+    grams, sides = step_leaves(algorithm, shape)
+    bound = sum(leaf.multiplier(Relation.REPLACE_ONE) ** -2 for leaf in (grams, sides))
+    statistics = algorithm._item_statistics(shape)
+    random, worst = np.random.default_rng(1), 0.0
+
+    def answers(u: Any, ratings: Any, weights: Any) -> tuple[Any, Any]:
+        block = Block(np.arange(1), {}, n_users)
+        U = on_grid(u[None] * INSIDE, 1.0, n_users, factors=2)
+        own = Entries(np.arange(k + 1), np.zeros(k, np.int32), ratings, weights)
+        out = []
+        for statistic in statistics:
+            totals = statistic.empty(shape, own, U, k, r, at=(0, k))  # type: ignore[arg-type]
+            statistic.add(block, totals, own, U, k, r, at=(0, k))
+            out.append(totals[0])
+        return out[0], out[1]
+
+    for angle in np.linspace(0, math.pi, 60):
+        basis = np.linalg.qr(random.normal(size=(r, 2)))[0]
+        u, v = basis[:, 0], basis @ [math.cos(angle), math.sin(angle)]
+        weights = None
+        if kind is AdaDPALS:
+            weights = random.uniform(0.2, 1, k)
+            weights = (weights * math.sqrt(k) * INSIDE / np.linalg.norm(weights)).astype("f4")
+        ones = np.ones(k, np.float32)
+        pairs = zip(answers(u, ones, weights), answers(v, -ones, weights), strict=True)
+        moves = [np.linalg.norm(one - other) for one, other in pairs]
+        leaves = zip(moves, (grams, sides), strict=True)
+        scaled = [move / (leaf.noise_multiplier * leaf.sensitivity) for move, leaf in leaves]
+        worst = max(worst, sum(it**2 for it in scaled))
+    assert 0.97 * bound <= worst <= bound
+
+
+def test_right_sides_are_counted_alone_without_their_grams() -> None:
+    plan = DPALS(steps=2, biases=False).plan(Shape(1000, 50, (1.0, 5.0)), 2.0)
+    leaves = dict(normal_form(plan))
+    sides = next(leaf for leaf in leaves if leaf.companion)
+    grams = next(leaf for leaf in leaves if leaf.statistic == GRAMS)
+    assert mu(sides, Relation.REPLACE_ONE) == pytest.approx(2.0 / sides.noise_multiplier)
+    short = sequence(grams, Repeat(sides, 2))
+    assert mu(short, Relation.REPLACE_ONE) == pytest.approx(
+        math.sqrt(2 / grams.noise_multiplier**2 + 2 * 4 / sides.noise_multiplier**2)
+    )
+    rows = json.loads(json.dumps(ledger_rows(normal_form(plan))))
+    assert normal_form(event_of_rows(rows)) == normal_form(plan)
+    with pytest.raises(PlanViolation, match="comes first"):
+        Noise(plan).release(RIGHT_SIDES, sensitivity=sides.sensitivity, size=1)
+    with pytest.raises(ValueError, match="joint_factor"):
+        Gaussian(1.0, "sums", 1.0, 2.0, companion="others", joint_factor=2.1)

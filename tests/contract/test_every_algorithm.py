@@ -305,7 +305,8 @@ def test_dp_accounting_agrees_on_the_cost(case: Case, relation: Relation) -> Non
         NeighboringRelation.REPLACE_ONE if has_samples else NeighboringRelation.ADD_OR_REMOVE_ONE
     )
     for leaf, count in record(ready.algorithm, world, level=ready.level).ledger:
-        factor = leaf.replace_one_factor if relation is Relation.REPLACE_ONE else 1.0
+        replaced = leaf.joint_factor or leaf.replace_one_factor
+        factor = replaced if relation is Relation.REPLACE_ONE else 1.0
         z = leaf.noise_multiplier / factor
         noise = {
             "Gaussian": dp_event.GaussianDpEvent(z), "Laplace": dp_event.LaplaceDpEvent(z),

@@ -147,11 +147,11 @@ def test_the_interval_holds_the_true_error(share: float, noise: float) -> None:
     """In 95 of 100 draws, from hardly any noise to far more than there are users."""
     truth = 2.0 * math.sqrt(share)
     draws = [share, 1 - share] + noise * np.random.default_rng(0).normal(size=(5000, 2))
-    found = [error_of_sums(*pair, noise, 2.0) for pair in draws.tolist()]
-    held = np.mean([it.low <= truth <= it.high for it in found])
-    assert held >= 0.94 and all(0 <= it.low <= it.value <= it.high <= 2 for it in found)
+    errors = [error_of_sums(*pair, noise, 2.0) for pair in draws.tolist()]
+    coverage = np.mean([it.low <= truth <= it.high for it in errors])
+    assert coverage >= 0.94 and all(0 <= it.low <= it.value <= it.high <= 2 for it in errors)
     if noise == 0.01 and 0 < share < 1:
-        assert held <= 0.96
+        assert coverage <= 0.96
 
 
 def test_it_is_the_error_in_the_released_shape(clinic: str) -> None:
