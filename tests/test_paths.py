@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +13,7 @@ import pytest
 
 from dpmf_core import paths
 from dpmf_datasets import session_files
-from pages.server.housekeeping import Caretaker, round_made
-from tests.support.engines import wait_for
+from pages.server.housekeeping import round_made
 
 ROOT = Path(__file__).parents[1]
 TABLE = b"user,item,rating\n" + b"".join(
@@ -107,36 +105,12 @@ def test_a_fork_has_a_folder_of_its_own() -> None:
     assert theirs != mine and theirs.parent == mine.parent
 
 
-def test_old_uploads_go_by_the_clock_with_no_visitor() -> None:
-    upload = session_files.ratings(
-        TABLE, "mine.csv", {"user": "user", "item": "item", "rating": "rating"}, (1, 5)
+def test_old_uploads_go_and_young_ones_stay() -> None:
+    columns = {"user": "user", "item": "item", "rating": "rating"}
+    old, young = (
+        Path(upload.entry.id.partition("?")[0])
+        for upload in (session_files.ratings(TABLE, "mine.csv", columns, (1, 5)) for _ in range(2))
     )
-    folder = Path(upload.entry.id.partition("?")[0]).parent
-    caretaker = Caretaker(every=0.02)
-    caretaker.start()
-    try:
-        young = session_files.ratings(
-            TABLE, "mine.csv", {"user": "user", "item": "item", "rating": "rating"}, (1, 5)
-        )
-        os.utime(folder, (time.time() - session_files.LIFETIME - 60,) * 2)
-        wait_for(lambda: not folder.exists())
-        assert Path(young.entry.id.partition("?")[0]).exists()
-    finally:
-        caretaker.stop()
-        caretaker.join(10)
-    assert not caretaker.is_alive()
-
-
-@pytest.mark.slow
-def test_a_server_that_nobody_visits_clears_up(tmp_path: Path) -> None:
-    from tests.browser.conftest import Server
-
-    child, files = start_server()
-    child.kill()
-    child.communicate()
-    running = Server(tmp_path / "data")
-    running.start()
-    try:
-        wait_for(lambda: not any(file.exists() for file in files))
-    finally:
-        running.kill()
+    os.utime(old.parent, (0.0, 0.0))
+    round_made()
+    assert (old.exists(), young.exists()) == (False, True)

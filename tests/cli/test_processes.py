@@ -6,17 +6,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from dpmf_core import algorithms
 from dpmf_core.runs.store import Store
 from tests.cli.test_bad_input import BUDGET
 from tests.cli.test_cli import DPALS
+from tests.support.interrupted import after
 
 ROOT = Path(__file__).parents[2]
 
@@ -118,64 +116,35 @@ def test_json_is_alone_on_standard_output_and_bad_input_exits_with_2() -> None:
     assert bad.returncode == 2 and out == "" and "Got nan" in err and "Traceback" not in err
 
 
-def errors_of_interrupt(child: subprocess.Popen[str], ready: Any) -> str:
-    """What a command says when Ctrl-C comes once `ready()`."""
-    end = time.monotonic() + 60
-    try:
-        while not ready():
-            assert child.poll() is None and time.monotonic() < end
-            time.sleep(0.02)
-        child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=20)
-    finally:
-        child.kill()
-    assert child.returncode == 130, err
-    assert out == "" and "Traceback" not in err
-    return err
+def interrupted(function: str, calls: int, *words: str) -> str:
+    """What a command says that Ctrl-C reaches there."""
+    with default_interrupts():
+        done = subprocess.run(
+            after(function, calls, signal.SIGINT, words),
+            cwd=ROOT,
+            env={**os.environ, "DPMF_ENGINE": "threads"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (130, "") and "Traceback" not in done.stderr
+    return done.stderr
+
+
+LONG = ("--dataset", "small", "--param", "rank=8", "--param", "steps=50")
 
 
 def test_ctrl_c_leaves_nothing_of_a_fit(tmp_path: Path) -> None:
-    child = spawn(
-        "fit",
-        "--dataset",
-        "medium",
-        "--algorithm",
-        "als",
-        "--param",
-        "rank=128",
-        "--param",
-        "steps=200",
-        "--json",
-    )
-    runs = tmp_path / "home" / "runs" / "index.sqlite"
-    began = time.monotonic()
-    assert "nothing half-written" in errors_of_interrupt(
-        child, lambda: runs.exists() and time.monotonic() - began > 2.0
-    )
+    step = "dpmf_core.runs.execution:_Watcher._tell"
+    assert interrupted(step, 1, "fit", "--algorithm", "als", *LONG, "--json")
     assert Store().rows() == [] and Store().check() == []
     assert list((tmp_path / "home" / "runs" / "artefacts").iterdir()) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("where", ["threads", "processes"])
-def test_ctrl_c_keeps_what_a_sweep_has_finished(tmp_path: Path, where: str) -> None:
-    arguments = (
-        "sweep",
-        "--dataset",
-        "medium",
-        "--algorithms",
-        "als",
-        "--param",
-        "rank=32",
-        "--param",
-        "steps=30",
-        "--seeds",
-        "0-99",
-        "--out",
-    )
-    child = spawn(*arguments, str(tmp_path / "all.csv"), "--json", DPMF_ENGINE=where)
-    store = tmp_path / "home" / "runs" / "index.sqlite"
-    err = errors_of_interrupt(child, lambda: store.exists() and len(Store().rows()) >= 2)
-    assert "finished and kept" in err
+def test_ctrl_c_keeps_what_a_sweep_has_finished(tmp_path: Path) -> None:
+    words = ("sweep", "--algorithms", "als", *LONG, "--seeds", "0-99")
+    out = ("--out", str(tmp_path / "all.csv"), "--json")
+    assert interrupted("dpmf_core.runs.store:Store.put", 2, *words, *out)
     assert not (tmp_path / "all.csv").exists()
     assert Store().check() == [] and 2 <= len(Store().rows()) < 100

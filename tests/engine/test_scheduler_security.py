@@ -5,8 +5,6 @@ Tried against every port that they listen on, also as another user of the machin
 
 import asyncio
 import json
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,16 +13,13 @@ from typing import Any
 
 import psutil
 import pytest
-from dask import config as dask_config
 
 from dpmf_core import paths
 from dpmf_core.engine import workers
 from dpmf_core.engine.executor import Engine
-from dpmf_core.engine.scheduler_security import VARIABLES, Scheduler
-from dpmf_core.errors import BadInput
+from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
-from tests.support.clusters import ROOT, Processes, certificates
 
 QUICK = {
     "data": {"id": "cinema-small"},
@@ -137,57 +132,6 @@ def test_no_port_says_a_word_without_tls(way: Scheduler) -> None:
     assert len(answers) == 9 and set(answers) <= SILENT
 
 
-def python_for(user: str) -> str | None:
-    """A Python that this user may run."""
-    for path in (sys.executable, shutil.which("python3", path="/usr/bin:/usr/local/bin:/bin")):
-        try:
-            if (
-                path
-                and subprocess.run(
-                    [path, "-c", "import ssl"],
-                    user=user,
-                    cwd="/",
-                    capture_output=True,
-                    timeout=60,
-                    check=False,
-                ).returncode
-                == 0
-            ):
-                return path
-        except (OSError, LookupError):
-            continue
-    return None
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_another_user_of_the_machine_can_do_nothing(way: Scheduler) -> None:
-    python = python_for(ANOTHER)
-    if python is None:
-        pytest.skip(f"no Python here that {ANOTHER} may run")
-    ports, folder = ports_of(our_processes(way)), str(paths.workplace())
-    look = (
-        f"import os\ntry:\n    print(os.listdir({folder!r}))\nexcept OSError as error:\n   "
-        " print(type(error).__name__)\n"
-    )
-    outputs = [
-        subprocess.run(
-            [python, "-c", code, *map(str, ports)],
-            user=ANOTHER,
-            group=ANOTHER_GROUP,
-            extra_groups=[],
-            cwd="/",
-            env={},
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=60,
-        ).stdout
-        for code in (KNOCK, look)
-    ]
-    assert set(json.loads(outputs[0])) <= SILENT
-    assert outputs[1].strip() == "PermissionError"
-
-
 def test_the_key_is_in_no_command_line_environment_or_file(way: Scheduler) -> None:
     line = way.key.splitlines()[5]
     for one in our_processes(way):
@@ -208,59 +152,3 @@ def test_threads_listen_nowhere(tmp_path: Path) -> None:
 
 
 # ---- a scheduler elsewhere -----------------------------------------------------------------------
-
-
-def name_files(monkeypatch: pytest.MonkeyPatch, address: str, files: dict[str, str]) -> None:
-    monkeypatch.setenv("DPMF_SCHEDULER", address)
-    for name in VARIABLES.values():
-        monkeypatch.delenv(name, raising=False)
-    for name, file in files.items():
-        monkeypatch.setenv(name, file)
-
-
-def test_certificates_that_are_missing_or_are_none_are_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    files = certificates(tmp_path / "ours")
-    wrong = tmp_path / "wrong.pem"
-    wrong.write_text("not a certificate")
-    cases = [
-        (
-            {name: file for name, file in files.items() if name != "DPMF_SCHEDULER_KEY"},
-            "Missing: DPMF_SCHEDULER_KEY",
-        ),
-        (
-            {**files, "DPMF_SCHEDULER_CA": str(tmp_path / "none.pem")},
-            "DPMF_SCHEDULER_CA names no file",
-        ),
-        ({**files, "DPMF_SCHEDULER_CERT": str(wrong)}, "cannot be used"),
-    ]
-    for names, words in cases:
-        name_files(monkeypatch, "tls://127.0.0.1:1", names)
-        own_engine = Engine.from_environment(Store(tmp_path / "runs"))
-        try:
-            with pytest.raises(BadInput, match=words):
-                own_engine.submit(RunSpec.parse(**QUICK)).result(60)
-        finally:
-            own_engine.close()
-
-
-@pytest.mark.slow
-def test_a_scheduler_with_tls_serves_who_has_certificates_of_its_authority(
-    tmp_path: Path, tls_processes: Processes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = tls_processes.serve(one={"PYTHONPATH": str(ROOT)}).address
-    assert address.startswith("tls://")
-    engines = []
-    try:
-        name_files(monkeypatch, address, tls_processes.files)
-        engines.append(Engine.from_environment(Store(tmp_path / "runs")))
-        assert engines[-1].submit(RunSpec.parse(**QUICK)).result(120).record.cached is False
-        with dask_config.set({"distributed.comm.timeouts.connect": "5s"}):
-            name_files(monkeypatch, address, certificates(tmp_path / "others"))
-            engines.append(Engine.from_environment(Store(tmp_path / "runs")))
-            with pytest.raises(RuntimeError, match="does not take its certificate"):
-                engines[-1].submit(RunSpec.parse(**QUICK, seed=7)).result(120)
-    finally:
-        for own_engine in engines:
-            own_engine.close()

@@ -1,7 +1,5 @@
 """Several small runs go to a worker as one task, and are still runs of their own."""
 
-import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,19 +7,12 @@ from typing import Any
 import pytest
 
 from dpmf_core.engine import run_queue
-from dpmf_core.engine import workers as worker_code
 from dpmf_core.engine.executor import Engine
-from dpmf_core.engine.jobs import Job, Task
+from dpmf_core.engine.jobs import Task
 from dpmf_core.engine.quotas import Limits
 from dpmf_core.engine.run_queue import Lanes
-from dpmf_core.engine.verification import expected
-from dpmf_core.errors import Cancelled
-from dpmf_core.runs import execution
-from dpmf_core.runs.data_access import open_data
-from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import run_key
 from dpmf_core.runs.store import Store
-from tests.support.engines import LONG, QUICK, spec, wait_for
+from tests.support.engines import LONG, QUICK, spec
 
 pytestmark = pytest.mark.usefixtures("two_sets")
 LIMITS = Limits()
@@ -127,96 +118,3 @@ def engine(tmp_path: Path, small: None) -> Iterator[Engine]:
     new_engine = Engine(Store(tmp_path), processes=False, workers=1)
     yield new_engine
     new_engine.close()
-
-
-def block(engine: Engine, count: int, parts: Any = QUICK, **more: Any) -> list[Job]:
-    """So many runs that wait until the worker has ended another one, and then go to it together."""
-    for data in ({"id": "small"}, {"id": "medium"}):  # opened, so that all wait at once
-        engine.submit(spec(QUICK, data=data, seed=99, parameters={})).result(120)
-    if parts is not QUICK:
-        engine._lanes.took(Task("", spec(parts, **more)), 0.01)
-    first = engine.submit(spec(LONG, parameters={"rank": 16, "steps": 5}))
-    wait_for(lambda: first.state == "running")
-    jobs = [engine.submit(spec(parts, seed=seed, **more)) for seed in range(count)]
-    wait_for(lambda: all(job.is_queued for job in jobs))
-    return jobs
-
-
-def lanes_of(jobs: list[Job]) -> set[str]:
-    return {job._task.lane for job in jobs}
-
-
-def test_each_is_the_run_that_it_is_alone(engine: Engine) -> None:
-    jobs = block(engine, 6)
-    for seed, job in enumerate(jobs):
-        run = job.result(60)
-        assert run.record.metrics == execution.run(spec(QUICK, seed=seed)).record.metrics
-        assert engine.store.has(job.key)
-    assert len(lanes_of(jobs)) == 1
-    assert not engine._lanes._handed_tasks and engine._tasks == {}
-
-
-def test_one_that_is_called_off_leaves_the_others(engine: Engine) -> None:
-    steps = {"rank": 16, "steps": 10}
-    jobs = block(engine, 4, LONG, parameters=steps)
-    wait_for(lambda: jobs[0].progress)
-    assert len(lanes_of(jobs)) == 1
-    assert [job.state for job in jobs] == ["running", "waiting", "waiting", "waiting"]
-    jobs[0].cancel()
-    jobs[2].cancel()
-    for job in (jobs[1], jobs[3]):
-        assert job.result(120).record.key == job.key
-    assert [engine.store.has(job.key) for job in jobs] == [False, True, False, True]
-    wait_for(lambda: not engine._lanes._handed_tasks)
-
-
-def test_what_breaks_one_breaks_no_other_and_what_was_stopped_is_not_begun(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    began = []
-    whole = execution.run
-
-    def run(run_spec: Any, **more: Any) -> Run:
-        began.append(run_spec.seed)
-        if run_spec.seed == 1:
-            raise ZeroDivisionError("no")
-        return whole(run_spec, **more)
-
-    monkeypatch.setattr(worker_code.execution, "run", run)
-    engine.start()
-    wait_for(lambda: engine._dispatcher.cluster._client)
-    client, works = engine._dispatcher.cluster._client, []
-    for seed in range(4):
-        small_spec = spec(QUICK, seed=seed)
-        works.append(
-            (
-                small_spec,
-                expected(small_spec, run_key(small_spec, open_data(small_spec.data))),
-                f"t{seed}",
-            )
-        )
-    worker_code.stop("t2")
-    outcomes = client.submit(worker_code.verified_works, works, "nobody").result(60)
-    assert [type(it) for it in outcomes] == [Run, RuntimeError, Cancelled, Run]
-    assert "ZeroDivisionError" in str(outcomes[1])
-    assert began == [0, 1, 3] and not worker_code.is_stopped("t2")
-
-
-@pytest.mark.slow
-def test_a_worker_that_dies_twice_breaks_the_task_and_not_its_runs(
-    tmp_path: Path, small: None
-) -> None:
-    engine = Engine(Store(tmp_path), workers=1)
-    try:
-        jobs = block(engine, 3, LONG, parameters={"rank": 32, "steps": 40})
-        for _ in range(2):
-            wait_for(lambda: jobs[0].progress, 120.0)
-            assert len(lanes_of(jobs)) == 1
-            [pid] = engine._dispatcher.cluster._client.run(os.getpid).values()
-            os.kill(pid, signal.SIGKILL)
-            wait_for(lambda: not jobs[0].progress or len(lanes_of(jobs)) == 3, 120.0)
-        for job in jobs:
-            assert job.result(120).key == job.key
-        assert len(lanes_of(jobs)) == 3
-    finally:
-        engine.close()

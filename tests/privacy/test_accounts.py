@@ -9,7 +9,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -408,12 +407,10 @@ def test_a_budget_is_checked_and_taken_away(tmp_path: Path) -> None:
     assert own_account.budget is not None and own_account.budget.epsilon == 3.0
     own_account.set_budget(None)
     assert own_account.budget is None
-    start = time.monotonic()
     with own_account.reserve(
         Charge("much", ((Gaussian(0.1), 1),), Status.PROVEN, delta=1e-5)
     ) as paid:
         paid.noise(sequence(Gaussian(0.1))).vector("statistic", np.zeros(2), sensitivity=1.0)
-    assert time.monotonic() - start < 30
     with pytest.raises(BadInput, match="Drawn so far"):
         own_account.set_budget(3.0, 1e-5)
 

@@ -417,5 +417,4 @@ def harms(
             harmful_files.append(message)
         else:
             peak = message
-    worker.join()
     return harmful_files, peak

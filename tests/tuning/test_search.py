@@ -4,7 +4,6 @@ what choosing costs, against published figures.
 
 import json
 import math
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -122,11 +121,9 @@ def tune_spec(**parts: Any) -> TuneSpec:
 
 
 def run_to_end(search: Search) -> Search:
-    give_up = time.monotonic() + 120
     while search.advance():
-        assert time.monotonic() < give_up, "the search does not end"
         for _, jobs in list(search._running.values())[:1]:
-            next((job for job in jobs if job.state in ("waiting", "running")), jobs[0]).wait(0.05)
+            next((job for job in jobs if job.state in ("waiting", "running")), jobs[0]).wait(60)
     return search
 
 
