@@ -54,7 +54,6 @@ FEATURE_METHODS = {
     "spectral": "spectral",
     "ada-dpals": "Ada-DPALS",
     "dpals": "DPALS",
-    "dp-cmf": "DP-CMF",
     "private-bias": "private biases",
 }
 OPEN_FEATURE_METHODS = {"content": "own content", "bias": "biases", "als": "ALS"}

@@ -149,7 +149,7 @@ class ALS(Algorithm):
             )
             base = self.unobserved_weight * (U.T @ U) if self.unobserved_weight else None
             targets = (residuals - own.offsets[data.users])[order]
-            entries = self._beside_ratings(Rows(starts, data.users[order], targets, U), model, data)
+            entries = Rows(starts, data.users[order], targets, U)
             solve = items if items and step < self.steps - 1 else kernels.solve_rows
             V = solve(*entries, ridge, base=base)
             model = self._with_sides(model, V, b, data.shape)
@@ -211,10 +211,6 @@ class ALS(Algorithm):
         typical = max(len(data) / data.n_users, 1.0)
         strength = float(COLUMN_STRENGTH * typical**self.regularisation_exponent)
         return with_local_columns(model, item_counts(exact_sum), data.shape, strength)
-
-    def _beside_ratings(self, rows: "Rows", model: Recommender, data: Ratings) -> "Rows":
-        """What the items' least squares see: the ratings, and nothing else."""
-        return rows
 
     def _offsets(
         self, data: Ratings | DataSize, exact_sum: ExactSum

@@ -220,14 +220,13 @@ class DPALS(DPALSPlan):
             Systems(at, noisy_H.astype(np.float32), noisy_w.astype(np.float32))
             for (at, noisy_H), (_, noisy_w) in zip(H, w, strict=True)
         )
-        return self._solve_items(systems, ridge, base, curator.shape, kept_items)
+        return self._solve_items(systems, ridge, base, kept_items)
 
     def _solve_items(
         self,
         systems: Iterable["Systems"],
         ridge: Array,
         base: Array | None,
-        shape: Shape,
         kept_items: Array,
     ) -> Array:
         """V_j = (P(H_j + G_j) + lambda I + lambda_0 K)^-1 (w_j + g_j) for every kept item,

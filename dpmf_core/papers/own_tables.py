@@ -53,7 +53,7 @@ EVERY = tuple(
 
 
 # with a public table of the films: in a table of their own, beside twins that know it too
-KNOWING = ("private-bias", "dpals", "ada-dpals", "dp-cmf", "spectral", "als", "bias", "content")
+KNOWING = ("private-bias", "dpals", "ada-dpals", "spectral", "als", "bias", "content")
 
 
 def with_features(sweep: Sweep) -> tuple[Sweep, Sweep]:

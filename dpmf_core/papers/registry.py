@@ -7,9 +7,7 @@ from dpmf_core.errors import BadInput, closest
 from dpmf_core.papers import (
     balu_2016,
     chien_2021,
-    curmei_2023,
     jain_2018,
-    krichene_2023,
     own_tables,
     saha_2022,
     theory_claims,
@@ -27,8 +25,6 @@ CLAIMS: dict[str, Claim] = by_id(
         *saha_2022.CLAIMS,
         *balu_2016.CLAIMS,
         *vallet_2014.CLAIMS,
-        *curmei_2023.CLAIMS,
-        *krichene_2023.CLAIMS,
     )
 )
 TABLES: dict[str, Figure] = by_id(own_tables.TABLES)

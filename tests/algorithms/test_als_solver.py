@@ -93,4 +93,4 @@ def test_no_release_can_be_made_of_approximate_solutions() -> None:
         for kind in REGISTRY.values()
         if "solver" in kind.model_fields
     }
-    assert choose == {"als": "exact", "cmf": "exact", "input-perturbation": "exact"}
+    assert choose == {"als": "exact", "input-perturbation": "exact"}

@@ -62,7 +62,7 @@ def test_what_cannot_be_asked_is_a_sentence(parts: dict[str, Any]) -> None:
 def test_candidates_are_proven_for_a_person_and_runs_are_distinct() -> None:
     runs = Runs(question(every=True), SHAPE)
     assert {"spectral", "dpals", "private-bias"} <= set(runs.methods)
-    assert not {"sketch", "input-perturbation", "dpnmf-laplace", "dp-cmf"} & set(runs.methods)
+    assert not {"sketch", "input-perturbation", "dpnmf-laplace"} & set(runs.methods)
     assert "conditional" in runs.refusals["Input perturbation"]
     assert "trusts no curator" in runs.refusals["Local biases"]
     for point in runs.points:

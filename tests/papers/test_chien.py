@@ -1,8 +1,8 @@
-"""What is read off results for the claims of Chien et al. and Krichene et al.: by hand."""
+"""What is read off results for the claims of Chien et al.: by hand."""
 
 import pytest
 
-from dpmf_core.papers import chien_2021, krichene_2023
+from dpmf_core.papers import chien_2021
 from dpmf_core.papers.figures import by_step
 from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.runs.specification import Value
@@ -43,34 +43,14 @@ def test_the_best_side_of_an_axis_moves_with_the_results_without_a_jump() -> Non
     assert below.margin(private) == pytest.approx(-0.01)
 
 
-def test_a_quarter_s_gain_is_relative_to_its_own_error() -> None:
-    results = [
-        place(label, value, 20.0, popularity_quarter=quarter)
-        for label, quarter, value in (
-            ("DPALS, uniform sample", 1, 1.0),
-            ("Ada-DPALS", 1, 0.9),
-            ("DPALS, uniform sample", 4, 0.8),
-            ("Ada-DPALS", 4, 0.78),
-        )
-    ]
-    assert krichene_2023.gain(results, 1) == pytest.approx(0.1)
-    assert krichene_2023.gain(results, 4) == pytest.approx(0.025)
-
-
-def test_steps_and_quarters_are_read_off_every_draw() -> None:
-    points = [it for it in CLAIMS["krichene-tail"].points() if it.label == "Ada-DPALS"]
+def test_steps_are_read_off_every_draw() -> None:
+    points = [it for it in CLAIMS["chien-fig7"].points() if it.label == "DPALS"]
     runs = {
         point.key: run_of(
             spec=point.spec,
             curves=({"step": 1, "test_rmse": 1.0 + seed}, {"step": 2, "test_rmse": 0.5 + seed}),
-            buckets={"popularity": ({"rmse": 0.9 + seed}, {"rmse": 0.7 + seed})},
         )
         for seed, point in enumerate(points)
     }
     draws = {(it.grid["step"], it.draws) for it in by_step(points, runs, "rmse")}
     assert draws == {(1, (1.0, 2.0)), (2, (0.5, 1.5))}
-    quarters = krichene_2023.by_popularity(points, runs, "rmse")
-    assert [(it.grid, it.draws) for it in quarters] == [
-        ({"popularity_quarter": 1}, (0.9, 1.9)),
-        ({"popularity_quarter": 2}, (0.7, 1.7)),
-    ]

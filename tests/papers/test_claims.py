@@ -16,7 +16,6 @@ from pages.kit.page_table import BY_ID
 # published of methods that are not run here
 PUBLISHED_ONLY = {
     "chien-fig5": {"ALS on a sample"},
-    "krichene-rmse": {"Ada-DPALS by gradient steps"},
 }
 PAGES = Path(__file__).parents[2] / "pages"
 

@@ -136,15 +136,6 @@ def thresholds() -> Pair:
     return float((residuals.abs() > 2).mean()), float((residuals.abs() > math.sqrt(2)).mean())
 
 
-def convergence() -> Pair:
-    """theta' = (1 - 2 eta) theta + sqrt(eta) xi at prior precision 4, step by step."""
-    eta = 1 / (4 + 2 * 20 / (50 * 1.5) * 4 * 6040 * 50 / 400)
-    variance = 0.3**2
-    for _ in range(150):
-        variance = (1 - 2 * eta) ** 2 * variance + eta
-    return 0.25, variance
-
-
 EXPECTED = {
     "chien-theorem-1": theorem_1,
     "chien-clip": clip,
@@ -160,7 +151,6 @@ EXPECTED = {
     "saha-vocabulary": vocabulary,
     "balu-gradient": gradient,
     "balu-thresholds": thresholds,
-    "sgld-convergence": convergence,
     "sgld-temperature": lambda: (1.0, 1 / (2 - langevin.RATE)),
 }
 # relative; of drawn chains four standard deviations of a variance

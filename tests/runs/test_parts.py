@@ -216,7 +216,6 @@ def test_als_says_what_does_not_fit(
     [
         ("als", {"solver": "cg"}),
         ("als", {"ratings_per_user": 5}),
-        ("cmf", {}),
         ("slope-one", {}),
         ("sketch", {}),
         ("fw", {}),

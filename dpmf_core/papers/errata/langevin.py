@@ -1,19 +1,14 @@
-"""Errata about stochastic gradient Langevin dynamics: Liu, Wang & Smola 2015, and its use in Balu &
-Furon 2016.
-"""
+"""An erratum about stochastic gradient Langevin dynamics in Balu & Furon 2016."""
 
 import math
 
 import numpy as np
 
 from dpmf_core.algorithms.base import Streams
-from dpmf_core.algorithms.sgld import SGLD
-from dpmf_core.data.ratings import Shape
 from dpmf_core.papers.errata.erratum import Comparison, Effect, Erratum, Reading
 
-L15, B16 = "Liu, Wang & Smola 2015", "Balu & Furon 2016"
+B16 = "Balu & Furon 2016"
 RATE, STEPS, CHAINS = 0.02, 500, 20_000
-SHAPE = Shape(6040, 400, (1.0, 5.0))  # MovieLens 1M, its 400 most rated films
 
 
 def stationary_variance(noise: float) -> float:
@@ -37,22 +32,6 @@ def temperature() -> Comparison:
     )
 
 
-def convergence() -> Comparison:
-    """The variance of an item that nobody rated, after the steps that are affordable."""
-    parameters = {"reading": "posterior-sample"}
-    chain = SGLD(**(parameters | SGLD.recommend(SHAPE, None, parameters)))
-    one, five, twenty = (chain.prior_variance(SHAPE, 1 / epsilon) for epsilon in (1.0, 5.0, 20.0))
-    form = "variance {:.2f}"
-    return Comparison(
-        Reading("the posterior", 1 / chain.prior_precision, form),
-        Reading("after 150 steps at ε = 20", twenty, form),
-        (
-            Reading("after 150 steps at ε = 5", five, form),
-            Reading("after 150 steps at ε = 1", one, form),
-        ),
-    )
-
-
 ERRATA = (
     Erratum(
         id="sgld-temperature",
@@ -69,21 +48,5 @@ ERRATA = (
         stored_figures=("variance 1.00", "variance 0.51"),
         settings="20,000 chains of 500 steps of length .02 towards a normal distribution of"
         " variance 1.",
-    ),
-    Erratum(
-        id="sgld-convergence",
-        title="A sample is private if the chain has converged",
-        source=L15,
-        place="Posterior sampling, SGLD",
-        effect=Effect.UNPROVEN,
-        statement="One sample of a posterior with bounded likelihood is private; SGLD draws it.",
-        holds="The first half is right. A chain gives such a sample once it has converged, which is"
-        " assumed. An item that nobody rated must keep the variance of its prior, and after an"
-        " affordable number of steps it has another. Accounting every step needs no such"
-        " assumption.",
-        section="Convergence of the chain",
-        means=convergence,
-        settings="6,040 users and 400 items, 150 steps, prior variance .25, start variance .09."
-        " The variance follows from the steps in closed form.",
     ),
 )
