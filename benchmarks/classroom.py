@@ -34,7 +34,7 @@ import psutil
 from benchmarks import hostile
 from benchmarks.report import save
 from benchmarks.student import SENTENCE, Student, rmse_in
-from dpmf_core.paths import data_folder
+from dpmf_core.paths import cache_folder
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
@@ -244,7 +244,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         # a class starts with compiled kernels
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(data_folder() / "compiled"))
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "compiled"))
         os.environ["DPMF_DATA"] = folder
         from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, link_token
 

@@ -21,7 +21,7 @@ import mpmath
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.paths import data_folder
+from dpmf_core.paths import cache_folder
 from tests.pages.driving import widget_of
 
 ROOT = Path(__file__).parents[1]
@@ -287,7 +287,7 @@ def main() -> None:
     os.environ["DPMF_ENGINE"] = "threads"
     with tempfile.TemporaryDirectory() as folder:
         # as a server that has been warmed
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(data_folder() / "compiled"))
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "compiled"))
         os.environ["DPMF_DATA"] = folder
         worst = 0.0
 

@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.classroom import Watch, creation_times, free_port, start_server, visit
 from benchmarks.report import save
 from benchmarks.student import Student
-from dpmf_core.paths import data_folder
+from dpmf_core.paths import cache_folder
 
 PARTS = 4  # of the trainings, and of the reloads
 AT_ONCE = 4  # sessions that open the page side by side
@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("--reloads", type=int, default=200)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(data_folder() / "compiled"))
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "compiled"))
         os.environ["DPMF_DATA"] = folder
         port, path = free_port(), Path(folder) / "server.log"
         base, began = f"http://127.0.0.1:{port}", time.perf_counter()

@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks import reading, scale
 from benchmarks.report import RESULTS, save
-from dpmf_core.paths import data_folder
+from dpmf_core.paths import cache_folder, data_folder
 
 PRIVATE = ("private-bias", "spectral", "dpals", "ada-dpals", "dp-sgd", "dpfw-oja", "private-svd")
 ALGORITHMS = (*PRIVATE, "als")
@@ -47,7 +47,7 @@ def measurement(path: Path, algorithm: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "data"
         home.mkdir()
-        kernel_cache = data_folder() / "compiled"
+        kernel_cache = cache_folder() / "compiled"
         kernel_cache.mkdir(exist_ok=True)
         (home / "compiled").symlink_to(kernel_cache)
         env = {**os.environ, "DPMF_DATA": str(home)}

@@ -42,7 +42,7 @@ import psutil
 
 from benchmarks.classroom import free_port, start_server
 from benchmarks.report import save
-from dpmf_core.paths import data_folder
+from dpmf_core.paths import cache_folder
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import EPSILONS
 from dpmf_core.runs.store import Store
@@ -367,7 +367,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="the set of 2,000 people")
     arguments = parser.parse_args()
     data = "cinema-small" if arguments.small else "cinema"
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(data_folder() / "compiled"))
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "compiled"))
     os.environ["DPMF_PROFILE"] = "local"
     with tempfile.TemporaryDirectory() as new_folder:
         folder = arguments.folder or new_folder

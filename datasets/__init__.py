@@ -2,7 +2,7 @@
 to get it.
 
 `load("cinema")` and `load("lowrank")` need nothing; `fetch` or `import_` bring a published set to
-the data directory (DPMF_DATA, else the user's cache folder), from where `load("ml-1m")` takes it;
+this machine (`npz_folder.place`), from where `load("ml-1m")` takes it;
 `load("ratings.csv?bounds=0.5,5")` reads any ratings table, with its bounds declared.
 """
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
 from dpmf_core.errors import BadInput
+from dpmf_core.paths import cache_folder, data_folder
 from dpmf_datasets import download, fingerprint, npz_folder, parts_address, parts_folder
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Problem, Report
@@ -180,7 +181,7 @@ def fetch(
     source = _source_outside(id)
     entry, archive = source.entry, source.archive
     if source.fetch is not None:
-        npz_folder.save(id, source.fetch(entry, accept_licence))
+        npz_folder.save(id, source.fetch(entry, accept_licence), cache_folder())
         return
     if entry.kind == "file":
         raise BadInput(
@@ -194,7 +195,7 @@ def fetch(
     with download.official_archive(
         entry, archive.url, archive.md5, accept_licence=accept_licence, progress=progress
     ) as file:
-        import_(id, file)
+        _keep(id, file, cache_folder(), replace=False)
 
 
 def import_(id: str, path: str | Path, *, replace: bool = False) -> Report:  # noqa: A002
@@ -203,6 +204,10 @@ def import_(id: str, path: str | Path, *, replace: bool = False) -> Report:  # n
 
     replace: even where another set would take the place of the published one. Raises BadInput.
     """
+    return _keep(id, path, data_folder(), replace)
+
+
+def _keep(id: str, path: str | Path, folder: Path, replace: bool) -> Report:  # noqa: A002
     source = _source_outside(id)
     if source.read is None:
         raise BadInput(
@@ -223,6 +228,7 @@ def import_(id: str, path: str | Path, *, replace: bool = False) -> Report:  # n
             if data.public
             else dataclasses.replace(data, origin=fingerprint.of(Path(path).expanduser()))
         ),
+        folder,
     )
     return report
 

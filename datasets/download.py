@@ -9,8 +9,7 @@ from pathlib import Path
 
 from dpmf_core.data.catalogue import DatasetFacts
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import workplace
-from dpmf_datasets.npz_folder import writable_home
+from dpmf_core.paths import cache_folder, usable, workplace
 
 Progress = Callable[[int, int], None]
 
@@ -60,8 +59,8 @@ def official_archive(
             " with --accept-licence."
         )
     bar = progress if isinstance(progress, bool) else _Bar(progress)
-    writable_home()
-    with tempfile.TemporaryDirectory(dir=workplace(), prefix="download-") as aside:
+    usable(cache_folder())
+    with tempfile.TemporaryDirectory(dir=workplace(cache_folder()), prefix="download-") as aside:
         yield _retrieve(entry, url, md5, aside, bar)
 
 

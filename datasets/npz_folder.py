@@ -18,38 +18,26 @@ from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, Texts, is_sparse
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import data_folder, workplace
+from dpmf_core.paths import cache_folder, data_folder, usable, workplace
 
 FORMAT = 2
 FactsAndArrays = tuple[dict[str, Any], dict[str, Any]]  # facts and arrays
 
 
-def writable_home() -> Path:
-    """The data directory, made if need be. Raises BadInput when nothing can be written there."""
-    try:
-        data_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise BadInput(
-            f"The data directory {data_folder()} cannot be made ({error.strerror}). Set DPMF_DATA"
-            " to a folder that can be written."
-        ) from error
-    if not os.access(data_folder(), os.W_OK):
-        raise BadInput(
-            f"The data directory {data_folder()} cannot be written. Set DPMF_DATA to a folder that"
-            " can."
-        )
-    return data_folder()
-
-
 def place(id: str) -> Path:  # noqa: A002  # the word of the catalogue
-    return data_folder() / f"{id}.npz"
+    """The file of a data set: what the user imported, or else what was downloaded."""
+    imported = data_folder() / f"{id}.npz"
+    return imported if imported.is_file() else cache_folder() / imported.name
 
 
-def save(id: str, data: Ratings | Samples) -> None:  # noqa: A002
-    """Keeps a data set under an id; whoever reads meanwhile sees the old file or the new one."""
+def save(id: str, data: Ratings | Samples, folder: Path) -> None:  # noqa: A002
+    """Keep a data set under an id in the data folder or the cache, in place of any other.
+
+    A process that reads meanwhile finds the old file or the new one.
+    """
     facts, arrays = _of_ratings(data) if isinstance(data, Ratings) else _of_samples(data)
-    writable_home()
-    handle, aside = tempfile.mkstemp(dir=workplace(), prefix=f"{id}-", suffix=".npz")
+    target = usable(folder) / f"{id}.npz"
+    handle, aside = tempfile.mkstemp(dir=workplace(folder), prefix=f"{id}-", suffix=".npz")
     try:
         with os.fdopen(handle, "wb") as file:
             np.savez_compressed(
@@ -59,7 +47,9 @@ def save(id: str, data: Ratings | Samples) -> None:  # noqa: A002
             )
             file.flush()
             os.fsync(file.fileno())
-        Path(aside).replace(place(id))
+        Path(aside).replace(target)
+        if (other := place(id)) != target:
+            other.unlink()
     finally:
         Path(aside).unlink(missing_ok=True)
 

@@ -24,8 +24,8 @@ from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import claim_folder, clear, data_folder
-from dpmf_datasets import fingerprint, npz_folder, sample_paths
+from dpmf_core.paths import claim_folder, clear, data_folder, usable
+from dpmf_datasets import fingerprint, sample_paths
 from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.arrow_tables import is_packed_table
 from dpmf_datasets.readers.columns import PAGE, detect_columns, names_of
@@ -71,7 +71,7 @@ class Upload:
 
 
 def home() -> Path:
-    return npz_folder.writable_home().absolute() / FOLDER
+    return usable(data_folder()).absolute() / FOLDER
 
 
 def is_own(data_id: str) -> bool:

@@ -25,7 +25,7 @@ from dpmf_core.runs.filters import filtered_anywhere
 from dpmf_core.runs.line_charts import Chart
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.runs.specification import DataSpec, RunSpec, refuse_budget
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries
 
@@ -104,7 +104,8 @@ def fit(
 ) -> Run:
     """One run. Raises BadInput on anything that does not fit.
 
-    data, bounds: as of `load`. epsilon: total privacy loss; needed by private algorithms.
+    data, bounds: as of `load`. epsilon: total privacy loss; needed by private algorithms, and an
+    error for others, as are delta, relation, calibration and noise.
     delta: 1/(10 n) when None.
     seed: of the split, starting values and, on data that are declared public, the noise; on others
     that comes from a secret key.
@@ -128,6 +129,14 @@ def fit(
     parameters: of the algorithm. The result holds `record` (metrics, epsilon by every rule, ledger,
     curves), `arrays` and `model`.
     """
+    refuse_budget(
+        [algorithm],
+        epsilon=epsilon,
+        delta=delta,
+        relation=relation,
+        calibration=calibration,
+        noise=noise,
+    )
     dataset, own_data, fields = _source(data, bounds, [algorithm], item_features)
     budget = {
         "epsilon": epsilon,
@@ -327,6 +336,14 @@ def sweep(
     methods = _methods(algorithms)
     _require_sweepable(data, methods, epsilons, noisy_errors)
     ids = [method.algorithm for method in methods]
+    refuse_budget(
+        ids,
+        epsilons=tuple(epsilons) or None,
+        delta=delta,
+        relation=relation,
+        calibration=calibration,
+        noise=noise,
+    )
     dataset, own_data, fields = _source(data, bounds, ids, item_features)
     sweep_spec = Sweep.parse(
         data={**fields, "top_items": top_items, "item_choice": item_choice, "row_count": row_count},

@@ -1,13 +1,13 @@
-"""Where downloads, runs, word vectors and compiled kernels live, and the folders of a living
-process.
-"""
+"""The folders of a user's data and of the cache, and those of a living process."""
 
 import atexit
 import contextlib
+import errno
 import functools
 import os
 import secrets
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,21 +17,100 @@ from dpmf_core.errors import BadInput
 # in each claimed folder, held as long as its process lives; and one beside them, held while folders
 # are made or removed
 LOCK = ".lock"
+# in the cache folder of earlier versions: what can be had again, and what ends with its process
+NOT_MOVED = {"compiled", "working", "uploads", "operator"}
 _claims: dict[Path, tuple[int, Path]] = {}  # by root: the process and its folder
 
 
 def data_folder() -> Path:
-    """DPMF_DATA, or the user's cache folder."""
+    """The folder of what a person made: accounts, runs, imported data sets, keys.
+
+    DPMF_DATA, or else the user's data folder.
+    """
     if folder := os.environ.get("DPMF_DATA"):
         return Path(folder).expanduser()
-    return _users_cache()
+    import platformdirs  # which a folder that is named does without
+
+    folder_of_user = Path(platformdirs.user_data_dir("dpmf"))
+    _move_kept(cache_folder(), folder_of_user)
+    return folder_of_user
+
+
+def cache_folder() -> Path:
+    """The folder of what can be had again: downloads and compiled kernels.
+
+    DPMF_DATA, or else the user's cache folder.
+    """
+    if folder := os.environ.get("DPMF_DATA"):
+        return Path(folder).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("dpmf"))
 
 
 @functools.cache
-def _users_cache() -> Path:
-    import pooch
+def _move_kept(old: Path, new: Path) -> None:
+    """Move what earlier versions kept in the cache folder, unless the data folder has it already.
 
-    return Path(pooch.os_cache("dpmf"))
+    Several processes may start at once: one moves, and the others wait for it.
+    """
+    if os.name != "posix" or not _kept(old):
+        return
+    with _file_lock(create_folder(new) / LOCK):
+        for path in _kept(old):
+            if not (new / path.name).exists():
+                _move(path, new / path.name)
+
+
+def _kept(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return [it for it in folder.iterdir() if it.name not in NOT_MOVED and it.name[0] != "."]
+
+
+def _move(path: Path, target: Path) -> None:
+    """Move a file or folder, which is then whole in one of the places or in both.
+
+    A SQLite file that cannot be moved stays: who opens it merges it, or says what is wrong with it.
+    Raises BadInput where another cannot be moved.
+    """
+    try:
+        with _unused(path):
+            path.rename(target)
+    except sqlite3.Error:
+        return
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise BadInput(
+                f"{path} cannot be moved to {target} ({error.strerror}). Move it, or set DPMF_DATA"
+                " to another folder."
+            ) from error
+        if path.suffix != ".sqlite":
+            _copy(path, target)
+
+
+def _copy(path: Path, target: Path) -> None:
+    """Move to another file system."""
+    aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    if path.is_dir():
+        shutil.copytree(path, aside)
+        aside.rename(target)
+        shutil.rmtree(path)
+    else:
+        shutil.copy2(path, aside)
+        aside.rename(target)
+        path.unlink()
+
+
+@contextlib.contextmanager
+def _unused(path: Path) -> Iterator[None]:
+    """No process is writing to a SQLite file in here; other files are as they are."""
+    if path.suffix != ".sqlite":
+        yield
+        return
+    with contextlib.closing(sqlite3.connect(path, timeout=30.0, isolation_level=None)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        yield
 
 
 def create_folder(folder: Path) -> Path:
@@ -51,14 +130,16 @@ def usable(folder: Path) -> Path:
             return folder
     except OSError as error:
         raise BadInput(
-            f"The data folder {data_folder()} cannot be written ({error.strerror}). Set DPMF_DATA"
-            " to a folder that can be."
+            f"The folder {folder} cannot be written ({error.strerror}). Set DPMF_DATA to a folder"
+            " that can be."
         ) from error
 
 
-def workplace() -> Path:
-    """This process's own folder for temporary files, on the file system of the data folder."""
-    return claim_folder(data_folder().absolute() / "working")
+def workplace(folder: Path | None = None) -> Path:
+    """This process's own folder for temporary files, on the file system of the data folder or of
+    another.
+    """
+    return claim_folder((folder or data_folder()).absolute() / "working")
 
 
 def claim_folder(root: Path) -> Path:

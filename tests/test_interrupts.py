@@ -182,10 +182,7 @@ def test_a_data_folder_that_takes_nothing_is_said(command: str, tmp_path: Path) 
     (tmp_path / "file").touch()
     process = run(command, tmp_path / "file" / "data", NUMBA_CACHE_DIR="")
     assert process.returncode == 2 and "Traceback" not in process.stderr
-    assert (
-        f"The data folder {tmp_path}/file/data cannot be written (File exists). Set DPMF_DATA to a"
-        " folder that can be." in process.stderr
-    )
+    assert f"{tmp_path}/file/data" in process.stderr and "Set DPMF_DATA" in process.stderr
 
 
 def test_a_server_with_such_a_data_folder_does_not_start(tmp_path: Path) -> None:

@@ -1,19 +1,27 @@
-"""Folders of living processes: nobody takes them away while the process lives, and nothing of
-them stays when it has ended, however it ended.
+"""The folders of a user, and those of living processes: nobody takes these away while the process
+lives, and nothing of them stays when it has ended, however it ended.
 """
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dpmf_core import paths
-from dpmf_datasets import session_files
+from dpmf_core.privacy.account_files import FILE
+from dpmf_core.testing.worlds import world
+from dpmf_datasets import npz_folder, session_files
 from pages.server.housekeeping import round_made
+from tests.privacy.test_odometer import independently
 
 ROOT = Path(__file__).parents[1]
 TABLE = b"user,item,rating\n" + b"".join(
@@ -114,3 +122,115 @@ def test_old_uploads_go_and_young_ones_stay() -> None:
     os.utime(old.parent, (0.0, 0.0))
     round_made()
     assert (old.exists(), young.exists()) == (False, True)
+
+
+# ---- the folders of a user -----------------------------------------------------------------------
+
+FIT = ("fit", "--algorithm", "private-bias", "--delta", "1e-5", "--json")
+
+
+@dataclass(frozen=True)
+class User:
+    """A user whose data and cache folders are those of the system, and a private table."""
+
+    folder: Path
+    data: Path
+    cache: Path
+
+    def started(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
+        folders = {"XDG_DATA_HOME": str(self.data), "XDG_CACHE_HOME": str(self.cache)}
+        outer = {name: it for name, it in os.environ.items() if not name.startswith("DPMF_")}
+        return subprocess.Popen(
+            [sys.executable, "-m", "dpmf_core", *arguments],
+            cwd=ROOT,
+            env=outer | folders | variables,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def says(self, *arguments: str, **variables: str) -> Any:
+        process = self.started(*arguments, **variables)
+        answer = process.communicate(timeout=120)[0]
+        assert process.returncode == 0
+        return json.loads(answer)
+
+    def fits(self, epsilon: float, **variables: str) -> None:
+        self.says(*FIT, "--dataset", self.table, "--epsilon", str(epsilon), **variables)
+
+    @property
+    def table(self) -> str:
+        return f"{self.folder / 'mine.csv'}?bounds=1,5"
+
+    @property
+    def spent(self) -> Any:
+        return self.says("spent", self.table, "--json")
+
+    @property
+    def before(self) -> dict[str, str]:
+        """The environment in which everything lies in the cache, as earlier versions had it."""
+        return {"DPMF_DATA": str(self.cache / "dpmf")}
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    rows = [f"p{u},t{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12)]
+    (tmp_path / "mine.csv").write_text("user,item,rating\n" + "\n".join(rows) + "\n")
+    return User(tmp_path, tmp_path / "data", tmp_path / "cache")
+
+
+def test_removal_of_the_cache_loses_nothing_that_counts(user: User) -> None:
+    user.fits(1.0)
+    user.says("spent", user.table, "--budget", "3", "--delta", "1e-5", "--json")
+    before = user.spent
+    shutil.rmtree(user.cache, ignore_errors=True)
+    assert user.spent == before and before["budget"]["epsilon"] == 3.0
+    assert len(user.says("runs", "--json")) == 1
+
+
+def test_an_account_in_the_cache_is_moved_once(user: User) -> None:
+    """By one of several processes that start at once."""
+    user.fits(1.0, **user.before)
+    user.fits(2.0, **user.before)
+    processes = [user.started("spent", user.table, "--json") for _ in range(4)]
+    totals = [json.loads(it.communicate(timeout=120)[0])["epsilon"] for it in processes]
+    # noise multipliers of epsilon 1 and 2 at delta 1e-5 (Balle & Wang 2018)
+    assert totals == pytest.approx([independently([3.7306, 1.9938], 1e-5)] * 4, abs=1e-3)
+    assert not (user.cache / "dpmf" / FILE).exists()
+    shutil.rmtree(user.cache)
+    assert user.spent["epsilon"] == totals[0] and len(user.says("runs", "--json")) == 2
+
+
+def test_what_an_earlier_version_still_draws_is_added(user: User) -> None:
+    user.fits(1.0, **user.before)
+    assert user.spent["epsilon"] == pytest.approx(1.0, abs=1e-3)
+    user.fits(2.0, **user.before)
+    for _ in range(2):
+        assert user.spent["epsilon"] == pytest.approx(independently([3.7306, 1.9938], 1e-5), 1e-3)
+        assert sum(line["times"] for line in user.spent["lines"]) == 2
+
+
+def test_a_cache_on_another_file_system_is_moved_too(user: User) -> None:
+    shared = Path("/dev/shm")
+    if not shared.is_dir() or shared.stat().st_dev == user.folder.stat().st_dev:
+        pytest.skip("there is no second file system")
+    with tempfile.TemporaryDirectory(dir=shared) as folder:
+        elsewhere = replace(user, cache=Path(folder))
+        elsewhere.fits(1.0, **elsewhere.before)
+        assert elsewhere.spent["epsilon"] == pytest.approx(1.0, abs=1e-3)
+    assert user.spent["epsilon"] == pytest.approx(1.0, abs=1e-3)
+    assert len(user.says("runs", "--json")) == 1
+
+
+def test_a_downloaded_set_lies_in_the_cache_and_an_imported_one_with_the_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DPMF_DATA")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    npz_folder.save("ml-100k", world(), paths.cache_folder())
+    assert npz_folder.place("ml-100k") == tmp_path / "cache/dpmf/ml-100k.npz"
+    npz_folder.save("ml-100k", replace(world(), public=False), paths.data_folder())
+    shutil.rmtree(tmp_path / "cache")
+    assert not npz_folder.read("ml-100k").public
+    npz_folder.save("ml-100k", world(), paths.cache_folder())  # takes the place of the import
+    assert npz_folder.read("ml-100k").public

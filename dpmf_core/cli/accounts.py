@@ -36,6 +36,11 @@ WITH = (
     help="Refuse whatever would make the total exceed this.",
 )
 @click.option("--delta", type=float, help="Of the budget; 1/(10 n), rounded down, unless given.")
+@click.option(
+    "--allow-unprotected",
+    is_flag=True,
+    help="With --budget: also draw what has no epsilon for a row of the data.",
+)
 @click.option("--no-budget", is_flag=True, help="Take the budget away.")
 @click.option(
     "--forget", is_flag=True, help="Remove the account. What was released stays released."
@@ -46,6 +51,7 @@ def total_spent(
     data: str,
     budget: float | None,
     delta: float | None,
+    allow_unprotected: bool,
     no_budget: bool,
     forget: bool,
     as_json: bool,
@@ -59,9 +65,12 @@ def total_spent(
             f"{data} is public or simulated: nothing that is drawn on it costs anybody privacy, and"
             " no account is kept."
         )
-    if (budget is not None) + no_budget + forget > 1 or (delta is not None and budget is None):
+    if (budget is not None) + no_budget + forget > 1 or (
+        budget is None and (delta is not None or allow_unprotected)
+    ):
         raise BadInput(
-            "Say one thing: --budget EPSILON (with --delta D), or --no-budget, or --forget."
+            "Give one of --budget EPSILON (with --delta D, --allow-unprotected), --no-budget and"
+            " --forget."
         )
     if budget is not None:
         account.set_budget(
@@ -71,6 +80,7 @@ def total_spent(
                 if delta is None
                 else delta
             ),
+            allow_unprotected=allow_unprotected,
         )
     elif no_budget:
         account.set_budget(None)
@@ -97,8 +107,11 @@ def figure(account: Account) -> str:
             f" {neighbours(total.unit, total.relation)}, {total.rule}"
         )
     limit = f" of {budget.epsilon:.2f}" if budget else ""
+    n = total.n_uncovered
+    more = f" Drawn without a guarantee as well: {n:,}." if n else ""
     return (
         f"Drawn from these data so far: epsilon = {epsilon_text(total.epsilon)}{limit} ({terms})."
+        + more
     )
 
 

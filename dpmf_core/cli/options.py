@@ -24,7 +24,7 @@ from dpmf_core.errors import BadInput, closest
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.privacy.formatting import delta_text
-from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.runs.specification import DataSpec, RunSpec, refuse_budget
 
 Command = Callable[..., Any]
 Parameters = dict[str, Any]
@@ -192,9 +192,13 @@ def spec_parts(options: Parameters) -> Parameters:
     }
 
 
-def budget(options: Parameters, epsilon: float | None, n_units: int) -> Parameters | None:
+def budget(
+    options: Parameters, epsilon: float | None, n_units: int, algorithm_ids: Iterable[str]
+) -> Parameters | None:
     """The budget that the options ask for; delta defaults to 1/(10 n) and is then told."""
     delta = options["delta"]
+    asked = {name: options[name] for name in ("delta", "relation", "calibration", "noise")}
+    refuse_budget(algorithm_ids, epsilon=epsilon, **asked)
     if epsilon is None:
         if delta is not None:
             raise BadInput(

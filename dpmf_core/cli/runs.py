@@ -108,7 +108,7 @@ def fit(
             **parts,
             algorithm=algorithm,
             parameters=parameters,
-            budget=budget(options, epsilon, shape_of(parts).n_units),
+            budget=budget(options, epsilon, shape_of(parts).n_units, [algorithm]),
             seed=seed,
             curve_points=curve_points,
         )
@@ -283,7 +283,8 @@ def _points(
     losses = numbers(epsilons, "--epsilons") if epsilons else []
     parts = spec_parts(options)
     shape = shape_of(parts)
-    common = budget(options, losses[0] if losses else None, shape.n_units) or {}
+    ids = [kind.id for kind in kinds]
+    common = budget(options, losses[0] if losses else None, shape.n_units, ids) or {}
     sweep_spec = Sweep.parse(
         **parts,
         methods=methods,

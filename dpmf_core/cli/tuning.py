@@ -117,7 +117,7 @@ def tune(
     if as_json and distribution is None:
         _require_public(parts)
     fixed = typed_parameters(kind, pairs(options["params"], "--param"))
-    total_budget = budget(options, epsilon, shape_of(parts).n_units)
+    total_budget = budget(options, epsilon, shape_of(parts).n_units, [algorithm])
     search = _grid(kind, grids) if grids else _ranges(kind, ranges, parts, fixed, total_budget)
     if line:
         search = {name: _logarithmic(kind, name, values) for name, values in search.items()}

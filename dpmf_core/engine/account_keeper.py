@@ -106,7 +106,8 @@ class AccountKeeper:
     def _settle(self, message: dict[str, Any]) -> None:
         if (entry := self._open.pop(message["entry"], None)) is not None:
             releases = normal_form(event_of_rows(json.loads(message["drawn"])))
-            entry.account.settle(entry.number, entry.charge, releases, message["state"])
+            charge = charge_of_plain(json.loads(message["settled"]))
+            entry.account.settle(entry.number, charge, releases, message["state"])
 
     def _give_up(self, which: Callable[[_Entry], bool], state: State) -> None:
         """Nobody will tell any more what was drawn under these entries: they stay whole."""

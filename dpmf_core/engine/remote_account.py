@@ -76,7 +76,14 @@ class RemoteAccount:
         )
 
     def settle(self, entry: str, charge: Charge, ledger: Ledger, state: State) -> None:
-        self.tell({"entry": entry, "drawn": json.dumps(ledger_rows(ledger)), "state": state})
+        self.tell(
+            {
+                "entry": entry,
+                "drawn": json.dumps(ledger_rows(ledger)),
+                "state": state,
+                "settled": json.dumps(plain_charge(charge)),
+            }
+        )
 
 
 def deliver_answer(entry: str, answer: Answer) -> None:

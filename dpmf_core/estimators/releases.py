@@ -15,6 +15,7 @@ from dpmf_core.privacy import Budget, Guarantee, Noise, NoiseKind, calibrate, no
 from dpmf_core.privacy.accounts import charging
 from dpmf_core.privacy.events import Event
 from dpmf_core.privacy.odometer import Charge
+from dpmf_core.runs.specification import refuse_budget
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
@@ -31,23 +32,15 @@ class ReleasePlan:
     def charge(self, name: str) -> Charge:
         """What the fit of the estimator `name` enters in the account of private data."""
         title = f"{name}, {self.algorithm.title}"
-        ledger, promise = normal_form(self.plan), self.guarantee
-        if self.budget is None:
-            return Charge(title, ledger, promise.status, promise.unit)
-        return Charge(
-            title,
-            ledger,
-            promise.status,
-            promise.unit,
-            self.budget.delta,
-            self.budget.relation,
-        )
+        return Charge.of(title, self.plan, self.guarantee, self.budget)
 
 
 def prepare(
     method: str, parameters: dict[str, Any], data: Ratings | Samples, budget: Budget | None
 ) -> ReleasePlan:
     """The plan of a method from the public shape of the data. Raises BadInput."""
+    if budget is not None:
+        refuse_budget([method], epsilon=budget.epsilon)
     shape = data.shape
     algorithm = algorithms.build(method, parameters, shape, budget)
     kind = budget.noise if budget else NoiseKind.CONTINUOUS

@@ -7,12 +7,12 @@ from typing import Any
 
 import numba
 
-from dpmf_core.paths import data_folder, usable
+from dpmf_core.paths import cache_folder, usable
 
-# compiled code is kept in the data folder, unless numba's own variable says otherwise: the
+# compiled code is kept in the cache folder, unless numba's own variable says otherwise: the
 # package's folder may not be writable
 os.environ["NUMBA_CACHE_DIR"] = os.environ.get("NUMBA_CACHE_DIR") or str(
-    usable(data_folder() / "compiled")
+    usable(cache_folder() / "compiled")
 )
 numba.core.config.reload_config()  # type: ignore[no-untyped-call]
 

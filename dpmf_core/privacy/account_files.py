@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import create_folder
+from dpmf_core.paths import cache_folder, create_folder, data_folder
 from dpmf_core.privacy import (
     Relation,
     Status,
@@ -38,6 +38,18 @@ TABLES = (
 )
 
 
+# entries that are known stay as they are; a process of an earlier version may add others later
+TAKE_OVER = (
+    "INSERT INTO main.accounts (key, lasting, budget) SELECT key, lasting, budget FROM old.accounts"
+    " WHERE true ON CONFLICT (key) DO UPDATE SET lasting = max(lasting, excluded.lasting),"
+    " budget = coalesce(budget, excluded.budget)",
+    "INSERT INTO main.entries (account, made, state, charge, uid)"
+    " SELECT account, made, state, charge, uid FROM old.entries"
+    " WHERE uid NOT IN (SELECT uid FROM main.entries) ORDER BY id",
+    "DELETE FROM old.entries",
+    "DELETE FROM old.accounts",
+)
+
 NAMED_AT_RANDOM = "lower(hex(randomblob(16)))"
 
 
@@ -46,9 +58,21 @@ def as_text(value: Any) -> None:
         raise ValueError(f"a text is missing where {value!r} stands")
 
 
+def accounts_file() -> Path:
+    """The file of accounts in the data folder, with what an earlier version kept in the cache."""
+    file, old = data_folder() / FILE, cache_folder() / FILE
+    if old != file and old.is_file():
+        with open_file(old):
+            """It has the present layout now."""
+        with open_file(file, old) as db:
+            for statement in TAKE_OVER:
+                db.execute(statement)
+    return file
+
+
 @contextlib.contextmanager
-def open_file(file: Path) -> Iterator[sqlite3.Connection]:
-    """The file under SQLite's write lock, committed in the end.
+def open_file(file: Path, old: Path | None = None) -> Iterator[sqlite3.Connection]:
+    """The file under SQLite's write lock, committed in the end. old: attached under that name.
 
     Raises BadInput where it cannot be opened or written.
     """
@@ -58,6 +82,8 @@ def open_file(file: Path) -> Iterator[sqlite3.Connection]:
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
         with contextlib.closing(sqlite3.connect(file, timeout=30.0, isolation_level=None)) as db:
             db.execute("PRAGMA secure_delete = ON")
+            if old is not None:
+                db.execute("ATTACH ? AS old", (str(old),))
             db.execute("BEGIN IMMEDIATE")
             _with_tables(db, file)
             yield db

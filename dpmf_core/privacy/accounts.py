@@ -24,10 +24,9 @@ from pydantic import ValidationError
 
 from dpmf_core.errors import BadInput, Cancelled, explain
 from dpmf_core.html_text import table, text
-from dpmf_core.paths import data_folder
 from dpmf_core.privacy import (
-    Budget,
     Event,
+    Guarantee,
     Ledger,
     Noise,
     Relation,
@@ -37,12 +36,13 @@ from dpmf_core.privacy import (
 )
 from dpmf_core.privacy.account_backup import _remove
 from dpmf_core.privacy.account_files import (
-    FILE,
     NAMED_AT_RANDOM,
+    accounts_file,
     charge_of_plain,
     open_file,
     plain_charge,
 )
+from dpmf_core.privacy.budget import AccountBudget
 from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
 from dpmf_core.privacy.odometer import (
     Charge,
@@ -76,8 +76,11 @@ class NoisePermit:
     """Leave to draw noise: what it may cost was charged before, or the data are public. The only
     way to a `Noise`.
 
-    private: the noise comes from a secret stream, whatever seed is given.
+    private: the noise comes from a secret stream, whatever seed is given. guarantee: of the work,
+    once it is known; the account then takes its status from it.
     """
+
+    guarantee: Guarantee | None = None
 
     def __init__(self, private: bool) -> None:
         self._private, self._noises = private, list[Noise]()
@@ -122,7 +125,7 @@ def _reserve(keeper: Keeper, charge: Charge) -> Iterator[NoisePermit]:
         raise
     finally:
         with contextlib.suppress(BadInput):  # what was entered stays, which is never too little
-            keeper.settle(entry, charge, permit.ledger, state)
+            keeper.settle(entry, charge.under(permit.guarantee), permit.ledger, state)
 
 
 # by an account's name, who keeps it for the work of this process, within `kept_elsewhere`
@@ -170,16 +173,16 @@ class Account:
         )
 
     @property
-    def budget(self) -> Budget | None:
+    def budget(self) -> AccountBudget | None:
         """What may be drawn in all, where that was set."""
         if not self.file.exists():
             return None
         with open_file(self.file) as db:
             return self._budget(db)
 
-    def _budget(self, db: sqlite3.Connection) -> Budget | None:
+    def _budget(self, db: sqlite3.Connection) -> AccountBudget | None:
         row = db.execute("SELECT budget FROM accounts WHERE key = ?", (self.key,)).fetchone()
-        return Budget.model_validate_json(row[0]) if row and row[0] else None
+        return AccountBudget.model_validate_json(row[0]) if row and row[0] else None
 
     @property
     def total(self) -> Total:
@@ -263,21 +266,37 @@ class Account:
         epsilon: float | None,
         delta: float | None = None,
         relation: Relation | str = Relation.ADD_REMOVE,
+        *,
+        allow_unprotected: bool = False,
     ) -> None:
-        """What may be drawn from now on, with all that was drawn before; None takes the budget
-        away.
+        """Limit what may be drawn in all, with what was drawn before.
 
-        Raises BadInput on a budget that cannot be, that what was drawn exceeds, or that does not
-        cover it.
+        Parameters
+        ----------
+        epsilon
+            None takes the budget away.
+        delta, relation
+            Of the budget.
+        allow_unprotected
+            Whether work that has no epsilon for a row of the data is allowed; it is refused
+            otherwise.
+
+        Raises
+        ------
+        BadInput
+            On a budget that cannot be, that what was drawn exceeds, or that does not cover it.
         """
         budget = None
         if epsilon is not None:
             try:
-                budget = Budget.model_validate(
-                    {"epsilon": epsilon, "delta": delta, "relation": relation}
+                budget = AccountBudget(
+                    epsilon=epsilon,
+                    delta=delta,
+                    relation=relation,
+                    allow_unprotected=allow_unprotected,
                 )
             except ValidationError as error:
-                schema = Budget.model_json_schema()["properties"]
+                schema = AccountBudget.model_json_schema()["properties"]
                 raise explain(error, "the budget", schema) from None
         with open_file(self.file) as db:
             if budget is not None:
@@ -326,7 +345,7 @@ def account_of(
     return (
         Account(Path(ledger).expanduser())
         if ledger is not None
-        else Account(data_folder() / FILE, data.account, lasting)
+        else Account(accounts_file(), data.account, lasting)
     )
 
 
@@ -350,7 +369,7 @@ def sweep(uploads: Callable[[], Collection[str]]) -> None:
     not, asked for while nobody can charge an account, so that one which has just come keeps its
     own.
     """
-    file = data_folder() / FILE
+    file = accounts_file()
     if file.exists():
         with open_file(file) as db:
             present = uploads()

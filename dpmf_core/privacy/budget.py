@@ -78,6 +78,14 @@ class Budget(BaseModel):
         return gaussian_mu(self.epsilon, self.delta)
 
 
+class AccountBudget(Budget):
+    """What may be drawn from one private data set in all."""
+
+    allow_unprotected: bool = Field(
+        False, description="whether work that has no epsilon for a row of the data is allowed"
+    )
+
+
 def default_delta(n_users: int) -> float:
     """1 / (10 n), rounded down to one digit."""
     exponent = math.floor(math.log10(1 / (10 * n_users)) + 1e-9)

@@ -13,12 +13,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as changed
+from typing import Protocol, Self
 
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.accounting import failure, rule_of
-from dpmf_core.privacy.budget import Budget
-from dpmf_core.privacy.events import Ledger, Repeat, normal_form, sequence
+from dpmf_core.privacy.budget import AccountBudget, Budget
+from dpmf_core.privacy.events import Event, Ledger, Repeat, normal_form, sequence
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.guarantee import PERSON, VALUE, Status
@@ -27,6 +28,16 @@ from dpmf_core.privacy.mechanisms import Gaussian, Mechanism, Relation, Unsuppor
 ROUNDING = 1e-12  # relative, of a sum of squares
 # what protects less than a row of the data has no epsilon for the row
 SMALLER_UNITS = (VALUE, "rating")
+
+
+class HasStatus(Protocol):
+    """A guarantee, or the record of one."""
+
+    @property
+    def status(self) -> Status: ...
+
+    @property
+    def unit(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,27 @@ class Charge:
     delta: float | None = None
     relation: Relation = Relation.ADD_REMOVE
     price: tuple[float, float] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        event: Event,
+        guarantee: HasStatus,
+        budget: Budget | None,
+        price: tuple[float, float] | None = None,
+    ) -> Self:
+        """The charge of an event under the guarantee that its card shows."""
+        charge = cls(title, normal_form(event), guarantee.status, guarantee.unit, price=price)
+        if budget is None:
+            return charge
+        return changed(charge, delta=budget.delta, relation=budget.relation)
+
+    def under(self, guarantee: HasStatus | None) -> Self:
+        """The same charge under the guarantee that the finished work has."""
+        if guarantee is None:
+            return self
+        return changed(self, status=guarantee.status, unit=guarantee.unit)
 
     @property
     def covered(self) -> bool:
@@ -221,10 +253,12 @@ def _total_square(charges: Iterable[Charge], relation: Relation) -> float:
     return square
 
 
-def check(before: Sequence[Charge], request: Sequence[Charge], budget: Budget) -> None:
-    """Raises BadInput, in words, where what was drawn and what is asked for would exceed the
-    budget together.
+def check(before: Sequence[Charge], request: Sequence[Charge], budget: AccountBudget) -> None:
+    """Raise BadInput where what was drawn and what is asked for would exceed the budget together,
+    and where what is asked for has no epsilon and the budget does not allow that.
     """
+    if not budget.allow_unprotected:
+        _require_covered(request)
     together = _in_one_unit([*before, *request])
     spent_square, more = (
         _total_square(charges, budget.relation)
@@ -247,6 +281,16 @@ def check(before: Sequence[Charge], request: Sequence[Charge], budget: Budget) -
             else "Nothing is left of it."
         )
     )
+
+
+def _require_covered(request: Iterable[Charge]) -> None:
+    uncovered = next((charge for charge in request if not charge.covered), None)
+    if uncovered is not None:
+        raise BadInput(
+            f"{uncovered.title} has no epsilon for a row of these data, so their budget cannot"
+            " limit it. Nothing was drawn. To allow it, set the budget with --allow-unprotected"
+            " (in Python: allow_unprotected=True)."
+        )
 
 
 # ---- what it is made of --------------------------------------------------------------------------

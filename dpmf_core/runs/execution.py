@@ -169,6 +169,8 @@ def run(
         data, first, released_shape = _in_released_shape(spec, original_data, leave)
         judge = _judge(spec, data, input_data is not None or spec.data.releases_shape)
         ready = prepared_for(spec, data)
+        if paid is None:
+            leave.guarantee = ready.guarantee
         streams = seeds(spec.seed)
         noise = leave.noise(ready.rest, streams.privacy, kernels.usable_threads())
         watcher = _Watcher(judge, ready.algorithm.n_steps, spec.curve_points, report, stopped)

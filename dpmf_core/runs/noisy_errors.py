@@ -19,7 +19,7 @@ from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.by_parts import split_part
-from dpmf_core.privacy import Event, Noise, Relation, normal_form
+from dpmf_core.privacy import Event, Noise, Relation
 from dpmf_core.privacy.accounts import charging
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.gaussian import gaussian_mu
@@ -172,25 +172,8 @@ def event(run: Run, epsilon: float) -> Event:
 
 def charge(run: Run, epsilon: float) -> Charge:
     """What the release of its error enters in the account."""
-    budget, promise = run.spec.budget, run.record.guarantee
-    entry = Charge(
-        f"error of {run.record.title}",
-        normal_form(event(run, epsilon)),
-        promise.status,
-        promise.unit,
-    )
-    return (
-        entry
-        if budget is None
-        else Charge(
-            entry.title,
-            entry.ledger,
-            entry.status,
-            entry.unit,
-            budget.delta,
-            Relation(budget.relation),
-        )
-    )
+    title = f"error of {run.record.title}"
+    return Charge.of(title, event(run, epsilon), run.record.guarantee, run.spec.budget)
 
 
 def release(

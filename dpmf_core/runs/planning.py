@@ -15,13 +15,12 @@ from dpmf_core.privacy import (
     Budget,
     Gaussian,
     Guarantee,
-    Status,
     calibrate,
     normal_form,
     sequence,
 )
 from dpmf_core.privacy.budget import Calibration, NoiseKind
-from dpmf_core.privacy.events import Event
+from dpmf_core.privacy.events import Event, Ledger
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs import partition_selection
 from dpmf_core.runs.specification import DataSpec, RunSpec
@@ -88,16 +87,27 @@ def prepare_for_shape(
         raise BadInput(
             f"{algorithm.title} is private, so it needs a budget: give an epsilon and a delta."
         )
-    released_facts = _released_facts(spec.data) if normal_form(first) else set()
-    guarantee = algorithm.guarantee_of_run(shape, level).assuming(
-        *(it for it in assumptions if it not in released_facts), *spec.split.assumptions
+    guarantee = _on_data(
+        algorithm.guarantee_of_run(shape, level), spec, normal_form(first), assumptions, unit
     )
     facts = (*guarantee.taken_as_public, *_item_facts(spec.data, shape))
-    guarantee = replace(
-        guarantee, taken_as_public=tuple(it for it in facts if it not in released_facts)
-    )
-    guarantee = guarantee.of(unit) if guarantee.unit == "sample" else guarantee
+    guarantee = replace(guarantee, taken_as_public=facts)
     return PreparedRun(algorithm, level, sequence(first, rest), guarantee, first, rest)
+
+
+def _on_data(
+    guarantee: Guarantee, spec: RunSpec, first: Ledger, assumptions: tuple[str, ...], unit: str
+) -> Guarantee:
+    """An algorithm's guarantee with what the data and their split assume. first: what was released
+    of their shape, which need not be assumed.
+    """
+    released = _released_facts(spec.data) if first else set()
+    guarantee = guarantee.assuming(
+        *(it for it in assumptions if it not in released), *spec.split.assumptions
+    )
+    facts = tuple(it for it in guarantee.taken_as_public if it not in released)
+    guarantee = replace(guarantee, taken_as_public=facts)
+    return guarantee.of(unit) if guarantee.unit == "sample" else guarantee
 
 
 def _item_facts(spec: DataSpec, shape: Any) -> tuple[str, ...]:
@@ -155,12 +165,7 @@ def first_release(spec: RunSpec) -> Event:
     """What a run releases of its data's shape, before its algorithm begins: a function of the
     specification alone. Raises BadInput.
     """
-    canonical = spec.canonical()
-    return _first(
-        spec,
-        canonical.budget,
-        algorithms.build_with_defaults(canonical.algorithm, dict(canonical.parameters)).guarantee(),
-    )
+    return _first(spec, spec.canonical().budget, _with_defaults(spec).guarantee())
 
 
 def charge_before(spec: RunSpec, data: AnyData) -> Charge:
@@ -170,41 +175,35 @@ def charge_before(spec: RunSpec, data: AnyData) -> Charge:
     budget = spec.canonical().budget
     if budget is None or not spec.data.releases_shape:
         return charge_of(spec, prepared_for(spec, data))
-    first, kind = first_release(spec), algorithms.find(spec.algorithm)
+    first = first_release(spec)
     level = calibrate(
         lambda at: sequence(first, Gaussian(at, "everything after the shape", 1.0, 1.0)), budget
     )
-    ledger = normal_form(sequence(first, Gaussian(level, "everything after the shape", 1.0, 1.0)))
-    return Charge(
-        kind.title,
-        ledger,
-        Status.PROVEN,
-        data.privacy_unit if isinstance(data, Samples) else "user",
-        budget.delta,
-        budget.relation,
+    algorithm = _with_defaults(spec)
+    everything = sequence(first, Gaussian(level, "everything after the shape", 1.0, 1.0))
+    guarantee = _on_data(
+        algorithm.guarantee(), spec, normal_form(first), data.assumptions, _unit(data)
     )
+    return Charge.of(algorithm.title, everything, guarantee, budget)
 
 
 def charge_of(spec: RunSpec, ready: PreparedRun) -> Charge:
     """What a run enters in the account of private data, before it is made."""
-    charge, budget = (
-        Charge(
-            ready.algorithm.title,
-            normal_form(ready.plan),
-            ready.guarantee.status,
-            ready.guarantee.unit,
-        ),
-        spec.canonical().budget,
-    )
-    return (
-        charge if budget is None else replace(charge, delta=budget.delta, relation=budget.relation)
-    )
+    return Charge.of(ready.algorithm.title, ready.plan, ready.guarantee, spec.canonical().budget)
+
+
+def _with_defaults(spec: RunSpec) -> Algorithm:
+    canonical = spec.canonical()
+    return algorithms.build_with_defaults(canonical.algorithm, dict(canonical.parameters))
+
+
+def _unit(data: AnyData) -> str:
+    return data.privacy_unit if isinstance(data, Samples) else "user"
 
 
 def prepared_for(spec: RunSpec, data: AnyData) -> PreparedRun:
     """As `prepare`, for data that are open."""
-    unit = data.privacy_unit if isinstance(data, Samples) else "user"
-    ready = prepare_for_shape(spec, data.shape, data.assumptions, unit)
+    ready = prepare_for_shape(spec, data.shape, data.assumptions, _unit(data))
     if isinstance(data, PartitionedRatings):
         algorithms.require_sums_alone(ready.algorithm, data.name, data.bounds)
     return ready

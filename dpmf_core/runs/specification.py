@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -142,6 +143,26 @@ class RunSpec(BaseModel):
         kind = algorithms.find(self.algorithm)
         private = issubclass(kind, PrivateAlgorithm)
         return self if private else self.model_copy(update={"budget": None})
+
+
+def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
+    """Raise BadInput where options of a budget are given and none of the algorithms has privacy.
+
+    options: by their names; None and the defaults of `Budget` count as not given.
+    """
+    kinds = [algorithms.find(it) for it in algorithm_ids]
+    defaults = Budget.model_fields
+    given = [
+        name
+        for name, value in options.items()
+        if value is not None and (name not in defaults or value != defaults[name].default)
+    ]
+    if given and not any(issubclass(kind, PrivateAlgorithm) for kind in kinds):
+        titles = ", ".join(kind.title for kind in kinds)
+        raise BadInput(
+            f"{titles}: not private, so {given[0]} has no effect on it. Leave {given[0]} out, or"
+            " choose a private method (see `algorithms`)."
+        )
 
 
 def bad_input(error: ValidationError, parts: dict[str, Any]) -> BadInput:

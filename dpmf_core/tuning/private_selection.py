@@ -22,10 +22,12 @@ from dpmf_core.data.catalogue import is_in_parts, is_own
 from dpmf_core.errors import BadInput, Cancelled, explain
 from dpmf_core.evaluation.by_parts import ByParts
 from dpmf_core.privacy import (
+    NOTHING,
     Budget,
     Calibration,
     Event,
     Gaussian,
+    Guarantee,
     NoiseKind,
     Relation,
     sequence,
@@ -39,7 +41,7 @@ from dpmf_core.privacy.selection import number_of_trials, price_of_choosing
 from dpmf_core.runs.data_access import open_anywhere, open_split, parts_of
 from dpmf_core.runs.execution import Progress, Report, ignore, run
 from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_event
-from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.planning import prepare, prepared_for
 from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.seeds import seeds
 from dpmf_core.runs.specification import RunSpec, Value, file_of
@@ -174,19 +176,23 @@ class PrivateSelection(BaseModel, ABC):
         replace_epsilon = (
             self.epsilon if both else self._price(self._trial(2.0), Relation.REPLACE_ONE)
         )
-        promise = self.kinds[0]().guarantee()
         title = f"private selection, {self.kinds[0].title}"
         if len(self.kinds) > 1:
             title = f"private selection among {len(self.kinds)} methods"
-        return Charge(
-            title,
-            (),
-            promise.status,
-            promise.unit,
-            self.budget.delta,
-            self.budget.relation,
-            (self.epsilon, replace_epsilon),
-        )
+        price = (self.epsilon, replace_epsilon)
+        return Charge.of(title, NOTHING, self._guarantee(), self.budget, price)
+
+    def _guarantee(self) -> Guarantee:
+        """Of a trial, with the assumptions of all methods among which trials choose."""
+        data = open_anywhere(self.data)
+        specs = [
+            self.typical
+            if kind.id == self.typical.algorithm
+            else self.typical.on(kind.id, parameters={})
+            for kind in self.kinds
+        ]
+        first, *others = [prepared_for(spec, data).guarantee for spec in specs]
+        return first.assuming(*(it for other in others for it in other.assumptions))
 
     def measure(
         self, report: Report = ignore, stopped: Callable[[], bool] = lambda: False

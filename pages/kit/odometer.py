@@ -277,6 +277,8 @@ def _panel(account: Account, where: str, units: int, goes_on: bool) -> None:
             f"**Drawn from these data so far: ε = {total_text} of {epsilon_text(budget.epsilon)}**"
         )
     st.markdown(linked(headline))
+    if total.n_uncovered:
+        st.caption(f"Drawn without a guarantee as well: {total.n_uncovered:,}.")
     plan = " Of what is running the whole plan counts." if goes_on else ""
     st.caption(terms(total) + plan)
     with st.popover("What it is made of", width="stretch"):
@@ -354,13 +356,18 @@ def _budget(account: Account, where: str, units: int) -> None:
         key=f"{where}.budget.delta",
         format="%.1e",
     )
+    allow_unprotected = st.checkbox(
+        "Also allow methods without a guarantee",
+        budget.allow_unprotected if budget else False,
+        key=f"{where}.budget.unprotected",
+    )
     if st.button(
         "Change the budget" if budget else "Set the budget",
         key=f"{where}.budget.set",
         disabled=epsilon is None,
         width="stretch",
     ):
-        _set(account, epsilon, delta)
+        _set(account, epsilon, delta, allow_unprotected)
     if budget and st.button(
         "take it away".capitalize(), key=f"{where}.budget.none", width="stretch"
     ):
@@ -371,9 +378,14 @@ def _budget(account: Account, where: str, units: int) -> None:
     )
 
 
-def _set(account: Account, epsilon: float | None, delta: float | None) -> None:
+def _set(
+    account: Account,
+    epsilon: float | None,
+    delta: float | None,
+    allow_unprotected: bool = False,
+) -> None:
     try:
-        account.set_budget(epsilon, delta)
+        account.set_budget(epsilon, delta, allow_unprotected=allow_unprotected)
     except BadInput as error:
         safe_text.error(error, "")
     else:

@@ -14,6 +14,7 @@ from scipy.io import savemat
 import dpmf_datasets as datasets
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
+from dpmf_core.paths import data_folder
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_datasets import npz_folder, session_files
@@ -175,7 +176,7 @@ def test_an_upload_keeps_its_people() -> None:
 
 def test_people_stay_where_data_are_kept() -> None:
     some = Samples.of(np.eye(4), unit="image", name="x").of_people(np.array([0, 2, 2, 0]), 5)
-    npz_folder.save("x", some)
+    npz_folder.save("x", some, data_folder())
     back = npz_folder.read("x")
     assert isinstance(back, Samples) and whose(back) == [0, 2, 2, 0] and back.n_people == 5
     assert back.fingerprint == some.fingerprint

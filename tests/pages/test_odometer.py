@@ -167,7 +167,9 @@ def test_a_budget_refuses_in_words(mine: Any) -> None:
     settled(app)
     assert buttons(app)["Other private methods"].disabled
     assert "2.50" in words(app)
-    assert not buttons(app)["Without privacy"].disabled
+    assert buttons(app)["Without privacy"].disabled
+    account.set_budget(2.5, DELTA, allow_unprotected=True)
+    assert not buttons(app.run())["Without privacy"].disabled
     # a page that was drawn before somebody else spent the rest is refused by the account itself
     with pytest.raises(ValueError):
         engine().submit(
@@ -183,9 +185,11 @@ def test_a_budget_refuses_in_words(mine: Any) -> None:
 def test_a_budget_is_set_where_the_figure_stands(mine: Any) -> None:
     app = page_with("accountant/page.py", mine)
     app.number_input(key="sidebar.budget.epsilon").set_value(3.0).run()
+    app.checkbox(key="sidebar.budget.unprotected").check().run()
     next(it for it in app.button if it.key == "sidebar.budget.set").click().run()
     account = account_of(mine.entry.id)
-    assert account is not None and account.budget is not None and account.budget.epsilon == 3.0
+    assert account is not None and account.budget is not None
+    assert account.budget.epsilon == 3.0 and account.budget.allow_unprotected
     assert "of 3.00" in words(app)
 
 

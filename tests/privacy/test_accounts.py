@@ -9,11 +9,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpmf_core
@@ -49,6 +51,11 @@ QUICK = {
 }
 PLAN = sequence(Gaussian(2.0, "a", 1.0), Gaussian(3.0, "b", 1.0))
 CHARGE = Charge("two releases", normal_form(PLAN), Status.PROVEN, delta=1e-5)
+
+FRAME = pd.DataFrame(
+    [(f"p{u}", f"t{i}", 1.0 + (u * i) % 5) for u in range(30) for i in range(12)],
+    columns=["user", "item", "rating"],
+)
 
 
 @pytest.fixture(autouse=True)
@@ -205,7 +212,7 @@ def test_every_filter_of_the_same_data_enters_the_same_account() -> None:
         algorithm = {"algorithm": "spectral"} if "positives_above" in more else {}
         execution.run(spec(data={"id": "own", **more}, **algorithm))
     assert len(account().entries) == 6
-    file = accounts.data_folder() / account_files.FILE
+    file = account_files.accounts_file()
     rows = _rows(file, "SELECT DISTINCT account FROM entries")
     assert rows == [(data_access.open_data(spec().data).account,)]
 
@@ -350,6 +357,116 @@ def test_the_estimator_enters_an_account(tmp_path: Path) -> None:
     entries = Account(tmp_path / "nmf.ledger").entries
     assert [entry.charge.title for entry in entries] == ["PrivateNMF, One-shot NMF"]
     assert not (tmp_path / account_files.FILE).exists()
+
+
+# ---- the status ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A private table: its items are taken as public, which is a condition of each proof."""
+    monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
+    FRAME.to_csv(tmp_path / "c.csv", index=False)
+    return f"{tmp_path / 'c.csv'}?bounds=1,5"
+
+
+def test_the_account_has_the_status_of_the_card(table: str) -> None:
+    """A noisy number of rows alone leaves the condition on items."""
+    data = {"id": table, "row_count": "private"}
+    run = execution.run(spec(data=data, budget={"epsilon": 20.0, "delta": 1e-5}))
+    (entry,) = dpmf_core.account(table).entries
+    assert run.record.guarantee.status is entry.charge.status is Status.CONDITIONAL
+    before = planning.charge_before(run.spec, data_access.open_raw(table))
+    assert before.status is Status.CONDITIONAL
+
+
+def test_a_selection_has_the_status_of_its_trials(table: str) -> None:
+    search = TuneSpec.parse(
+        data={"id": table},
+        algorithm="private-bias",
+        search={"prior_deviation": (0.1, 1.0)},
+        budget={"epsilon": 1.0, "delta": 1e-6},
+    )
+    result = SelectionSpec.parse(search=search, trials=3.0).measure()
+    (entry,) = dpmf_core.account(table).entries
+    assert entry.charge.status is Status.CONDITIONAL
+    assert result.guarantee.startswith(entry.charge.status)
+
+
+# ---- what has no epsilon -------------------------------------------------------------------------
+
+
+def _from_python() -> None:
+    dpmf_core.fit("own", "als", keep=False)
+
+
+def _on_the_command_line() -> None:
+    if main(["fit", "--dataset", "own", "--algorithm", "als"]) == 2:
+        raise BadInput("refused")
+
+
+def _behind_a_page() -> None:
+    execution.run(spec(algorithm="als", budget=None))
+
+
+WAYS = [_from_python, _on_the_command_line, _behind_a_page]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_under_a_budget_a_method_without_privacy_is_refused(way: Callable[[], None]) -> None:
+    account().set_budget(2.0, 1e-5)
+    with pytest.raises(BadInput):
+        way()
+    assert account().entries == ()
+    account().set_budget(2.0, 1e-5, allow_unprotected=True)
+    way()
+    assert [entry.charge.status for entry in account().entries] == [Status.NONE]
+
+
+def test_under_a_budget_an_estimator_without_privacy_is_refused(tmp_path: Path) -> None:
+    ledger = Account(tmp_path / "mine.ledger")
+    ledger.set_budget(2.0, 1e-5)
+    plain = dpmf_core.PlainRecommender(bounds=(1, 5), ledger=str(ledger.file))
+    with pytest.raises(BadInput, match="allow_unprotected"):
+        plain.fit(FRAME)
+    ledger.set_budget(2.0, 1e-5, allow_unprotected=True)
+    assert plain.fit(FRAME).account_.total.n_uncovered == 1
+
+
+def test_the_printed_total_counts_what_has_no_guarantee(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["spent", "own", "--budget", "2", "--allow-unprotected"]) == 0
+    for algorithm in ("als", "ease"):
+        assert main(["fit", "--dataset", "own", "--algorithm", algorithm]) == 0
+    assert capsys.readouterr().err.rstrip().count("without a guarantee as well: 2") == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"epsilon": 2.0},
+        {"delta": 1e-5},
+        {"relation": "replace-one"},
+        {"noise": "discrete"},
+        {"calibration": "source"},
+    ],
+    ids=str,
+)
+def test_a_budget_for_a_method_without_privacy_is_an_error(options: dict[str, Any]) -> None:
+    (name, value), *_ = options.items()
+    with pytest.raises(BadInput, match=name):
+        dpmf_core.fit("small", "als", **options)
+    arguments = ["--dataset", "small", f"--{name}", str(value)]
+    assert main(["fit", "--algorithm", "als", *arguments]) == 2
+    assert main(["tune", "--algorithm", "als", "--vary", "rank", *arguments]) == 2
+
+
+def test_epsilons_for_methods_without_privacy_are_an_error() -> None:
+    with pytest.raises(BadInput, match="epsilons"):
+        dpmf_core.sweep("small", ["als", "ease"], epsilons=[1.0])
+    arguments = ["--dataset", "small", "--algorithms", "als,ease", "--epsilons", "1"]
+    assert main(["sweep", *arguments]) == 2
+    with pytest.raises(BadInput, match="epsilon"):
+        dpmf_core.PrivateNMF(2, method="nmf", public=True).fit(np.ones((9, 4)))
 
 
 # ---- the file ------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from dpmf_core.privacy import (
     normal_form,
     sequence,
 )
+from dpmf_core.privacy.budget import AccountBudget
 from dpmf_core.privacy.events import on_grids
 from dpmf_core.privacy.failing_mechanisms import ThresholdedCounts
 from dpmf_core.privacy.gaussian import gaussian_epsilon
@@ -146,7 +147,7 @@ def test_a_private_selection_is_added_at_its_own_delta() -> None:
 
 # ---- the filter ----------------------------------------------------------------------------------
 
-BUDGET = Budget(epsilon=3.0, delta=DELTA)
+BUDGET = AccountBudget(epsilon=3.0, delta=DELTA)
 
 
 def test_the_filter_is_exact_for_gaussian_noise() -> None:
@@ -185,7 +186,7 @@ def test_the_budgets_relation_decides() -> None:
     one = run(2.0, ledger=((Gaussian(2.0, replace_one_factor=2.0), 1),))
     check([], [one], BUDGET)
     with pytest.raises(BadInput, match="replace-one"):
-        check([], [one], Budget(epsilon=3.0, delta=DELTA, relation=Relation.REPLACE_ONE))
+        check([], [one], AccountBudget(epsilon=3.0, delta=DELTA, relation=Relation.REPLACE_ONE))
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 4.0, 30.0])
@@ -211,14 +212,21 @@ def test_what_the_filter_cannot_cover_is_refused() -> None:
 def test_discrete_noise_enters_a_budget_by_its_continuous_noise() -> None:
     grid = run(2.0, ledger=normal_form(on_grids(Gaussian(4.0))))
     mu = 1.001 / 4.0
-    check([], [grid], Budget(epsilon=gaussian_epsilon(mu, DELTA), delta=DELTA))
+    check([], [grid], AccountBudget(epsilon=gaussian_epsilon(mu, DELTA), delta=DELTA))
     with pytest.raises(BadInput, match="nothing was drawn"):
-        check([], [grid], Budget(epsilon=gaussian_epsilon(1 / 4.0, DELTA), delta=DELTA))
+        check([], [grid], AccountBudget(epsilon=gaussian_epsilon(1 / 4.0, DELTA), delta=DELTA))
 
 
-def test_what_has_no_epsilon_passes_the_filter() -> None:
-    """It bounds what is proved; the rest is said to be outside."""
-    check([run(2.0)], [Charge("ALS"), run(10.0, status=Status.UNPROVEN)], BUDGET)
+@pytest.mark.parametrize(
+    "uncovered",
+    [Charge("ALS"), run(10.0, status=Status.UNPROVEN), run(1.0, unit="rating")],
+    ids=["no privacy", "no proof", "a smaller unit"],
+)
+def test_what_has_no_epsilon_is_refused_under_a_budget(uncovered: Charge) -> None:
+    with pytest.raises(BadInput, match="--allow-unprotected"):
+        check([run(2.0)], [uncovered], BUDGET)
+    check([run(2.0), uncovered], [run(0.5)], BUDGET)  # what was drawn before stays drawn
+    check([run(2.0)], [uncovered], BUDGET.model_copy(update={"allow_unprotected": True}))
 
 
 def test_the_total_says_by_which_rule_it_was_composed() -> None:
@@ -247,10 +255,14 @@ def test_a_row_more_is_another_person_s_data_replaced() -> None:
         independently([2.0 / 1.4, 50.0], DELTA), rel=1e-9
     )
     assert total([person]).epsilon == pytest.approx(independently([2.0], DELTA), rel=1e-9)
-    budget = Budget(epsilon=total([person, row]).epsilon * 1.001, delta=DELTA)
+    budget = AccountBudget(epsilon=total([person, row]).epsilon * 1.001, delta=DELTA)
     check([person], [row], budget)
     with pytest.raises(BadInput, match="nothing was drawn"):
-        check([person], [row], Budget(epsilon=total([person, row]).epsilon * 0.999, delta=DELTA))
+        check(
+            [person],
+            [row],
+            AccountBudget(epsilon=total([person, row]).epsilon * 0.999, delta=DELTA),
+        )
 
 
 def test_failing_releases_beside_too_much_other_noise_are_not_forgotten() -> None:
