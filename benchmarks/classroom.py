@@ -171,9 +171,7 @@ def creation_times() -> dict[str, str]:
         store.close()
 
 
-def start_server(folder: str, port: int, log: Any, processes: int = 1) -> subprocess.Popen[bytes]:
-    alone = ["streamlit", "run", "app.py", "--server.port", str(port)]
-    several = ["dpmf_core", "serve", "--processes", str(processes), "--port", str(port)]
+def start_server(folder: str, port: int, log: Any) -> subprocess.Popen[bytes]:
     env = {
         **os.environ,
         "DPMF_DATA": folder,
@@ -182,7 +180,7 @@ def start_server(folder: str, port: int, log: Any, processes: int = 1) -> subpro
         "DPMF_WARM": "false",  # what is measured is what visitors cost
     }
     child = subprocess.Popen(
-        [sys.executable, "-m", *(several if processes > 1 else alone)],
+        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
         env=env,
         stdout=log,
         stderr=log,
@@ -233,7 +231,6 @@ def main() -> None:
     )
     parser.add_argument("--students", type=int, default=30)
     parser.add_argument("--data", default="cinema-small")
-    parser.add_argument("--processes", type=int, default=1, help="servers, by `serve`")
     parser.add_argument("--browsers", type=int, default=2)
     parser.add_argument(
         "--after", type=float, default=AFTER, help="seconds until memory is looked at again"
@@ -255,7 +252,7 @@ def main() -> None:
         port = free_port()
         base, path = f"http://127.0.0.1:{port}", Path(folder) / "server.log"
         with path.open("wb") as log:
-            child = start_server(folder, port, log, arguments.processes)
+            child = start_server(folder, port, log)
             try:
                 results = lesson(arguments, base, query, child.pid)
             finally:
@@ -264,15 +261,10 @@ def main() -> None:
         text = path.read_text(errors="replace")
     results["exceptions_in_the_log"] = text.count("Traceback") + text.count("Exception")
     results["log_lines"] = len(text.splitlines())
-    save(result_name(arguments.kind, arguments.processes), results)
+    save(f"classroom{'-calm' * arguments.kind}", results)
     print(json.dumps(results, indent=1))
     if results["exceptions_in_the_log"]:
         print(text[-4000:], file=sys.stderr)
-
-
-def result_name(kind: bool, processes: int) -> str:
-    """Of the file in `results` that a class of this kind writes."""
-    return f"classroom{'-calm' * kind}{f'-{processes}' * (processes > 1)}"
 
 
 def answer_figures(

@@ -227,13 +227,10 @@ def search_stopped() -> str:
 
 
 def classroom() -> str:
-    """Answers and memory of a class, with hostile students and without, by one server process and
-    by two.
-    """
+    """Answers and memory of a class, with hostile students and without."""
     classes = {
         "five are hostile": "classroom.json",
         "nobody is": "classroom-calm.json",
-        "nobody is, two server processes": "classroom-calm-2.json",
     }
     rows = []
     for who, name in classes.items():

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +63,6 @@ class Overview:
     lessons: int
     mb_uploads: float
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def overview(engine: Engine, sessions: Sequence[Visit], upload_bytes: int) -> Overview:
     """The server as it is now. upload_bytes: bytes of uploads, in memory and on disk."""
@@ -125,7 +121,7 @@ def stop(engine: Engine, ticket: str) -> str:
     jobs = [job for job in engine.jobs() if ticket and job.ticket.startswith(ticket)]
     if len(jobs) != 1:
         what = f"{len(jobs)} runs in the queue begin" if jobs else "No run in the queue begins"
-        raise BadInput(f"{what} with {ticket!r}. `python -m dpmf_core admin` lists them.")
+        raise BadInput(f"{what} with {ticket!r}. The Operator page lists them.")
     jobs[0].stop()
     return words(jobs[0].spec)
 
@@ -142,16 +138,3 @@ def lasting(seconds: float) -> str:
 
 def presence(away: float | None) -> str:
     return "yes" if away is None else f"gone for {lasting(away)}"
-
-
-def summary(facts: dict[str, Any]) -> str:
-    """The first lines of what an operator sees."""
-    here = sum(visit["away"] is None for visit in facts["sessions"])
-    running = sum(entry["state"] == "running" for entry in facts["queue"])
-    return (
-        f"{here} of {len(facts['sessions'])} sessions are connected; {running} runs are computed"
-        f" and {len(facts['queue']) - running} wait.\nMemory: server {facts['mb_server']:,.0f} MB,"
-        f" {facts['workers']} worker processes {facts['mb_workers']:,.0f} MB.\nStore:"
-        f" {facts['runs']:,} runs, {facts['mb_store']:,.1f} MB, answers of {facts['lessons']:,}"
-        f" lessons; uploads {facts['mb_uploads']:,.1f} MB."
-    )

@@ -28,10 +28,6 @@ PLACES = {
             " algorithm's plan."
         ),
     ),
-    "admin": Place(
-        "dpmf_core.cli.admin:admin",
-        "The servers that run on this data folder: sessions, queue, memory, store.",
-    ),
     "algorithms": Place(
         "dpmf_core.cli.data:algorithms",
         "The algorithms, their sources, guarantees and parameters.",
@@ -90,12 +86,8 @@ PLACES = {
         "dpmf_core.cli.run_store:runs",
         "The finished runs; without a command, a list of them.",
     ),
-    "serve": Place(
-        "dpmf_core.cli.serve:serve",
-        "Serve the dashboard by several processes behind one address, where one is too slow.",
-    ),
     "settings": Place(
-        "dpmf_core.cli.admin:settings",
+        "dpmf_core.cli.settings:settings",
         "Every setting of a server: its value, where that comes from, what it means.",
     ),
     "spent": Place(

@@ -27,6 +27,10 @@ PLACES = {
         "dpmf_core.cli.stored_run:delete",
         "Forget a run.",
     ),
+    "pin": Place(
+        "dpmf_core.cli.stored_run:pin",
+        "Keep a run when older ones go to make room.",
+    ),
     "check": Place(
         "dpmf_core.cli.maintenance:check",
         "Read every stored run; exit code 1 where one is not what was written.",

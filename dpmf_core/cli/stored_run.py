@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
+from dpmf_core.administration import permissions
 from dpmf_core.cli import output
 from dpmf_core.cli.tables import json_option
 from dpmf_core.errors import BadInput
@@ -67,6 +68,19 @@ def delete(key: str, as_json: bool) -> None:
     whole = whole_key(store, key)
     store.delete(whole)
     click.echo(to_json({"deleted": whole}) if as_json else f"Deleted {whole}.")
+
+
+@click.command()
+@click.argument("key")
+@click.option("--off", is_flag=True, help="Let the run go when it is the oldest.")
+@json_option
+def pin(key: str, off: bool, as_json: bool) -> None:
+    """Keep a run when older ones go to make room."""
+    store = Store()
+    whole = whole_key(store, key)
+    permissions.pin(store, whole, not off)
+    text = f"{whole} is {'not pinned any more' if off else 'pinned'}."
+    click.echo(to_json({"key": whole, "pinned": not off}) if as_json else text)
 
 
 @click.command()

@@ -17,7 +17,7 @@ from dpmf_core.engine import workers as worker_code
 from dpmf_core.engine.jobs import Task
 from dpmf_core.engine.lending import Lending
 from dpmf_core.engine.remote_account import Answer, deliver_answer
-from dpmf_core.engine.scheduler_security import PATIENCE, Scheduler
+from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.engine.verification import Expected, Refusal, nobody
 from dpmf_core.runs import data_access
 
@@ -61,7 +61,7 @@ class Cluster:
     @property
     def is_elsewhere(self) -> bool:
         """Whether its workers are somebody else's, with a data folder of their own."""
-        return self._scheduler is not None and not self._scheduler.ours
+        return self._scheduler is not None
 
     @property
     def sends_private_data(self) -> bool:
@@ -122,15 +122,12 @@ class Cluster:
     def _is_running(self) -> bool:
         return self._client is not None and self._client.status == "running"
 
-    def submit(
-        self, work: Any, requirement: Expected, task: Task, *bounds: float, patient: bool = False
-    ) -> Any:
+    def submit(self, work: Any, requirement: Expected, task: Task, *bounds: float) -> Any:
         """The future of a run or measurement that a worker begins, though none that has refused
-        it or refuses everything. bounds: see `workers.verified_work`. patient: of several workers
-        that servers share, one does not take it. Raises NoWorker.
+        it or refuses everything. bounds: see `workers.verified_work`. Raises NoWorker.
         """
         client = self.connect()
-        if self._scheduler is not None and self.is_elsewhere:
+        if self._scheduler is not None:
             must_be_protected(work, self._scheduler)
         loan, lacking, why = (
             self._lending.lent(client, work.data.id)
@@ -142,7 +139,6 @@ class Cluster:
         willing = [it for it in client.nthreads() if it not in refusals] if refusals else []
         if refusals and not willing:
             raise NoWorker(nobody(refusals.values(), why))
-        shared = self._scheduler is not None and self._scheduler.ours
         lent = {} if loan is None else {"data": loan.data, "seal": loan.key}
         return client.submit(
             worker_code.verified_work,
@@ -156,7 +152,6 @@ class Cluster:
             key=f"run-{task.ticket}-{task.attempts}",
             workers=willing or None,
             pure=False,
-            resources={PATIENCE: 1} if patient and shared else None,
         )
 
     def submit_together(

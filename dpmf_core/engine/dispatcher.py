@@ -160,10 +160,10 @@ class Dispatcher:
 
     def _hand_to_worker(self, task: Task) -> None:
         self._connect(task.request_time)
-        bounds, patient = self._bounds(task), self._lanes.is_patient(task)
+        bounds = self._bounds(task)
         requirement = expected(task.spec, task.key, self.cluster.is_elsewhere)
         try:
-            future = self.cluster.submit(task.spec, requirement, task, *bounds, patient=patient)
+            future = self.cluster.submit(task.spec, requirement, task, *bounds)
         except NoWorker as error:
             self._owner.settle(task, error)
             self._land(task)

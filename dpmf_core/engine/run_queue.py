@@ -178,10 +178,6 @@ class Lanes:
         """Of several workers one stays free, for whoever comes next."""
         return self._busy() < max(1, self.count - 1) and self._is_allowed(task, asker)
 
-    def is_patient(self, task: Task) -> bool:
-        """Whether it never has all workers: it is long, or wanted behind everything else."""
-        return bool(task.turn_of) and (task.cost > LONG or _is_idle(task))
-
     def task_of(self, ticket: str) -> Task | None:
         """The task that a worker has under this ticket."""
         return self._handed_tasks.get(ticket)

@@ -30,9 +30,6 @@ NO_HTTP = {  # they have no page, and stop before a worker registers
 }
 # their `dask_setup` is called in each worker process while it starts
 PRELOADS = {"distributed.worker.preload": [__name__, "dpmf_core.engine.workers"]}
-OURS = "DPMF_SCHEDULER_OURS"  # set for several servers on workers that one of us started
-# what all workers but one have: runs that others would wait for long need it
-PATIENCE = "patience"
 VARIABLES = {
     "authority": "DPMF_SCHEDULER_CA",
     "certificate": "DPMF_SCHEDULER_CERT",
@@ -45,14 +42,13 @@ ADDRESS = re.compile(r"(?:(?:tls|tcp|ucx|inproc)://)?\S+:\d+|inproc://\S+")  # D
 @dataclass(frozen=True, repr=False)  # a key is in no message
 class Scheduler:
     """Where a scheduler listens and what a client shows it. authority, certificate, key: PEM
-    text or names of files; "" without TLS. ours: its workers are those of `local_cluster`.
+    text or names of files; "" without TLS.
     """
 
     address: str
     authority: str = ""
     certificate: str = ""
     key: str = ""
-    ours: bool = False
 
     @classmethod
     def from_environment(cls, instead: str | None = None) -> Self | None:
@@ -70,7 +66,6 @@ class Scheduler:
             )
         return cls(
             address,
-            ours=bool(os.environ.get(OURS)),
             **{part: os.environ.get(name, "") for part, name in VARIABLES.items()},
         )
 
@@ -160,7 +155,6 @@ def local_cluster(workers: int, folder: Path, **more: Any) -> tuple[Any, Schedul
         host=HERE,
         security=security,
         local_directory=str(folder),
-        worker_class=_impatient_first(workers),
         **LOOPBACK,
         **more,
     )
@@ -169,23 +163,7 @@ def local_cluster(workers: int, folder: Path, **more: Any) -> tuple[Any, Schedul
         security.tls_ca_file,
         security.tls_client_cert,
         security.tls_client_key,
-        ours=True,
     )
-
-
-def _impatient_first(workers: int) -> Any:
-    """The kind of worker process whose first, of several, takes no long runs. Each server keeps
-    one worker free of its own; where several servers share workers, this keeps one for them all.
-    """
-    import distributed
-
-    class Nanny(distributed.Nanny):
-        def __init__(self, scheduler: str, **options: Any) -> None:
-            if workers == 1 or options.get("name") != 0:
-                options["resources"] = {PATIENCE: 1.0}
-            super().__init__(scheduler, **options)
-
-    return Nanny
 
 
 def threads_cluster(workers: int, folder: Path) -> Any:

@@ -71,9 +71,7 @@ def draw_overview() -> None:
     for run in overview.queue[:MOST_RUNS]:
         line(run, {visit.owner: visit.label for visit in overview.sessions})
     if len(overview.queue) > MOST_RUNS:
-        st.caption(
-            f"And {len(overview.queue) - MOST_RUNS:,} more. `python -m dpmf_core admin` lists all."
-        )
+        st.caption(f"And {len(overview.queue) - MOST_RUNS:,} more.")
     st.header("Sessions", anchor=False)
     rows = [
         {

@@ -148,10 +148,8 @@ def login_described() -> bool:
 
 
 def address() -> str | None:
-    """Where browsers come: to the proxy that `serve` starts, or to this process itself; None:
-    every address.
-    """
-    host: str | None = os.environ.get("DPMF_FRONT") or st.get_option("server.address")
+    """Where browsers, or the proxy, come to this process; None: every address."""
+    host: str | None = st.get_option("server.address")
     return host
 
 

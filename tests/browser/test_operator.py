@@ -1,12 +1,7 @@
 """Two people before the nginx of docs/SERVING.md, one of them the operator: what each sees and may
-do; the command says the same as the page.
+do.
 """
 
-import json
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from tests.browser.conftest import QUIET, ROOT
+from tests.browser.conftest import QUIET
 from tests.browser.provider import Provider
 from tests.browser.test_class_server import NAME, issuer, port
 
@@ -74,20 +69,6 @@ def logged_in(browser: Any, issuer: Provider, person: dict[str, Any], path: str)
     return page
 
 
-def admin(data: Path, *words: str) -> str:
-    environment = {**os.environ, "DPMF_DATA": str(data)}
-    process = subprocess.run(
-        [sys.executable, "-m", "dpmf_core", "admin", *words],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert process.returncode == 0, process.stderr
-    return process.stdout
-
-
 def operators_entry(page: Any) -> Any:
     """The Operator page beside the others of its section, in a tab of its own."""
     tab = page.context.new_page()
@@ -107,39 +88,13 @@ def test_an_operator_sees_and_stops_what_a_student_asked_for(
     teacher.wait_for_selector("h1:has-text('What goes on here')")
     expect(operators_entry(teacher)).to_be_visible()
     expect(teacher.get_by_text(LONG_RUN, exact=True)).to_be_visible()
-    overview = json.loads(admin(tmp_path, "--json"))[0]
-    assert {visit["label"] for visit in overview["sessions"]} == {
-        "student@example.org",
-        "teacher@example.org",
-    }
-    queue_entry = next(it for it in overview["queue"] if it["words"] == LONG_RUN)
-    assert queue_entry["owner"] == next(
-        visit["owner"] for visit in overview["sessions"] if visit["label"] == "student@example.org"
-    )
-    text = admin(tmp_path)
-    assert (
-        "student@example.org" in text
-        and "4 of 4 sessions are connected" in text
-        and "worker processes" in text
-    )
     expect(teacher.get_by_text("student@example.org").first).to_be_visible()
     expect(teacher.get_by_test_id("stDataFrame")).to_be_visible()
 
-    teacher.locator(f".st-key-operator-stop-{queue_entry['ticket']} button").click()
+    line = teacher.get_by_test_id("stHorizontalBlock").filter(has_text=LONG_RUN)
+    line.get_by_role("button", name="Stop").click()
     teacher.get_by_text(f"Stopped {LONG_RUN}.").wait_for()
     student.get_by_text("Cancelled. What had finished is shown").wait_for()
-
-    student.goto(f"https://{NAME}/{LONG}&seed=1")
-    again = LONG_RUN.replace("seed 0", "seed 1")
-    give_up = time.monotonic() + 60
-    while not (
-        queue_entries := [
-            it for it in json.loads(admin(tmp_path, "--json"))[0]["queue"] if it["words"] == again
-        ]
-    ):
-        assert time.monotonic() < give_up, "the long run is not in the queue"
-    assert admin(tmp_path, "stop", queue_entries[0]["ticket"]) == f"Stopped {again}.\n"
-    assert queue_entries[0]["ticket"] not in admin(tmp_path, "--json")
 
 
 @pytest.mark.parametrize("person", LIARS, ids=["by-name", "unverified", "denied"])

@@ -196,7 +196,7 @@ EXPORTS: dict[str, Callable[[Side], Any]] = {
 MACHINE = "says how this machine or its store is, to whoever keeps it"
 NO_PRIVATE_DATA = "reads published and simulated data at most"
 STAYS = {
-    **dict.fromkeys(("admin", "admin pin", "admin stop", "admin unpin", "settings"), MACHINE),
+    **dict.fromkeys(("runs pin", "settings"), MACHINE),
     **dict.fromkeys(("doctor", "workers check"), MACHINE),
     **dict.fromkeys(("runs check", "runs repair", "runs backup", "runs restore"), MACHINE),
     **dict.fromkeys(("account", "algorithms", "fetch", "papers", "warm"), NO_PRIVATE_DATA),

@@ -160,6 +160,8 @@ def test_a_page_that_asks_for_the_rest_itself_waits_for_who_is_asking_for_it() -
     page = threading.Thread(target=lambda: (work.leave_rest(), order.append("page")))
     page.start()
     go_on.set()
+    behind.join()
+    page.join()
     assert order == ["behind", "page"]
     other_work = Runs([], rest)
     other_work.leave_rest()
