@@ -32,23 +32,8 @@ PLACES = {
         "Keep a run when older ones go to make room.",
     ),
     "check": Place(
-        "dpmf_core.cli.maintenance:check",
+        "dpmf_core.cli.stored_run:check",
         "Read every stored run; exit code 1 where one is not what was written.",
-    ),
-    "repair": Place(
-        "dpmf_core.cli.maintenance:repair",
-        "Build a damaged index again and move runs that cannot be read aside.",
-    ),
-    "backup": Place(
-        "dpmf_core.cli.maintenance:backup",
-        (
-            "Write runs, answers of classes, journals of searches and accounts of private"
-            " data to a FILE."
-        ),
-    ),
-    "restore": Place(
-        "dpmf_core.cli.maintenance:restore",
-        "Add what a backup FILE holds and this data folder lacks.",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""`runs show`, `export`, `lists` and `delete`: one stored run."""
+"""`runs show`, `export`, `lists`, `delete`, `pin` and `check`: stored runs."""
 
 import sys
 from pathlib import Path
@@ -14,6 +14,8 @@ from dpmf_core.runs import notebooks
 from dpmf_core.runs.lists import write_lists
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import Store, to_json
+
+FAULTY = 1  # exit code of a check that found something
 
 
 def whole_key(store: Store, start: str) -> str:
@@ -104,3 +106,27 @@ def lists(key: str, file: Path, top: int, as_json: bool) -> None:
     # how many rows there are follows from how many items each person has rated
     facts = {"file": str(file), "rows": rows} if run.record.public else {"file": file.name}
     click.echo(to_json(facts) if as_json else f"{rows:,} rows in {file}.")
+
+
+@click.command()
+@json_option
+@click.pass_context
+def check(context: click.Context, as_json: bool) -> None:
+    """Read every stored run; exit code 1 where one is not what was written."""
+    store = Store()
+    problems, number, aside = store.check(), len(store.run_keys()), store.aside()
+    if as_json:
+        click.echo(
+            to_json({"runs": number, "problems": problems, "aside": [str(path) for path in aside]})
+        )
+    else:
+        whole = "The store is whole." if not problems else f"Problems: {len(problems)}."
+        click.echo("\n".join([f"{number:,} runs in {store.folder}.", *problems, whole]))
+        if aside:
+            click.echo(
+                f"Files that could not be read, in {aside[0].parent}: {len(aside)}. Delete what"
+                " lies there when nothing is missing."
+            )
+    store.close()
+    if problems:
+        context.exit(FAULTY)

@@ -33,7 +33,7 @@ TABLES = (
     made TEXT NOT NULL,
     state TEXT NOT NULL,
     charge TEXT NOT NULL,       -- JSON
-    uid TEXT                    -- random, the same in every copy
+    uid TEXT                    -- random
 )""",
 )
 

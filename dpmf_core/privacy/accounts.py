@@ -34,7 +34,6 @@ from dpmf_core.privacy import (
     normal_form,
     sequence,
 )
-from dpmf_core.privacy.account_backup import _remove
 from dpmf_core.privacy.account_files import (
     NAMED_AT_RANDOM,
     accounts_file,
@@ -375,3 +374,9 @@ def sweep(uploads: Callable[[], Collection[str]]) -> None:
             present = uploads()
             keys = [key for (key,) in db.execute("SELECT key FROM accounts WHERE NOT lasting")]
             _remove(db, [key for key in keys if key not in present])
+
+
+def _remove(db: sqlite3.Connection, keys: list[str]) -> None:
+    for key in keys:
+        db.execute("DELETE FROM entries WHERE account = ?", (key,))
+        db.execute("DELETE FROM accounts WHERE key = ?", (key,))

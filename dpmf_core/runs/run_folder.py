@@ -38,7 +38,7 @@ TABLES = (
     "CREATE TABLE IF NOT EXISTS doomed (artefact TEXT PRIMARY KEY NOT NULL)",
 )
 INDEX = "index.sqlite"
-REPAIR = "`python -m dpmf_core runs repair`"
+REBUILD = f"Stop the servers and delete {INDEX}*: it is built again from the runs' files."
 
 
 class RunFolder:
@@ -67,8 +67,8 @@ class RunFolder:
     def _cannot_open(self, error: Exception) -> BadInput:
         return BadInput(
             f"The run store in {self.folder} cannot be opened ({error}). "
-            f"Where its index is damaged, {REPAIR} builds it again from the runs' files. "
-            "Repair or move that folder, or set DPMF_DATA to another."
+            f"Where its index is damaged: {REBUILD} Otherwise repair or move that folder, or set"
+            " DPMF_DATA to another."
         )
 
     def close(self) -> None:
@@ -273,7 +273,7 @@ class RunFolder:
             except sqlite3.Error as error:
                 raise BadInput(
                     f"The index of the run store in {self.folder} cannot be read ({error})."
-                    f" {REPAIR} builds it again."
+                    f" {REBUILD}"
                 ) from error
 
     def _path(self, artefact: Any) -> Path:

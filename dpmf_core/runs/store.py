@@ -16,7 +16,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.paths import data_folder, usable
 from dpmf_core.runs import artefacts
 from dpmf_core.runs.artefacts import SUMMARY, Label, StoredRun, Unreadable, summarise, to_json
-from dpmf_core.runs.run_folder import REPAIR, SCHEMA, RunFolder
+from dpmf_core.runs.run_folder import REBUILD, SCHEMA, RunFolder
 
 if TYPE_CHECKING:
     from dpmf_core.runs.record import Run, RunRecord
@@ -31,8 +31,7 @@ class DamagedRun(BadInput):
 
     def __init__(self, key: str, reason: str) -> None:
         super().__init__(
-            f"The stored run {key} cannot be used: {reason}. Delete it and run it again; {REPAIR}"
-            " moves all such runs aside."
+            f"The stored run {key} cannot be used: {reason}. Delete it and run it again."
         )
         self.reason = reason
 
@@ -287,46 +286,8 @@ class Store(RunFolder):
                 problems.append(str(error))
             else:
                 if stored_run is not None and summary != _description(stored_run):
-                    problems.append(
-                        f"The index describes the stored run {key} wrongly. {REPAIR} describes it"
-                        " again."
-                    )
+                    problems.append(f"The index describes the stored run {key} wrongly. {REBUILD}")
         return problems
-
-    def repair(self) -> list[str]:
-        """Move runs that cannot be read aside, describe wrongly described ones again.
-
-        Returns what was done, in sentences. Raises BadInput where the disk refuses.
-        """
-        sentences = []
-        for key in self.run_keys():
-            with self._changing() as db:
-                sentences += self._repair_run(db, key)
-        return sentences
-
-    def _repair_run(self, db: sqlite3.Connection, key: str) -> list[str]:
-        select = "SELECT artefact, summary FROM stored WHERE key = ?"
-        row = db.execute(select, (key,)).fetchone()
-        try:
-            stored_run = self.stored_run(key)
-        except DamagedRun as error:
-            return [self._given_up(db, key, row[0], error)]
-        if stored_run is None or row[1] == _description(stored_run):
-            return []
-        db.execute("UPDATE stored SET summary = ? WHERE key = ?", (_description(stored_run), key))
-        return [f"The stored run {key} is described again, from its file."]
-
-    def _given_up(self, db: sqlite3.Connection, key: str, artefact: Any, error: DamagedRun) -> str:
-        cause = error.__cause__
-        if isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError):
-            return f"The stored run {key} cannot be read for now ({cause}); it was left as it is."
-        with contextlib.suppress(Unreadable):
-            self._set_aside(self._path(artefact))
-        db.execute("DELETE FROM stored WHERE key = ?", (key,))
-        return (
-            f"The stored run {key} could not be read ({error.reason}) and is no longer in the"
-            f" store; what is left of it lies in {self._aside}."
-        )
 
 
 def _now() -> str:

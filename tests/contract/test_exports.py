@@ -198,7 +198,7 @@ NO_PRIVATE_DATA = "reads published and simulated data at most"
 STAYS = {
     **dict.fromkeys(("runs pin", "settings"), MACHINE),
     **dict.fromkeys(("doctor", "workers check"), MACHINE),
-    **dict.fromkeys(("runs check", "runs repair", "runs backup", "runs restore"), MACHINE),
+    **dict.fromkeys(("runs check",), MACHINE),
     **dict.fromkeys(("account", "algorithms", "fetch", "papers", "warm"), NO_PRIVATE_DATA),
     **dict.fromkeys(("papers run", "papers run --out"), NO_PRIVATE_DATA),
     "audit --out": "its table is of simulated data",

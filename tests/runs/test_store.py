@@ -16,7 +16,6 @@ import pytest
 
 from dpmf_core.errors import BadInput
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.repair import repair_store
 from dpmf_core.runs.store import DamagedRun, Store, summarise, to_json
 from tests.support.records import altered
 
@@ -326,9 +325,12 @@ def test_a_row_that_cannot_be_read_is_read_from_its_file(tmp_path: Path, harm: s
         db.execute(harm)
     assert store.rows() == before and store.get("b") is not None and len(store.sizes()) == 3
     (problem,) = store.check()
-    assert "run b " in problem and "runs repair" in problem
-    (sentence,) = store.repair()
-    assert "run b " in sentence and store.check() == [] and store.rows() == before
+    assert "run b " in problem and "index.sqlite" in problem
+    store.close()
+    for path in tmp_path.glob("index.sqlite*"):
+        path.unlink()
+    again = Store(tmp_path)
+    assert again.check() == [] and sorted(again.run_keys()) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -350,19 +352,9 @@ def test_a_row_that_names_no_file_hides_no_other(tmp_path: Path, artefact: str) 
     assert again.check() == [] and len(again.rows()) == 3
 
 
-def test_repair_moves_damaged_runs_aside_and_keeps_the_others(tmp_path: Path) -> None:
-    store = three(tmp_path)
-    (size, damaged_path), *_ = sorted((path.stat().st_size, path) for path in artefacts(store))
-    tamper(damaged_path)
-    (sentence,) = store.repair()
-    assert "not those that were written" in sentence and str(tmp_path / "aside") in sentence
-    assert store.check() == [] and len(store.run_keys()) == 2 and store.repair() == []
-    assert [path.name for path in store.aside()] == [damaged_path.name] and store.aside()[
-        0
-    ].stat().st_size == size
-
-
-def test_a_malformed_index_is_a_sentence_and_repair_builds_it_again(tmp_path: Path) -> None:
+def test_a_malformed_index_is_an_error_and_is_built_again_once_it_is_deleted(
+    tmp_path: Path,
+) -> None:
     store = three(tmp_path)
     before = store.rows()
     store.close()
@@ -371,14 +363,13 @@ def test_a_malformed_index_is_a_sentence_and_repair_builds_it_again(tmp_path: Pa
     for start in range(4096, len(content)):
         content[start] ^= 0x5A
     lose_index(tmp_path, bytes(content))
-    with pytest.raises(BadInput, match="runs repair"):
+    with pytest.raises(BadInput, match=r"delete index\.sqlite"):
         Store(tmp_path)
     assert len(list((tmp_path / "artefacts").iterdir())) == 3
-    sentence, *_ = repair_store(tmp_path)
-    assert "index" in sentence
+    for path in tmp_path.glob("index.sqlite*"):
+        path.unlink()
     again = Store(tmp_path)
     assert again.rows() == before and again.check() == []
-    assert [path.name.split(".")[0] for path in again.aside()] == ["index"]
 
 
 # ---- older layouts -------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from typing import Any
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy import account_files
 from dpmf_core.privacy.accounts import Account
-from dpmf_core.runs import backup, repair
 from dpmf_core.runs.store import Store
 from tests.privacy.test_accounts import CHARGE
 from tests.runs.test_store import as_version_2, small_run
@@ -85,23 +84,8 @@ def without_index(folder: Path) -> None:
     (folder / RUNS / "index.sqlite").touch()
 
 
-def malformed_index(folder: Path) -> None:
-    without_index(folder)
-    (folder / RUNS / "index.sqlite").write_bytes(b"no database, but long enough" * 200)
-
-
 def older(folder: Path) -> None:
     as_version_2(folder / RUNS, {"a": small_run("a", fill=1.0), "bb": small_run("bb", fill=1.0)})
-
-
-def backed_up(folder: Path) -> None:
-    """A backup of two runs beside a store that holds another."""
-    two(folder)
-    backup.back_up(folder / "whole.zip")
-    shutil.rmtree(folder / RUNS)
-    store = Store(folder / RUNS)
-    store.put(small_run("c", fill=3.0))
-    store.close()
 
 
 def open_store(folder: Path) -> None:
@@ -122,18 +106,7 @@ OPERATIONS = {
     "open": Operation(two, open_store, TWO, TWO, opens=True),
     "sweep": Operation(left_over, open_store, TWO_AND_C, TWO_AND_C, opens=True),
     "rebuild": Operation(without_index, open_store, TWO, TWO, opens=True),
-    "repair": Operation(
-        malformed_index, lambda at: repair.repair_store(at / RUNS), TWO, TWO, opens=True
-    ),
     "migration": Operation(older, open_store, OLDER, OLDER, opens=True),
-    "backup": Operation(two, lambda at: backup.back_up(at / "new.zip"), TWO, TWO, opens=True),
-    "restore": Operation(
-        backed_up,
-        lambda at: backup.restore(at / "whole.zip"),
-        {"c": (3.0, "")},
-        TWO_AND_C,
-        opens=True,
-    ),
 }
 
 
@@ -174,15 +147,13 @@ def attempt_with_fault(
     if isinstance(target, Store):
         target.put(small_run("later", fill=9.0))
         target.close()
-    elif operation.prepare is not malformed_index:
+    else:
         open_store(folder)
     return status
 
 
 def check_store(operation: Operation, folder: Path, status: int) -> int:
     """What a fresh process finds; raises AssertionError where it is wrong."""
-    if operation.prepare is malformed_index:
-        repair.repair_store(folder / RUNS)  # as after a repair that was cut
     store = Store(folder / RUNS)
     assert (problems := store.check()) == [], problems
     aside = [path.name for path in store.aside() if not path.name.startswith("index.")]
@@ -197,9 +168,6 @@ def check_store(operation: Operation, folder: Path, status: int) -> int:
     state.pop("later", None)
     fitting = [operation.after] if status == SUCCESS else _between(operation)
     assert state in fitting, f"status {status}: {state}"
-    if (new := folder / "new.zip").exists():
-        backup.restore(new)  # raises where it is not whole
-    assert status != SUCCESS or operation is not OPERATIONS["backup"] or new.exists()
     return SUCCESS
 
 
