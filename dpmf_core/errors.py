@@ -16,6 +16,10 @@ class BadInput(ValueError):
     """Something a person gave cannot be used; the message says what to do. Exit code 2."""
 
 
+class HoldsPrivateRatings(UserWarning):
+    """What is pickled holds the private ratings that it was trained on."""
+
+
 class Cancelled(Exception):
     """A run was stopped between two steps; it leaves nothing behind and carries no epsilon."""
 

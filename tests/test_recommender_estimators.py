@@ -2,6 +2,8 @@
 
 import math
 import pickle
+import warnings
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -9,19 +11,36 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
-from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    RandomizedSearchCV,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import estimator_checks
 
-from dpmf_core import PlainRecommender, PrivateRecommender, RatingFolds, load, privacy_price
+from dpmf_core import (
+    PlainRecommender,
+    PrivateNMF,
+    PrivateRecommender,
+    RatingFolds,
+    account,
+    load,
+    privacy_price,
+)
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
-from dpmf_core.privacy.accounts import Account
+from dpmf_core.errors import BadInput, HoldsPrivateRatings
+from dpmf_core.estimators.releases import PROCESS_ACCOUNT
+from dpmf_core.privacy.accounts import LEDGER, Account
 from tests.privacy.test_odometer import independently
 
 BOUNDS = (0.5, 5)
@@ -240,6 +259,145 @@ def test_a_budget_stops_a_search_before_it_draws(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="The budget of these data"):
         cross_validate(one, X, Y, cv=RatingFolds(5), error_score="raise")
     assert 1 < Account(ledger).total.epsilon <= 2.0
+
+
+# ---- one account for what a process fits ---------------------------------------------------------
+
+
+@pytest.fixture
+def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Accounts lie in an empty data folder, and no ledger is named."""
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    monkeypatch.delenv(LEDGER)
+
+
+def delta_of(mu: float, epsilon: float) -> float:
+    """Balle & Wang 2018, theorem 8, of a Gaussian release of noise 1 / mu."""
+    more = norm.logcdf(-mu / 2 - epsilon / mu) + epsilon
+    return float(norm.cdf(mu / 2 - epsilon / mu) - np.exp(more))
+
+
+def composed(epsilons: list[float], delta: float) -> float:
+    """Epsilon of Gaussian releases together, each of its epsilon at this delta."""
+    mus = [brentq(lambda mu, e=e: delta_of(mu, e) - delta, 1e-3, 50) for e in epsilons]
+    mu = math.sqrt(sum(it**2 for it in mus))
+    return float(brentq(lambda epsilon: delta_of(mu, epsilon) - delta, 0, 200))
+
+
+def own(epsilon: float = 1.0, **parameters: Any) -> PrivateRecommender:
+    return private(epsilon=epsilon, delta=1e-6, public=False, **parameters)
+
+
+FEW = FRAME[FRAME.user < 200]
+
+
+@pytest.mark.usefixtures("own_folder")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_grid_search_shows_what_all_its_fits_compose_to(jobs: int) -> None:
+    """Folds of one frame are the same people, in whichever process they are fitted."""
+    grid = {"parameters": [{"rank": 2}, {"rank": 3}]}
+    search = GridSearchCV(own(), grid, cv=KFold(3, shuffle=True, random_state=0), n_jobs=jobs)
+    shown = search.fit(FEW).best_estimator_.account_
+    assert sum(line.times for line in shown.lines) == 7
+    assert shown.total.epsilon == pytest.approx(composed([1.0] * 7, 1e-6), rel=1e-6)
+    assert account(FEW, bounds=BOUNDS).total == shown.total
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_whatever_a_process_fits_composes_unless_a_ledger_is_named(tmp_path: Path) -> None:
+    line = make_pipeline(FunctionTransformer(lambda it: it), own(2.0))
+    cross_val_score(line, FEW[["user", "item"]], FEW["rating"], cv=4)
+    last = clone(own(0.5)).fit(FEW.iloc[::2])
+    parts = PrivateNMF(2, epsilon=1.0, delta=1e-6).fit(np.random.default_rng(0).random((40, 12)))
+    expected = composed([2.0] * 4 + [0.5, 1.0], 1e-6)
+    assert last.account_.total.epsilon == pytest.approx(expected, rel=1e-6)
+    assert parts.account_.total == last.account_.total
+    elsewhere = own(ledger=str(tmp_path / "own.ledger")).fit(FEW)
+    assert elsewhere.account_.total.epsilon == pytest.approx(1.0, rel=1e-6)
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_another_process_goes_on_with_what_was_drawn_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(PROCESS_ACCOUNT, "one process")
+    own(1.0).fit(FEW)
+    before = own(2.0).fit(FEW.iloc[::2])
+    monkeypatch.setenv(PROCESS_ACCOUNT, "another process")
+    alone = own(0.5).fit(FEW.iloc[::3])
+    assert alone.account_.total.epsilon == pytest.approx(0.5, rel=1e-6)
+    both = own(0.5).fit(FEW)
+    expected = composed([1.0, 2.0, 0.5, 0.5], 1e-6)
+    for fitted in (both, alone, before):
+        assert fitted.account_.total.epsilon == pytest.approx(expected, rel=1e-6)
+    both.account_.forget()
+    assert before.account_.total.delta is None
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_a_budget_of_one_frame_limits_its_folds() -> None:
+    account(FEW, bounds=BOUNDS).set_budget(2.0, 1e-6)
+    whole = own(1.0).fit(FEW)
+    with pytest.raises(BadInput, match="The budget of these data"):
+        cross_val_score(own(1.0), FEW, cv=KFold(5), error_score="raise")
+    spent = whole.account_.total.epsilon
+    assert 1 < spent <= 2.0
+    # a smaller budget of other data is that of all
+    other = FEW.iloc[::2]
+    whole.account_.set_budget(None)
+    account(other, bounds=BOUNDS).set_budget(0.5, 1e-6)
+    with pytest.raises(BadInput, match="The budget of these data"):
+        own(1.0).fit(other)
+    assert whole.account_.budget is None and whole.account_.total.epsilon == spent
+
+
+def fit_without_account(_: int) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(PROCESS_ACCOUNT)
+        try:
+            own().fit(FEW)
+        except BadInput as error:
+            return str(error)
+    return "fitted"
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_a_worker_that_does_not_know_the_account_fits_nothing() -> None:
+    with get_context("spawn").Pool(1) as pool:
+        assert "ledger" in pool.map(fit_without_account, [0])[0]
+    assert account(FEW, bounds=BOUNDS).total.delta is None
+
+
+# ---- pickles -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model", [own(), PlainRecommender("bias", bounds=BOUNDS)], ids=["private", "plain"]
+)
+def test_a_pickle_of_private_ratings_warns(model: Any) -> None:
+    line = make_pipeline(FunctionTransformer(), model).fit(FEW[["user", "item"]], FEW["rating"])
+    with pytest.warns(HoldsPrivateRatings):
+        loaded = pickle.loads(pickle.dumps(line))[-1]
+    assert len(loaded._history) == len(FEW) and not hasattr(loaded, "account_")
+
+
+def test_what_holds_no_private_ratings_is_pickled_in_silence() -> None:
+    fitted = own().fit(FEW)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone(fitted)
+        cross_val_score(own(), FEW, cv=2, n_jobs=2)
+        for quiet in (own(), private().fit(FEW), fitted.forget_people()):
+            pickle.dumps(quiet)
+
+
+def test_many_pickles_warn_once() -> None:
+    fitted = own().fit(FEW)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            pickle.dumps(fitted)
+    assert [it.category for it in caught] == [HoldsPrivateRatings]
 
 
 # ---- among scikit-learn's tools ------------------------------------------------------------------

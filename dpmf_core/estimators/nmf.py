@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 
 from dpmf_core.algorithms.parts import Parts
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples
-from dpmf_core.estimators.releases import RandomState, prepare, train
+from dpmf_core.estimators.releases import RandomState, account_for, prepare, train
 from dpmf_core.privacy import Budget, Guarantee, NoiseKind, default_delta
 from dpmf_core.privacy.accounting import epsilon as exactly
+from dpmf_core.privacy.accounts import Account
 
 Array = npt.NDArray[Any]
 
@@ -33,11 +34,12 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     system, as whoever can draw it again can take it off.
     noise: continuous, or discrete: sums are rounded to a grid, and an exact discrete Gaussian is
     drawn on it.
-    ledger: the file of the account that a fit on other than public rows enters; None: the account
-    of these rows in the data folder.
+    ledger: the file of the account that a fit on other than public rows enters. None: an account
+    in the data folder that all fits of estimators in this process, and in those that it starts,
+    have in common.
 
-    components_ (n_components, n_features), ledger_, guarantee_, epsilon_, delta_,
-    noise_is_reproducible_, noise_ (in words), n_features_in_.
+    components_ (n_components, n_features), ledger_, guarantee_, epsilon_, delta_, account_ (None:
+    public; not in pickles), noise_is_reproducible_, noise_ (in words), n_features_in_.
     `transform` is each row's own affair: its result is private.
     Raises ValueError on negative or non-finite numbers and on parameters out of range.
     """
@@ -90,12 +92,12 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
         parameters = {"n_components": K, **(self.parameters or {})}
         release_plan = prepare(self.method, parameters, samples, budget)
-        model, noise = train(
-            release_plan, samples, type(self).__name__, self.random_state, self.ledger
-        )
+        account = account_for(samples, self.ledger)
+        model, noise = train(release_plan, samples, type(self).__name__, self.random_state, account)
         self.model_: Parts = model
         self.components_, self.ledger_ = model.basis, noise.ledger
         self.guarantee_: Guarantee = release_plan.guarantee
+        self.account_: Account | None = account
         self.noise_is_reproducible_, self.noise_ = noise.is_reproducible, noise.words
         self.epsilon_ = (
             exactly(release_plan.plan, self.delta_) if self.guarantee_.has_epsilon else None
@@ -135,6 +137,10 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the account, which lies on this machine."""
+        return {name: it for name, it in super().__getstate__().items() if name != "account_"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

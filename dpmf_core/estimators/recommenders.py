@@ -2,6 +2,7 @@
 5)).fit(X, y)`, then `predict` and `recommend`.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -18,7 +19,7 @@ from dpmf_core import algorithms, kernels
 from dpmf_core.algorithms import Personal, PrivateAlgorithm, Recommender
 from dpmf_core.data.frames import Bounds, ids_of, pairs_of, ratings_of
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
-from dpmf_core.errors import BadInput, explain
+from dpmf_core.errors import BadInput, HoldsPrivateRatings, explain
 from dpmf_core.estimators.own_ratings import (
     history_of,
     of_everybody,
@@ -27,14 +28,18 @@ from dpmf_core.estimators.own_ratings import (
     shared_side,
     with_nobody,
 )
-from dpmf_core.estimators.releases import RandomState, ReleasePlan, prepare, train
+from dpmf_core.estimators.releases import RandomState, ReleasePlan, account_for, prepare, train
 from dpmf_core.privacy import Budget, Guarantee, NoiseKind, Relation, default_delta
 from dpmf_core.privacy.accounting import epsilon as exactly
-from dpmf_core.privacy.accounts import Account, account_of
+from dpmf_core.privacy.accounts import Account
 from dpmf_core.privacy.odometer import Charge
 
 Array = npt.NDArray[Any]
 CELLS = 2_000_000  # of users x items held at a time
+HELD_RATINGS = (
+    "This pickle holds the private ratings that the estimator was trained on. To share the model,"
+    " call forget_people() before: the items' side, which was released, stays."
+)
 
 
 class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -60,15 +65,14 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
         """
         ratings, users, items = self._read(X, y)
         release_plan = self._release_plan(ratings)
-        model, noise = train(
-            release_plan, ratings, type(self).__name__, self.random_state, self.ledger
-        )
+        account = account_for(ratings, self.ledger)
+        model, noise = train(release_plan, ratings, type(self).__name__, self.random_state, account)
         self.model_: Recommender = model
         self.users_, self.items_ = users, items
         self._history = with_nobody(ratings)
         self.guarantee_: Guarantee = release_plan.guarantee
         self.ledger_ = noise.ledger
-        self.account_: Account | None = account_of(ratings, self.ledger)
+        self.account_: Account | None = account
         self.noise_is_reproducible_, self.noise_ = noise.is_reproducible, noise.words
         budget = release_plan.budget
         self.delta_ = None if budget is None else budget.delta
@@ -146,9 +150,10 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
         return float(r2_score(ratings_given(X, y), self.predict(X), sample_weight=sample_weight))
 
     def forget_people(self) -> Self:
-        """Drop the ratings that trained, and all that was learnt of single users. What stays is the
-        items' side; everybody then brings her ratings (`own`). `account_` goes too: its key is
-        a hash of the ratings.
+        """Drop the ratings that trained, and all that was learnt of single users.
+
+        What stays is the items' side; everybody then brings their ratings (`own`). `account_` goes
+        too: its key is a hash of the ratings.
         """
         check_is_fitted(self)
         self._history = self._history.only(np.zeros(len(self._history), bool))
@@ -157,6 +162,13 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
         self.model_ = shared_side(self.model_)
         self.__dict__.pop("account_", None)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the account, which lies on this machine; warn of private ratings."""
+        history = getattr(self, "_history", None)
+        if history is not None and len(history) and not history.public:
+            warnings.warn(HELD_RATINGS, HoldsPrivateRatings, stacklevel=2)
+        return {name: it for name, it in super().__getstate__().items() if name != "account_"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -256,13 +268,14 @@ class PrivateRecommender(_RatingsEstimator):
     parameters: of the method, by name.
     random_state: of starting values. public: whether the ratings are published or simulated; only
     then random_state seeds the noise too, else that has a secret key of the operating system.
-    ledger: the file of the account that each fit on other than public ratings enters; None: the
-    account of these very ratings in the data folder. Fits on parts of them, as in cross-validation,
-    meet in one account where a file is named.
+    ledger: the file of the account that each fit on other than public ratings enters. None: an
+    account in the data folder that all fits of estimators in this process, and in those that it
+    starts, have in common: the folds of a cross-validation are the same people.
 
-    model_ (what was released), guarantee_, epsilon_, delta_, ledger_, account_ (None: public),
-    users_, items_, noise_is_reproducible_, noise_ (in words). Beside these a fitted estimator holds
-    the ratings, from which each user's own side follows: it is private. `forget_people` drops them.
+    model_ (what was released), guarantee_, epsilon_, delta_, ledger_, account_ (None: public; not
+    in pickles), users_, items_, noise_is_reproducible_, noise_ (in words). A fitted estimator also
+    holds the ratings, from which each user's own side follows: it is private, and so is its pickle
+    (`HoldsPrivateRatings` warns). `forget_people` drops them.
     """
 
     def __init__(

@@ -18,14 +18,17 @@ from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.odometer import Charge
 
 FILE = "accounts.sqlite"
-SCHEMA = 2  # 2: entries have a name of their own, by which copies of an account are merged
+# 2: entries have a name of their own, by which copies of an account are merged
+# 3: accounts can be joined
+SCHEMA = 3
 
 
 TABLES = (
     """CREATE TABLE IF NOT EXISTS accounts (
     key TEXT PRIMARY KEY,       -- the data's fingerprint
     lasting INTEGER NOT NULL,   -- 0: forgotten with the uploads that it is about
-    budget TEXT                 -- JSON, or nothing
+    budget TEXT,                -- JSON, or nothing
+    joined TEXT                 -- accounts that have this in common are one
 )""",
     """CREATE TABLE IF NOT EXISTS entries (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -50,6 +53,11 @@ TAKE_OVER = (
     "DELETE FROM old.accounts",
 )
 
+# the keys of an account that may be joined to others
+JOINED = (
+    "SELECT key FROM accounts WHERE key = :key"
+    " OR joined = (SELECT joined FROM accounts WHERE key = :key)"
+)
 NAMED_AT_RANDOM = "lower(hex(randomblob(16)))"
 
 
@@ -109,6 +117,8 @@ def _with_tables(db: sqlite3.Connection, file: Path) -> None:
     if version == 1:
         db.execute("ALTER TABLE entries ADD COLUMN uid TEXT")
         db.execute(f"UPDATE entries SET uid = {NAMED_AT_RANDOM}")
+    if version in (1, 2):
+        db.execute("ALTER TABLE accounts ADD COLUMN joined TEXT")
     db.execute(f"PRAGMA user_version = {SCHEMA}")
 
 

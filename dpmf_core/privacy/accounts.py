@@ -2,7 +2,8 @@
 what was drawn.
 
 An account is found by its data's fingerprint in `accounts.sqlite` of the data folder, or lies alone
-in a ledger file that somebody names. Every change is one SQLite transaction, so that several
+in a ledger file that somebody names. Accounts that are joined are one: they have all their entries
+and budgets in common. Every change is one SQLite transaction, so that several
 processes may share it; a process that is killed leaves its whole plan charged. It holds what was
 released and when, and nothing of the data but the fingerprint; the file can be read by its user
 alone.
@@ -35,6 +36,7 @@ from dpmf_core.privacy import (
     sequence,
 )
 from dpmf_core.privacy.account_files import (
+    JOINED,
     NAMED_AT_RANDOM,
     accounts_file,
     charge_of_plain,
@@ -146,12 +148,13 @@ def kept_elsewhere(keeper_of: Callable[[str], Keeper]) -> Iterator[None]:
 @dataclass(frozen=True)
 class Account:
     """One private data set's account. file: where it is kept. lasting: whether it outlives the
-    uploads of the data.
+    uploads of the data. together: the key of an account that a charge joins this one to.
     """
 
     file: Path
     key: str = OWN_FILE_KEY
     lasting: bool = True
+    together: str | None = None
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -165,7 +168,8 @@ class Account:
 
     def _entries(self, db: sqlite3.Connection) -> tuple[Entry, ...]:
         rows = db.execute(
-            "SELECT charge, made, state FROM entries WHERE account = ? ORDER BY id", (self.key,)
+            f"SELECT charge, made, state FROM entries WHERE account IN ({JOINED}) ORDER BY id",
+            {"key": self.key},
         )
         return tuple(
             Entry(charge_of_plain(json.loads(charge)), when, state) for charge, when, state in rows
@@ -173,15 +177,18 @@ class Account:
 
     @property
     def budget(self) -> AccountBudget | None:
-        """What may be drawn in all, where that was set."""
+        """What may be drawn in all, where that was set; the smallest of joined accounts."""
         if not self.file.exists():
             return None
         with open_file(self.file) as db:
-            return self._budget(db)
+            return min(self._budgets(db), key=lambda budget: budget.mu, default=None)
 
-    def _budget(self, db: sqlite3.Connection) -> AccountBudget | None:
-        row = db.execute("SELECT budget FROM accounts WHERE key = ?", (self.key,)).fetchone()
-        return AccountBudget.model_validate_json(row[0]) if row and row[0] else None
+    def _budgets(self, db: sqlite3.Connection) -> list[AccountBudget]:
+        rows = db.execute(
+            f"SELECT DISTINCT budget FROM accounts WHERE key IN ({JOINED}) AND budget IS NOT NULL",
+            {"key": self.key},
+        )
+        return [AccountBudget.model_validate_json(budget) for (budget,) in rows]
 
     @property
     def total(self) -> Total:
@@ -225,9 +232,10 @@ class Account:
     def enter(self, charge: Charge) -> int:
         """The number of a new entry. Raises BadInput, and then there is none."""
         with open_file(self.file) as db:
-            if (budget := self._budget(db)) is not None:
-                check([entry.charge for entry in self._entries(db)], [charge], budget)
             self._there(db)
+            before = [entry.charge for entry in self._entries(db)]
+            for budget in self._budgets(db):
+                check(before, [charge], budget)
             row = (
                 self.key,
                 datetime.now(UTC).isoformat(timespec="seconds"),
@@ -254,11 +262,17 @@ class Account:
             db.execute("UPDATE entries SET charge = ?, state = ? WHERE id = ?", row)
 
     def _there(self, db: sqlite3.Connection) -> None:
-        db.execute(
-            "INSERT INTO accounts (key, lasting) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET"
-            " lasting = max(lasting, excluded.lasting)",
-            (self.key, int(self.lasting)),
-        )
+        keys = [self.key] if self.together is None else [self.key, self.together]
+        for key in keys:
+            db.execute(
+                "INSERT INTO accounts (key, lasting) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET"
+                " lasting = max(lasting, excluded.lasting)",
+                (key, int(self.lasting)),
+            )
+        if self.together is not None:
+            joined = [it for key in keys for it in db.execute(JOINED, {"key": key})]
+            for (key,) in joined:
+                db.execute("UPDATE accounts SET joined = ? WHERE key = ?", (self.together, key))
 
     def set_budget(
         self,
@@ -302,15 +316,15 @@ class Account:
                 check([entry.charge for entry in self._entries(db)], (), budget)
             self._there(db)
             db.execute(
-                "UPDATE accounts SET budget = ? WHERE key = ?",
-                (budget.model_dump_json() if budget else None, self.key),
+                f"UPDATE accounts SET budget = :budget WHERE key IN ({JOINED})",
+                {"key": self.key, "budget": budget.model_dump_json() if budget else None},
             )
 
     def forget(self) -> None:
-        """Remove the account. What was released stays released."""
+        """Remove the account, with those that it is joined to. What was released stays released."""
         if self.file.exists():
             with open_file(self.file) as db:
-                _remove(db, [self.key])
+                _remove(db, [key for (key,) in db.execute(JOINED, {"key": self.key})])
 
 
 def _in_full(account_total: Total) -> str:
@@ -355,7 +369,13 @@ def charging(
     keeper_of = _elsewhere.get()
     if keeper_of is not None and not data.public:
         return _reserve(keeper_of(data.account), charge)
-    account = account_of(data, ledger, lasting)
+    return drawing(account_of(data, ledger, lasting), charge)
+
+
+def drawing(
+    account: Account | None, charge: Charge
+) -> contextlib.AbstractContextManager[NoisePermit]:
+    """Leave to draw on the data of an account, None where they are public."""
     return (
         contextlib.nullcontext(NoisePermit(private=False))
         if account is None

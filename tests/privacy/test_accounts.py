@@ -502,6 +502,29 @@ def test_a_newer_layout_is_left_alone(tmp_path: Path) -> None:
         _ = Account(tmp_path / "a.ledger").entries
 
 
+def test_a_file_of_an_earlier_layout_goes_on(tmp_path: Path) -> None:
+    """Layout 2 had no column for accounts that are joined."""
+    file = tmp_path / account_files.FILE
+    for key in ("one", "other"):
+        with Account(file, key).reserve(CHARGE) as permit:
+            permit.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
+    with sqlite3.connect(file) as db:
+        db.executescript(
+            "CREATE TABLE earlier (key TEXT PRIMARY KEY, lasting INTEGER NOT NULL, budget TEXT);"
+            " INSERT INTO earlier SELECT key, lasting, budget FROM accounts;"
+            " DROP TABLE accounts; ALTER TABLE earlier RENAME TO accounts; PRAGMA user_version = 2"
+        )
+    before = Account(file, "one").total
+    assert before.epsilon == pytest.approx(independently([2.0], 1e-5), rel=1e-6)
+    with Account(file, "other", together="both").reserve(CHARGE):
+        pass
+    with Account(file, "one", together="both").reserve(CHARGE):
+        pass
+    expected = independently([2.0, 2.0], 1e-5)
+    for key in ("one", "other", "both"):
+        assert Account(file, key).total.epsilon == pytest.approx(expected, rel=1e-6)
+
+
 def test_accounts_of_uploads_go_with_them(tmp_path: Path) -> None:
     for key, lasting in (("gone", False), ("there", False), ("path", True)):
         with Account(tmp_path / account_files.FILE, key, lasting).reserve(CHARGE):
