@@ -3,26 +3,23 @@ or those of a scheduler elsewhere. `distributed` is imported when the first run 
 """
 
 import contextlib
-import functools
 import logging
 import math
 import threading
 import time
 import uuid
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from dpmf_core.engine import workers as worker_code
 from dpmf_core.engine.jobs import Task
-from dpmf_core.engine.lending import Lending
-from dpmf_core.engine.remote_account import Answer, deliver_answer
 from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.engine.verification import Expected, Refusal, nobody
+from dpmf_core.errors import BadInput
 from dpmf_core.runs import data_access
 
 Event = tuple[float, dict[str, Any]]
-ANSWERS = 4  # at once
 log = logging.getLogger(__name__)
 
 
@@ -49,25 +46,16 @@ class Cluster:
         self._on_event, self._topic = on_event, f"dpmf-{uuid.uuid4().hex}"
         self._client: Any = None
         self._away, self._away_at = "", -math.inf  # why a scheduler did not answer, and when
-        self._lending = Lending(scheduler)
         self.unfit: dict[str, Refusal] = {}  # workers that refuse everything, by address
         self._local = contextlib.ExitStack()
         self._connecting = threading.Lock()
         self._cancel_pool = ThreadPoolExecutor(1, "dpmf-cancel")  # tells workers to stop
         self._end_pool = ThreadPoolExecutor(1, "dpmf-end")  # a worker that hangs holds the bell
-        # of entries in accounts: who asks waits two minutes, and a worker that hangs holds the bell
-        self._answer_pool = ThreadPoolExecutor(ANSWERS, "dpmf-answer")
 
     @property
     def is_elsewhere(self) -> bool:
         """Whether its workers are somebody else's, with a data folder of their own."""
         return self._scheduler is not None
-
-    @property
-    def sends_private_data(self) -> bool:
-        """Whether they are sent private data that they lack."""
-        scheduler = self._scheduler
-        return scheduler is not None and self.is_elsewhere and scheduler.is_encrypted
 
     def connect(self, request_time: float = math.inf) -> Any:
         """The client, its workers started if need be, which takes seconds.
@@ -128,18 +116,11 @@ class Cluster:
         """
         client = self.connect()
         if self._scheduler is not None:
-            must_be_protected(work, self._scheduler)
-        loan, lacking, why = (
-            self._lending.lent(client, work.data.id)
-            if getattr(work, "data", None) is not None
-            else (None, {}, "")
-        )
-        task.lent, task.seal = loan is not None, b"" if loan is None else loan.key
-        refusals = self.unfit | task.refusals | lacking
+            must_be_public(work)
+        refusals = self.unfit | task.refusals
         willing = [it for it in client.nthreads() if it not in refusals] if refusals else []
         if refusals and not willing:
-            raise NoWorker(nobody(refusals.values(), why))
-        lent = {} if loan is None else {"data": loan.data, "seal": loan.key}
+            raise NoWorker(nobody(refusals.values()))
         return client.submit(
             worker_code.verified_work,
             work,
@@ -147,8 +128,6 @@ class Cluster:
             task.ticket,
             self._topic,
             *bounds,
-            **lent,
-            elsewhere=self.is_elsewhere,
             key=f"run-{task.ticket}-{task.attempts}",
             workers=willing or None,
             pure=False,
@@ -172,29 +151,11 @@ class Cluster:
             pure=False,
         )
 
-    def answer(self, worker: str, entry: str, answer: Answer) -> None:
-        """Tell a worker whether an entry in an account is made. Returns at once."""
-        deliver = functools.partial(deliver_answer, entry, answer)
-        with contextlib.suppress(RuntimeError):  # closed
-            self._answer_pool.submit(
-                lambda: self._client.run(deliver, workers=[worker], on_error="ignore")
-            )
-
-    def recall(self, data_ids: Collection[str]) -> None:
-        """Workers keep no private data set that was sent to them but those that are wanted."""
-        self._lending.recall(data_ids)
-
-    def note_refusal(self, refusal: Refusal) -> bool:
-        """A worker refused work: one that refuses everything is given nothing more. Whether it
-        lacked the data alone, so that it may be given these too.
-        """
+    def note_refusal(self, refusal: Refusal) -> None:
+        """A worker refused work: one that refuses everything is given nothing more."""
         if refusal.everything:
             log.warning("Worker %s is given no work: %s.", refusal.worker, refusal.reason)
             self.unfit[refusal.worker] = refusal
-        if not refusal.lacks or self._scheduler is None:
-            return False
-        self._lending.lacks(refusal)
-        return True
 
     def call_off(self, ticket: str, future: Any, then: Callable[[], None]) -> None:
         """Withdraw a waiting run; one that is being computed sees it before its next step.
@@ -227,23 +188,25 @@ class Cluster:
 
     def _disconnect(self) -> None:
         client, self._client = self._client, None
-        self._lending.forget()
         if client is not None:
             client.close(timeout=2)
         self._local.close()
 
     def close(self) -> None:
         """End the workers that were started here."""
-        for pool in (self._cancel_pool, self._end_pool, self._answer_pool):
+        for pool in (self._cancel_pool, self._end_pool):
             pool.shutdown(cancel_futures=True)
         self._disconnect()
 
 
-def must_be_protected(work: Any, scheduler: Scheduler) -> None:
-    """Raises BadInput where work on private data would be told in the open."""
+def must_be_public(work: Any) -> None:
+    """Raises BadInput on work on private data, whose account lies on this machine."""
     data = getattr(work, "data", None)
-    if data is not None and not scheduler.is_encrypted and not data_access.open_raw(data.id).public:
-        scheduler.must_protect(data.id, "what is computed on it")
+    if data is not None and not data_access.open_raw(data.id).public:
+        raise BadInput(
+            f"{data.id} is private and its account lies on this machine, so what is computed on it"
+            " is computed here. Take DPMF_SCHEDULER out of the environment."
+        )
 
 
 def outcome_of(future: Any, given_up: Callable[[], bool]) -> Any:

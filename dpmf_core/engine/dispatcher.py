@@ -7,16 +7,14 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 from dpmf_core.engine import workers as worker_code
-from dpmf_core.engine.account_keeper import AccountKeeper
 from dpmf_core.engine.cluster import Cluster, Event, NoWorker, outcome_of
 from dpmf_core.engine.jobs import Task
 from dpmf_core.engine.run_queue import Lanes
 from dpmf_core.engine.scheduler_security import Scheduler
-from dpmf_core.engine.sealing import unsealed
 from dpmf_core.engine.verification import Refusal, expected
 from dpmf_core.engine.workers import Outcome
 from dpmf_core.runs.execution import Progress
@@ -59,7 +57,6 @@ class Dispatcher:
     ) -> None:
         self._owner, self._lanes, self._lock = owner, lanes, lock
         self.cluster = Cluster(lanes.count, scheduler, processes, self._on_event)
-        self._account_keeper = AccountKeeper(lanes.task_of, self.cluster.answer)
         self._submit_pool = ThreadPoolExecutor(1, "dpmf-submit")  # starts workers, hands runs out
         self._over = threading.Event()
         self._clock = threading.Thread(target=self._watch, name="dpmf-clock", daemon=True)
@@ -89,7 +86,6 @@ class Dispatcher:
         with self._lock:
             self._over.set()
         self._submit_pool.shutdown(cancel_futures=True)
-        self._account_keeper.close()
         self.cluster.close()
 
     # -- handing out -------------------------------------------------------------------------------
@@ -196,11 +192,8 @@ class Dispatcher:
     # -- hearing -----------------------------------------------------------------------------------
 
     def _on_event(self, event: Event) -> None:
-        """A worker began a run (again), finished a step of it, or speaks of an account."""
+        """A worker began a run (again) or finished a step of it."""
         message = event[1]
-        if "entry" in message:
-            self._account_keeper.receive(message)
-            return
         with self._lock:
             task = self._lanes.task_of(message["ticket"])
             if task is None or task.settled.is_set():
@@ -222,11 +215,8 @@ class Dispatcher:
     def _on_finish(self, task: Task, future: Any) -> None:
         """Called by the client, one future at a time."""
         try:
-            outcome = self._outcome(task, future)
+            outcome = outcome_of(future, task.settled.is_set)
         except Exception as error:
-            if self._lost_data(task, error):
-                self._again(task)
-                return
             outcome = RuntimeError(worker_code.sentence(error))
         self._on_outcome(task, outcome)
 
@@ -259,27 +249,10 @@ class Dispatcher:
         self._owner.settle(task, outcome)
         self._land(task)
 
-    def _outcome(self, task: Task, future: Any) -> Outcome:
-        """What a worker returned; None of a task that is settled. Raises what the worker raised."""
-        try:
-            outcome = outcome_of(future, task.settled.is_set)
-        finally:
-            # a worker whose task was called off may still say what it drew
-            if self.cluster.is_elsewhere and not task.settled.is_set():
-                self._account_keeper.over(task)
-        return unsealed(outcome, task.seal) if task.seal and outcome is not None else outcome
-
-    def _lost_data(self, task: Task, error: Exception) -> bool:
-        """Whether a worker was lost with the data that were lent to it, for the first time."""
-        if not task.lent or task.worker_lost or task.settled.is_set():
-            return False
-        task.worker_lost = isinstance(error, CancelledError)
-        return task.worker_lost
-
     def _on_refusal(self, task: Task, refusal: Refusal) -> None:
-        """A worker would do it differently: another one gets it, or it again with the data."""
-        if not self.cluster.note_refusal(refusal):
-            task.refusals[refusal.worker] = refusal
+        """A worker would do it differently: another one gets it."""
+        self.cluster.note_refusal(refusal)
+        task.refusals[refusal.worker] = refusal
         self._again(task)
 
     def _again(self, task: Task) -> None:
@@ -290,8 +263,7 @@ class Dispatcher:
 
     def _watch(self) -> None:
         """A run that took too long and does not stop by itself, in one step that takes for ever,
-        is ended together with its worker. Workers that come and go elsewhere are counted, and keep
-        nothing private that nobody waits for.
+        is ended together with its worker. Workers that come and go elsewhere are counted.
         """
         while not self._over.wait(LOOK):
             try:
@@ -302,19 +274,12 @@ class Dispatcher:
     def _look(self) -> None:
         with self._lock:
             late = self._lanes.late(time.monotonic())
-            data_ids = {it.spec.data.id for it in self._lanes.tasks() if _on_data(it)}
-        self.cluster.recall(data_ids)
         for task in late:
             task.given_up, future = True, task.future
             self._owner.settle(task, worker_code.too_long(self._lanes.limits.run_seconds))
             self.cluster.end(task.worker)
             self.call_off(task, future, whole=True)
-            self._account_keeper.over(task)  # its worker says no more what it drew
         if self.cluster.count():
             with self._lock:
                 self._lanes.count = self.cluster.width
             self._call()
-
-
-def _on_data(task: Task) -> bool:
-    return getattr(task.spec, "data", None) is not None

@@ -251,11 +251,6 @@ class Engine:
         """How many runs are computed at once."""
         return self._lanes.count
 
-    @property
-    def sends_private_data(self) -> bool:
-        """Whether private data travel to workers of a scheduler elsewhere."""
-        return self._dispatcher.cluster.sends_private_data
-
     def n_unfinished(self) -> int:
         """How many runs have not ended."""
         return len(self._tasks)

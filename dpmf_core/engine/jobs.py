@@ -43,13 +43,8 @@ class Task:
     outcome: Outcome | None = None
     future: Any = None
     refusals: dict[str, Refusal] = field(default_factory=dict)  # by worker
-    attempts: int = 0  # how often a worker refused it, or was lost with its data
-    worker_lost: bool = False  # whether a worker was lost with its data, which happens once
+    attempts: int = 0  # how often a worker refused it
     given_up: bool = False  # whether its worker was ended, as it took too long
-    lent: bool = False  # whether its data go with it to the worker
-    entries: int = 0  # how often it was charged to the account of private data elsewhere
-    # the key of its outcome, where it was lent private data; in no message
-    seal: bytes = field(default=b"", repr=False)
     handles: weakref.WeakSet["Job"] = field(default_factory=weakref.WeakSet)
     # the key is known, or never will be
     key_ready: threading.Event = field(default_factory=threading.Event)

@@ -30,13 +30,12 @@ class Expected:
 @dataclass(frozen=True)
 class Refusal:
     """A worker's answer to work that it would do differently. everything: whether it would refuse
-    any other work too. lacks: the id of the data set that it has not, or that is another one there.
+    any other work too.
     """
 
     worker: str
     reason: str
     everything: bool
-    lacks: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ def refusal(work: Any, requirement: Expected, worker: str) -> Refusal | None:
     except BadInput as error:  # it has no such algorithm
         return Refusal(worker, str(error).rstrip("."), everything=False)
     if requirement.key and (words := _other_data(work, requirement.key)):
-        return Refusal(worker, words, everything=False, lacks=work.data.id)
+        return Refusal(worker, words, everything=False)
     return None
 
 
@@ -108,9 +107,9 @@ def _other_data(work: Any, key: str) -> str:
     return "" if own_key == key else f"its data set {work.data.id} holds something else"
 
 
-def nobody(refusals: Iterable[Refusal], why: str = "") -> str:
-    """The sentence of work that every worker refused. why: their data were not sent to them."""
-    each = " ".join([*(f"{it.worker}: {it.reason}." for it in refusals), *([why] if why else [])])
+def nobody(refusals: Iterable[Refusal]) -> str:
+    """The sentence of work that every worker refused."""
+    each = " ".join(f"{it.worker}: {it.reason}." for it in refusals)
     return (
         f"No worker can compute this as it was asked for. {each} Give the workers the dpmf, the"
         " libraries and the data of whatever asks, and start them again."

@@ -8,8 +8,6 @@ open, so nothing outlasts the engine, however it ends.
 """
 
 import contextlib
-import dataclasses
-import functools
 import json
 import logging
 import os
@@ -19,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import psutil
 
@@ -27,14 +25,11 @@ from dpmf_core import kernels
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.engine import dask_settings
 from dpmf_core.engine.quotas import duration
-from dpmf_core.engine.remote_account import RemoteAccount
 from dpmf_core.engine.scheduler_security import Scheduler, local_cluster, threads_cluster
-from dpmf_core.engine.sealing import sealed, unsealed
-from dpmf_core.engine.verification import Expected, Refusal, refusal
+from dpmf_core.engine.verification import Expected, refusal
 from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.paths import workplace
-from dpmf_core.privacy import accounts
-from dpmf_core.runs import data_access, execution
+from dpmf_core.runs import execution
 from dpmf_core.runs.execution import Progress, Report
 from dpmf_core.runs.specification import RunSpec
 
@@ -138,17 +133,12 @@ def verified_work(
     topic: str,
     seconds: float = float("inf"),
     megabytes: float = float("inf"),
-    data: Any = None,
-    seal: bytes = b"",
-    elsewhere: bool = False,
 ) -> Outcome:
     """Do one run or measurement, or refuse it where this worker would do it differently; telling
     `topic` after its steps, though not more often than anybody can read. What a person can cause is
     returned, not raised: it is no failure of the worker.
 
-    seconds, megabytes: a run that needs more ends between two steps, with a sentence. data: of
-    work whose data set some worker has not; seal: the key with which they are sealed, and the
-    outcome is, whatever went wrong. elsewhere: the accounts of private data lie with whoever asks.
+    seconds, megabytes: a run that needs more ends between two steps, with a sentence.
     """
     from distributed import get_worker
 
@@ -163,29 +153,11 @@ def verified_work(
         new, n_sent = progress.curves[n_sent:], len(progress.curves)
         worker.log_event(topic, {"ticket": ticket, "new": list(new), **_place(progress)})
 
-    def tell_keeper(words: dict[str, Any]) -> None:
-        worker.log_event(topic, {"ticket": ticket, "worker": worker.address, **words})
-
     worker.log_event(topic, {"ticket": ticket, "worker": worker.address})
-    with contextlib.ExitStack() as here:
-        here.callback(_stopped_tickets.discard, ticket)
-        if elsewhere:
-            keeper = functools.partial(RemoteAccount, tell=tell_keeper, called_off=bounds.stopped)
-            here.enter_context(accounts.kept_elsewhere(keeper))
-        if data is not None:
-            name = cast(Any, spec).data.id
-            here.enter_context(
-                data_access.lent_for_a_run(name, unsealed(data, seal) if seal else data)
-            )
-        try:
-            outcome = _outcome(spec, requirement, worker.address, tell, bounds)
-        except Exception as error:
-            if not seal:
-                raise
-            outcome = RuntimeError(sentence(error))  # Dask writes what is raised to its log
-        if isinstance(outcome, Refusal) and data is not None:
-            outcome = dataclasses.replace(outcome, lacks="")
-        return sealed(outcome, seal) if seal else outcome
+    try:
+        return _outcome(spec, requirement, worker.address, tell, bounds)
+    finally:
+        _stopped_tickets.discard(ticket)
 
 
 def verified_works(

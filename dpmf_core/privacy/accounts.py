@@ -14,11 +14,10 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from pydantic import ValidationError
@@ -104,47 +103,6 @@ class NoisePermit:
         )
 
 
-class Keeper(Protocol):
-    """Who keeps an account: `Account` where it lies, or whoever asks its keeper for each entry."""
-
-    def enter(self, charge: Charge) -> Any: ...
-
-    def settle(self, entry: Any, charge: Charge, ledger: Ledger, state: State) -> None: ...
-
-
-@contextlib.contextmanager
-def _reserve(keeper: Keeper, charge: Charge) -> Iterator[NoisePermit]:
-    """As `Account.reserve`."""
-    entry = keeper.enter(charge)
-    permit = NoisePermit(private=True)
-    state: State = "failed"
-    try:
-        yield permit
-        state = "finished"
-    except (Cancelled, KeyboardInterrupt):
-        state = "cancelled"
-        raise
-    finally:
-        with contextlib.suppress(BadInput):  # what was entered stays, which is never too little
-            keeper.settle(entry, charge.under(permit.guarantee), permit.ledger, state)
-
-
-# by an account's name, who keeps it for the work of this process, within `kept_elsewhere`
-_elsewhere: ContextVar[Callable[[str], Keeper] | None] = ContextVar("elsewhere", default=None)
-
-
-@contextlib.contextmanager
-def kept_elsewhere(keeper_of: Callable[[str], Keeper]) -> Iterator[None]:
-    """Within this, the accounts of private data lie with whoever asked for the work: none is
-    opened here. keeper_of: given `Private.account`.
-    """
-    before = _elsewhere.set(keeper_of)
-    try:
-        yield
-    finally:
-        _elsewhere.reset(before)
-
-
 @dataclass(frozen=True)
 class Account:
     """One private data set's account. file: where it is kept. lasting: whether it outlives the
@@ -220,14 +178,26 @@ class Account:
 
     # -- charging ----------------------------------------------------------------------------------
 
-    def reserve(self, charge: Charge) -> contextlib.AbstractContextManager[NoisePermit]:
+    @contextlib.contextmanager
+    def reserve(self, charge: Charge) -> Iterator[NoisePermit]:
         """Leave to draw what `charge` says, entered whole before; in the end the entry becomes what
         was drawn.
 
         Raises BadInput where the budget does not allow it, or where the account cannot be written:
         then nothing is drawn.
         """
-        return _reserve(self, charge)
+        entry = self.enter(charge)
+        permit = NoisePermit(private=True)
+        state: State = "failed"
+        try:
+            yield permit
+            state = "finished"
+        except (Cancelled, KeyboardInterrupt):
+            state = "cancelled"
+            raise
+        finally:
+            with contextlib.suppress(BadInput):  # what was entered stays, which is never too little
+                self.settle(entry, charge.under(permit.guarantee), permit.ledger, state)
 
     def enter(self, charge: Charge) -> int:
         """The number of a new entry. Raises BadInput, and then there is none."""
@@ -366,9 +336,6 @@ def charging(
     data: Private, charge: Charge, ledger: str | Path | None = None, lasting: bool = True
 ) -> contextlib.AbstractContextManager[NoisePermit]:
     """Leave to draw on these data: `Account.reserve`, or at once where they are public."""
-    keeper_of = _elsewhere.get()
-    if keeper_of is not None and not data.public:
-        return _reserve(keeper_of(data.account), charge)
     return drawing(account_of(data, ledger, lasting), charge)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.data import AnyData, Data, PartitionedRatings
-from dpmf_core.data.catalogue import catalogue, is_in_parts, lent, lent_here
+from dpmf_core.data.catalogue import catalogue, is_in_parts, lent_here
 from dpmf_core.data.partitioned import Folding, Watch
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
@@ -29,20 +29,6 @@ from dpmf_core.runs.specification import DataSpec, RunSpec
 
 # where sums over ratings in parts are made, within `folded_by`
 _folding: ContextVar[Any] = ContextVar("folding", default=None)
-
-
-@contextlib.contextmanager
-def lent_for_a_run(data_id: str, data: Data) -> Iterator[None]:
-    """As `lent`; afterwards nothing of a private data set stays in memory."""
-    public = data.public
-    try:
-        with lent(data_id, data):
-            del data  # what is held here could not be given back
-            yield
-    finally:
-        if not public:
-            forget()
-            memory.give_back()
 
 
 def _stamp(data_id: str) -> Hashable:

@@ -6,7 +6,6 @@ from typing import Any
 
 import streamlit as st
 
-from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
 from pages.data import catalogue, ratings_form, samples_form, session_data, uploaded_data
 from pages.data.schematic import WHO_SEES_WHAT
@@ -39,11 +38,6 @@ def main() -> None:
         " lasts, and what is computed on it is not kept. **A reload forgets the file:** move by"
         " the app's own links, or bring it again."
     )
-    if engine().sends_private_data:
-        st.write(
-            "This server has runs computed on other machines. Your file travels there encrypted, is"
-            " opened for one run at a time, and is gone soon after the last."
-        )
     left, right = st.columns([1, 3])
     kind = (
         left.segmented_control(

@@ -6,10 +6,14 @@ from typing import Any
 import pytest
 
 from dpmf_core.data.catalogue import lent
+from dpmf_core.engine.cluster import must_be_public
+from dpmf_core.engine.scheduler_security import Scheduler
 from dpmf_core.engine.verification import Expected, expected, refusal
+from dpmf_core.errors import BadInput
+from dpmf_core.runs import data_access
 from dpmf_core.runs.data_access import open_data
 from dpmf_core.runs.installation import current_installation
-from dpmf_core.runs.specification import run_key
+from dpmf_core.runs.specification import DataSpec, run_key
 from dpmf_core.testing.worlds import low_rank
 from dpmf_core.tuning.private_selection import SelectionSpec
 from dpmf_core.tuning.search import TuneSpec
@@ -76,4 +80,24 @@ def test_what_is_no_run_needs_the_same_data_too() -> None:
     assert refusal(selection_spec, expected(selection_spec, ""), "tcp://w") is None
 
 
-# ---- real workers --------------------------------------------------------------------------------
+def test_workers_elsewhere_are_given_runs_on_public_data_alone() -> None:
+    must_be_public(spec(QUICK))
+    with pytest.raises(BadInput):
+        must_be_public(spec(QUICK, data={"id": "own"}))
+
+
+def test_sums_over_private_data_travel_to_this_machine_or_over_tls_alone() -> None:
+    for address in ("tls://far:1", "inproc://1.2/3", "tcp://127.0.0.1:1", "localhost:1"):
+        Scheduler(address).must_protect("own", "it")
+    for address in ("tcp://far:1", "far:1", "ucx://10.0.0.1:1"):
+        with pytest.raises(BadInput):
+            Scheduler(address).must_protect("own", "it")
+
+
+def test_what_is_lent_takes_the_place_of_what_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
+    data_spec, other = DataSpec(id="lowrank"), low_rank(seed=9)
+    before = data_access.open_anywhere(data_spec).fingerprint
+    with lent("lowrank", other):
+        assert data_access.open_anywhere(data_spec).fingerprint == other.fingerprint != before
+    assert data_access.open_anywhere(data_spec).fingerprint == before

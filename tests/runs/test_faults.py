@@ -145,10 +145,7 @@ def test_a_read_only_store_is_a_sentence(tmp_path: Path) -> None:
         return "opened"
 
     answer = in_a_child(act)
-    assert (
-        answer.startswith("BadInput: The run store in ")
-        and "Repair or move that folder, or set DPMF_DATA to another" in answer
-    )
+    assert answer.startswith("BadInput: ") and str(folder) in answer
     for path in (folder, folder / "artefacts"):
         path.chmod(0o755)
     for path in folder.glob("index*"):
