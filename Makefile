@@ -39,7 +39,6 @@ lock: .venv/dev-ready  ## renew the locked versions within the ranges, install t
 
 bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where it is present
 	$(BIN)/python -m benchmarks.accounting
-	$(BIN)/python -m benchmarks.noise
 	$(BIN)/python -m benchmarks.nmf
 	.venv/bench/bin/python -m benchmarks.als
 	$(BIN)/python -m benchmarks.peers .venv/bench/bin/python .venv/bench-surprise/bin/python

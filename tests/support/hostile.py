@@ -1,6 +1,6 @@
 """Damaged and hostile files: mutations of sound ones, bombs, and what a loader may make of them.
 
-Used by the tests and by `benchmarks.fuzz`.
+Used by the tests.
 """
 
 import csv
