@@ -285,8 +285,8 @@ function list(view) {
   const now = nearest(there, at);
   const kept = new Set(now.items.map((it) => it.id));
   const before = new Set(lists.twin.map((it) => it.id));
-  const came = now.items.filter((it) => !before.hshown(it.id));
-  const stay = lists.twin.filter((it) => kept.hshown(it.id)).length;
+  const came = now.items.filter((it) => !before.has(it.id));
+  const stay = lists.twin.filter((it) => kept.has(it.id)).length;
   view.list.replaceChildren();
   const epsilon = shown(now.epsilon);
   const values = { epsilon, stay, all: lists.twin.length, person: lists.person };
@@ -295,7 +295,7 @@ function list(view) {
   const rows = part(view.list, "ul");
   for (const item of lists.twin) {
     const row = part(rows, "li");
-    if (kept.hshown(item.id)) {
+    if (kept.has(item.id)) {
       row.className = "kept";
       part(row, "span", "", item.title);
       continue;

@@ -94,9 +94,9 @@ function showWords(view, point) {
   view.topics.forEach((topic, place) => {
     const now = point.parts[place];
     const there = new Set(now);
-    const stay = topic.plain.filter((word) => there.hshown(word)).length;
+    const stay = topic.plain.filter((word) => there.has(word)).length;
     topic.alike.textContent = ` ${filled(words.stay, { stay, all: topic.plain.length })}`;
-    topic.plain.forEach((word, i) => keepOrStrike(topic.kept[i], word, there.hshown(word), words));
+    topic.plain.forEach((word, i) => keepOrStrike(topic.kept[i], word, there.has(word), words));
     comeAndGo(topic, now.filter((word) => !topic.plain.includes(word)), words);
   });
 }
@@ -118,7 +118,7 @@ function comeAndGo(topic, came, words) {
   }
   for (const word of came) {
     const element = topic.came.get(word) ?? part(topic.bag, "li", "came");
-    if (!topic.came.hshown(word)) {
+    if (!topic.came.has(word)) {
       aside(element, `${words.fresh} `);
       part(element, "ins", "", word);
       topic.came.set(word, element);
