@@ -1,1 +1,1 @@
-"""Where runs are computed: queue, workers, leases."""
+"""Where runs are computed: queue and workers."""

@@ -20,7 +20,6 @@ from dpmf_core.engine.dispatcher import Dispatcher
 from dpmf_core.engine.identity import identity, is_own_data, stamp_of
 from dpmf_core.engine.jobs import Job, Task, outcomes
 from dpmf_core.engine.known_runs import KnownRuns
-from dpmf_core.engine.leases import Leases
 from dpmf_core.engine.quotas import Limits
 from dpmf_core.engine.results import NotKept, Results
 from dpmf_core.engine.run_queue import Lanes
@@ -59,7 +58,7 @@ class Engine:
         self._lock = threading.RLock()
         self._tasks: dict[str, Task] = {}  # unfinished, by identity
         self._n_submitted = 0
-        self._results, self._leases = Results(store), Leases(store.folder)
+        self._results = Results(store)
         self._data = Fingerprints()
         self.known_runs = KnownRuns(store, self._results, self._data)
         count = workers or worker_code.usual_count()
@@ -266,16 +265,9 @@ class Engine:
     # -- computing ---------------------------------------------------------------------------------
 
     def is_ours(self, task: Task) -> bool:
-        """Whether this engine is to compute it.
-
-        A run that another server computes is waited for, and one that it has finished is found.
-        """
+        """Whether it is still to be computed: another process may have stored it meanwhile."""
         if not task.key or is_own_data(task.spec):
             return True
-        if not self._leases.claim(task.key):
-            again = functools.partial(self.attempt, task, functools.partial(self._find, task))
-            self._leases.wait(task.key, again, task.settled.is_set)
-            return False
         stored_run = self._results.find_run(task.key, task.light)
         if stored_run is not None:
             self.settle(task, stored_run)
@@ -306,7 +298,6 @@ class Engine:
                 self._results.remember(task)
             task.settle(outcome)
         task.tell()
-        self._leases.release(task.key)  # after the run is in the store
 
     # -- stopping ----------------------------------------------------------------------------------
 
@@ -338,7 +329,6 @@ class Engine:
             self.settle(task, Cancelled())
         self._data.close()
         self._dispatcher.close()
-        self._leases.close()
 
 
 _only: list[Engine] = []
