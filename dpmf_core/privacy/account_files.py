@@ -43,9 +43,10 @@ TABLES = (
 
 # entries that are known stay as they are; a process of an earlier version may add others later
 TAKE_OVER = (
-    "INSERT INTO main.accounts (key, lasting, budget) SELECT key, lasting, budget FROM old.accounts"
+    "INSERT INTO main.accounts (key, lasting, budget, joined)"
+    " SELECT key, lasting, budget, joined FROM old.accounts"
     " WHERE true ON CONFLICT (key) DO UPDATE SET lasting = max(lasting, excluded.lasting),"
-    " budget = coalesce(budget, excluded.budget)",
+    " budget = coalesce(budget, excluded.budget), joined = coalesce(joined, excluded.joined)",
     "INSERT INTO main.entries (account, made, state, charge, uid)"
     " SELECT account, made, state, charge, uid FROM old.entries"
     " WHERE uid NOT IN (SELECT uid FROM main.entries) ORDER BY id",

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 import dpmf_core
 from dpmf_core import algorithms
@@ -302,6 +304,56 @@ def test_every_algorithm_draws_from_the_account(name: str, drawn_leaves: list[An
     assert draw_counts == charge_counts and entry.charge.ledger
 
 
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    """The root of delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)."""
+
+    def excess(eps: float) -> float:
+        return float(
+            norm.cdf(mu / 2 - eps / mu) - np.exp(eps) * norm.cdf(-mu / 2 - eps / mu) - delta
+        )
+
+    return float(brentq(excess, 0.0, 100.0, xtol=1e-12))
+
+
+def test_an_hour_is_the_composition_of_what_was_drawn(drawn_leaves: list[Any]) -> None:
+    """Runs by several methods, epsilons and numbers of draws; a run that is there already, one that
+    is cancelled midway, one without privacy and one that is refused. After each the account is the
+    Gaussian mechanism of all releases so far.
+    """
+
+    def cancelled() -> None:
+        looks = iter(range(100))
+        with pytest.raises(Cancelled):
+            execution.run(
+                spec(algorithm="dpals", parameters={"steps": 4, "rank": 2}),
+                stopped=lambda: next(looks) >= 3,
+            )
+
+    def refused() -> None:
+        with pytest.raises(BadInput):
+            execution.run(spec(algorithm="dpals", parameters={"rank": 10**6}))
+
+    def ask(algorithm: str, epsilon: float | None, seed: int = 0) -> Callable[[], Any]:
+        budget = {} if epsilon is None else {"epsilon": epsilon, "delta": 1e-5}
+        return lambda: dpmf_core.fit("own", algorithm, seed=seed, **budget)
+
+    hour = [
+        *(ask("private-bias", epsilon) for epsilon in (0.5, 2.0, 10.0)),
+        ask("private-bias", 2.0),  # which is there already
+        ask("als", None),
+        *(ask("spectral", 1.0, seed) for seed in range(3)),
+        cancelled,
+        refused,
+        ask("dpals", 4.0),
+    ]
+    for click in hour:
+        click()
+        mu = np.sqrt(sum(1 / leaf.noise_multiplier**2 for leaf in drawn_leaves))
+        assert account().total.epsilon == pytest.approx(gaussian_epsilon(mu, 1e-5), rel=1e-8)
+    assert {entry.state for entry in account().entries} == {"finished", "cancelled"}
+    assert account().total.n_uncovered == 1 and len(account().entries) == 9
+
+
 def test_a_private_selection_is_charged_its_price_and_not_its_trials(
     drawn_leaves: list[Any],
 ) -> None:
@@ -523,6 +575,23 @@ def test_a_file_of_an_earlier_layout_goes_on(tmp_path: Path) -> None:
     expected = independently([2.0, 2.0], 1e-5)
     for key in ("one", "other", "both"):
         assert Account(file, key).total.epsilon == pytest.approx(expected, rel=1e-6)
+
+
+def test_accounts_that_are_joined_stay_so_when_they_leave_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the data folder has an account already, the other is merged into it."""
+    monkeypatch.delenv("DPMF_DATA")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with Account(account_files.accounts_file(), "third").reserve(CHARGE):
+        pass
+    for key in ("one", "other"):
+        old = Account(tmp_path / "cache/dpmf" / account_files.FILE, key, together="both")
+        with old.reserve(CHARGE) as permit:
+            permit.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
+    total = Account(account_files.accounts_file(), "one").total
+    assert total.epsilon == pytest.approx(independently([2.0, 2.0], 1e-5), rel=1e-6)
 
 
 def test_accounts_of_uploads_go_with_them(tmp_path: Path) -> None:
