@@ -33,6 +33,7 @@ from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.gaussian import mu as mu_of
 from dpmf_core.privacy.interpretation import false_negatives
 from dpmf_core.runs.execution import Progress, Report, ignore
+from dpmf_core.runs.specification import refuse_budget
 
 TELL_EVERY = 0.2  # seconds
 FEWEST = 40
@@ -75,11 +76,13 @@ class AuditSpec(BaseModel):
     def parse(cls, **parts: Any) -> "AuditSpec":
         """A checked specification. Raises BadInput with the first thing that is wrong."""
         try:
-            return cls(**parts)
+            spec = cls(**parts)
         except ValidationError as error:
             raise explain(
                 error, "the audit", cls.model_json_schema().get("properties", {})
             ) from None
+        refuse_budget([spec.algorithm], epsilon=spec.epsilon)
+        return spec
 
     @property
     def size(self) -> int:

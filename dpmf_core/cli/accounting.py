@@ -301,10 +301,12 @@ def _plan(options: dict[str, Any]) -> _Cost:
     """An algorithm's plan on a declared public shape."""
     from dpmf_core import algorithms  # what runs need: a composition needs none of it
     from dpmf_core.runs.planning import prepare_for_shape
-    from dpmf_core.runs.specification import RunSpec
+    from dpmf_core.runs.specification import RunSpec, refuse_budget
     from dpmf_core.runs.sweep import typed_parameters
 
     kind = algorithms.find(options["algorithm"])
+    asked = {name: options[name] for name in ("epsilon", "delta", "relation", "calibration")}
+    refuse_budget([kind.id], **asked)
     texts = pairs(options["params"], "--param")
     shape = _shape(options)
     budget = None

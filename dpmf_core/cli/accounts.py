@@ -100,7 +100,7 @@ def _record(account: Account) -> dict[str, Any]:
 def figure(account: Account) -> str:
     """The one figure, in full."""
     total, budget = account.total, account.budget
-    terms = "nothing was released"
+    terms = "nothing with a guarantee was released" if total.n_uncovered else "nothing was released"
     if total.delta is not None:
         terms = (
             f"delta = {delta_text(total.delta)}, per {total.unit},"

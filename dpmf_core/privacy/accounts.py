@@ -300,7 +300,8 @@ class Account:
 def _in_full(account_total: Total) -> str:
     """A total as it is printed, with all that it rests on and what it does not cover."""
     if account_total.delta is None:
-        text = "ε = 0 (nothing was released)"
+        more = "with a guarantee " if account_total.n_uncovered else ""
+        text = f"ε = 0 (nothing {more}was released)"
     else:
         text = epsilon_in_full(
             account_total.epsilon,

@@ -200,6 +200,7 @@ def test_the_same_seed_finds_the_same() -> None:
         ({"algorithm": "dplas"}, "Did you mean"),
         ({"algorithm": "dp-nmf", "epsilon": 1.0, "unit": "rating"}, "a whole one"),
         ({"algorithm": "als", "unit": "item"}, "unit"),
+        ({"algorithm": "als", "epsilon": 1.0}, "epsilon"),
     ],
 )
 def test_what_cannot_be_attacked_is_a_sentence(fields: dict[str, object], sentence: str) -> None:

@@ -517,6 +517,10 @@ def test_epsilons_for_methods_without_privacy_are_an_error() -> None:
         dpmf_core.sweep("small", ["als", "ease"], epsilons=[1.0])
     arguments = ["--dataset", "small", "--algorithms", "als,ease", "--epsilons", "1"]
     assert main(["sweep", *arguments]) == 2
+    assert main(["audit", "--algorithm", "als", "--epsilon", "1"]) == 2
+    shape = ["--n-users", "100", "--n-items", "20"]
+    assert main(["account", "--algorithm", "als", *shape]) == 0
+    assert main(["account", "--algorithm", "als", "--epsilon", "1", *shape]) == 2
     with pytest.raises(BadInput, match="epsilon"):
         dpmf_core.PrivateNMF(2, method="nmf", public=True).fit(np.ones((9, 4)))
 
