@@ -119,8 +119,8 @@ def fit(
     split: fields of SplitSpec, e.g. {"kind": "users"}.
     preparation: fields of Preparation for documents and images, e.g. {"weighting": "tf"}.
     keep: look into the store first and put the run there; data of your own are never stored.
-    ledger: the file of the account that a run on private data enters; the data's own in the data
-    folder where None (`dpmf_core.account`).
+    ledger: the file of the account that a run on private data enters. Where None, that of the data
+    in the data folder (`dpmf_core.account`); data in memory that this process uses share one.
     curve_points: most points of the error by step, first and last included; judging takes most of
     the time of many runs.
     spread: for ratings in parts that have an id: workers read the parts and add them up; those of

@@ -33,14 +33,14 @@ from dpmf_core import (
     PrivateRecommender,
     RatingFolds,
     account,
+    fit,
     load,
     privacy_price,
 )
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, HoldsPrivateRatings
-from dpmf_core.estimators.releases import PROCESS_ACCOUNT
-from dpmf_core.privacy.accounts import LEDGER, Account
+from dpmf_core.privacy.accounts import LEDGER, PROCESS_KEY, Account
 from tests.privacy.test_odometer import independently
 
 BOUNDS = (0.5, 5)
@@ -309,7 +309,8 @@ def test_whatever_a_process_fits_composes_unless_a_ledger_is_named(tmp_path: Pat
     cross_val_score(line, FEW[["user", "item"]], FEW["rating"], cv=4)
     last = clone(own(0.5)).fit(FEW.iloc[::2])
     parts = PrivateNMF(2, epsilon=1.0, delta=1e-6).fit(np.random.default_rng(0).random((40, 12)))
-    expected = composed([2.0] * 4 + [0.5, 1.0], 1e-6)
+    fit(FEW.iloc[::3], "private-bias", epsilon=1.5, delta=1e-6, bounds=BOUNDS)
+    expected = composed([2.0] * 4 + [0.5, 1.0, 1.5], 1e-6)
     assert last.account_.total.epsilon == pytest.approx(expected, rel=1e-6)
     assert parts.account_.total == last.account_.total
     elsewhere = own(ledger=str(tmp_path / "own.ledger")).fit(FEW)
@@ -320,10 +321,10 @@ def test_whatever_a_process_fits_composes_unless_a_ledger_is_named(tmp_path: Pat
 def test_another_process_goes_on_with_what_was_drawn_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(PROCESS_ACCOUNT, "one process")
+    monkeypatch.setenv(PROCESS_KEY, "one process")
     own(1.0).fit(FEW)
     before = own(2.0).fit(FEW.iloc[::2])
-    monkeypatch.setenv(PROCESS_ACCOUNT, "another process")
+    monkeypatch.setenv(PROCESS_KEY, "another process")
     alone = own(0.5).fit(FEW.iloc[::3])
     assert alone.account_.total.epsilon == pytest.approx(0.5, rel=1e-6)
     both = own(0.5).fit(FEW)
@@ -353,7 +354,7 @@ def test_a_budget_of_one_frame_limits_its_folds() -> None:
 
 def fit_without_account(_: int) -> str:
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv(PROCESS_ACCOUNT)
+        patch.delenv(PROCESS_KEY)
         try:
             own().fit(FEW)
         except BadInput as error:

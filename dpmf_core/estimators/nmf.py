@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 
 from dpmf_core.algorithms.parts import Parts
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples
-from dpmf_core.estimators.releases import RandomState, account_for, prepare, train
+from dpmf_core.estimators.releases import RandomState, prepare, train
 from dpmf_core.privacy import Budget, Guarantee, NoiseKind, default_delta
 from dpmf_core.privacy.accounting import epsilon as exactly
-from dpmf_core.privacy.accounts import Account
+from dpmf_core.privacy.accounts import Account, account_of
 
 Array = npt.NDArray[Any]
 
@@ -35,7 +35,7 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     noise: continuous, or discrete: sums are rounded to a grid, and an exact discrete Gaussian is
     drawn on it.
     ledger: the file of the account that a fit on other than public rows enters. None: an account
-    in the data folder that all fits of estimators in this process, and in those that it starts,
+    in the data folder that all fits on data in memory in this process, and those that it starts,
     have in common.
 
     components_ (n_components, n_features), ledger_, guarantee_, epsilon_, delta_, account_ (None:
@@ -92,12 +92,13 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
         parameters = {"n_components": K, **(self.parameters or {})}
         release_plan = prepare(self.method, parameters, samples, budget)
-        account = account_for(samples, self.ledger)
-        model, noise = train(release_plan, samples, type(self).__name__, self.random_state, account)
+        model, noise = train(
+            release_plan, samples, type(self).__name__, self.random_state, self.ledger
+        )
         self.model_: Parts = model
         self.components_, self.ledger_ = model.basis, noise.ledger
         self.guarantee_: Guarantee = release_plan.guarantee
-        self.account_: Account | None = account
+        self.account_: Account | None = account_of(samples, self.ledger, in_hand=True)
         self.noise_is_reproducible_, self.noise_ = noise.is_reproducible, noise.words
         self.epsilon_ = (
             exactly(release_plan.plan, self.delta_) if self.guarantee_.has_epsilon else None

@@ -28,10 +28,10 @@ from dpmf_core.estimators.own_ratings import (
     shared_side,
     with_nobody,
 )
-from dpmf_core.estimators.releases import RandomState, ReleasePlan, account_for, prepare, train
+from dpmf_core.estimators.releases import RandomState, ReleasePlan, prepare, train
 from dpmf_core.privacy import Budget, Guarantee, NoiseKind, Relation, default_delta
 from dpmf_core.privacy.accounting import epsilon as exactly
-from dpmf_core.privacy.accounts import Account
+from dpmf_core.privacy.accounts import Account, account_of
 from dpmf_core.privacy.odometer import Charge
 
 Array = npt.NDArray[Any]
@@ -65,14 +65,15 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
         """
         ratings, users, items = self._read(X, y)
         release_plan = self._release_plan(ratings)
-        account = account_for(ratings, self.ledger)
-        model, noise = train(release_plan, ratings, type(self).__name__, self.random_state, account)
+        model, noise = train(
+            release_plan, ratings, type(self).__name__, self.random_state, self.ledger
+        )
         self.model_: Recommender = model
         self.users_, self.items_ = users, items
         self._history = with_nobody(ratings)
         self.guarantee_: Guarantee = release_plan.guarantee
         self.ledger_ = noise.ledger
-        self.account_: Account | None = account
+        self.account_: Account | None = account_of(ratings, self.ledger, in_hand=True)
         self.noise_is_reproducible_, self.noise_ = noise.is_reproducible, noise.words
         budget = release_plan.budget
         self.delta_ = None if budget is None else budget.delta
@@ -269,7 +270,7 @@ class PrivateRecommender(_RatingsEstimator):
     random_state: of starting values. public: whether the ratings are published or simulated; only
     then random_state seeds the noise too, else that has a secret key of the operating system.
     ledger: the file of the account that each fit on other than public ratings enters. None: an
-    account in the data folder that all fits of estimators in this process, and in those that it
+    account in the data folder that all fits on data in memory in this process, and those that it
     starts, have in common: the folds of a cross-validation are the same people.
 
     model_ (what was released), guarantee_, epsilon_, delta_, ledger_, account_ (None: public; not

@@ -1,9 +1,6 @@
 """What every estimator does with its algorithm: plan, charge the account, draw, train."""
 
-import multiprocessing
-import os
-import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,18 +10,12 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, Streams
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import BadInput
 from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import Budget, Guarantee, Noise, NoiseKind, calibrate, normal_form
-from dpmf_core.privacy.accounts import OWN_FILE_KEY, Account, account_of, drawing
+from dpmf_core.privacy.accounts import charging
 from dpmf_core.privacy.events import Event
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.specification import refuse_budget
-
-# the key of the account of this process; processes that it starts, as joblib does, inherit it
-PROCESS_ACCOUNT = "DPMF_ACCOUNT"
-if multiprocessing.parent_process() is None:
-    os.environ.setdefault(PROCESS_ACCOUNT, secrets.token_hex(16))
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
@@ -61,34 +52,14 @@ def prepare(
     return ReleasePlan(algorithm, budget, plan_at(level), guarantee)
 
 
-def account_for(data: Ratings | Samples, ledger: str | None) -> Account | None:
-    """The account that a fit of an estimator enters; None where the data are public.
-
-    Where no ledger is named, the accounts of all data that the process fits estimators to are one:
-    the folds of a frame are parts of the same people's data, and nothing tells them from other
-    data. Raises BadInput in a worker process that did not inherit the account.
-    """
-    account = account_of(data, ledger)
-    if account is None or account.key == OWN_FILE_KEY:
-        return account
-    key = os.environ.get(PROCESS_ACCOUNT)
-    if key is None:
-        raise BadInput(
-            "This worker process was started before dpmf_core was imported, so its fits would not"
-            " be added to those of other workers. Nothing was drawn. Name an account"
-            " (ledger='search.ledger'), or fit with n_jobs=1."
-        )
-    return replace(account, together=key)
-
-
 def train(
     release_plan: ReleasePlan,
     data: Ratings | Samples,
     name: str,
     random_state: RandomState,
-    account: Account | None,
+    ledger: str | None,
 ) -> tuple[Any, Noise]:
-    """The fitted model and the noise that it drew, charged before to the account.
+    """The fitted model and the noise that it drew, charged before to the account of the data.
 
     random_state seeds starting values, and on public data the noise; on others that has a secret
     key. Raises BadInput where a budget does not allow the charge: then nothing is drawn.
@@ -96,7 +67,8 @@ def train(
     noise_seed, start = _seeds(random_state)
     rng = Streams(np.random.default_rng(start), int(start.generate_state(1)[0]))
     # the same result whatever the number of threads
-    with drawing(account, release_plan.charge(name)) as permit, single_threaded_blas:
+    charge = release_plan.charge(name)
+    with charging(data, charge, ledger, in_hand=True) as permit, single_threaded_blas:
         noise = permit.noise(release_plan.plan, noise_seed if data.public else None)
         model = algorithms.train(release_plan.algorithm, data, noise, rng)
     assert noise.ledger == normal_form(release_plan.plan)

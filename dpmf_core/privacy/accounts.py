@@ -11,7 +11,9 @@ alone.
 
 import contextlib
 import json
+import multiprocessing
 import os
+import secrets
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -56,6 +58,10 @@ from dpmf_core.privacy.odometer import (
 )
 
 LEDGER = "DPMF_LEDGER"  # names the ledger file where none is given
+# the key to which data in hand are joined; processes that this one starts inherit it
+PROCESS_KEY = "DPMF_ACCOUNT"
+if multiprocessing.parent_process() is None:
+    os.environ.setdefault(PROCESS_KEY, secrets.token_hex(16))
 OWN_FILE_KEY = "this ledger"  # the one account in a file that somebody names
 State = Literal["finished", "cancelled", "failed"]
 
@@ -318,32 +324,61 @@ def _in_full(account_total: Total) -> str:
 
 
 def account_of(
-    data: Private, ledger: str | Path | None = None, lasting: bool = True
+    data: Private,
+    ledger: str | Path | None = None,
+    lasting: bool = True,
+    *,
+    in_hand: bool = False,
 ) -> Account | None:
-    """The account that a run on these data enters: the ledger file's (DPMF_LEDGER's), else the
-    data folder's; None where the data are public.
+    """The account that a run on these data enters; None where the data are public.
+
+    Parameters
+    ----------
+    data
+        The data of the run.
+    ledger
+        The file of the account; DPMF_LEDGER's where None, else that of the data folder.
+    lasting
+        As of `Account`.
+    in_hand
+        Whether the data came as a frame or as arrays. Parts of one frame, such as folds, are the
+        same people's data, and nothing tells them from other data: a charge joins the accounts of
+        all that this process, and those that it starts, hold in hand.
+
+    Raises
+    ------
+    BadInput
+        For data in hand in a worker process that does not know whose account it shares.
     """
     if data.public:
         return None
     ledger = ledger or os.environ.get(LEDGER)
-    return (
-        Account(Path(ledger).expanduser())
-        if ledger is not None
-        else Account(accounts_file(), data.account, lasting)
-    )
+    if ledger is not None:
+        return Account(Path(ledger).expanduser())
+    return Account(accounts_file(), data.account, lasting, _process_key() if in_hand else None)
+
+
+def _process_key() -> str:
+    key = os.environ.get(PROCESS_KEY)
+    if key is None:
+        raise BadInput(
+            "This worker process was started before dpmf_core was imported, so what it draws would"
+            " not be added to what other workers draw. Nothing was drawn. Name an account"
+            " (ledger='search.ledger'), or fit in one process (n_jobs=1)."
+        )
+    return key
 
 
 def charging(
-    data: Private, charge: Charge, ledger: str | Path | None = None, lasting: bool = True
+    data: Private,
+    charge: Charge,
+    ledger: str | Path | None = None,
+    lasting: bool = True,
+    *,
+    in_hand: bool = False,
 ) -> contextlib.AbstractContextManager[NoisePermit]:
     """Leave to draw on these data: `Account.reserve`, or at once where they are public."""
-    return drawing(account_of(data, ledger, lasting), charge)
-
-
-def drawing(
-    account: Account | None, charge: Charge
-) -> contextlib.AbstractContextManager[NoisePermit]:
-    """Leave to draw on the data of an account, None where they are public."""
+    account = account_of(data, ledger, lasting, in_hand=in_hand)
     return (
         contextlib.nullcontext(NoisePermit(private=False))
         if account is None

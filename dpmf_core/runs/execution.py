@@ -240,8 +240,10 @@ def _paying(
     """The charge to the account of the data, settled when it ends; nothing where it is paid."""
     if paid is not None:
         return contextlib.nullcontext(paid)
-    lasting = input_data is not None or not is_own(spec.data.id)
-    return accounts.charging(data, charge_before(spec, data), ledger, lasting)
+    in_hand = input_data is not None
+    lasting = in_hand or not is_own(spec.data.id)
+    charge = charge_before(spec, data)
+    return accounts.charging(data, charge, ledger, lasting, in_hand=in_hand)
 
 
 def _names(input_data: AnyData | None, train: Any) -> ItemNames | None:
