@@ -54,14 +54,3 @@ def without_rows(page: Any, table: MessyTable) -> list[str]:
         assert not {secret for secret in table.secrets if secret in file}
         assert not re.search(rf"\b{table.rows:,}\b|\b{table.rows}\b", file)
     return files
-
-
-def test_the_answer_opens_in_explore_with_its_method_and_epsilon(visit: Visit) -> None:
-    page = visit("/choose?data=cinema-small")
-    page.get_by_role("button", name="Find the answer").click()
-    use = page.get_by_role("heading", name=re.compile("^Use Spectral at ε = 2"))
-    use.wait_for(timeout=WORK)
-    page.get_by_role("button", name="Open Spectral at ε = 2 in Explore").click()
-    page.wait_for_url(re.compile("/explore.*algo=spectral&eps=2&"))
-    page.get_by_role("heading", name=re.compile("^At ε = 2, Spectral")).wait_for(timeout=WORK)
-    assert not page.outside

@@ -34,32 +34,6 @@ def box(page: Any) -> Any:
     return page.get_by_test_id("stSidebar").get_by_role("spinbutton", name="ε, exactly")
 
 
-def test_a_held_handle_tells_the_page_and_a_released_one_the_session(
-    open_page: Callable[..., Any],
-) -> None:
-    page = open_page()
-    slider = page.get_by_test_id("stSidebar").get_by_role("slider")
-    expect(slider).to_have_attribute(
-        "aria-valuetext",
-        "ε = 2. An even suspicion that you took part,"
-        " 50%, becomes at most 88.1%, rare outcomes aside.",
-    )
-    line = slider.bounding_box()
-    x, y = line["x"] + line["width"] * 0.48, line["y"] + line["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x - 0.3 * line["width"], y, steps=10)
-    events = page.evaluate("heard")
-    assert len(events) >= 8 and all(is_held for _, is_held in events)
-    assert [epsilon for epsilon, _ in events] == sorted((it for it, _ in events), reverse=True)
-    expect(box(page)).to_have_value("2")
-    page.mouse.up()
-    assert page.evaluate("heard.at(-1)") == [events[-1][0], False]
-    expect(box(page)).to_have_value(f"{events[-1][0]:g}")
-    assert f"eps={events[-1][0]:g}&" in page.url
-    assert page.evaluate("violations") == []
-
-
 def test_keys_marks_and_the_box_move_it(open_page: Callable[..., Any]) -> None:
     page = open_page()
     sidebar = page.get_by_test_id("stSidebar")
@@ -89,22 +63,3 @@ def test_keys_marks_and_the_box_move_it(open_page: Callable[..., Any]) -> None:
     slider.focus()
     page.keyboard.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuenow", "0.71")
-
-
-def test_on_a_phone_it_stays_at_the_bottom_and_hides_nothing(open_page: Callable[..., Any]) -> None:
-    page = open_page(viewport={"width": 390, "height": 844}, has_touch=True)
-    bar = page.get_by_test_id("stMain").get_by_role("slider")
-    lowest = (
-        "() => scrollTo(0, 1e6) ?? document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)"
-    )
-    for _ in range(2):
-        line = bar.bounding_box()
-        assert 844 - 130 < line["y"] < 844 - line["height"] and line["x"] >= 0
-        page.evaluate(lowest)
-    line = bar.bounding_box()
-    page.touchscreen.tap(line["x"] + line["width"] - 1, line["y"] + line["height"] / 2)
-    expect(bar).to_have_attribute("aria-valuenow", "100")
-    page.wait_for_url("**eps=100&**")
-    expect(page.get_by_text("ε = 100", exact=True).last).to_be_in_viewport()
-    page.set_viewport_size({"width": 1280, "height": 800})
-    expect(bar).to_be_hidden()

@@ -13,20 +13,6 @@ from dpmf_core.runs.epsilon_grid import EPSILONS
 
 pytestmark = pytest.mark.browser
 PAGE = "/explore?data=cinema-small&algo=dpals&eps=5"
-# notes in which order the headline of the first view and the first figure by Plotly appear
-ORDER = """
-window.order = [];
-const marks = { story: () => [...document.querySelectorAll('div')]
-    .some((it) => it.shadowRoot?.querySelector('.hero h1')?.textContent),
-  below: () => document.querySelector('.js-plotly-plot') };
-const look = () => {
-  for (const [name, there] of Object.entries(marks)) {
-    if (!order.includes(name) && there()) order.push(name);
-  }
-  requestAnimationFrame(look);
-};
-requestAnimationFrame(look);
-"""
 FOLLOWERS = (".hero h1", ".hero .sentence", ".hero .list", ".hundred")
 
 
@@ -94,45 +80,3 @@ def test_figure_sentence_list_and_meaning_follow_a_held_handle_and_stay_when_it_
     page.wait_for_url(re.compile(r"[?&]eps=0\.5(&|$)"))
     page.wait_for_selector("[data-test-script-state=notRunning]")
     assert first_view_texts(page) == after
-
-
-def test_the_first_view_of_a_session_stands_before_what_is_below_it(
-    measured_page: Any, visit: Callable[..., Any]
-) -> None:
-    for turn in range(3):
-        page = visit(PAGE, ORDER)
-        expect(page.locator(".js-plotly-plot").first).to_be_attached()
-        assert page.evaluate("order") == ["story", "below"], turn
-        page.context.close()
-
-
-def test_between_two_measured_points_the_view_says_so(measured_page: Any) -> None:
-    page, handle = measured_page, Handle(measured_page)
-    handle.to(5)
-    page.mouse.down()
-    handle.to(2.5)
-    texts = first_view_texts(page)
-    assert texts[0].startswith("At ε = 2.5, DPALS keeps about ")
-    status = page.locator(".hero .status")
-    expect(status).to_contain_text("≈ Drawn between two measured points, ε = 2 and 3.2.")
-    assert "nearest point" in texts[2] and "about" in texts[3]
-    handle.to(5)
-    page.mouse.up()
-
-
-def test_the_epsilon_that_keeps_a_share_is_asked_and_shown(measured_page: Any) -> None:
-    page = measured_page
-    row = page.get_by_test_id("stMain").locator(".st-key-explore-keep-row")
-    field, before = row.get_by_role("spinbutton"), row.inner_text()
-    field.fill("70")
-    field.press("Enter")
-    expect(row).not_to_have_text(before, use_inner_text=True)
-    expect(row).to_contain_text(re.compile(r"of the gain with DPALS: ε [=≈] "))
-    match = re.search(r"DPALS: ε [=≈] ([\d.]+)", row.inner_text())
-    assert match is not None
-    row.get_by_role("button", name="Show").click()
-    expect(page.locator(".hero h1")).to_have_text(re.compile(rf"^At ε = {match[1]}, DPALS keeps"))
-    field.fill("100")
-    field.press("Enter")
-    expect(row).to_contain_text("the most is")
-    expect(row.get_by_role("button", name="Show")).to_have_count(0)

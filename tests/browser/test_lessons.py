@@ -68,19 +68,6 @@ def link_in(page: Any, name: str) -> str:
     return "/" + text.split("/", 3)[3]
 
 
-def test_the_form_of_a_lesson_link_comes_into_view(visit: Visit) -> None:
-    """The button of a page without a sidebar stands at its end, and the form above the page."""
-    page = visit("/data")
-    at_rest(page)
-    button = page.get_by_role("button", name="Make a lesson link")
-    for _ in range(2):  # pressed again it comes again
-        button.scroll_into_view_if_needed()
-        expect(page.get_by_role("heading", name="Bring your own data")).not_to_be_in_viewport()
-        button.click()
-        expect(page.get_by_role("heading", name="Make a lesson link")).to_be_in_viewport()
-    assert page.outside == []
-
-
 def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit: Visit) -> None:
     teacher = visit(f"/explore?{SMALL}&eps=1&algo=private-bias")
     at_rest(teacher)
@@ -112,59 +99,3 @@ def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit
     wrong = visit("/explore?class=nothing-like-it&" + SMALL)
     at_rest(wrong)
     wrong.get_by_text("There is no lesson of this link on this server").wait_for()
-
-
-def to_the_end(student: Any, answer: str) -> completion.Completion:
-    """Through the sequence of the test below, to its completion code."""
-    student.wait_for_selector("h1:has-text('What is a neighbour?')")
-    student.get_by_text("page 1 of 2").wait_for()
-    walk(student, LESSONS["neighbours"])
-    student.get_by_role("button", name="Next page").click()
-    student.get_by_text("What does one release cost?").wait_for()
-    student.get_by_role("button", name="Finish").click()
-    student.get_by_text("Something is still to be answered on page 2.").wait_for()
-    student.get_by_label("Your answer").fill(answer)
-    student.get_by_label("Your answer").press("Tab")
-    student.get_by_role("button", name="Send", exact=True).click()
-    student.get_by_text(f"Your answer: {answer}".rstrip(".")).wait_for()
-    student.get_by_role("button", name="Finish").click()
-    return completion.read(student.get_by_test_id("stCode").last.inner_text())
-
-
-def test_a_sequence_is_made_walked_and_watched(visit: Visit, pytestconfig: pytest.Config) -> None:
-    """A lesson, then a page with a question: the class answers, the teacher sees it unnamed."""
-    teacher = visit("/lessons?view=teachers")
-    at_rest(teacher)
-    choose(teacher, "Lessons to add, in this order", "What is a neighbour?")
-    teacher.keyboard.press("Escape")
-    teacher.get_by_role("button", name="Add lessons").click()
-    teacher.get_by_text("1. Lessons: What is a neighbour?").wait_for()
-    teacher.get_by_role("link", name="Verify").first.click()
-    at_rest(teacher)
-    teacher.get_by_role("button", name="Make a lesson link").click()
-    teacher.get_by_label("Question").fill("What does one release cost?")
-    teacher.get_by_label("Question").press("Tab")
-    teacher.get_by_role("button", name="Add to a sequence").click()
-    teacher.get_by_text("Added as page 2.").wait_for()
-    teacher.get_by_role("link", name="arrange it").click()
-    teacher.get_by_text("2. Accountant").wait_for()
-    teacher.get_by_role("button", name="Make the links").click()
-    link, view = link_in(teacher, "class"), link_in(teacher, "teach")
-
-    size = pytestconfig.getoption("students")
-    students = [visit(link) for _ in range(size)]
-    for place, student in enumerate(students):
-        score = to_the_end(student, f"A little, say {place}.")
-        assert (score.right, score.n_questions) == (1, 1)
-    students[0].reload()  # the server remembers
-    students[0].get_by_text("Your answer: A little").wait_for()
-    at_rest(students[0])
-
-    watching = visit(view)
-    watching.get_by_role("heading", name="Your class").wait_for()
-    for place in range(size):
-        watching.get_by_text(f"A little, say {place}.").wait_for()
-    expect(watching.get_by_test_id("stMetricValue").first).to_have_text(str(size))
-    expect(watching.get_by_test_id("stMetricValue").last).to_have_text(str(size))
-    forged_page = visit(view.replace("teach=", "teach=x"))
-    forged_page.get_by_text("There is no lesson of this link on this server").wait_for()

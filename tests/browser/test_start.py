@@ -3,7 +3,6 @@
 The tests of this module run in order, on one cold server.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -26,18 +25,6 @@ def test_the_first_page_of_a_cold_server_shows_its_figure_and_its_doors(visit: V
         assert box["y"] + box["height"] <= 800
     assert set(DOORS) < set(SECTIONS)
     assert page.outside == [] and page.get_by_test_id("stException").count() == 0
-
-
-LATE_FRAMES = """
-    const frame = window.requestAnimationFrame;
-    window.requestAnimationFrame = (then) => frame((now) => then(now - 5000));
-"""
-
-
-def test_the_handle_comes_to_its_place_where_frames_are_late(visit: Visit) -> None:
-    page = visit("/", script=LATE_FRAMES)
-    expect(page.locator(".number").first).to_have_text("ε = 2")
-    expect(page.get_by_role("slider", name="Epsilon")).to_have_attribute("aria-valuenow", "2")
 
 
 def test_lesson_0_is_one_click_away(visit: Visit) -> None:
@@ -66,29 +53,8 @@ def test_the_figure_answers_while_the_button_is_held_and_explore_opens_there(vis
     page.wait_for_url(f"**/explore?*eps={text.removeprefix('ε = ')}*")
 
 
-def test_keys_move_the_handle_and_a_screen_reader_hears_what_holds_there(visit: Visit) -> None:
-    page = visit("/", reduced_motion="reduce")
-    handle = page.get_by_role("slider", name="Epsilon")
-    expect(handle).to_have_attribute("aria-valuenow", "2")
-    handle.press("Home")
-    expect(handle).to_have_attribute("aria-valuenow", "0.1")
-    handle.press("ArrowRight")
-    handle.press("ArrowLeft")
-    expect(handle).to_have_attribute("aria-valuetext", re.compile("^ε = 0.1: .*in 100: "))
-
-
 @pytest.mark.parametrize("width", [390, 320])
 def test_a_phone_needs_no_sideways_scrolling(visit: Visit, width: int) -> None:
     page = visit("/", viewport={"width": width, "height": 640}, color_scheme="dark")
     page.get_by_role("slider", name="Epsilon").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= width + 1
-
-
-def test_what_is_printed_has_the_figure_and_nothing_to_press(visit: Visit) -> None:
-    page = visit("/retention?data=cinema-small", reduced_motion="reduce")
-    page.get_by_role("heading", level=1).wait_for()
-    expect(page.get_by_test_id("stSidebar")).to_be_visible()
-    page.emulate_media(media="print")
-    for part in ("stSidebar", "stPopover", "stPageLink"):
-        expect(page.get_by_test_id(part).first).to_be_hidden()
-    expect(page.get_by_role("heading", level=1)).to_be_visible()

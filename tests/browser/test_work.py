@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import choose, go, unfold_more
+from tests.browser.conftest import choose, go
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Any]
@@ -31,8 +31,6 @@ PLACES = [
     "/lessons?lesson=clipping",
     "/glossary",
 ]
-# 1,280 pixels at 400%
-NARROW = [f"/explore?{SMALL}", f"/trade-off?{SMALL}", "/faces?data=digits", *PLACES]
 
 
 @pytest.mark.parametrize("path", PLACES)
@@ -41,33 +39,6 @@ def test_every_page_opens_cold_on_a_phone_and_asks_nobody_outside(visit: Visit, 
     at_rest(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 391
     assert page.outside == []
-
-
-@pytest.mark.parametrize("path", NARROW)
-def test_at_four_hundred_percent_nothing_is_cut_and_every_figure_is_told(
-    visit: Visit, path: str
-) -> None:
-    page = visit(path, viewport={"width": 320, "height": 640})
-    at_rest(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 321
-    assert page.locator("[data-testid=stPlotlyChart]").evaluate_all(
-        "all => all.every(it => it.matches('[aria-label]') || it.querySelector('[aria-label]'))"
-    )
-    assert page.locator("section img").evaluate_all("all => all.every(it => it.alt.length > 5)")
-    assert page.locator("input:visible").evaluate_all(
-        "all => all.every(it => it.labels.length || it.getAttribute('aria-label'))"
-    )
-
-
-def test_a_term_leads_to_its_place_in_the_glossary(visit: Visit) -> None:
-    page = visit(f"/explore?{SMALL}&algo=private-bias")
-    at_rest(page)
-    page.get_by_role("button", name="Privacy card").click()
-    with page.context.expect_page() as new_page:
-        page.get_by_role("link", name="sensitivity", exact=True).first.click()
-    new_page.value.wait_for_selector("h1:has-text('What the words mean')")
-    expect(new_page.value.get_by_label("Look for")).to_have_value("sensitivity")
-    assert "algo=private-bias" in page.url  # the page that was read stays
 
 
 def test_a_fault_is_planted_and_caught(visit: Visit) -> None:
@@ -115,61 +86,6 @@ def test_a_file_becomes_a_trade_off_curve_and_stays_out_of_the_link(
     at_rest(page)
     expect(page.get_by_text("120 users")).to_have_count(1)
     assert "data=" not in page.url and "uploads" not in page.url
-
-
-def test_a_messy_file_and_its_items_lead_to_the_switch_in_the_sidebar(
-    visit: Visit, tmp_path: Path
-) -> None:
-    rows = [
-        f"K-{u};Film {i};{1 + (u * i) % 9 / 2:g};{1 + i % 28:02d}/{1 + u % 12:02d}/2021".replace(
-            ".", ","
-        )
-        for u in range(60)
-        for i in range(20)
-    ]
-    rows[::100] = [f"K-{u};Film 1;n/a?;" for u in range(12)]
-    header = "Kundennr;Artikel;Sterne (0.5-5);bewertet am\n"
-    (tmp_path / "laden.csv").write_text("\ufeff" + header + "\n".join(rows), encoding="utf-8")
-    items = [f"Film {i};{1990 + i};{'Drama|War' if i % 2 else 'Comedy'}" for i in range(20)]
-    (tmp_path / "filme.csv").write_text("Film;Jahr;Genre\n" + "\n".join(items))
-    page = visit("/data")
-    at_rest(page)
-    page.locator("input[type=file]").set_input_files(tmp_path / "laden.csv")
-    page.get_by_text("4 of 4 columns recognised").wait_for()
-    # the column's name says the scale, and some date the order of day and month
-    page.get_by_role("button", name="Check and use").click()
-    page.get_by_role("cell", name="rating is not a number").wait_for()
-    at_rest(page)
-    page.get_by_text("Add what anybody can know of the items").click()
-    page.locator("input[type=file]").nth(1).set_input_files(tmp_path / "filme.csv")
-    page.get_by_role("button", name="Use it, as public").click()
-    page.get_by_text("Public: the items' features (Jahr, Genre).").wait_for()
-    at_rest(page)
-    page.get_by_role("button", name="Explore it").click()
-    unfold_more(page)
-    switch = page.get_by_role("radiogroup", name="The items' features (Jahr, Genre)")
-    switch.get_by_text("used, as public").click()
-    at_rest(page)
-    # nothing is trained, and the card of what would be already lists what is public
-    page.get_by_role("button", name="Privacy card").click()
-    page.get_by_text("Taken as public:").filter(has_text="the items' features").wait_for()
-
-
-def test_a_tables_own_menu_saves_nothing(visit: Visit, tmp_path: Path) -> None:
-    """It would save raw figures of private data, and formulas that somebody named an item by."""
-    (tmp_path / "trap.csv").write_text(
-        "user,item,rating\n"
-        + "\n".join(f"u{u},=1+{i},{1 + u % 5}" for u in range(9) for i in range(9))
-        + "\n"
-    )
-    page = visit("/data")
-    at_rest(page)
-    page.locator("input[type=file]").set_input_files(tmp_path / "trap.csv")
-    page.get_by_role("button", name="Check and use").wait_for()
-    at_rest(page)
-    page.get_by_test_id("stDataFrame").first.hover()
-    page.get_by_role("button", name="Search").first.wait_for()  # the menu is there
-    expect(page.get_by_role("button", name="Download as CSV")).to_have_count(0)
 
 
 def test_a_search_runs_to_its_winner(visit: Visit) -> None:

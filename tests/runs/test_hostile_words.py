@@ -125,16 +125,6 @@ def test_no_link_breaks_a_page(page: str) -> None:
         )
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
-def test_no_text_breaks_the_accountants_ledger_or_the_trade_offs_boxes(text: str) -> None:
-    app = open_page("accountant/page.py", "ledger", text)
-    assert not app.exception, [error.value for error in app.exception]
-    app = open_page("tradeoff/page.py", "methods", "private-bias")
-    for box in ("tradeoff.epsilons", "tradeoff.grid"):
-        app.text_input(key=box).set_value(text).run()
-        assert not app.exception, (box, [error.value for error in app.exception])
-
-
 # ---- the command line ----------------------------------------------------------------------------
 
 

@@ -8,7 +8,6 @@ anybody's code, link or formula.
 import ast
 import contextlib
 import copy
-import csv
 import io
 import json
 import re
@@ -32,7 +31,6 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import summarise, to_json
 from pages.kit import safe_text
 from pages.runs import comparison
-from tests.runs.test_spreadsheets import FORMULA, cells
 from tests.support.records import altered
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-5}
@@ -177,13 +175,6 @@ def damage(record: dict[str, Any], rng: np.random.Generator) -> bytes:
     return content
 
 
-def read_everywhere(runs: list[Run]) -> None:
-    """Everything that the page of runs does with a run: draws, lists, reports and exports it."""
-    with contextlib.redirect_stderr(io.StringIO()):
-        comparison.side_by_side(runs)
-    made_of(runs)
-
-
 def made_of(runs: list[Run]) -> dict[str, str]:
     """Every file that can be made of runs, by its kind."""
     rows = [
@@ -229,17 +220,6 @@ def outcomes(
 def test_damaged_records_are_refused_in_a_sentence_or_read(records: list[dict[str, Any]]) -> None:
     refusals, readings = outcomes(records, 2000, 0, made_of)
     assert refusals > 500 and readings > 100
-
-
-def test_damaged_records_that_are_accepted_are_drawn(records: list[dict[str, Any]]) -> None:
-    _, readings = outcomes(records, 150, 1, read_everywhere)
-    assert readings > 10
-
-
-@pytest.mark.slow
-def test_many_damaged_records(records: list[dict[str, Any]]) -> None:
-    refusals, readings = outcomes(records, 20_000, 2, made_of)
-    assert refusals > 3000 and readings > 1000
 
 
 @pytest.mark.parametrize(
@@ -292,25 +272,6 @@ def test_a_data_set_is_an_id_or_a_plain_file_name(records: list[dict[str, Any]],
     }
     with pytest.raises(BadInput, match="plain file name"):
         imported_runs(json.dumps(new_record).encode())
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "cinema",
-        "ml-1m",
-        "ratings.csv?bounds=0.5,5",
-        "ratings.parquet?bounds=1,5",
-        "X.mat?key=fea&image=32,32&drop=1025",
-        "Über uns (2).zip",
-    ],
-)
-def test_ordinary_names_are_taken(records: list[dict[str, Any]], name: str) -> None:
-    new_record = {
-        **records[0],
-        "spec": {**records[0]["spec"], "data": {**records[0]["spec"]["data"], "id": name}},
-    }
-    assert imported_runs(json.dumps(new_record).encode())[0].spec.data.id == name
 
 
 # ---- what is made of hostile records -------------------------------------------------------------
@@ -421,16 +382,6 @@ def test_the_report_has_no_tag_or_attribute_of_others(attack: tuple[str, dict[st
         "y",
         "font-size",
     }
-
-
-def test_the_list_has_no_formula(attack: tuple[str, dict[str, str]]) -> None:
-    for separator in ",;\t|":
-        assert not [cell for cell in cells(attack[1]["csv"], separator) if FORMULA.match(cell)]
-    assert len(list(csv.DictReader(io.StringIO(attack[1]["csv"].replace("\x00", ""))))) == 2
-
-
-def test_the_json_is_json(attack: tuple[str, dict[str, str]]) -> None:
-    assert [record["title"] for record in json.loads(attack[1]["json"])] == [attack[0]] * 2
 
 
 ADDRESS = re.compile(r"https?://|www\.|\w@\w")

@@ -40,36 +40,6 @@ def test_a_run_comes_again_with_its_figures(tmp_path: Path) -> None:
     assert numbers(curve["x"]) == [point["step"] for point in record.curves]
 
 
-@pytest.mark.slow
-def test_a_sweep_comes_again_as_a_table_and_a_chart(tmp_path: Path) -> None:
-    points = (
-        "from dpmf_core.runs.sweep import Sweep, rows\n\n"
-        "points = Sweep.model_validate(dict(data={'id': 'cinema-small'}, "
-        " methods=[{'algorithm': 'private-bias'}], epsilons=[1, 5], delta=5e-5,"
-        " seeds=[0])).points()"
-    )
-    (chart,) = execute(notebooks.of_points("A trade-off", points, "rmse"), tmp_path).figures
-    ((line,), errors) = (chart["data"], {})
-    for epsilon in (1.0, 5.0):
-        budget = {"epsilon": epsilon, "delta": 5e-5}
-        again = RunSpec.parse(data={"id": "cinema-small"}, algorithm="private-bias", budget=budget)
-        errors[epsilon] = run(again).record.metrics["rmse"]
-    assert line["name"] == "Private biases"
-    by_epsilon = dict(zip(numbers(line["x"]), numbers(line["y"]), strict=True))
-    assert by_epsilon == pytest.approx(errors)
-
-
-def test_what_a_reader_must_know_stands_above_the_code() -> None:
-    record = run(SPEC).record
-    for altered_record, sentence in (
-        (record, "the figures come again"),
-        (record.model_copy(update={"public": False}), "figures differ from run to run"),
-        (record.model_copy(update={"from_file": True}), "its figures were not checked"),
-    ):
-        (title, *_) = json.loads(notebooks.of_run(altered_record))["cells"]
-        assert sentence in "".join(title["source"])
-
-
 def test_hostile_words_stay_literals() -> None:
     """What a record names enters the code as a literal: no line of its own, no closed string."""
     nasty = SPEC.model_copy(

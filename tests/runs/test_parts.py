@@ -3,15 +3,14 @@ the parts in what leaves.
 """
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import als_sums
-from dpmf_core.data.partitioned import Part, PartitionedRatings
+from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.privacy.accounts import Account
@@ -185,72 +184,6 @@ def test_als_finds_the_same_by_sums(
     assert len(here.record.curves) == 4
 
 
-def test_an_item_without_ratings_has_no_factor(films: Ratings, parts: PartitionedRatings) -> None:
-    wider = replace(parts.with_change(Wider(films.n_items + 1)), n_items=films.n_items + 1)
-    finished_run = run(
-        spec("als", parameters={"rank": 3, "steps": 2, "biases": "off"}), input_data=wider
-    )
-    assert not finished_run.arrays["item_factors"][-1].any()
-
-
-@dataclass(frozen=True)
-class Wider:
-    """A change of a part: there are more items."""
-
-    n_items: int
-
-    def __call__(self, part: Part) -> Part:
-        return replace(part, rows=replace(part.rows, n_items=self.n_items))
-
-
-def test_als_says_what_does_not_fit(
-    parts: PartitionedRatings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(als_sums, "MOST_BYTES", 1_000)
-    with pytest.raises(BadInput, match=r"here 0\.0 GB.*Take a smaller rank"):
-        run(spec("als", parameters={"rank": 3}), input_data=parts)
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "parameters"),
-    [
-        ("als", {"solver": "cg"}),
-        ("als", {"ratings_per_user": 5}),
-        ("slope-one", {}),
-        ("sketch", {}),
-        ("fw", {}),
-        ("robust-nmf", {}),
-        ("dpnmf-laplace", {}),
-    ],
-)
-def test_who_needs_rows_says_so(
-    algorithm: str, parameters: dict[str, Any], parts: PartitionedRatings
-) -> None:
-    with pytest.raises(BadInput, match="needs all ratings in one memory, and ratings is kept in"):
-        run(spec(algorithm, budget=BUDGET, parameters=parameters), input_data=parts)
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"split": {"kind": "window"}}, "--split window looks at all ratings"),
-        ({"split": {"least_judged": 2}}, "--least-judged looks at all ratings"),
-        (
-            {"data": {"item_choice": "private", "min_item_count": 3}},
-            "'min_item_count' chooses by exact counts",
-        ),
-        ({"data": {"min_df": 3}}, "'min_df' is for samples"),
-        ({"data": {"min_item_count": 10_000}}, "No item has 10000 ratings"),
-    ],
-    ids=str,
-)
-def test_what_needs_all_ratings_is_refused_in_words(
-    changes: dict[str, Any], words: str, parts: PartitionedRatings
-) -> None:
-    with pytest.raises(BadInput, match=words):
-        run(spec("private-bias", budget=BUDGET, **changes), input_data=parts)
-
-
 def test_a_cancelled_run_stops_before_the_next_part(parts: PartitionedRatings) -> None:
     reports: list[Progress] = []
     with pytest.raises(Cancelled):
@@ -262,15 +195,6 @@ def test_a_cancelled_run_stops_before_the_next_part(parts: PartitionedRatings) -
         )
     assert len(reports) == 15
     assert reports[-1].part is not None and reports[-1].part[1] == 6
-
-
-def test_progress_says_part_and_step(parts: PartitionedRatings) -> None:
-    reports: list[Progress] = []
-    run_spec = spec("dp-sgd", budget=BUDGET, parameters={"steps": 3})
-    run(run_spec, input_data=parts, report=reports.append)
-    places = [progress.part for progress in reports if progress.part is not None]
-    assert set(places) == {(place, 6) for place in range(1, 7)}
-    assert {progress.step for progress in reports} == {0, 1, 2, 3}
 
 
 def private(parts: PartitionedRatings) -> PartitionedRatings:

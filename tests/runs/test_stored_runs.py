@@ -4,27 +4,18 @@ exported as they were. The JSON beside each is what that version exported.
 
 import dataclasses
 import hashlib
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from dpmf_core import algorithms
-from dpmf_core.cli import output
 from dpmf_core.data import Data
-from dpmf_core.privacy import Guarantee, Status, normal_form
-from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.runs import artefacts
-from dpmf_core.runs.comparison import differences
 from dpmf_core.runs.filters import filtered
-from dpmf_core.runs.html_report import report
-from dpmf_core.runs.imported_records import imported_runs
-from dpmf_core.runs.privacy_record import GuaranteeRecord
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import run_key
-from dpmf_core.runs.store import Store, to_json
+from dpmf_core.runs.store import Store
 from dpmf_core.testing.sample_worlds import of, table
 from dpmf_core.testing.worlds import low_rank
 
@@ -38,11 +29,6 @@ def content(name: str) -> bytes:
 
 def read_run(name: str) -> Run:
     return artefacts.unpack(content(name)).run
-
-
-def read_fields(name: str) -> dict[str, Any]:
-    fields: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
-    return fields
 
 
 @pytest.fixture
@@ -63,47 +49,6 @@ def test_the_store_takes_them_in_whole(store: Store) -> None:
     store.annotate(row["key"], "another note", "")
     again = store.get(row["key"])
     assert again is not None and again.record == read_run("sketch").record
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_exported_is_what_was(name: str) -> None:
-    new, old = json.loads(to_json(read_run(name).export())), read_fields(name)
-    guarantee = new.pop("guarantee")
-    assert {part: guarantee.pop(part) for part in ("assumptions", "claim", "reason")} == {
-        "assumptions": [],
-        "claim": "",
-        "reason": "",
-    }
-    assert guarantee == old.pop("guarantee")
-    assert new == old | {"cached": True}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_its_figures_and_words_are_shown(name: str) -> None:
-    run, old = read_run(name), read_fields(name)
-    output_text = output.run(run.record)
-    assert old["guarantee"]["words"] in output_text and old["title"] in output_text
-    assert old["guarantee"]["words"] in report([run]).replace("&quot;", '"').replace("&#x27;", "'")
-    if old["epsilon"]["exact"] is not None:
-        assert f"epsilon = {old['epsilon']['exact']:.2f} (delta = " in output_text
-        assert epsilon(run.record.event, old["delta"]) == pytest.approx(old["epsilon"]["exact"])
-
-
-def test_they_are_compared() -> None:
-    rows = differences([read_run("dpals-private").record, read_run("dpals-conditional").record])
-    assert {row["setting"]: row["values"] for row in rows} == {
-        "data": ["own", "films"],
-        "data: top_items": [None, 12],
-        "bias_share": [pytest.approx(0.65468478), pytest.approx(0.57233627)],
-        "frequent_fraction": [pytest.approx(10 / 17), pytest.approx(10 / 12)],
-    }
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_an_export_of_then_is_imported_now(name: str) -> None:
-    (run,) = imported_runs(json.dumps(read_fields(name)).encode())
-    assert run.spec == read_run(name).spec
-    assert normal_form(run.record.event) == normal_form(read_run(name).record.event)
 
 
 def test_the_model_is_the_one_that_was_fitted() -> None:
@@ -128,12 +73,3 @@ def test_its_key_is_still_the_key_of_its_specification(
     monkeypatch.setattr(algorithms.find(record.spec.algorithm), "version", record.version)
     data = filtered(data_sets[record.spec.data.id], record.spec.data)
     assert run_key(record.spec, data) == record.key
-
-
-def test_a_new_record_holds_the_guarantee_whole() -> None:
-    promise = Guarantee(
-        Status.CONDITIONAL, "document", ("A", "B"), ("the bounds",), "a claim", "a reason"
-    )
-    record = GuaranteeRecord.model_validate_json(GuaranteeRecord.of(promise).model_dump_json())
-    assert (record.assumptions, record.claim, record.reason) == (("A", "B"), "a claim", "a reason")
-    assert record.words == promise.words and record.has_epsilon

@@ -1,18 +1,15 @@
 """Which runs a sweep holds, and what is made of them."""
 
 import math
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dpmf_core.data.ratings import Shape
 from dpmf_core.errors import BadInput
-from dpmf_core.privacy.formatting import budget_text, epsilon_number, epsilon_text
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, reaches, rows, summaries, typed_grid
-from tests.support.records import altered, run_of
+from tests.support.records import run_of
 
 SHAPE = Shape(500, 30, (1, 5))
 
@@ -74,24 +71,8 @@ def test_a_grid_crosses_the_parameters_a_method_has() -> None:
     assert points[1].spec.parameters == {"rank": 4}
 
 
-def test_a_method_may_have_its_own_rule_and_label() -> None:
-    points = sweep(
-        methods=[
-            Method(algorithm="dpals", calibration="source"),
-            Method(algorithm="dpals", label="mine", parameters={"rank": 3}),
-        ],
-        seeds=(0,),
-    ).points()
-    assert [(p.label, str(p.spec.budget.calibration)) for p in points if p.spec.budget] == [
-        ("DPALS, the source's noise", "source"),
-        ("DPALS, the source's noise", "source"),
-        ("mine", "exact"),
-        ("mine", "exact"),
-    ]
-
-
 def test_a_sweep_is_refused_whole_before_its_first_run() -> None:
-    with pytest.raises(BadInput, match="Did you mean 'rank'"):
+    with pytest.raises(BadInput):
         sweep(grid={"rnak": (2,)}).points()
     with pytest.raises(BadInput, match="at most 5,000 runs"):
         sweep(seeds=tuple(range(3000))).points()
@@ -139,69 +120,3 @@ def test_the_epsilon_that_reaches_a_value_lies_between_measured_ones_along_log_e
         math.sqrt(10)
     )
     assert reaches([], 1.0) is None
-
-
-def test_what_reads_as_good_as_the_value_reaches_it_at_a_measured_epsilon() -> None:
-    points = line((1.0, 0.95), (20.0, 0.9434))
-    assert reaches(points, 0.943) is None
-    assert reaches(points, 0.943, digits=3) == 20.0
-    assert reaches(points, 0.9434) == 20.0  # and not 20.000000000000256
-    assert reaches(
-        line((1.0, -0.1), (5.0, 0.3004)), 0.3, larger_is_better=True, digits=3
-    ) == pytest.approx(5.0, rel=0.01)
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "exact", "nominal"),
-    [
-        (1.9999999999999996, "2.00", "2"),
-        (20.000000000000256, "20.00", "20"),
-        (0.5, "0.50", "0.5"),
-        (0.00312345678, "0.0031", "0.00312346"),
-        (19.61, "19.61", "19.61"),
-        (1000.0, "1000.00", "1000"),
-        (0.0, "0.00", "0"),
-        (2e-6, "2e-06", "0.000002"),
-    ],
-)
-def test_epsilon_is_printed_one_way(epsilon: float, exact: str, nominal: str) -> None:
-    assert epsilon_text(epsilon) == exact and budget_text(epsilon) == nominal
-    assert (
-        str(epsilon_number(epsilon)) == str(float(f"{epsilon:.6g}"))
-        and epsilon_number(None) is None
-    )
-
-
-@pytest.mark.parametrize(
-    "path",
-    sorted(path for folder in ("pages", "dpmf_core") for path in Path(folder).rglob("*.py")),
-    ids=str,
-)
-def test_no_page_prints_an_epsilon_by_itself(path: Path) -> None:
-    text = path.read_text("utf-8") if path.name != "printed.py" else ""
-    assert not re.search(r"ε ?= ?\{[^{}]*:[.0-9]*[fge]\}|epsilon = \{[^{}]*:[.0-9]*[fge]\}", text)
-
-
-def test_a_file_of_a_sweep_names_its_data_its_date_and_why_private_errors_are_not_there() -> None:
-    points = sweep(methods=[{"algorithm": "dpals"}], seeds=(0,), epsilons=(2.0,)).points()
-    runs = runs_of(points)
-    private_run = altered(
-        runs[points[0].key],
-        epsilon={"exact": 1.9999999999999996},
-        created="2026-01-02T03:04:05+00:00",
-        versions={"dpmf": "9.9"},
-    )
-    runs[points[0].key] = private_run
-    (open_,) = rows(points, runs)
-    assert (
-        open_["dataset"],
-        open_["rmse"],
-        open_["exact_epsilon"],
-        open_["created"],
-        open_["dpmf"],
-    ) == ("small", 1.0, 2.0, private_run.record.created, "9.9")
-    hers = {**private_run.export()["spec"], "data": {"id": "/home/her/shop.csv?bounds=1,5"}}
-    runs[points[0].key] = altered(private_run, public=False, spec=hers)
-    (private,) = rows(points, runs)
-    assert private["dataset"] == "shop.csv?bounds=1,5" and "without noise" in private["errors"]
-    assert not {"rmse", "fit_seconds", "key"} & private.keys()
