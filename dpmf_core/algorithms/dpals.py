@@ -16,20 +16,25 @@ from pydantic import Field
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.als import random_start
-from dpmf_core.algorithms.base import INSIDE, Array, Recommender, Streams
+from dpmf_core.algorithms.base import Array, Recommender, Streams
 from dpmf_core.algorithms.baselines import private_mean
 from dpmf_core.algorithms.dpals_plan import DPALSPlan
 from dpmf_core.algorithms.item_moments import SecondMoment, kept_rows
 from dpmf_core.algorithms.item_offsets import release_biases
-from dpmf_core.algorithms.item_systems import UserMoment, item_entries, user_factors
+from dpmf_core.algorithms.item_systems import (
+    EntryRule,
+    RarityWeights,
+    UserMoment,
+    item_entries,
+    user_factors,
+)
 from dpmf_core.algorithms.local_columns import with_local_columns
 from dpmf_core.algorithms.noisy_counts import NoisyCounts
 from dpmf_core.algorithms.spectrum import rating_factors, spectrum
 from dpmf_core.algorithms.svd import top_directions
 from dpmf_core.algorithms.svd_cleansing import capped_ratings
 from dpmf_core.curator import Curator, Held, Range, grid_step, on_disjoint_groups
-from dpmf_core.data.hashing import keyed_uniform
-from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
+from dpmf_core.data.ratings import Shape
 
 BLOCK_BYTES = 64 << 20  # Grams held at a time
 
@@ -61,7 +66,7 @@ class DPALS(DPALSPlan):
             curator, model, counts, kept_items, rng.sampling
         ):
             training = replace(model, item_factors=V, ridge=self.user_regularisation, mended=False)
-            U = step_curator.hold(user_factors, self, training)
+            U = step_curator.hold(user_factors, self.clip_norm, training)
             V = np.zeros_like(V)
             V[kept_items] = self._item_step(step_curator, U, entries, ridge, kept_items)
             model = replace(
@@ -79,11 +84,13 @@ class DPALS(DPALSPlan):
         key: int,
     ) -> Iterator[tuple[Curator, Held]]:
         """Whom each step asks, and their entries of the item step."""
+        noisy_counts = None if counts is None else counts.values
+        shared = (self.entry_rule(curator.shape), model, noisy_counts, kept_items, key)
         if self.disjoint_users:
             for group in on_disjoint_groups(curator, self.steps):
-                yield group, group.hold(item_entries, self, model, counts, kept_items, key)
+                yield group, group.hold(item_entries, *shared)
         else:
-            entries = curator.hold(item_entries, self, model, counts, kept_items, key)
+            entries = curator.hold(item_entries, *shared)
             yield from itertools.repeat((curator, entries), self.steps)
 
     def _with_columns(
@@ -137,20 +144,10 @@ class DPALS(DPALSPlan):
             ridge *= np.maximum(counts.values[kept_items], 1.0) ** self.regularisation_exponent
         return ridge
 
-    def sample_mask(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
-        """Mask over the ratings of one block: each user's k by a keyed draw, or her k rarest by
-        noisy counts. users: (n_ratings,) what their draws are keyed by.
-        """
-        place = keyed_uniform(key, users, ratings.items)
-        if self.sampling == "adaptive" and counts is not None:
-            place = counts[ratings.items] + 1e-9 * place
-        return np.asarray(rank_within_user(ratings, place) < self.ratings_per_user)
-
-    def weights(
-        self, data: Ratings, entries: Array, order: Array, counts: Array | None
-    ) -> Array | None:
-        """w_ij of the entries, in item order; None weighs each as 1."""
-        return None
+    def entry_rule(self, shape: Shape) -> EntryRule:
+        """Which ratings enter the item step, and with which weights."""
+        rarest = self.sampling == "adaptive"
+        return EntryRule(self.ratings_per_user, self._rating_clip(shape), rarest)
 
     def _start(
         self,
@@ -188,16 +185,6 @@ class DPALS(DPALSPlan):
             return top_directions(moment, most)
         n_users = curator.shape.n_users
         return rating_factors(spectrum(moment, n_users, noise, most, 0.9), level, 0.25, n_users)
-
-    def clipped(self, U: Array) -> Array:
-        """Rows within the clip norm, float64: a smaller type could round them beyond it.
-
-        [C21] prints max where min is meant. What overflowed counts as 0, so that it shows in no
-        sum.
-        """
-        U = np.where(np.isfinite(U), U, 0.0).astype(np.float64)
-        norms = np.linalg.norm(U, axis=1, keepdims=True)
-        return np.asarray(U * np.minimum(1.0, self.clip_norm * INSIDE / np.maximum(norms, 1e-30)))
 
     def _item_step(
         self, curator: Curator, U: Held, entries: Held, ridge: Array, kept_items: Array
@@ -270,20 +257,13 @@ class AdaDPALS(DPALS):
     def _needs_counts(self) -> bool:
         return not self.biases
 
-    def sample_mask(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
-        return np.ones(len(ratings), bool)
-
-    def weights(
-        self, data: Ratings, entries: Array, order: Array, counts: Array | None
-    ) -> Array | None:
-        """w_ij proportional to max(noisy count_j, 1)^-mu', scaled so that sum_j w_ij^2 = min(k,
-        items that have factors) for every user [K23, section 3].
-        """
-        assert counts is not None  # _needs_counts, or biases
-        raw = np.maximum(counts, 1.0) ** -self.rarity_exponent
-        squares = np.bincount(data.users[entries], raw[data.items[entries]] ** 2, data.n_users)
-        scale = self._root_entries(data.shape) / np.sqrt(np.maximum(squares, 1e-300)) * INSIDE
-        return (raw[data.items[order]] * scale[data.users[order]]).astype(np.float32)
+    def entry_rule(self, shape: Shape) -> EntryRule:
+        return RarityWeights(
+            self.ratings_per_user,
+            self._rating_clip(shape),
+            exponent=self.rarity_exponent,
+            root_entries=self._root_entries(shape),
+        )
 
     def _gram_rounding(self, shape: Shape) -> float:
         """docs/PRIVACY.md, Lemma 8: sqrt(w) u is rounded once more."""

@@ -5,19 +5,16 @@ Every user's own side (`user_factors`) and entries (`item_entries`) stay beside 
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import Array, Recommender
+from dpmf_core.algorithms.base import INSIDE, Array, Recommender
 from dpmf_core.curator import Block, Held, Range, Statistic, Totals, grid_step, on_grid
-from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 from dpmf_core.privacy import Event, Gaussian
-
-if TYPE_CHECKING:
-    from dpmf_core.algorithms.dpals import DPALS
-    from dpmf_core.algorithms.noisy_counts import NoisyCounts
 
 GRAMS, RIGHT_SIDES, SECOND_MOMENT = (
     "item Grams",
@@ -40,43 +37,95 @@ class Entries:
     weights: Array | None
 
 
+@dataclass(frozen=True)
+class EntryRule:
+    """Which of a user's ratings enter the item step: at most k, each with weight 1.
+
+    rating_clip: the largest residual. rarest: the k rarest items by noisy counts, not any k.
+    """
+
+    ratings_per_user: int
+    rating_clip: float
+    rarest: bool = False
+
+    def mask(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
+        """Mask over the ratings of one block. users: (n_ratings,) what their draws are keyed by."""
+        place = keyed_uniform(key, users, ratings.items)
+        if self.rarest and counts is not None:
+            place = counts[ratings.items] + 1e-9 * place
+        return np.asarray(rank_within_user(ratings, place) < self.ratings_per_user)
+
+    def weights(
+        self, data: Ratings, entries: Array, order: Array, counts: Array | None
+    ) -> Array | None:
+        """w_ij of the entries, in item order; None weighs each as 1."""
+        return None
+
+
+@dataclass(frozen=True)
+class RarityWeights(EntryRule):
+    """Every rating enters, with w_ij proportional to max(noisy count_j, 1)^-mu', scaled so that
+    sum_j w_ij^2 = root_entries^2 for every user [K23, section 3].
+    """
+
+    exponent: float = 0.5
+    root_entries: float = 1.0
+
+    def mask(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
+        return np.ones(len(ratings), bool)
+
+    def weights(
+        self, data: Ratings, entries: Array, order: Array, counts: Array | None
+    ) -> Array | None:
+        assert counts is not None  # released with the biases, or on their own
+        raw = np.maximum(counts, 1.0) ** -self.exponent
+        squares = np.bincount(data.users[entries], raw[data.items[entries]] ** 2, data.n_users)
+        scale = self.root_entries / np.sqrt(np.maximum(squares, 1e-300)) * INSIDE
+        return (raw[data.items[order]] * scale[data.users[order]]).astype(np.float32)
+
+
 def item_entries(
     block: Block,
-    algorithm: "DPALS",
+    rule: EntryRule,
     model: Recommender,
-    counts: "NoisyCounts | None",
+    counts: Array | None,
     kept_items: Array,
     key: int,
 ) -> Entries:
-    """At most k entries a user, of the kept items, chosen by her own row and by released counts
-    alone.
-    """
+    """The entries of the kept items, chosen by each user's own row and by released counts alone."""
     data: Ratings = block.rows
-    noisy_counts = None if counts is None else counts.values
     new = np.full(data.n_items, -1)
     new[kept_items] = np.arange(len(kept_items))
     frequent = new[data.items] >= 0
     few = data.only(frequent)
-    mask = algorithm.sample_mask(few, block.draw_keys[few.users], noisy_counts, key)
+    mask = rule.mask(few, block.draw_keys[few.users], counts, key)
     entries = np.flatnonzero(frequent)[mask]
     order = entries[np.argsort(data.items[entries], kind="stable")]
     starts = np.searchsorted(new[data.items[order]], np.arange(len(kept_items) + 1)).astype(
         np.int64
     )
-    G_M = algorithm.rating_clip * data.shape.half_range
-    values = model.residuals(data)[1][order].astype(np.float64).clip(-G_M, G_M)
-    return Entries(
-        starts, data.users[order], values, algorithm.weights(data, entries, order, noisy_counts)
-    )
+    residuals = model.residuals(data)[1][order].astype(np.float64)
+    values = residuals.clip(-rule.rating_clip, rule.rating_clip)
+    return Entries(starts, data.users[order], values, rule.weights(data, entries, order, counts))
 
 
-def user_factors(block: Block, algorithm: "DPALS", model: Recommender) -> Array:
+def user_factors(block: Block, clip_norm: float, model: Recommender) -> Array:
     """Users' own factors (n_users, r) on the model, within the clip norm, on the grid; float64: in
     float32, rounding the sums of others adds up to three quarters to what one of a million users
     moves.
     """
-    U = algorithm.clipped(model.personal(block.rows).factors)
-    return on_grid(U, algorithm.clip_norm, block.n_units, factors=2)
+    U = clipped(model.personal(block.rows).factors, clip_norm)
+    return on_grid(U, clip_norm, block.n_units, factors=2)
+
+
+def clipped(U: Array, clip_norm: float) -> Array:
+    """Rows within the clip norm, float64: a smaller type could round them beyond it.
+
+    [C21] prints max where min is meant. What overflowed counts as 0, so that it shows in no sum.
+    """
+    U = np.where(np.isfinite(U), U, 0.0).astype(np.float64)
+    norms = np.linalg.norm(U, axis=1, keepdims=True)
+    return np.asarray(U * np.minimum(1.0, clip_norm * INSIDE / np.maximum(norms, 1e-30)))
 
 
 @dataclass(frozen=True)

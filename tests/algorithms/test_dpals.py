@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from dpmf_core.algorithms import REGISTRY, Streams, curator_for, dpals
 from dpmf_core.algorithms.base import INSIDE
 from dpmf_core.algorithms.dpals import DPALS, AdaDPALS, nearest_psd, orthonormal
-from dpmf_core.algorithms.item_systems import GRAMS, RIGHT_SIDES, Entries, item_entries
+from dpmf_core.algorithms.item_systems import GRAMS, RIGHT_SIDES, Entries, clipped, item_entries
 from dpmf_core.curator import Block, in_memory, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.evaluation.metrics import rmse
@@ -105,7 +105,14 @@ def entered_by(algorithm: DPALS, data: Ratings, level: float) -> tuple[Entries, 
     kept_items = algorithm._kept_items(data.shape, noisy_counts)
     (block,) = in_memory(data).blocks
     return (
-        item_entries(block, algorithm, model, counts, kept_items, rng.sampling),
+        item_entries(
+            block,
+            algorithm.entry_rule(data.shape),
+            model,
+            noisy_counts,
+            kept_items,
+            rng.sampling,
+        ),
         kept_items,
         noisy_counts,
     )
@@ -136,7 +143,7 @@ def test_rows_are_clipped_whatever_the_inner_solve_leaves() -> None:
         [[np.inf, 1], [np.nan, 0], [1e38, -1e38], [-np.inf, np.inf], [3, 4], [0.1, 0], [0, 0]],
         np.float32,
     )
-    clipped_rows = DPALS(clip_norm=0.5).clipped(U)
+    clipped_rows = clipped(U, 0.5)
     norms = np.linalg.norm(clipped_rows.astype(float), axis=1)
     assert (norms <= 0.5).all()
     np.testing.assert_allclose(norms[[0, 2, 4, 5, 6]], [0.5, 0.5, 0.5, 0.1, 0], rtol=1e-5)

@@ -7,10 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Recommender, Streams
+from dpmf_core.algorithms import Recommender, Streams, item_systems
 from dpmf_core.algorithms.base import Algorithm, Array
 from dpmf_core.algorithms.dpals import DPALS, AdaDPALS
-from dpmf_core.algorithms.item_systems import Entries, ItemGrams, ItemRightSides
+from dpmf_core.algorithms.item_systems import (
+    Entries,
+    EntryRule,
+    ItemGrams,
+    ItemRightSides,
+    RarityWeights,
+    clipped,
+)
 from dpmf_core.algorithms.oneshot_nmf import OneShotNMF
 from dpmf_core.algorithms.private_nmf import DPNMF
 from dpmf_core.curator import Block, Held, NoisyCurator, Range, Totals, in_memory
@@ -143,27 +150,22 @@ class _Gossip(Recommender):
         return replace(own, offsets=own.offsets + self.raw.sum())  # type: ignore[attr-defined]
 
 
-class ClipsByMax(DPALS):
-    """`clip(u, c) = u max(1, c/|u|)`, as the source's listing prints it."""
+class ByAnotherRule(DPALS):
+    """`rule` in place of the honest one, with its parameters."""
 
-    def clipped(self, U: Array) -> Array:
-        norms = np.linalg.norm(U, axis=1, keepdims=True)
-        return np.asarray(
-            U * np.maximum(1.0, self.clip_norm / np.maximum(norms, 1e-30)), np.float32
-        )
+    rule: ClassVar[type[EntryRule]]
 
-
-class EmptyUsersKeepTheirStart(DPALS):
-    """No mask after the inner solve; shows in the second moment of users."""
-
-    def clipped(self, U: Array) -> Array:
-        U = np.where((U == 0).all(axis=1, keepdims=True), np.float32(0.5), U)
-        return super().clipped(U)
+    def entry_rule(self, shape: Shape) -> EntryRule:
+        return self.rule(**vars(super().entry_rule(shape)))
 
 
-class EveryRatingEnters(DPALS):
-    def sample_mask(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
+class EverythingEnters(EntryRule):
+    def mask(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
         return np.ones(len(ratings), bool)
+
+
+class EveryRatingEnters(ByAnotherRule):
+    rule = EverythingEnters
 
 
 class LargerRightSides(ItemRightSides):
@@ -194,7 +196,7 @@ class RidgeByExactCounts(DPALS):
         )
 
 
-class WeighedByExactCounts(AdaDPALS):
+class ByExactCounts(RarityWeights):
     def weights(
         self, data: Ratings, entries: Array, order: Array, counts: Array | None
     ) -> Array | None:
@@ -202,13 +204,21 @@ class WeighedByExactCounts(AdaDPALS):
         return super().weights(data, entries, order, exact)
 
 
-class WeighedTooMuch(AdaDPALS):
+class TooMuch(RarityWeights):
     def weights(
         self, data: Ratings, entries: Array, order: Array, counts: Array | None
     ) -> Array | None:
         weights = super().weights(data, entries, order, counts)
         assert weights is not None
         return np.sqrt(weights) * np.float32(self.ratings_per_user**0.25)
+
+
+class WeighedByExactCounts(ByAnotherRule, AdaDPALS):
+    rule = ByExactCounts
+
+
+class WeighedTooMuch(ByAnotherRule, AdaDPALS):
+    rule = TooMuch
 
 
 CENTRED_ONLY: dict[str, Any] = {"biases": False, "centring": "none"}
@@ -243,7 +253,6 @@ def test_blindfold_catches(faulty: Algorithm) -> None:
         WithoutClip(),
         ClippedToTheSquare(),
         ClippedBeforeScaling(),
-        ClipsByMax(**BITING),
         EveryRatingEnters(**BITING, **CENTRED_ONLY),
         RatingsWithoutClip(**BITING),
         WeighedTooMuch(**BITING),
@@ -261,7 +270,6 @@ def test_replay_sensitivity_catches(faulty: Algorithm) -> None:
         CentredByTheRawMean(),
         DividedByExactCounts(),
         EmptyUsersContribute(),
-        EmptyUsersKeepTheirStart(**BITING, unobserved_weight=0.5),
         WeighedByExactCounts(**BITING),
     ],
     ids=lambda a: type(a).__name__,
@@ -269,6 +277,31 @@ def test_replay_sensitivity_catches(faulty: Algorithm) -> None:
 def test_additivity_catches(faulty: Algorithm) -> None:
     with pytest.raises(AssertionError, match=r"no sum over units|not zero without units"):
         laws.check_additivity(faulty)
+
+
+def clips_by_max(U: Array, clip_norm: float) -> Array:
+    """`clip(u, c) = u max(1, c/|u|)`, as the source's listing prints it."""
+    norms = np.linalg.norm(U, axis=1, keepdims=True)
+    return np.asarray(U * np.maximum(1.0, clip_norm / np.maximum(norms, 1e-30)), np.float32)
+
+
+def keeps_the_start_of_empty_users(U: Array, clip_norm: float) -> Array:
+    """No mask after the inner solve; shows in the second moment of users."""
+    return clipped(np.where((U == 0).all(axis=1, keepdims=True), np.float32(0.5), U), clip_norm)
+
+
+def test_replay_sensitivity_catches_another_clip(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(item_systems, "clipped", clips_by_max)
+    with pytest.raises(AssertionError, match=r"moved '.*' by .*, declared"):
+        laws.check_sensitivity(DPALS(**BITING))
+
+
+def test_additivity_catches_empty_users_that_keep_their_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(item_systems, "clipped", keeps_the_start_of_empty_users)
+    with pytest.raises(AssertionError, match=r"no sum over units|not zero without units"):
+        laws.check_additivity(DPALS(**BITING, unobserved_weight=0.5))
 
 
 def test_locality_catches_gossip() -> None:

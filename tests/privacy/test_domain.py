@@ -13,9 +13,9 @@ from scipy.io import savemat
 from scipy.sparse import csc_array, csr_array
 
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
-from dpmf_core.algorithms.dpals import DPALS
 from dpmf_core.algorithms.gradient import ItemGradient
 from dpmf_core.algorithms.item_lists import liked_rows
+from dpmf_core.algorithms.item_systems import clipped
 from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, in_memory, on_grid
 from dpmf_core.curator.grid import grid_step
 from dpmf_core.curator.people import split_units
@@ -161,12 +161,11 @@ def test_gradients_on_factors_that_overflowed_stay_within_the_clip(factor: float
 
 @pytest.mark.parametrize("clip", [1e3, 1.0, 1e-6, 1e-42, 7e-46])
 def test_clipped_factors_stay_within_any_clip_norm(clip: float) -> None:
-    algorithm = DPALS.model_construct(clip_norm=clip)
     U = np.random.default_rng(0).standard_normal((2000, 5)).astype(np.float32)
     U[0], U[1], U[2] = np.inf, np.nan, 3e38
-    clipped = algorithm.clipped(U)
-    assert clipped.dtype == np.float64
-    assert (np.linalg.norm(clipped / clip, axis=1) <= 1).all()
+    rows = clipped(U, clip)
+    assert rows.dtype == np.float64
+    assert (np.linalg.norm(rows / clip, axis=1) <= 1).all()
 
 
 def test_a_row_of_likes_has_the_same_bits_wherever_it_stands() -> None:
