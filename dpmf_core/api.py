@@ -221,11 +221,12 @@ def account(
 ) -> Account:
     """The account of private data: `total`, `lines`, `set_budget`. ledger: the file that was
     named to `fit` or `sweep`. bounds: as of `load`. Raises BadInput on public data.
+
+    The account of data in memory composes what this process drew on all data in memory.
     """
-    dataset = load(data, bounds=bounds)
-    own_account = accounts.account_of(
-        dataset, ledger, lasting=not (isinstance(data, str) and is_own(data))
-    )
+    dataset, in_hand = load(data, bounds=bounds), not isinstance(data, str)
+    lasting = in_hand or not is_own(str(data))
+    own_account = accounts.account_of(dataset, ledger, lasting, in_hand=in_hand)
     if own_account is None:
         raise BadInput(
             f"{dataset.name} is public or simulated: nothing that is drawn on it costs anybody"

@@ -336,6 +336,19 @@ def test_another_process_goes_on_with_what_was_drawn_before(
 
 
 @pytest.mark.usefixtures("own_folder")
+def test_folds_count_and_are_limited_where_the_whole_was_never_fitted() -> None:
+    whole = account(FEW, bounds=BOUNDS)
+    assert whole.total.epsilon == 0.0
+    cross_val_score(own(1.0), FEW, cv=3)
+    expected = pytest.approx(composed([1.0] * 3, 1e-6), rel=1e-6)
+    assert whole.total.epsilon == account(FEW, bounds=BOUNDS).total.epsilon == expected
+    whole.set_budget(composed([1.0] * 4, 1e-6) + 0.01, 1e-6)
+    with pytest.raises(BadInput):
+        cross_val_score(own(1.0), FEW, cv=5, error_score="raise")
+    assert len(whole.entries) == 4
+
+
+@pytest.mark.usefixtures("own_folder")
 def test_a_budget_of_one_frame_limits_its_folds() -> None:
     account(FEW, bounds=BOUNDS).set_budget(2.0, 1e-6)
     whole = own(1.0).fit(FEW)
@@ -343,12 +356,10 @@ def test_a_budget_of_one_frame_limits_its_folds() -> None:
         cross_val_score(own(1.0), FEW, cv=KFold(5), error_score="raise")
     spent = whole.account_.total.epsilon
     assert 1 < spent <= 2.0
-    # a smaller budget of other data is that of all
-    other = FEW.iloc[::2]
+    # a part cannot have a budget below what was drawn on the whole
     whole.account_.set_budget(None)
-    account(other, bounds=BOUNDS).set_budget(0.5, 1e-6)
     with pytest.raises(BadInput, match="The budget of these data"):
-        own(1.0).fit(other)
+        account(FEW.iloc[::2], bounds=BOUNDS).set_budget(0.5, 1e-6)
     assert whole.account_.budget is None and whole.account_.total.epsilon == spent
 
 

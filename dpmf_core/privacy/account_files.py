@@ -54,10 +54,10 @@ TAKE_OVER = (
     "DELETE FROM old.accounts",
 )
 
-# the keys of an account that may be joined to others
+# the keys of an account that is joined to others, or that a charge would join to others
 JOINED = (
-    "SELECT key FROM accounts WHERE key = :key"
-    " OR joined = (SELECT joined FROM accounts WHERE key = :key)"
+    "SELECT key FROM accounts WHERE key IN (:key, :together)"
+    " OR joined IN (SELECT joined FROM accounts WHERE key IN (:key, :together))"
 )
 NAMED_AT_RANDOM = "lower(hex(randomblob(16)))"
 

@@ -112,7 +112,8 @@ class NoisePermit:
 @dataclass(frozen=True)
 class Account:
     """One private data set's account. file: where it is kept. lasting: whether it outlives the
-    uploads of the data. together: the key of an account that a charge joins this one to.
+    uploads of the data. together: the key of an account that a charge or a budget joins this one
+    to; what is drawn there counts here.
     """
 
     file: Path
@@ -121,6 +122,11 @@ class Account:
     together: str | None = None
 
     # -- reading -----------------------------------------------------------------------------------
+
+    @property
+    def _keys(self) -> dict[str, str | None]:
+        """The parameters of `JOINED`."""
+        return {"key": self.key, "together": self.together}
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -133,7 +139,7 @@ class Account:
     def _entries(self, db: sqlite3.Connection) -> tuple[Entry, ...]:
         rows = db.execute(
             f"SELECT charge, made, state FROM entries WHERE account IN ({JOINED}) ORDER BY id",
-            {"key": self.key},
+            self._keys,
         )
         return tuple(
             Entry(charge_of_plain(json.loads(charge)), when, state) for charge, when, state in rows
@@ -150,7 +156,7 @@ class Account:
     def _budgets(self, db: sqlite3.Connection) -> list[AccountBudget]:
         rows = db.execute(
             f"SELECT DISTINCT budget FROM accounts WHERE key IN ({JOINED}) AND budget IS NOT NULL",
-            {"key": self.key},
+            self._keys,
         )
         return [AccountBudget.model_validate_json(budget) for (budget,) in rows]
 
@@ -246,8 +252,7 @@ class Account:
                 (key, int(self.lasting)),
             )
         if self.together is not None:
-            joined = [it for key in keys for it in db.execute(JOINED, {"key": key})]
-            for (key,) in joined:
+            for (key,) in db.execute(JOINED, self._keys).fetchall():
                 db.execute("UPDATE accounts SET joined = ? WHERE key = ?", (self.together, key))
 
     def set_budget(
@@ -293,14 +298,14 @@ class Account:
             self._there(db)
             db.execute(
                 f"UPDATE accounts SET budget = :budget WHERE key IN ({JOINED})",
-                {"key": self.key, "budget": budget.model_dump_json() if budget else None},
+                self._keys | {"budget": budget.model_dump_json() if budget else None},
             )
 
     def forget(self) -> None:
         """Remove the account, with those that it is joined to. What was released stays released."""
         if self.file.exists():
             with open_file(self.file) as db:
-                _remove(db, [key for (key,) in db.execute(JOINED, {"key": self.key})])
+                _remove(db, [key for (key,) in db.execute(JOINED, self._keys | {"together": None})])
 
 
 def _in_full(account_total: Total) -> str:
