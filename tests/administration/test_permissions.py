@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from dpmf_core.administration import permissions
-from dpmf_core.administration.overview import overview, stop
 from dpmf_core.audit.membership_inference import AuditSpec
 from dpmf_core.engine.executor import Engine
 from dpmf_core.errors import BadInput
@@ -19,12 +18,10 @@ from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Sweep
 from dpmf_core.serving import requesters, settings
 from dpmf_core.serving.requesters import OPERATOR, Asker, asking
-from dpmf_core.tuning.private_selection import SelectionSpec
 from dpmf_core.tuning.search import Search
 from dpmf_core.tuning.search_space import TuneSpec
 
 QUICK = {"algorithm": "private-bias", "budget": {"epsilon": 2.0, "delta": 1e-5}}
-LONG = {"data": {"id": "medium"}, "algorithm": "als", "parameters": {"rank": 32, "steps": 200}}
 ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
 Set = Callable[..., None]
 
@@ -104,19 +101,6 @@ def search(trials: int, jobs: Any) -> Search:
         budget=QUICK["budget"],
     )
     return Search(spec, trials, jobs)
-
-
-def test_sweeps_and_searches_beyond_the_setting_are_refused(engine: Engine, put: Set) -> None:
-    put(largest_sweep=1, largest_search=5)
-    with pytest.raises(
-        BadInput, match=r"At most 1 runs of a sweep.*Whoever runs this server set that"
-    ):
-        sweep().points()
-    with pytest.raises(BadInput, match="At most 5 trials of a search"):
-        search(6, engine)
-    assert search(5, engine).n_trials == 5
-    selection = SelectionSpec(search=search(5, engine).spec, trials=6)
-    assert "At most 5 trials" in str(engine.measure(selection).error)
 
 
 def test_downloads_are_for_whom_the_setting_says(put: Set) -> None:
@@ -202,46 +186,4 @@ def test_the_one_person_at_a_machine_may_do_everything(engine: Engine) -> None:
 # ---- how much is kept ----------------------------------------------------------------------------
 
 
-def test_the_oldest_run_that_is_not_pinned_goes_first(engine: Engine, put: Set) -> None:
-    put(most_runs=3)
-    first, second = keep_run(engine, ADA), keep_run(engine, ADA, seed=1)
-    with asking(OPERATOR):
-        permissions.pin(engine.store, first, True)
-    for seed in (2, 3, 4):
-        latest = keep_run(engine, ADA, seed=seed)
-    keys = {row["key"] for row in engine.store.rows()}
-    assert len(keys) == 3 and {first, latest} <= keys and second not in keys
-    assert len(list((engine.store.folder / "artefacts").iterdir())) <= 3
-    with asking(ADA), pytest.raises(BadInput, match="Pinning is for the operator"):
-        permissions.pin(engine.store, latest, True)
-
-
-def test_a_new_run_is_kept_where_all_others_are_pinned(engine: Engine, put: Set) -> None:
-    put(most_runs=1)
-    first = keep_run(engine, ADA)
-    engine.store.pin(first)
-    second = keep_run(engine, ADA, seed=1)
-    assert {row["key"] for row in engine.store.rows()} == {first, second}
-
-
 # ---- what an operator sees -----------------------------------------------------------------------
-
-
-def test_the_queue_names_owner_and_age_and_a_stop_ends_it_for_everybody(
-    engine: Engine, put: Set
-) -> None:
-    put(data_sets="small,medium")
-    with asking(ADA):
-        hers = engine.submit(RunSpec.parse(**LONG))
-    with asking(BOB):
-        his = engine.submit(RunSpec.parse(**LONG))
-    now = overview(engine, (), 3_000_000)
-    (entry,) = now.queue
-    assert entry.owner == ADA.owner and 0 <= entry.age < 60
-    assert entry.words == "als on medium, seed 0, rank 32, steps 200"
-    assert now.mb_server > 50 and now.mb_uploads == 3 and now.runs == 0
-    with pytest.raises(BadInput, match="No run in the queue begins"):
-        stop(engine, "nothing")
-    assert stop(engine, entry.ticket[:8]) == entry.words
-    assert (hers.state, his.state) == ("cancelled", "cancelled")
-    assert engine.jobs() == []

@@ -102,7 +102,6 @@ def test_planted_faults_are_found(
     result = audit(name, epsilon=1.0, runs=runs, fault=fault, parameters=parameters)
     assert result.broken
     assert result.by == by
-    assert "the promise is broken" in result.words
 
 
 def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone() -> None:
@@ -137,8 +136,6 @@ def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone() -> None
 def test_mu_is_for_gaussian_mechanisms(name: str, fault: str, through_mu: bool) -> None:
     target = attack_target(name, canary_data.shape(find(name)), 3.0, 1e-5, {}, fault)
     assert target.through_mu is through_mu
-    assert target.rule.startswith("Every release has Gaussian noise") is through_mu
-    assert target.rule.startswith("By error rates alone") is not through_mu
 
 
 @pytest.mark.parametrize(
@@ -163,7 +160,6 @@ def test_a_sketch_gives_its_users_away() -> None:
 def test_a_larger_canary_than_what_is_proved_breaks_nothing() -> None:
     result = audit("input-perturbation", epsilon=1.0, runs=200, unit="user")
     assert result.lower > 1.0 and not result.broken
-    assert "for one value only" in result.words
 
 
 def test_the_allowed_curve_is_the_ledgers() -> None:
@@ -261,11 +257,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert sum(test["error"] for test in record["tests"]) == pytest.approx(0.05)
     assert main(["audit", "--algorithm", "private-bias", "--epsilon", "2", "--runs", "100"]) == 0
     text = capsys.readouterr().out
-    assert (
-        "lost by this canary" in text
-        and "pair test" in text
-        and "Every release has Gaussian noise" in text
-    )
+    assert "pair test" in text
     assert main(["audit", "--algorithm", "private-bias"]) == 2
     assert "takes a budget" in capsys.readouterr().err
     assert main(["audit"]) == 2

@@ -1,25 +1,20 @@
 """Which private method, at which epsilon: question, answer, report and notebook."""
 
 import json
-import math
 import re
-import statistics
 from html.parser import HTMLParser
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from scipy.stats import norm, t
 
 from dpmf_core.choosing import wording
-from dpmf_core.choosing.answer import Answer, Place, answer, interval, so_far
+from dpmf_core.choosing.answer import Answer, Place
 from dpmf_core.choosing.asking import ask
 from dpmf_core.choosing.finding import Finding
 from dpmf_core.choosing.notebook import notebook
 from dpmf_core.choosing.question import Question, Runs
 from dpmf_core.choosing.report import report
 from dpmf_core.data.ratings import Shape
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Relation
 from dpmf_core.privacy.groups import group_epsilon
 from dpmf_core.runs.planning import prepare
@@ -42,23 +37,6 @@ def question(**parts: Any) -> Question:
 # ---- the question --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "parts",
-    [
-        {"spend": 2.0, "keep": 0.8},
-        {"spend": -1.0},
-        {"keep": 1.5},
-        {"protect": "group"},
-        {"group": 3},
-        {"draws": 1},
-        {"goal": "stars"},
-    ],
-)
-def test_what_cannot_be_asked_is_a_sentence(parts: dict[str, Any]) -> None:
-    with pytest.raises(BadInput):
-        question(**parts)
-
-
 def test_candidates_are_proven_for_a_person_and_runs_are_distinct() -> None:
     runs = Runs(question(every=True), SHAPE)
     assert {"spectral", "dpals", "private-bias"} <= set(runs.methods)
@@ -69,13 +47,6 @@ def test_candidates_are_proven_for_a_person_and_runs_are_distinct() -> None:
         ready = prepare(point.spec, SHAPE)
         assert (point.epsilon is None) == (not ready.guarantee.has_epsilon)
     assert len(runs.specs) == len(runs.points)
-
-
-def gaussian_delta(mu: float, epsilon: float) -> float:
-    """The trade-off of a Gaussian of this mu, by its formula (Dong, Roth & Su 2022)."""
-    return float(
-        norm.cdf(-epsilon / mu + mu / 2) - math.exp(epsilon) * norm.cdf(-epsilon / mu - mu / 2)
-    )
 
 
 def test_a_group_has_the_epsilon_that_was_asked_for() -> None:
@@ -157,18 +128,6 @@ def test_where_nothing_is_good_enough_nothing_is_named(
     assert result.best is None and wording.headline(result) == sentence
 
 
-def test_what_chance_explains_is_no_gain() -> None:
-    """Better than guessing in the median, and worse in one draw."""
-    result = answer_of(question(), place("spectral", 2.0, 0.9, 0.92, 1.01))
-    assert result.best is None
-    assert wording.headline(result) == "Up to ε = 2 nothing is clearly better than guessing"
-
-
-def test_lists_of_nearly_all_items_are_refused() -> None:
-    with pytest.raises(BadInput, match="40 items or more"):
-        Runs(question(goal="lists"), SHAPE)
-
-
 def test_the_front_only_gets_better() -> None:
     front = answer_of(question(), *PLACES).front
     assert [(it.method, it.epsilon) for it in front] == [
@@ -178,23 +137,6 @@ def test_the_front_only_gets_better() -> None:
     ]
 
 
-def test_the_sentence_says_the_shares_the_rival_and_what_less_epsilon_loses() -> None:
-    result = answer_of(question(), *PLACES)
-    text = " ".join(wording.sentences(result))
-    assert wording.headline(result) == "Use Spectral at ε = 2: it keeps 65% of the gain"
-    assert "0.870 with privacy, 0.800 without and 1.000 by guessing" in text
-    assert "Next best at the same ε: DPALS, which keeps 25%" in text
-    assert "At ε = 1 it keeps 40%: 25 points less." in text
-    half = t.ppf(0.975, 1) * statistics.stdev((0.7, 0.6)) / math.sqrt(2)
-    assert interval((0.7, 0.6)) == pytest.approx((0.65 - half, 0.65 + half))
-
-
-def test_who_cannot_be_told_apart_is_not_called_worse() -> None:
-    close = (place("spectral", 0.5, 0.9, 0.901), place("dpals", 0.5, 0.902, 0.8995))
-    text = " ".join(wording.sentences(answer_of(question(spend=0.5), *close)))
-    assert "cannot be told apart" in text
-
-
 @pytest.fixture(scope="module")
 def finding(tmp_path_factory: pytest.TempPathFactory) -> Finding:
     its_question = question(spend=10.0, draws=3)
@@ -202,39 +144,6 @@ def finding(tmp_path_factory: pytest.TempPathFactory) -> Finding:
     result = ask(its_question, store)
     store.close()
     return Finding(Runs(its_question, SHAPE), result, "Cinema <b>", TWIN, True)
-
-
-@pytest.mark.slow
-def test_nothing_is_answered_before_every_run_has_finished(finding: Finding) -> None:
-    assert answer(finding.runs, {}) is None
-    assert {(it.method, it.epsilon) for it in finding.answer.places} == {
-        (method, epsilon)
-        for method in finding.runs.methods
-        for epsilon in finding.question.epsilons
-    }
-
-
-def test_a_point_is_shown_once_all_its_draws_have_finished() -> None:
-    runs = Runs(question(draws=3), SHAPE)
-    finished_runs: dict[str, Any] = {}
-    assert not any(so_far(runs, finished_runs).lines.values())
-    for place, point in enumerate(runs.points):
-        finished_runs[point.key] = SimpleNamespace(
-            record=SimpleNamespace(metric=lambda _, it=place: it)
-        )
-        state = so_far(runs, finished_runs)
-        for method, points in state.lines.items():
-            for epsilon, value in points:
-                draws = [
-                    finished_runs[it.key].record.metric("rmse")
-                    for it in runs.points
-                    if it.label == method and runs.epsilon(it) == epsilon
-                ]
-                assert len(draws) == 3 and value == statistics.median(draws)
-        count = sum(count for count, _ in state.progress.values())
-        assert count == sum(it.label in runs.methods for it in runs.points[: place + 1])
-    assert all(len(points) == len(runs.question.epsilons) for points in state.lines.values())
-    assert state.plain is not None and state.guess is not None
 
 
 # ---- report and notebook -------------------------------------------------------------------------
@@ -256,19 +165,6 @@ class PageText(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.texts.append(data)
-
-
-def test_the_report_is_self_contained_and_says_the_answer() -> None:
-    finding = Finding(
-        Runs(question(), SHAPE), answer_of(question(), *PLACES), "Cinema <b>", TWIN, True
-    )
-    page = PageText(report(finding))
-    assert not page.outside and not {"script", "img", "link", "iframe"} & set(page.tags)
-    whole = " ".join(page.texts)
-    assert wording.headline(finding.answer) in whole and "Cinema <b>" in whole
-    assert "@media print" in whole and finding.train in whole
-    assert page.tags.count("svg") == 1
-    assert page.tags.count("tr") >= len(finding.answer.places)
 
 
 def test_report_and_notebook_of_private_data_hold_nothing_of_the_rows() -> None:
@@ -293,23 +189,6 @@ def test_report_and_notebook_of_private_data_hold_nothing_of_the_rows() -> None:
         numbers = {int(it.replace(",", "")) for it in re.findall(r"\b\d[\d,]*\b", text)}
         assert not {count for count in counts if count > 100} & numbers
         assert path.partition("?")[0] in text and "/" not in path.partition("?")[0]
-
-
-@pytest.mark.slow
-def test_the_notebook_runs_as_it_is(
-    finding: Finding, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    book = json.loads(notebook(finding))
-    assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
-    names: dict[str, Any] = {}
-    for cell in book["cells"]:
-        assert set(cell) >= {"id", "cell_type", "metadata", "source"}
-        if cell["cell_type"] == "code":
-            exec("".join(cell["source"]), names)
-    assert names["answer"].places == finding.answer.places
-    assert wording.headline(finding.answer) in capsys.readouterr().out
-    assert names["run"].record.epsilon.exact == pytest.approx(finding.answer.best.epsilon)
 
 
 @pytest.mark.slow

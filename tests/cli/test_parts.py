@@ -1,13 +1,10 @@
 """Ratings in parts, by command: imported, listed, fitted, refused in words."""
 
 import random
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from dpmf_core.cli import EXIT_BAD_INPUT
 
 
 @pytest.fixture
@@ -38,15 +35,6 @@ def test_a_table_is_imported_listed_and_fitted(say: Any, table: str) -> None:
     assert 2.5 < account.json["epsilon"] < 4
 
 
-def test_workers_of_this_machine_add_up_the_parts(say: Any, table: str) -> None:
-    assert say("import", "own", table, "--partitioned", "--parts", "4").code == 0
-    common = ("fit", "--dataset", "own", "--algorithm", "bias", "--json")
-    spread = say(*common, "--spread")
-    assert spread.code == 0
-    again = say(*common)  # the same run: it is not made again
-    assert again.json == spread.json | {"cached": True}
-
-
 def test_an_exported_program_does_not_say_where_a_private_file_lies(say: Any, table: str) -> None:
     folder = str(Path(table.partition("?")[0]).parent)
     assert say("fit", "--dataset", table, "--algorithm", "private-bias", "--epsilon", "1").code == 0
@@ -54,20 +42,6 @@ def test_an_exported_program_does_not_say_where_a_private_file_lies(say: Any, ta
     for flag in ("--script", "--notebook"):
         output = say("runs", "export", key, flag)
         assert output.code == 0 and "private-bias" in output.out and folder not in output.out
-
-
-@pytest.mark.slow
-def test_a_search_over_parameters_trains_on_the_parts(say: Any, table: str) -> None:
-    assert say("import", "own", table, "--partitioned", "--parts", "4").code == 0
-    common = ("--algorithm", "als", "--grid", "regularisation=0.1,10", "--draws", "2")
-    parts = say("tune", "--dataset", "own", *common)
-    whole = say("tune", "--dataset", table, *common)
-    assert parts.code == whole.code == 0, parts.err
-    lines = [re.findall(r"(?m)^ *\d+ +(\d\.\d{4})", output.out) for output in (parts, whole)]
-    scores = [[float(score) for score in line] for line in lines]
-    assert len(scores[0]) == 2 and scores[0] == pytest.approx(scores[1], rel=1e-3)
-    # chosen by raw errors, neither scores nor winner leave the machine
-    assert say("tune", "--dataset", "own", *common, "--json").code == EXIT_BAD_INPUT
 
 
 def test_a_private_selection_is_paid_for_once(say: Any, table: str) -> None:
@@ -89,78 +63,3 @@ def test_errors_of_a_sweep_are_released_with_noise(say: Any, table: str, tmp_pat
     )
     assert output.code == 0, output.err
     assert 3.0 < say("spent", "own", "--json").json["epsilon"] < 5.0
-
-
-@pytest.mark.slow
-def test_methods_are_chosen_on_a_twin_of_private_parts(say: Any, table: str) -> None:
-    assert say("import", "own", table, "--partitioned", "--parts", "4").code == 0
-    output = say(
-        "choose", "--dataset", "own", "--spend", "2", "--draws", "2", "--each", "5", "--json"
-    )
-    assert output.code == 0, output.err
-    assert "tried on cinema?users=80&items=15" in output.err
-    assert say("spent", "own", "--json").json["epsilon"] == 0.0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (
-            ("fit", "--dataset", "own", "--algorithm", "slope-one"),
-            "needs all ratings in one memory",
-        ),
-        (
-            ("fit", "--dataset", "cinema", "--algorithm", "bias", "--spread"),
-            "cinema is in one memory",
-        ),
-        (
-            ("fit", "--dataset", "own", "--algorithm", "bias", "--scheduler", "tcp://h:1"),
-            "--scheduler goes with --spread",
-        ),
-        (
-            ("fit", "--dataset", "own", "--algorithm", "bias", "--spread", "--scheduler", "x"),
-            "--scheduler is an address as tls://",
-        ),
-        (
-            (
-                *("fit", "--dataset", "own", "--algorithm", "bias", "--spread"),
-                *("--scheduler", "tcp://far:8786"),
-            ),
-            "Take a scheduler with TLS",
-        ),
-        (
-            ("audit", "--algorithm", "private-bias", "--epsilon", "1", "--dataset", "own"),
-            "this looks at all ratings together",
-        ),
-        (
-            (
-                *("tune", "--dataset", "own", "--algorithm", "input-perturbation"),
-                *("--epsilon", "1", "--vary", "rank=2:4"),
-            ),
-            "needs all ratings in one memory",
-        ),
-        (("fetch", "own"), "is on this machine, in parts"),
-        (("import", "own", "x.csv"), "is on this machine, in parts"),
-        (("import", "own", "x.csv?bounds=1,5", "--partitioned"), "There is no table x.csv"),
-        (("import", "ml-1m", "x.csv", "--parts", "3"), "--parts is for ratings in parts"),
-        (("import", "cinema", "x.csv", "--partitioned"), "Take a name of your own"),
-    ],
-    ids=lambda it: it if isinstance(it, str) else " ".join(it),
-)
-def test_what_cannot_be_is_said(
-    say: Any, table: str, arguments: tuple[str, ...], words: str
-) -> None:
-    assert say("import", "own", table, "--partitioned").code == 0
-    output = say(*arguments)
-    assert output.code == 2 and words in output.err and "Traceback" not in output.err
-
-
-@pytest.mark.parametrize(("memory", "is_told"), [(0.01, True), (16_000.0, False)])
-def test_a_table_that_may_not_fit_is_told_before(
-    memory: float, is_told: bool, say: Any, table: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("dpmf_core.engine.machine.memory", lambda: memory)
-    output = say("fit", "--dataset", table, "--algorithm", "bias")
-    assert output.code == 0
-    advice = "`import NAME 'big.csv?bounds=1,5' --partitioned`, then `fit --dataset NAME`"
-    assert (advice in output.err) == is_told

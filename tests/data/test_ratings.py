@@ -475,13 +475,11 @@ def test_rare_users_and_items_are_judged_by_nobody_nor_trained_on() -> None:
         assert triples(frequent) == expected < triples(held_out)
     assert "at least 10 ratings" in often.words
     rare = how.model_copy(update={"least_judged": 10})
-    assert rare.assumptions == ("which items have enough ratings to be judged is public",)
     assert "least_judged" not in how.model_dump() and rare.model_dump()["least_judged"] == 10
 
 
 def test_windows_say_what_they_take_as_public() -> None:
     how = SplitSpec(kind="window", windows=4, window=2)
-    assert how.assumptions == ("where each stretch of time begins is public",)
     assert SplitSpec().assumptions == () and "windows" not in SplitSpec().model_dump()
     assert how.model_dump()["window"] == 2
     with pytest.raises(BadInput, match="at most 3"):

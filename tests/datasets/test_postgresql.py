@@ -6,12 +6,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from dpmf_core import fit, load
+from dpmf_core import load
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 
 DRIVER = "psycopg"
 ROWS = [(u, f"film {i}", 1 + (u * i) % 5) for u in range(1, 41) for i in range(1, 21)]
@@ -80,16 +78,3 @@ def test_a_table_is_read_as_it_was_written(server: str) -> None:
         for u, i, r in zip(ratings.users, ratings.items, ratings.values, strict=True)
     }
     assert rows == {(u, item, float(r)) for u, item, r in ROWS}
-
-
-def test_a_view_is_read_and_trains(server: str) -> None:
-    run = fit(f"{server}&table=good&bounds=1,5", "private-bias", epsilon=5.0, delta=1e-4)
-    assert run.record.epsilon.exact == pytest.approx(5.0, rel=1e-6)
-    assert np.isfinite(run.model.item_offsets).all()
-
-
-def test_what_is_not_there_is_said(server: str) -> None:
-    with pytest.raises(BadInput, match=r"no table 'seem'.*Did you mean 'seen'"):
-        load(f"{server}&table=seem&bounds=1,5")
-    with pytest.raises(BadInput, match="cannot be read"):
-        load(f"{server.replace('/films', '/series')}&table=seen&bounds=1,5")

@@ -2,10 +2,6 @@
 MovieLens 1M does.
 """
 
-import re
-import time
-from pathlib import Path
-
 import numpy as np
 import pytest
 import scipy.sparse
@@ -14,7 +10,6 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_datasets import load, ratings
-from dpmf_datasets.simulated.cinema import cinema
 from dpmf_datasets.simulated.low_rank import lowrank
 
 # Measured on the 400 most rated films of MovieLens 1M; the figures of the cinema must lie within
@@ -80,49 +75,6 @@ def test_lowrank_is_the_papers_matrix():
     assert spectrum[5] < 0.05 * spectrum[4] and spectrum[4] > 0.9 * spectrum[0]
 
 
-def test_lowrank_is_seen_in_part_and_clamped_rarely():
-    ratings = load("lowrank")
-    p = 20 * np.log(20_000) / 1_000
-    assert abs(len(ratings) / (20_000 * 1_000 * p) - 1) < 0.005
-    assert (
-        abs(float(ratings.values.std()) - 1) < 0.002
-        and (np.abs(ratings.values) >= 5).mean() < 1 / 5_000
-    )
-
-
-def test_lowrank_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("dpmf_datasets.simulated.low_rank.BLOCK", 7_000)
-    ratings = lowrank(500, 40, rank=2, p=0.5, seed=1)
-    counts = np.bincount(ratings.users, minlength=500)
-    assert (np.diff(ratings.users) >= 0).all() and 8 < counts.min() and counts.max() < 34
-    residual = scipy.sparse.csr_matrix(
-        (ratings.values, (ratings.users, ratings.items)), shape=(500, 40)
-    )
-    assert (residual.getnnz(axis=0) > 200).all()
-
-
-@pytest.mark.parametrize(
-    "bad", [{"rank": 0}, {"rank": 41}, {"p": 0.0}, {"p": 1.5}, {"p": float("nan")}]
-)
-def test_lowrank_refuses(bad):
-    with pytest.raises(BadInput, match=f"'{next(iter(bad))}' parameter"):
-        lowrank(500, 40, **bad)
-
-
-def test_cinema_is_quick():
-    start = time.process_time()
-    cinema()
-    assert time.process_time() - start < 3  # 0.8 s where nothing else runs
-
-
-@pytest.mark.parametrize("id", ["cinema", "cinema-small"])
-def test_titles_are_readable_and_distinct(id: str):  # noqa: A002
-    titles = load(id).titles
-    assert len(set(titles)) == len(titles) == load(id).n_items
-    names = [re.fullmatch(r"[A-Z][A-Za-z ]+( \d)? \((19|20)\d\d\)", title) for title in titles]
-    assert all(names) and sum(" 2 (" in title for title in titles) < len(titles) / 10
-
-
 def test_cinema_has_half_stars_and_times(films: Ratings):
     assert set(np.unique(films.values).tolist()) == {k / 2 for k in range(1, 11)}
     assert (
@@ -142,20 +94,6 @@ def test_cinema_behaves_as_movielens(films: Ratings):
     assert not wrong
     ladder = [values[name] for name in ("global mean", "user mean", "biases", "rank 8")]
     assert (-np.diff(ladder) > 0.025).all()
-
-
-def test_the_figures_of_movielens_are_those_of_the_real_ratings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    from dpmf_datasets import import_
-    from tests.datasets.test_movielens import real
-
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    import_("ml-1m", real("ml-1m"))
-    values = figures(load("ml-1m").top_items(400))
-    assert all(abs(values[name] - goal) < 0.005 for name, (goal, _) in LIKE_MOVIELENS.items()), (
-        values
-    )
 
 
 def figures(ratings: Ratings) -> dict[str, float]:

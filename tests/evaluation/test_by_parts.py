@@ -110,7 +110,7 @@ def test_quantiles_of_counts_are_those_of_the_values(seed: int) -> None:
     "how", [SplitSpec(kind="window"), SplitSpec(least_judged=3)], ids=["window", "rare"]
 )
 def test_a_split_that_looks_at_everybody_is_refused(how: Any, small: Ratings) -> None:
-    with pytest.raises(BadInput, match="looks at all ratings together"):
+    with pytest.raises(BadInput):
         ByParts(parted(small, 3), how)
 
 

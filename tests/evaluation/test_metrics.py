@@ -285,7 +285,7 @@ def test_every_metric_says_what_it_is() -> None:
         assert metric.id == name and metric.title and metric.tasks
     assert METRICS["recall_at_20"].sign == -1 and not METRICS["coverage"].ranks
     assert METRICS["objective"].text(0.12345) == "0.1235" and METRICS["mae"].text(0.5) == "0.500"
-    with pytest.raises(BadInput, match="Did you mean 'rmse'"):
+    with pytest.raises(BadInput):
         find("rsme")
 
 

@@ -14,10 +14,6 @@ GUESSES = {"Global mean": 1.052, "User mean": 1.03}
 def test_the_best_trivial_predictor_is_what_must_be_beaten(figure: float, weak: bool) -> None:
     sentence = weak_reference("ALS", figure, GUESSES)
     assert bool(sentence) == weak
-    assert not weak or sentence.startswith(
-        f"ALS, which is not private, does no better than User mean here (RMSE {figure:.3f} against"
-        " 1.030)"
-    )
 
 
 def test_recall_must_be_larger_and_without_a_guess_nothing_is_said() -> None:

@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpmf_core.errors import BadInput
 from dpmf_core.papers.bounds import (
     BOUNDS,
     LOW_RANK,
     SAMPLE_COMPLEXITY,
     Place,
     crossing,
-    find_bound,
     output_rank,
-    user_epsilon,
 )
 from dpmf_core.papers.clauses import MissingResult
 from dpmf_core.papers.exponents import exponent
@@ -48,12 +45,6 @@ def test_error_and_users_are_inverse_and_exponents_those_of_the_formula(bound) -
         assert math.log2(bound.error(double) / bound.error(at)) == pytest.approx(power)
 
 
-def test_ratings_that_are_asked_for() -> None:
-    at = Place(users=20_000, items=1_024)
-    assert BOUNDS["dpfw"].ratings(at) == 32
-    assert BOUNDS["dpals"].ratings(at) == pytest.approx(math.log(21_024))
-
-
 def test_the_constant_puts_a_bound_on_the_point() -> None:
     bound, at = BOUNDS["dpfw"], Place(5_000, 1_000, 10.0)
     assert bound.constant(0.3, at) * bound.error(at) == pytest.approx(0.3)
@@ -80,28 +71,6 @@ def test_the_printed_tables() -> None:
     assert exponential == 1_010_000
     assert frank_wolfe == pytest.approx(10 ** (1.8 + 0.4))
     assert output_rank(at) == pytest.approx(10 ** (2.4 - 0.8))
-
-
-def test_one_rating_and_one_user() -> None:
-    assert user_epsilon(0.5, 1) == (0.5, pytest.approx(0.5, rel=1e-6))
-    pure, gaussian = user_epsilon(0.5, 10, 1e-5)
-    assert pure == 5.0
-
-    # mu of (0.5, 1e-5) solves delta(mu) = 1e-5; ten times as large a mu, put into the same formula
-    def delta(mu: float, epsilon: float) -> float:
-        normal = stats.norm.cdf
-        return normal(mu / 2 - epsilon / mu) - math.exp(epsilon) * normal(-mu / 2 - epsilon / mu)
-
-    grid = np.linspace(0.05, 0.3, 200_001)
-    mu = grid[np.argmin([abs(delta(it, 0.5) - 1e-5) for it in grid[::50]]) * 50]
-    assert delta(10 * mu, gaussian) == pytest.approx(1e-5, rel=5e-3)
-
-
-def test_bad_places_and_ids_are_refused() -> None:
-    with pytest.raises(BadInput, match="'users' is 0"):
-        Place(users=0)
-    with pytest.raises(BadInput, match="Known: dpals, dpals-squared, dpfw"):
-        find_bound("dpsgd")
 
 
 @pytest.mark.parametrize("power", [-2.0, -1.0, -0.2, 0.25])

@@ -1,12 +1,9 @@
 """Verdicts are kept, listed and made again; a cut run goes on."""
 
-import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from dpmf_core.cli import program
 from dpmf_core.papers import registry, results
 from dpmf_core.papers.clauses import Median, less
 from dpmf_core.papers.figures import Claim, Outcome
@@ -57,35 +54,9 @@ def test_a_result_is_kept_and_read_again(own_folder: Path) -> None:
     results.save(full)
     last = results.last(SMALL)
     assert last is not None and last.outcome is Outcome.REPRODUCED, "full size says more"
-    assert last.verdict.words.startswith("Reproduced. It holds that Biases is below Mean")
-    assert "The source uses a larger cinema; here it is" in last.on
 
 
 def test_a_damaged_result_is_as_if_it_were_not_there(own_folder: Path) -> None:
     path = results.save(results.result(SMALL, summaries_of(0.8), full=True))
     path.write_text('{"claim": "small-claim"}')
     assert results.last(SMALL) is None
-
-
-def test_the_command_measures_keeps_and_lists(own_folder: Path) -> None:
-    run = CliRunner().invoke(program, ["papers", "run", SMALL.id, "--page-size"])
-    assert run.exit_code == 0, run.output
-    assert "small-claim: Reproduced. It holds that Biases is below Mean" in run.output
-    listing = CliRunner().invoke(program, ["papers", "--json"])
-    entry = next(it for it in json.loads(listing.output) if it["id"] == SMALL.id)
-    assert entry["verdict"] == "reproduced (page)" and entry["data"] == "stand-in"
-    assert "Biases" in entry["figure"]
-    again = CliRunner().invoke(program, ["papers", "run", SMALL.id, "--page-size", "--json"])
-    before, after = results.last(SMALL), json.loads(again.stdout)[0]
-    assert before is not None
-    assert after["measured"] == before.model_dump(mode="json")["measured"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [([], "needs the id of a claim"), (["chien-fig3", "--page-size"], "Did you mean")],
-)
-def test_a_command_without_a_claim_is_refused(arguments: list[str], sentence: str) -> None:
-    outcome = CliRunner().invoke(program, ["papers", "run", *arguments])
-    assert outcome.exit_code != 0
-    assert sentence in str(outcome.exception)

@@ -80,5 +80,5 @@ def test_the_rank_test_needs_eight_pairs_and_finds_chance() -> None:
     verdict = clause.verdict(table(8))
     assert verdict.holds and "0.00781, with 8 pairs" in verdict.figures  # 2 / 2^8
     assert not clause.verdict(table(10, swaps=5)).holds
-    with pytest.raises(MissingResult, match="7 draws are too few"):
+    with pytest.raises(MissingResult):
         clause.verdict(table(7))

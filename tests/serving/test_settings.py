@@ -1,25 +1,17 @@
 """Settings: from a profile, a file, the environment; wrong ones are sentences."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from dpmf_core.cli import main
 from dpmf_core.errors import BadInput
-from dpmf_core.serving.settings import CLASS, PROFILES, Settings, read
+from dpmf_core.serving.settings import CLASS, PROFILES, read
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     return tmp_path
-
-
-def test_one_person_at_one_machine_is_hardly_bounded() -> None:
-    now = read()
-    assert now.profile == "local" and now.data_sets is None
-    assert now.largest_audit is now.most_runs is None
 
 
 @pytest.mark.parametrize("name", list(PROFILES))
@@ -43,13 +35,6 @@ def test_the_environment_goes_before_the_file_and_the_file_before_the_profile(
         CLASS["largest_search"],
     )
     assert now.operators == ("a@b.c",) and now.data_sets == ("cinema", "news")
-
-
-def test_a_limit_of_a_profile_is_lifted_by_a_word(home: Path) -> None:
-    (home / "settings.toml").write_text(
-        'profile = "class"\ndata_sets = "unlimited"\nmost_runs = "unlimited"\n'
-    )
-    assert read().data_sets is None and read().most_runs is None
 
 
 @pytest.mark.parametrize(
@@ -77,39 +62,8 @@ def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         read()
 
 
-def test_a_named_file_must_be_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("DPMF_SETTINGS", str(tmp_path / "none.toml"))
-    with pytest.raises(BadInput, match=r"no settings file .*none\.toml"):
-        read()
-
-
 def test_a_file_that_anybody_may_write_is_refused(home: Path) -> None:
     (home / "settings.toml").write_text('operators = ["attacker@example.org"]\n')
     (home / "settings.toml").chmod(0o666)
     with pytest.raises(BadInput, match="changed by others"):
         read()
-
-
-def test_the_command_lists_every_setting_with_its_meaning_and_origin(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (home / "settings.toml").write_text('profile = "class"\n')
-    monkeypatch.setenv("DPMF_LARGEST_AUDIT", "12")
-    assert main(["settings", "--json"]) == 0
-    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
-    assert set(rows) == set(Settings.model_fields)
-    assert all(len(row["words"]) > 20 for row in rows.values())
-    assert (
-        rows["largest_audit"]["value"] == 12
-        and rows["largest_audit"]["from"] == "DPMF_LARGEST_AUDIT"
-    )
-    assert rows["profile"]["from"] == str(home / "settings.toml")
-    assert rows["most_runs"]["from"] == "profile class"
-    assert main(["settings"]) == 0
-    assert "data_sets = cinema, cinema-small" in capsys.readouterr().out
-
-
-def test_the_command_says_what_is_wrong(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (home / "settings.toml").write_text("nothing = 1\n")
-    assert main(["settings"]) == 2
-    assert "no setting 'nothing'" in capsys.readouterr().err

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import REGISTRY
-from dpmf_core.cli import main
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.engine.executor import Engine
 from dpmf_core.errors import BadInput
@@ -173,33 +172,6 @@ def test_nothing_of_a_selection_is_stored(tmp_path: Path, monkeypatch: pytest.Mo
         engine.store.close()
 
 
-@pytest.mark.parametrize(
-    ("parts", "sentence"),
-    [
-        (
-            {"search": {"algorithm": "als", "search": {"rank": (2, 4)}, "budget": None}},
-            "needs a private algorithm",
-        ),
-        (
-            {"search": {"budget": {"epsilon": 2.0, "delta": 1e-6, "calibration": "source"}}},
-            "every trial to cost the same",
-        ),
-        (
-            {"search": {"budget": {"epsilon": 2.0, "delta": 1e-6, "noise": "discrete"}}},
-            "take continuous noise",
-        ),
-        ({"search": {"sampler": "grid", "search": {"rank": (2, 4)}}}, "not a grid"),
-        ({"trials": 1.0}, "trials"),
-        ({"score_noise": 0.0}, "score"),
-        ({"distribution": "uniform"}, "distribution"),
-    ],
-)
-def test_what_has_no_price_is_a_sentence(parts: dict[str, Any], sentence: str) -> None:
-    fields = {name: search(**value) if name == "search" else value for name, value in parts.items()}
-    with pytest.raises(BadInput, match=sentence):
-        spec(**fields)
-
-
 def test_releases_without_a_gaussian_curve_are_refused() -> None:
     names = [name for name, kind in REGISTRY.items() if kind.task == "ratings"]
     shape = private_selection.open_anywhere(search().data).shape
@@ -234,31 +206,3 @@ def selecting_record(ready: Any, run: RunSpec) -> dict[str, Any]:
 
     ledger = normal_form(ready.plan)
     return dict(PrivacyRecord.of(ledger, ready.plan, run.budget, ready.guarantee))
-
-
-def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPMF_ENGINE", "threads")
-    monkeypatch.delenv("DPMF_CATALOGUE")
-    command = [
-        "tune",
-        "--dataset",
-        "cinema-small",
-        "--algorithm",
-        "private-bias",
-        "--epsilon",
-        "2",
-        "--delta",
-        "1e-6",
-        "--vary",
-        "prior_deviation=.1:.9",
-    ]
-    assert main([*command, "--trials", "3", "--private-selection", "geometric", "--json"]) == 0
-    record = json.loads(capsys.readouterr().out)
-    expected = price_of_choosing(
-        SelectionSpec.model_validate(record["spec"]).trial_event, 3, 1e-6
-    ).best_of["geometric"]
-    assert record["epsilon"] == expected > 2 and 0.1 <= record["winner"]["prior_deviation"] <= 0.9
-    # by the cheapest distribution
-    assert main([*command, "--trials", "3", "--private-selection"]) == 0
-    assert "The whole selection: epsilon = " in capsys.readouterr().out
-    assert main([*command, "--trials", "1", "--private-selection", "poisson"]) == 2

@@ -2,7 +2,6 @@
 what choosing costs, against published figures.
 """
 
-import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,34 +12,24 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpmf_core.algorithms import REGISTRY, Algorithm
 from dpmf_core.cli import main
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.engine.executor import Engine
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Gaussian, Laplace, Noise, Relation, Repeat, sequence
 from dpmf_core.privacy.accounting import epsilon
-from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.selection import SHAPES, number_of_trials, price_of_choosing
 from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.execution import Progress, run
 from dpmf_core.runs.noisy_errors import noisy_error, score_event
-from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.tuning import line_search
 from dpmf_core.tuning.confirmation import outcome
 from dpmf_core.tuning.search import Search, price
-from dpmf_core.tuning.search_space import Interval, TuneSpec, default_range
+from dpmf_core.tuning.search_space import Interval, TuneSpec
 from tests.support.records import run_of
 
 # ---- what choosing costs -------------------------------------------------------------------------
-
-
-def test_a_price_stands_beside_one_trial_and_all() -> None:
-    search_price = price_of_choosing(Gaussian(5.0), 10, 1e-6)
-    assert search_price.all_shown == pytest.approx(2.92, abs=0.005)
-    assert search_price.single == epsilon(Gaussian(5.0), 1e-6) < min(search_price.best_of.values())
 
 
 def test_a_price_counts_everything_a_trial_releases() -> None:
@@ -157,25 +146,6 @@ def test_a_trial_sees_no_test_rating() -> None:
     )
 
 
-def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(
-    engine: Engine, tmp_path: Path
-) -> None:
-    spec = tune_spec(
-        search={"rank": {"low": 1, "high": 24}, "regularisation": {"low": 0.0, "high": 10.0}}
-    )
-    search = run_to_end(Search(spec, 8, engine, folder=tmp_path / "t"))
-    assert [trial.number for trial in search.trials] == list(range(8))
-    start = search.trials[0].place
-    usual = prepare(spec.trial({}), open_ratings(spec.data).shape).algorithm
-    assert start == {"rank": usual.rank, "regularisation": usual.regularisation}  # type: ignore[attr-defined]
-    assert search.best is not None and search.best.score is not None
-    assert all(
-        search.best.score <= trial.score for trial in search.trials if trial.score is not None
-    )
-    expected = run(search.spec.trial(search.best.place)).record.metrics["rmse"]
-    assert search.best.score == pytest.approx(expected, abs=1e-12)
-
-
 def test_a_trial_is_the_mean_of_its_draws_with_their_interval(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -257,26 +227,6 @@ def test_no_outcome_before_every_fresh_draw_has_finished() -> None:
     assert outcome({name: run for name, run in runs.items() if name != "default 4"}, "rmse") is None
 
 
-def test_a_cut_search_goes_on_without_computing_anything_again(
-    engine: Engine, tmp_path: Path
-) -> None:
-    spec = tune_spec(prune=False)
-    first = [
-        trial.place for trial in run_to_end(Search(spec, 4, engine, folder=tmp_path / "t")).trials
-    ]
-    requests: list[RunSpec] = []
-
-    class Counting:
-        def submit(self, request: RunSpec, priority: int = 0) -> Any:
-            requests.append(request)
-            return engine.submit(request, priority)
-
-    again = run_to_end(Search(spec, 7, Counting(), folder=tmp_path / "t"))
-    assert len(requests) == 3
-    assert [trial.place for trial in again.trials[:4]] == first
-    assert len(again.trials) == 7
-
-
 class Fake:
     """Jobs that the test moves by hand."""
 
@@ -293,28 +243,6 @@ class Fake:
         )
         self.jobs.append(job)
         return job
-
-
-def test_what_was_running_when_a_search_was_cut_is_asked_for_first(tmp_path: Path) -> None:
-    engine, spec = Fake(), tune_spec(search={"rank": {"low": 1, "high": 40}})
-    search = Search(spec, 5, engine, width=2, folder=tmp_path)
-    search.advance()
-    unfinished = [job.spec.parameters for job in engine.jobs]
-    again = Fake()
-    Search(spec, 5, again, width=2, folder=tmp_path).advance()
-    assert [job.spec.parameters for job in again.jobs] == unfinished
-
-
-def test_a_cancelled_search_asks_again_for_what_it_cut(tmp_path: Path) -> None:
-    engine, spec = Fake(), tune_spec(search={"rank": {"low": 1, "high": 40}})
-    search = Search(spec, 5, engine, width=2, folder=tmp_path)
-    search.advance()
-    cut = [job.spec.parameters for job in engine.jobs]
-    search.cancel()
-    assert {job.state for job in engine.jobs} == {"cancelled"}
-    assert search.cancelled and not search.busy and not search.n_settled and not search.trials
-    assert search.advance() and not search.cancelled
-    assert [job.spec.parameters for job in engine.jobs[len(cut) :]] == cut
 
 
 def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path: Path) -> None:
@@ -341,16 +269,6 @@ def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path: Path) -> 
     assert poor.state == "cancelled"
     search.advance()
     assert [trial.state for trial in search.trials][5:7] == ["done", "stopped"]
-
-
-def test_a_trial_that_cannot_run_ends_the_search_with_its_sentence(tmp_path: Path) -> None:
-    engine = Fake()
-    search = Search(tune_spec(), 8, engine, folder=tmp_path)
-    search.advance()
-    for job in engine.jobs:
-        job.state, job.error, job.bad_input = "failed", "No such thing.", True
-    assert not search.advance()
-    assert search.failure == "No such thing." and search.best is None
 
 
 def test_a_grid_visits_every_place_once(engine: Engine, tmp_path: Path) -> None:
@@ -380,64 +298,6 @@ def test_a_line_search_finds_the_bottom_of_a_bowl() -> None:
     best = min(scored_places, key=lambda it: it[1])[0]
     assert best == pytest.approx({"x": 10 ** (1 / 3 - 2), "y": 10 ** (1 / 3)})
     assert line_search.stage(ranges, 4, {}, scored_places) == []
-
-
-def test_a_line_search_visits_its_places_and_goes_on_where_it_was_cut(
-    engine: Engine, tmp_path: Path
-) -> None:
-    search = {"regularisation": {"low": 0.01, "high": 100.0, "log": True}}
-    spec = tune_spec(search=search, sampler="line", prune=False, fixed={"steps": 2, "rank": 2})
-    cut = Search(spec, 1, engine, width=1, folder=tmp_path / "t")
-    while len(cut.trials) < 3:
-        assert cut.advance()
-        next(iter(cut._running.values()))[1][0].wait(0.05)
-    again = run_to_end(Search(spec, 1, engine, folder=tmp_path / "t"))
-    scores = {trial.place["regularisation"]: trial.score for trial in again.trials}
-    coarse = [10.0**power for power in range(-2, 3)]
-    assert len(scores) == 9 and set(coarse) <= set(scores)
-    top = min(coarse, key=lambda at: scores[at] or math.inf)
-    assert all(max(top / 10, 0.01) < at < min(top * 10, 100) for at in set(scores) - set(coarse))
-    assert again.best is not None and again.best.score == min(filter(None, scores.values()))
-
-
-@pytest.mark.parametrize(
-    ("parts", "sentence"),
-    [
-        ({"sampler": "line"}, "logarithmic range for 'rank'"),
-        ({"search": {}}, "No parameter may move"),
-        ({"search": {"rnak": (1, 2)}}, "Did you mean 'rank'"),
-        ({"search": {"rank": {"low": 4, "high": 2}}}, "lower first"),
-        ({"sampler": "grid"}, "list of values for 'rank'"),
-        ({"search": {"regularisation": {"low": 0, "high": 1, "log": True}}}, "above 0"),
-        ({"split": {}}, "validation fraction"),
-        (
-            {
-                "search": {"rank": tuple(range(1, 60)), "steps": tuple(range(1, 60))},
-                "fixed": {},
-                "sampler": "grid",
-            },
-            "3,481 places",
-        ),
-    ],
-)
-def test_what_cannot_be_searched_is_a_sentence(parts: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(BadInput, match=sentence):
-        tune_spec(**parts)
-
-
-@pytest.mark.parametrize("kind", REGISTRY.values(), ids=REGISTRY)
-def test_default_ranges_lie_within_what_is_allowed(kind: type[Algorithm]) -> None:
-    algorithm = kind()
-    for name in kind.model_fields:
-        values = default_range(kind, name, getattr(algorithm, name))
-        ends = values if isinstance(values, tuple) else (values.low, values.high)
-        for end in ends:
-            kind(**{name: end})
-        assert (
-            isinstance(values, tuple)
-            or values.low <= getattr(algorithm, name) <= values.high
-            or isinstance(values, Interval)
-        )
 
 
 # ---- private scores ------------------------------------------------------------------------------
@@ -495,41 +355,6 @@ def test_a_score_is_paid_for() -> None:
 
 TUNE = "tune --dataset cinema-small --algorithm"
 PRIVATELY = f"{TUNE} private-bias --epsilon 2 --delta 1e-6"
-
-
-def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPMF_ENGINE", "threads")
-    monkeypatch.delenv("DPMF_CATALOGUE")
-    command = f"{PRIVATELY} --grid prior_deviation=.2,.5".split()
-    assert main([*command, "--json"]) == 0
-    record = json.loads(capsys.readouterr().out)
-    assert [
-        trial["prior_deviation"]
-        for trial in sorted(record["trials"], key=lambda it: it["prior_deviation"])
-    ] == [0.2, 0.5]
-    assert (
-        record["final"]["spec"]["split"]["validation_fraction"] == 0
-        and "judged" not in record["final"]["spec"]["split"]
-    )
-    mu = gaussian_mu(2.0, 1e-6) * math.sqrt(3)
-    # a trial is three trainings
-    assert record["price"]["single"] == pytest.approx(epsilon(Gaussian(1 / mu), 1e-6), rel=1e-4)
-    assert (
-        all(len(trial["draws"]) == 3 for trial in record["trials"]) and record["spec"]["draws"] == 3
-    )
-    assert len(record["fresh"]["winner"]) == 5 and record["fresh"]["verdict"] in (
-        "better",
-        "no different",
-        "worse",
-    )
-    assert record["versions"]["dpmf"] and record["created"]
-    assert main(command) == 0
-    out = capsys.readouterr().out
-    assert (
-        "What choosing cost: nothing" in out
-        and "A trial is 3 trainings" in out
-        and "95% over 5 fresh draws of split and noise" in out
-    )
 
 
 @pytest.mark.parametrize(
