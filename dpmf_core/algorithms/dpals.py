@@ -266,7 +266,7 @@ class AdaDPALS(DPALS):
         )
 
     def _gram_rounding(self, shape: Shape) -> float:
-        """docs/PRIVACY.md, Lemma 8: sqrt(w) u is rounded once more."""
+        """docs/PRIVACY.md, "Lemmas", 8: sqrt(w) u is rounded once more."""
         root_k = self._root_entries(shape)
         step = grid_step(math.sqrt(root_k) * self.clip_norm, shape.n_users, 2) / self.clip_norm
         spread = self._n_kept(shape) / root_k**2

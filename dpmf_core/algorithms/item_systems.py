@@ -217,7 +217,8 @@ class ItemRightSides(Statistic):
         """Its planned release with noise multiplier z, counted next to the Grams of the same step.
 
         ratio: its 1 / z^2 over that of the Grams. rounding: by how much the grid adds to the
-        squared distance of two users' Grams, in squared sensitivities. docs/PRIVACY.md, Lemma 8.
+        squared distance of two users' Grams, in squared sensitivities.
+        docs/PRIVACY.md, "Lemmas", 8.
         """
         gain = ratio / 4 if ratio <= 2 else 1 - 1 / ratio
         joint = min(self.replace_one_factor, math.sqrt(2 + 2 * gain + rounding / ratio))

@@ -25,7 +25,7 @@ FINE = 2**12  # steps of a grid to one standard deviation, at least
 
 
 # noise of a continuous Gaussian that, rounded at random, is the discrete one; more than
-# sqrt(1 - (4 / FINE)^2) needs: docs/PRIVACY.md, "Continuous and discrete"
+# sqrt(1 - (4 / FINE)^2) needs: docs/PRIVACY.md, "Noise"
 CONTINUOUS_SHARE = 1 - 2.0**-20
 
 
@@ -255,7 +255,7 @@ class DiscreteGaussian(Gaussian):
     rounded, and k * step is exact in float64.
     The standard deviation is a whole number of steps, at least 4,096, not below `noise_multiplier *
     sensitivity`. Such noise costs no more than continuous Gaussian noise that is smaller by
-    `CONTINUOUS_SHARE`: docs/PRIVACY.md, "Continuous and discrete".
+    `CONTINUOUS_SHARE`: docs/PRIVACY.md, "Noise".
     """
 
     rounding: float = ROUNDING
@@ -274,7 +274,7 @@ class DiscreteGaussian(Gaussian):
         """z of the continuous noise that costs at least as much: over what one step between
         neighbours moves, rounding included.
 
-        Next to a companion rounding counts twice: docs/PRIVACY.md, Lemma 8.
+        Next to a companion rounding counts twice: docs/PRIVACY.md, "Lemmas", 8.
         """
         twice = self.companion and relation is Relation.REPLACE_ONE
         shift = self.sensitivity * self._factor(relation) + self.rounding * (2 if twice else 1)
