@@ -69,7 +69,7 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
     "--delta",
     type=float,
     help=(
-        "Probability with which the promise may fail; with --algorithm 1/(10 n), rounded down,"
+        "Slack of the bound P <= e^epsilon P' + delta; with --algorithm 1/(10 n), rounded down,"
         " unless given."
     ),
 )

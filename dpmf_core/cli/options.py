@@ -202,7 +202,7 @@ def budget(
     if epsilon is None:
         if delta is not None:
             raise BadInput(
-                "--delta says how a budget may fail, so it needs an epsilon as well: add --epsilon"
+                "--delta is a part of a budget, which needs an epsilon as well: add --epsilon"
                 " (--epsilons for a sweep)."
             )
         return None

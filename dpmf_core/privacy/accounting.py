@@ -105,10 +105,16 @@ def _pld(ledger: Ledger, relation: Relation) -> Any:
     return functools.reduce(lambda first, second: first.compose(second), parts)
 
 
-def rule_of(event: Event) -> str:
-    """By which rule `epsilon` accounts an event, as it is printed next to the figure."""
-    discrete = any(isinstance(leaf, DiscreteGaussian) for leaf, _ in normal_form(event))
-    return "at most" if discrete or failure(event) else "exact"
+def rule_of(event: Event, relation: str = Relation.ADD_REMOVE) -> str:
+    """By which rule `epsilon` accounts an event, as it is printed next to the figure.
+
+    Under replace-one no neighbour needs to be the worst one of every release, so the figure is an
+    upper bound.
+    """
+    ledger = normal_form(event)
+    discrete = any(isinstance(leaf, DiscreteGaussian) for leaf, _ in ledger)
+    replaced = relation == Relation.REPLACE_ONE and bool(ledger)
+    return "at most" if discrete or replaced or failure(event) else "exact"
 
 
 def _single(ledger: Ledger) -> Mechanism | None:

@@ -43,7 +43,7 @@ class Budget(BaseModel):
         lt=0.5,
         allow_inf_nan=False,
         title="δ",
-        description="probability with which the promise may fail; keep it under 1/n",
+        description="slack of the bound P ≤ e^ε P′ + δ on every set of results; keep it under 1/n",
     )
     relation: Relation = Field(Relation.ADD_REMOVE, title="neighbouring relation")
     calibration: Calibration = Field(

@@ -19,6 +19,8 @@ def epsilon_in_full(
 
     relation: a `Relation`, or as a record has it. ascii_only: "epsilon" and "delta" are spelled.
     """
+    if relation == "replace-one" and rule == "exact":  # as earlier records say of an upper bound
+        rule = "at most"
     text = (
         f"ε = {epsilon_text(epsilon)} (δ = {delta_text(delta)}, per {unit},"
         f" {neighbours(unit, relation)}, {rule})"

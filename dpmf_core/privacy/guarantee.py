@@ -39,7 +39,7 @@ def neighbours(unit: str, relation: str) -> str:
     """
     if unit == VALUE:
         return "another value"
-    return "add/remove" if relation == "add-remove" else "replace-one, at most"
+    return "add/remove" if relation == "add-remove" else "replace-one"
 
 
 def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
@@ -51,17 +51,23 @@ def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
         return ""
     first, *others = (NOISES.get(kind, (kind,) * 2) for kind in kinds)
     noises = dict.fromkeys((first[0], *(it for _, it in others if it != first[1])))
+    text = " and ".join(noises)
     if reproducible:
-        return (
-            f"{' and '.join(noises)}, drawn from a seed: noise reproducible, for study, not for"
-            " release."
+        text += ", drawn from a seed: noise reproducible, for study, not for release."
+    else:
+        text += (
+            ", from AES-128 in counter mode with a key of the operating system that is stored"
+            " nowhere: nobody can draw it again."
         )
-    return (
-        f"{' and '.join(noises)}, from AES-128 in counter mode with a key of the operating system"
-        " that is stored nowhere: nobody can draw it again."
-    )
+    return text if kinds == [DISCRETE] else f"{text} {REAL_NUMBERS}"
 
 
+DISCRETE = "discrete Gaussian"
+# what a proof says of noise that is drawn in floating point
+REAL_NUMBERS = (
+    "The proof is about real numbers, which floating-point noise approximates; discrete noise is"
+    " exact and 0.1% larger."
+)
 GAUSSIAN = ("Floating-point Gaussian noise", "floating-point Gaussian noise")
 # by mechanism: at the beginning of a sentence, and within it
 NOISES = {
@@ -73,7 +79,7 @@ NOISES = {
     ),
     "thresholded Gaussian": GAUSSIAN,
     "padded Gaussian count": GAUSSIAN,
-    "discrete Gaussian": (
+    DISCRETE: (
         "Exact discrete Gaussian noise on a grid",
         "exact discrete Gaussian noise on a grid",
     ),

@@ -213,7 +213,9 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
     rule = (
         "at most"
         if selections
-        else rule_of(sequence(*(Repeat(leaf, count) for leaf, count in merged_ledger(runs))))
+        else rule_of(
+            sequence(*(Repeat(leaf, count) for leaf, count in merged_ledger(runs))), relation
+        )
     )
     return Total(
         epsilon, delta or None, relation, unit, sum(not it.covered for it in charges), rule

@@ -83,7 +83,7 @@ def every_epsilon(
 ) -> tuple[RuleEpsilon, ...]:
     """Every rule's epsilon of one event, the exact one first."""
     rows = []
-    titles = RULE_TITLES | {"exact": rule_of(event)}
+    titles = RULE_TITLES | {"exact": rule_of(event, relation)}
     for name, (_, rule) in RULES.items():
         title = titles[name]
         try:

@@ -108,7 +108,7 @@ class PrivacyRecord(Part):
             epsilon=EpsilonRecord(
                 **{row.rule: row.epsilon if has_epsilon else None for row in rows}
             ),
-            rule=rule_of(event),
+            rule=rule_of(event, relation),
             delta=delta,
             relation="another-value" if guarantee.unit == VALUE else relation,
             calibration=budget.calibration if budget else None,

@@ -13,7 +13,7 @@ from dpmf_core.privacy import Gaussian, Repeat
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.groups import group_epsilon
-from dpmf_core.privacy.interpretation import false_negatives
+from dpmf_core.privacy.interpretation import false_negatives, odds
 
 CROWD, LOW, HIGH = 50, 1.0, 5.0
 CLIP_NORMS = tuple(float(norm) for norm in np.geomspace(0.5, 30, 25))
@@ -92,10 +92,15 @@ def totals(each: float, steps: int) -> list[tuple[int, float, float]]:
 
 def belief(prior: float, epsilon: float) -> float:
     """What an attacker may believe at most, having believed `prior` before: odds grow by
-    e^epsilon (outside of delta).
+    e^epsilon, with the exceptions of `belief_exception`.
     """
-    odds = prior / (1 - prior) * math.exp(epsilon)
-    return odds / (1 + odds)
+    after = prior / (1 - prior) * math.exp(epsilon)
+    return after / (1 + after)
+
+
+def belief_exception(epsilon: float, delta: float = 1e-5) -> float:
+    """How likely the attacker sees a result of one Gaussian release that moves odds further."""
+    return odds(Gaussian(1 / gaussian_mu(epsilon, delta)), delta).exception
 
 
 def beliefs(epsilon: float) -> list[tuple[float, float]]:

@@ -28,16 +28,18 @@ _TERMS = (
     ),
     Term(
         "epsilon",
-        "The privacy loss: by which factor e^ε the odds of anything that is put out may change when"
-        " you join or leave. Here always the total of a run.",
-        r"\ln\frac{\Pr[M(D)=y]}{\Pr[M(D')=y]}\le\varepsilon",
+        "The privacy loss. When you join or leave, the probability of every set of results changes"
+        " by a factor of at most e^ε, up to a slack of delta. Here ε is the total of a run.",
+        r"\Pr[M(D)\in S]\le e^{\varepsilon}\,\Pr[M(D')\in S]+\delta",
         DR14,
     ),
     Term(
         "delta",
-        "The probability with which the promise of epsilon may fail. Below one over the number of"
-        " people, or it could allow to publish somebody's whole row.",
-        r"\delta\ll 1/n",
+        "The slack of the bound: it holds for every set of results up to δ. It is not the"
+        " probability that the bound fails, which can be many times larger. Keep δ well below one"
+        " over the number of people: a larger δ could allow publishing a person's whole row.",
+        r"\delta(\varepsilon)=\sup_S\,\Pr[M(D)\in S]-e^{\varepsilon}\,\Pr[M(D')\in S],"
+        r"\quad\delta\ll 1/n",
         DR14,
         also=("δ",),
     ),

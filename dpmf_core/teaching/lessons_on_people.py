@@ -139,8 +139,8 @@ JOINT = Lesson(
 ATTACKER = Lesson(
     "attacker",
     "What does ε buy an attacker?",
-    "ε bounds how far the odds of a suspicion may move: by a factor of e^ε, whatever the"
-    " attacker knows and whatever she computes.",
+    "ε bounds how far the odds of a suspicion may move: by a factor of e^ε, whatever the attacker"
+    " knows or computes, with rare exceptions that δ limits.",
     (
         Part(
             "attacker",

@@ -51,6 +51,8 @@ def _draw_widgets(unused: Collection[str]) -> None:
         st.warning(
             f"δ of 1/n ({1 / units:.0e}) or more would allow publishing one person's whole row."
         )
+    if not entry.public:
+        _draw_widget("noise_kind", sidebar_widgets.noise_kind, unused)
     with st.expander("More"):
         _draw_rest(entry, unused)
 
@@ -63,7 +65,8 @@ def _draw_rest(entry: Any, unused: Collection[str]) -> None:
     if getattr(entry, "item_features", ""):
         _draw_widget("features", sidebar_widgets.features, unused)
     _draw_widget("rule", sidebar_widgets.rule, unused)
-    _draw_widget("noise_kind", sidebar_widgets.noise_kind, unused)
+    if entry.public:
+        _draw_widget("noise_kind", sidebar_widgets.noise_kind, unused)
     if not entry.public or value("top") or value("shape") != "given":
         _draw_widget("shape", sidebar_widgets.shape, unused)
 

@@ -100,7 +100,9 @@ def delta(fixed: bool) -> None:
         format="%.1e",
         step=1e-6,
         disabled=fixed,
-        help=linked("δ is the probability with which the promise may fail. Default 1/(10 n)."),
+        help=linked(
+            "The bound e^ε holds for every set of results up to a slack of δ. Default 1/(10 n)."
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from dpmf_core.teaching import linkage, membership
 from dpmf_core.teaching.demonstrations import (
     PHOTOGRAPHS,
     belief,
+    belief_exception,
     beliefs,
     best_attacks,
     group_epsilons,
@@ -270,8 +271,9 @@ def attacker() -> None:
         f" **{belief(0.5, epsilon):.0%}** at most."
     )
     st.caption(
-        "ε in total, per person, add/remove; the belief holds but with probability δ ="
-        f" {DELTA_TEXT}, the curve is exact."
+        f"ε in total, δ = {DELTA_TEXT}, per person, add/remove, exact. With Gaussian noise, a"
+        " result that moves the belief further has probability"
+        f" {belief_exception(epsilon, DELTA):.1g}."
     )
     links.to(
         "audit",

@@ -417,11 +417,11 @@ def test_replacing_is_removing_with_less_noise(
     z, other = 40.0, Repeat(Laplace(50.0, "counts", replace_one_factor=1.0), 3)
     event = sequence(Repeat(kind(z, replace_one_factor=factor), 6), other)
     nearer = sequence(Repeat(kind(z / factor, replace_one_factor=factor), 6), other)
-    assert (
-        every_epsilon(event, 1e-5, REPLACE)
-        == every_epsilon(nearer, 1e-5, ADD)
-        != every_epsilon(event, 1e-5, ADD)
+    replaced, removed, other_removed = (
+        [row.epsilon for row in every_epsilon(one, 1e-5, relation)]
+        for one, relation in ((event, REPLACE), (nearer, ADD), (event, ADD))
     )
+    assert replaced == removed != other_removed
     assert (
         rules.delta(event, 0.1, REPLACE)
         == rules.delta(nearer, 0.1, ADD)
@@ -435,7 +435,7 @@ def test_replacing_is_removing_with_less_noise(
 
 def test_replacing_is_removing_with_less_noise_in_the_gaussian_formulas() -> None:
     event, nearer = Repeat(Gaussian(3.0, replace_one_factor=1.5), 4), Repeat(Gaussian(2.0), 4)
-    assert every_epsilon(event, 1e-5, REPLACE)[0] == every_epsilon(nearer, 1e-5)[0]
+    assert every_epsilon(event, 1e-5, REPLACE)[0].epsilon == every_epsilon(nearer, 1e-5)[0].epsilon
     assert rules.delta(event, 1.0, REPLACE) == rules.delta(nearer, 1.0)
     assert np.array_equal(false_negatives(event, ALARMS, REPLACE), false_negatives(nearer, ALARMS))
     assert odds(event, 1e-5, REPLACE) == odds(nearer, 1e-5)
