@@ -90,17 +90,14 @@ def test_noise_on_rows_not_declared_public_cannot_be_drawn_again(
         PrivateNMF(3, method=method, random_state=random_state).fit(X) for _ in range(2)
     )  # type: ignore[arg-type]
     assert not np.allclose(first.components_, second.components_)
-    assert not first.noise_is_reproducible_ and "nobody can draw it again" in first.noise_
+    assert not first.noise_is_reproducible_
 
 
 def test_a_seed_repeats_the_noise_on_public_rows_and_it_is_said() -> None:
     X = blocks().X
     first, second = (PrivateNMF(3, random_state=0, public=True).fit(X) for _ in range(2))
     assert np.array_equal(first.components_, second.components_)
-    assert (
-        first.noise_is_reproducible_
-        and "noise reproducible, for study, not for release" in first.noise_
-    )
+    assert first.noise_is_reproducible_
     # without a seed there is nothing to repeat it by
     assert not PrivateNMF(3, public=True).fit(X).noise_is_reproducible_
 

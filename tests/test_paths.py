@@ -8,9 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,7 @@ import pytest
 
 from dpmf_core import paths
 from dpmf_core.privacy.account_files import FILE
-from dpmf_core.testing.worlds import world
-from dpmf_datasets import npz_folder, session_files
+from dpmf_datasets import session_files
 from pages.server.housekeeping import round_made
 from tests.privacy.test_odometer import independently
 
@@ -82,14 +80,6 @@ def test_what_a_killed_server_left_goes_when_another_starts(
     finally:
         other.communicate("\n")
     assert not any(file.exists() for file in theirs)  # a server that ends takes its own with it
-
-
-def test_uploads_of_a_layout_without_locks_go(tmp_path: Path) -> None:
-    old = tmp_path / "data" / "uploads" / "token-of-an-upload"
-    old.mkdir(parents=True)
-    (old / "ratings.parquet").write_bytes(b"left by a crash")
-    round_made()
-    assert not old.exists()
 
 
 def test_the_folder_is_its_users_alone_and_the_same_each_time() -> None:
@@ -198,39 +188,3 @@ def test_an_account_in_the_cache_is_moved_once(user: User) -> None:
     assert not (user.cache / "dpmf" / FILE).exists()
     shutil.rmtree(user.cache)
     assert user.spent["epsilon"] == totals[0] and len(user.says("runs", "--json")) == 2
-
-
-def test_what_an_earlier_version_still_draws_is_added(user: User) -> None:
-    user.fits(1.0, **user.before)
-    assert user.spent["epsilon"] == pytest.approx(1.0, abs=1e-3)
-    user.fits(2.0, **user.before)
-    for _ in range(2):
-        assert user.spent["epsilon"] == pytest.approx(independently([3.7306, 1.9938], 1e-5), 1e-3)
-        assert sum(line["times"] for line in user.spent["lines"]) == 2
-
-
-def test_a_cache_on_another_file_system_is_moved_too(user: User) -> None:
-    shared = Path("/dev/shm")
-    if not shared.is_dir() or shared.stat().st_dev == user.folder.stat().st_dev:
-        pytest.skip("there is no second file system")
-    with tempfile.TemporaryDirectory(dir=shared) as folder:
-        elsewhere = replace(user, cache=Path(folder))
-        elsewhere.fits(1.0, **elsewhere.before)
-        assert elsewhere.spent["epsilon"] == pytest.approx(1.0, abs=1e-3)
-    assert user.spent["epsilon"] == pytest.approx(1.0, abs=1e-3)
-    assert len(user.says("runs", "--json")) == 1
-
-
-def test_a_downloaded_set_lies_in_the_cache_and_an_imported_one_with_the_data(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("DPMF_DATA")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    npz_folder.save("ml-100k", world(), paths.cache_folder())
-    assert npz_folder.place("ml-100k") == tmp_path / "cache/dpmf/ml-100k.npz"
-    npz_folder.save("ml-100k", replace(world(), public=False), paths.data_folder())
-    shutil.rmtree(tmp_path / "cache")
-    assert not npz_folder.read("ml-100k").public
-    npz_folder.save("ml-100k", world(), paths.cache_folder())  # takes the place of the import
-    assert npz_folder.read("ml-100k").public

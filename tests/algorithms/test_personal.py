@@ -37,16 +37,6 @@ def same(one: Personal, other: Personal) -> bool:
     return np.array_equal(one.offsets, other.offsets) and np.array_equal(one.factors, other.factors)
 
 
-def test_the_last_is_solved_once_and_another_model_anew(
-    solve_count: Callable[[], int],
-) -> None:
-    data, model, other = world(), model_of(world(), 0), model_of(world(), 1)
-    first = model.personal(data)
-    assert model.personal(data) is first and solve_count() == 1
-    assert not same(other.personal(data), first) and solve_count() == 2
-    assert same(model.personal(data), first) and solve_count() == 3
-
-
 def test_the_model_holds_nothing_of_it_and_it_goes_with_the_model() -> None:
     data, model = world(), model_of(world(), 0)
     before = pickle.dumps(model)
@@ -54,15 +44,6 @@ def test_the_model_holds_nothing_of_it_and_it_goes_with_the_model() -> None:
     assert pickle.dumps(model) == before
     assert factors() is not None
     del model
-    gc.collect()
-    assert factors() is None
-
-
-def test_it_goes_with_the_ratings() -> None:
-    data = world()
-    model = model_of(data, 0)
-    factors = weakref.ref(model.personal(data).factors)
-    del data
     gc.collect()
     assert factors() is None
 

@@ -6,11 +6,10 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-import urllib.request
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from playwright.sync_api import TimeoutError as TookTooLong
@@ -96,25 +95,41 @@ class Server:
             **self.settings,
         }
         return subprocess.Popen(
-            command, cwd=ROOT, stdout=log, stderr=log, env=environment, start_new_session=True
+            command,
+            cwd=ROOT,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            start_new_session=True,
         )
 
     def start(self) -> None:
-        with self.log.open("ab") as log:
-            self.process = self.launch(log)
-        for _ in range(240):
-            try:
-                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1) as answer:
-                    if answer.status == 200:
-                        return
-            except OSError:
-                time.sleep(0.25)
-        raise RuntimeError(f"the server did not start:\n{self.log.read_text()}")
+        """Until the server says where it listens."""
+        self.process = self.launch(subprocess.PIPE)
+        output, log = self.process.stdout, self.log.open("ab")
+        assert output is not None
+        for line in iter(output.readline, b""):
+            log.write(line)
+            log.flush()
+            if b"URL:" in line:
+                break
+        else:
+            raise RuntimeError(f"the server did not start:\n{self.log.read_text()}")
+        self._copy = threading.Thread(target=_copied, args=(output, log), daemon=True)
+        self._copy.start()
 
     def kill(self) -> None:
         if self.process:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
+
+
+def _copied(output: IO[bytes], log: IO[bytes]) -> None:
+    """What a server writes, in its log at once."""
+    with log:
+        for line in iter(output.readline, b""):
+            log.write(line)
+            log.flush()
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +140,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running.kill()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine")

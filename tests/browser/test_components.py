@@ -55,7 +55,7 @@ class ProbeServer(Server):
             command,
             cwd=self.data,
             stdout=log,
-            stderr=log,
+            stderr=subprocess.STDOUT,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             start_new_session=True,
         )

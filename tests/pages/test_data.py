@@ -43,33 +43,12 @@ def with_own(app: AppTest, entry: Any) -> AppTest:
     return app.run()
 
 
-def test_it_is_a_data_set_on_other_pages_and_not_in_the_link(mine: Any) -> None:
-    app = with_own(AppTest.from_string(EXPLORE, default_timeout=60), mine.entry)
-    assert not app.exception, [error.value for error in app.exception]
-    assert app.sidebar.selectbox(key="sidebar.data").value == mine.entry.id
-    assert "data" not in app.query_params
-    app.sidebar.selectbox(key="sidebar.data").set_value("cinema-small").run()
-    assert (
-        app.query_params["data"] == ["cinema-small"] or app.query_params["data"] == "cinema-small"
-    )
-
-
 def test_nobody_opens_anothers_by_its_address(mine: Any) -> None:
     app = AppTest.from_string(EXPLORE, default_timeout=60)
     app.query_params["data"] = mine.entry.id
     app.run()
     assert app.sidebar.selectbox(key="sidebar.data").value == "cinema"
     assert app.warning
-
-
-def test_what_is_brought_is_told_about_and_removed(mine: Any) -> None:
-    app = with_own(AppTest.from_file(str(PAGE), default_timeout=60), mine.entry)
-    assert not app.exception, [error.value for error in app.exception]
-    title = next(it.value for it in app.subheader if "(yours" in it.value.replace("\\", ""))
-    assert "[b]" not in title and "*c*" not in title and r"\(javascript" in title
-    app.button(key=f"data.remove.{mine.entry.id}").click().run()
-    assert not app.session_state["data.own"]
-    assert not Path(mine.entry.id.partition("?")[0]).exists()
 
 
 def test_raw_figures_of_ones_own_data_are_for_the_screen(mine: Any) -> None:
@@ -171,17 +150,6 @@ def test_a_person_with_all_her_images_is_protected_where_it_is_said_whose_they_a
         session_files.remove(upload.entry)
 
 
-def test_the_card_of_ones_own_ratings_rests_on_what_was_counted(mine: Any) -> None:
-    app = settled(
-        with_own(
-            AppTest.from_string(behind_sidebar("explore/page.py"), default_timeout=60), mine.entry
-        )
-    )
-    assert "CONDITIONAL" in next(
-        it.value for it in app.markdown if "Privacy card" in it.value or "in total :" in it.value
-    )
-
-
 def test_a_private_file_under_a_published_name_is_private_on_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,25 +214,6 @@ def on_scale(app: AppTest, rating: str, scale: str, name: str = "mine.csv") -> A
     return app.segmented_control(key=f"data.scale.{name}.{rating}").set_value(scale).run()
 
 
-def test_dates_that_can_be_read_in_two_ways_are_asked_and_never_guessed() -> None:
-    app = with_table(rating_table("user,item,rating,date", "p{u},thing {i},{r},{d:02d}/11/2021"))
-    control = app.segmented_control(key="data.dates.mine.csv")
-    # some of the first rows tell
-    assert len(control.options) == 3
-    table = rating_table("user,item,rating,date", "p{u},thing {i},{r},0{r}/11/2021")
-    app = on_scale(with_table(table), "rating", "1 to 5")
-    assert app.segmented_control(key="data.dates.mine.csv").value is None
-    app.segmented_control(key="data.dates.mine.csv").set_value("as the whole column tells").run()
-    app.button(key="data.use").click().run()
-    assert "data.own" not in app.session_state
-    again = app.segmented_control(key="data.dates.again.mine.csv")
-    assert again.value is None and len(again.options) == 2
-    again.set_value("the day first").run()
-    app.button(key="data.use").click().run()
-    numbers = with_table(rating_table("user,item,rating,date", "p{u},thing {i},{r},{t}"))
-    assert not [it for it in numbers.segmented_control if "dates" in str(it.key)]
-
-
 def test_rows_that_are_refused_are_told_with_lines_and_examples() -> None:
     bad = rating_table("user,item,rating,note", "p{u},thing {i},{r},x").replace(
         b",2,x", b",good,x", 2
@@ -279,30 +228,6 @@ def test_rows_that_are_refused_are_told_with_lines_and_examples() -> None:
     assert len(first) == len(app.session_state["data.own"]) == 1
     assert set(first) != set(app.session_state["data.own"])
     assert not any(Path(name.partition("?")[0]).exists() for name in first)
-
-
-@pytest.mark.parametrize(
-    ("way", "treatment", "missing"),
-    [("clamp", "set to the nearest bound", 0), ("leave-out", "row left out", 4)],
-)
-def test_ratings_outside_the_scale_are_counted_and_named_before_anything_is_used(
-    way: str, treatment: str, missing: int
-) -> None:
-    rows = rating_table("user,item,rating", "p{u},thing {i},{r}").replace(b",2\n", b",47\n", 3)
-    app = on_scale(with_table(rows.replace(b",3\n", b",-3\n", 1)), "rating", "1 to 5")
-    app.button(key="data.use").click().run()
-    (warning,) = [str(it.value).replace("\\", "") for it in app.warning]
-    assert "4 ratings lie outside 1 to 5: 47 (3 x), -3 (1 x)" in warning
-    assert "data.own" not in app.session_state
-    assert not [it for it in app.button if str(it.key).startswith("data.next.")]
-    on_scale(app, "rating", "1 to 10")  # another answer takes the warning away
-    assert not app.warning and "data.own" not in app.session_state
-    on_scale(app, "rating", "1 to 5").button(key=f"data.use.{way}").click().run()
-    assert not app.warning
-    cells = [it.replace("\\", "") for it in app.table[1].value.to_numpy().tolist()[0]]
-    assert cells[3:] == ["47 (3 x), -3 (1 x)", treatment]
-    (entry,) = app.session_state["data.own"].values()
-    assert entry.n_ratings == rows.count(b"\n") - 1 - missing
 
 
 # ---- a table of the items -----------------------------------------------------------------------
@@ -328,19 +253,3 @@ def test_an_item_table_is_public_and_offered_in_the_sidebar() -> None:
     assert account_of(entry.id).key == account_of(plain.id).key  # the same people
     other = with_own(AppTest.from_string(EXPLORE, default_timeout=60), entry)
     assert other.sidebar.radio(key="sidebar.features").label == f"The items' {entry.item_features}"
-
-
-def test_a_bad_item_table_leaves_the_ratings_as_they_were() -> None:
-    app = on_scale(
-        with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5"
-    )
-    app.button(key="data.use").click().run()
-    (entry,) = app.session_state["data.own"].values()
-    app.file_uploader(key=f"data.items.{entry.id}").upload(
-        "other.csv", b"id,year\nx,1990\ny,1991\n"
-    )
-    app.run()
-    app.button(key=f"data.items.use.{entry.id}").click().run()
-    assert app.error
-    assert app.session_state["data.own"] == {entry.id: entry}
-    assert not list(Path(entry.id.partition("?")[0]).parent.glob("items-*"))

@@ -15,7 +15,6 @@ from dpmf_core.runs.inspection import samples_of
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
-from dpmf_core.serving.lesson_links import LessonLink
 from dpmf_datasets import session_files
 from pages.kit import epsilon_grid
 from tests.pages.driving import (
@@ -174,29 +173,3 @@ def test_on_private_documents_only_what_was_bought_is_shown(mine: Any) -> None:
     settled(app)
     assert [it["epsilon"] for it in story(app)["points"]] == [3.0]  # nothing was bought at 2
     assert len(account.entries) == entry_count and story(app)["words"]["pending"] == ""
-
-
-@pytest.mark.slow
-def test_planted_outliers_are_told_and_set_apart() -> None:
-    app = page("faces", data="digits", algo="dp-nmf", **{"p.outliers": "True"})
-    app.toggle(key="faces.outliers").set_value(True)
-    settled(app)
-    assert "without (Robust NMF)" in point(app, story(app)["epsilon"])["sentence"]
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "label"),
-    [("topics", "news", "Hash words into buckets"), ("faces", "digits", "Plant outliers")],
-)
-def test_what_makes_rows_is_locked_with_the_parameters(name: str, data: str, label: str) -> None:
-    def labels(*locked: str) -> set[str]:
-        app = AppTest.from_string(behind_sidebar(f"{name}/page.py"), default_timeout=60)
-        link = LessonLink.parse(page=name, query={"data": data}, locked=locked)
-        app.query_params["data"] = data
-        app.session_state["lesson.link"] = link
-        app.run()
-        assert not app.exception
-        return {it.label for it in (*app.number_input, *app.toggle, *app.slider)}
-
-    assert label in labels()
-    assert label not in labels("parameters")

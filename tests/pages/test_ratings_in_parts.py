@@ -1,6 +1,5 @@
 """Ratings in parts on the pages: chosen, trained on, judged and paid for like any other set."""
 
-import itertools
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,11 +19,8 @@ from dpmf_core.testing.worlds import low_rank
 from dpmf_datasets import parts_folder
 from pages.kit import data_sets
 from tests.pages.driving import (
-    ROOT,
     behind_sidebar,
     component,
-    everything_asked,
-    frames,
     settled,
 )
 from tests.support.parts import in_files
@@ -142,17 +138,6 @@ def test_explore_shows_what_the_same_run_in_memory_finds(films: None) -> None:
     assert [it["title"] for it in beside["items"]] == expected
 
 
-def test_trade_off_compares_methods_on_parts(films: None) -> None:
-    methods, epsilons = ("spectral", "private-bias"), (1.0, 5.0)
-    link = {"methods": ",".join(methods), "epsilons": "1, 5", "seed": "61"}
-    app = settled(page_with("tradeoff/page.py", **link))
-    assert not app.error, [it.value for it in app.error]
-    rows = [it for it in engine().store.rows() if it["seed"] == 61]
-    pairs = {(it["algorithm"], it["nominal_epsilon"]) for it in rows}
-    assert set(itertools.product(methods, epsilons)) <= pairs
-    assert any("Spectral" in it.value or "biases" in it.value for it in app.title)
-
-
 # ---- paid for -----------------------------------------------------------------------------------
 
 
@@ -179,25 +164,4 @@ def test_a_private_set_is_charged_once_by_the_button_alone(private: None) -> Non
     assert entries() == 1
 
 
-@pytest.mark.slow
-def test_a_private_set_shows_one_persons_list(private: None) -> None:
-    app = everything_asked(settled(page_with("explore/page.py")))
-    assert not app.error and not app.exception
-    assert [it["epsilon"] for it in component(app, "hero")["lists"]["at"]] == [5.0]
-
-
 # ---- other pages --------------------------------------------------------------------------------
-
-
-def test_the_data_page_keeps_the_names_of_others(
-    films: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DPMF_DATA_SETS", "cinema-small")
-    settings.settings.cache_clear()
-    try:
-        app = AppTest.from_file(str(ROOT / "pages/data/page.py"), default_timeout=60).run()
-    finally:
-        monkeypatch.undo()
-        settings.settings.cache_clear()
-    [table] = [it for it in frames(app) if "id" in it and "licence" in it]
-    assert NAME not in set(table["id"])

@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.runs.execution import run
@@ -47,11 +46,3 @@ def test_what_is_not_kept_crosses_the_wire() -> None:
             "baseline": 1, "static": 0, "online": 1,
             "new": counts[moment.user], "rated": counts[moment.user],
         }  # fmt: skip
-
-
-@pytest.mark.parametrize("variant", ["new", "rated"])
-def test_what_passes_is_told_and_not_kept(variant: str) -> None:
-    for moment in stream():
-        (holding,) = [one for one in moment.holdings if one.variant == variant]
-        assert holding.ratings == holding.user_numbers == 0
-        assert "she brought" in holding.for_a_moment

@@ -13,14 +13,13 @@ import dpmf_core
 from dpmf_core.cli import output
 from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
-from dpmf_core.runs.comparison import differences, extremes
+from dpmf_core.runs.comparison import differences
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.html_report import report
 from dpmf_core.runs.imported_records import imported_runs
-from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store, to_json
-from pages.kit import safe_text
 from pages.runs import comparison
 from tests.support.records import altered
 
@@ -49,16 +48,6 @@ def test_only_what_differs_is_shown(two: list[Run]) -> None:
     other = run_with(algorithm="user-mean")
     names = {row["setting"] for row in differences([two[0].record, other.record])}
     assert names >= {"algorithm", "budget: epsilon", "prior_deviation"} and "seed" not in names
-
-
-def test_extremes_are_best_and_last() -> None:
-    curve = [
-        {"step": 1.0, "test_rmse": 0.9},
-        {"step": 2.0, "test_rmse": 0.8},
-        {"step": 3.0, "test_rmse": 0.85},
-    ]
-    assert extremes(curve) == {"test_rmse": (0.8, 0.85)}
-    assert extremes([]) == {}
 
 
 def test_notes_stay_when_a_run_is_made_again(tmp_path: Path, two: list[Run]) -> None:
@@ -114,14 +103,6 @@ def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two: list[Run]) 
     )
 
 
-def test_a_report_of_a_run_of_an_older_version_says_that_its_date_is_not_recorded(
-    two: list[Run],
-) -> None:
-    record = two[0].record.model_dump(exclude={"created", "versions"})
-    older = Run(RunRecord.model_validate(record))
-    assert "<td>made (UTC)</td><td>not recorded</td>" in report([older])
-
-
 def test_the_page_lists_filters_and_compares(two: list[Run]) -> None:
     app = AppTest.from_file(str(PAGE), default_timeout=60).run()
     for one in two:
@@ -166,10 +147,3 @@ def test_a_run_from_a_file_is_marked_in_everything_that_is_made_of_it(two: list[
         "values": [from_file.title, two[1].title],
     } in differences([from_file.record, two[1].record])
     assert not any("file" in output.script(it.record) for it in two)
-
-
-@pytest.mark.parametrize(
-    ("count", "text"), [(812, "1 kB"), (34_000, "34 kB"), (1_250_000, "1.2 MB"), (3e9, "3.0 GB")]
-)
-def test_the_size_of_the_store_is_said_with_a_fitting_unit(count: int, text: str) -> None:
-    assert safe_text.size(count) == text

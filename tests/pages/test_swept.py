@@ -11,7 +11,6 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
 from pages.kit import (
     kept_gain,
-    sweep_frames,
 )
 from pages.tradeoff import findings, kept_shares, tables
 from tests.support.records import run_of
@@ -59,29 +58,6 @@ LINES = (
 ENDS = (("ALS", "als", None, 0.80), ("Global mean", "global-mean", None, 1.00))
 
 
-def test_nobody_is_called_best_before_all_rivals_have_finished() -> None:
-    points, runs = points_and_runs(*LINES, *ENDS)
-    whole = dict(runs)
-    del runs[points[0].key]  # of A, at the epsilon that the sentence is about
-    # of A, elsewhere: where A would get there is not known yet
-    runs = {key: run for key, run in whole.items() if key != points[1].key}
-    # without the twin nothing is kept of its gain
-    runs = {key: run for key, run in whole.items() if key != points[4].key}
-    assert "kept" not in findings.finding(points, runs, "rmse")[1]
-
-
-def test_the_value_that_is_seen_is_the_value_that_is_compared() -> None:
-    points, runs = points_and_runs(("A", "dpals", 1.0, 0.95), ("A", "dpals", 5.0, 0.9434))
-    assert findings.finding(points[1:], runs, "rmse")[0] == "At ε = 5, A has RMSE 0.943"
-    assert (
-        findings.needed_epsilons(tables.which_epsilon(points, runs, "rmse", 0.943), "rmse", 0.943)
-        == "RMSE 0.943 takes ε = 5.00 with A."
-    )
-    assert "does not reach" in findings.needed_epsilons(
-        tables.which_epsilon(points, runs, "rmse", 0.942), "rmse", 0.942
-    )
-
-
 def test_an_epsilon_that_protects_a_rating_is_not_ranked_among_those_that_protect_a_person() -> (
     None
 ):
@@ -105,31 +81,6 @@ def test_the_part_of_a_gap_that_is_the_rule_alone() -> None:
     assert findings.both_rules(points) == ["A"]
     # .05 of .15
     assert "33%" in findings.rule_alone(points, runs, "rmse", "A")
-
-
-def test_of_a_grid_its_best_place_stands_and_of_sizes_the_largest() -> None:
-    rows = (("A", "dpals", 1.0, 0.9), ("A", "dpals", 1.0, 0.8), ("A", "dpals", 1.0, 0.7))
-    points, runs = points_and_runs(*rows, grids={0: {"rank": 2}, 1: {"rank": 4}, 2: {"rank": 8}})
-    assert [point.grid["rank"] for point in tables.best_points(points, runs, "rmse")] == [8]
-    points, runs = points_and_runs(
-        *rows, grids={0: {"users": 5000}, 1: {"users": 10000}, 2: {"users": 2000}}
-    )
-    assert [point.grid["users"] for point in tables.best_points(points, runs, "rmse")] == [10000]
-
-
-def test_against_the_first_parameter_stands_the_best_of_the_second() -> None:
-    grids = {
-        0: {"rank": 2, "steps": 1},
-        1: {"rank": 2, "steps": 5},
-        2: {"rank": 4, "steps": 1},
-        3: {"rank": 4, "steps": 5},
-    }
-    points, runs = points_and_runs(
-        *(("A", "dpals", 1.0, value) for value in (0.9, 0.8, 0.6, 0.7)), *ENDS, grids=grids
-    )
-    table = tables.best_of_second(sweep_frames.frame(points, runs, "rmse"), "rank", "rmse")
-    assert table.groupby("rank")["value"].first().to_dict() == {2.0: 0.8, 4.0: 0.6}
-    assert set(table["name"]) == {"A", "ALS", "Global mean"}
 
 
 def test_privacy_costs_are_differences_to_the_twin() -> None:

@@ -51,13 +51,6 @@ def rmse(algorithm: str, epsilon: float | None, seed: int, calibration: str = "e
     return float(record(algorithm, epsilon, seed, calibration).metric("rmse"))
 
 
-def validation_error(algorithm: str, epsilon: float, parameters: dict[str, Any]) -> float:
-    run_record = record(
-        algorithm, epsilon, 0, parameters=parameters, split={"validation_fraction": 0.1}
-    )
-    return float(run_record.metric("validation_rmse"))
-
-
 def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore() -> None:
     """Explore's grid of a method, as far as the store has it: here two epsilons more than were
     asked for.
@@ -99,19 +92,6 @@ def test_who_pays_compares_the_same_people_with_and_without_privacy() -> None:
         for it in (f"{private[0]['from']:,.0f}", f"{private[0]['to']:,.0f}", f"{few:+.3f}")
     )
     assert f"**{many:+.3f}**" in words(app)
-
-
-def test_a_grid_is_judged_on_a_validation_split() -> None:
-    app = page(methods="dpals", epsilons="5", draws="1", grid="rank = 2, 4; steps = 1, 2")
-    places = [(rank, steps) for rank in (2, 4) for steps in (1, 2)]
-    figures = {
-        place: validation_error("dpals", 5.0, {"rank": place[0], "steps": place[1]})
-        for place in places
-    }
-    rank, steps = min(figures, key=lambda place: figures[place])
-    assert all(it in words(app) for it in (f"{rank}", f"{steps}", f"{min(figures.values()):.3f}"))
-    assert app.selectbox(key="tradeoff.heat.method").value == "DPALS"
-    assert f"{min(figures.values()):.3f}" in app.title[0].value
 
 
 def test_the_script_makes_the_same_runs_again(tmp_path: Path) -> None:

@@ -60,27 +60,6 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price() -> None:
     assert any("costs **nothing**" in it.value for it in app.markdown)
 
 
-def test_a_search_that_was_cancelled_shows_what_it_found_and_goes_on_when_asked() -> None:
-    app = page(
-        **{"tune.trials": 12, "tune.moving.private-bias": ["prior_deviation"], "tune.draws": 2}
-    )
-    app.button(key="tune.go").click()
-    run_until(app, lambda: app.title[0].value.startswith("Best so far"))
-    app.button(key="tune.cancel").click().run()
-    cut = [it.value for it in app.caption if it.value.startswith("Cancelled after ")]
-    assert len(cut) == 1 and not verdicts(app)
-    app.run()
-    assert [it.value for it in app.caption if it.value.startswith("Cancelled after ")] == cut
-    app.button(key="tune.go").click()
-    run_until(app, lambda: verdicts(app))
-    assert app.title[0].value.startswith("The best of 12 trials")
-
-
-def test_nothing_that_may_move_is_a_sentence() -> None:
-    app = page(**{"tune.moving.private-bias": []})
-    assert app.error
-
-
 def line(*points: tuple[float, tuple[float, ...]]) -> list[Summary]:
     return [Summary("private", "dpals", epsilon, {}, draws) for epsilon, draws in points]
 
