@@ -116,4 +116,4 @@ def test_nginx_takes_the_configuration(tmp_path: Path) -> None:
         [NGINX, "-t", "-q", "-c", conf], capture_output=True, text=True, check=False
     )
     assert (check.returncode, check.stderr) == (0, "")
-    assert "limit_req zone=" in conf.read_text()
+    assert "limit_req " in conf.read_text()

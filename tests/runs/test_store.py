@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.errors import BadInput
+from dpmf_core.runs.artefacts import Label, pack
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.store import DamagedRun, Store, summarise, to_json
 from tests.support.records import altered
@@ -178,10 +179,15 @@ def tamper(path: Path) -> None:
     path.write_bytes(content)
 
 
+def exchange(path: Path) -> None:
+    """Another whole run of the same key."""
+    path.write_bytes(pack(small_run("a", fill=3.0), Label("2030-01-01")))
+
+
 @pytest.mark.parametrize(
     "harm",
-    [tamper, Path.unlink, lambda path: os.truncate(path, 40)],
-    ids=["one bit", "removed", "truncated"],
+    [tamper, Path.unlink, lambda path: os.truncate(path, 40), exchange],
+    ids=["one bit", "removed", "truncated", "exchanged"],
 )
 def test_a_changed_artefact_is_found_and_never_served(tmp_path: Path, harm: Any) -> None:
     store = Store(tmp_path)

@@ -1,0 +1,192 @@
+"""Planted faults, each of which the fast tests of its part must find: `python -m tests.mutations`.
+
+Each is planted in a copy of the code. Golden files are left out: they would find nearly all. Exit
+code 1 where a fault is not found. `python -m tests.mutations WORD` tries those with a word in their
+name.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PARTS = ("app.py", "dpmf_core", "datasets", "dpmf_datasets", "pages", "tests", "pyproject.toml")
+CONTRACT = ("tests/contract/test_questions.py", "tests/contract/test_privacy.py")
+ACCOUNTING = ("tests/privacy/test_accounting.py",)
+STORE = ("tests/runs/test_store.py", "tests/runs/test_store_faults.py")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """In a file: what stands there, what takes its place, and the tests that must fail."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+def of_statistic(name: str, file: str, old: str, new: str, algorithm: str) -> Fault:
+    path = f"dpmf_core/algorithms/{file}.py"
+    return Fault(f"statistic: {name}", path, old, new, (*CONTRACT, "--contract-of", algorithm))
+
+
+STATISTICS = (
+    of_statistic(
+        "item sums and counts, too small a sensitivity", "item_offsets",
+        "sensitivity: ClassVar[float] = 1.0", "sensitivity: ClassVar[float] = 0.9", "private-bias",
+    ),
+    of_statistic(
+        "item sums and counts, no count in the norm", "item_offsets",
+        " + COUNT_WEIGHT**2 * weight", "", "private-bias",
+    ),
+    of_statistic(
+        "user second moment, factors not clipped", "item_systems",
+        "U * np.minimum(1.0, clip_norm * INSIDE / np.maximum(norms, 1e-30))", "U", "dpals",
+    ),
+    of_statistic(
+        "item right-hand sides, the clip of ratings left out", "item_systems",
+        "return self.root_entries * self.clip_norm * self.rating_clip",
+        "return self.root_entries * self.clip_norm", "dpals",
+    ),
+    of_statistic(
+        "capped sums, not clipped", "svd_cleansing",
+        ").clip(-self.clip, self.clip)\n        values = on_grid(values, self.clip,",
+        ")\n        values = on_grid(values, 10 * self.clip,", "svd-cleansing",
+    ),
+    of_statistic(
+        "capped counts, one rating more", "svd_cleansing",
+        "return rank_within_user(rows, draws) < most",
+        "return rank_within_user(rows, draws) <= most", "svd-cleansing",
+    ),
+    of_statistic(
+        "item gradient, twice as long", "gradient",
+        "e = on_grid(e, 1.0, block.n_units, factors=2)",
+        "e = 2 * on_grid(e, 1.0, block.n_units, factors=2)", "dp-sgd",
+    ),
+    of_statistic(
+        "row moment, the norm in place of its square", "row_moments",
+        "return self.bound**2", "return self.bound", "private-svd",
+    ),
+    of_statistic(
+        "coefficients times samples, sensitivity halved", "sample_statistics",
+        "        return self.clip\n", "        return self.clip / 2\n", "dp-nmf",
+    ),
+    of_statistic(
+        "rows of samples, longer than one", "sample_statistics",
+        "return np.asarray(rows * np.minimum(1, bound * INSIDE / norms))",
+        "return np.asarray(rows * np.minimum(1, 1.1 * bound / norms))", "dp-nmf",
+    ),
+)  # fmt: skip
+RULES = (
+    Fault(
+        "rule: exact, without the second term", "dpmf_core/privacy/gaussian.py",
+        "return float(log_ndtr(a)) + math.log(-math.expm1(min(ratio, -1e-300)))",
+        "return float(log_ndtr(a))", ACCOUNTING,
+    ),
+    Fault(
+        "rule: composition, counts left out", "dpmf_core/privacy/gaussian.py",
+        "total += count / leaf.multiplier(relation) ** 2",
+        "total += 1 / leaf.multiplier(relation) ** 2", ACCOUNTING,
+    ),
+    Fault(
+        "rule: RDP tight, a logarithm left out", "dpmf_core/privacy/renyi.py",
+        " + math.log1p(-1 / alpha)", "", ACCOUNTING,
+    ),
+    Fault(
+        "rule: advanced composition, the linear term left out", "dpmf_core/privacy/rules.py",
+        "count * eps * (math.expm1(eps) if eps < 700 else math.inf) for",
+        "0.0 * count * eps for", ACCOUNTING,
+    ),
+    Fault(
+        "rule: naive sum at the delta of one release", "dpmf_core/privacy/rules.py",
+        "math.log(1.25 * releases / share)", "math.log(1.25 / share)", ACCOUNTING,
+    ),
+)  # fmt: skip
+OPERATIONS = (
+    Fault(
+        "store: put forgets note and tags", "dpmf_core/runs/store.py",
+        'note, tags, owner, pinned = row or ("", "", owner, 0)',
+        'note, tags, owner, pinned = ("", "", owner, 0)', STORE,
+    ),
+    Fault(
+        "store: delete leaves the file", "dpmf_core/runs/store.py",
+        'doom = "INSERT OR IGNORE INTO doomed SELECT artefact FROM stored WHERE key = ?"',
+        'doom = "SELECT ?"', STORE,
+    ),
+    Fault(
+        "store: get serves changed bytes", "dpmf_core/runs/artefacts.py",
+        "if name_of(content) != path.stem:", "if False:", STORE,
+    ),
+    Fault(
+        "store: a file is written in its place", "dpmf_core/runs/artefacts.py",
+        'aside = path.with_name(f"{path.name}.{os.getpid()}.part")', "aside = path", STORE,
+    ),
+    Fault(
+        "store: rows are listed oldest first", "dpmf_core/runs/store.py",
+        '" DESC, rowid DESC"', '" ASC, rowid ASC"', STORE,
+    ),
+)  # fmt: skip
+FAULTS = (*STATISTICS, *RULES, *OPERATIONS)
+
+
+def first_failure(fault: Fault, folder: Path) -> str:
+    """The test that finds a fault in a copy of the project, '' where none does."""
+    path = folder / fault.file
+    sound = path.read_text("utf-8")
+    assert sound.count(fault.old) == 1, f"{fault.name}: {sound.count(fault.old)} places"
+    path.write_text(sound.replace(fault.old, fault.new), "utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not slow",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["NUMBA_CACHE_DIR"] = str(ROOT / ".venv/compiled")
+    try:
+        done = subprocess.run(
+            [*command, *fault.tests],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        path.write_text(sound, "utf-8")
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failed[0].split()[1] if done.returncode == 1 and failed else ""
+
+
+def main(word: str = "") -> int:
+    missed = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for part in PARTS:
+            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+            copy(ROOT / part, folder / part)
+        for fault in (it for it in FAULTS if word in it.name):
+            began = time.perf_counter()
+            test = first_failure(fault, folder)
+            missed += not test
+            print(
+                f"{fault.name}: {test or 'NOT FOUND'}, {time.perf_counter() - began:.0f} s",
+                flush=True,
+            )
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
