@@ -26,9 +26,9 @@ from benchmarks.als_explicit import cmfrec_seconds, time_to_equal_rmse
 from benchmarks.als_peers import Problem, dpmf, implicit
 from benchmarks.private import skewed_ratings
 from benchmarks.report import RESULTS, interval, save
-from dpmf_core import kernels
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
+from dpmf_core.kernels.readiness import ready
 
 RANKS, RIDGE = (32, 64, 128), 1.0
 # what converged means: close to the best of both libraries' CG after so many iterations
@@ -129,7 +129,7 @@ def main() -> None:
         if datasets.present("ml-1m")
         else skewed_ratings(1_000_000, 6_040, 3_706)
     )
-    kernels.ready()
+    ready()
     for fit in (dpmf, implicit):
         for cg in (False, True):
             fit(Problem(data, 8, RIDGE), 1, lambda U, V: None, cg)  # compiles

@@ -21,6 +21,7 @@ from dpmf_core.algorithms import Streams, build, train
 from dpmf_core.algorithms.item_systems import GRAMS, RIGHT_SIDES
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels import usable_threads
+from dpmf_core.kernels.readiness import ready
 from dpmf_core.privacy import Budget, Gaussian, Noise, calibrate, sequence
 from dpmf_core.runs.memory import peak_mb
 
@@ -111,7 +112,7 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="up to 20 M ratings")
     parser.add_argument("--size", type=int, help="one size, JSON on standard output")
     arguments = parser.parse_args()
-    kernels.ready()
+    ready()
     if arguments.size:
         print(json.dumps(one_size(arguments.size)))
         return

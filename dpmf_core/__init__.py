@@ -23,9 +23,11 @@ Notation, as in the cited papers; words at the door, letters inside:
 | level | noise over sensitivity that scales a whole plan | |
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from dpmf_core import clone_imports
+from dpmf_core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from dpmf_core.api import account, fit, load, sweep
@@ -36,14 +38,15 @@ if TYPE_CHECKING:
         RatingFolds,
         privacy_price,
     )
+    from dpmf_core.runs.notebook_views import plot
     from dpmf_core.runs.publishing.released_model import (
         load_model,
         recommend,
         score,
         similar_items,
     )
+    from dpmf_core.runs.publishing.saving import save
 
-__version__ = "0.1.0"
 __all__ = [
     "PlainRecommender",
     "PrivateNMF",
@@ -53,34 +56,33 @@ __all__ = [
     "fit",
     "load",
     "load_model",
+    "plot",
     "privacy_price",
     "recommend",
+    "save",
     "score",
     "similar_items",
     "sweep",
 ]
+PLACES = {
+    "PlainRecommender": "estimators",
+    "PrivateNMF": "estimators",
+    "PrivateRecommender": "estimators",
+    "RatingFolds": "estimators",
+    "privacy_price": "estimators",
+    "plot": "runs.notebook_views",
+    "save": "runs.publishing.saving",
+    "load_model": "runs.publishing.released_model",
+    "recommend": "runs.publishing.released_model",
+    "score": "runs.publishing.released_model",
+    "similar_items": "runs.publishing.released_model",
+}
 
 clone_imports.install()
 
 
 def __getattr__(name: str) -> Any:
     """What is named here is loaded when first asked for: the command line starts without it."""
-    if name in (
-        "PlainRecommender",
-        "PrivateNMF",
-        "PrivateRecommender",
-        "RatingFolds",
-        "privacy_price",
-    ):
-        from dpmf_core import estimators
-
-        return getattr(estimators, name)
-    if name in ("load_model", "recommend", "score", "similar_items"):
-        from dpmf_core.runs.publishing import released_model
-
-        return getattr(released_model, name)
-    if name in __all__:
-        from dpmf_core import api
-
-        return getattr(api, name)
-    raise AttributeError(f"module 'dpmf_core' has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module 'dpmf_core' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"dpmf_core.{PLACES.get(name, 'api')}"), name)

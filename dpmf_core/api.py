@@ -29,6 +29,7 @@ from dpmf_core.runs.specification import DataSpec, RunSpec, refuse_budget
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries
 
+notebook_views.register()
 ItemTable = Literal["none", "public"] | pd.DataFrame
 Arrays = tuple[npt.ArrayLike, ...] | npt.NDArray[Any]
 
@@ -52,7 +53,7 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
     path, or of what a program holds.
 
     A data frame (pandas, polars, pyarrow) holds a rating a row; its columns are found by their
-    names (`Ratings.from_frame` names them). Arrays are (users, items, ratings), perhaps with
+    names (`frames.ratings_of` names them). Arrays are (users, items, ratings), perhaps with
     times, or one with these as columns. A sparse matrix holds ratings, users x items, where bounds
     are given, and else counts, documents x words.
     bounds: the lowest and highest rating that can be given; declared, as reading them off private

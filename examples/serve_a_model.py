@@ -1,5 +1,5 @@
 """A released model behind HTTP: `pip install fastapi uvicorn`, then `MODEL=model uvicorn
-serve_a_model:app`, where `model` is a folder that `run.save("model")` or `fit --save model` wrote.
+serve_a_model:app`, where `model` is a folder that `save(run, "model")` or `fit --save model` wrote.
 
 The server holds what was released. Whoever asks sends her own ratings with the question; they are
 used for the answer and kept nowhere. `model/recommend.py` keeps them from the server too.

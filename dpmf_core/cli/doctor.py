@@ -12,12 +12,12 @@ from typing import Any
 import click
 import psutil
 
-import dpmf_core
 from dpmf_core.cli.tables import json_option, table
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.errors import BadInput, words_of
 from dpmf_core.paths import data_folder, usable
 from dpmf_core.runs.store import Store, to_json
+from dpmf_core.version import __version__
 
 UNFIT = 1  # exit code where something is wrong
 LEAST_DISK, LEAST_MEMORY = 1.0, 1.0  # GB
@@ -77,7 +77,7 @@ def _python() -> tuple[str, str]:
 
 def _libraries() -> tuple[str, str]:
     versions = [f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES]
-    return ", ".join([f"dpmf {dpmf_core.__version__}", *versions]), ""
+    return ", ".join([f"dpmf {__version__}", *versions]), ""
 
 
 def _memory() -> tuple[str, str]:

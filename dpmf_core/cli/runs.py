@@ -118,7 +118,9 @@ def fit(
     record = run.record
     click.echo(to_json(record.export()) if as_json else output.run(record))
     if folder is not None:
-        model_folder = run.save(folder, about=about)
+        from dpmf_core.runs.publishing.saving import save  # knows every algorithm's model
+
+        model_folder = save(run, folder, about=about)
         click.echo(
             f"The model is saved in {model_folder}; MODEL_CARD.md there says more.", err=True
         )

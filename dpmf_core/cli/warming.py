@@ -5,11 +5,12 @@ from typing import Any
 
 import click
 
-from dpmf_core import algorithms, first_views, kernels
+from dpmf_core import algorithms, first_views
 from dpmf_core.cli import tables
 from dpmf_core.cli.runs import stored_or_run
 from dpmf_core.cli.tables import json_option
 from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.kernels.readiness import ready
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.store import Store, to_json
 
@@ -26,7 +27,7 @@ def warm(every: bool, as_json: bool) -> None:
     """Compile the kernels and compute what the Explore page shows first, at every epsilon of its
     grid, so that a class starts at once; with --all what every page shows first.
     """
-    kernels.ready()
+    ready()
     pages = first_views.runs_of_pages()
     specs = first_views.cheapest_first() if every else pages["explore"]
     store, rows = Store(), []

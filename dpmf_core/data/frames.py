@@ -41,7 +41,7 @@ def is_frame(data: Any) -> bool:
 
 def ratings_of(
     data: Any,
-    bounds: Bounds | None,
+    bounds: Bounds | None = None,
     *,
     public: bool = False,
     columns: Mapping[str, str] | None = None,
@@ -260,7 +260,7 @@ def _check_columns(texts: list[str], columns: Mapping[str, str], *, needs_rating
     if missing:
         new_names = dict(zip((spare * len(missing))[: len(missing)], missing, strict=True))
         without = (
-            " Where no column holds ratings: Ratings.from_frame(frame, rating='')."
+            " Where no column holds ratings: ratings_of(frame, columns={'rating': ''})."
             if missing == ["rating"]
             else ""
         )

@@ -155,31 +155,6 @@ class Ratings:
             **facts,
         )
 
-    @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        user: str | None = None,
-        item: str | None = None,
-        rating: str | None = None,
-        time: str | None = None,
-        bounds: tuple[float, float] | None = None,
-        public: bool = False,
-    ) -> "Ratings":
-        """The ratings of a data frame (pandas, polars, pyarrow), a rating a row.
-
-        user, item, rating, time: names of columns; None: found by their names. rating="": there are
-        no ratings, each row says that a user had an item, which counts as 1 of 0 to 1. bounds: the
-        lowest and highest rating that can be given, declared. public: published or simulated data,
-        which need no account. Raises BadInput.
-        """
-        from dpmf_core.data.frames import ratings_of  # which needs pandas
-
-        role_columns = {"user": user, "item": item, "rating": rating, "time": time}
-        columns = {role: name for role, name in role_columns.items() if name is not None}
-        return ratings_of(frame, bounds, public=public, columns=columns)
-
     def __len__(self) -> int:
         return len(self.values)
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dpmf_core.kernels.least_squares import solve_psd, solve_rows
     from dpmf_core.kernels.lists import best_unseen, best_unseen_products
     from dpmf_core.kernels.normal_equations import right_sides, weighted_grams
-    from dpmf_core.kernels.readiness import ready
     from dpmf_core.kernels.rounding import round_towards_zero
     from dpmf_core.kernels.rows import (
         predict_pairs,
@@ -43,7 +42,6 @@ __all__ = [
     "predict_pairs",
     "predict_ratings",
     "rank_segments",
-    "ready",
     "refine_rows",
     "residuals",
     "right_sides",
@@ -67,7 +65,6 @@ PLACES = {
         "least_squares": ("solve_psd", "solve_rows"),
         "lists": ("best_unseen", "best_unseen_products"),
         "normal_equations": ("right_sides", "weighted_grams"),
-        "readiness": ("ready",),
         "rounding": ("round_towards_zero",),
         "rows": (
             *("predict_pairs", "predict_ratings", "rank_segments", "residuals"),

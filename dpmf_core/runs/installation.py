@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import dpmf_core
 from dpmf_core import algorithms
+from dpmf_core.version import __version__
 
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn")
-PACKAGE = Path(dpmf_core.__file__).parent
+PACKAGE = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def current_installation() -> Installation:
     """Of this process."""
     libraries = tuple((name, importlib.metadata.version(name)) for name in LIBRARIES)
     code = _hash_of(sorted(PACKAGE.rglob("*.py")))
-    return Installation(dpmf_core.__version__, code, platform.python_version(), libraries)
+    return Installation(__version__, code, platform.python_version(), libraries)
 
 
 def source_of(algorithm: str) -> str:

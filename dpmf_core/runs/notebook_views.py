@@ -2,60 +2,50 @@
 of private data nothing is shown that was computed from raw rows.
 """
 
+import sys
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS, title_of
 from dpmf_core.html_text import table, text
-from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
+from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.privacy.rules import RULE_TITLES
 from dpmf_core.runs.line_charts import Chart, Points, line_chart
+from dpmf_core.runs.privacy_record import PrivacyRecord
+from dpmf_core.runs.record import Run
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from dpmf_core.runs.privacy_record import PrivacyRecord
-    from dpmf_core.runs.record import Run
 
 RAW = "Errors are not shown: they are computed on private data without noise (run.record.metrics)."
 BY_STEP = ("test_rmse", "objective")
 BY_EPSILON = ("rmse", "noisy_rmse", "objective")
 
 
-def summary_of(run: "Run") -> str:
-    """One line: what was run on what, what it promises, its error where the data are public."""
-    record = run.record.exported()
-    error = record.metrics.get("rmse")
-    parts = [f"{run.title} on {record.spec.data.id}", loss_of(record)]
-    return ", ".join([*parts, f"RMSE {error:.4f}"] if error is not None else parts)
+def register() -> None:
+    """Show runs and ledgers as tables where IPython runs."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is not None:
+        views = shell.display_formatter.formatters["text/html"]
+        views.for_type(Run, html_of_run)
+        views.for_type(PrivacyRecord, html_of_privacy)
 
 
-def loss_of(record: "PrivacyRecord") -> str:
-    """The total loss in full, or why there is none to show."""
-    epsilon = record.epsilon.exact
-    if epsilon is None:
-        return f"{record.guarantee.status}: no ε"
-    if record.delta is None:
-        return "ε = 0 (nothing is released)"
-    unit = record.guarantee.unit
-    return epsilon_in_full(epsilon, record.delta, unit, record.relation, record.rule)
-
-
-def html_of_run(run: "Run") -> str:
+def html_of_run(run: Run) -> str:
     """What was run, its loss and promise, its figures, its ledger."""
     record = run.record.exported()
     rows = [(title_of(name), value) for name, value in record.metrics.items() if name in METRICS]
     figures = table(["figure", ""], rows) if rows else f"<p>{text(RAW)}</p>"
-    return f"<h4>{text(summary_of(run))}</h4>{figures}{html_of_privacy(record)}"
+    return f"<h4>{text(run.summary)}</h4>{figures}{html_of_privacy(record)}"
 
 
-def html_of_privacy(record: "PrivacyRecord") -> str:
+def html_of_privacy(record: PrivacyRecord) -> str:
     """A promise, what was released, and what it costs by every rule."""
     promise = record.guarantee
     parts = [
         f"<p><b>{text(promise.status)}</b> {text(promise.words)}</p>",
-        f"<p>{text(loss_of(record))}</p>",
+        f"<p>{text(record.loss)}</p>",
     ]
     if record.ledger:
         rows = (
@@ -72,8 +62,11 @@ def html_of_privacy(record: "PrivacyRecord") -> str:
     return "".join(parts)
 
 
-def chart_of_run(run: "Run", metric: str | None = None) -> Chart:
-    """A figure of the run by step. Raises BadInput where there is none to show."""
+def plot(run: Run, metric: str | None = None) -> Chart:
+    """Draw a figure of a run by step: the held-out error unless another is named.
+
+    Raises BadInput where there is none to show, as of private data.
+    """
     curves = run.record.exported().curves
     names = sorted({name for point in curves for name in point} - {"step"})
     if not curves:

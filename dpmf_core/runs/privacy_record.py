@@ -20,6 +20,7 @@ from dpmf_core.privacy import (
 )
 from dpmf_core.privacy.accounting import rule_of
 from dpmf_core.privacy.events import event_of_rows, ledger_rows
+from dpmf_core.privacy.formatting import epsilon_in_full
 from dpmf_core.privacy.mechanisms import title_of
 from dpmf_core.privacy.rules import every_epsilon
 
@@ -117,15 +118,18 @@ class PrivacyRecord(Part):
         )
 
     def __repr__(self) -> str:
-        from dpmf_core.runs.notebook_views import loss_of  # for whoever looks at a record
-
         releases = sum(row.count for row in self.ledger)
-        return f"<{type(self).__name__}: {loss_of(self)}, {releases:,} releases>"
+        return f"<{type(self).__name__}: {self.loss}, {releases:,} releases>"
 
-    def _repr_html_(self) -> str:
-        from dpmf_core.runs.notebook_views import html_of_privacy  # for notebooks alone
-
-        return html_of_privacy(self)
+    @property
+    def loss(self) -> str:
+        """The total loss in full, or why there is none to show."""
+        epsilon = self.epsilon.exact
+        if epsilon is None:
+            return f"{self.guarantee.status}: no ε"
+        if self.delta is None:
+            return "ε = 0 (nothing is released)"
+        return epsilon_in_full(epsilon, self.delta, self.guarantee.unit, self.relation, self.rule)
 
     @property
     def event(self) -> Event:

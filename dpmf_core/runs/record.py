@@ -12,20 +12,19 @@ import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy.typing as npt
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
-from dpmf_core import __version__, algorithms
+from dpmf_core import algorithms
 from dpmf_core.runs.privacy_record import Count, PrivacyRecord, Size
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.specification import RunSpec, Value, file_of
+from dpmf_core.version import __version__
 
 if TYPE_CHECKING:
     from dpmf_core.runs.item_names import ItemNames
-    from dpmf_core.runs.line_charts import Chart
 
 Figures = dict[str, int | float | None]
 # computed from raw rows, so that they stay on the machine where the data are private
@@ -133,22 +132,15 @@ class Run:
     items: "ItemNames | None" = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        from dpmf_core.runs.notebook_views import summary_of  # for whoever looks at a run
+        return f"<Run: {self.summary}>"
 
-        return f"<Run: {summary_of(self)}>"
-
-    def _repr_html_(self) -> str:
-        from dpmf_core.runs.notebook_views import html_of_run
-
-        return html_of_run(self)
-
-    def plot(self, metric: str | None = None) -> "Chart":
-        """A figure of the run by step, as a notebook shows it: the held-out error unless another is
-        named. Raises BadInput where there is none to show, as of private data.
-        """
-        from dpmf_core.runs.notebook_views import chart_of_run
-
-        return chart_of_run(self, metric)
+    @property
+    def summary(self) -> str:
+        """One line: what was run on what, what it promises, its error where the data are public."""
+        record = self.record.exported()
+        error = record.metrics.get("rmse")
+        parts = [f"{self.title} on {record.spec.data.id}", record.loss]
+        return ", ".join([*parts, f"RMSE {error:.4f}"] if error is not None else parts)
 
     @property
     def key(self) -> str:
@@ -177,17 +169,6 @@ class Run:
     def export(self) -> dict[str, Any]:
         """The record's JSON as it may leave the machine."""
         return self.record.export()
-
-    def save(self, folder: str | Path, *, about: Mapping[str, str] | None = None) -> Path:
-        """Writes the model into a new folder that can be published: items' factors, offsets and
-        ids, a card, a privacy statement, a page that recommends in a browser. Returns the folder.
-
-        about: what only the publisher knows, such as intended_use. Where nothing is proved, every
-        file has a warning. Raises BadInput, also on a model that is more than the items' side.
-        """
-        from dpmf_core.runs.publishing.saving import save  # reads and writes what a run does not
-
-        return save(self, folder, about)
 
 
 class Provenance(TypedDict):

@@ -84,7 +84,7 @@ def test_counts_are_documents() -> None:
         ),
         (
             FRAME[["user", "item", "comment"]],
-            r"as the rating; .*columns=\{'comment': 'rating'\}\).*rating=''\)",
+            r"as the rating; .*columns=\{'comment': 'rating'\}\).*columns=\{'rating': ''\}\)",
         ),
         (pd.concat([FRAME, FRAME[["item"]]], axis=1), "'item' is there 2 times"),
         (FRAME.assign(rating="good"), r"holds a finite number. Got 'good' in row 1 \(5 of 5"),
@@ -131,14 +131,15 @@ def test_columns_are_found_by_what_they_are_often_called() -> None:
     names = {"user": "userId", "item": "movie_id", "rating": "stars", "time": "timestamp"}
     expected = frames.ratings_of(FRAME, BOUNDS)
     other_names = FRAME.rename(columns=names)
-    ratings = Ratings.from_frame(other_names, bounds=BOUNDS)
+    ratings = frames.ratings_of(other_names, BOUNDS)
     assert ratings.account == expected.account and ratings.order is not None
     odd = FRAME.rename(columns={"user": "a", "item": "b", "rating": "c", "time": "d"})
-    by_name = Ratings.from_frame(odd, user="a", item="b", rating="c", time="d", bounds=BOUNDS)
+    columns = dict(zip(names, "abcd", strict=True))
+    by_name = frames.ratings_of(odd, BOUNDS, columns=columns)
     assert by_name.account == expected.account and by_name.order is not None
-    assert Ratings.from_frame(FRAME, time="", bounds=BOUNDS).order is None
+    assert frames.ratings_of(FRAME, BOUNDS, columns={"time": ""}).order is None
     with pytest.raises(BadInput):
-        Ratings.from_frame(FRAME, item="item_id", bounds=BOUNDS)
+        frames.ratings_of(FRAME, BOUNDS, columns={"item": "item_id"})
 
 
 def test_the_advice_of_a_refusal_works_as_it_stands() -> None:
@@ -151,12 +152,12 @@ def test_the_advice_of_a_refusal_works_as_it_stands() -> None:
 
 
 def test_interactions_count_as_one() -> None:
-    ratings = Ratings.from_frame(FRAME, rating="")
+    ratings = frames.ratings_of(FRAME, columns={"rating": ""})
     assert (
         ratings.bounds == (0.0, 1.0) and set(ratings.values.tolist()) == {1.0} and len(ratings) == 5
     )
     with pytest.raises(BadInput, match="leave bounds out"):
-        Ratings.from_frame(FRAME, rating="", bounds=BOUNDS)
+        frames.ratings_of(FRAME, BOUNDS, columns={"rating": ""})
 
 
 def test_arrays_are_a_frame() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dpmf_core import fit, load_model, recommend, similar_items
+from dpmf_core import fit, load_model, recommend, save, similar_items
 
 FILE = Path(__file__).parents[2] / "examples" / "serve_a_model.py"
 
@@ -14,7 +14,7 @@ FILE = Path(__file__).parents[2] / "examples" / "serve_a_model.py"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = fit("cinema-small", "spectral", epsilon=2, seed=1, keep=False)
-    return run.save(tmp_path_factory.mktemp("served") / "model")
+    return save(run, tmp_path_factory.mktemp("served") / "model")
 
 
 @pytest.fixture(scope="module")

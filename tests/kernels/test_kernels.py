@@ -11,6 +11,7 @@ import pytest
 
 from dpmf_core import kernels
 from dpmf_core.kernels import blas, normal_equations
+from dpmf_core.kernels.readiness import ready
 
 N, M = 57, 41
 
@@ -165,12 +166,13 @@ import numpy as np
 from threadpoolctl import threadpool_info
 from dpmf_core import kernels
 from dpmf_core.kernels import blas, normal_equations
+from dpmf_core.kernels.readiness import ready
 
 def blas():
     return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
 
 kernels.rank_segments(np.array([0, 2]), np.array([1.0, 0.0]))  # needs no BLAS: the libraries must be known all the same
-kernels.ready()
+ready()
 before, entered, left, seen = blas(), threading.Event(), threading.Event(), []
 
 def outlives(start, stop):
@@ -384,9 +386,9 @@ def test_rows_are_each_done_once(rows: int, threads: int):
 
 
 def test_compiled_kernels_are_kept_on_disk():
-    kernels.ready()
+    ready()
     code = (
-        "from dpmf_core import kernels; kernels.ready();"
+        "from dpmf_core.kernels.readiness import ready; ready();"
         "from dpmf_core.kernels import least_squares as k;"
         "print(sum(sum(f.stats.cache_misses.values())"
         " for f in (k._solve_rows, k._solve_few, k._solve_definite)))"
@@ -425,9 +427,10 @@ def test_what_is_compiled_beforehand_is_what_a_private_run_needs():
 from dpmf_core import kernels
 from dpmf_core.kernels import discrete, errors, least_squares, lists, narrow, normal_equations
 from dpmf_core.kernels import rounding, rows
+from dpmf_core.kernels.readiness import ready
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
-kernels.ready()
+ready()
 def signature_counts():
     modules = discrete, errors, least_squares, lists, narrow, normal_equations, rounding, rows
     loops = {(m.__name__, name): it for m in modules for name, it in vars(m).items()}

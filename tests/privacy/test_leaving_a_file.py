@@ -16,6 +16,7 @@ from dpmf_core.algorithms.item_offsets import SumsAndCounts
 from dpmf_core.algorithms.svd_cleansing import CappedCounts, capped_ratings
 from dpmf_core.curator import Block, Statistic, in_memory
 from dpmf_core.curator.groups import members
+from dpmf_core.data.frames import ratings_of
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.splits import SplitSpec, split
@@ -87,7 +88,7 @@ def of_upload(frame: pd.DataFrame, folder: Path) -> Ratings:
 
 
 def of_frame(frame: pd.DataFrame, folder: Path) -> Ratings:
-    return Ratings.from_frame(frame, bounds=BOUNDS)
+    return ratings_of(frame, BOUNDS)
 
 
 def of_import(frame: pd.DataFrame, folder: Path) -> Ratings:

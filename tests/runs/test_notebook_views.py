@@ -3,13 +3,16 @@ raw of private data.
 """
 
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dpmf_core import account, fit, sweep
+from dpmf_core import account, fit, plot, sweep
 from dpmf_core.errors import BadInput
+from dpmf_core.runs.notebook_views import html_of_run
 from dpmf_core.runs.record import Run
 from dpmf_core.testing.worlds import low_rank
 from tests.privacy.test_odometer import independently
@@ -28,13 +31,13 @@ def public() -> Run:
 def test_of_private_data_nothing_raw_is_shown() -> None:
     data = replace(low_rank(n_users=200), public=False, name="<b>mine</b>")
     run = fit(data, "private-bias", epsilon=1.0, delta=1e-6)
-    page, rmse = run._repr_html_(), run.record.metrics["rmse"]
+    page, rmse = html_of_run(run), run.record.metrics["rmse"]
     assert rmse is not None
     for view in (page, repr(run)):
         assert f"{rmse:.3f}" not in view and run.key not in view
     assert "<b>mine" not in page
     with pytest.raises(BadInput):
-        run.plot()
+        plot(run)
     result = sweep(data, ["private-bias"], epsilons=[1.0], delta=1e-6)
     assert f"{rmse:.3f}" not in result._repr_html_()
     with pytest.raises(BadInput, match="noisy_errors"):
@@ -48,8 +51,20 @@ def test_of_private_data_nothing_raw_is_shown() -> None:
     assert total in view and repr(account(data)) == f"<Account: {total}>"
 
 
+def test_ipython_shows_a_run_and_its_ledger_as_tables() -> None:
+    code = """
+from dpmf_core import fit
+run = fit("cinema-small", "als", keep=False)
+html = get_ipython().display_formatter.formatters["text/html"]
+print([html.lookup(it)(it).count("<table") for it in (run, run.record)])
+"""
+    words = [sys.executable, "-m", "IPython", "--no-banner", "--quick", "-c", code]
+    shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert shown.splitlines()[-1] == "[1, 0]"  # figures; ALS releases nothing
+
+
 def test_without_a_proof_no_epsilon_is_shown() -> None:
     run = fit("cinema-small", "als", keep=False)
     assert "NONE: no ε" in repr(run)
-    assert not re.search(r"ε = \d", run._repr_html_() + repr(run))
+    assert not re.search(r"ε = \d", html_of_run(run) + repr(run))
     assert "Not private" in run.record.guarantee.words

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 import dpmf_core
-from dpmf_core import fit, load_model, recommend, score
+from dpmf_core import fit, load_model, recommend, save, score
 from dpmf_core.data.frames import with_item_table
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
@@ -90,7 +90,7 @@ def test_a_saved_model_predicts_and_recommends_as_the_run_does(
     tmp_path: Path, algorithm: str, options: dict[str, Any]
 ) -> None:
     run = fit(private(), algorithm, **options)
-    model = load_model(run.save(tmp_path / "model"))
+    model = load_model(save(run, tmp_path / "model"))
     for mine in (mine_of(model.item_ids), {}):
         ratings, best = as_ours(run, mine, model.item_ids)
         np.testing.assert_allclose(list(score(model, mine).values()), ratings, atol=2e-5)
@@ -101,7 +101,7 @@ def test_a_saved_model_predicts_and_recommends_as_the_run_does(
 
 def test_it_is_read_where_there_is_numpy_and_nothing_else(tmp_path: Path) -> None:
     run = fit(private(), "spectral", epsilon=3.0)
-    folder = run.save(tmp_path / "model")
+    folder = save(run, tmp_path / "model")
     libraries = tmp_path / "libraries"
     libraries.mkdir()
     site = Path(np.__file__).parents[1]
@@ -136,7 +136,7 @@ def test_no_file_tells_of_people(tmp_path: Path) -> None:
     data = private()
     for algorithm, options in (("dpals", {"epsilon": 3.0}), ("sgd-mf", {"model": "centred"})):
         run = fit(data, algorithm, **options)
-        folder = run.save(tmp_path / algorithm)
+        folder = save(run, tmp_path / algorithm)
         assert {path.name for path in folder.iterdir()} == FILES
         with np.load(folder / "model.npz", allow_pickle=False) as arrays:
             assert all(data.n_users not in arrays[name].shape for name in arrays.files)
@@ -152,8 +152,8 @@ def test_no_file_tells_of_people(tmp_path: Path) -> None:
 def test_without_a_proof_no_epsilon_is_stated(tmp_path: Path) -> None:
     finished_run = fit("cinema-small", "sketch", keep=False)
     with pytest.raises(BadInput):
-        finished_run.save(tmp_path / "no")
-    folder = fit("cinema-small", "als", keep=False).save(tmp_path / "model")
+        save(finished_run, tmp_path / "no")
+    folder = save(fit("cinema-small", "als", keep=False), tmp_path / "model")
     statement = yaml.safe_load((folder / "privacy.yaml").read_text("utf-8"))
     assert statement["warning"] == WARNING
     assert set(statement["privacy_loss"]["privacy_parameters"].values()) == {None}
@@ -163,7 +163,7 @@ def test_without_a_proof_no_epsilon_is_stated(tmp_path: Path) -> None:
 def test_what_others_wrote_is_text(tmp_path: Path) -> None:
     nasty = "</script><script>alert(1)</script> | # *b*"
     data = replace(private(), labels=(nasty, *(f"x{j}" for j in range(16))))
-    folder = fit(data, "private-bias", epsilon=1.0).save(tmp_path / "m", about={"name": nasty})
+    folder = save(fit(data, "private-bias", epsilon=1.0), tmp_path / "m", about={"name": nasty})
     assert "<script>alert" not in (folder / "privacy.html").read_text("utf-8")
     assert load_model(folder).item_ids[0] == nasty
     assert yaml.safe_load((folder / "privacy.yaml").read_text())["product"]["name"] == nasty
@@ -176,18 +176,18 @@ def test_public_features_and_titles_are_released(tmp_path: Path) -> None:
     table = pd.DataFrame({"item": ratings.labels, "year": np.arange(1980.0, 1997.0)})
     data = with_item_table(ratings, table)
     run = fit(data, "spectral", epsilon=3.0, item_features="public")
-    arrays = load_model(run.save(tmp_path / "with")).arrays
+    arrays = load_model(save(run, tmp_path / "with")).arrays
     assert arrays["item_feature_names"].tolist() == ["year"]
     np.testing.assert_allclose(np.diff(arrays["item_features"][:, 0], 2), 0, atol=1e-6)
-    without = load_model(fit(data, "spectral", epsilon=3.0).save(tmp_path / "without"))
+    without = load_model(save(fit(data, "spectral", epsilon=3.0), tmp_path / "without"))
     assert "item_features" not in without.arrays
     finished_run = fit("cinema-small", "private-bias", epsilon=1.0, keep=False)
-    titles = load_model(finished_run.save(tmp_path / "films")).item_ids
+    titles = load_model(save(finished_run, tmp_path / "films")).item_ids
     assert titles == dpmf_core.load("cinema-small").titles
 
 
 def test_what_a_person_gives_is_checked(tmp_path: Path) -> None:
-    model = load_model(fit(private(), "private-bias", epsilon=2.0).save(tmp_path / "model"))
+    model = load_model(save(fit(private(), "private-bias", epsilon=2.0), tmp_path / "model"))
     for my_ratings, words in (
         ({"film-33": 3}, r"knows no item 'film-33'\. Did you mean 'film-3'"),
         ({"film-3": 9}, "lies between 0.5 and 5. Got 9 for the item 'film-3'"),
@@ -202,7 +202,7 @@ def test_what_a_person_gives_is_checked(tmp_path: Path) -> None:
 
 
 def test_damaged_models_are_refused(tmp_path: Path) -> None:
-    folder = fit(private(), "dpals", epsilon=2.0).save(tmp_path / "model")
+    folder = save(fit(private(), "dpals", epsilon=2.0), tmp_path / "model")
     with pytest.raises(BadInput, match="no released model"):
         load_model(tmp_path)
     sound, settings = (

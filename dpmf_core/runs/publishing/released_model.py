@@ -95,7 +95,7 @@ def load_model(folder: str | Path) -> ReleasedModel:
         if not (place / name).is_file():
             raise BadInput(
                 f"There is no released model in the folder '{place}': it has no {name}. Name the"
-                " folder that run.save(folder) or `fit --save folder` wrote."
+                " folder that save(run, folder) or `fit --save folder` wrote."
             )
     try:
         settings = json.loads((place / SETTINGS_FILE).read_text("utf-8"))

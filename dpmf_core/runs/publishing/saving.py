@@ -71,11 +71,14 @@ def require_free(folder: str | Path) -> Path:
     return place
 
 
-def save(run: Run, folder: str | Path, about: Mapping[str, str] | None = None) -> Path:
-    """Writes a run's model into a new folder, all of its files or none, and returns the folder.
+def save(run: Run, folder: str | Path, *, about: Mapping[str, str] | None = None) -> Path:
+    """Write a run's model into a new folder that can be published, all of its files or none.
 
-    about: what only the publisher knows (`privacy_statement.ABOUT`). Raises BadInput where the
-    folder is taken or cannot be written, or the run has no model of items.
+    The folder holds the items' factors, offsets and ids, a card and a privacy statement. Where
+    nothing is proved, every file has a warning.
+
+    about: what only the publisher knows (`privacy_statement.ABOUT`). Returns the folder. Raises
+    BadInput where it is taken or cannot be written, or the run has no model of items.
     """
     require_saveable(run.spec.algorithm)
     if not run.arrays:

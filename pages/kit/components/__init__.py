@@ -20,7 +20,7 @@ from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentM
 from streamlit.components.v2.types import ComponentRenderer
 from streamlit.elements.lib.layout_utils import Height
 
-from dpmf_core import __version__
+from dpmf_core.version import __version__
 
 PROJECT = "dpmf"
 LOCK = threading.Lock()  # declaring a folder twice would empty its component for a moment
