@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 import dpmf_datasets as datasets
+from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
-from dpmf_datasets import npz_folder
-from dpmf_datasets.registry import SOURCES
+from dpmf_datasets import npz_folder, session_files
+from dpmf_datasets.registry import SOURCES, registry
+from dpmf_datasets.source import Source
 
 ROWS = [(user, item, 1 + (user * item) % 5) for user in range(1, 7) for item in range(10, 15)]
 TABLE = "user,item,rating\n" + "".join(f"{user},{item},{rating}\n" for user, item, rating in ROWS)
@@ -30,6 +32,33 @@ def entry_of(name: str) -> Any:
 
 
 # ---- definition ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("like", "kind", "missing"),
+    [
+        ("ml-100k", "file", "read"),
+        ("ml-100k", "download", "read"),
+        ("cinema", "simulated", "make"),
+        ("guardian", "file", "read"),
+        ("olivetti", "download", "read"),
+        ("news", "simulated", "make"),
+    ],
+)
+def test_a_new_entry_without_what_its_kind_needs_is_an_error(
+    like: str, kind: Any, missing: str
+) -> None:
+    new = replace(entry_of(like), id="brandnew", kind=kind)
+    with pytest.raises(
+        ValueError, match=rf"The data set 'brandnew' of kind '{kind}' has no {missing}"
+    ):
+        Source(new)
+
+
+def test_an_id_is_listed_once() -> None:
+    with pytest.raises(ValueError, match="'cinema'"):
+        registry((*SOURCES.values(), SOURCES["cinema"]))
+    assert {type(entry) for entry in datasets.catalogue()} == {Entry, SampleEntry}
 
 
 # ---- what is kept under a published name ---------------------------------------------------------
@@ -48,11 +77,12 @@ def own_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_another_set_does_not_replace_the_published_one_in_silence(own_table: Path) -> None:
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match="--replace"):
         datasets.import_("ml-100k", own_table)
     assert datasets.load("ml-100k").public
     datasets.import_("ml-100k", own_table, replace=True)
-    assert not datasets.load("ml-100k").public and not npz_folder.is_published("ml-100k")
+    assert not datasets.load("ml-100k").public
+    assert not npz_folder.is_published("ml-100k")
     datasets.import_("ml-100k", own_table)  # one's own by one's own
     datasets.import_("ml-100k", own_table.parent / "official.csv")
     assert datasets.load("ml-100k").public
@@ -89,10 +119,25 @@ def test_a_folder_with_a_table_of_ratings_is_ratings(
         tmp_path, README__txt=README, movies__csv="movieId,title\n10,Jumanji\n", **{name: table}
     )
     path = archive(where) if in_archive else where
-    with pytest.raises(BadInput):
+    with pytest.raises(
+        BadInput,
+        match=(
+            rf"holds a table of ratings, .*{name.replace('__', '.')}\. Declare its bounds, e\.g\."
+            r" '.*\?bounds=1,5'"
+        ),
+    ):
         datasets.load(str(path))
     ratings = datasets.load(f"{path}?bounds=1,5")
-    assert isinstance(ratings, Ratings) and len(ratings) == 30 and not ratings.public
+    assert isinstance(ratings, Ratings)
+    assert len(ratings) == 30
+    assert not ratings.public
+
+
+def test_several_tables_of_ratings_take_a_choice(tmp_path: Path) -> None:
+    where = folder(tmp_path, a__csv=TABLE, b__csv=TABLE)
+    with pytest.raises(BadInput, match="ratings"):
+        datasets.load(f"{where}?bounds=1,5")
+    assert isinstance(datasets.load(f"{where / 'a.csv'}?bounds=1,5"), Ratings)
 
 
 def test_movielens_tables_without_a_header_are_known_by_name(tmp_path: Path) -> None:
@@ -106,21 +151,27 @@ def test_movielens_tables_without_a_header_are_known_by_name(tmp_path: Path) -> 
     assert isinstance(datasets.load(f"{where}?bounds=1,5"), Ratings)
 
 
+def test_a_text_file_of_ratings_is_ratings(tmp_path: Path) -> None:
+    (tmp_path / "ratings.txt").write_text(TABLE)
+    with pytest.raises(BadInput, match="not declared"):
+        datasets.load(str(tmp_path / "ratings.txt"))
+    assert isinstance(datasets.load(f"{tmp_path / 'ratings.txt'}?bounds=1,5"), Ratings)
+
+
 def test_documents_beside_other_tables_stay_documents(tmp_path: Path) -> None:
     texts = {f"doc{place}__txt": f"word{place * 'x'} shared common" for place in range(4)}
     samples = datasets.load(str(folder(tmp_path, index__csv="file,title\na,b\n", **texts)))
-    assert isinstance(samples, Samples) and len(samples) == 4
+    assert isinstance(samples, Samples)
+    assert len(samples) == 4
 
 
-def test_titles_in_other_encodings_are_read(tmp_path: Path) -> None:
-    film = "Москва слезам не верит"
-    table = "user;item;rating;title\n" + "".join(
-        f"{user};{item};{rating};{film} {item}\n" for user, item, rating in ROWS
-    )
-    for encoding in ("cp1251", "koi8-r", "utf-8", "utf-16"):
-        (tmp_path / "a.csv").write_bytes(table.encode(encoding))
-        for facts in ("?bounds=1,5", f"?bounds=1,5&encoding={encoding}"):
-            ratings = datasets.load(f"{tmp_path / 'a.csv'}{facts}")
-            assert isinstance(ratings, Ratings) and ratings.titles == tuple(
-                f"{film} {item}" for item in range(10, 15)
-            )
+def test_ratings_are_no_articles_and_no_documents_of_ones_own(tmp_path: Path) -> None:
+    where = folder(tmp_path, README__txt=README, ratings__csv=TABLE)
+    for path in (where, archive(where)):
+        with pytest.raises(BadInput, match="Guardian"):
+            datasets.import_("guardian", path)
+        with pytest.raises(BadInput, match="ratings"):
+            session_files.samples(archive(where).read_bytes(), "mine.zip", {})
+    with pytest.raises(BadInput, match="ratings"):
+        session_files.samples(TABLE.encode(), "mine.txt", {})
+    assert list(session_files.home().glob("*/*/")) == []

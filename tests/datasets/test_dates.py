@@ -1,109 +1,115 @@
-"""Times of ratings in every form, against datetime; which form it was is said, and what could
-be read in two ways is taken as public.
-"""
+"""Times of ratings in every form, against datetime; what could be read in two ways is public."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from dpmf_datasets.readers.dates import (
     FORMAT_IS_PUBLIC,
+    UNREAD,
     Column,
     ColumnTimes,
     looks_like_times,
+    parse_date,
 )
-from dpmf_datasets.readers.ratings_tables import read_table
-from dpmf_datasets.readers.report import NO_TIME
 
-START = datetime(2019, 11, 27, 13, 5, 9, tzinfo=UTC)
-MOMENTS = [START + timedelta(days=step * 17, hours=step % 5) for step in range(40)]
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MOMENTS = [
+    datetime(2019, 11, 27, 13, 5, 9, tzinfo=UTC) + timedelta(days=step * 17, hours=step % 5)
+    for step in range(40)
+]
+DAY_OR_MONTH = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%m-%d-%Y", "%d/%m/%y")
+PLAIN = (
+    "%d %b %Y", "%B %d, %Y", "%d-%b-%Y %H:%M:%S", "%a, %d %b %Y %H:%M:%S GMT",
+    "%a %b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S +0000 %Y", "%Y/%m/%d", "%Y-%m-%dT%H:%M:%SZ",
+)  # fmt: skip
 
 
-def times_of(texts: Sequence[str], *more: Sequence[str], order: object = None) -> ColumnTimes:
-    column = Column(order)  # type: ignore[arg-type]
-    for batch in (texts, *more):
+def times_of(*batches: Sequence[str], order: Any = None) -> ColumnTimes:
+    column = Column(order)
+    for batch in batches:
         column.take(pa.array(batch))
     return column.result()
 
 
+@pytest.mark.parametrize("form", [*DAY_OR_MONTH, "%m/%d/%Y %I:%M:%S %p", *PLAIN])
+def test_dates_are_read(form: str) -> None:
+    texts = [moment.strftime(form) for moment in MOMENTS]
+    truth = [datetime.strptime(text, form).replace(tzinfo=UTC) for text in texts]
+    times = times_of(texts)
+    assert times.order is not None
+    expected = [int((moment - EPOCH).total_seconds()) * 1_000_000 for moment in truth]
+    assert times.order.tolist() == expected
+    assert times.assumption == ("" if form in PLAIN else FORMAT_IS_PUBLIC)
+
+
+@pytest.mark.parametrize("tail", ["", ".0"])
+@pytest.mark.parametrize("scale", [1, 10**3, 10**6, 10**9])
+def test_numbers_since_1970_keep_their_order(scale: int, tail: str) -> None:
+    times = times_of([f"{int(moment.timestamp()) * scale}{tail}" for moment in MOMENTS])
+    assert times.order is not None
+    assert (np.diff(times.order) > 0).all()
+
+
 @pytest.mark.parametrize(
-    ("form", "words"),
+    ("batches", "order"),
     [
-        ("%d/%m/%Y", "the day first"),
-        ("%m/%d/%Y", "the month first"),
-        ("%d.%m.%Y %H:%M", "the day first"),
-        ("%m-%d-%Y", "the month first"),
-        ("%d/%m/%y", "the day first"),
-        ("%m/%d/%Y %I:%M:%S %p", "the month first"),
-        ("%d %b %Y", "names of months"),
-        ("%B %d, %Y", "names of months"),
-        ("%d-%b-%Y %H:%M:%S", "names of months"),
-        ("%a, %d %b %Y %H:%M:%S GMT", "names of months"),
-        ("%a %b %d %H:%M:%S %Y", "names of months"),
-        ("%a %b %d %H:%M:%S +0000 %Y", "names of months"),
-        ("%Y/%m/%d", "year, month, day"),
-        ("%Y-%m-%dT%H:%M:%SZ", "year, month, day"),
+        ([["3", "1", "2"]], [1, 2, 0]),  # without a unit
+        ([["20210304", "20191231"]], [1, 0]),
+        ([["978300000", "978300002"], ["978300000.5", "978300001"]], [0, 2, 3, 1]),
+        ([["01/02/2021", "03/04/2021"], ["25/12/2021"]], [0, 1, 2]),
+        ([["01/05/2021", "02/04/2021"], ["25/03/2021"]], [2, 1, 0]),  # the last date decides
+        ([["01/05/2021", "02/04/2021"], ["12/25/2021"]], [0, 1, 2]),
     ],
 )
-def test_dates_are_read_and_their_form_is_said(form: str, words: str) -> None:
-    got = times_of([moment.strftime(form) for moment in MOMENTS])
-    truth = [
-        datetime.strptime(moment.strftime(form), form).replace(tzinfo=UTC) for moment in MOMENTS
-    ]
-    assert got.order is not None and words in got.words
-    assert got.order.tolist() == [
-        int((moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds()) * 1_000_000
-        for moment in truth
-    ]
-    assert got.assumption == (FORMAT_IS_PUBLIC if "first" in words else "")
+def test_the_whole_column_decides(batches: list[list[str]], order: list[int]) -> None:
+    times = times_of(*batches)
+    assert times.order is not None
+    assert np.argsort(times.order).tolist() == order
 
 
-def test_two_units_in_one_column_give_no_order() -> None:
-    """Else every time in milliseconds would come after every time in seconds."""
-    got = times_of(
-        [str(int(moment.timestamp())) for moment in MOMENTS[:30]],
-        [str(int(moment.timestamp()) * 1000) for moment in MOMENTS[30:]],
-    )
-    assert (
-        got.order is None and got.unread.sum() == 10 and "seconds and milliseconds" in got.example
-    )
+@pytest.mark.parametrize(
+    ("batches", "unread"),
+    [
+        ([["1574859909"] * 30, ["1574859909000"] * 10], 10),  # seconds and milliseconds
+        ([["01/02/2021", "03/04/2021"], ["25/12/2021"], ["12/25/2021"]], 1),
+    ],
+)
+def test_two_forms_in_one_column_give_no_order(batches: list[list[str]], unread: int) -> None:
+    times = times_of(*batches)
+    assert times.order is None
+    assert times.unread.sum() == unread
 
 
-def test_the_whole_column_decides_not_its_beginning() -> None:
-    early, late = ["01/02/2021", "03/04/2021"], ["25/12/2021"]
-    both = times_of(early, late, ["12/25/2021"])
-    assert both.order is None and both.unread.sum() == 1
+def test_what_no_date_tells_is_assumed_unless_it_is_declared() -> None:
+    texts = ["01/02/2021", "02/01/2021"]
+    for sign, first in (("/", [0, 1]), (".", [1, 0])):  # the month first, the day first
+        times = times_of([text.replace("/", sign) for text in texts])
+        assert times.order is not None
+        assert np.argsort(times.order).tolist() == first
+        assert times.assumption == FORMAT_IS_PUBLIC
+    times = times_of(texts, order="dmy")
+    assert times.order is not None
+    assert np.argsort(times.order).tolist() == [1, 0]
+    assert times.assumption == ""
+    assert times_of(["25/12/2021"], order="mdy").order is None
 
 
-def test_ratings_are_not_times() -> None:
-    for values in (
-        ["1", "5", "3.5"],
-        ["100", "250"],
-        ["10000000"],
-        ["good"],
-        [],
-        [""],
-        ["978300760", "4"],
-    ):
-        assert not looks_like_times(values)
+@pytest.mark.parametrize(
+    "text",
+    ["yesterday", "5", "1/2", "13/13/2020", "31/04/2021", "3 Foo 2021", "Mar", "2021", "10:30", ""],
+)
+def test_what_is_no_date_is_none(text: str) -> None:
+    assert parse_date(text)[:2] == (UNREAD, UNREAD)
 
 
-def table(*times: str) -> bytes:
-    return "\n".join(
-        [
-            "user,item,rating,ReviewDate",
-            *(f"{user},{item},3,{time}" for item in (1, 2) for user, time in enumerate(times)),
-            "",
-        ]
-    ).encode()
-
-
-def test_every_time_that_cannot_be_read_is_counted() -> None:
-    _, report = read_table(
-        table("25/12/2020", "12/25/2020", "24/12/2020"), name="a.csv", bounds=(1, 5)
-    )
-    assert {
-        problem.kind: (problem.count, problem.lines, problem.example) for problem in report.problems
-    } == {NO_TIME: (2, (3, 6), "12/25/2020")}
+@pytest.mark.parametrize(
+    "values",
+    [["1", "5", "3.5"], ["100", "250"], ["10000000"], ["good"], [], [""], ["978300760", "4"]],
+)
+def test_ratings_are_not_times(values: list[str]) -> None:
+    assert not looks_like_times(values)

@@ -10,9 +10,8 @@ import pytest
 import dpmf_datasets as datasets
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples
 from dpmf_core.errors import BadInput
-from dpmf_datasets import sample_paths
 from dpmf_datasets.readers import text
-from dpmf_datasets.readers.encodings import ENCODING_IS_PUBLIC
+from dpmf_datasets.readers.encodings import ENCODING_IS_PUBLIC, Reader
 from tests.datasets.test_sample_sets import DOCS, load_samples
 
 # ---- documents -----------------------------------------------------------------------------------
@@ -37,6 +36,20 @@ def test_words_are_counted_in_reading_order() -> None:
     assert [samples.vocabulary[j] for j in first] == ["cat", "sat", "mat"]
     assert samples.assumptions == (WORDS_ARE_PUBLIC,)
     assert not samples.public
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["one", "two"], "holds 2 documents"),
+        (["of the"] * 4, "holds no word"),
+        (["apple"] * 4, "holds 1 word of"),
+        ([""] * 3, "holds no word"),
+    ],
+)
+def test_what_has_no_topics_is_refused(texts: list[str], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        text.documents(texts, name="tiny")
 
 
 def test_documents_come_from_lines_folders_archives_and_columns(tmp_path: Path) -> None:
@@ -66,8 +79,13 @@ def test_documents_come_from_lines_folders_archives_and_columns(tmp_path: Path) 
         assert samples.vocabulary == words
         assert samples.unit == "document"
         assert not samples.public
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match="'body'"):
         datasets.load(f"{table}?text=body")
+
+
+def test_latin_1_and_a_byte_order_mark_are_read() -> None:
+    assert Reader().text("\ufeffcafé".encode()) == "café"
+    assert Reader().text("café".encode("latin-1")) == "café"
 
 
 def test_posts_lose_headers_and_quotations() -> None:
@@ -95,31 +113,92 @@ GERMAN = (
 CYRILLIC = {"москва", "переговорах", "правительство", "сборная", "чемпионата"}
 
 
-def of_lines(tmp_path: Path, content: bytes, facts: str = "") -> tuple[Samples, str]:
+def of_lines(tmp_path: Path, content: bytes, facts: str = "") -> Samples:
     (tmp_path / "a.txt").write_bytes(content)
-    result = sample_paths.at(
-        tmp_path / "a.txt", dict(pair.split("=") for pair in facts.split("&") if pair)
-    )
-    assert result is not None
-    return result[0], result[1].words
+    return load_samples(f"{tmp_path / 'a.txt'}{facts}")
+
+
+def words_of(samples: Samples) -> set[str]:
+    return set(samples.vocabulary or ())
+
+
+def test_words_have_letters_of_every_script(tmp_path: Path) -> None:
+    lines = [
+        "Die Größe, naïve Grö\u00adße",
+        "Москва 2024 и Київ",
+        "हिन्दी भाषा km² ½",
+        "ÉTE\u0301 étÉ snake_case",
+    ]
+    samples = of_lines(tmp_path, "\n".join(lines).encode())
+    assert words_of(samples) == {
+        "die",
+        "größe",
+        "naïve",
+        "москва",
+        "київ",
+        "हिन्दी",
+        "भाषा",
+        "été",
+        "snake",
+        "case",
+    }
+    # größe and été twice: composed, in lower case, without what cannot be seen
+    assert samples.X[[0]].sum() == 4
+    assert samples.X[[3]].sum() == 4
+
+
+FRENCH = "première soirée… déjà passée\nles élèves français\nun café fermé\n"
+UMLAUTS = {"größe", "bären", "äpfel", "mädchen", "straße", "fußball", "münchen"}
+GUESSED = {"koi8-r", "cp1251", "cp866", "utf-16-le", "latin-1", "cp1252"}
 
 
 @pytest.mark.parametrize(
-    "encoding", ["koi8-r", "cp1251", "cp866", "utf-8", "utf-16", "utf-16-le", "utf-8-sig", "utf-32"]
+    ("text_", "words", "encodings"),
+    [
+        (RUSSIAN * 2, CYRILLIC, "koi8-r cp1251 cp866 utf-8 utf-16 utf-16-le utf-8-sig utf-32"),
+        (GERMAN, UMLAUTS, "latin-1 cp1252 utf-8 mac_roman"),
+        # 0x85 is an ellipsis in cp1252, and a new line to whoever reads it as Latin-1
+        (FRENCH, {"passée"}, "cp1252"),
+    ],
+    ids=["Russian", "German", "French"],
 )
-def test_russian_comes_out_right_in_every_encoding(tmp_path: Path, encoding: str) -> None:
-    samples, words = of_lines(tmp_path, (RUSSIAN * 2).encode(encoding))
-    assert set(samples.vocabulary or ()) >= CYRILLIC
-    uncertain = encoding not in ("utf-8", "utf-16", "utf-8-sig", "utf-32")
-    assert ("the likeliest encoding. Not so? Declare another encoding" in words) == uncertain
-    assert (ENCODING_IS_PUBLIC in samples.assumptions) == uncertain
+def test_letters_come_out_right_in_every_encoding(
+    tmp_path: Path, text_: str, words: set[str], encodings: str
+) -> None:
+    for encoding in encodings.split():
+        facts = "?encoding=mac_roman" if encoding == "mac_roman" else ""
+        samples = of_lines(tmp_path, text_.encode(encoding), facts)
+        assert words_of(samples) >= words and len(samples) == text_.count("\n"), encoding
+        assert (ENCODING_IS_PUBLIC in samples.assumptions) == (encoding in GUESSED), encoding
 
 
-def test_what_is_lost_is_counted(tmp_path: Path) -> None:
-    content = GERMAN.encode().replace("ß".encode(), "ß".encode()[:1], 1)
-    samples, words = of_lines(tmp_path, content)
-    assert "No problem found" not in words
-    assert "münchen" in (samples.vocabulary or ())  # the others' letters stay
-    _, words = of_lines(
-        tmp_path, b"The cat of 9 by 12 is on it\nthe dog sat here\na mouse ran away\n"
-    )
+@pytest.mark.parametrize("name", ["klingon", "zlib"])
+def test_an_encoding_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadInput, match=f"'{name}'"):
+        of_lines(tmp_path, b"a", f"?encoding={name}")
+
+
+def test_of_damaged_letters_the_others_stay(tmp_path: Path) -> None:
+    damaged = GERMAN.encode().replace("ß".encode(), "ß".encode()[:1], 1)
+    assert "münchen" in words_of(of_lines(tmp_path, damaged))
+
+
+def test_short_files_tell_their_encoding_together(tmp_path: Path) -> None:
+    folder = tmp_path / "mail"
+    folder.mkdir()
+    words = RUSSIAN.replace(".", "").split()
+    for place in range(0, len(words) - 1, 2):
+        (folder / f"{place}.txt").write_bytes(" ".join(words[place : place + 2]).encode("koi8-r"))
+    samples = load_samples(str(folder))
+    assert set(samples.vocabulary or ()) == {word.lower() for word in words if len(word) > 2}
+    assert ENCODING_IS_PUBLIC in samples.assumptions
+
+
+def test_published_posts_are_latin_1_as_their_source_reads_them() -> None:
+    reader = Reader(otherwise="latin-1")
+    assert reader.texts(["Москва".encode("koi8-r"), "café".encode(), b"plain"]) == [
+        "Москва".encode("koi8-r").decode("latin-1"),
+        "café",
+        "plain",
+    ]
+    assert reader.assumptions == ()

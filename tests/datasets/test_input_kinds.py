@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,9 @@ from scipy.sparse import csr_array, save_npz
 
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_datasets import load, session_files, stamp
+from dpmf_datasets import load, stamp
+from dpmf_datasets.readers import arrow_tables, databases
+from dpmf_datasets.readers.ratings_tables import read_table
 
 FRAME = pd.DataFrame(
     {
@@ -136,7 +139,9 @@ def test_every_kind_holds_the_same_ratings(tmp_path: Path, write: Write) -> None
     expected = load_from(tmp_path / "first", _csv(tmp_path / "first", FRAME), bounds="1,5")
     ratings = load_from(tmp_path, write(tmp_path, FRAME), bounds="1,5")
     assert ratings.labels == expected.labels == tuple(map(str, range(9)))
-    assert ratings.n_users == 12 and ratings.order is not None and expected.order is not None
+    assert ratings.n_users == 12
+    assert ratings.order is not None
+    assert expected.order is not None
     for name in ("users", "items", "values"):
         np.testing.assert_array_equal(getattr(ratings, name), getattr(expected, name))
     np.testing.assert_array_equal(ratings.order.argsort(), expected.order.argsort())
@@ -151,14 +156,26 @@ def test_a_wide_table_is_a_row_for_each_user(tmp_path: Path) -> None:
     wide.to_parquet(tmp_path / "wide.parquet")
     for name in ("wide.csv", "wide.parquet"):
         ratings = load_from(tmp_path, name, layout="wide", bounds="1,5")
-        assert ratings.labels == expected.labels and len(ratings) == len(expected) < 12 * 9
+        assert ratings.labels == expected.labels
+        assert len(ratings) == len(expected) < 12 * 9
         for part in ("users", "items", "values"):
             np.testing.assert_array_equal(getattr(ratings, part), getattr(expected, part))
     wide[[*wide.columns[1:], "user_id"]].to_csv(tmp_path / "last.csv", index=False)
     last = load_from(tmp_path, "last.csv", layout="wide", user="user_id", bounds="1,5")
     np.testing.assert_array_equal(last.values, expected.values)
-    with pytest.raises(BadInput, match=r"layout is long .* or wide .* Got 'tall'"):
+    with pytest.raises(BadInput, match="'tall'"):
         load_from(tmp_path, "wide.csv", layout="tall", bounds="1,5")
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_interactions_without_ratings_count_as_one(tmp_path: Path, header: bool) -> None:
+    FRAME[["user_id", "item_id"]].to_csv(tmp_path / "clicks.csv", index=False, header=header)
+    ratings = load_from(tmp_path, "clicks.csv", rating="")
+    assert ratings.bounds == (0.0, 1.0)
+    assert set(ratings.values.tolist()) == {1.0}
+    assert len(ratings) == len(FRAME.drop_duplicates(["user_id", "item_id"]))
+    with pytest.raises(BadInput, match="Leave bounds out"):
+        load_from(tmp_path, "clicks.csv", rating="", bounds="1,5")
 
 
 def test_a_sparse_matrix_of_scipy_is_read(tmp_path: Path) -> None:
@@ -167,25 +184,26 @@ def test_a_sparse_matrix_of_scipy_is_read(tmp_path: Path) -> None:
     matrix = csr_array((cells["rating"], (cells["user"], cells["item_id"])))
     save_npz(tmp_path / "m.npz", matrix)
     ratings = load_from(tmp_path, "m.npz", bounds="1,5")
-    assert len(ratings) == matrix.nnz and ratings.shape.n_items == 9
+    assert len(ratings) == matrix.nnz
+    assert ratings.shape.n_items == 9
     np.testing.assert_allclose(np.sort(ratings.values), np.sort(matrix.data))
 
 
 def test_pickles_are_not_read(tmp_path: Path) -> None:
     np.savez(tmp_path / "p.npz", user=np.array([{"a": 1}], object), item=[1], rating=[1])
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match="allow_pickle"):
         load_from(tmp_path, "p.npz", bounds="1,5")
 
 
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.jsonl", b'{"user": 1}\n{"user": [', "cannot be read as lines of JSON"),
-        ("a.json", b"[{]", "cannot be read as lines of JSON"),
-        ("a.json", b'[{"user": 1}, 3]', "cannot be read as lines of JSON"),
+        ("a.jsonl", b'{"user": 1}\n{"user": [', "lines"),
+        ("a.json", b"[{]", "lines"),
+        ("a.json", b'[{"user": 1}, 3]', "lines"),
         ("a.feather", b"ARROW1\0\0" + b"x" * 50, "cannot be read as Feather|damaged"),
-        ("a.npz", b"PK\x03\x04" + b"x" * 50, "damaged or cut short"),
-        ("a.jsonl", b'{"user": 1, "film": 2}', r"recognised as the rating\. .*rating=film"),
+        ("a.npz", b"PK\x03\x04" + b"x" * 50, "damaged"),
+        ("a.jsonl", b'{"user": 1, "film": 2}', "recognised"),
     ],
 )
 def test_damaged_files_are_refused(tmp_path: Path, name: str, content: bytes, words: str) -> None:
@@ -194,20 +212,39 @@ def test_damaged_files_are_refused(tmp_path: Path, name: str, content: bytes, wo
         load_from(tmp_path, name, bounds="1,5")
 
 
-def test_uploads_are_read_as_files_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "home"))
-    expected = load_from(tmp_path, _csv(tmp_path, FRAME), bounds="1,5")
-    for write in (_json_lines, _feather, _recbole, _npz):
-        name = write(tmp_path, FRAME)
-        content = (tmp_path / name).read_bytes()
-        names, roles, rows = session_files.preview(content, name)
-        assert roles["rating"] == "rating" and len(rows) == 48 and "user_id" in names
-        upload = session_files.ratings(content, name, {}, (1.0, 5.0))
-        assert isinstance(upload.data, Ratings)
-        np.testing.assert_array_equal(upload.data.values, expected.values)
+@pytest.mark.parametrize("write", [_json_lines, _feather, _recbole, _npz, _sqlite, _lenskit])
+def test_the_advice_of_each_refusal_works_as_it_stands(tmp_path: Path, write: Write) -> None:
+    """Ask without bounds and with a column of an odd name; say what each refusal says."""
+    odd = FRAME.rename(columns={"rating": "how_much"}) if write is not _lenskit else FRAME
+    place, refusals = str(tmp_path / write(tmp_path, odd)), 0
+    while True:
+        try:
+            ratings = load(place)
+            break
+        except BadInput as error:
+            advice = re.search(r"e\.g\. '([^']*)'", str(error))
+            assert advice is not None and advice[1] != place, error
+            place, refusals = advice[1], refusals + 1
+    assert isinstance(ratings, Ratings)
+    assert len(ratings) > 20
+    assert 1 <= refusals <= 2
 
 
 # ---- databases -----------------------------------------------------------------------------------
+
+
+def test_what_is_wrong_with_an_address_is_said(tmp_path: Path) -> None:
+    place = f"sqlite:///{tmp_path}/{_sqlite(tmp_path, FRAME)}"
+    for address, words in (
+        (place.replace("seen", "sean"), "'sean'"),
+        (place.partition("?")[0], "several"),
+        (f"sqlite:///{tmp_path}/none.db", "database"),
+        ("postgresql://me:secret@localhost/films?table=r", "every"),
+        ("nosuch://localhost/films", "database"),
+    ):
+        with pytest.raises(BadInput, match=words) as error:
+            load(address)
+        assert "secret" not in str(error.value)
 
 
 def test_a_database_is_read_and_not_written(tmp_path: Path) -> None:
@@ -215,11 +252,39 @@ def test_a_database_is_read_and_not_written(tmp_path: Path) -> None:
     file = tmp_path / "r.db"
     before = file.read_bytes()
     ratings = load_from(tmp_path, f"sqlite:///{tmp_path}/{name}", bounds="1,5")
-    assert isinstance(ratings, Ratings) and file.read_bytes() == before
+    assert isinstance(ratings, Ratings)
+    assert file.read_bytes() == before
     assert {it.name for it in tmp_path.iterdir()} == {"r.db"}
     assert stamp(f"sqlite:///{tmp_path}/{name}&bounds=1,5") == (
         (str(file), file.stat().st_size, file.stat().st_mtime_ns),
     )
 
 
+def test_a_column_of_several_kinds_is_read_as_text(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "m.db") as connection:
+        connection.execute("create table r (user, item, rating)")
+        rows = [(u, i, r) for u in range(6) for i, r in enumerate((1, 2.5, "4", None))]
+        connection.executemany("insert into r values (?, ?, ?)", rows)
+    connection.close()
+    table = databases.read(f"sqlite:///{tmp_path}/m.db", {}, None)
+    ratings, report = read_table(table, name="r", bounds=(1, 5))
+    assert sorted(set(ratings.values.tolist())) == [1.0, 2.5, 4.0]
+    assert len(ratings) == 18
+    assert sum(problem.count for problem in report.problems) == 6
+
+
 # ---- spreadsheets --------------------------------------------------------------------------------
+
+
+def test_a_sheet_is_named_and_a_damaged_book_refused(tmp_path: Path) -> None:
+    pytest.importorskip("python_calamine")
+    name = _ods(tmp_path, FRAME).partition("?")[0]
+    with pytest.raises(BadInput, match="'saen'"):
+        load_from(tmp_path, name, sheet="saen", bounds="1,5")
+    with pytest.raises(BadInput, match="recognised"):
+        load_from(tmp_path, name, bounds="1,5")
+    sound = (tmp_path / name).read_bytes()
+    for content in (arrow_tables.OLE + b"x" * 600, sound[: len(sound) // 2]):
+        (tmp_path / "bad.xls").write_bytes(content)
+        with pytest.raises(BadInput, match=r"cannot be read as a spreadsheet|damaged"):
+            load_from(tmp_path, "bad.xls", sheet="seen", bounds="1,5")

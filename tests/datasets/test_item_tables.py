@@ -8,17 +8,16 @@ import pandas as pd
 import pytest
 
 import dpmf_datasets as datasets
+from dpmf_core import fit
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
+from dpmf_core.errors import BadInput
 from dpmf_core.runs.data_access import open_data
+from dpmf_core.runs.planning import prepared_for
 from dpmf_core.runs.specification import RunSpec, file_of
 
 ROWS = [(u, i, 1 + (u * i) % 5) for u in range(30) for i in range(1, 9)]
 FILMS = pd.DataFrame(
-    {
-        "movieId": range(1, 9),
-        "year": range(1990, 1998),
-        "genre": ["Drama|War", "Comedy"] * 4,
-    }
+    {"movieId": range(1, 9), "year": range(1990, 1998), "genre": ["Drama|War", "Comedy"] * 4}
 )
 YEARS = (np.arange(8) - 3.5) * 0.5 / np.sqrt(63 / 12)  # 63 / 12: the variance of 8 whole numbers
 
@@ -40,11 +39,13 @@ def path(folder: Path, table: str, more: str = "") -> str:
 @pytest.mark.parametrize("name", ["films.csv", "films.tsv.gz", "films.parquet"])
 def test_a_table_of_any_kind(folder: Path, name: str) -> None:
     ratings = datasets.load(path(folder, name, "&items=10"))
-    assert isinstance(ratings, Ratings) and ratings.item_features is not None
+    assert isinstance(ratings, Ratings)
+    assert ratings.item_features is not None
     table = ratings.item_features
     assert table.names == ("year", "genre: Comedy", "genre: Drama", "genre: War")
     np.testing.assert_allclose(table.values[:8, 0], YEARS, rtol=1e-6)
-    assert table.values[:8, 1].tolist() == [0, 1] * 4 and not table.values[8:].any()
+    assert table.values[:8, 1].tolist() == [0, 1] * 4
+    assert not table.values[8:].any()
     # which items have the rows is read off the ratings, whatever number was declared
     assert ITEMS_ARE_PUBLIC in ratings.assumptions
 
@@ -56,12 +57,54 @@ def test_a_changed_table_is_other_data(folder: Path) -> None:
         budget={"epsilon": 1.0, "delta": 1e-5},
     )
     before = open_data(spec.data)
+    guarantee = prepared_for(spec, before).guarantee
+    assert "the items' features (year, genre)" in guarantee.taken_as_public
     table = folder / "films.csv"
     FILMS.assign(genre="Drama").to_csv(table, index=False)
     os.utime(table, (1e9, 1e9))  # older than it was: a change all the same
     after = open_data(spec.data)
     assert after.fingerprint != before.fingerprint
-    assert isinstance(after, Ratings) and after.item_features is not None
+    assert isinstance(after, Ratings)
+    assert after.item_features is not None
     assert after.item_features.names == ("year",)
     assert after.account == before.account  # the same people
     assert file_of(spec.data.id) == "ratings.csv?bounds=1,5&item_table=films.csv"
+
+
+def test_files_that_are_no_table_of_items(folder: Path) -> None:
+    (folder / "one.csv").write_text("id\n1\n")
+    (folder / "ragged.csv").write_text("id,year\n1,2,3\n")
+    (folder / "bare.csv").write_text("1,1990\n2,1991\n")
+    (folder / "empty.csv").write_text("")
+    (folder / "torn.parquet").write_bytes((folder / "films.parquet").read_bytes()[:200])
+    for name, words in {
+        "none.csv": "There is no file none.csv for item_table",
+        "one.csv": "needs 2 to",
+        "ragged.csv": "Row 1 of ragged.csv has 3 columns",
+        "bare.csv": "bare.csv has no header: its first line begins with '1'",
+        "empty.csv": "empty.csv is empty",
+        "torn.parquet": "torn.parquet is damaged",
+    }.items():
+        with pytest.raises(BadInput, match=words):
+            datasets.load(path(folder, name))
+    (folder / "news.csv").write_text("id,title\n1,a red lamp\n2,a blue chair\n3,a lamp\n")
+    with pytest.raises(BadInput, match="item_table"):
+        datasets.load(f"{folder}/news.csv?text=title&item_table={folder}/films.csv")
+
+
+def test_a_frame_of_items_beside_a_frame_of_ratings(folder: Path) -> None:
+    ratings = pd.DataFrame(ROWS, columns=["user", "item", "rating"])
+    options = {"epsilon": 2.0, "delta": 1e-5, "seed": 3}
+    by_path = fit(path(folder, "films.csv"), "content", seed=3, item_features="public", keep=False)
+    run = fit(ratings, "content", seed=3, item_features=FILMS, bounds=(1, 5))
+    assert run.arrays.keys() == by_path.arrays.keys()
+    for name, array in run.arrays.items():
+        assert np.array_equal(array, by_path.arrays[name])
+    private = fit(ratings, "private-bias", item_features=FILMS, bounds=(1, 5), **options)
+    plain = fit(ratings, "private-bias", bounds=(1, 5), **options)
+    assert "the items' features (year, genre)" in private.record.guarantee.taken_as_public
+    assert private.record.key != plain.record.key
+    with pytest.raises(BadInput, match="'title'"):
+        fit(ratings, "content", bounds=(1, 5), item_features=FILMS.assign(title=list("abcdefgh")))
+    with pytest.raises(BadInput, match="item_table=films"):
+        fit("cinema-small", "content", item_features=FILMS)

@@ -1,14 +1,20 @@
 """Cinemas that are made part by part: each person's ratings follow from the seed and her number."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+import dpmf_datasets as datasets
+from dpmf_core.data.hashing import digest_of
 from dpmf_core.data.partitioned import PartitionedRatings
+from dpmf_core.errors import BadInput
 from dpmf_datasets.registry import LARGE
 from dpmf_datasets.simulated import large_cinema
 from dpmf_datasets.simulated.large_cinema import AT_ONCE, Films, ratings_of
+
+DIGEST = "a5e18e1ef6c2c29775fef0a71eb7dd7ff3759b09a822d4ced239c7dd915308ac"
 
 
 def cinema(n_users: int, seed: int = 0) -> PartitionedRatings:
@@ -38,10 +44,17 @@ def test_parts_are_the_same_whenever_they_are_made() -> None:
     assert np.array_equal(one.ids, np.arange(32_768, 60_000))
 
 
+def test_what_is_made_is_fixed(films: Films) -> None:
+    """Another digest is another set: raise VERSION then."""
+    assert large_cinema.VERSION == 1
+    assert digest_of(*ratings_of(0, 50, films, 0)) == DIGEST
+
+
 def test_it_looks_like_a_cinema() -> None:
     rows = cinema(8_000).parts[0].rows
     counts = np.diff(rows.by_user)
-    assert 90 < counts.mean() < 115 and counts.min() >= 1
+    assert 90 < counts.mean() < 115
+    assert counts.min() >= 1
     assert np.quantile(counts, 0.9) > 4 * np.quantile(counts, 0.2)
     popularity = np.sort(np.bincount(rows.items, minlength=rows.n_items))
     assert popularity[-1000:].sum() > 0.3 * popularity.sum()
@@ -49,3 +62,32 @@ def test_it_looks_like_a_cinema() -> None:
     assert 3.2 < rows.values.mean() < 3.8
     pairs = rows.users.astype(np.int64) * rows.n_items + rows.items
     assert (np.diff(pairs) > 0).all()
+
+
+def test_another_seed_is_another_cinema() -> None:
+    one, other = cinema(5_000, 0), cinema(5_000, 1)
+    assert one.fingerprint != other.fingerprint
+    assert one.fingerprint == cinema(5_000).fingerprint != cinema(5_001).fingerprint
+    assert one.titles != other.titles
+    with pytest.raises(BadInput, match="whole number from 0"):
+        cinema(5_000, -1)
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_cinemas_are_listed_and_present(name: str) -> None:
+    entry: Any = datasets.entry_of(name)
+    assert entry in datasets.in_parts()
+    assert entry not in datasets.catalogue()
+    assert datasets.present(name)
+    assert datasets.stamp(name) == ()
+    data = datasets.load(name)
+    assert isinstance(data, PartitionedRatings)
+    assert data.public
+    assert data.shape.n_users == entry.n_users
+    assert data.n_items == len(data.titles or ())
+    with pytest.raises(BadInput, match="catalogue"):
+        datasets.import_parts(name, "ratings.csv?bounds=1,5")
+    with pytest.raises(BadInput, match="machine"):
+        datasets.fetch(name, accept_licence=True)
+    with pytest.raises(BadInput, match="machine"):
+        datasets.import_(name, "ratings.csv")

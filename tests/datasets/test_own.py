@@ -13,6 +13,7 @@ import pytest
 
 import dpmf_datasets as datasets
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
 from dpmf_core.engine.executor import Engine
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Status
@@ -43,6 +44,18 @@ def zip_of(**files: str) -> bytes:
     return out.getvalue()
 
 
+def test_columns_of_other_names_are_found() -> None:
+    names, columns, rows = session_files.preview(TABLE.encode(), "shop.csv")
+    assert names == ("Customer No", "Product", "Points", "When")
+    assert columns == COLUMNS
+    assert rows["Points"].tolist() == ["4.5", "2", "good", "7", "0.5", *["3"] * 8]
+    _, columns, _ = session_files.preview(b"uid;film;stars\n1;2;3\n", "x.csv")
+    assert columns == {"user": "uid", "item": "film", "rating": "stars"}
+    names, columns, _ = session_files.preview(b"1,2,3\n4,5,6\n", "x.csv")
+    assert names == ("column 1", "column 2", "column 3")
+    assert columns["rating"] == "column 3"
+
+
 def rows_of(ratings: Ratings) -> list[list[tuple[float, ...]]]:
     """Each user's items, ratings and times, whoever comes first."""
     assert ratings.order is not None
@@ -55,15 +68,36 @@ def rows_of(ratings: Ratings) -> list[list[tuple[float, ...]]]:
 def test_a_table_becomes_a_data_set_like_any_other() -> None:
     upload = session_files.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
     assert session_files.is_own(upload.entry.id)
+    assert {problem.kind: problem.count for problem in upload.report.problems} == {
+        "not a number": 1,
+        "out of declared bounds, clamped": 1,
+    }
     ratings = datasets.load(upload.entry.id)
-    assert isinstance(ratings, Ratings) and isinstance(upload.data, Ratings)
+    assert isinstance(ratings, Ratings)
+    assert isinstance(upload.data, Ratings)
     assert rows_of(ratings) == rows_of(upload.data)  # a file names users by keys, not in order
-    assert ratings.titles == upload.data.titles == ("Chair", "Lamp") and ratings.bounds == (
-        0.5,
-        5.0,
-    )
-    assert not ratings.public and ratings.assumptions
+    assert ratings.titles == upload.data.titles == ("Chair", "Lamp")
+    assert ratings.bounds == (0.5, 5.0)
+    assert not ratings.public
+    assert ratings.assumptions
     assert upload.entry.title == "shop (yours)"
+
+
+def test_ratings_outside_the_scale_can_be_left_out_here_and_by_a_path(tmp_path: Path) -> None:
+    upload = session_files.ratings(
+        TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0), outside="leave-out"
+    )
+    assert isinstance(upload.data, Ratings)
+    assert len(upload.data) == 11
+    assert upload.report.rows_left_out == 2  # "good", and 7
+    (tmp_path / "shop.csv").write_text(TABLE)
+    path = f"{tmp_path}/{session_files.command_path(upload.entry.id)}"
+    ratings = datasets.load(path)
+    assert isinstance(ratings, Ratings)
+    assert path.endswith("outside=leave-out")
+    np.testing.assert_array_equal(ratings.values, upload.data.values)
+    with pytest.raises(BadInput, match="outside"):
+        datasets.load(f"{tmp_path / 'shop.csv'}?bounds=0.5,5&outside=no")
 
 
 def upload_folders() -> list[Path]:
@@ -71,21 +105,55 @@ def upload_folders() -> list[Path]:
     return sorted(session_files.home().glob("*/*/"))
 
 
+def test_a_zip_with_one_table_is_that_table() -> None:
+    upload = session_files.ratings(zip_of(folder_shop__csv=TABLE), "shop.zip", COLUMNS, (0.5, 5.0))
+    assert upload.data.n_users == 11  # type: ignore[union-attr]
+    with pytest.raises(BadInput, match="one table"):
+        session_files.preview(zip_of(a__csv=TABLE, b__csv=TABLE), "two.zip")
+    with pytest.raises(BadInput, match="one table"):
+        session_files.preview(zip_of(a__exe="x"), "none.zip")
+    # nothing unpacked stays
+    assert [path.name for path in upload_folders()] == [
+        Path(upload.entry.id.partition("?")[0]).parent.name
+    ]
+
+
+def test_documents_and_matrices() -> None:
+    texts = session_files.samples(
+        b"a red lamp on a chair\na blue chair in a room\na red chair and a lamp\n", "notes.txt", {}
+    )
+    assert isinstance(texts.data, Samples)
+    assert texts.entry.holds == "documents"
+    assert texts.entry.n_samples == 3
+    from scipy.io import savemat
+
+    out = io.BytesIO()
+    savemat(out, {"fea": np.random.default_rng(0).integers(0, 255, (20, 16))})
+    pictures = session_files.samples(out.getvalue(), "faces.mat", {"key": "fea", "image": "4,4"})
+    assert pictures.entry.holds == "images"
+    assert pictures.entry.image == (4, 4)
+    assert datasets.load(pictures.entry.id).shape == pictures.data.shape
+    before = upload_folders()
+    with pytest.raises(BadInput):
+        session_files.samples(b"\x00\x01", "what.xyz", {})
+    assert upload_folders() == before
+
+
 def test_names_cannot_be_guessed_nor_leave_the_folder() -> None:
     hostile = session_files.ratings(
         TABLE.encode(), "../../etc/passwd\n<script>.csv", COLUMNS, (0.5, 5.0)
     )
     path = Path(hostile.entry.id.partition("?")[0])
-    assert path.is_relative_to(session_files.home()) and len(path.parent.name) >= 32
-    assert "/" not in hostile.entry.title and "\n" not in hostile.entry.title
+    assert path.is_relative_to(session_files.home())
+    assert len(path.parent.name) >= 32
+    assert "/" not in hostile.entry.title
+    assert "\n" not in hostile.entry.title
     again = session_files.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
     assert again.entry.id != hostile.entry.id
     assert path.parent.stat().st_mode & 0o077 == 0
-    assert (
-        not session_files.is_own("cinema")
-        and not session_files.is_own(f"{session_files.home()}/../../x.csv")
-        and not session_files.is_own("/elsewhere/uploads/x.csv")
-    )
+    assert not session_files.is_own("cinema")
+    assert not session_files.is_own(f"{session_files.home()}/../../x.csv")
+    assert not session_files.is_own("/elsewhere/uploads/x.csv")
 
 
 def test_what_is_removed_or_old_is_gone() -> None:
@@ -141,9 +209,9 @@ def test_a_run_on_it_is_never_in_the_shared_store(threads: Engine) -> None:
 
 SECRET = "ward-7-depression"
 REFUSALS = {
-    "outside.zip": (zip_of(**{f"____/{SECRET}/a__csv": TABLE}), "outside its own folder, 'a.csv'"),
+    "outside.zip": (zip_of(**{f"____/{SECRET}/a__csv": TABLE}), "a"),
     "two.zip": (zip_of(**{f"{SECRET}/a__csv": TABLE, f"{SECRET}/b__csv": TABLE}), "a.csv, b.csv"),
-    "one.zip": (zip_of(**{f"{SECRET}/a__csv": TABLE}), "one.zip holds neither"),
+    "one.zip": (zip_of(**{f"{SECRET}/a__csv": TABLE}), "neither"),
     "none.zip": (zip_of(**{f"{SECRET}/a__exe": "x"}), "none.zip"),
     "cut.zip": (zip_of(**{f"{SECRET}/a__txt": TABLE})[:60], "cut.zip"),
 }
@@ -163,9 +231,7 @@ def test_a_refused_archive_names_no_folder(name: str) -> None:
             texts.append(str(error))
     assert any(message in text for text in texts)
     for text in texts:
-        assert (
-            SECRET not in text
-            and str(session_files.home()) not in text
-            and "samples.zip" not in text
-            and "upload.zip" not in text
-        )
+        assert SECRET not in text
+        assert str(session_files.home()) not in text
+        assert "samples.zip" not in text
+        assert "upload.zip" not in text

@@ -2,6 +2,8 @@
 unit from there to the card.
 """
 
+import io
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.paths import data_folder
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
-from dpmf_datasets import npz_folder
+from dpmf_datasets import npz_folder, session_files
 from dpmf_datasets.readers import people
 
 NOTES = (
@@ -40,6 +42,12 @@ def whose(samples: Samples) -> list[int]:
     return [int(person) for person in samples.people]
 
 
+def matlab(path: Path, **vectors: object) -> str:
+    rows = np.random.default_rng(0).integers(0, 255, (6, 16))
+    savemat(path, {"fea": rows, **vectors})
+    return f"{path}?key=fea&image=4,4"
+
+
 def pictures(folder: Path, *names: str) -> Path:
     for place, name in enumerate(names):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -52,14 +60,21 @@ def pictures(folder: Path, *names: str) -> Path:
 def test_a_column_says_whose_a_document_is(tmp_path: Path) -> None:
     (tmp_path / "notes.csv").write_text(NOTES)
     samples = load_samples(f"{tmp_path / 'notes.csv'}?text=text&group=who")
-    assert whose(samples) == [0, 1, 0, 2, 0] and samples.n_people == 3
+    assert whose(samples) == [0, 1, 0, 2, 0]
+    assert samples.n_people == 3
     assert (samples.unit, samples.privacy_unit) == ("document", "person")
     assert people.PEOPLE_ARE_COUNTED in samples.assumptions
     with_number = load_samples(f"{tmp_path / 'notes.csv'}?text=text&group=who&people=10")
-    assert (
-        with_number.n_people == with_number.shape.n_units == 10
-        and people.PEOPLE_ARE_COUNTED not in with_number.assumptions
-    )
+    assert with_number.n_people == with_number.shape.n_units == 10
+    assert people.PEOPLE_ARE_COUNTED not in with_number.assumptions
+
+
+@pytest.mark.parametrize("as_row", [False, True])
+def test_a_vector_says_whose_an_image_is(tmp_path: Path, as_row: bool) -> None:
+    labels = np.array([[7], [7], [3], [9], [3], [7]])
+    path = matlab(tmp_path / "x.mat", gnd=labels.T if as_row else labels)
+    assert whose(load_samples(f"{path}&group=gnd")) == [1, 1, 0, 2, 0, 1]
+    assert load_samples(path).people is None
 
 
 def test_a_folder_is_a_person(tmp_path: Path) -> None:
@@ -88,11 +103,11 @@ def test_a_folder_is_a_person(tmp_path: Path) -> None:
     ("facts", "message"),
     [
         ("text=text&group=nobody", "no column 'nobody'"),
-        ("text=text&group=part", "does not say whose 2 of the rows are, first row 2"),
-        ("text=text&group=all", "All rows of notes.csv are of one person"),
-        ("text=text&group=who&people=2", "a whole number from 3.*Got '2'"),
+        ("text=text&group=part", "whose"),
+        ("text=text&group=all", "person"),
+        ("text=text&group=who&people=2", "'2'"),
         ("text=text&people=4", "needs group=NAME"),
-        ("bounds=1,5&group=who", "'group' is for documents and images"),
+        ("bounds=1,5&group=who", "'group'"),
     ],
 )
 def test_what_does_not_say_whose_is_refused(tmp_path: Path, facts: str, message: str) -> None:
@@ -108,11 +123,59 @@ def test_what_does_not_say_whose_is_refused(tmp_path: Path, facts: str, message:
         load_samples(f"{tmp_path / 'notes.csv'}?{facts}")
 
 
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        ({"gnd": np.ones((5, 1))}, "whose"),
+        ({"gnd": np.ones((6, 2))}, "a vector is needed"),
+        ({"gnd": np.array([1, 2, np.nan, 1, 2, 3])}, "first row 3"),
+        ({}, "'gnd'"),
+    ],
+)
+def test_a_vector_that_does_not_fit_is_refused(
+    tmp_path: Path, vectors: dict[str, object], message: str
+) -> None:
+    with pytest.raises(BadInput, match=message):
+        load_samples(f"{matlab(tmp_path / 'x.mat', **vectors)}&group=gnd")
+
+
+def test_files_beside_the_folders_and_lists_of_lines_have_nobody(tmp_path: Path) -> None:
+    some = pictures(tmp_path / "some", "ana/1.png", "ana/2.png", "bo/1.png", "stray.png")
+    with pytest.raises(BadInput, match="whose"):
+        load_samples(f"{some}?group=folder")
+    with pytest.raises(BadInput, match="group=folder"):
+        load_samples(f"{tmp_path / 'some'}?group=who")
+    (tmp_path / "lines.txt").write_text("red lamp\nblue chair\ngreen table\n")
+    with pytest.raises(BadInput, match="document"):
+        load_samples(f"{tmp_path / 'lines.txt'}?group=who")
+
+
+def test_an_upload_keeps_its_people() -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for place, name in enumerate(("ana/1.png", "ana/2.png", "bo/1.png", "bo/2.png")):
+            picture = io.BytesIO()
+            Image.fromarray(
+                np.random.default_rng(place).integers(0, 255, (4, 4)).astype(np.uint8)
+            ).save(picture, "png")
+            archive.writestr(name, picture.getvalue())
+    upload = session_files.samples(out.getvalue(), "faces.zip", {"group": "folder"})
+    assert isinstance(upload.entry, datasets.SampleEntry)
+    assert (upload.entry.n_people, upload.entry.unit) == (2, "person")
+    assert whose(load_samples(upload.entry.id)) == [0, 0, 1, 1]
+    alone = session_files.samples(out.getvalue(), "faces.zip", {})
+    assert isinstance(alone.entry, datasets.SampleEntry)
+    assert (alone.entry.n_people, alone.entry.unit) == (None, "image")
+    assert load_samples(alone.entry.id).fingerprint != load_samples(upload.entry.id).fingerprint
+
+
 def test_people_stay_where_data_are_kept() -> None:
     some = Samples.of(np.eye(4), unit="image", name="x").of_people(np.array([0, 2, 2, 0]), 5)
     npz_folder.save("x", some, data_folder())
     back = npz_folder.read("x")
-    assert isinstance(back, Samples) and whose(back) == [0, 2, 2, 0] and back.n_people == 5
+    assert isinstance(back, Samples)
+    assert whose(back) == [0, 2, 2, 0]
+    assert back.n_people == 5
     assert back.fingerprint == some.fingerprint
 
 
@@ -131,6 +194,9 @@ def test_the_person_is_the_unit_of_a_run(tmp_path: Path) -> None:
             )
             records[data] = run(spec).record
         alone, together = records.values()
-        assert alone.guarantee.unit == "image" and together.guarantee.unit == "person"
-        assert together.ledger == alone.ledger and together.epsilon.exact == pytest.approx(2.0)
+        assert alone.guarantee.unit == "image"
+        assert together.guarantee.unit == "person"
+        assert "the number of people" in together.guarantee.taken_as_public
+        assert together.ledger == alone.ledger
+        assert together.epsilon.exact == pytest.approx(2.0)
         assert together.shape["n_people"] == 12

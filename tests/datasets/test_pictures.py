@@ -12,6 +12,9 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
+import dpmf_datasets as datasets
+from dpmf_core.data.samples import Samples
+from dpmf_core.errors import BadInput
 from dpmf_datasets.readers import images, picture_files
 from tests.support.hostile import mutated
 
@@ -42,7 +45,8 @@ def folder(path: Path, **files: bytes) -> Path:
 def read(path: Path, **facts: Any) -> tuple[dict[str, Array], dict[str, int]]:
     """The pictures by name, with values from 0 to 1, and what was counted."""
     samples, report = images.pictures(path, name="pictures", **facts)
-    assert samples.image is not None and samples.titles is not None
+    assert samples.image is not None
+    assert samples.titles is not None
     by_name = {
         title: row.reshape(samples.image) / 255
         for title, row in zip(samples.titles, samples.X, strict=True)
@@ -64,6 +68,76 @@ def test_deep_pictures_are_scaled_by_their_depth(tmp_path: Path, name: str, cont
     pictures, problems = read(folder(tmp_path / "x", **{name: content}))
     np.testing.assert_allclose(pictures[name.replace("_", ".")], RAMP, atol=2e-4)
     assert problems == {picture_files.DEEP: 1}
+
+
+def test_a_deep_picture_is_scaled_by_the_white_that_is_declared(tmp_path: Path) -> None:
+    """Twelve bits in sixteen."""
+    path = folder(tmp_path / "x", a_png=picture_bytes(np.round(4095 * RAMP).astype(np.uint16)))
+    pictures, problems = read(path, white=4095.0)
+    np.testing.assert_allclose(pictures["a.png"], RAMP, atol=2e-4)
+    # 8 bits say themselves what white is
+    np.testing.assert_allclose(pictures["z0.png"], RAMP, atol=2e-3)
+    assert problems == {picture_files.DEEP: 1}
+
+
+def test_the_white_of_floating_numbers_is_declared_not_read_off(tmp_path: Path) -> None:
+    path = folder(tmp_path / "x", a_tif=picture_bytes((2 * RAMP).astype(np.float32), "tiff"))
+    with pytest.raises(BadInput, match="fractions"):
+        read(path)
+    pictures, problems = read(path, white=2.0)
+    np.testing.assert_allclose(pictures["a.tif"], RAMP, atol=1e-6)
+    assert problems == {picture_files.DEEP: 1}
+    pictures, problems = read(path, white=1.0)
+    np.testing.assert_allclose(pictures["a.tif"], np.minimum(2 * RAMP, 1), atol=1e-6)
+    assert problems == {picture_files.DEEP: 1, picture_files.BEYOND: 1}
+    samples = datasets.load(f"{path}?white=2")
+    assert isinstance(samples, Samples)
+    assert samples.X.max() == pytest.approx(255)
+    for white in ("0", "-1", "nan", "bright"):
+        with pytest.raises(BadInput, match="number"):
+            datasets.load(f"{path}?white={white}")
+
+
+def test_numbers_of_32_bits_need_their_white_and_nan_is_no_pixel(tmp_path: Path) -> None:
+    path = folder(
+        tmp_path / "x", a_tif=picture_bytes(np.round(1e6 * RAMP).astype(np.int32), "tiff")
+    )
+    with pytest.raises(BadInput, match="numbers of 32 bits"):
+        read(path)
+    np.testing.assert_allclose(read(path, white=1e6)[0]["a.tif"], RAMP, atol=1e-5)
+    (path / "a.tif").write_bytes(
+        picture_bytes(np.where(RAMP > 0.9, np.nan, RAMP).astype(np.float32), "tiff")
+    )
+    assert read(path, white=1.0)[1] == {picture_files.DAMAGED_PICTURE: 1}
+
+
+def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path: Path) -> None:
+    path = folder(
+        tmp_path / "x",
+        a_png=picture_bytes(eight(np.zeros((12, 16)))),
+        b_png=picture_bytes(eight(np.ones((8, 8)))),
+    )
+    pictures, problems = read(path)
+    assert {picture.shape for picture in pictures.values()} == {(6, 8)}
+    assert pictures["a.png"].max() == 0
+    assert pictures["b.png"].min() == 1
+    assert problems == {images.RESIZED_PICTURE: 1, images.STRETCHED_PICTURE: 1}
+    samples, _report = images.pictures(path, name="x")
+    assert samples.assumptions == (images.IMAGE_SIZE_IS_PUBLIC,)
+    with_size, problems = read(path, image=(3, 4))
+    assert {picture.shape for picture in with_size.values()} == {(3, 4)}
+    assert problems == {images.STRETCHED_PICTURE: 1}
+    assert images.pictures(path, name="x", image=(3, 4))[0].assumptions == ()
+
+
+def test_a_resized_deep_picture_stays_between_black_and_white(tmp_path: Path) -> None:
+    """Sharp edges make a resized picture swing beyond."""
+    edges = np.kron(np.indices((6, 8)).sum(axis=0) % 2, np.ones((5, 5)))
+    pictures, _ = read(
+        folder(tmp_path / "x", a_png=picture_bytes((65535 * edges).astype(np.uint16)))
+    )
+    assert pictures["a.png"].min() >= 0
+    assert pictures["a.png"].max() <= 1
 
 
 @pytest.mark.parametrize("form", ["jpeg", "png", "tiff"])
@@ -97,6 +171,23 @@ def test_pictures_are_turned_upright(
     assert problems == {picture_files.TURNED_PICTURE: 1}
 
 
+@pytest.mark.parametrize("form", ["gif", "png", "tiff", "webp"])
+def test_of_an_animation_the_first_frame_is_taken(tmp_path: Path, form: str) -> None:
+    frames = [Image.fromarray(eight(values)) for values in (RAMP, 1 - RAMP, 0 * RAMP)]
+    out = io.BytesIO()
+    frames[0].save(
+        out,
+        form,
+        save_all=True,
+        append_images=frames[1:],
+        **({"lossless": True} if form == "webp" else {}),
+    )
+    name = f"a_{form}"
+    pictures, problems = read(folder(tmp_path / "x", **{name: out.getvalue()}))
+    np.testing.assert_allclose(pictures[name.replace("_", ".")], RAMP, atol=3e-3)
+    assert problems == {picture_files.FIRST_FRAME: 1}
+
+
 def test_what_is_transparent_is_white(tmp_path: Path) -> None:
     half_black = np.zeros((6, 8, 4), np.uint8)
     half_black[:, 4:, 3] = 255  # black on the right, nothing on the left
@@ -125,11 +216,26 @@ def test_a_picture_cut_anywhere_is_never_read_as_something_else(tmp_path: Path, 
             np.testing.assert_array_equal(pictures[f"a.{form}"], originals[f"a.{form}"])
         else:
             refusals += 1
-            assert sum(problems.values()) == 1 and set(problems) <= {
-                picture_files.DAMAGED_PICTURE,
-                images.UNREADABLE,
-            }
+            assert sum(problems.values()) == 1
+            assert set(problems) <= {picture_files.DAMAGED_PICTURE, images.UNREADABLE}
     assert refusals > 20
+
+
+def test_a_cut_or_altered_png_is_refused_even_where_all_pixels_seem_there(tmp_path: Path) -> None:
+    """Its last part missing, or a byte of its pixels changed: the library itself would hand out
+    pixels.
+    """
+    whole = picture_bytes(eight())
+    other_pixels = bytearray(picture_bytes(eight(), compress_level=0))
+    other_pixels[other_pixels.index(b"IDAT") + 20] ^= 0x55
+    path = folder(tmp_path / "x", a_png=whole[:-12], b_png=whole[:-14], c_png=bytes(other_pixels))
+    assert Image.open(path / "a.png").convert("L").size == (8, 6)
+    pictures, problems = read(path)
+    assert set(pictures) == {"z0.png", "z1.png", "z2.png"}
+    assert problems == {picture_files.DAMAGED_PICTURE: 3}
+    (path / "d.png").write_bytes(whole[:-12])
+    with pytest.raises(BadInput, match="pictures"):
+        read(path)
 
 
 @pytest.mark.parametrize("form", ["png", "jpeg", "gif", "tiff", "webp"])
@@ -145,3 +251,8 @@ def test_a_damaged_picture_is_refused_in_words_or_read(form: str) -> None:
             except picture_files.Unusable as why:
                 assert str(why) in {picture_files.DAMAGED_PICTURE, picture_files.TOO_LARGE}
     assert read_ < 600
+
+
+def test_what_is_no_picture_is_told_apart(tmp_path: Path) -> None:
+    path = folder(tmp_path / "x", notes_txt=b"nothing", a_png=b"nothing")
+    assert read(path)[1] == {images.UNREADABLE: 1, picture_files.DAMAGED_PICTURE: 1}

@@ -26,7 +26,8 @@ class TestCells:
     @pytest.mark.parametrize("cells", [["1"], ["0", "10", "7"], [LARGEST, "12"]])
     def test_whole_numbers_are_read(self, cells: list[str]) -> None:
         numbers = whole_numbers(pa.array(cells))
-        assert numbers is not None and numbers.to_pylist() == [int(cell) for cell in cells]
+        assert numbers is not None
+        assert numbers.to_pylist() == [int(cell) for cell in cells]
 
     @pytest.mark.parametrize(
         "other", ["007", "00", "-1", "+1", " 1", "1.0", "0x1F", "1e3", "", BEYOND, ARABIC, "one"]
@@ -41,7 +42,8 @@ class TestCells:
     def test_part_of_a_column_is_judged_alone(self) -> None:
         column = pa.array(["x", "12", "30", "007"])
         numbers = whole_numbers(column.slice(1, 2))
-        assert numbers is not None and numbers.to_pylist() == [12, 30]
+        assert numbers is not None
+        assert numbers.to_pylist() == [12, 30]
         assert whole_numbers(column.slice(2)) is None
         assert bytes(letters(column.slice(1, 2))) == b"1230"
 
@@ -78,7 +80,8 @@ def by_hand(rows: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str], float
 
 
 def with_names(ratings: Ratings, users: Sequence[str]) -> dict[tuple[str, str], float]:
-    assert ratings.labels is not None and len(users) == ratings.n_users
+    assert ratings.labels is not None
+    assert len(users) == ratings.n_users
     return {
         (users[u], ratings.labels[i]): float(value)
         for u, i, value in zip(ratings.users, ratings.items, ratings.values, strict=True)
@@ -157,7 +160,8 @@ class TestDuplicates:
         problem = report.problems[0]
         assert (problem.count, problem.lines, problem.example) == (3, (4, 6, 7), "2,b")
         assert ratings.values.tolist() == [2.5, 4, 3]
-        assert ratings.order is not None and ratings.order.tolist() == [9, 3, 7]
+        assert ratings.order is not None
+        assert ratings.order.tolist() == [9, 3, 7]
 
     def test_sorted_rows_say_the_same(self) -> None:
         ratings, report = read(table(sorted(self.ROWS)))

@@ -2,6 +2,9 @@
 MovieLens 1M does.
 """
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -9,8 +12,9 @@ import scipy.sparse
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.errors import BadInput
-from dpmf_datasets import load, ratings
+from dpmf_datasets import import_, load, ratings
 from dpmf_datasets.simulated.low_rank import lowrank
+from tests.datasets.test_published import REAL
 
 # Measured on the 400 most rated films of MovieLens 1M; the figures of the cinema must lie within
 # the margin.
@@ -35,34 +39,41 @@ def films() -> Ratings:
 
 
 @pytest.mark.parametrize(
-    "id",
+    "data_id",
     [
         entry.id
         for entry in ratings()
-        if entry.kind == "simulated" and entry.id not in ("lowrank-50k", "rankone-900")
+        if entry.kind == "simulated" and entry.id not in ("lowrank-50k", "rankone", "rankone-900")
     ],
 )
-def test_simulated_sets_are_as_declared(id: str):  # noqa: A002
-    entry = next(entry for entry in ratings() if entry.id == id)
-    data = load(id)
+def test_simulated_sets_are_as_declared(data_id: str):
+    entry = next(entry for entry in ratings() if entry.id == data_id)
+    data = load(data_id)
     assert (data.n_users, data.n_items, data.bounds, data.name) == (
         entry.n_users,
         entry.n_items,
         entry.bounds,
-        id,
+        data_id,
     )
-    assert abs(len(data) / entry.n_ratings - 1) < 0.01 and data.public and data.assumptions == ()
+    assert abs(len(data) / entry.n_ratings - 1) < 0.01
+    assert data.public
+    assert data.assumptions == ()
     low, high = entry.bounds
-    assert low <= data.values.min() and data.values.max() <= high
+    assert low <= data.values.min()
+    assert data.values.max() <= high
     pair = data.users.astype(np.int64) * data.n_items + data.items
     assert (np.diff(pair) > 0).all()
 
 
-@pytest.mark.parametrize("id", ["cinema-small", "lowrank-5k"])
-def test_a_seed_is_a_draw(id: str):  # noqa: A002
-    assert load(id).fingerprint == load(id, seed=0).fingerprint != load(id, seed=1).fingerprint
+@pytest.mark.parametrize("data_id", ["cinema-small", "lowrank-5k"])
+def test_a_seed_is_a_draw(data_id: str):
+    assert (
+        load(data_id).fingerprint
+        == load(data_id, seed=0).fingerprint
+        != load(data_id, seed=1).fingerprint
+    )
     with pytest.raises(BadInput, match="Got -1"):
-        load(id, seed=-1)
+        load(data_id, seed=-1)
 
 
 def test_lowrank_is_the_papers_matrix():
@@ -72,16 +83,46 @@ def test_lowrank_is_the_papers_matrix():
     assert at_bounds.mean() < 3e-4
     spectrum = np.linalg.svd(ratings.values.reshape(4_000, 300), compute_uv=False)
     # rank 5 but for the clamping, and orthonormal
-    assert spectrum[5] < 0.05 * spectrum[4] and spectrum[4] > 0.9 * spectrum[0]
+    assert spectrum[5] < 0.05 * spectrum[4]
+    assert spectrum[4] > 0.9 * spectrum[0]
 
 
-def test_cinema_has_half_stars_and_times(films: Ratings):
-    assert set(np.unique(films.values).tolist()) == {k / 2 for k in range(1, 11)}
-    assert (
-        films.order is not None
-        and films.order.min() >= 0
-        and len(np.unique(films.order)) > 0.99 * len(films)
+def test_lowrank_is_seen_in_part_and_clamped_rarely():
+    ratings = load("lowrank")
+    p = 20 * np.log(20_000) / 1_000
+    assert abs(len(ratings) / (20_000 * 1_000 * p) - 1) < 0.005
+    assert abs(float(ratings.values.std()) - 1) < 0.002
+    assert (np.abs(ratings.values) >= 5).mean() < 1 / 5_000
+
+
+def test_lowrank_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("dpmf_datasets.simulated.low_rank.BLOCK", 7_000)
+    ratings = lowrank(500, 40, rank=2, p=0.5, seed=1)
+    counts = np.bincount(ratings.users, minlength=500)
+    assert (np.diff(ratings.users) >= 0).all()
+    assert 8 < counts.min()
+    assert counts.max() < 34
+    residual = scipy.sparse.csr_matrix(
+        (ratings.values, (ratings.users, ratings.items)), shape=(500, 40)
     )
+    assert (residual.getnnz(axis=0) > 200).all()
+
+
+@pytest.mark.parametrize(
+    "bad", [{"rank": 0}, {"rank": 41}, {"p": 0.0}, {"p": 1.5}, {"p": float("nan")}]
+)
+def test_lowrank_refuses(bad):
+    with pytest.raises(BadInput, match=f"'{next(iter(bad))}' parameter"):
+        lowrank(500, 40, **bad)
+
+
+@pytest.mark.parametrize("data_id", ["cinema", "cinema-small"])
+def test_titles_are_readable_and_distinct(data_id: str):
+    titles = load(data_id).titles
+    assert len(set(titles)) == len(titles) == load(data_id).n_items
+    names = [re.fullmatch(r"[A-Z][A-Za-z ]+( \d)? \((19|20)\d\d\)", title) for title in titles]
+    assert all(names)
+    assert sum(" 2 (" in title for title in titles) < len(titles) / 10
 
 
 def test_cinema_behaves_as_movielens(films: Ratings):
@@ -94,6 +135,20 @@ def test_cinema_behaves_as_movielens(films: Ratings):
     assert not wrong
     ladder = [values[name] for name in ("global mean", "user mean", "biases", "rank 8")]
     assert (-np.diff(ladder) > 0.025).all()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (REAL / "ml-1m").is_dir(), reason="the real ml-1m is not here")
+def test_the_figures_of_movielens_are_those_of_the_real_ratings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    import_("ml-1m", REAL / "ml-1m")
+    values = figures(load("ml-1m").top_items(400))
+    assert all(abs(values[name] - goal) < 0.005 for name, (goal, _) in LIKE_MOVIELENS.items()), (
+        values
+    )
 
 
 def figures(ratings: Ratings) -> dict[str, float]:

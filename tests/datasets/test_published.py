@@ -1,0 +1,576 @@
+"""The published sets: every official layout on made files, the real files where they are,
+archives that must be refused, and downloads.
+"""
+
+import csv
+import gzip
+import io
+import itertools
+import json
+import os
+import threading
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from hashlib import md5
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_core.paths import data_folder
+from dpmf_datasets import catalogue, fetch, import_, load, npz_folder, present
+from dpmf_datasets.published import movielens, netflix
+from dpmf_datasets.readers.report import (
+    CLAMPED_VALUE,
+    MISSING,
+    NO_FILM,
+    NOT_A_NUMBER,
+    RAGGED_LINE,
+    WRONG_COUNT,
+)
+from dpmf_datasets.registry import SOURCES
+from dpmf_datasets.source import Archive
+
+REAL = Path(os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "../shared/data")
+Rows = list[tuple[int, int, float]]
+
+
+@pytest.fixture(autouse=True)
+def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+def loaded(data_id: str) -> Ratings:
+    ratings = load(data_id)
+    assert isinstance(ratings, Ratings)
+    return ratings
+
+
+def rows_of(ratings: Ratings) -> Rows:
+    columns = (ratings.users.tolist(), ratings.items.tolist(), ratings.values.tolist())
+    return list(zip(*columns, strict=True))
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def zipped(path: Path, files: dict[str, bytes], **options: Any) -> Path:
+    with zipfile.ZipFile(path, "w", **options) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+# ---- MovieLens -----------------------------------------------------------------------------------
+
+TRIPLES = [
+    (1, 5, 3, 978300760), (1, 9, 5, 978302109), (3, 5, 1, 978301968),
+    (3, 2, 4, 978300275), (12, 9, 2, 978824291),
+]  # fmt: skip
+FILMS = {
+    2: "Jumanji (1995)",
+    5: "Misérables, Les (1995)",
+    9: "Mission: Impossible (1996)",
+    7: "Never Rated (1950)",
+}
+
+
+def lines(separator: str, header: str = "") -> str:
+    return header + "".join(separator.join(map(str, row)) + "\n" for row in TRIPLES)
+
+
+def films(separator: str, tail: str, quote: str = "") -> str:
+    return "".join(
+        f"{film}{separator}{quote}{title}{quote}{separator}{tail}\n"
+        for film, title in FILMS.items()
+    )
+
+
+GENRES = films("::", "Drama|War")
+TABLES = {
+    "ratings.csv": lines(",", "userId,movieId,rating,timestamp\n").encode(),
+    "movies.csv": b"movieId,title,genres\n" + films(",", "Drama", '"').encode(),
+}
+ITEMS = films("|", "01-Jan-1995||http://x|0|1").encode("latin-1")
+# each official layout: the folder in the archive, its files, the features of its films
+OFFICIAL: dict[str, tuple[str, dict[str, bytes], tuple[str, ...]]] = {
+    "ml-100k": (
+        "ml-100k",
+        {"u.data": lines("\t").encode(), "u.item": ITEMS, "u1.base": b"1\t1\t1\t1\n"},
+        ("1990s", "Action"),
+    ),
+    "ml-1m": (
+        "ml-1m",
+        {"ratings.dat": lines("::").encode(), "movies.dat": GENRES.encode("latin-1")},
+        ("1990s", "Drama", "War"),
+    ),
+    "ml-10m": (
+        "ml-10M100K",
+        {"ratings.dat": lines("::").encode(), "movies.dat": GENRES.encode(), "tags.dat": b"x"},
+        ("1990s", "Drama", "War"),
+    ),
+    "ml-20m": ("ml-20m", TABLES, ("1990s", "Drama")),
+    "ml-32m": ("ml-32m", TABLES, ("1990s", "Drama")),
+}
+
+
+def release(where: Path, data_id: str, form: str = "zip") -> Path:
+    """A made release as a folder, the folder that holds it, or the official archive."""
+    folder, files, _ = OFFICIAL[data_id]
+    if form == "zip":
+        members = {f"{folder}/{name}": content for name, content in files.items()}
+        return zipped(where / f"{data_id}.zip", members, compression=zipfile.ZIP_DEFLATED)
+    for name, content in files.items():
+        write(where / "unpacked" / folder / name, content)
+    return where / "unpacked" / (folder if form == "folder" else "")
+
+
+def check(ratings: Ratings) -> None:
+    assert (ratings.n_users, ratings.n_items) == (3, 3)
+    assert ratings.titles == (FILMS[2], FILMS[5], FILMS[9])
+    assert rows_of(ratings) == [(0, 1, 3), (0, 2, 5), (1, 0, 4), (1, 1, 1), (2, 2, 2)]
+    assert ratings.order is not None
+    assert ratings.order.tolist() == [TRIPLES[at][3] for at in (0, 1, 3, 2, 4)]
+
+
+@pytest.mark.parametrize("form", ["folder", "outer folder", "zip"])
+@pytest.mark.parametrize("data_id", OFFICIAL)
+def test_official_layouts(tmp_path: Path, data_id: str, form: str) -> None:
+    assert not present(data_id)
+    report = import_(data_id, release(tmp_path, data_id, form))
+    ratings = loaded(data_id)
+    assert present(data_id)
+    assert report.kept == 5
+    check(ratings)
+    features = OFFICIAL[data_id][2]
+    assert ratings.item_features is not None
+    assert ratings.item_features.names == features
+    assert ratings.item_features.values.tolist() == [[1] * len(features)] * 3
+    # five ratings are not the published set: they are nobody's to call public
+    assert report.note
+    assert not ratings.public
+    assert ratings.bounds == next(it.bounds for it in catalogue() if it.id == data_id)
+
+
+def test_a_release_with_the_published_counts_is_public(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = replace(SOURCES["ml-1m"].entry, n_users=3, n_items=3, n_ratings=5)
+    monkeypatch.setitem(SOURCES, "ml-1m", replace(SOURCES["ml-1m"], entry=small))
+    report = import_("ml-1m", release(tmp_path, "ml-1m"))
+    assert loaded("ml-1m").public
+    assert loaded("ml-1m").assumptions == ()
+    assert report.note == ""
+    with np.load(npz_folder.place("ml-1m"), allow_pickle=False) as arrays:  # nothing is a pickle
+        assert json.loads(arrays["facts"].tobytes())["titles"][0] == FILMS[2]
+        assert all(arrays[name].dtype.kind in "uif" for name in arrays.files)
+
+
+def test_ratings_alone_or_packed_are_read(tmp_path: Path) -> None:
+    write(tmp_path / "a/movies.dat", GENRES.encode("latin-1"))
+    packed = gzip.compress(lines(",", "user,item,rating,rank\n").encode())
+    write(tmp_path / "a/ratings.csv.gz", packed)
+    import_("ml-1m", tmp_path / "a")
+    check(loaded("ml-1m"))
+    for name, header in (("mine.tsv", "user\titem\trating\ttime\n"), ("u.data", "")):
+        import_("ml-100k", write(tmp_path / name, lines("\t", header)))
+        assert loaded("ml-100k").titles == ("2", "5", "9")
+        assert len(loaded("ml-100k")) == 5
+
+
+def cut(share: float) -> Any:
+    def act(where: Path) -> Path:
+        archive = release(where, "ml-1m")
+        return write(archive, archive.read_bytes()[: int(archive.stat().st_size * share)])
+
+    return act
+
+
+def flipped(where: Path) -> Path:
+    archive = zipped(where / "a.zip", {"ml-1m/ratings.dat": lines("::").encode()})
+    return write(archive, archive.read_bytes().replace(b"978300760", b"978300761", 1))
+
+
+def with_member(name: str) -> Any:
+    def act(where: Path) -> Path:
+        archive = release(where, "ml-1m")
+        with zipfile.ZipFile(archive, "a") as file:
+            file.writestr(name, "x")
+        return archive
+
+    return act
+
+
+NO_RELEASE: dict[str, tuple[Any, str]] = {
+    **{f"cut at {share}": (cut(share), "damaged") for share in (0.3, 0.6, 0.98)},
+    "a flipped byte": (flipped, "damaged"),
+    **{
+        f"a member {name}": (with_member(name), "outside")
+        for name in ("../x", "/etc/x", "ml-1m/../../x", "..\\x", "C:/x")
+    },
+    "words": (lambda where: write(where / "other/words.txt", "words").parent, "ratings"),
+    "films alone": (
+        lambda where: zipped(where / "b.zip", {"ml-1m/movies.dat": GENRES.encode()}),
+        "ratings",
+    ),
+    "nothing": (lambda where: where / "nowhere", "no file"),
+    "a page": (lambda where: write(where / "c.zip", "<html>not found</html>"), "damaged"),
+}
+
+
+@pytest.mark.parametrize(("make", "fact"), NO_RELEASE.values(), ids=NO_RELEASE)
+def test_what_is_no_release_is_refused_and_leaves_nothing(
+    tmp_path: Path, make: Any, fact: str
+) -> None:
+    with pytest.raises(BadInput, match=fact):
+        import_("ml-1m", make(tmp_path))
+    assert not present("ml-1m")
+    assert not list(data_folder().glob("*"))
+
+
+def test_ids_that_cannot_be_imported_or_fetched(tmp_path: Path) -> None:
+    acts: tuple[Any, ...] = (
+        load, present, lambda it: import_(it, tmp_path), lambda it: fetch(it, accept_licence=True),
+    )  # fmt: skip
+    for act in acts:
+        with pytest.raises(BadInput, match="'ml-2m'"):
+            act("ml-2m")
+    for act in acts[2:]:
+        with pytest.raises(BadInput, match="machine"):
+            act("cinema")
+    with pytest.raises(BadInput, match="import ml-1m PATH"):
+        load("ml-1m")
+
+
+def files_in(folder: Path) -> list[str]:
+    """The files in a data folder, temporary ones included."""
+    return sorted(
+        file.name for file in folder.rglob("*") if file.is_file() and file.name != ".lock"
+    )
+
+
+def test_a_cut_import_leaves_the_old_copy_and_a_damaged_copy_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path
+) -> None:
+    source = release(tmp_path, "ml-1m")
+    import_("ml-1m", source)
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "savez_compressed", stop)
+        with pytest.raises(KeyboardInterrupt):
+            import_("ml-1m", source)
+    check(loaded("ml-1m"))
+    assert files_in(data_directory) == ["ml-1m.npz"]
+    file = npz_folder.place("ml-1m")
+    file.write_bytes(file.read_bytes()[:-40])
+    with pytest.raises(BadInput, match="damaged"):
+        load("ml-1m")
+
+
+def test_a_data_directory_that_cannot_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "file", "")
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "file" / "kept"))
+    with pytest.raises(BadInput, match="DPMF_DATA"):
+        import_("ml-1m", release(tmp_path, "ml-1m"))
+
+
+# ---- downloads -----------------------------------------------------------------------------------
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A server on this machine in place of the official one; the folder it serves."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    serving = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    threading.Thread(target=serving.serve_forever, daemon=True).start()
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    for name, checksum in movielens.MD5.items():
+        archive = Archive(f"http://127.0.0.1:{serving.server_port}/{name}.zip", checksum)
+        monkeypatch.setitem(SOURCES, name, replace(SOURCES[name], archive=archive))
+    yield folder
+    serving.shutdown()
+    serving.server_close()
+
+
+def test_the_licence_comes_first(server: Path, data_directory: Path) -> None:
+    release(server, "ml-1m")
+    with pytest.raises(BadInput, match="--accept-licence"):
+        fetch("ml-1m", accept_licence=False)
+    assert not data_directory.exists()
+    with pytest.raises(BadInput, match="import jester PATH"):  # it has no checksum
+        fetch("jester", accept_licence=True)
+
+
+def test_fetch_with_the_right_checksum(
+    server: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path
+) -> None:
+    archive, source = release(server, "ml-1m"), SOURCES["ml-1m"]
+    assert source.archive is not None
+    right = replace(source.archive, md5=md5(archive.read_bytes()).hexdigest())
+    monkeypatch.setitem(SOURCES, "ml-1m", replace(source, archive=right))
+    calls: list[tuple[int, int]] = []
+    fetch("ml-1m", accept_licence=True, progress=lambda *it: calls.append(it))
+    check(loaded("ml-1m"))
+    assert calls[-1] == (archive.stat().st_size,) * 2
+    assert files_in(data_directory) == ["ml-1m.npz"]
+
+
+@pytest.mark.parametrize(
+    ("served", "fact"), [(True, "md5 c4d9eecf"), (False, "HTTPError"), (None, "network")]
+)
+def test_a_fetch_that_fails_keeps_nothing(
+    server: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    data_directory: Path,
+    served: bool | None,
+    fact: str,
+) -> None:
+    if served:
+        release(server, "ml-1m")  # with a wrong checksum
+    if served is None:
+        nowhere = Archive("http://127.0.0.1:9/ml-1m.zip", movielens.MD5["ml-1m"])
+        monkeypatch.setitem(SOURCES, "ml-1m", replace(SOURCES["ml-1m"], archive=nowhere))
+    with pytest.raises(BadInput, match=fact):
+        fetch("ml-1m", accept_licence=True)
+    assert not present("ml-1m")
+    assert files_in(data_directory) == []
+
+
+# ---- the real files ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "favourite", "features"),
+    [
+        (
+            "ml-1m",
+            (6_040, 3_706, 1_000_209),
+            "American Beauty (1999)",
+            {"1990s", "Drama", "Comedy"},
+        ),
+        (
+            "ml-100k",
+            (943, 1_682, 100_000),
+            "Star Wars (1977)",
+            {"1970s", "Action", "Adventure", "Romance", "Sci-Fi", "War"},
+        ),
+    ],
+)
+def test_real_movielens(
+    name: str, shape: tuple[int, ...], favourite: str, features: set[str]
+) -> None:
+    if not (REAL / name).is_dir():
+        pytest.skip(f"the real {name} is not at {REAL}; set DPMF_REAL_DATA")
+    report = import_(name, REAL / name)
+    ratings = loaded(name)
+    assert (ratings.n_users, ratings.n_items, len(ratings)) == shape
+    assert ratings.public
+    assert report.problems == ()
+    assert ratings.top_items(1).titles == (favourite,)
+    assert ratings.titles is not None
+    assert ratings.item_features is not None
+    row = ratings.item_features.values[ratings.titles.index(favourite)]
+    assert set(itertools.compress(ratings.item_features.names, row == 1)) == features
+    if name == "ml-1m":
+        counts = np.bincount(ratings.values.astype(int))[1:].tolist()
+        assert counts == [56_174, 107_557, 261_197, 348_971, 226_310]
+
+
+# ---- Netflix Prize -------------------------------------------------------------------------------
+
+FIRST = "1:\n1488844,3,2005-09-06\n822109,5,2005-05-13\n2:\n822109,4,2004-01-01\n"
+SECOND = "17770:\n6,1,2003-02-02\n1488844,2,2005-12-31\n"
+# users 6, 822109, 1488844
+PRIZE = [(0, 17_769, 1.0), (1, 0, 5.0), (1, 1, 4.0), (2, 0, 3.0), (2, 17_769, 2.0)]
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, netflix.CHUNK])
+@pytest.mark.parametrize("form", ["folder", "zip", "gzip"])
+def test_netflix_is_read_with_users_renumbered_and_films_kept(
+    tmp_path: Path, form: str, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(netflix, "CHUNK", chunk)
+    titles = "1,2003,Dinosaur Planet\n2,2004,Être, avoir, et plus\n".encode("latin-1")
+    files = {
+        "combined_data_1.txt": FIRST.encode(),
+        "combined_data_2.txt": SECOND.encode(),
+        "movie_titles.csv": titles,
+    }
+    if form == "folder":
+        for name, content in files.items():
+            write(tmp_path / "prize" / name, content)
+        source = tmp_path / "prize"
+    elif form == "zip":
+        source = zipped(tmp_path / "p.zip", {f"download/{name}": it for name, it in files.items()})
+    else:
+        source = write(
+            tmp_path / "combined_data_1.txt.gz", gzip.compress((FIRST + SECOND).encode())
+        )
+    report = import_("netflix", source)
+    ratings = loaded("netflix")
+    assert rows_of(ratings) == PRIZE
+    assert report.problems == ()
+    assert (ratings.n_users, ratings.n_items, ratings.bounds) == (3, 17_770, (1.0, 5.0))
+    assert ratings.order is not None
+    assert not ratings.public
+    assert ratings.order[1] - ratings.order[2] == 498  # days from 2004-01-01 to 2005-05-13
+    if form != "gzip":
+        assert ratings.titles is not None
+        names = ("Dinosaur Planet (2003)", "Être, avoir, et plus (2004)", "Film 3")
+        assert ratings.titles[:3] == names
+
+
+def test_what_is_wrong_in_netflix_is_told_with_its_lines(tmp_path: Path) -> None:
+    wrong = (
+        "5,3,2005-01-01\n1:\n7,9,2005-01-01\n8\n9,three,2005-01-01\n7,2,2005-06-01\nx:\n"
+        "7,5,2005-01-01\n99999:\n7,5,2005-01-01\n2:\n"
+    )
+    good = "".join(f"{user},4,2005-01-01\n" for user in range(20, 30))
+    report = import_("netflix", write(tmp_path / "combined_data_1.txt", wrong + good))
+    found = {problem.kind: problem.lines for problem in report.problems}
+    assert (found[NO_FILM], found[MISSING]) == ((1, 8, 10), (4,))
+    assert (found[NOT_A_NUMBER], found[CLAMPED_VALUE]) == ((5,), (3,))
+    assert len(load("netflix")) == 11
+    outside = ["1:", *(f"{user},{user + 5},2005-01-0{user}" for user in range(1, 9))]
+    with pytest.raises(BadInput, match="8 of the 8"):
+        import_("netflix", write(tmp_path / "combined_data_1.txt", "\n".join(outside) + "\n"))
+
+
+@pytest.mark.parametrize("content", ["", "no ratings here\n", "1:\n2:\n"])
+def test_a_netflix_file_without_ratings_is_refused(tmp_path: Path, content: str) -> None:
+    with pytest.raises(BadInput, match="no rating"):
+        import_("netflix", write(tmp_path / "combined_data_1.txt", content))
+
+
+# ---- Jester --------------------------------------------------------------------------------------
+
+
+def person(**jokes: object) -> list[object]:
+    """A row with the given jokes (`j3=...`) rated."""
+    row: list[object] = [99] * 100
+    for name, value in jokes.items():
+        row[int(name[1:])] = value
+    return [len(jokes), *row]
+
+
+def jokes(*rows: list[object], separator: str = ",") -> bytes:
+    out = io.StringIO()
+    csv.writer(out, delimiter=separator).writerows(rows)
+    return out.getvalue().encode()
+
+
+def test_jester_is_rescaled_and_jokes_nobody_gave_are_left_out(tmp_path: Path) -> None:
+    report = import_(
+        "jester", write(tmp_path / "j.csv", jokes(person(j0=-10, j99=10), person(j5=0.0)))
+    )
+    ratings = loaded("jester")
+    assert rows_of(ratings) == [(0, 0, 0.0), (0, 99, 5.0), (1, 5, 2.5)]
+    assert (ratings.n_users, ratings.n_items, ratings.bounds) == (2, 100, (0.0, 5.0))
+    assert report.problems == ()
+    assert report.note
+    assert not ratings.public
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_tables_of_a_zip_lie_one_below_the_other(tmp_path: Path, separator: str) -> None:
+    one = jokes(person(j1=1), person(j1=-1), separator=separator)
+    two = jokes(person(j2=2), separator=separator)
+    files = {
+        "jester-data-2.csv": two,
+        "jester-data-1.csv": one,
+        "__MACOSX/._jester-data-1.csv": b"x",
+    }
+    import_("jester", zipped(tmp_path / "jester.zip", files))
+    assert [it[:2] for it in rows_of(loaded("jester"))] == [(0, 1), (1, 1), (2, 2)]
+
+
+def test_what_is_wrong_in_jester_is_told_with_its_rows(tmp_path: Path) -> None:
+    short, miscounted, far = person(j1=1)[:-1], [7, *person(j1=1)[1:]], person(j2=10.5)
+    table = jokes(short, miscounted, far, person(j3="funny", j4=4), *[person(j0=0)] * 8)
+    report = import_("jester", write(tmp_path / "j.csv", table))
+    ratings = loaded("jester")
+    assert rows_of(ratings)[:3] == [(1, 1, 2.75), (2, 2, 5.0), (3, 4, 3.5)]
+    assert {problem.kind: problem.lines for problem in report.problems} == {
+        RAGGED_LINE: (1,), WRONG_COUNT: (2,), CLAMPED_VALUE: (3,), NOT_A_NUMBER: (4,),
+    } | {it.kind: it.lines for it in report.problems if it.lines == ()}  # fmt: skip
+    assert ratings.n_users == 12
+
+
+def test_a_jester_spreadsheet_is_read_as_it_is_published(tmp_path: Path) -> None:
+    """The file holds two rows, person(j0=-10, j7=5) and person(j99=10), as xlwt writes them."""
+    import_("jester", Path(__file__).parent / "jester-two-people.xls")
+    assert rows_of(loaded("jester")) == [(0, 0, 0.0), (0, 7, 3.75), (1, 99, 5.0)]
+
+
+@pytest.mark.parametrize(("name", "content"), [("j.xls", b"no spreadsheet"), ("j.pdf", b"x")])
+def test_what_is_no_jester_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
+    with pytest.raises(BadInput, match=r"spreadsheet|jokes"):
+        import_("jester", write(tmp_path / name, content))
+    assert not present("jester")
+
+
+# ---- EachMovie -----------------------------------------------------------------------------------
+
+VOTES = (
+    "1\t10\t0\t1\t11/10/96 15:21:37\n1\t20\t0.8\t1\t11/10/96 15:21:39\n"
+    "7\t20\t1\t0.2\t1/2/97 0:00:00\n"
+)
+
+
+def votes(tmp_path: Path, text: str, name: str = "Vote.txt") -> Path:
+    write(tmp_path / "em/Movie.txt", "10\tToy Story\t\n20\tJumanji\t\n")
+    return write(tmp_path / "em" / name, text).parent
+
+
+@pytest.mark.parametrize("header", ["", "Person_ID\tMovie_ID\tScore\tWeight\tModified\n"])
+def test_scores_become_grades_and_times_an_order(tmp_path: Path, header: str) -> None:
+    report = import_("eachmovie", votes(tmp_path, header + VOTES))
+    ratings = loaded("eachmovie")
+    assert rows_of(ratings) == [(0, 0, 1.0), (0, 1, 5.0), (1, 1, 6.0)]
+    assert ratings.bounds == (1.0, 6.0)
+    assert ratings.titles == ("Toy Story", "Jumanji")
+    assert ratings.order is not None
+    assert report.note
+    assert np.diff(ratings.order).tolist() == [2, 4_523_901]
+
+
+def test_votes_alone_without_times_are_read(tmp_path: Path) -> None:
+    import_("eachmovie", write(tmp_path / "mine.csv", "1,10,0,1,\n2,10,0.4,1,\n"))
+    ratings = loaded("eachmovie")
+    assert ratings.values.tolist() == [1.0, 3.0]
+    assert ratings.order is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "fact"),
+    [
+        ("1\t10\t5\t1\tx\n", "Vote.txt", "from 0 to 1"),
+        ("1\t10\tgood\t1\tx\n", "Vote.txt", "no score"),
+        ("1 10\n", "Vote.txt", "five columns"),
+        (VOTES, "ballots.txt", r"vote\.txt"),
+    ],
+)
+def test_what_is_no_eachmovie_is_refused(tmp_path: Path, text: str, name: str, fact: str) -> None:
+    with pytest.raises(BadInput, match=fact):
+        import_("eachmovie", votes(tmp_path, text, name))

@@ -1,0 +1,616 @@
+"""Ratings tables as people have them: each case is read as these ratings, or refused.
+
+Refusals are told apart by the fact that they name.
+"""
+
+import gzip
+import io
+import re
+import tracemalloc
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.io
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import dpmf_datasets as datasets
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
+from dpmf_core.errors import BadInput
+from dpmf_datasets import load, session_files
+from dpmf_datasets.readers.rating_scales import HALF_STARS, PERCENT, STARS, TEN, scale_in_name
+from dpmf_datasets.readers.ratings_tables import AmbiguousDates, read_table
+from dpmf_datasets.readers.report import (
+    CLAMPED_VALUE,
+    DUPLICATE,
+    EMPTY_USER,
+    INFINITE,
+    MISSING,
+    NO_TIME,
+    NOT_A_NUMBER,
+    OUTSIDE,
+    RAGGED_LINE,
+    Report,
+)
+
+GOOD = [f"{user},{item},{1 + (user * item) % 5}" for user in range(1, 6) for item in range(10, 14)]
+EPOCH = 978_300_000
+HEADER = "user,item,rating"
+
+
+@pytest.fixture(autouse=True)
+def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "kept"))
+
+
+def table(*rows: str, header: str = HEADER) -> bytes:
+    return "\n".join([header, *rows, ""]).encode()
+
+
+def filled(header: str, row: str) -> bytes:
+    """The good ratings and a time each, in rows of this form."""
+    rows = [
+        row.format(u=user, i=item, r=rating, t=EPOCH + 1000 * at)
+        for at, (user, item, rating) in enumerate(line.split(",") for line in GOOD)
+    ]
+    return "\n".join([*([header] if header else []), *rows, ""]).encode()
+
+
+def read(source: bytes, **options: Any) -> tuple[Ratings, Report]:
+    return read_table(source, name="ratings.csv", **{"bounds": (1, 5), **options})
+
+
+def problems(report: Report) -> dict[str, tuple[int, tuple[int, ...]]]:
+    return {problem.kind: (problem.count, problem.lines) for problem in report.problems}
+
+
+def test_a_clean_table() -> None:
+    ratings, report = read(table(*GOOD))
+    assert (ratings.n_users, ratings.n_items, len(ratings)) == (5, 4, 20)
+    assert problems(report) == {}
+    assert (report.read, report.kept) == (20, 20)
+    assert ratings.bounds == (1.0, 5.0)
+    assert not ratings.public
+    assert ratings.order is None
+    assert ratings.assumptions == (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
+    assert ratings.titles == ("10", "11", "12", "13")
+    assert ratings.values[ratings.by_user[2] + 1] == 1 + (3 * 11) % 5
+
+
+# ---- rows that cannot be used --------------------------------------------------------------------
+
+BAD_ROWS = {
+    "9,10,good": NOT_A_NUMBER, "9,10,NaN": NOT_A_NUMBER, "9,10,inf": INFINITE,
+    "9,10,-Infinity": INFINITE, "9,10,": MISSING, "9,10,NA": MISSING, ",10,3": MISSING,
+    "9,,3": MISSING, "9,10": RAGGED_LINE, "9,10,3,4": RAGGED_LINE,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("row", "kind"), BAD_ROWS.items())
+def test_a_bad_row_is_left_out_and_told(row: str, kind: str) -> None:
+    ratings, report = read(table(*GOOD[:7], row, *GOOD[7:], row))
+    assert problems(report)[kind] == (2, (9, 23))
+    assert (len(ratings), report.read) == (20, 22)
+
+
+def test_lines_are_those_of_the_file_and_five_are_named() -> None:
+    _, report = read(table(*GOOD, *(["1,10,x"] * 7)))
+    assert problems(report)[NOT_A_NUMBER] == (7, (22, 23, 24, 25, 26))
+    blanks = b"\nuser,item,rating\n1,1,3\n\n   \n2,1,3\n1,2,x\n2,2,3\n2,3,4,5\n2,4,y\n\n"
+    _, report = read(blanks)
+    assert problems(report) == {NOT_A_NUMBER: (2, (7, 10)), RAGGED_LINE: (1, (9,))}
+    assert report.read == 6
+
+
+@pytest.mark.parametrize(
+    ("rows", "outside", "expected", "kept", "last"),
+    [
+        (["6,10,11", "6,11,-3"], "clamp", {CLAMPED_VALUE: (2, (22, 23))}, (6, 22), [5, 1]),
+        (
+            ["1,10,11", "9,11,-3"],
+            "leave-out",
+            {OUTSIDE: (2, (22, 23)), EMPTY_USER: (1, ())},
+            (6, 20),
+            [],
+        ),
+        (["8,10,2", "8,10,5"], "clamp", {DUPLICATE: (1, (23,))}, (6, 21), [3.5]),
+        (["9,10,x"], "clamp", {NOT_A_NUMBER: (1, (22,)), EMPTY_USER: (1, ())}, (6, 20), []),
+    ],
+    ids=["clamped", "left out", "averaged", "a user without ratings stays"],
+)
+def test_what_is_repaired(
+    rows: list[str], outside: str, expected: dict[str, Any], kept: Any, last: list[float]
+) -> None:
+    ratings, report = read(table(*GOOD, *rows), outside=outside)
+    assert problems(report) == expected
+    assert (ratings.n_users, len(ratings)) == kept
+    assert ratings.values[len(ratings) - len(last) :].tolist() == last
+
+
+def test_more_than_a_tenth_out_of_bounds_is_refused_whatever_is_to_be_done() -> None:
+    outside = [f"9,{item},{8 + item}" for item in range(3)]
+    assert problems(read(table(*GOOD, *outside[:2]))[1]) == {CLAMPED_VALUE: (2, (22, 23))}
+    for options in ({}, {"outside": "leave-out"}):
+        with pytest.raises(BadInput, match="3 of the 23"):
+            read(table(*GOOD, *outside), **options)
+
+
+@pytest.mark.parametrize(("outside", "mean"), [("clamp", 7 / 3), ("leave-out", 1.0)])
+def test_what_stays_of_a_persons_rows_follows_from_her_rows_alone(
+    outside: str, mean: float
+) -> None:
+    """Neighbouring tables, one of which has other rows of person 5, or none that can be used:
+    everybody else's ratings are the same, and a rating left out takes nothing of anybody else's.
+    """
+    hers = (["5,10,3", "5,11,2"], ["5,10,11"], ["5,10,-3", "5,11,2"], ["5,10,5", "5,13,1"])
+    others = ["1,10,9", "2,11,-1", *(row for row in GOOD if row[0] != "5"), *GOOD[:16]]
+    rests = []
+    for rows in hers:
+        ratings, _ = read(table(*others, *rows, "5,12,3"), outside=outside, n_items=4)
+        assert ratings.n_users == 5
+        rest = ratings.only(ratings.users < 4)
+        rests.append([part.tolist() for part in (rest.users, rest.items, rest.values)])
+    assert all(rest == rests[0] for rest in rests)
+    assert rests[0][2][0] == pytest.approx(mean)  # of 1, 1, and 9 as 5 or not at all
+
+
+REFUSED: dict[str, tuple[bytes, str]] = {
+    "nothing": (b"", "empty"),
+    "blank lines": (b"\n\n", "empty"),
+    "a header alone": (table(), "header"),
+    "one user": (table(*GOOD[:4]), "one user"),
+    "hardly a rating": (table("1,1,bad", "2,1,worse", "2,2,3"), "'bad'"),
+    "no user": (table("1,1,3", "2,1,3", header="who,what,how"), "the user"),
+    "no header and no number": (b"1,2,x\n2,2,3\n", "first row"),
+    "half a zip": (b"PK\x03\x04rest", "damaged"),
+    "half a Parquet file": (b"PAR1 and no more", "Parquet"),
+    "a gzip cut short": (gzip.compress(table(*GOOD * 50))[:-20], "cut short"),
+    "a header that lacks a column": (filled(HEADER, "7,{u},{i},{r}"), "3 columns"),
+    "fractions": (filled(HEADER, "{u},{i},{r}/5"), "half"),
+    "thousands": (filled(HEADER, '{u},{i},"1,234"'), "half"),
+    "one column": (b"rating\n1\n2\n", "the user"),
+    "another scale": (filled(HEADER, "{u},{i},8{r}"), "bounds"),
+}
+
+
+@pytest.mark.parametrize(("source", "fact"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_ratings_table_is_refused(source: bytes, fact: str) -> None:
+    with pytest.raises(BadInput, match=fact):
+        read(source)
+
+
+@pytest.mark.parametrize(
+    "bounds", [None, (5, 1), (1, 1), (float("nan"), 5), (1, float("inf")), (1, 2, 3)]
+)
+def test_bounds_are_declared_or_the_table_refused(bounds: Any) -> None:
+    with pytest.raises(BadInput, match="bounds"):
+        read(table(*GOOD), bounds=bounds)
+
+
+def test_a_declared_number_of_users_ends_an_assumption() -> None:
+    ratings, _ = read(table(*GOOD), n_users=10, n_items=6)
+    assert (ratings.n_users, ratings.n_items, len(ratings.titles or ())) == (10, 6, 6)
+    assert ratings.assumptions == (ITEMS_ARE_PUBLIC,)  # how many does not say which
+    assert read(table(*GOOD), n_users=5)[0].assumptions == (ITEMS_ARE_PUBLIC,)
+    assert read(table(*GOOD), n_items=4)[0].assumptions == (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
+    with pytest.raises(BadInput, match="4 users"):
+        read(table(*GOOD), n_users=4)
+
+
+# ---- forms of a table ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";", "|", "::", " "])
+@pytest.mark.parametrize("header", [True, False])
+def test_separators_and_headers(separator: str, header: bool) -> None:
+    rows = [separator.join(row.split(",")) for row in ([HEADER] if header else []) + GOOD]
+    ratings, report = read("\n".join(rows).encode())
+    assert ratings.fingerprint == read(table(*GOOD))[0].fingerprint
+    assert report.problems == ()
+    assert report.read == 20
+
+
+@pytest.mark.parametrize("separator", ["\t", ";", "|", "::"])
+def test_a_comma_is_a_decimal_sign_wherever_it_separates_nothing(separator: str) -> None:
+    rows = [
+        separator.join((*row.split(",")[:2], "1.003,5" if ",10," in row else "1002,25"))
+        for row in GOOD
+    ]
+    content = "\n".join([separator.join(HEADER.split(",")), *rows, ""]).encode()
+    ratings, _ = read(content, bounds=(1000, 1005))
+    assert sorted(set(ratings.values.tolist())) == [1002.25, 1003.5]
+
+
+def test_decimal_commas_and_points_are_both_read() -> None:
+    rows = [f"{at};{item};{('1.234', '2,5')[item % 2]}" for at in range(4) for item in range(4)]
+    ratings, _ = read("\n".join(["user;item;rating", *rows, ""]).encode())
+    assert sorted(set(ratings.values.tolist())) == [pytest.approx(1.234), 2.5]
+
+
+def lines(header: str, row: str, comma: bool = False) -> str:
+    """A table in which one rating of a hundred is none."""
+    bad, out = {57: "n/a?", 157: "", 257: "four", 357: "-"}, [header]
+    for at in range(400):
+        value = f"{0.5 + (at // 10 * (at % 10)) % 10 / 2:.1f}"
+        text = bad.get(at, value.replace(".", ",") if comma else value)
+        when = f"{1 + at % 28:02d}/{1 + at % 12:02d}/2021"
+        out.append(row.format(u=f"k-{at // 10}", i=f"Film {at % 10}", r=text, d=when))
+    return "\n".join(out) + "\n"
+
+
+PLAIN = lines(HEADER, "{u},{i},{r}")
+GERMAN = lines("Kundennr;Artikel;Bewertung;bewertet am;Filiale", "{u};{i};{r};{d};Wien", True)
+TABS = lines("viewer\tmovie title\tmy stars\twatched on", "{u}\t{i}\t{r}\t{d}")
+MESSY = {
+    "plain": PLAIN.encode(),
+    "German, semicolons, decimal commas": GERMAN.encode(),
+    "tabs, byte-order mark": b"\xef\xbb\xbf" + TABS.encode(),
+    "Windows lines, byte-order mark": b"\xef\xbb\xbf" + GERMAN.replace("\n", "\r\n").encode(),
+    "decimal commas in quotation marks": lines(HEADER, '{u},{i},"{r}"', True).encode(),
+    "all in quotation marks": lines('"user","item","rating"', '"{u}","{i}","{r}"').encode(),
+    "other order": lines("when,film,opinion stars,member", "{d},{i},{r},{u}").encode(),
+    "UTF-16": PLAIN.encode("utf-16"),
+    "Windows lines": PLAIN.replace("\n", "\r\n").encode(),
+    "an old Macintosh's lines": PLAIN.replace("\n", "\r").encode(),
+    "separators at the ends": lines("user;item;rating", "{u};{i};{r};").encode(),
+    "blank lines": PLAIN.replace("\n", "\n\n", 30).encode(),
+    "a separator above": b"sep=,\n" + PLAIN.encode(),
+    "a title above": b"My ratings of 2021\n\n" + PLAIN.encode(),
+    "a comment above": b"# made by a shop\n" + PLAIN.encode(),
+    "cells of several lines": lines(
+        "user,item,rating,review", '{u},{i},{r},"good,\nvery good"'
+    ).encode(),
+}
+
+
+@pytest.mark.parametrize("content", MESSY.values(), ids=MESSY)
+def test_the_same_ratings_come_out_of_every_table(content: bytes) -> None:
+    _, columns, _ = session_files.preview(content, "messy.csv")
+    upload = session_files.ratings(content, "messy.csv", columns, (0.5, 5.0))
+    session_files.remove(upload.entry)
+    expected, _ = read(PLAIN.encode(), bounds=(0.5, 5.0))
+    assert isinstance(upload.data, Ratings)
+    for part in ("users", "items", "values"):
+        np.testing.assert_array_equal(getattr(upload.data, part), getattr(expected, part))
+    assert upload.data.labels == tuple(f"Film {j}" for j in range(10))
+    assert (upload.report.read, upload.report.rows_left_out) == (400, 4)
+    assert {problem.kind for problem in upload.report.problems} == {MISSING, NOT_A_NUMBER}
+
+
+def test_many_batches_agree_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = table(
+        *(f"{k % 97},{k // 97},{k % 5 + 1}" for k in range(5_000)),
+        "x,y",
+        *(f"{k % 97 + 100},{k // 97},bad" for k in range(9)),
+    )
+    whole, report = read(rows)
+    monkeypatch.setattr("dpmf_datasets.readers.tables.BATCH", 1_000)
+    parts, again = read(rows)
+    assert parts.fingerprint == whole.fingerprint
+    assert problems(again) == problems(report)
+    assert problems(report)[RAGGED_LINE] == (1, (5002,))
+    assert problems(report)[NOT_A_NUMBER] == (9, tuple(range(5003, 5008)))
+
+
+FILM = "Москва слезам не верит"
+
+
+@pytest.mark.parametrize(
+    "encoding", ["cp1251", "koi8-r", "utf-8", "utf-16", "utf-8-sig", "latin-1"]
+)
+@pytest.mark.parametrize("declared", [True, False])
+def test_titles_in_other_encodings_are_read(tmp_path: Path, encoding: str, declared: bool) -> None:
+    film = "Amélie" if encoding == "latin-1" else FILM
+    rows = [f"{row.replace(',', ';')};{film} {row.split(',')[1]}" for row in GOOD]
+    file = tmp_path / "a.csv"
+    file.write_bytes("\n".join(["user;item;rating;title", *rows]).encode(encoding))
+    ratings = load(f"{file}?bounds=1,5{f'&encoding={encoding}' * declared}")
+    assert isinstance(ratings, Ratings)
+    assert ratings.titles == tuple(f"{film} {item}" for item in range(10, 14))
+    guessed = encoding in ("cp1251", "koi8-r", "latin-1") and not declared
+    assert ("the encoding of the text is public" in ratings.assumptions) == guessed
+
+
+def test_a_damaged_letter_changes_no_other() -> None:
+    rows = [f"{row},Größe {row.split(',')[1]}" for row in GOOD]
+    content = table(*rows, header="user,item,rating,title")
+    ratings, _ = read(content.replace("Größe 13".encode(), b"Gr\xf6\xc3 13", 1))
+    assert (ratings.titles or ())[:3] == ("Größe 10", "Größe 11", "Größe 12")
+    ratings, report = read(table(*GOOD) + b"5,10\xff")  # a last row that is no UTF-8
+    assert len(ratings) == 20
+    assert problems(report)[RAGGED_LINE] == (1, (22,))
+
+
+names = st.text("abcdefgh0123456789é_", min_size=1, max_size=6)
+triples_of = st.dictionaries(
+    st.tuples(names, names), st.integers(2, 10).map(lambda half: half / 2), min_size=2, max_size=30
+)
+
+
+@settings(
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+    derandomize=True,
+)
+@given(triples_of.filter(lambda triples: len({user for user, _ in triples}) > 1))
+def test_every_format_gives_the_same_ratings(tmp_path: Path, triples: Any) -> None:
+    rows = [(user, item, value) for (user, item), value in triples.items()]
+    frame = pd.DataFrame(rows, columns=["user", "item", "rating"])
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_csv(tmp_path / "a.tsv.gz", index=False, sep="\t")
+    frame.to_parquet(tmp_path / "a.parquet")
+    results = [
+        read_table(tmp_path / file, name="a", bounds=(1, 5))
+        for file in ("a.csv", "a.tsv.gz", "a.parquet")
+    ]
+    assert len({ratings.fingerprint for ratings, _ in results}) == 1
+    ratings, report = results[0]
+    users = {user for user, _ in triples}
+    numbers = all(user.isdecimal() for user in users)
+    order = sorted(users, key=(lambda user: (int(user), user)) if numbers else None)
+    cells = zip(ratings.users, ratings.items, ratings.values.tolist(), strict=True)
+    assert {(order[u], (ratings.titles or ())[i]): v for u, i, v in cells} == triples
+    assert report.problems == ()
+
+
+# ---- which column is which -----------------------------------------------------------------------
+
+COLUMNS: dict[str, str | None] = {  # of a fourth column, beside user, item and rating
+    **dict.fromkeys(
+        ("ReviewDate", "reviewTime", "rated_at", "rating_timestamp", "Created On", "event_ts"),
+        "time",
+    ),
+    **dict.fromkeys(("unixReviewTime", "WatchedDate", "timestamp"), "time"),
+    **dict.fromkeys(("release_date", "BirthDate", "member_since_date", "published_on"), None),
+    **dict.fromkeys(("play_count", "rating_id", "ratings_count", "points_user"), None),
+    "title": "title",
+}
+
+
+@pytest.mark.parametrize(("name", "role"), COLUMNS.items())
+def test_a_fourth_column_has_the_role_of_its_name(name: str, role: str | None) -> None:
+    _, report = read(filled(f"user,item,rating,{name}", "{u},{i},{r},{t}"))
+    expected = {"user": "user", "item": "item", "rating": "rating"} | ({role: name} if role else {})
+    assert dict(report.columns) == expected
+
+
+TIMES = [
+    "rating_time",
+    "ratingTime",
+    "RatingTimestamp",
+    "rating-at",
+    "score_datetime",
+    "stars_day",
+    "rated_on",
+]
+
+
+@pytest.mark.parametrize("name", [*TIMES, "rating date", "rating_id", "score_name", "points_user"])
+def test_a_time_an_id_or_a_count_is_never_the_rating(name: str) -> None:
+    content = filled(f"user,item,{name}", "{u},{i},{t}")
+    assert session_files.preview(content, "a.csv")[1].get("rating") is None
+    with pytest.raises(BadInput, match="rating"):
+        read(content)
+
+
+@pytest.mark.parametrize("header", ["", HEADER])
+@pytest.mark.parametrize(
+    "time", ["{t}", "{t}000", "2021-03-04", "2021-03-04 10:00:00", "3 Mar 2021", "12/25/2020"]
+)
+def test_times_in_the_third_column_are_not_guessed_to_be_ratings(header: str, time: str) -> None:
+    content = filled(header, "{u},{i}," + time + ("" if header else ",{r}"))
+    with pytest.raises(BadInput, match="times"):
+        read(content)
+    role = session_files.preview(content, "a.csv")[1].get("rating")
+    assert role == (None if header else "column 4")
+    with pytest.raises(BadInput, match="20 of the 20"):  # asked for all the same
+        read(filled("user,item,when,r", "{u},{i},{t},{r}"), columns={"rating": "when"})
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "columns"),
+    [
+        ("userId,movieId,rating,timestamp", "{u},{i},{r},{t}", {}),
+        ("User-ID,ISBN,Book-Rating,Date", "{u},{i},{r},{t}", {}),
+        ("reviewerID,asin,overall,unixReviewTime", "{u},{i},{r},{t}", {}),
+        ("customer id,film,Stars,rank", "{u},{i},{r},{t}", {}),
+        ("uid,film,stars,ts", "{u},{i},{r},{t}", {}),
+        ("", "{u},{i},{t},{r}", {"rating": "column 4", "time": "3"}),
+        ("", "{r},{i},{u},{t}", {"user": "3", "rating": "1"}),
+        ("a,b,c,d", "{r},{i},{u},{t}", {"user": "c", "item": "b", "rating": "a", "time": "d"}),
+        ("user,item,rating,event_date,review_date", "{u},{i},{r},1,{t}", {}),
+    ],
+)
+def test_columns_go_by_name_by_place_or_as_they_are_chosen(
+    header: str, row: str, columns: dict[str, str]
+) -> None:
+    ratings, _ = read(filled(header, row), columns=columns)
+    expected, _ = read(filled("user,item,rating,time", "{u},{i},{r},{t}"))
+    assert ratings.fingerprint == expected.fingerprint
+    assert ratings.order is not None
+
+
+def test_a_role_may_be_nobodys_and_a_column_has_one_role() -> None:
+    content = filled("user,item,rating,timestamp", "{u},{i},{r},{t}")
+    assert read(content, columns={"time": ""})[0].order is None
+    with pytest.raises(BadInput, match="'item'"):
+        read(content, columns={"user": "item", "item": "item"})
+    with pytest.raises(BadInput, match="'d'"):
+        read(content, columns={"user": "d"})
+
+
+def test_ids_are_text_and_numbers_sort_as_numbers() -> None:
+    ratings, _ = read(table("7,b,1", "007,a,2", "10,a,3"))
+    assert ratings.n_users == 3
+    assert ratings.titles == ("a", "b")
+    assert ratings.values.tolist() == [2, 1, 3]  # 007 and 7 are two people, both before 10
+    rows = [f"{u},{i}{'.0' if int(u) % 2 else ''},{r}" for u, i, r in (g.split(",") for g in GOOD)]
+    ratings, _ = read(table(*rows, "01,10,3"))
+    assert (ratings.n_users, ratings.n_items) == (6, 8)
+
+
+def test_titles_come_with_the_items() -> None:
+    rows = ("1,5,3,Blue", "2,4,3,Red", "2,5,4,Blue")
+    assert read(table(*rows, header="user,item,rating,title"))[0].titles == ("Red", "Blue")
+
+
+def test_what_leaves_follows_from_no_row() -> None:
+    """Nobody's value, and no count of what was read, kept or repaired."""
+    (_, one), (_, other) = read(table(*GOOD)), read(table(*GOOD, "1,11,secret", "1,10,3"))
+    assert one.words != other.words
+    assert one.facts == other.facts
+    assert not any(secret in str(other.facts) for secret in ("secret", "11"))
+
+
+@pytest.mark.parametrize(
+    ("column", "scale"),
+    [
+        ("score (1-10)", TEN), ("Sterne 1 bis 5", STARS), ("half_stars", HALF_STARS),
+        ("rating_0.5_5", HALF_STARS), ("liking, -10 to 10", (-10, 10)), ("points 0..20", (0, 20)),
+        ("rating out of 100", PERCENT), ("percent", PERCENT), ("rating", None), ("stars", None),
+        ("rating_2021-05", None), ("2020-12-01", None),
+    ],
+)  # fmt: skip
+def test_a_columns_name_may_say_its_scale(column: str, scale: Any) -> None:
+    found = scale_in_name(column)
+    assert found == scale or (found is not None and (found.low, found.high) == scale)
+
+
+# ---- times ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ("3", "1", "2"),
+        ("3.5", "1.25", "2"),
+        ("2020-03-01", "2019-01-01", "2020-01-01T10:00:00"),
+        ("2020-03-01 10:00:00",) * 3,
+    ],
+)
+def test_times_of_any_kind_give_an_order(times: tuple[str, ...]) -> None:
+    rows = (f"{user},1,3,{time}" for user, time in enumerate(times))
+    ratings, _ = read(table(*rows, header="user,item,rating,time"))
+    if "-" in times[0]:
+        moments = pd.to_datetime(list(times), format="ISO8601").to_numpy()
+    else:
+        moments = np.array(times, float)
+    assert ratings.order is not None
+    order = np.argsort(ratings.order, kind="stable").tolist()
+    assert order == np.argsort(moments, kind="stable").tolist()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("time", ["yesterday", "1e300", "-1e15", "25/13/2020"])
+def test_an_unreadable_time_ends_the_order_not_the_rating(time: str) -> None:
+    rows = ("1,1,3,5.5", f"2,1,3,{time}", "2,2,3,7.5")
+    ratings, report = read(table(*rows, header="user,item,rating,time"))
+    assert ratings.order is None
+    assert len(ratings) == 3
+    assert problems(report)[NO_TIME] == (1, (3,))
+
+
+@pytest.mark.parametrize("sign", "/.-")
+def test_dates_that_do_not_tell_day_from_month_are_asked_about(sign: str) -> None:
+    rows = [f"{row},0{1 + at % 9}{sign}0{1 + at % 7}{sign}2021" for at, row in enumerate(GOOD)]
+    content = table(*rows, header="user,item,rating,date")
+    with pytest.raises(AmbiguousDates):
+        session_files.ratings(content, "a.csv", {}, (1.0, 5.0))
+    orders = []
+    for dates in ("dmy", "mdy"):
+        upload = session_files.ratings(content, "a.csv", {}, (1.0, 5.0), dates)
+        session_files.remove(upload.entry)
+        orders.append(upload.data.order.argsort().tolist())  # type: ignore[union-attr]
+    assert orders[0] != orders[1]
+    assert read(content)[1].assumed  # elsewhere nobody can be asked
+
+
+# ---- paths ---------------------------------------------------------------------------------------
+
+
+def test_a_path_declares_bounds_sizes_and_dates(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    rows = [f"{row},0{1 + at % 9}/0{1 + at % 7}/2021" for at, row in enumerate(GOOD)]
+    path.write_bytes(table(*rows, header="user,item,rating,date"))
+    ratings = load(f"{path}?bounds=0.5,5&users=9")
+    assert isinstance(ratings, Ratings)
+    assert ratings.bounds == (0.5, 5.0)
+    assert (ratings.name, ratings.n_users) == ("mine.csv", 9)
+    orders = [load(f"{path}?bounds=1,5{it}").order for it in ("", "&dates=mdy", "&dates=dmy")]  # type: ignore[union-attr]
+    assert np.array_equal(orders[0], orders[1])
+    assert not np.array_equal(orders[0], orders[2])
+    for bad, fact in {
+        str(path): "declared",
+        f"{path}?bounds=5": "two numbers",
+        f"{path}?bound=1,5": "outside",
+        f"{path}?bounds=1,5&users=-1": "number",
+        f"{path}?bounds=1,5&dates=us": "dmy",
+        f"{path}?bounds=1,5&outside=no": "leave-out",
+        str(tmp_path): "mine.csv",
+        str(tmp_path / "none.csv"): "no file",
+    }.items():
+        with pytest.raises(BadInput, match=fact):
+            load(bad)
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "facts"),
+    [
+        ("who,what,how much", "{u},{i},{r}", "bounds=1,5"),
+        ("user,item,how much", "{u},{i},{r}", "bounds=1,5&users=20"),
+        ("", "{u},{i},{t},{r}", "bounds=1,5"),
+        (HEADER, "{u},{i},{r}", "bounds=1,5&user=usr"),
+        (HEADER, "{u},{i},{r}", ""),
+        ("who,what,grade", "{u},{i},{r}", "user=who&item=what"),
+    ],
+)
+def test_a_refusal_advises_a_path_that_is_read(
+    tmp_path: Path, header: str, row: str, facts: str
+) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes(filled(header, row))
+    with pytest.raises(BadInput) as error:
+        load(f"{file}{'?' if facts else ''}{facts}")
+    advice = re.search(r"'(/[^']*\?[^']*)'", str(error.value))
+    assert advice is not None
+    given_facts = dict(parse_qsl(facts)).items() - {("user", "usr")}
+    assert given_facts <= dict(parse_qsl(advice[1].partition("?")[2])).items()
+    ratings = load(advice[1])
+    assert isinstance(ratings, Ratings)
+    expected = sorted(float(good.rpartition(",")[2]) for good in GOOD)
+    assert sorted(ratings.values.tolist()) == expected
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        *("items=2000000000", "users=2000000000", "items=1000001"),
+        *(f"items={'9' * 30}", f"users={'9' * 200}"),
+    ],
+)
+def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path: Path, fact: str) -> None:
+    (tmp_path / "r.csv").write_bytes(table(*GOOD))
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadInput, match=r"At most|at most|are known"):
+            load(f"{tmp_path}/r.csv?bounds=1,5&{fact}")
+        assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("facts", ["image=2000000000,1", "image=100000,100000", "drop=2000000000"])
+def test_absurd_sizes_of_pictures_are_refused(tmp_path: Path, facts: str) -> None:
+    scipy.io.savemat(tmp_path / "x.mat", {"X": np.arange(64.0).reshape(4, 16)})
+    with pytest.raises(BadInput):
+        load(f"{tmp_path}/x.mat?{facts}&key=X")
+
+
+def test_ratings_in_a_stream_are_read() -> None:
+    ratings, _ = datasets.read_table(io.BytesIO(table(*GOOD)), name="a.csv", bounds=(1, 5))
+    assert len(ratings) == 20
