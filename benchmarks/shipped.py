@@ -1,5 +1,6 @@
 """The runs that come with the package: `python -m benchmarks.shipped` computes all of them anew and
-replaces the file; `--check` computes them anew and compares.
+replaces the file; `--check` computes them anew and compares; `--check --sample` does so with the
+first and then every tenth run of an algorithm on a data set, and without what pages show of arrays.
 
 What is compared: of every run the specification's key (which holds the data's fingerprint and the
 version of the algorithm), epsilon by every rule and what was released, each to 1e-9 of itself; its
@@ -18,7 +19,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -35,7 +36,7 @@ from dpmf_core.runs.artefacts import to_json
 from dpmf_core.runs.comparison import references
 from dpmf_core.runs.epsilon_grid import TRIVIAL, grid_runs
 from dpmf_core.runs.recommendations import recommend, someone
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.shipped_runs import ShippedRun, ViewData, identity
 from dpmf_core.runs.specification import RunSpec
 from pages.explore.story import LIST_LENGTH, LISTS, PERSON
@@ -48,19 +49,24 @@ PNG, SHADES = "iVBOR", 2  # how a picture begins; by how much of 255 its pixels 
 EXACTLY = frozenset({"epsilon", "ledger", "delta"})
 
 
-def compute() -> dict[str, ShippedRun]:
-    """Every run of every page's first view and of lessons, by identity, computed where the store
-    lacks it.
-    """
-    specs = {identity(it): it for it in first_views.cheapest_first()}
+def sample() -> list[RunSpec]:
+    """The first and then every tenth run of each algorithm on each data set."""
+    groups: dict[tuple[str, str], list[RunSpec]] = {}
+    for spec in first_views.cheapest_first():
+        groups.setdefault((spec.data.id, spec.algorithm), []).append(spec)
+    return [spec for group in groups.values() for spec in group[::10]]
+
+
+def compute(wanted: Iterable[RunSpec]) -> dict[str, RunRecord]:
+    """Records by identity, computed where the store lacks them."""
+    specs = {identity(it): it for it in wanted}
     records = {}
     for spec, outcome in engine().sweep(specs.values()):
         if isinstance(outcome, Exception):
             raise outcome
         records[identity(spec)] = outcome.record
         print(len(records), "of", len(specs), spec.data.id, outcome.record.title, flush=True)
-    values = dict(_first_view_values())
-    return {name: ShippedRun(record, values.get(name, {})) for name, record in records.items()}
+    return records
 
 
 def _first_view_values() -> Iterator[tuple[str, ViewData]]:
@@ -132,17 +138,25 @@ def _pixels(picture: str) -> np.ndarray:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true", help="compare, and change nothing")
+    parser.add_argument("--sample", action="store_true", help="compare a few runs alone")
     parser.add_argument("--folder", help="a data folder whose stored runs count; none: all anew")
     arguments = parser.parse_args()
+    partly = arguments.check and arguments.sample
     with tempfile.TemporaryDirectory() as fresh:
         os.environ["DPMF_DATA"] = arguments.folder or fresh
-        runs = compute()
+        records = compute(sample() if partly else first_views.cheapest_first())
+        old = shipped_runs.everything()
+        if partly:
+            old = {name: it for name, it in old.items() if name in records}
+        shown = {name: it.view_data for name, it in old.items()}
+        values = shown if partly else dict(_first_view_values())
+        runs = {name: ShippedRun(it, values.get(name, {})) for name, it in records.items()}
         engine().close()
     if not arguments.check:
         shipped_runs.write(runs)
         print(f"{len(runs)} runs, {shipped_runs.FILE.stat().st_size / 1000:.0f} kB")
         return
-    lines = differences(shipped_runs.everything(), runs)
+    lines = differences(old, runs)
     print("\n".join(lines) or f"All {len(runs)} runs are the same.")
     sys.exit(bool(lines))
 
