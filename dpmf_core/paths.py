@@ -54,15 +54,15 @@ def _move_kept(old: Path, new: Path) -> None:
 
     Several processes may start at once: one moves, and the others wait for it.
     """
-    if os.name != "posix" or not _kept(old):
+    if os.name != "posix" or not _paths_to_move(old):
         return
     with _file_lock(create_folder(new) / LOCK):
-        for path in _kept(old):
+        for path in _paths_to_move(old):
             if not (new / path.name).exists():
                 _move(path, new / path.name)
 
 
-def _kept(folder: Path) -> list[Path]:
+def _paths_to_move(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
     return [it for it in folder.iterdir() if it.name not in NOT_MOVED and it.name[0] != "."]

@@ -305,8 +305,10 @@ def _plan(options: dict[str, Any]) -> _Cost:
     from dpmf_core.runs.sweep import typed_parameters
 
     kind = algorithms.find(options["algorithm"])
-    asked = {name: options[name] for name in ("epsilon", "delta", "relation", "calibration")}
-    refuse_budget([kind.id], **asked)
+    budget_options = {
+        name: options[name] for name in ("epsilon", "delta", "relation", "calibration")
+    }
+    refuse_budget([kind.id], **budget_options)
     texts = pairs(options["params"], "--param")
     shape = _shape(options)
     budget = None

@@ -197,8 +197,8 @@ def budget(
 ) -> Parameters | None:
     """The budget that the options ask for; delta defaults to 1/(10 n) and is then told."""
     delta = options["delta"]
-    asked = {name: options[name] for name in ("delta", "relation", "calibration", "noise")}
-    refuse_budget(algorithm_ids, epsilon=epsilon, **asked)
+    budget_options = {name: options[name] for name in ("delta", "relation", "calibration", "noise")}
+    refuse_budget(algorithm_ids, epsilon=epsilon, **budget_options)
     if epsilon is None:
         if delta is not None:
             raise BadInput(

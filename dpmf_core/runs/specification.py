@@ -152,16 +152,16 @@ def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
     """
     kinds = [algorithms.find(it) for it in algorithm_ids]
     defaults = Budget.model_fields
-    given = [
+    given_options = [
         name
         for name, value in options.items()
         if value is not None and (name not in defaults or value != defaults[name].default)
     ]
-    if given and not any(issubclass(kind, PrivateAlgorithm) for kind in kinds):
+    if given_options and not any(issubclass(kind, PrivateAlgorithm) for kind in kinds):
         titles = ", ".join(kind.title for kind in kinds)
         raise BadInput(
-            f"{titles}: not private, so {given[0]} has no effect on it. Leave {given[0]} out, or"
-            " choose a private method (see `algorithms`)."
+            f"{titles}: not private, so {given_options[0]} has no effect on it. Leave"
+            f" {given_options[0]} out, or choose a private method (see `algorithms`)."
         )
 
 
