@@ -257,9 +257,12 @@ class Samples:
         vocabulary = (
             None if self.vocabulary is None else tuple(self.vocabulary[j] for j in feature_ids)
         )
+        X = self.X[:, feature_ids]
+        if is_sparse(X):
+            X.sort_indices()  # the domain of the proofs: columns ascend in each row
         return replace(
             self,
-            X=self.X[:, feature_ids],
+            X=X,
             vocabulary=vocabulary,
             image=None,
             clean=None if self.clean is None else self.clean[:, feature_ids],
