@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import settings
 
 # a process of tests has one core: threads would only wait for each other over worlds so small
 os.environ.setdefault("DPMF_THREADS", "1")
@@ -28,6 +29,10 @@ from dpmf_core.errors import BadInput
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.runs import data_access
 from dpmf_core.testing.worlds import low_rank, world
+
+# an example may take any time on a machine that does other work
+settings.register_profile("dpmf", deadline=None)
+settings.load_profile("dpmf")
 
 CATALOGUE = "tests.small_catalogue"
 

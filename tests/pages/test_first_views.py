@@ -152,9 +152,7 @@ def small(seed: int) -> RunSpec:
 def test_idle_workers_compute_what_is_listed_and_then_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     specs = [small(seed) for seed in range(300, 304)]
     monkeypatch.setattr(warming, "warming_specs", lambda: specs)
-    going = warming.Warming(quiet=0.0, every=0.01)
-    going.start()
-    assert not going.is_alive()
+    warming.Warming(quiet=0.0, every=0.01).run()  # returns when all is done
     assert all(it is not None for it in engine().known_runs.summaries(specs))
 
 
