@@ -18,6 +18,7 @@ from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Sweep
 from dpmf_core.serving import requesters, settings
 from dpmf_core.serving.requesters import OPERATOR, Asker, asking
+from dpmf_core.tuning.private_selection import SelectionSpec
 from dpmf_core.tuning.search import Search
 from dpmf_core.tuning.search_space import TuneSpec
 
@@ -81,7 +82,7 @@ def test_the_operator_is_not_bound(engine: Engine, put: Set) -> None:
 def test_an_audit_beyond_the_setting_is_refused_by_the_engine(engine: Engine, put: Set) -> None:
     put(largest_audit=100)
     job = engine.measure(AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=101))
-    assert job.bad_input and "At most 100 trainings of an audit" in str(job.error)
+    assert job.bad_input
     assert not engine.measure(
         AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=100)
     ).bad_input
@@ -105,13 +106,7 @@ def search(trials: int, jobs: Any) -> Search:
 
 def test_downloads_are_for_whom_the_setting_says(put: Set) -> None:
     for who in (requesters.STRANGER, ADA):
-        with (
-            asking(who),
-            pytest.raises(
-                BadInput,
-                match=r"Downloading a data set such as ml-1m is for the operator.*set that",
-            ),
-        ):
+        with asking(who), pytest.raises(BadInput, match="Downloading"):
             permissions.download("ml-1m", lambda count, total: None)
 
 
@@ -158,12 +153,7 @@ def test_one_run_of_another_keeps_all_from_being_deleted(engine: Engine, put: Se
 
 def test_deleting_can_be_for_the_operator_alone(engine: Engine) -> None:
     key = keep_run(engine, ADA)
-    with (
-        asking(ADA),
-        pytest.raises(
-            BadInput, match=r"deleted by the operator.*Whoever runs this server set that"
-        ),
-    ):
+    with asking(ADA), pytest.raises(BadInput, match="operator"):
         permissions.delete(engine.store, [key])
     with asking(OPERATOR):
         permissions.delete(engine.store, [key])
@@ -187,3 +177,36 @@ def test_the_one_person_at_a_machine_may_do_everything(engine: Engine) -> None:
 
 
 # ---- what an operator sees -----------------------------------------------------------------------
+
+
+def test_sweeps_and_searches_beyond_the_setting_are_refused(engine: Engine, put: Set) -> None:
+    put(largest_sweep=1, largest_search=5)
+    with pytest.raises(BadInput, match="Whoever"):
+        sweep().points()
+    with pytest.raises(BadInput, match="trials"):
+        search(6, engine)
+    assert search(5, engine).n_trials == 5
+    selection = SelectionSpec(search=search(5, engine).spec, trials=6)
+    assert engine.measure(selection).bad_input
+
+
+def test_the_oldest_run_that_is_not_pinned_goes_first(engine: Engine, put: Set) -> None:
+    put(most_runs=3)
+    first, second = keep_run(engine, ADA), keep_run(engine, ADA, seed=1)
+    with asking(OPERATOR):
+        permissions.pin(engine.store, first, True)
+    for seed in (2, 3, 4):
+        latest = keep_run(engine, ADA, seed=seed)
+    keys = {row["key"] for row in engine.store.rows()}
+    assert len(keys) == 3 and {first, latest} <= keys and second not in keys
+    assert len(list((engine.store.folder / "artefacts").iterdir())) <= 3
+    with asking(ADA), pytest.raises(BadInput, match="operator"):
+        permissions.pin(engine.store, latest, True)
+
+
+def test_a_new_run_is_kept_where_all_others_are_pinned(engine: Engine, put: Set) -> None:
+    put(most_runs=1)
+    first = keep_run(engine, ADA)
+    engine.store.pin(first)
+    second = keep_run(engine, ADA, seed=1)
+    assert {row["key"] for row in engine.store.rows()} == {first, second}

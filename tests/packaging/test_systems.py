@@ -54,6 +54,7 @@ def without_posix(code: str, data: Path) -> str:
     return process.stdout
 
 
+@pytest.mark.slow
 def test_every_module_of_the_core_is_imported(tmp_path: Path) -> None:
     assert int(without_posix(IMPORTS, tmp_path)) > 100
 

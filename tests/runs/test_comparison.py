@@ -8,22 +8,24 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpmf_core import algorithms
 from dpmf_core.data.ratings import Shape
+from dpmf_core.data.samples import SampleShape
 from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.runs.comparison import (
     DRAWS,
+    PLAIN,
     clearly_better,
     comparison,
+    part_comparison,
+    private_methods,
     run_name,
+    same_draws,
     split_name,
 )
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from pages.kit.comparison import (
-    better_method,
-    gain_kept,
-    missing_draws,
-)
+from pages.kit.comparison import better_method, gain_kept, heading, missing_draws
 from tests.support.records import run_of
 
 SMALL = Shape(500, 200, (1, 5))
@@ -160,3 +162,42 @@ def test_a_headline_never_keeps_more_than_all_nor_less_than_nothing(
     private: float, twin: float, trivial: float, clause: str
 ) -> None:
     assert gain_kept([(private, twin, trivial)], "ALS", "nothing") == clause
+
+
+@pytest.mark.parametrize("task", ["ratings", "samples"])
+def test_every_private_method_of_the_registry_is_there(task: str) -> None:
+    private = {
+        name
+        for name, kind in algorithms.of_task(task).items()
+        if issubclass(kind, algorithms.PrivateAlgorithm)
+    }
+    assert set(private_methods(task)) - {PLAIN} == private
+    if task == "ratings":
+        whole = comparison(
+            spec("private-bias", parameters={"prior_deviation": 0.3}), SMALL, every=True
+        )
+        beside = {PLAIN, "main", "twin", "trivial", "user-mean"}
+        assert private | beside == {split_name(name)[0] for name in whole.runs}
+        with_features = comparison(
+            spec("spectral", data={"id": "cinema-small", "item_features": "public"}),
+            SMALL,
+            every=True,
+        )
+        there = {split_name(name)[0] for name in with_features.runs}
+        assert private - {"spectral"} | beside | {"content"} == there
+        assert whole.every and heading(whole) == "Every private method, at this ε"
+    else:
+        one = spec("oneshot-nmf", data={"id": "digits"}, parameters={"n_components": 4})
+        whole = part_comparison(one, SampleShape(100, 64))
+        assert private - {"oneshot-nmf"} | {"main", "twin"} == {
+            split_name(name)[0] for name in whole.runs
+        }
+        assert all(it.parameters["n_components"] == 4 for it in whole.runs.values())
+
+
+def test_draws_that_only_one_of_them_has_are_no_pair() -> None:
+    runs = runs_with({"main": MINE, "twin": MINE[:2]})
+    assert same_draws(runs, "main", "twin") == [(0.90, 0.90), (0.92, 0.92)]
+    del runs["main"]
+    assert same_draws(runs, "main", "twin") == [(0.92, 0.92)]
+    assert same_draws({}, "main") == []

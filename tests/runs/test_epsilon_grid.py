@@ -16,10 +16,7 @@ from dpmf_core.runs.specification import RunSpec
 
 def spec(algorithm: str = "dpals", data: str = "cinema-small", **more: Any) -> RunSpec:
     return RunSpec.parse(
-        data={"id": data},
-        algorithm=algorithm,
-        budget={"epsilon": 2.0, "delta": 1e-5},
-        **more,
+        data={"id": data}, algorithm=algorithm, budget={"epsilon": 2.0, "delta": 1e-5}, **more
     )
 
 

@@ -210,19 +210,9 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
 
 def test_two_processes_on_one_store_at_a_time(tmp_path: Path) -> None:
     words = (
-        "sweep",
-        "--dataset",
-        "cinema-small",
-        "--algorithms",
-        "private-bias",
-        "--epsilons",
-        "1,2",
-        "--seeds",
-        "0-3",
-        "--delta",
-        "1e-5",
-        "--json",
-    )
+        "sweep", "--dataset", "cinema-small", "--algorithms", "private-bias", "--epsilons",
+        "1,2", "--seeds", "0-3", "--delta", "1e-5", "--json",
+    )  # fmt: skip
     both = [command(tmp_path, *words) for _ in range(2)]
     outputs = [json.loads(one.communicate(timeout=120)[0]) for one in both]
     assert [one.returncode for one in both] == [0, 0]

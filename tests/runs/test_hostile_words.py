@@ -18,63 +18,17 @@ from tests.pages.driving import behind_sidebar, page_at
 
 pytestmark = pytest.mark.slow
 TEXTS = (
-    "",
-    " ",
-    "0",
-    "-1",
-    "1e999",
-    "nan",
-    "inf",
-    "-inf",
-    "9" * 400,
-    "1e-400",
-    "0x10",
-    "1,2",
-    "1;2",
-    "true",
-    "None",
-    "null",
-    "[]",
-    "{}",
-    "../../../etc/passwd",
-    "/dev/zero",
-    "file:///etc/passwd",
-    "a" * 5000,
-    "\x00",
-    "\x1b[31m",
-    "\u202e",
-    "😀",
-    "Ж",
-    "<script>alert(1)</script>",
-    "![x](http://example.org/x.png)",
-    "$\\frac{1}{0}$",
-    "=1+1",
-    "@SUM(A1)",
-    "'; DROP TABLE runs; --",
-    "%s%n",
-    "{0}",
-    "${HOME}",
-    "g:1e308:99999999",
-    "g:5:1," * 300,
-    "dpals,dpals,als",
-    "rank = 1, 2, 1e9",
-    "5" + "0" * 30,
-)
+    "", " ", "0", "-1", "1e999", "nan", "inf", "-inf", "9" * 400, "1e-400", "0x10", "1,2", "1;2",
+    "true", "None", "null", "[]", "{}", "../../../etc/passwd", "/dev/zero", "file:///etc/passwd",
+    "a" * 5000, "\x00", "\x1b[31m", "\u202e", "😀", "Ж", "<script>alert(1)</script>",
+    "![x](http://example.org/x.png)", "$\\frac{1}{0}$", "=1+1", "@SUM(A1)",
+    "'; DROP TABLE runs; --", "%s%n", "{0}", "${HOME}", "g:1e308:99999999", "g:5:1," * 300,
+    "dpals,dpals,als", "rank = 1, 2, 1e9", "5" + "0" * 30,
+)  # fmt: skip
 PAGES = {
     "explore/page.py": (
-        "data",
-        "top",
-        "algo",
-        "eps",
-        "delta",
-        "seed",
-        "rule",
-        "p.rank",
-        "p.steps",
-        "p.clip_norm",
-        "p.sampling",
-        "p.biases",
-        "class",
+        "data", "top", "algo", "eps", "delta", "seed", "rule", "p.rank", "p.steps",
+        "p.clip_norm", "p.sampling", "p.biases", "class",
     ),
     "tradeoff/page.py": ("fig", "methods", "epsilons", "draws", "grid", "noise", "judge", "metric"),
     "topics/page.py": ("data", "algo", "p.n_components", "p.start"),
@@ -84,7 +38,7 @@ PAGES = {
     "tune/page.py": ("algo", "eps"),
     "lessons/page.py": ("lesson",),
     "glossary/page.py": ("term",),
-}
+}  # fmt: skip
 
 
 def open_page(page: str, name: str, text: str) -> AppTest:
@@ -152,14 +106,8 @@ def options() -> Iterator[tuple[str, str]]:
 SOUND = {
     "fit": ["--dataset", "cinema-small", "--algorithm", "private-bias", "--epsilon", "2"],
     "sweep": [
-        "--dataset",
-        "cinema-small",
-        "--algorithms",
-        "private-bias",
-        "--epsilons",
-        "2",
-        "--seeds",
-        "0",
+        "--dataset", "cinema-small", "--algorithms", "private-bias", "--epsilons", "2",
+        "--seeds", "0",
     ],
     "account": ["--release", "gaussian:5:1", "--delta", "1e-6"],
     "audit": ["--algorithm", "private-bias", "--epsilon", "1", "--runs", "40"],
@@ -175,7 +123,7 @@ SOUND = {
         "--trials",
         "1",
     ],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -211,15 +159,9 @@ def test_every_algorithm_refuses_strange_parameters_in_words(
         for parameter in kind.model_fields:
             code = main(
                 [
-                    "account",
-                    "--algorithm",
-                    name,
-                    "--epsilon",
-                    "1",
-                    "--delta",
-                    "1e-6",
+                    "account", "--algorithm", name, "--epsilon", "1", "--delta", "1e-6",
                     f"--param={parameter}={text}".replace("\x00", "NUL"),
                 ]
-            )
+            )  # fmt: skip
             assert code in (0, 2), (name, parameter, text[:60], capsys.readouterr().err[-300:])
     capsys.readouterr()

@@ -8,6 +8,7 @@ anybody's code, link or formula.
 import ast
 import contextlib
 import copy
+import csv
 import io
 import json
 import re
@@ -31,6 +32,7 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import summarise, to_json
 from pages.kit import safe_text
 from pages.runs import comparison
+from tests.runs.test_spreadsheets import FORMULA, cells
 from tests.support.records import altered
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-5}
@@ -57,58 +59,18 @@ WHOLE: list[dict[str, Any]] = [
 ]
 HOSTILE = (
     '"""\nimport os; os.system("touch /tmp/dpmf-was-here")\n"""',
-    "'); raise SystemExit('ran')  #",
-    'x;=HYPERLINK("http://evil.example")',
-    "=1+cmd|' /C calc'!A0",
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "</td></table><a href='javascript:alert(1)'>x</a>",
-    "[x](javascript:alert(1))",
-    "![x](http://evil.example/x.png)",
-    "\u202e\u2028\x00",
-    "{0.__class__}",
-    "../../etc/passwd",
-    "\\N{BULLET}\\",
-    "%s%n",
-)
+    "'); raise SystemExit('ran')  #", 'x;=HYPERLINK("http://evil.example")',
+    "=1+cmd|' /C calc'!A0", "<script>alert(1)</script>", "<img src=x onerror=alert(1)>",
+    "</td></table><a href='javascript:alert(1)'>x</a>", "[x](javascript:alert(1))",
+    "![x](http://evil.example/x.png)", "\u202e\u2028\x00", "{0.__class__}", "../../etc/passwd",
+    "\\N{BULLET}\\", "%s%n",
+)  # fmt: skip
 VALUES: tuple[Any, ...] = (
-    None,
-    True,
-    False,
-    0,
-    -1,
-    1,
-    2,
-    10**6,
-    2**63,
-    10**30,
-    -(10**30),
-    0.0,
-    -0.5,
-    1e-320,
-    1e300,
-    -1e300,
-    "",
-    " ",
-    "1",
-    "x" * 5000,
-    [],
-    {},
-    [[]],
-    [None],
-    {"": None},
-    {"a": {"b": {}}},
-    "PROVEN",
-    "NONE",
-    "add-remove",
-    "another-value",
-    "exact",
-    "step",
-    "Gaussian",
-    "users",
-    "\ud800",
-    *HOSTILE,
-)
+    None, True, False, 0, -1, 1, 2, 10**6, 2**63, 10**30, -(10**30), 0.0, -0.5, 1e-320, 1e300,
+    -1e300, "", " ", "1", "x" * 5000, [], {}, [[]], [None], {"": None}, {"a": {"b": {}}},
+    "PROVEN", "NONE", "add-remove", "another-value", "exact", "step", "Gaussian", "users",
+    "\ud800", *HOSTILE,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -225,23 +187,12 @@ def test_damaged_records_are_refused_in_a_sentence_or_read(records: list[dict[st
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
-        b"[]",
-        b"{}",
-        b"null",
-        b"1",
-        b'"x"',
-        b"\xff\xfe",
-        b"[" * 100_000,
-        b'{"spec":' * 100_000,
-        b"[{}]",
-        b"9" * 100_000,
-        b"NaN",
-        b" " * (5 << 20),
+        b"", b"[]", b"{}", b"null", b"1", b'"x"', b"\xff\xfe", b"[" * 100_000,
+        b'{"spec":' * 100_000, b"[{}]", b"9" * 100_000, b"NaN", b" " * (5 << 20),
         b'{"a": ' + b"[" * 13 + b"]" * 13 + b"}",
     ],
     ids=range(14),
-)
+)  # fmt: skip
 def test_what_is_no_record_is_a_sentence(content: bytes) -> None:
     with pytest.raises(BadInput, match=r"^The file|^The run"):
         imported_runs(content)
@@ -250,21 +201,10 @@ def test_what_is_no_record_is_a_sentence(content: bytes) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "/etc/passwd",
-        "../x.csv",
-        "a/b.csv",
-        "C:\\x.csv",
-        "x\n.csv",
-        "=x.csv",
-        ".hidden",
-        "x'.csv",
-        'x".csv',
-        "x;y",
-        "",
-        "~/x",
-        "file:///x",
+        "/etc/passwd", "../x.csv", "a/b.csv", "C:\\x.csv", "x\n.csv", "=x.csv", ".hidden",
+        "x'.csv", 'x".csv', "x;y", "", "~/x", "file:///x",
     ],
-)
+)  # fmt: skip
 def test_a_data_set_is_an_id_or_a_plain_file_name(records: list[dict[str, Any]], name: str) -> None:
     new_record = {
         **records[0],
@@ -348,23 +288,9 @@ def test_the_report_has_no_tag_or_attribute_of_others(attack: tuple[str, dict[st
     reader = Tags()
     reader.feed(attack[1]["html"])
     tags = {
-        "html",
-        "meta",
-        "title",
-        "style",
-        "body",
-        "h1",
-        "h2",
-        "table",
-        "tr",
-        "th",
-        "td",
-        "p",
-        "b",
-        "svg",
-        "polyline",
-        "text",
-    }
+        "html", "meta", "title", "style", "body", "h1", "h2", "table", "tr", "th", "td", "p",
+        "b", "svg", "polyline", "text",
+    }  # fmt: skip
     assert {tag for tag, _ in reader.tags} <= tags
     names = {name for _, attributes in reader.tags for name in attributes}
     assert names <= {
@@ -419,3 +345,28 @@ def test_markdown_has_no_link_image_or_tag_of_others(
         "code_inline",
         "hardbreak",
     }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cinema",
+        "ml-1m",
+        "ratings.csv?bounds=0.5,5",
+        "ratings.parquet?bounds=1,5",
+        "X.mat?key=fea&image=32,32&drop=1025",
+        "Über uns (2).zip",
+    ],
+)
+def test_ordinary_names_are_taken(records: list[dict[str, Any]], name: str) -> None:
+    new_record = {
+        **records[0],
+        "spec": {**records[0]["spec"], "data": {**records[0]["spec"]["data"], "id": name}},
+    }
+    assert imported_runs(json.dumps(new_record).encode())[0].spec.data.id == name
+
+
+def test_the_list_has_no_formula(attack: tuple[str, dict[str, str]]) -> None:
+    for separator in ",;\t|":
+        assert not [cell for cell in cells(attack[1]["csv"], separator) if FORMULA.match(cell)]
+    assert len(list(csv.DictReader(io.StringIO(attack[1]["csv"].replace("\x00", ""))))) == 2

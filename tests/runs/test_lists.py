@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
 from dpmf_core.runs import lists
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.record import Run
@@ -78,3 +79,13 @@ def test_lists_of_ratings_in_parts_are_the_same(
         whole.drop(columns="rating").values.tolist() == parts.drop(columns="rating").values.tolist()
     )
     assert whole.rating.tolist() == pytest.approx(parts.rating.tolist(), rel=1e-5)
+
+
+def test_what_cannot_be_is_said(catalogue: Callable[..., None], tmp_path: Path) -> None:
+    catalogue(films=low_rank(n_users=60))
+    finished_run = fit_run("films")
+    with pytest.raises(BadInput, match="least"):
+        lists.write_lists(finished_run, tmp_path / "lists.parquet", 0)
+    with pytest.raises(BadInput, match="cannot be written"):
+        lists.write_lists(finished_run, tmp_path / "nowhere" / "lists.parquet")
+    assert list(tmp_path.iterdir()) == []

@@ -67,4 +67,3 @@ def test_without_a_proof_no_epsilon_is_shown() -> None:
     run = fit("cinema-small", "als", keep=False)
     assert "NONE: no ε" in repr(run)
     assert not re.search(r"ε = \d", html_of_run(run) + repr(run))
-    assert "Not private" in run.record.guarantee.words

@@ -2,6 +2,7 @@
 stay unknown, and nobody moves the counts by more than 1.
 """
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,9 @@ from dpmf_core.privacy import (
     rules,
     sequence,
 )
+from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
+from dpmf_core.runs import data_access, planning
 from dpmf_core.runs.partition_selection import (
     ITEMS,
     UNITS,
@@ -42,6 +45,7 @@ from dpmf_core.runs.partition_selection import (
 )
 from dpmf_core.runs.public_shape import PublicShape, reshaped, slots
 from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import DataSpec, RunSpec
 
 SEED = np.random.SeedSequence(11)
 MOST_ROUNDED = 2.0**-21 * 30  # a weight loses less than a step of the grid for 2^31 units
@@ -355,11 +359,7 @@ def test_documents_take_drawn_rows_with_all_that_is_known_of_them() -> None:
     at = slots_data.texts.starts
     assert [
         slots_data.texts.words[j] for j in slots_data.texts.ids[at[rows[2]] : at[rows[2] + 1]]
-    ] == [
-        "cat",
-        "ant",
-        "ant",
-    ]
+    ] == ["cat", "ant", "ant"]
     assert len(at) == 10
 
 
@@ -437,13 +437,10 @@ def test_the_same_seed_gives_the_same_shape_and_figures_on_public_data() -> None
 @pytest.mark.parametrize(
     ("changes", "what"),
     [
-        (
-            {"algorithm": "input-perturbation"},
-            "need exact calibration and an algorithm with a proof for a whole user",
-        ),
+        ({"algorithm": "input-perturbation"}, "calibration"),
         ({"algorithm": "dpals", "calibration": "source"}, "need exact calibration"),
         ({"delta": None}, "give delta, e.g. 1e-6"),
-        ({"preparation": {"min_item_count": 3}}, "'min_item_count' chooses by exact counts"),
+        ({"preparation": {"min_item_count": 3}}, "'min_item_count'"),
     ],
 )
 def test_combinations_without_a_proof_are_refused(changes: dict[str, Any], what: str) -> None:
@@ -459,17 +456,9 @@ def letters(tmp_path: Path) -> str:
     """Documents of which one holds a word that no other has."""
     rng = np.random.default_rng(0)
     common = [
-        "harbour",
-        "museum",
-        "kitchen",
-        "garden",
-        "winter",
-        "bridge",
-        "orchard",
-        "violin",
-        "lantern",
-        "meadow",
-    ]
+        "harbour", "museum", "kitchen", "garden", "winter", "bridge", "orchard", "violin",
+        "lantern", "meadow",
+    ]  # fmt: skip
     rows = [" ".join(rng.choice(common, 5)) for _ in range(400)]
     rows[17] += f" {SECRET} {SECRET} {SECRET}"
     path = tmp_path / "letters.txt"
@@ -621,3 +610,148 @@ def test_whether_a_run_starts_does_not_follow_from_the_true_shape(rank: int) -> 
     )
     with pytest.raises(BadInput):
         fit(data, "dpals", epsilon=3, delta=1e-6, item_choice="private", top_items=20, rank=rank)
+
+
+@pytest.mark.parametrize(
+    ("facts", "what"),
+    [
+        ((1.0, ITEMS, 1.0, 1.4, 0.0, 5), "'failure_probability'"),
+        ((1.0, ITEMS, 1.0, 1.4, 1e-6, 0), "'most'"),
+        ((1.0, ITEMS, 2.0, 1.4, 1e-6, 5), "sensitivity 1. Got 2.0"),
+    ],
+)
+def test_facts_that_describe_no_release_are_refused(facts: Any, what: str) -> None:
+    with pytest.raises(ValueError, match=what):
+        ThresholdedCounts(*facts)
+
+
+def test_failing_ledgers_survive_json() -> None:
+    ledger = normal_form(
+        sequence(threshold_event(4.0, 1e-7, 100), PaddedCount(2.0, UNITS, 1.0, 1.0, 1e-6))
+    )
+    assert normal_form(event_of_rows(json.loads(json.dumps(ledger_rows(ledger))))) == ledger
+
+
+def test_too_few_names_are_an_error_that_says_what_to_do() -> None:
+    with pytest.raises(BadInput, match="ratings"):
+        release_shape(
+            ratings(),
+            Noise(threshold_event(50.0, 1e-6, 1000), SEED),
+            1e-6,
+            items=True,
+            units=False,
+            most=4,
+            slots=0,
+        )
+
+
+def test_without_noise_items_are_chosen_by_exact_counts() -> None:
+    finished_run = fit(
+        "cinema-small", "als", top_items=60, item_choice="private", row_count="private", keep=False
+    )
+    exact = fit("cinema-small", "als", top_items=60, keep=False)
+    assert (
+        finished_run.record.metrics == exact.record.metrics
+        and finished_run.record.released_shape is None
+    )
+
+
+def test_what_is_not_asked_for_changes_no_key() -> None:
+    plain = RunSpec.parse(data={"id": "cinema-small"}, algorithm="als")
+    assert set(plain.model_dump(mode="json")["data"]) == {
+        "id",
+        "top_items",
+        "min_user_count",
+        "min_item_count",
+        "most_per_user",
+        "positives_above",
+    }
+    assert "item_choice" in DataSpec(id="x", item_choice="private").model_dump()
+
+
+def test_a_ratings_table_follows_the_same_rule(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        f"u{u},i{j},{rng.integers(1, 6)}"
+        for u in range(300)
+        for j in range(30)
+        if rng.random() < 0.9 / (1 + j / 5)
+    ]
+    path = tmp_path / "table.csv"
+    path.write_text("user,item,rating\n" + "\n".join([*rows, "u3,only mine,5"]))
+    facts: dict[str, Any] = {"epsilon": 8, "delta": 1e-5}
+    guarantee = fit(f"{path}?bounds=1,5", "private-bias", **facts).record.guarantee
+    assert (
+        guarantee.status == "CONDITIONAL"
+        and "the number of users is public and the items in the file are public" in guarantee.words
+    )
+    private = fit(
+        f"{path}?bounds=1,5", "private-bias", item_choice="private", row_count="private", **facts
+    )
+    assert private.record.guarantee.status == "PROVEN"
+    assert "only mine" not in (data_access.ratings_of(private).titles or ())
+    assert "released_shape" not in private.export()
+
+
+def test_the_number_of_rows_is_not_released_where_a_person_brings_several() -> None:
+    with pytest.raises(BadInput, match="declare"):
+        release_shape(
+            notes([0, 0, 0, 0, 1, 2, 1]),
+            Noise(plan(Budget(epsilon=1, delta=1e-5), items=False, units=True)),
+            1e-6,
+            items=False,
+            units=True,
+            most=None,
+            slots=0,
+        )
+    spec = RunSpec.parse(
+        data={"id": "x", "row_count": "private"},
+        algorithm="oneshot-nmf",
+        budget={"epsilon": 1, "delta": 1e-5},
+    )
+    with pytest.raises(BadInput, match="declare"):
+        planning.prepare(spec, notes([0, 0, 0, 0, 1, 2, 1]).shape)
+
+
+def films(path: Path, diary: str = "") -> str:
+    """A table of 400 users; the title of film 0 is what its first row says."""
+    rows = [f"u{u:03d},{j},{1 + (u + j) % 5},Film {j}" for u in range(400) for j in range(4)]
+    path.write_text(
+        "user,item,rating,title\n" + (f"a,0,5,{diary}\n" if diary else "") + "\n".join(rows)
+    )
+    return f"{path}?bounds=1,5"
+
+
+def test_a_title_that_one_user_wrote_is_no_name(tmp_path: Path) -> None:
+    """What was counted are items, by their ids; a title is one row of one user."""
+    facts: dict[str, Any] = {
+        "epsilon": 8,
+        "delta": 1e-5,
+        "item_choice": "private",
+        "row_count": "private",
+    }
+    titles = [
+        set(
+            data_access.ratings_of(
+                fit(films(tmp_path / f"{n}.csv", diary), "private-bias", **facts)
+            ).titles
+            or ()
+        )
+        for n, diary in enumerate(["", "my diary"])
+    ]
+    assert titles[0] == titles[1] == {"0", "1", "2", "3"}
+
+
+def test_titles_do_not_decide_which_items_count() -> None:
+    data = ratings()
+    from dataclasses import replace
+
+    other_titles = replace(
+        data, labels=data.titles, titles=tuple(f"another {j}" for j in range(data.n_items))
+    )
+    assert np.array_equal(name_counts(other_titles, 2), name_counts(data, 2))
+
+
+def test_an_epsilon_too_small_for_the_shape_is_refused_in_words() -> None:
+    with pytest.raises(BadInput, match="releasing"):
+        plan(Budget(epsilon=1e-3, delta=0.05), items=True, units=True)

@@ -3,14 +3,15 @@ the parts in what leaves.
 """
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dpmf_core.data.partitioned import PartitionedRatings
+from dpmf_core.algorithms import als_sums
+from dpmf_core.data.partitioned import Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.privacy.accounts import Account
@@ -114,7 +115,7 @@ def test_nmf_by_sums_explains_as_much(
 
 def test_ratings_below_0_are_no_samples(parts: PartitionedRatings) -> None:
     below = replace(parts, bounds=(-1.0, 5.0))
-    with pytest.raises(BadInput, match="needs bounds from 0 up"):
+    with pytest.raises(BadInput, match="bounds"):
         run(spec("dp-nmf", budget=BUDGET), input_data=below)
 
 
@@ -231,3 +232,61 @@ def test_the_key_follows_the_parts(parts: PartitionedRatings, tmp_path: Path) ->
     run_spec = spec("private-bias", budget=BUDGET)
     assert run_key(run_spec, parts) != run_key(run_spec, other)
     assert run_key(run_spec, parts) == run_key(run_spec, in_files(low_rank(n_users=120), 6, folder))
+
+
+def test_an_item_without_ratings_has_no_factor(films: Ratings, parts: PartitionedRatings) -> None:
+    wider = replace(parts.with_change(Wider(films.n_items + 1)), n_items=films.n_items + 1)
+    finished_run = run(
+        spec("als", parameters={"rank": 3, "steps": 2, "biases": "off"}), input_data=wider
+    )
+    assert not finished_run.arrays["item_factors"][-1].any()
+
+
+@dataclass(frozen=True)
+class Wider:
+    """A change of a part: there are more items."""
+
+    n_items: int
+
+    def __call__(self, part: Part) -> Part:
+        return replace(part, rows=replace(part.rows, n_items=self.n_items))
+
+
+def test_als_says_what_does_not_fit(
+    parts: PartitionedRatings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(als_sums, "MOST_BYTES", 1_000)
+    with pytest.raises(BadInput, match="smaller"):
+        run(spec("als", parameters={"rank": 3}), input_data=parts)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "parameters"),
+    [
+        ("als", {"solver": "cg"}), ("als", {"ratings_per_user": 5}), ("slope-one", {}),
+        ("sketch", {}), ("fw", {}), ("robust-nmf", {}), ("dpnmf-laplace", {}),
+    ],
+)  # fmt: skip
+def test_who_needs_rows_says_so(
+    algorithm: str, parameters: dict[str, Any], parts: PartitionedRatings
+) -> None:
+    with pytest.raises(BadInput, match="ratings"):
+        run(spec(algorithm, budget=BUDGET, parameters=parameters), input_data=parts)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"split": {"kind": "window"}}, "--split"),
+        ({"split": {"least_judged": 2}}, "--least-judged"),
+        ({"data": {"item_choice": "private", "min_item_count": 3}}, "'min_item_count'"),
+        ({"data": {"min_df": 3}}, "'min_df'"),
+        ({"data": {"min_item_count": 10_000}}, "ratings"),
+    ],
+    ids=str,
+)
+def test_what_needs_all_ratings_is_refused_in_words(
+    changes: dict[str, Any], words: str, parts: PartitionedRatings
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        run(spec("private-bias", budget=BUDGET, **changes), input_data=parts)

@@ -32,17 +32,11 @@ SPEC: dict[str, Any] = {
 
 def small_run(key: str, *, fill: float = 1.5, rmse: float = 0.9) -> Run:
     record = {
-        "key": key,
-        "spec": SPEC,
-        "title": "DPALS",
-        "epsilon": {"exact": 2.0, "naive": None},
-        "delta": 1e-6,
-        "public": True,
-        "cached": False,
-        "guarantee": {"status": "PROVEN", "words": "Proved."},
-        "metrics": {"rmse": rmse},
+        "key": key, "spec": SPEC, "title": "DPALS", "epsilon": {"exact": 2.0, "naive": None},
+        "delta": 1e-6, "public": True, "cached": False,
+        "guarantee": {"status": "PROVEN", "words": "Proved."}, "metrics": {"rmse": rmse},
         "seconds": {"fit": 0.1},
-    }
+    }  # fmt: skip
     return Run(
         RunRecord.model_validate(record),
         {
@@ -84,15 +78,9 @@ def test_rows_are_light_and_newest_first(tmp_path: Path) -> None:
     assert [row["key"] for row in store.rows()] == ["c", "b", "a"]
     row = store.rows()[0]
     expected = {
-        "dataset": "small",
-        "algorithm": "dpals",
-        "epsilon": 2.0,
-        "delta": 1e-6,
-        "seed": 3,
-        "rmse": 0.9,
-        "title": "DPALS",
-        "guarantee": "PROVEN",
-    }
+        "dataset": "small", "algorithm": "dpals", "epsilon": 2.0, "delta": 1e-6, "seed": 3,
+        "rmse": 0.9, "title": "DPALS", "guarantee": "PROVEN",
+    }  # fmt: skip
     assert {name: row[name] for name in expected} == expected
 
 
@@ -399,3 +387,123 @@ def test_killed_at_any_moment_two_writers_lose_nothing_that_was_confirmed(tmp_pa
     for name, last in zip("xy", reports, strict=True):
         assert {f"{name}-{i}" for i in range(last + 1)} <= keys
     assert len(artefacts(store)) == len(keys)  # nothing left over, nothing twice
+
+
+def test_a_newer_store_is_left_alone(tmp_path: Path) -> None:
+    Store(tmp_path).close()
+    with sqlite3.connect(tmp_path / "index.sqlite") as db:
+        db.execute("PRAGMA user_version = 7")
+    with pytest.raises(BadInput, match="newer version"):
+        Store(tmp_path)
+
+
+def test_of_two_files_of_one_run_the_later_one_counts(tmp_path: Path) -> None:
+    store = three(tmp_path)
+    earlier = artefacts(store)
+    by_name = {path.name: path.read_bytes() for path in earlier}
+    store.annotate("a", "later", "")
+    store.close()
+    for name, content in by_name.items():
+        (tmp_path / "artefacts" / name).write_bytes(content)
+    lose_index(tmp_path, b"")
+    again = Store(tmp_path)
+    assert len(artefacts(again)) == 3 and again.check() == []
+    assert sorted(again.run_keys()) == ["a", "b", "c"]
+    assert {row["key"]: row["note"] for row in again.rows()} == {
+        "a": "later",
+        "b": "look here",
+        "c": "",
+    }
+
+
+BAD = {
+    "summary that is no JSON": "UPDATE stored SET summary = substr(summary, 1, 20) WHERE key = 'b'",
+    "summary of another kind": "UPDATE stored SET summary = '[1]' WHERE key = 'b'",
+    "summary that lacks fields": "UPDATE stored SET summary = '{\"key\": \"b\"}' WHERE key = 'b'",
+    "summary that is no text": "UPDATE stored SET summary = x'fffe00' WHERE key = 'b'",
+    "summary that is no UTF-8": (
+        "UPDATE stored SET summary = CAST(x'fffe00' AS TEXT) WHERE key = 'b'"
+    ),
+}
+
+
+@pytest.mark.parametrize("harm", BAD.values(), ids=BAD)
+def test_a_row_that_cannot_be_read_is_read_from_its_file(tmp_path: Path, harm: str) -> None:
+    store = three(tmp_path)
+    before = store.rows()
+    with sqlite3.connect(tmp_path / "index.sqlite") as db:
+        db.execute(harm)
+    assert store.rows() == before and store.get("b") is not None and len(store.sizes()) == 3
+    (problem,) = store.check()
+    assert "run b " in problem and "index.sqlite" in problem
+    store.close()
+    for path in tmp_path.glob("index.sqlite*"):
+        path.unlink()
+    again = Store(tmp_path)
+    assert again.check() == [] and sorted(again.run_keys()) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "artefact", ["''", "'../../secret'", "x'00ff'", "CAST(x'fffe00' AS TEXT)", f"'{'0' * 64}'"]
+)
+def test_a_row_that_names_no_file_hides_no_other(tmp_path: Path, artefact: str) -> None:
+    store = three(tmp_path)
+    with sqlite3.connect(tmp_path / "index.sqlite") as db:
+        db.execute(f"UPDATE stored SET artefact = {artefact}, summary = '' WHERE key = 'b'")
+    assert [row["key"] for row in store.rows()] == ["c", "a"]
+    assert store.get("a") is not None and sorted(store.sizes()) == ["a", "c"]
+    with pytest.raises(DamagedRun, match="run b "):
+        store.get("b")
+    with pytest.raises(BadInput, match="run b "):
+        store.annotate("b", "a note", "")
+    assert len(store.check()) == 1
+    store.close()
+    again = Store(tmp_path)  # takes the file in again
+    assert again.check() == [] and len(again.rows()) == 3
+
+
+@pytest.mark.parametrize("layout", [1, 2])
+def test_older_layouts_keep_their_runs(tmp_path: Path, layout: int) -> None:
+    as_version_2(
+        tmp_path,
+        {key: small_run(key, fill=fill) for key, fill in (("a", 1), ("bb", 1), ("ccc", 2))},
+        layout,
+    )
+    assert len(list((tmp_path / "artefacts").iterdir())) == 2  # a and bb have equal arrays
+    store = Store(tmp_path)
+    assert store.run_keys() == ["a", "bb", "ccc"] and store.check() == [] and store.aside() == []
+    assert (
+        store.rows()[0]["note"] == ("of ccc" if layout == 2 else "")
+        and store.rows()[0]["created"] == "2026-01-03"
+    )
+    back = store.get("bb")
+    assert (
+        back is not None
+        and back.record == altered(small_run("bb"), cached=True).record
+        and back.arrays["item_offsets"][0] == 1
+    )
+    assert len(artefacts(store)) == 3
+    store.close()
+    lose_index(tmp_path, b"")
+    assert Store(tmp_path).run_keys() == ["a", "bb", "ccc"]
+
+
+def test_a_run_of_an_older_layout_that_cannot_be_read_is_moved_aside(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    as_version_2(
+        tmp_path,
+        {key: small_run(key, fill=fill) for key, fill in (("a", 1), ("bb", 2), ("ccc", 3))},
+    )
+    name = (
+        sqlite3.connect(tmp_path / "index.sqlite")
+        .execute("SELECT artefact FROM runs WHERE key = 'bb'")
+        .fetchone()[0]
+    )
+    tamper(tmp_path / "artefacts" / f"{name}.npz")
+    with sqlite3.connect(tmp_path / "index.sqlite") as db:
+        db.execute("UPDATE runs SET record = substr(record, 1, 30) WHERE key = 'ccc'")
+    store = Store(tmp_path)
+    assert store.run_keys() == ["a"] and store.check() == []
+    assert len(store.aside()) == 4  # file and record of each
+    assert "bb" in caplog.text and "ccc" in caplog.text

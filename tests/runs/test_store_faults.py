@@ -35,14 +35,9 @@ def try_faults(library: Path, folder: Path, every: int, *names: str) -> dict[str
     call.
     """
     command = [
-        sys.executable,
-        "-m",
-        "tests.support.store_faults",
-        str(library),
-        str(folder),
-        str(every),
-        *names,
-    ]
+        sys.executable, "-m", "tests.support.store_faults", str(library), str(folder),
+        str(every), *names,
+    ]  # fmt: skip
     env = {**os.environ, "LD_PRELOAD": str(library)}
     env.pop("DPMF_LEDGER", None)
     process = subprocess.run(

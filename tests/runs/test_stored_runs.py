@@ -4,18 +4,23 @@ exported as they were. The JSON beside each is what that version exported.
 
 import dataclasses
 import hashlib
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dpmf_core import algorithms
 from dpmf_core.data import Data
+from dpmf_core.privacy import Guarantee, Status, normal_form
 from dpmf_core.runs import artefacts
 from dpmf_core.runs.filters import filtered
+from dpmf_core.runs.imported_records import imported_runs
+from dpmf_core.runs.privacy_record import GuaranteeRecord
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import run_key
-from dpmf_core.runs.store import Store
+from dpmf_core.runs.store import Store, to_json
 from dpmf_core.testing.sample_worlds import of, table
 from dpmf_core.testing.worlds import low_rank
 
@@ -73,3 +78,37 @@ def test_its_key_is_still_the_key_of_its_specification(
     monkeypatch.setattr(algorithms.find(record.spec.algorithm), "version", record.version)
     data = filtered(data_sets[record.spec.data.id], record.spec.data)
     assert run_key(record.spec, data) == record.key
+
+
+def read_fields(name: str) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+    return fields
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_exported_is_what_was(name: str) -> None:
+    new, old = json.loads(to_json(read_run(name).export())), read_fields(name)
+    guarantee = new.pop("guarantee")
+    assert {part: guarantee.pop(part) for part in ("assumptions", "claim", "reason")} == {
+        "assumptions": [],
+        "claim": "",
+        "reason": "",
+    }
+    assert guarantee == old.pop("guarantee")
+    assert new == old | {"cached": True}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_export_of_then_is_imported_now(name: str) -> None:
+    (run,) = imported_runs(json.dumps(read_fields(name)).encode())
+    assert run.spec == read_run(name).spec
+    assert normal_form(run.record.event) == normal_form(read_run(name).record.event)
+
+
+def test_a_new_record_holds_the_guarantee_whole() -> None:
+    promise = Guarantee(
+        Status.CONDITIONAL, "document", ("A", "B"), ("the bounds",), "a claim", "a reason"
+    )
+    record = GuaranteeRecord.model_validate_json(GuaranteeRecord.of(promise).model_dump_json())
+    assert (record.assumptions, record.claim, record.reason) == (("A", "B"), "a claim", "a reason")
+    assert record.words == promise.words and record.has_epsilon

@@ -9,7 +9,7 @@ from dpmf_core.data.ratings import Shape
 from dpmf_core.errors import BadInput
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, reaches, rows, summaries, typed_grid
-from tests.support.records import run_of
+from tests.support.records import altered, run_of
 
 SHAPE = Shape(500, 30, (1, 5))
 
@@ -120,3 +120,54 @@ def test_the_epsilon_that_reaches_a_value_lies_between_measured_ones_along_log_e
         math.sqrt(10)
     )
     assert reaches([], 1.0) is None
+
+
+def test_a_method_may_have_its_own_rule_and_label() -> None:
+    points = sweep(
+        methods=[
+            Method(algorithm="dpals", calibration="source"),
+            Method(algorithm="dpals", label="mine", parameters={"rank": 3}),
+        ],
+        seeds=(0,),
+    ).points()
+    assert [(p.label, str(p.spec.budget.calibration)) for p in points if p.spec.budget] == [
+        ("DPALS, the source's noise", "source"),
+        ("DPALS, the source's noise", "source"),
+        ("mine", "exact"),
+        ("mine", "exact"),
+    ]
+
+
+def test_what_reads_as_good_as_the_value_reaches_it_at_a_measured_epsilon() -> None:
+    points = line((1.0, 0.95), (20.0, 0.9434))
+    assert reaches(points, 0.943) is None
+    assert reaches(points, 0.943, digits=3) == 20.0
+    assert reaches(points, 0.9434) == 20.0  # and not 20.000000000000256
+    assert reaches(
+        line((1.0, -0.1), (5.0, 0.3004)), 0.3, larger_is_better=True, digits=3
+    ) == pytest.approx(5.0, rel=0.01)
+
+
+def test_a_file_of_a_sweep_names_its_data_its_date_and_why_private_errors_are_not_there() -> None:
+    points = sweep(methods=[{"algorithm": "dpals"}], seeds=(0,), epsilons=(2.0,)).points()
+    runs = runs_of(points)
+    private_run = altered(
+        runs[points[0].key],
+        epsilon={"exact": 1.9999999999999996},
+        created="2026-01-02T03:04:05+00:00",
+        versions={"dpmf": "9.9"},
+    )
+    runs[points[0].key] = private_run
+    (open_,) = rows(points, runs)
+    assert (
+        open_["dataset"],
+        open_["rmse"],
+        open_["exact_epsilon"],
+        open_["created"],
+        open_["dpmf"],
+    ) == ("small", 1.0, 2.0, private_run.record.created, "9.9")
+    hers = {**private_run.export()["spec"], "data": {"id": "/home/her/shop.csv?bounds=1,5"}}
+    runs[points[0].key] = altered(private_run, public=False, spec=hers)
+    (private,) = rows(points, runs)
+    assert private["dataset"] == "shop.csv?bounds=1,5" and "without noise" in private["errors"]
+    assert not {"rmse", "fit_seconds", "key"} & private.keys()

@@ -221,3 +221,33 @@ def test_answers_are_kept_without_order_and_within_bounds(
     settings.cache_clear()
     class_records.record("class-two", first, {})
     assert class_records.class_answers("class-one") == [] and class_records.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"page": "../runs"}, "should match pattern"),
+        ({"page": "explore", "locked": ("everything",)}, "no control 'everything'"),
+        ({"page": "explore", "query": {"x": "y" * 5000}}, "too long"),
+        ({"page": "explore", "title": "x" * 121}, "at most 120"),
+        ({"page": "explore", "more": 1}, "not permitted"),
+    ],
+)
+def test_what_cannot_be_a_link_is_a_sentence(parts: dict[str, object], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        LessonLink.parse(**parts)
+
+
+def test_links_that_earlier_versions_kept_still_open(tmp_path: Path) -> None:
+    file = tmp_path / "lessons" / "aB3_-xyz09kL.json"
+    file.parent.mkdir()
+    file.write_text(
+        '{"page":"explore","query":{"eps":"1"},"locked":["eps"],"hidden":[],"title":"Old",'
+        '"question":"","pinned":true}'
+    )
+    lesson = sequence_of("aB3_-xyz09kL")
+    assert lesson.steps[0].title == "Old" and lesson.steps[0].fixed == {"eps"}
+    assert not lesson.gathers
+    file.write_text('{"page": "explore", "locks": 7}')
+    with pytest.raises(BadInput, match="another version"):
+        sequence_of("aB3_-xyz09kL")

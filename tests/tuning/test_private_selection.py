@@ -206,3 +206,27 @@ def selecting_record(ready: Any, run: RunSpec) -> dict[str, Any]:
 
     ledger = normal_form(ready.plan)
     return dict(PrivacyRecord.of(ledger, ready.plan, run.budget, ready.guarantee))
+
+
+@pytest.mark.parametrize(
+    ("parts", "sentence"),
+    [
+        (
+            {"search": {"algorithm": "als", "search": {"rank": (2, 4)}, "budget": None}},
+            "needs a private algorithm",
+        ),
+        ({"search": {"budget": {"epsilon": 2.0, "delta": 1e-6, "calibration": "source"}}}, "every"),
+        (
+            {"search": {"budget": {"epsilon": 2.0, "delta": 1e-6, "noise": "discrete"}}},
+            "take continuous noise",
+        ),
+        ({"search": {"sampler": "grid", "search": {"rank": (2, 4)}}}, "not a grid"),
+        ({"trials": 1.0}, "trials"),
+        ({"score_noise": 0.0}, "score"),
+        ({"distribution": "uniform"}, "distribution"),
+    ],
+)
+def test_what_has_no_price_is_a_sentence(parts: dict[str, Any], sentence: str) -> None:
+    fields = {name: search(**value) if name == "search" else value for name, value in parts.items()}
+    with pytest.raises(BadInput, match=sentence):
+        spec(**fields)
