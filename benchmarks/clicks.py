@@ -151,12 +151,12 @@ class Person:
         return self.waits()
 
     def _step(self) -> int:
-        from dpmf_core.engine.executor import engine
+        from dpmf_core.jobs.engine import engine
 
         return max((job.progress.step for job in engine().jobs() if job.progress), default=0)
 
     def _computing(self) -> bool:
-        from dpmf_core.engine.executor import engine
+        from dpmf_core.jobs.engine import engine
         from dpmf_core.runs.spending import account_of
 
         account = account_of(self.entry.id)
@@ -304,7 +304,7 @@ def main() -> None:
 
         hour(arguments.users, arguments.quick, report)
         print(f"largest difference {worst:.1e}")
-        from dpmf_core.engine.executor import engine
+        from dpmf_core.jobs.engine import engine
 
         engine().close()
 

@@ -21,7 +21,7 @@ from dpmf_core.algorithms import PrivateAlgorithm
 from dpmf_core.curator import Curator, NoisyCurator, OpenCurator, People, in_memory, in_parts
 from dpmf_core.data.partitioned import PartitionedRatings, PartitionedTable
 from dpmf_core.data.samples import of_ratings
-from dpmf_core.engine.part_workers import spread
+from dpmf_core.jobs.part_workers import spread
 from dpmf_core.privacy import NOTHING, Budget, Noise, calibrate
 from dpmf_core.runs import data_access
 from dpmf_core.runs.memory import peak_mb

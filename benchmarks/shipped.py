@@ -30,7 +30,7 @@ import numpy as np
 from PIL import Image
 
 from dpmf_core import first_views
-from dpmf_core.engine.executor import engine
+from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.artefacts import to_json
 from dpmf_core.runs.comparison import references

@@ -180,8 +180,8 @@ def _spread_over(
             "spread is for ratings in parts, which workers find by their id. Got data in memory:"
             " keep them in parts first, `python -m dpmf_core import NAME PATH --partitioned`."
         )
-    from dpmf_core.engine.part_workers import spread  # all of Dask's, which few runs need
-    from dpmf_core.engine.scheduler_security import Scheduler
+    from dpmf_core.jobs.part_workers import spread  # all of Dask's, which few runs need
+    from dpmf_core.jobs.scheduler_security import Scheduler
 
     address = way if isinstance(way, str) else None
     return spread(data, algorithm, Scheduler.from_environment(address))

@@ -9,9 +9,9 @@ from typing import Any
 import psutil
 
 from dpmf_core.data.catalogue import is_own
-from dpmf_core.engine.executor import Engine
-from dpmf_core.engine.jobs import Job
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import Engine
+from dpmf_core.jobs.job import Job
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.serving import class_records
 

@@ -164,7 +164,7 @@ def _lines(result: "Audit") -> list[str]:
 def _all(epsilon: float | None, options: dict[str, Any], out: Path | None, as_json: bool) -> None:
     """The table of proofs and what an attack finds, and of faults."""
     from dpmf_core.audit.audit_table import as_record, table_specs
-    from dpmf_core.engine.executor import Engine
+    from dpmf_core.jobs.engine import Engine
 
     if epsilon is None:
         raise BadInput("audit --every needs --epsilon: what every attacked run may spend.")

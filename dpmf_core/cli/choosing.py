@@ -130,7 +130,7 @@ def _selection_on_data(finding: Finding, data: DataSpec) -> SelectionResult:
             "--on-data compares at least two methods that predict ratings and do what was asked;"
             " there are none here."
         )
-    from dpmf_core.engine.executor import Engine
+    from dpmf_core.jobs.engine import Engine
 
     engine = Engine.from_environment(Store())
     try:

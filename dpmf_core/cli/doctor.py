@@ -81,7 +81,7 @@ def _libraries() -> tuple[str, str]:
 
 
 def _memory() -> tuple[str, str]:
-    from dpmf_core.engine import machine
+    from dpmf_core.jobs import machine
 
     whole = machine.memory() / 1e3  # what a container's limits leave of the machine's
     free = min(psutil.virtual_memory().available / 1e9, whole)
@@ -123,12 +123,12 @@ def _store() -> tuple[str, str]:
 
 def _workers() -> tuple[str, str]:
     """Raises BadInput and OSError where a scheduler is named that cannot be reached."""
-    from dpmf_core.engine.scheduler_security import Scheduler
+    from dpmf_core.jobs.scheduler_security import Scheduler
 
     way = Scheduler.from_environment()
     if way is None:
         return "its own processes, started when they are needed", ""
-    from dpmf_core.engine.worker_conditions import conditions
+    from dpmf_core.jobs.worker_conditions import conditions
 
     workers = conditions(way)
     refusing = sum(isinstance(it, Exception) or bool(it.problem) for it in workers.values())

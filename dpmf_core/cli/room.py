@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from dpmf_core.engine import machine
+from dpmf_core.jobs import machine
 
 # measured on tables of ten million ratings: from reading to the saved model
 BYTES_FOR_A_BYTE = 4.0

@@ -310,7 +310,7 @@ def finish(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exce
 
     Raises Cancelled on Ctrl-C.
     """
-    from dpmf_core.engine.executor import Engine
+    from dpmf_core.jobs.engine import Engine
 
     specs = list({point.key: point.spec for point in points}.values())
     runs: dict[str, Run] = {}

@@ -35,8 +35,8 @@ def spread_over(
         if options["scheduler"] is not None:
             raise BadInput("--scheduler goes with --spread, for ratings in parts.")
         return contextlib.nullcontext()
-    from dpmf_core.engine.part_workers import spread  # all of Dask's, which few runs need
-    from dpmf_core.engine.scheduler_security import Scheduler
+    from dpmf_core.jobs.part_workers import spread  # all of Dask's, which few runs need
+    from dpmf_core.jobs.scheduler_security import Scheduler
 
     way = Scheduler.from_environment(options["scheduler"])
     return spread(options["dataset"], algorithm, way)

@@ -231,7 +231,7 @@ def _range(text: str) -> Interval:
 
 
 def _run_search(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
-    from dpmf_core.engine.executor import Engine
+    from dpmf_core.jobs.engine import Engine
 
     engine = Engine.from_environment(Store())
     search = None
@@ -258,7 +258,7 @@ def _run_search(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
 
 
 def _run_selection(spec: SelectionSpec) -> SelectionResult:
-    from dpmf_core.engine.executor import Engine
+    from dpmf_core.jobs.engine import Engine
 
     engine = Engine.from_environment(Store())
     try:

@@ -5,9 +5,9 @@ import dataclasses
 import click
 
 from dpmf_core.cli.tables import json_option, table
-from dpmf_core.engine.scheduler_security import Scheduler
-from dpmf_core.engine.worker_conditions import Condition, conditions
 from dpmf_core.errors import BadInput, words_of
+from dpmf_core.jobs.scheduler_security import Scheduler
+from dpmf_core.jobs.worker_conditions import Condition, conditions
 from dpmf_core.runs.installation import current_installation
 from dpmf_core.runs.store import to_json
 

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import engine
 from dpmf_core.papers.source_noise import SOURCE_NOISE
 from dpmf_core.privacy import Event, Guarantee, Status
 from dpmf_core.privacy.formatting import delta_text, epsilon_text

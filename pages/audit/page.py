@@ -11,8 +11,8 @@ from dpmf_core.audit.bounds import TITLES
 from dpmf_core.audit.canaries import FAULTS, rounded
 from dpmf_core.audit.canary_data import COLUMNS, UNITS
 from dpmf_core.audit.membership_inference import Audit, AuditSpec, rates
-from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from pages.audit.controls import draw

@@ -8,8 +8,8 @@ from dpmf_core.choosing import wording
 from dpmf_core.choosing.answer import Answer, answer, so_far
 from dpmf_core.choosing.finding import Finding
 from dpmf_core.choosing.question import Runs
-from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import engine
 from pages.choose import controls, figures, own_data, take_away, waiting
 from pages.choose.controls import Inquiry
 from pages.kit import charts, run_progress, safe_text, time_estimate, who_sees_what

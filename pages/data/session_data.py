@@ -4,7 +4,7 @@ from typing import Any, NoReturn
 
 import streamlit as st
 
-from dpmf_core.engine.executor import engine
+from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import accounts
 from dpmf_datasets import session_files
 from dpmf_datasets.readers.report import Report

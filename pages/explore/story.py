@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpmf_core import algorithms
 from dpmf_core.data.ratings import Shape
-from dpmf_core.engine.executor import engine
+from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy.gaussian import all_gaussian
 from dpmf_core.privacy.interpretation import Meaning, meaning
 from dpmf_core.runs import shipped_runs

@@ -11,10 +11,10 @@ from typing import Any
 
 import streamlit as st
 
-from dpmf_core.engine import machine
-from dpmf_core.engine.executor import engine
-from dpmf_core.engine.jobs import Job
-from dpmf_core.engine.run_queue import IDLE
+from dpmf_core.jobs import machine
+from dpmf_core.jobs.engine import engine
+from dpmf_core.jobs.job import Job
+from dpmf_core.jobs.queue import IDLE
 from dpmf_core.runs import gain, shipped_runs
 from dpmf_core.runs.epsilon_grid import COARSE, EPSILONS, EpsilonGrid, grid_runs, read_grid
 from dpmf_core.runs.gain import KeptGain

@@ -5,7 +5,7 @@ package.
 from collections.abc import Mapping
 from typing import Any
 
-from dpmf_core.engine.executor import engine
+from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec

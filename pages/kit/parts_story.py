@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from dpmf_core import algorithms
-from dpmf_core.engine.executor import engine
+from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import references
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, Point, at_epsilon

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from dpmf_core.engine.executor import engine
-from dpmf_core.engine.jobs import Job
+from dpmf_core.jobs.engine import engine
+from dpmf_core.jobs.job import Job
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.serving import limits

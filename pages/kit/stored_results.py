@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import streamlit as st
 
-from dpmf_core.engine.executor import engine
+from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.specification import RunSpec
 

@@ -11,9 +11,9 @@ import streamlit as st
 import dpmf_datasets as datasets
 from dpmf_core.audit.membership_inference import AuditSpec
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.engine.executor import engine
-from dpmf_core.engine.jobs import Job
-from dpmf_core.engine.quotas import duration
+from dpmf_core.jobs.engine import engine
+from dpmf_core.jobs.job import Job
+from dpmf_core.jobs.machine import duration
 from dpmf_core.runs import data_access, specification
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.tuning.private_selection import PrivateSelection

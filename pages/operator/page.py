@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.administration.overview import Overview, QueueEntry, lasting, presence, stop
-from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import engine
 from pages.kit import polling, safe_text
 from pages.server import lifespan, visitor
 

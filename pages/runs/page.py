@@ -7,8 +7,8 @@ import streamlit as st
 
 from dpmf_core.administration import permissions
 from dpmf_core.cli import output as words
-from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.html_report import report
 from dpmf_core.runs.imported_records import imported_runs
 from dpmf_core.runs.record import Run

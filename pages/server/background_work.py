@@ -4,8 +4,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from dpmf_core.engine.executor import engine
-from dpmf_core.engine.jobs import Job
+from dpmf_core.jobs.engine import engine
+from dpmf_core.jobs.job import Job
 from dpmf_core.runs.specification import RunSpec
 
 OPEN = ("waiting", "running")

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import streamlit as st
 
 from dpmf_core.administration.overview import Overview, overview
-from dpmf_core.engine.executor import engine
+from dpmf_core.jobs.engine import engine
 from pages.server import housekeeping, sessions, upload_quota, warming
 
 

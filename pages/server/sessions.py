@@ -20,7 +20,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.state import SessionState
 
 from dpmf_core.administration.overview import Visit
-from dpmf_core.engine.executor import engine
+from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import accounts
 from dpmf_datasets import session_files
 from pages.server import memory, visitor

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpmf_core.engine.executor import engine
-from dpmf_core.engine.jobs import Job
-from dpmf_core.engine.workers import Measurement
+from dpmf_core.jobs.engine import engine
+from dpmf_core.jobs.job import Job
+from dpmf_core.jobs.workers import Measurement
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.serving.requesters import Asker, asking
 from dpmf_core.serving.settings import settings

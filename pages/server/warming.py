@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from dpmf_core import first_views
-from dpmf_core.engine import machine
-from dpmf_core.engine.executor import engine
-from dpmf_core.engine.jobs import Job
-from dpmf_core.engine.run_queue import IDLE
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs import machine
+from dpmf_core.jobs.engine import engine
+from dpmf_core.jobs.job import Job
+from dpmf_core.jobs.queue import IDLE
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.serving import limits
 from dpmf_core.serving.settings import settings

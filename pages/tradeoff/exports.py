@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import noisy_errors, notebooks
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.spending import account_of

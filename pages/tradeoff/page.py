@@ -5,8 +5,8 @@ Many methods, epsilons and draws; the figures of the source papers.
 
 import streamlit as st
 
-from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import engine
 from pages.kit import (
     odometer,
     published_figures,

@@ -8,8 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core import algorithms
-from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.tuning.confirmation import outcome

@@ -19,8 +19,8 @@ from dpmf_core.audit.canaries import FAULTS, attack_target, faults_of
 from dpmf_core.audit.canary_data import COLUMNS, Unit
 from dpmf_core.audit.membership_inference import AuditSpec, audit, rates
 from dpmf_core.cli import main
-from dpmf_core.engine.executor import Engine
 from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.runs.store import Store

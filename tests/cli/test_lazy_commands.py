@@ -40,7 +40,7 @@ def test_help_loads_nothing_large(arguments: list[str]) -> None:
             (
                 *("numba", "scipy.special", "scipy.linalg", "scipy.sparse", "pydantic_settings"),
                 *("pandas", "sklearn", "pooch", "dask", "dpmf_core.papers"),
-                *("dpmf_core.engine.executor", "dpmf_core.algorithms.dpals"),
+                *("dpmf_core.jobs.engine", "dpmf_core.algorithms.dpals"),
             ),
         ),
     ],

@@ -14,8 +14,8 @@ import pytest
 import dpmf_datasets as datasets
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.engine.executor import Engine
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy import Status
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store

@@ -10,8 +10,8 @@ import pytest
 import dpmf_datasets as datasets
 from dpmf_core import api
 from dpmf_core.data.partitioned import PartitionedRatings
-from dpmf_core.engine.workers import threads
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.workers import threads
 from dpmf_core.runs import data_access
 from dpmf_core.testing.worlds import low_rank
 from dpmf_datasets import parts_address

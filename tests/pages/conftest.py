@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dpmf_core.engine.executor import Engine
+from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy.accounts import LEDGER
 from pages.kit import time_estimate
 
@@ -25,7 +25,7 @@ def fresh_store(folder: Path) -> Iterator[None]:
         patch.setenv("DPMF_ENGINE", "threads")
         patch.setenv("DPMF_THREADS", "2")  # pages estimate time by them
         engines: list[Engine] = []
-        patch.setattr("dpmf_core.engine.executor._only", engines)
+        patch.setattr("dpmf_core.jobs.engine._only", engines)
         time_estimate._speeds.clear()  # those of the store before
         yield
         for one in engines:

@@ -12,7 +12,7 @@ import pandas as pd
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.engine.executor import engine
+from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit.page_table import PAGES, Page

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.engine.executor import Engine, engine
+from dpmf_core.jobs.engine import Engine, engine
 from dpmf_core.papers.source_noise import saha
 from dpmf_core.privacy import (
     Budget,
@@ -33,7 +33,7 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     monkeypatch.setenv("DPMF_ENGINE", "threads")
     engines: list[Engine] = []
-    monkeypatch.setattr("dpmf_core.engine.executor._only", engines)
+    monkeypatch.setattr("dpmf_core.jobs.engine._only", engines)
     yield
     for one in engines:
         one.close()

@@ -10,7 +10,7 @@ from scipy.io import savemat
 from streamlit.testing.v1 import AppTest
 
 import dpmf_datasets as datasets
-from dpmf_core.engine.executor import engine
+from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import data_access
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of

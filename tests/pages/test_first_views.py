@@ -7,9 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core import first_views
-from dpmf_core.engine.executor import engine
-from dpmf_core.engine.jobs import Job
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import engine
+from dpmf_core.jobs.job import Job
 from dpmf_core.runs import data_access, shipped_runs
 from dpmf_core.runs.epsilon_grid import grid_runs
 from dpmf_core.runs.shipped_runs import identity

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.engine.executor import engine
+from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.inspection import samples_of
 from dpmf_core.runs.record import Run

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.engine.executor import engine
+from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.recommendations import recommend
 from dpmf_core.runs.specification import RunSpec

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 import dpmf_core
 from dpmf_core.cli import output
-from dpmf_core.engine.executor import engine
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.comparison import differences
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.html_report import report

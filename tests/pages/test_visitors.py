@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.engine.executor import engine
+from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, link_token
 from dpmf_core.serving.requesters import Asker, asking

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from dpmf_core.engine.executor import Engine
+from dpmf_core.jobs.engine import Engine
 from dpmf_core.runs import artefacts
 from dpmf_core.runs import store as stores
 from dpmf_core.runs.execution import run

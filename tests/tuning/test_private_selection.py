@@ -10,8 +10,8 @@ import pytest
 
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.engine.executor import Engine
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy import Gaussian, Relation
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.selection import SHAPES, price_of_choosing

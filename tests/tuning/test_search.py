@@ -15,8 +15,8 @@ from scipy import stats
 from dpmf_core.algorithms import REGISTRY, Algorithm
 from dpmf_core.cli import main
 from dpmf_core.data.splits import SplitSpec, split
-from dpmf_core.engine.executor import Engine
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy import Gaussian, Laplace, Noise, Relation, Repeat, sequence
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.selection import SHAPES, number_of_trials, price_of_choosing

@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from dpmf_core import paths
-from dpmf_core.engine import workers
-from dpmf_core.engine.executor import Engine
-from dpmf_core.engine.scheduler_security import Scheduler
+from dpmf_core.jobs import workers
+from dpmf_core.jobs.engine import Engine
+from dpmf_core.jobs.scheduler_security import Scheduler
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 

@@ -2,7 +2,7 @@
 machine.
 
 The local scheduler and its workers hang below a process of their own (`python -m
-dpmf_core.engine.workers`): workers are spawned, spawning imports the parent's `__main__` again, and
+dpmf_core.jobs.workers`): workers are spawned, spawning imports the parent's `__main__` again, and
 in a served page that is the page's script. That process lives as long as its standard input is
 open, so nothing outlasts the engine, however it ends.
 """
@@ -23,11 +23,11 @@ import psutil
 
 from dpmf_core import kernels
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.engine import dask_settings
-from dpmf_core.engine.quotas import duration
-from dpmf_core.engine.scheduler_security import Scheduler, local_cluster, threads_cluster
-from dpmf_core.engine.verification import Expected, refusal
 from dpmf_core.errors import BadInput, Cancelled, words_of
+from dpmf_core.jobs import dask_settings
+from dpmf_core.jobs.machine import duration
+from dpmf_core.jobs.scheduler_security import Scheduler, local_cluster, threads_cluster
+from dpmf_core.jobs.verification import Expected, refusal
 from dpmf_core.paths import workplace
 from dpmf_core.runs import execution
 from dpmf_core.runs.execution import Progress, Report
@@ -236,7 +236,7 @@ def processes(workers: int) -> Iterator[Scheduler]:
     thread_limits = dict.fromkeys(
         ("DPMF_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), each
     )
-    command = [sys.executable, *QUIET, "-m", "dpmf_core.engine.workers", str(workers)]
+    command = [sys.executable, *QUIET, "-m", "dpmf_core.jobs.workers", str(workers)]
     env = {**os.environ, **thread_limits, "PYTHONPATH": path, "TMPDIR": str(workplace())}
     # a session of its own: Ctrl-C in the terminal is for us to answer
     child = subprocess.Popen(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpmf_core.data.catalogue import catalogue, is_own
-from dpmf_core.engine.workers import Work
+from dpmf_core.jobs.workers import Work
 from dpmf_core.runs.specification import RunSpec
 
 

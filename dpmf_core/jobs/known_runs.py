@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dpmf_core.engine.data_loading import DataFacts, Fingerprints
-from dpmf_core.engine.identity import identity, is_own_data, stamp_of
-from dpmf_core.engine.results import Results
+from dpmf_core.jobs.data_loading import DataFacts, Fingerprints
+from dpmf_core.jobs.identity import identity, is_own_data, stamp_of
+from dpmf_core.jobs.results import Results
 from dpmf_core.runs.artefacts import summarise
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec, run_key

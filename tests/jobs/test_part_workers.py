@@ -13,12 +13,12 @@ import pytest
 from dpmf_core import api
 from dpmf_core.data.partitioned import ItemCounts, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.engine import part_workers
-from dpmf_core.engine.part_work import PartialSum, PartRequest, fold_parts
-from dpmf_core.engine.part_workers import spread
-from dpmf_core.engine.scheduler_security import Scheduler
-from dpmf_core.engine.workers import threads
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs import part_workers
+from dpmf_core.jobs.part_work import PartialSum, PartRequest, fold_parts
+from dpmf_core.jobs.part_workers import spread
+from dpmf_core.jobs.scheduler_security import Scheduler
+from dpmf_core.jobs.workers import threads
 from dpmf_core.runs import data_access, execution
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec

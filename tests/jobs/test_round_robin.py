@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpmf_core.engine.jobs import Task
-from dpmf_core.engine.quotas import Limits
-from dpmf_core.engine.round_robin import Turns
-from dpmf_core.engine.run_queue import LONG, Lanes
+from dpmf_core.jobs.job import Task
+from dpmf_core.jobs.machine import Limits
+from dpmf_core.jobs.queue import LONG, Lanes
+from dpmf_core.jobs.round_robin import Turns
 
 LIMITS = Limits(run_seconds=10.0, session_runs=0, session_seconds=100.0)
 

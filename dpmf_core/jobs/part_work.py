@@ -15,9 +15,9 @@ from typing import Any
 
 from dpmf_core import kernels
 from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
-from dpmf_core.engine.verification import ExpectedParts, refusal_of_parts
-from dpmf_core.engine.workers import is_stopped
 from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.jobs.verification import ExpectedParts, refusal_of_parts
+from dpmf_core.jobs.workers import is_stopped
 from dpmf_core.paths import create_folder, workplace
 from dpmf_core.runs import data_access
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from dpmf_core.engine import machine
-from dpmf_core.engine.executor import Engine
-from dpmf_core.engine.quotas import Limits
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs import machine
+from dpmf_core.jobs.engine import Engine
+from dpmf_core.jobs.machine import Limits
 from dpmf_core.runs.store import Store
 from dpmf_core.serving.settings import settings
 from tests.support.engines import QUICK, spec

@@ -29,7 +29,7 @@ NO_HTTP = {  # they have no page, and stop before a worker registers
     for setting, value in {"http.routes": [], "preload": [__name__]}.items()
 }
 # their `dask_setup` is called in each worker process while it starts
-PRELOADS = {"distributed.worker.preload": [__name__, "dpmf_core.engine.workers"]}
+PRELOADS = {"distributed.worker.preload": [__name__, "dpmf_core.jobs.workers"]}
 VARIABLES = {
     "authority": "DPMF_SCHEDULER_CA",
     "certificate": "DPMF_SCHEDULER_CERT",

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
-from dpmf_core.engine import workers as worker_code
-from dpmf_core.engine.cluster import Cluster, Event, NoWorker, outcome_of
-from dpmf_core.engine.jobs import Task
-from dpmf_core.engine.run_queue import Lanes
-from dpmf_core.engine.scheduler_security import Scheduler
-from dpmf_core.engine.verification import Refusal, expected
-from dpmf_core.engine.workers import Outcome
+from dpmf_core.jobs import workers as worker_code
+from dpmf_core.jobs.cluster import Cluster, Event, NoWorker, outcome_of
+from dpmf_core.jobs.job import Task
+from dpmf_core.jobs.queue import Lanes
+from dpmf_core.jobs.scheduler_security import Scheduler
+from dpmf_core.jobs.verification import Refusal, expected
+from dpmf_core.jobs.workers import Outcome
 from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.record import Run
 

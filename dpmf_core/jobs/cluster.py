@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from dpmf_core.engine import workers as worker_code
-from dpmf_core.engine.jobs import Task
-from dpmf_core.engine.scheduler_security import Scheduler
-from dpmf_core.engine.verification import Expected, Refusal, nobody
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs import workers as worker_code
+from dpmf_core.jobs.job import Task
+from dpmf_core.jobs.scheduler_security import Scheduler
+from dpmf_core.jobs.verification import Expected, Refusal, nobody
 from dpmf_core.runs import data_access
 
 Event = tuple[float, dict[str, Any]]

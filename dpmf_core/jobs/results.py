@@ -5,7 +5,7 @@ import threading
 from collections import OrderedDict
 from weakref import WeakValueDictionary
 
-from dpmf_core.engine.jobs import Task
+from dpmf_core.jobs.job import Task
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import DamagedRun, Store
 from dpmf_core.serving.settings import settings

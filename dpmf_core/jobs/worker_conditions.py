@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.engine.scheduler_security import Scheduler
-from dpmf_core.engine.workers import resident
+from dpmf_core.jobs.scheduler_security import Scheduler
+from dpmf_core.jobs.workers import resident
 from dpmf_core.runs.installation import Installation, current_installation
 
 

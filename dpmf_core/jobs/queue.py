@@ -7,10 +7,10 @@ import functools
 import math
 from collections.abc import Hashable
 
-from dpmf_core.engine.jobs import Task
-from dpmf_core.engine.quotas import Limits, duration
-from dpmf_core.engine.round_robin import Turns
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.job import Task
+from dpmf_core.jobs.machine import Limits, duration
+from dpmf_core.jobs.round_robin import Turns
 
 LONG = 20.0  # estimated seconds; runs that take longer never have all workers
 IDLE = -100  # priority of work that goes only where nobody else's can, and leaves a worker free

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from dpmf_core.engine.round_robin import Turns
+from dpmf_core.jobs.round_robin import Turns
 from dpmf_core.runs import data_access
 from dpmf_core.runs.specification import DataSpec
 

@@ -18,8 +18,9 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from dpmf_core.data.partitioned import Beside, Fold, PartitionedRatings, Watch
-from dpmf_core.engine import workers as worker_code
-from dpmf_core.engine.part_work import (
+from dpmf_core.errors import BadInput, words_of
+from dpmf_core.jobs import workers as worker_code
+from dpmf_core.jobs.part_work import (
     PartialSum,
     PartRequest,
     Places,
@@ -30,15 +31,14 @@ from dpmf_core.engine.part_work import (
     merge_sums,
     unchanged,
 )
-from dpmf_core.engine.scheduler_security import Scheduler
-from dpmf_core.engine.verification import (
+from dpmf_core.jobs.scheduler_security import Scheduler
+from dpmf_core.jobs.verification import (
     ExpectedParts,
     Refusal,
     expected_parts,
     nobody,
     refusal_of_parts,
 )
-from dpmf_core.errors import BadInput, words_of
 from dpmf_core.runs import data_access
 
 log = logging.getLogger(__name__)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Literal, Protocol
 
-from dpmf_core.engine.verification import Refusal
-from dpmf_core.engine.workers import Outcome
 from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.jobs.verification import Refusal
+from dpmf_core.jobs.workers import Outcome
 from dpmf_core.runs.execution import Progress
 from dpmf_core.serving.requesters import owner_now
 

@@ -13,19 +13,19 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 
 from dpmf_core.data.catalogue import is_own
-from dpmf_core.engine import machine
-from dpmf_core.engine import workers as worker_code
-from dpmf_core.engine.data_loading import DataFacts, DataSource, Fingerprints
-from dpmf_core.engine.dispatcher import Dispatcher
-from dpmf_core.engine.identity import identity, is_own_data, stamp_of
-from dpmf_core.engine.jobs import Job, Task, outcomes
-from dpmf_core.engine.known_runs import KnownRuns
-from dpmf_core.engine.quotas import Limits
-from dpmf_core.engine.results import NotKept, Results
-from dpmf_core.engine.run_queue import Lanes
-from dpmf_core.engine.scheduler_security import Scheduler
-from dpmf_core.engine.workers import Measurement, Outcome, Work
 from dpmf_core.errors import BadInput, Cancelled, words_of
+from dpmf_core.jobs import machine
+from dpmf_core.jobs import workers as worker_code
+from dpmf_core.jobs.data_loading import DataFacts, DataSource, Fingerprints
+from dpmf_core.jobs.dispatcher import Dispatcher
+from dpmf_core.jobs.identity import identity, is_own_data, stamp_of
+from dpmf_core.jobs.job import Job, Task, outcomes
+from dpmf_core.jobs.known_runs import KnownRuns
+from dpmf_core.jobs.machine import Limits
+from dpmf_core.jobs.queue import Lanes
+from dpmf_core.jobs.results import NotKept, Results
+from dpmf_core.jobs.scheduler_security import Scheduler
+from dpmf_core.jobs.workers import Measurement, Outcome, Work
 from dpmf_core.runs import data_access, specification
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from dpmf_core.engine.executor import Engine
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import Engine
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import Store
 from tests.support.engines import CATALOGUE, LONG, QUICK, spec
@@ -164,7 +164,7 @@ def python(code: str, tmp_path: Path, **popen: Any) -> subprocess.Popen[str]:
 
 def test_importing_the_engine_imports_no_scheduler(tmp_path: Path) -> None:
     code = (
-        "import sys, dpmf_core.engine; print([name for name in ('distributed', 'dask', 'sklearn',"
+        "import sys, dpmf_core.jobs; print([name for name in ('distributed', 'dask', 'sklearn',"
         " 'dp_accounting') if name in sys.modules])"
     )
     assert python(code, tmp_path).communicate(timeout=60)[0].strip() == "[]"
@@ -174,7 +174,7 @@ def test_workers_do_not_run_the_main_script_again(tmp_path: Path) -> None:
     """A page has no `if __name__ == "__main__"`; spawned workers must not need one."""
     code = f"""
         print("once", flush=True)
-        from dpmf_core.engine.executor import engine
+        from dpmf_core.jobs.engine import engine
         from dpmf_core.runs.specification import RunSpec
         print(engine().submit(RunSpec.parse(**{QUICK!r})).result(60).record.metrics["rmse"] > 0)
     """
