@@ -30,6 +30,7 @@ lint: .venv/dev-ready
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m benchmarks.tables --check
 	$(BIN)/python .ci/audit.py requirements-dev.lock
 
 lock: .venv/dev-ready  ## renew the locked versions within the ranges, install them and run the fast tests
@@ -38,13 +39,8 @@ lock: .venv/dev-ready  ## renew the locked versions within the ranges, install t
 	$(MAKE) test
 
 bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where it is present
-	$(BIN)/python -m benchmarks.accounting
-	$(BIN)/python -m benchmarks.nmf
 	.venv/bench/bin/python -m benchmarks.als
 	$(BIN)/python -m benchmarks.peers .venv/bench/bin/python .venv/bench-surprise/bin/python
-	$(BIN)/python -m benchmarks.sgd .venv/bench-surprise/bin/python
-	$(BIN)/python -m benchmarks.roads .venv/bench-surprise/bin/python
-	$(BIN)/python -m benchmarks.start
 	$(BIN)/python -m benchmarks.tables
 
 docs: .venv/dev-ready  ## the documentation as a site, in build/site

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,27 +39,3 @@ class Worker:
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
-
-
-def paired_answers(
-    old: Worker,
-    new: Worker,
-    request: dict[str, Any],
-    cost: Callable[[Any], float],
-    pairs: tuple[int, int],
-    seconds: float,
-) -> tuple[list[Any], list[Any]]:
-    """What both answer to the same, seed by seed, the order changing; after one that compiles.
-
-    cost: seconds of an answer. pairs: at least and at most so many, fewer than the most where they
-    cost more than `seconds` together.
-    """
-    for worker in (old, new):
-        worker.ask(**request, seed=0)
-    before, after, total = list[Any](), list[Any](), 0.0
-    while len(before) < pairs[0] or (len(before) < pairs[1] and total < seconds):
-        seed, turns = len(before) + 1, [(old, before), (new, after)]
-        for worker, answers in turns if seed % 2 else reversed(turns):
-            answers.append(worker.ask(**request, seed=seed))
-            total += cost(answers[-1])
-    return before, after

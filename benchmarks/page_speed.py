@@ -46,7 +46,7 @@ from dpmf_core.paths import cache_folder
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import EPSILONS
 from dpmf_core.runs.store import Store
-from tests.browser.conftest import go
+from pages.kit.page_table import PAGES
 
 CHROMIUM, FLAGS = "/usr/bin/chromium", ["--no-sandbox", "--disable-gpu"]
 VIEW = {"width": 1280, "height": 900}
@@ -184,8 +184,18 @@ class Bench:
         dots = "clock.hero()?.querySelectorAll('circle.draw').length"
         until(self.page, f"{dots} >= {whole} && clock.idle()")
         for name in TOUR:
-            go(self.page, name)
+            self.go(name)
             self.quiet(self.page)
+
+    def go(self, name: str) -> None:
+        """To another page through the navigation: its section in the header, then its row."""
+        row = self.page.get_by_test_id("stPageLink-NavLink").get_by_text(name, exact=True)
+        if row.count() == 0:
+            target = next(it for it in PAGES if it.title == name)
+            self.page.get_by_test_id("stTopNavLink").get_by_text(target.section, exact=True).click()
+            if name == next(it.title for it in PAGES if it.section == target.section):
+                return
+        row.first.click()
 
     def await_draws(self, page: Any, epsilon: float) -> None:
         """Until the page shows all draws of everything that it asked for."""
@@ -285,7 +295,7 @@ class Bench:
         name = TOUR[turn % len(TOUR)]
         before = self.page.evaluate("clock.text(document.querySelector('h1') ?? clock.hero())")
         end = f"clock.idle() && {self._heading(name, before)}"
-        look = self.look(self.page, "click", end, lambda: go(self.page, name))
+        look = self.look(self.page, "click", end, lambda: self.go(name))
         self.quiet(self.page)
         return look
 

@@ -17,9 +17,7 @@ from typing import Any
 
 import numpy as np
 
-import dpmf_datasets as datasets
-from benchmarks.private import skewed_ratings
-from benchmarks.report import interval, save
+from benchmarks.report import interval, movielens_or_simulated, save
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 
@@ -86,11 +84,7 @@ def main() -> None:
         "cmfrec": arguments.bench_python,
         "surprise": arguments.surprise_python,
     }
-    data = (
-        datasets.load("ml-1m")
-        if datasets.present("ml-1m")
-        else skewed_ratings(1_000_000, 6_040, 3_706)
-    )
+    data = movielens_or_simulated()
     rounds = []
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(arguments.repeats):

@@ -1,31 +1,47 @@
-"""Where benchmark results go: JSON beside the scripts, with the machine described."""
+"""Ratings that benchmarks share, and where results go: JSON that describes the machine."""
 
 import json
 import os
 import platform
-import statistics
-import time
-from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.stats import binom
+
+import dpmf_datasets as datasets
+from dpmf_core.data.ratings import Ratings
 
 RESULTS = Path(__file__).parent / "results"
 LIBRARIES = ("numpy", "scipy", "numba", "implicit", "cmfrec", "dp-accounting", "distributed")
 
 
-def median_of(work: Callable[[], Any], repeats: int = 5) -> float:
-    """Median seconds of some runs, after one that compiles."""
-    work()
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - began)
-    return statistics.median(times)
+def movielens_or_simulated() -> Ratings:
+    """MovieLens 1M where it is here, otherwise simulated ratings of its size."""
+    if datasets.present("ml-1m"):
+        return cast(Ratings, datasets.load("ml-1m"))
+    return skewed_ratings(1_000_000, 6_040, 3_706)
+
+
+def skewed_ratings(count: int, n_users: int, n_items: int) -> Ratings:
+    """About `count` distinct ratings with log-normal activity and a long tail of items, as on
+    MovieLens 20M.
+    """
+    random = np.random.default_rng(0)
+    draws = int(count * 1.25)
+    activity = random.lognormal(0, 1.1, n_users)
+    users = random.choice(n_users, draws, p=activity / activity.sum()).astype(np.int32)
+    items = np.minimum(n_items * random.random(draws) ** 3.2, n_items - 1).astype(np.int32)
+    return Ratings.of(
+        users,
+        items,
+        random.integers(1, 11, draws) / 2,
+        n_users=n_users,
+        n_items=n_items,
+        bounds=(0.5, 5.0),
+        public=True,
+    )
 
 
 def interval(values: Any) -> tuple[float, float]:

@@ -91,50 +91,6 @@ def _cost(record: dict[str, float]) -> list[str]:
     return [f"{record['rmse']:.4f}", f"{record['seconds']:.2f}", f"{record['peak_mb']:.0f} MB"]
 
 
-def other_speeds() -> str:
-    """One figure a line from several files."""
-    nmf, roads, private = read_json("nmf.json"), read_json("roads.json"), read_json("private.json")
-    accounting, sgd = read_json("accounting.json")["milliseconds"], read_json("sgd.json")["results"]
-    dense, large = nmf["dense 2414 x 1024, K 38"], nmf["9,394 x 36,771, K 30"]
-    stream = {it["variant"]: it["ratings_a_second"] for it in roads["arrivals"]}
-    wide = {it["hashing"]: it for it in roads["sketch"] if (it["k"], it["d"]) == (4, 32)}
-    growth = {it["ratings"]: it for it in private["growth"]}
-    most = max(growth)
-    rows = [
-        ["a step of robust NMF, 2,414 x 1,024, 38 parts", f"{nmf['robust']['ms_a_step']:.1f} ms"],
-        [
-            "NMF, same size, over scikit-learn's time for as many iterations",
-            f"{dense['seconds'] / dense['scikit_learn_seconds']:.1f}",
-        ],
-        ["NMF of TDT2, 9,394 x 36,771, 30 topics", f"{large['seconds']:.1f} s"],
-        [
-            "Slope One on MovieLens 1M; times faster than Surprise",
-            f"{roads['slope_one']['seconds']:.2f} s; {roads['slope_one']['times_faster']:.0f}",
-        ],
-        [
-            "SGD-MF with 100 factors; times faster than Surprise",
-            f"{sgd[1]['seconds']['ours']:.2f} s; {sgd[1]['times_faster']:.1f}",
-        ],
-        ["ratings a second into a server without retention", f"{stream['rated']:,.0f}"],
-        [
-            "ratings a second on a sketch, k 4, d 32; vectors side by side, components apart",
-            f"{wide['vector']['ratings_a_second']:,.0f}; "
-            f"{wide['component']['ratings_a_second']:,.0f}",
-        ],
-        *(
-            [
-                f"a private item step, rank 32, {count:,} ratings",
-                f"{growth[count]['seconds']:.1f} s",
-            ]
-            for count in (1056904, 5484894, most)
-        ),
-        ["its memory at most", f"{growth[most]['peak_mb'] / 1000:.1f} GB"],
-        ["exact epsilon of a plan", f"{accounting['epsilon of a plan, exact']:.2f} ms"],
-        ["calibration of a plan", f"{accounting['calibration of a plan']:.2f} ms"],
-    ]
-    return markdown(["what", "figure"], rows)
-
-
 def scale() -> str:
     """Private training in memory and on disk."""
     by_place: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
@@ -221,11 +177,6 @@ def one_command() -> str:
     )
 
 
-def search_stopped() -> str:
-    """Seconds until a cancelled search has stopped."""
-    return f"{read_json('tuning.json')['stopped']:.1f} s"
-
-
 def classroom() -> str:
     """Answers and memory of a class, with hostile students and without."""
     classes = {
@@ -245,7 +196,7 @@ def classroom() -> str:
 
 def waiting() -> str:
     """How long a person waits, by a browser's own clock."""
-    pages, search = read_json("page_speed.json")["clocks"], read_json("tuning.json")
+    clocks = read_json("page_speed.json")["clocks"]
     names = {
         "drag": "the slider is dragged over stored epsilons, until the figure follows",
         "box": "a stored epsilon is typed, until figure and privacy label say it",
@@ -254,28 +205,11 @@ def waiting() -> str:
         "run": "an epsilon that nobody asked for is typed, until its first training is shown",
         "page": "another page is opened, until it is drawn",
     }
-    clocks = {words: pages[name] for name, words in names.items()}
-    clocks["a search is begun on Tune, until a best place is shown"] = search["clocks"]["first"]
-    clocks[f"until all {search['trials']} trials of {search['draws']} draws have ended"] = search[
-        "clocks"
-    ]["done"]
-    rows = [[words, f"{it['median']:.2f} s", f"{it['target']:g} s"] for words, it in clocks.items()]
+    rows = [
+        [words, f"{clocks[name]['median']:.2f} s", f"{clocks[name]['target']:g} s"]
+        for name, words in names.items()
+    ]
     return markdown(["from the moment that", "median", "wanted"], rows)
-
-
-def starting() -> str:
-    """What commands take before they do anything."""
-    record = read_json("start.json")["processor_seconds"]
-    names = {
-        "import numpy": "`import numpy`",
-        "import numpy, scipy.special": "`import numpy, scipy.special`",
-        "--help": "`dpmf_core --help`",
-        "runs": "`dpmf_core runs`",
-        "account": "`dpmf_core account`",
-        "fit": "`dpmf_core fit`, 2,000 people, global mean",
-    }
-    rows = [[words, f"{record[name]:.2f} s"] for name, words in names.items()]
-    return markdown(["process", "processor time"], rows)
 
 
 def reading() -> str:
@@ -291,31 +225,3 @@ def reading() -> str:
             cells += [f"{it['processor']:.1f} s", f"{it['peak_mb']:,.0f} MB"]
         rows.append([words, *cells])
     return markdown(["", orders[0], "memory", orders[1], "memory"], rows)
-
-
-def end_to_end() -> str:
-    """Whole runs beside those of the first edition."""
-    rows = [
-        [
-            METHODS.get(it["algorithm"], it["algorithm"]),
-            "400" if it["data"].get("top_items") else "all",
-            f"{it['old_seconds']:.2f} s",
-            f"{it['new_seconds']:.2f} s",
-            f"{it['from']:.2f} to {it['to']:.2f}",
-            f"{it['new_judging']:.0%}",
-        ]
-        for it in read_json("end_to_end.json")["rows"]
-    ]
-    head = ["method", "films", "first edition", "now", "now over then, 95%", "judging"]
-    return markdown(head, rows)
-
-
-def endurance() -> str:
-    """Memory of a server by trainings and reloads."""
-    record = read_json("endurance.json")
-    rows = [
-        [f"{it[name]} {name}", f"{it['mb']:,} MB"]
-        for name in ("trainings", "reloads")
-        for it in record[name]
-    ]
-    return markdown(["after", "server and workers"], rows)

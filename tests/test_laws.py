@@ -55,11 +55,6 @@ BARE = re.compile(
     "|thought|told|tried|wanted"
 )
 STORED = {"kept", "brought", "Held", "known"}  # names in files and of the design
-# TODO: gone when benchmarks are four files
-MEETING = {
-    *("benchmarks.clicks", "benchmarks.page_speed"),
-    *("tests.docs.test_results", "tests.serving.test_class"),
-}
 
 
 def name_of(path: Path) -> str:
@@ -187,7 +182,7 @@ def computing_pages() -> Iterator[str]:
 
 
 def benchmarks_and_tests_that_meet() -> Iterator[str]:
-    for name in set(FILES) - MEETING:
+    for name in FILES:
         other = {"benchmarks": "tests", "tests": "benchmarks"}.get(name.split(".")[0])
         yield from (name for module, _ in imports(name) if other and module.startswith(other))
 

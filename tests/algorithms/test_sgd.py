@@ -103,9 +103,7 @@ def test_a_step_that_would_overshoot_is_shortened() -> None:
     not FOLDS.exists(), reason=f"the official folds of MovieLens 100K are not in {FOLDS}"
 )
 def test_the_error_on_an_official_fold_is_surprises(tmp_path: Path) -> None:
-    """Surprise 1.1.5, SVD(n_factors=10), mean of seeds 0 to 4 on u1: RMSE .9533 (benchmarks.sgd
-    measures both in one run, on all folds).
-    """
+    """Surprise 1.1.5, SVD(n_factors=10), mean of seeds 0 to 4 on u1: RMSE .9533."""
     with tarfile.open(FOLDS) as archive:
         archive.extractall(tmp_path, filter="data")
     parts = []

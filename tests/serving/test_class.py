@@ -1,95 +1,79 @@
-"""Thirty sessions under one lesson link, without a browser: the teacher sees what they did."""
+"""A class under one lesson link: the teacher sees what the students did."""
 
-import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from benchmarks.student import Student
 from dpmf_core.serving import class_records, completion
 from dpmf_core.serving.lesson_links import TEACHER, LessonLink, LessonSequence, link_token
 from dpmf_core.serving.settings import settings
 from dpmf_core.teaching.lessons import LESSONS
-from tests.browser.conftest import Server
+from tests.pages.driving import settled
 
-pytestmark = pytest.mark.slow
-SESSIONS, PREDICT, ANSWER, GO_ON, FINISH = 30, 26, 20, 15, 10
-SECRET = "a key that nobody guesses, of this test"
+PAGES = Path(__file__).parents[2] / "pages"
 SEQUENCE = LessonSequence.parse(
     steps=(
         LessonLink.parse(page="lessons", query={"lesson": "neighbours"}),
         LessonLink.parse(page="glossary", question="Which word was new?"),
     ),
-    title="Thirty",
+    title="Five",
     gathers=True,
 )
+PREDICT = "FormSubmitter:learn.neighbours.neighbours-Show what happens"
 
 
-async def take_part(base: str, query: str, number: int) -> str:
-    """One session, as far as its number says; its code, '' where it did not finish."""
-    async with Student(base, query, "lessons") as student:
-        await student.first_drawing()
-        if number >= PREDICT:
-            return ""
-        answers = LESSONS["neighbours"].parts[0].answers
-        await student.set("learn.predict.neighbours.neighbours", answers[number % 2])
-        await student.press("FormSubmitter:learn.neighbours.neighbours-Show what happens")
-        if number >= ANSWER:
-            return ""
-        await student.set("learn.words.neighbours", f"Answer {number:02}")
-        await student.press("FormSubmitter:learn.neighbours.own-Send")
-        if number >= GO_ON:
-            return ""
-        await student.press("lesson.next")
-        await student.until_widget("lesson.finish")
-        if number >= FINISH:
-            return ""
-        await student.set("lesson.text.on1", f"Word {number:02}")
-        await student.press("FormSubmitter:lesson.answering-Send")
-        await student.press("lesson.finish")
-        assert not student.messages
-        return student.code()
-
-
-async def whole_class(base: str, query: str) -> list[str]:
-    return list(await asyncio.gather(*(take_part(base, query, it) for it in range(SESSIONS))))
-
-
-async def seen_by_the_teacher(base: str, query: str) -> list[str]:
-    async with Student(base, query, "lessons") as teacher:
-        await teacher.first_drawing()
-        return teacher.texts()
-
-
-def test_a_class_of_thirty_is_seen_as_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def class_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    monkeypatch.setenv("DPMF_LESSON_KEY", SECRET)
+    monkeypatch.setenv("DPMF_LESSON_KEY", "a key that nobody guesses, of this test")
     settings.cache_clear()
-    server = Server(tmp_path)
-    server.start()
-    try:
-        codes = asyncio.run(whole_class(server.url, f"class={link_token(SEQUENCE)}"))
-        texts = asyncio.run(
-            seen_by_the_teacher(server.url, f"teach={link_token(SEQUENCE, TEACHER)}")
-        )
-        class_answers = class_records.class_answers(SEQUENCE.id)
-        completions = [completion.read(code) for code in codes if code]
-    finally:
-        server.kill()
-        settings.cache_clear()
-    assert "Traceback" not in server.log.read_text()
-    assert len(class_answers) == SESSIONS and len(set(completions)) == FINISH
-    assert {it.what for it in completions} == {completion.mark(SEQUENCE.id)}
-    assert sum(it.right for it in completions) == FINISH / 2
-    counts = {
-        step: sum(step in answers for answers in class_answers)
-        for step in ("0.opened", "0.neighbours", "0.answer", "1.opened", "1.answer", "1.finished")
-    }
-    assert list(counts.values()) == [SESSIONS, PREDICT, ANSWER, GO_ON, FINISH, FINISH]
-    all_text = "\n".join(texts)
-    assert [f"Answer {it:02}" in all_text for it in range(SESSIONS)] == [
-        it < ANSWER for it in range(SESSIONS)
-    ]
-    assert all_text.index("Answer 03") < all_text.index("Answer 04") and "Word 09" in all_text
+    yield
+    settings.cache_clear()
+
+
+def opened(page: str, **query: str) -> AppTest:
+    app = AppTest.from_file(str(PAGES / page), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return settled(app)
+
+
+def press(app: AppTest, key: str) -> None:
+    app.button(key=key).click()
+    settled(app)
+
+
+def take_part(steps: int) -> str:
+    """One student who takes so many of the four steps; the code, "" for an unfinished lesson."""
+    app = opened("kit/navigation.py", **{"class": link_token(SEQUENCE)})
+    if steps > 0:
+        answers = LESSONS["neighbours"].parts[0].answers
+        app.radio(key="learn.predict.neighbours.neighbours").set_value(answers[0])
+        press(app, PREDICT)
+    if steps > 1:
+        app.text_area(key="learn.words.neighbours").set_value(f"Answer {steps}")
+        press(app, "FormSubmitter:learn.neighbours.own-Send")
+    if steps > 2:
+        press(app, "lesson.next")
+    if steps > 3:
+        app.text_area(key="lesson.text.on1").set_value(f"Word {steps}")
+        press(app, "FormSubmitter:lesson.answering-Send")
+        press(app, "lesson.finish")
+    return app.code[0].value if steps > 3 else ""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("class_settings")
+def test_the_teacher_sees_how_far_each_student_came() -> None:
+    codes = [take_part(steps) for steps in range(5)]
+    (finished,) = (completion.read(code) for code in codes if code)
+    assert finished.what == completion.mark(SEQUENCE.id)
+    answers = class_records.class_answers(SEQUENCE.id)
+    steps = ("0.opened", "0.neighbours", "0.answer", "1.opened", "1.answer", "1.finished")
+    assert [sum(step in it for it in answers) for step in steps] == [5, 4, 3, 2, 1, 1]
+    teacher = opened("lessons/page.py", teach=link_token(SEQUENCE, TEACHER))
+    assert [it.value for it in teacher.metric] == ["5", "1"]
+    assert sum("Answer" in it.value for it in teacher.markdown) == 3
+    assert sum("Word" in it.value for it in teacher.markdown) == 1
