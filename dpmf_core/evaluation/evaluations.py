@@ -1,11 +1,11 @@
-"""A fitted model beside what it is judged on: what every metric is computed from, each part once.
+"""A fitted model on one block: what the sums of metrics are computed from, each part once.
 
 Computed on raw data, never released.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,34 +13,141 @@ import numpy.typing as npt
 from dpmf_core import kernels
 from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.algorithms.parts import Own, Parts
+from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.data.splits import Split
 from dpmf_core.evaluation import metrics, part_metrics
-from dpmf_core.evaluation.error_sums import ErrorsByUser
+from dpmf_core.evaluation.blocks import Blocks, SplitBlock
+from dpmf_core.evaluation.metrics import ErrorsByUser
 
 Array = npt.NDArray[Any]
+BUCKETS = 4  # of users by activity, and of items by popularity
+BUSY = 0.9  # the quantile of activity above which a user is among the busiest
+
+
+def _padded_sum(one: Array, other: Array) -> Array:
+    """The sum of two counts of different lengths."""
+    longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
+    longer = longer.copy()
+    longer[: len(shorter)] += shorter
+    return longer
+
+
+@dataclass(frozen=True)
+class RatingsFacts:
+    """What is known of split ratings before any model is there; exact sums over blocks.
+
+    popularity, test_counts: of items in histories and held out (n_items,). train_activity: how many
+    users have so many ratings to train on. test_activity: how many test ratings are of users with
+    so long a history. ranked_ids: the users whose lists are ranked, ascending, and their keys: of
+    all with a relevant test item the smallest hashes of (seed, user). (Ids often follow the date of
+    joining, so that the first of them are not like the others.)
+    """
+
+    n_train: int
+    n_test: int
+    words: str
+    popularity: Array
+    test_counts: Array
+    train_activity: Array
+    test_activity: Array
+    ranked_ids: Array
+    keys: Array
+
+    @classmethod
+    def of(cls, block: SplitBlock, seed: int) -> Self:
+        """Of one block."""
+        parts = block.split
+        test, history = parts.test, parts.history
+        active = np.diff(history.by_user)[test.users]
+        ids = block.ids[np.unique(test.users[metrics.relevant(test)])]
+        return cls(
+            len(parts.train),
+            len(test),
+            parts.words,
+            history.item_counts,
+            test.item_counts,
+            np.bincount(np.diff(parts.train.by_user)),
+            np.bincount(active),
+            *_smallest(ids, keyed_uniform(seed, ids)),
+        )
+
+    def __add__(self, other: Self) -> Self:
+        ids, keys = (
+            np.concatenate([getattr(it, name) for it in (self, other)])
+            for name in ("ranked_ids", "keys")
+        )
+        return type(self)(
+            self.n_train + other.n_train,
+            self.n_test + other.n_test,
+            self.words or other.words,
+            self.popularity + other.popularity,
+            self.test_counts + other.test_counts,
+            _padded_sum(self.train_activity, other.train_activity),
+            _padded_sum(self.test_activity, other.test_activity),
+            *_smallest(ids, keys),
+        )
+
+    @cached_property
+    def busy(self) -> float:
+        """The activity from which a user is among the busiest."""
+        counts = self.train_activity
+        return float(metrics.quantiles_of(np.arange(len(counts)), counts, np.array([BUSY]))[0])
+
+    @cached_property
+    def edges(self) -> dict[str, Array]:
+        """Different quantiles, over test ratings, of their users' activity and their items'
+        popularity.
+        """
+        shares = np.linspace(0, 1, BUCKETS + 1)
+        sizes, order = np.arange(len(self.test_activity)), np.argsort(self.popularity)
+        activity = metrics.quantiles_of(sizes, self.test_activity, shares)
+        popularity = metrics.quantiles_of(self.popularity[order], self.test_counts[order], shares)
+        return {"activity": np.unique(activity), "popularity": np.unique(popularity)}
+
+    @cached_property
+    def rare(self) -> npt.NDArray[np.bool_]:
+        return metrics.rare_items(self.popularity)
+
+
+def _smallest(ids: Array, keys: Array) -> tuple[Array, Array]:
+    """The users with the smallest keys, of equal ones the first, ascending by number."""
+    kept = np.lexsort((ids, keys))[: metrics.MAX_RANKED_USERS]
+    kept = kept[np.argsort(ids[kept])]
+    return ids[kept], keys[kept]
 
 
 @dataclass(frozen=True)
 class RatingsEvaluation:
-    """A recommender on the ratings that a split held out.
-
-    seed: the split's, which draws whose lists are ranked where there are more than are ranked.
-    """
+    """A recommender on ratings that a split held out. facts: of all blocks."""
 
     model: Recommender
-    split: Split
-    seed: int = 0
+    block: SplitBlock
+    facts: RatingsFacts
+
+    @classmethod
+    def facts_of(cls, blocks: Blocks, seed: int) -> RatingsFacts:
+        facts: RatingsFacts
+        ((facts,),) = blocks.ask(_itself, (partial(RatingsFacts.of, seed=seed),), exact=True)
+        return facts
+
+    @property
+    def split(self) -> Split:
+        return self.block.split
+
+    @property
+    def train(self) -> Ratings:
+        return self.split.train
+
+    @property
+    def test(self) -> Ratings:
+        return self.split.test
 
     @cached_property
     def personal(self) -> Personal:
         """What each user computes from her own history."""
         return self.model.personal(self.split.history)
-
-    @property
-    def test(self) -> Ratings:
-        return self.split.test
 
     @cached_property
     def predictions(self) -> Array:
@@ -78,29 +185,77 @@ class RatingsEvaluation:
         """Predictions of a part's ratings (len(part),)."""
         return self.model.predict(self.personal, part.users, part.items)
 
-    @property
-    def train(self) -> Ratings:
-        return self.split.train
-
     @cached_property
-    def ranking(self) -> dict[str, float]:
-        """Figures of lists of 20; empty where nobody has a relevant test item."""
-        return metrics.ranking(
-            self.model, self.personal, self.split.history, self.test, seed=self.seed
+    def is_busy(self) -> npt.NDArray[np.bool_]:
+        """Which users are among the busiest (n_users,)."""
+        return np.asarray(np.diff(self.train.by_user) >= self.facts.busy)
+
+    @property
+    def lists(self) -> metrics.ListSums:
+        """The lists of the users who were drawn."""
+        users = np.flatnonzero(np.isin(self.block.ids, self.facts.ranked_ids, assume_unique=True))
+        return metrics.list_sums(
+            self.model,
+            self.personal,
+            self.split.history,
+            self.test.only(metrics.relevant(self.test)),
+            users,
+            self.facts.rare,
         )
 
     @cached_property
-    def divergences(self) -> dict[str, float]:
-        activity = np.diff(self.train.by_user)
-        return metrics.divergences(activity, (self.train_errors, self.test_errors))
+    def test_squares(self) -> Array:
+        """Squared errors of the test ratings (n_test,)."""
+        return np.square(np.subtract(self.predictions, self.test.values, dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class SampleFacts:
+    """What is known of samples before any model is there. rows: the sum of rows of norm 1."""
+
+    rows: Array
+    n_train: int = 0
+    n_test: int = 0
+    words: str = ""
+
+    @classmethod
+    def of(cls, samples: Samples, split: Split | None = None) -> Self:
+        rows = np.asarray(samples.scaled(samples.X, np.float64).sum(axis=0)).ravel()
+        if split is None:
+            planted = "" if samples.clean is None else ", clean of planted outliers"
+            return cls(rows, words=f"judged on the samples themselves{planted}")
+        return cls(rows, len(split.train), len(split.test), split.words)
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
+            self.rows + other.rows,
+            self.n_train + other.n_train,
+            self.n_test + other.n_test,
+            self.words or other.words,
+        )
+
+    @cached_property
+    def mean(self) -> Array:
+        """The mean row (1, n_features), of norm 1."""
+        return np.asarray(self.rows / max(float(np.linalg.norm(self.rows)), 1e-300))[None]
 
 
 @dataclass(frozen=True)
 class SamplesEvaluation:
-    """Parts on the samples themselves, clean of what was planted."""
+    """Components on the samples themselves, clean of what was planted."""
 
     model: Parts
-    samples: Samples
+    block: Any
+    facts: SampleFacts
+
+    @classmethod
+    def facts_of(cls, blocks: Blocks, seed: int) -> SampleFacts:
+        return SampleFacts.of(blocks.train)
+
+    @property
+    def samples(self) -> Samples:
+        samples: Samples = self.block
+        return samples
 
     @cached_property
     def own(self) -> Own:
@@ -113,22 +268,27 @@ class SamplesEvaluation:
         target = part_metrics.target(self.samples)
         return part_metrics.errors(target, self.own.coefficients, self.model.basis)
 
-    @property
-    def scaled_errors(self) -> npt.NDArray[np.float64]:
-        """The same of rows that are scaled to maximum 1 (n,), as in Saha & Imtiaz 2022."""
-        return np.asarray(self.errors * part_metrics.source_scale(self.samples))
 
-    @cached_property
-    def recovery(self) -> dict[str, float]:
-        """How well planted outliers were found; empty where none were planted or sought."""
-        return part_metrics.recovery(self.samples, self.own)
-
-
-@dataclass(frozen=True)
 class TableEvaluation(SamplesEvaluation):
-    """Parts of a ratings table: on all its cells, and on held-out ratings."""
+    """Components of a ratings table with zeros for what was not rated: on all its cells, as Saha &
+    Imtiaz 2022, Table 4, does, and on held-out ratings.
+    """
 
-    split: Split
+    @classmethod
+    def facts_of(cls, blocks: Blocks, seed: int) -> SampleFacts:
+        (first,), *others = blocks.ask(_itself, (_table_facts,))
+        facts: SampleFacts = sum((it for (it,) in others), first)
+        return facts
+
+    @property
+    def samples(self) -> Samples:
+        samples: Samples = self.block.table
+        return samples
+
+    @property
+    def split(self) -> Split:
+        split: Split = self.block.split
+        return split
 
     @property
     def test(self) -> Ratings:
@@ -139,14 +299,10 @@ class TableEvaluation(SamplesEvaluation):
         return self.split.train
 
     @cached_property
-    def predictions(self) -> Array:
-        """Predictions of the test ratings (n_test,)."""
-        return np.asarray(np.clip(self._explained_values(self.test), *self.test.bounds))
-
-    @cached_property
     def test_errors(self) -> ErrorsByUser:
+        predictions = np.clip(self._explained_values(self.test), *self.test.bounds)
         return ErrorsByUser.of(
-            self.test, np.subtract(self.predictions, self.test.values, dtype=np.float64)
+            self.test, np.subtract(predictions, self.test.values, dtype=np.float64)
         )
 
     @cached_property
@@ -155,8 +311,16 @@ class TableEvaluation(SamplesEvaluation):
         return ErrorsByUser.of(self.train, self._explained_values(self.train) - self.train.values)
 
     def _explained_values(self, part: Ratings) -> Array:
-        """What the parts explain of these cells (len(part),), in units of the ratings."""
+        """What the components explain of these cells (len(part),), in units of the ratings."""
         unit_values = kernels.predict_pairs(
             self.own.coefficients, self.model.basis.T, part.users, part.items
         )
         return np.asarray(unit_values * self.samples.norms[part.users])
+
+
+def _itself(block: Any) -> Any:
+    return block
+
+
+def _table_facts(block: SplitBlock) -> SampleFacts:
+    return SampleFacts.of(block.table, block.split)

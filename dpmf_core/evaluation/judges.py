@@ -1,129 +1,159 @@
-"""What a fitted model is judged by: held-out ratings, or how well clean samples are explained.
+"""What a fitted model is judged by: held-out ratings, or how well clean samples are explained. All
+figures are made of sums over blocks; what is in memory is one block.
 
 Computed on raw data, never released.
 """
 
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Protocol
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
 
-from dpmf_core.algorithms import Algorithm, Recommender
-from dpmf_core.algorithms.parts import Parts
+import numpy as np
+
+from dpmf_core.algorithms import Algorithm
+from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.data.samples import Samples, of_ratings
-from dpmf_core.data.splits import Split
+from dpmf_core.data.samples import Samples
+from dpmf_core.data.splits import Split, SplitSpec
 from dpmf_core.errors import BadInput
-from dpmf_core.evaluation import metrics, part_metrics
+from dpmf_core.evaluation.blocks import (
+    Blocks,
+    InMemory,
+    InPartitions,
+    Question,
+    SplitBlock,
+    require_both,
+)
 from dpmf_core.evaluation.evaluations import RatingsEvaluation, SamplesEvaluation, TableEvaluation
-from dpmf_core.evaluation.registry import evaluate, held_out_rmse, objective
+from dpmf_core.evaluation.metrics import group_figures
+from dpmf_core.evaluation.registry import (
+    METRICS,
+    Metric,
+    Task,
+    by_activity,
+    by_popularity,
+    figures_of,
+    questions_of,
+)
 
 Figures = dict[str, float]
 Buckets = dict[str, list[dict[str, float]]]
+EVALUATIONS: dict[Task, type[Any]] = {
+    "ratings": RatingsEvaluation,
+    "samples": SamplesEvaluation,
+    "table": TableEvaluation,
+}
+# what is looked at after a step, and by which names
+POINTS: dict[Task, dict[str, str]] = {
+    "ratings": {
+        "train_rmse": "training_rmse",
+        "validation_rmse": "validation_rmse",
+        "test_rmse": "rmse",
+    },
+    "samples": {"objective": "objective"},
+    "table": {"objective": "objective", "test_rmse": "rmse"},
+}
+GROUPS: dict[str, Question] = {"activity": by_activity, "popularity": by_popularity}
 
 
-class Judge(Protocol):
-    """`train` is what an algorithm may see; `words` say what it is judged on."""
+@dataclass(frozen=True)
+class _Evaluating:
+    """Makes a model's evaluation of a block."""
+
+    task: Task
+    model: Any
+    facts: Any
+
+    def __call__(self, block: Any) -> Any:
+        return EVALUATIONS[self.task](self.model, block, self.facts)
+
+
+class Judge:
+    """Judges models by blocks. seed: the split's, which draws whose lists are ranked.
+
+    Raises BadInput where a split leaves nothing to train on or to test on.
+    """
+
+    def __init__(self, task: Task, blocks: Blocks, seed: int = 0) -> None:
+        self._task, self._blocks = task, blocks
+        self._facts = EVALUATIONS[task].facts_of(blocks, seed)
+        if task != "samples":
+            require_both(self._facts.n_train, self._facts.n_test)
+        self._last: _Evaluating | None = None
+        self._totals: dict[Question, Any] = {}  # of the last model
 
     @property
-    def train(self) -> Any: ...
+    def train(self) -> Any:
+        """What an algorithm may see."""
+        return self._blocks.train
 
     @property
-    def words(self) -> str: ...
+    def words(self) -> str:
+        """What is judged on."""
+        first = "ratings as samples, zeros where there are none; " if self._task == "table" else ""
+        return f"{first}{self._facts.words}"
 
     def point(self, model: Any) -> Figures:
         """What is looked at after a step."""
-        ...
+        metrics = {name: METRICS[metric] for name, metric in POINTS[self._task].items()}
+        if self._blocks.are_read_again:  # reading takes longer than answering
+            self._ask(model, self._questions)
+        totals = self._ask(model, questions_of(metrics.values()))
+        return figures_of(metrics.items(), totals)
 
     def figures(self, model: Any) -> tuple[Figures, Buckets]:
         """Everything about a finished model."""
-        ...
-
-
-@dataclass(frozen=True)
-class ByRatings:
-    """A recommender, by the ratings that a split held out. seed: the split's, which draws whose
-    lists are ranked.
-    """
-
-    parts: Split
-    seed: int = 0
-    last: list[RatingsEvaluation] = field(default_factory=list, init=False, compare=False)
-
-    @property
-    def train(self) -> Ratings:
-        return self.parts.train
-
-    @property
-    def words(self) -> str:
-        return self.parts.words
-
-    def _evaluation(self, model: Recommender) -> RatingsEvaluation:
-        """Of a model, the same while it is the last: the last point and the figures share it."""
-        if not (self.last and self.last[0].model is model):
-            self.last[:] = [RatingsEvaluation(model, self.parts, self.seed)]
-        return self.last[0]
-
-    def point(self, model: Recommender) -> Figures:
-        evaluation = self._evaluation(model)
-        by_name = {
-            "train_rmse": evaluation.train_errors,
-            "validation_rmse": evaluation.validation_errors,
-            "test_rmse": evaluation.test_errors,
+        totals = self._ask(model, self._questions)
+        buckets = {
+            name: group_figures(self._facts.edges[name], totals[question])
+            for name, question in self._groups.items()
         }
-        sums = {name: errors.among() for name, errors in by_name.items()}
-        return {name: each.rmse for name, each in sums.items() if each.count}
-
-    def figures(self, model: Recommender) -> tuple[Figures, Buckets]:
-        evaluation = self._evaluation(model)
-        buckets = metrics.buckets(evaluation.predictions, self.parts.test, self.parts.history)
-        return evaluate("ratings", evaluation), buckets
-
-
-@dataclass(frozen=True)
-class BySamples:
-    """Parts, by how well they explain the samples, clean of what was planted."""
-
-    samples: Samples
+        return figures_of(self._metrics.items(), totals), buckets
 
     @property
-    def train(self) -> Samples:
-        return self.samples
+    def _metrics(self) -> dict[str, Metric]:
+        return {name: metric for name, metric in METRICS.items() if self._task in metric.tasks}
 
     @property
-    def words(self) -> str:
-        return "judged on the samples themselves" + (
-            ", clean of planted outliers" if self.samples.clean is not None else ""
-        )
+    def _questions(self) -> tuple[Question, ...]:
+        return (*questions_of(self._metrics.values()), *self._groups.values())
 
-    def point(self, model: Parts) -> Figures:
-        return {"objective": part_metrics.objective(model, self.samples)}
+    @property
+    def _groups(self) -> dict[str, Question]:
+        return GROUPS if self._task == "ratings" else {}
 
-    def figures(self, model: Parts) -> tuple[Figures, Buckets]:
-        return evaluate("samples", SamplesEvaluation(model, self.samples)), {}
+    def _ask(self, model: Any, questions: tuple[Question, ...]) -> dict[Question, Any]:
+        """What these come to over all blocks; what is known of the last model is not asked again:
+        the last point and the figures share it.
+        """
+        if self._last is None or self._last.model is not model:
+            self._last, self._totals = _Evaluating(self._task, model, self._facts), {}
+        missing = [question for question in questions if question not in self._totals]
+        if missing:
+            answers = zip(*self._blocks.ask(self._last, missing), strict=True)
+            for question, each in zip(missing, answers, strict=True):
+                self._totals[question] = reduce(add, each)
+        return self._totals
 
 
-@dataclass(frozen=True)
-class ByTable:
-    """Parts of a ratings table with zeros for what was not rated: by all cells, as Saha &
-    Imtiaz 2022, Table 4, does, and by held-out ratings.
+def by_split(task: Task, split: Split, seed: int = 0) -> Judge:
+    """By the ratings that a split held out, all in memory; of a table also by all cells."""
+    block = SplitBlock(np.arange(split.history.n_users), split)
+    return Judge(task, InMemory(block, block.table if task == "table" else split.train), seed)
+
+
+def by_partitions(task: Task, ratings: PartitionedRatings, how: SplitSpec, seed: int = 0) -> Judge:
+    """As `by_split`, of ratings of which one partition is in memory at a time.
+
+    Raises BadInput on a split that looks at all ratings together.
     """
+    return Judge(task, InPartitions(ratings, how, seed, table=task == "table"), seed)
 
-    parts: Split
 
-    @cached_property
-    def train(self) -> Samples:
-        return of_ratings(self.parts.train)
-
-    @property
-    def words(self) -> str:
-        return f"ratings as samples, zeros where there are none; {self.parts.words}"
-
-    def point(self, model: Parts) -> Figures:
-        evaluation = TableEvaluation(model, self.train, self.parts)
-        return {"objective": objective(evaluation), "test_rmse": held_out_rmse(evaluation)}
-
-    def figures(self, model: Parts) -> tuple[Figures, Buckets]:
-        return evaluate("table", TableEvaluation(model, self.train, self.parts)), {}
+def by_samples(samples: Samples) -> Judge:
+    """Components, by how well they explain the samples, clean of what was planted."""
+    return Judge("samples", InMemory(samples, samples))
 
 
 def suits(kind: type[Algorithm], data: Any, name: str) -> None:

@@ -1,10 +1,9 @@
-"""How good predictions are.
+"""How good predictions are: sums over ratings and users that add up over blocks, and their figures.
 
-Pure functions of predictions and held-out ratings; computed on raw data, never released.
+Computed on raw data, never released.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,19 +11,97 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.algorithms.base import Personal, Recommender
-from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.evaluation.error_sums import ErrorsByUser, ErrorSums, sums_by_user
 from dpmf_core.evaluation.top_items import top_items
 
 Array = npt.NDArray[Any]
 MAX_RANKED_USERS = 10_000  # whose lists are ranked, drawn from those with a relevant item
+LISTED = 20  # items of a user's list
+NO_SPREAD = 1e-12  # of a variance in mean squares: what rounding leaves of none
 
 
 def rmse(predictions: Array, actual: Array) -> float:
     """Root mean squared error; NaN without ratings."""
-    error = np.subtract(predictions, actual, dtype=np.float64)
-    return float(np.sqrt(np.mean(error * error))) if error.size else float("nan")
+    return ErrorSums.of(np.subtract(predictions, actual, dtype=np.float64)).rmse
+
+
+@dataclass(frozen=True)
+class ErrorSums:
+    """Sums over ratings of their errors, prediction less rating."""
+
+    count: int = 0
+    total: float = 0.0
+    absolute: float = 0.0
+    squares: float = 0.0
+
+    @classmethod
+    def of(cls, errors: Array) -> "ErrorSums":
+        sums = (float(each.sum()) for each in (errors, np.abs(errors), np.square(errors)))
+        return cls(len(errors), *sums)
+
+    def __add__(self, other: "ErrorSums") -> "ErrorSums":
+        return ErrorSums(
+            self.count + other.count,
+            self.total + other.total,
+            self.absolute + other.absolute,
+            self.squares + other.squares,
+        )
+
+    @property
+    def rmse(self) -> float:
+        return math.sqrt(self.squares / self.count) if self.count else math.nan
+
+    @property
+    def mae(self) -> float:
+        return self.absolute / self.count if self.count else math.nan
+
+    @property
+    def normal(self) -> tuple[float, float]:
+        """Mean and standard deviation."""
+        if not self.count:
+            return math.nan, math.nan
+        mean, square = self.total / self.count, self.squares / self.count
+        variance = square - mean**2
+        return mean, math.sqrt(variance) if variance > NO_SPREAD * square else 0.0
+
+
+@dataclass(frozen=True)
+class ErrorsByUser:
+    """`ErrorSums` of every user's ratings, each (n_users,)."""
+
+    counts: Array
+    total: Array
+    absolute: Array
+    squares: Array
+
+    @classmethod
+    def of(cls, ratings: Ratings, errors: Array) -> "ErrorsByUser":
+        """errors: prediction less rating (n_ratings,)."""
+        x = np.asarray(errors, np.float64)
+        sums = (sums_by_user(ratings, each) for each in (x, np.abs(x), np.square(x)))
+        return cls(np.diff(ratings.by_user), *sums)
+
+    def among(self, users: Array | slice = slice(None)) -> ErrorSums:
+        """Of the users under a mask (n_users,) together, or of all."""
+        return ErrorSums(
+            int(self.counts[users].sum()),
+            *(float(it[users].sum()) for it in (self.total, self.absolute, self.squares)),
+        )
+
+
+def sums_by_user(ratings: Ratings, values: Array) -> Array:
+    """The sum of each user's values, float64 (n_users,). values: (n_ratings,)."""
+    sums, active = np.zeros(ratings.n_users), np.flatnonzero(np.diff(ratings.by_user))
+    if len(active):  # else there is nothing to add up
+        sums[active] = np.add.reduceat(values, ratings.by_user[active])
+    return sums
+
+
+def unit_row_sums(train: Ratings, errors: ErrorsByUser) -> Array:
+    """Squared errors of rows of norm 1, and how many ratings these rows have."""
+    energies = sums_by_user(train, np.square(train.values, dtype=np.float64))
+    mask = energies > 0
+    return np.array([(errors.squares[mask] / energies[mask]).sum(), errors.counts[mask].sum()])
 
 
 def divergence(train: ErrorSums, test: ErrorSums) -> float:
@@ -32,25 +109,14 @@ def divergence(train: ErrorSums, test: ErrorSums) -> float:
     19]; NaN where either has no spread.
     """
     if min(train.count, test.count) < 2:
-        return float("nan")
+        return math.nan
     (m, s), (other_mean, t) = train.normal, test.normal
     if not (s > 0 and t > 0):
-        return float("nan")
-    return float(np.log(t / s) + (s**2 + (m - other_mean) ** 2) / (2 * t**2) - 0.5)
+        return math.nan
+    return math.log(t / s) + (s**2 + (m - other_mean) ** 2) / (2 * t**2) - 0.5
 
 
-def divergences(activity: Array, errors: tuple[ErrorsByUser, ErrorsByUser]) -> dict[str, float]:
-    """How far errors on what was trained on are from errors on what was not: over all ratings,
-    and over those of the most active tenth of users.
-
-    activity: how many ratings were trained on of each user (n_users,). errors: of train and test.
-    """
-    busy = activity >= np.quantile(activity, 0.9)
-    figures = {
-        "kl": divergence(*(each.among() for each in errors)),
-        "kl_top_users": divergence(*(each.among(busy) for each in errors)),
-    }
-    return {name: value for name, value in figures.items() if np.isfinite(value)}
+# ---- lists ---------------------------------------------------------------------------------------
 
 
 def relevant(ratings: Ratings) -> npt.NDArray[np.bool_]:
@@ -59,69 +125,65 @@ def relevant(ratings: Ratings) -> npt.NDArray[np.bool_]:
     return ratings.values >= low + 0.75 * (high - low)
 
 
-def ranked_users(liked_ratings: Ratings, seed: int, most: int) -> Array:
-    """Ascending ids of the users whose lists are ranked: everybody with a relevant item, or `most`
-    of them by a hash of (seed, user).
-
-    Ids often follow the date of joining, so that the first of them are not like the others.
+def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
+    """Which items are in the half with the fewest ratings, by number where equal. counts:
+    (n_items,).
     """
-    users = np.flatnonzero(np.diff(liked_ratings.by_user))
-    return (
-        users
-        if len(users) <= most
-        else np.sort(users[np.argsort(keyed_uniform(seed, users), kind="stable")[:most]])
-    )
-
-
-def ranking(
-    model: Recommender,
-    personal: Personal,
-    history: Ratings,
-    test: Ratings,
-    k: int = 20,
-    seed: int = 0,
-) -> dict[str, float]:
-    """Recall@k = |top-k and test| / min(k, |test|), NDCG@k, and the share of items that appear in
-    any list (Liang et al. 2018). Recall@k also of rare items alone, which are the half with the
-    fewest ratings in `history`, over the users who like one of them.
-
-    seed: draws the users where there are more than are ranked.
-    """
-    liked_ratings = test.only(relevant(test))
-    users = ranked_users(liked_ratings, seed, MAX_RANKED_USERS)
-    rare = rare_items(history.item_counts)
-    return figures_of_lists([ranked_lists(model, personal, history, liked_ratings, users, rare, k)])
+    rare = np.zeros(len(counts), bool)
+    rare[np.argsort(counts, kind="stable")[: len(counts) // 2]] = True
+    return rare
 
 
 @dataclass(frozen=True)
-class RankedLists:
-    """How good the lists of `k` of some users are: recall, ndcg (n,); rare_recall of those who like
-    a rare item; is_listed: which items are in any of them (n_items,).
+class ListSums:
+    """How good the lists of some users are: sums over them of Recall@k = |top-k and test| / min(k,
+    |test|) and of NDCG@k, over those who like a rare item of its recall (Liang et al. 2018), and
+    which items are in any list (n_items,).
     """
 
-    k: int
-    recall: Array
-    ndcg: Array
-    rare_recall: Array
+    n_users: int
+    recall: float
+    ndcg: float
+    n_rare: int
+    rare_recall: float
     is_listed: npt.NDArray[np.bool_]
 
+    def __add__(self, other: "ListSums") -> "ListSums":
+        return ListSums(
+            self.n_users + other.n_users,
+            self.recall + other.recall,
+            self.ndcg + other.ndcg,
+            self.n_rare + other.n_rare,
+            self.rare_recall + other.rare_recall,
+            self.is_listed | other.is_listed,
+        )
 
-def ranked_lists(
+    def mean(self, name: str) -> float | None:
+        """Of the users whom it counts; None where there are none."""
+        count = self.n_rare if name == "rare_recall" else self.n_users
+        return float(getattr(self, name)) / count if count else None
+
+    @property
+    def coverage(self) -> float | None:
+        return int(self.is_listed.sum()) / len(self.is_listed) if self.n_users else None
+
+
+def list_sums(
     model: Recommender,
     personal: Personal,
     history: Ratings,
     liked_ratings: Ratings,
     users: Array,
     rare: npt.NDArray[np.bool_],
-    k: int = 20,
-) -> RankedLists:
+    k: int = LISTED,
+) -> ListSums:
     """The lists of some users, each of whom likes an item of `liked_ratings`. rare: which items are
     rare (n_items,).
     """
     n_items, k = liked_ratings.n_items, min(k, liked_ratings.n_items)
     is_listed = np.zeros(n_items, np.bool_)
     if not len(users):
-        return RankedLists(k, *(np.empty(0),) * 3, is_listed)
+        return ListSums(0, 0.0, 0.0, 0, 0.0, is_listed)
     lists = top_items(model, personal, history, users, k)
     hits = _are_among(liked_ratings, users, lists)
     reachable = np.minimum(np.diff(liked_ratings.by_user)[users], k)
@@ -132,30 +194,14 @@ def ranked_lists(
     discounts = np.log2(np.arange(2, k + 2))
     ideal = np.concatenate([[0.0], np.cumsum(1 / discounts)])
     is_listed[lists[lists >= 0]] = True
-    return RankedLists(
-        k,
-        hits.sum(1) / reachable,
-        (hits / discounts).sum(1) / ideal[reachable],
-        (hits & rare[lists]).sum(1)[rarely > 0] / rarely[rarely > 0],
+    return ListSums(
+        len(users),
+        float((hits.sum(1) / reachable).sum()),
+        float(((hits / discounts).sum(1) / ideal[reachable]).sum()),
+        int((rarely > 0).sum()),
+        float(((hits & rare[lists]).sum(1)[rarely > 0] / rarely[rarely > 0]).sum()),
         is_listed,
     )
-
-
-def figures_of_lists(parts: Sequence[RankedLists]) -> dict[str, float]:
-    """The means over all users of these parts; empty where there is nobody."""
-    recall, ndcg, rare = (
-        np.concatenate([getattr(part, name) for part in parts])
-        for name in ("recall", "ndcg", "rare_recall")
-    )
-    if not recall.size:
-        return {}
-    k, is_listed = parts[0].k, np.logical_or.reduce([part.is_listed for part in parts])
-    figures = {
-        f"recall_at_{k}": float(recall.mean()),
-        f"ndcg_at_{k}": float(ndcg.mean()),
-        "coverage": int(is_listed.sum()) / len(is_listed),
-    }
-    return figures | ({f"rare_recall_at_{k}": float(rare.mean())} if rare.size else {})
 
 
 def _are_among(liked_ratings: Ratings, users: Array, lists: Array) -> npt.NDArray[np.bool_]:
@@ -167,13 +213,7 @@ def _are_among(liked_ratings: Ratings, users: Array, lists: Array) -> npt.NDArra
     return np.asarray((liked_keys[place] == list_keys) & (lists >= 0))
 
 
-def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
-    """Which items are in the half with the fewest ratings, by number where equal. counts:
-    (n_items,).
-    """
-    rare = np.zeros(len(counts), bool)
-    rare[np.argsort(counts, kind="stable")[: len(counts) // 2]] = True
-    return rare
+# ---- groups of ratings ---------------------------------------------------------------------------
 
 
 def quantiles_of(values: Array, counts: Array, shares: Array) -> Array:
@@ -191,34 +231,26 @@ def quantiles_of(values: Array, counts: Array, shares: Array) -> Array:
     return np.asarray(low + (high - low) * (at - np.floor(at)))
 
 
-def buckets(
-    predictions: Array, test: Ratings, history: Ratings, count: int = 4
-) -> dict[str, list[dict[str, float]]]:
-    """RMSE of `count` equal groups of test ratings, by the user's activity and by the item's
-    popularity in `history`: who pays?
-    """
-    squares = np.square(np.subtract(predictions, test.values, dtype=np.float64))
-    of_users = np.diff(history.by_user), np.diff(test.by_user), sums_by_user(test, squares)
-    of_items = np.bincount(test.items, squares, test.n_items)
-    return {
-        "activity": _buckets_by(*of_users, count),
-        "popularity": _buckets_by(history.item_counts, test.item_counts, of_items, count),
-    }
+def _ends(edges: Array) -> tuple[Array, Array]:
+    """Where groups between ascending different edges begin and end; one where all are alike."""
+    return (edges[:-1], edges[1:]) if len(edges) > 1 else (edges, edges)
 
 
-def _buckets_by(sizes: Array, ratings: Array, squares: Array, count: int) -> list[dict[str, float]]:
-    """sizes, ratings, squares: of each user or each item, her activity or its popularity, the
-    number of test ratings, and the sum of their squared errors.
+def group_sums(sizes: Array, ratings: Array, squares: Array, edges: Array) -> Array:
+    """Of each group by size the number of ratings, and their squared errors (2, n_groups).
+
+    sizes, ratings, squares: of each user or each item, her activity or its popularity, the number
+    of test ratings, and the sum of their squared errors.
     """
-    times = np.bincount(sizes, ratings).astype(np.int64)
-    edges = np.unique(quantiles_of(np.arange(len(times)), times, np.linspace(0, 1, count + 1)))
-    lows, highs = (edges[:-1], edges[1:]) if len(edges) > 1 else (edges, edges)  # all alike
+    lows, _ = _ends(edges)
     group = np.searchsorted(lows[1:], sizes, side="right")
-    counts, totals = (np.bincount(group, it, len(lows)) for it in (ratings, squares))
-    each = zip(
-        lows.tolist(), highs.tolist(), counts.astype(int).tolist(), totals.tolist(), strict=True
-    )
+    return np.stack([np.bincount(group, it, len(lows)) for it in (ratings, squares)])
+
+
+def group_figures(edges: Array, sums: Array) -> list[dict[str, float]]:
+    """The groups of `group_sums` with their RMSE: who pays?"""
+    each = zip(*(it.tolist() for it in (*_ends(edges), *sums)), strict=True)
     return [
-        {"from": low, "to": high, "rmse": math.sqrt(total / n) if n else math.nan, "ratings": n}
-        for low, high, n, total in each
+        {"from": low, "to": high, "rmse": math.sqrt(x / n) if n else math.nan, "ratings": int(n)}
+        for low, high, n, x in each
     ]

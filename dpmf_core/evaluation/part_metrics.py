@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.algorithms.parts import Own, Parts, coefficients
+from dpmf_core.algorithms.parts import Own, coefficients
 from dpmf_core.data.samples import Matrix, Samples, energies, is_sparse
 
 Array = npt.NDArray[Any]
@@ -28,19 +28,9 @@ def target(samples: Samples) -> Matrix:
     return samples.scaled(samples.X if samples.clean is None else samples.clean)
 
 
-def objective(model: Parts, samples: Samples, own: Own | None = None) -> float:
-    """1/2N ||X - H W||^2 on clean rows; X has rows of norm 1 (Saha & Imtiaz 2022, eq. 1,
-    without the outliers).
-    """
-    own = model.personal(samples) if own is None else own
-    return float(errors(target(samples), own.coefficients, model.basis).mean())
-
-
-def trivial_objective(samples: Samples) -> float:
-    """The objective of a single part, the mean row: what guessing costs."""
-    mean = np.asarray(samples.scaled(samples.X).mean(axis=0), np.float64).reshape(1, -1)
-    W = mean / max(float(np.linalg.norm(mean)), 1e-300)
-    return float(errors(target(samples), coefficients(samples.scaled(samples.X), W), W).mean())
+def errors_of_row(samples: Samples, W: Array) -> npt.NDArray[np.float64]:
+    """`errors` where one row W (1, D) of norm 1 is all that explains."""
+    return errors(target(samples), coefficients(samples.scaled(samples.X), W), W)
 
 
 def source_scale(samples: Samples) -> npt.NDArray[np.float64]:
@@ -81,20 +71,28 @@ def match(one: Array, other: Array) -> float:
     return float(best_matches(one, other)[1].sum() / min(len(one), len(other)))
 
 
-def recovery(samples: Samples, own: Own) -> dict[str, float]:
-    """How well the planted outliers were found: cells whose value was moved by more than a
-    hundredth of the largest.
+def outlier_cells(samples: Samples, own: Own) -> Array | None:
+    """How many planted outliers were found, planted, and set apart in all (3,): a cell is planted
+    where its value was moved by more than a hundredth of the largest. None where none were planted
+    or sought.
     """
     if samples.clean is None or own.outliers is None:
-        return {}
-    is_planted, is_found = (
-        np.abs(samples.X - samples.clean) > 0.01 * samples.clean.max(),
-        own.outliers != 0,
-    )
-    hits = float((is_planted & is_found).sum())
-    precision, recall = hits / max(int(is_found.sum()), 1), hits / max(int(is_planted.sum()), 1)
-    return {
-        "outlier_precision": precision,
-        "outlier_recall": recall,
-        "outlier_f1": 2 * precision * recall / max(precision + recall, 1e-300),
-    }
+        return None
+    is_planted = np.abs(samples.X - samples.clean) > 0.01 * samples.clean.max()
+    is_found = own.outliers != 0
+    return np.array([int(it.sum()) for it in (is_planted & is_found, is_planted, is_found)])
+
+
+def precision(cells: Array) -> float:
+    """The share of the cells set apart that had been planted."""
+    return float(cells[0] / max(cells[2], 1))
+
+
+def recall(cells: Array) -> float:
+    """The share of the planted cells that were set apart."""
+    return float(cells[0] / max(cells[1], 1))
+
+
+def f1(cells: Array) -> float:
+    """The harmonic mean of precision and recall."""
+    return 2 * precision(cells) * recall(cells) / max(precision(cells) + recall(cells), 1e-300)

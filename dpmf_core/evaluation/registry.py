@@ -1,18 +1,33 @@
-"""The registry of metrics: a new one is a function of an evaluation, and one line here."""
+"""The registry of metrics. A new one is a line here: what it adds up over blocks of users, and the
+figure of these sums.
+"""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
 
 from dpmf_core.errors import BadInput, closest
 from dpmf_core.evaluation import coherence, part_metrics
-from dpmf_core.evaluation.error_sums import unit_row_sums
+from dpmf_core.evaluation.blocks import Question
 from dpmf_core.evaluation.evaluations import RatingsEvaluation, SamplesEvaluation, TableEvaluation
+from dpmf_core.evaluation.metrics import (
+    LISTED,
+    ErrorSums,
+    ListSums,
+    divergence,
+    group_sums,
+    sums_by_user,
+    unit_row_sums,
+)
 from dpmf_core.registry import by_id
 
+Array = npt.NDArray[Any]
 Task = Literal["ratings", "samples", "table"]  # a table: ratings that are factorised as samples
-Compute = Callable[[Any], float | None]
 
 
 @dataclass(frozen=True)
@@ -20,8 +35,10 @@ class Metric:
     """One figure of a finished run.
 
     id: its name in a run's record.
-    tasks: what is factorised; `compute` takes the evaluation of any of these.
-    compute: the figure; None where there is none.
+    tasks: what is factorised; each of `sums` takes an evaluation of any of these.
+    figure: of what `sums` come to over all blocks; None where there is none.
+    sums: of one block's evaluation, each by a function of a module; they are added by +. None
+    where there is no figure.
     larger_is_better: None where it describes a model and does not rank it.
     digits: decimals that are printed.
     """
@@ -29,7 +46,8 @@ class Metric:
     id: str
     title: str
     tasks: tuple[Task, ...]
-    compute: Compute
+    figure: Callable[..., float | None]
+    sums: tuple[Question, ...]
     larger_is_better: bool | None = False
     digits: int = 3
     help: str = ""
@@ -53,60 +71,76 @@ class Metric:
         return f"{value:.{self.digits}f}"
 
 
-# ---- figures -------------------------------------------------------------------------------------
+# ---- what is added up over blocks ----------------------------------------------------------------
 
 
-def held_out_rmse(evaluation: RatingsEvaluation | TableEvaluation) -> float:
-    return evaluation.test_errors.among().rmse
+def held_out(evaluation: RatingsEvaluation | TableEvaluation) -> ErrorSums:
+    return evaluation.test_errors.among()
 
 
-def held_out_mae(evaluation: RatingsEvaluation) -> float:
-    return evaluation.test_errors.among().mae
+def trained(evaluation: RatingsEvaluation | TableEvaluation) -> ErrorSums:
+    return evaluation.train_errors.among()
 
 
-def validation_rmse(evaluation: RatingsEvaluation) -> float | None:
-    sums = evaluation.validation_errors.among()
-    return sums.rmse if sums.count else None
+def validated(evaluation: RatingsEvaluation) -> ErrorSums:
+    return evaluation.validation_errors.among()
 
 
-def held_out_ratings(evaluation: RatingsEvaluation) -> int:
-    return len(evaluation.test)
+def held_out_of_busy(evaluation: RatingsEvaluation) -> ErrorSums:
+    return evaluation.test_errors.among(evaluation.is_busy)
 
 
-def of_ranking(name: str) -> Compute:
-    def compute(evaluation: RatingsEvaluation) -> float | None:
-        return evaluation.ranking.get(name)
-
-    return compute
+def trained_of_busy(evaluation: RatingsEvaluation) -> ErrorSums:
+    return evaluation.train_errors.among(evaluation.is_busy)
 
 
-def of_divergences(name: str) -> Compute:
-    def compute(evaluation: RatingsEvaluation) -> float | None:
-        return evaluation.divergences.get(name)
-
-    return compute
+def unit_rows(evaluation: RatingsEvaluation | TableEvaluation) -> Array:
+    return unit_row_sums(evaluation.train, evaluation.train_errors)
 
 
-def of_recovery(name: str) -> Compute:
-    def compute(evaluation: SamplesEvaluation) -> float | None:
-        return evaluation.recovery.get(name)
-
-    return compute
+def lists(evaluation: RatingsEvaluation) -> ListSums:
+    return evaluation.lists
 
 
-def objective(evaluation: SamplesEvaluation) -> float:
-    return float(evaluation.errors.mean())
+def by_activity(evaluation: RatingsEvaluation) -> Array:
+    """Test ratings and their squared errors, in groups of users (2, n_groups)."""
+    history, test = evaluation.split.history, evaluation.test
+    sizes, ratings = np.diff(history.by_user), np.diff(test.by_user)
+    squares = sums_by_user(test, evaluation.test_squares)
+    return group_sums(sizes, ratings, squares, evaluation.facts.edges["activity"])
 
 
-def trivial_objective(evaluation: SamplesEvaluation) -> float:
-    return part_metrics.trivial_objective(evaluation.samples)
+def by_popularity(evaluation: RatingsEvaluation) -> Array:
+    """Test ratings and their squared errors, in groups of items (2, n_groups)."""
+    test, facts = evaluation.test, evaluation.facts
+    squares = np.bincount(test.items, evaluation.test_squares, test.n_items)
+    return group_sums(facts.popularity, test.item_counts, squares, facts.edges["popularity"])
 
 
-def objective_source(evaluation: SamplesEvaluation) -> float:
-    return float(evaluation.scaled_errors.mean())
+def _over_rows(errors: Array) -> Array:
+    """Their sum, and how many rows there are."""
+    return np.array([errors.sum(), len(errors)])
 
 
-def parts_match(evaluation: SamplesEvaluation) -> float | None:
+def row_errors(evaluation: SamplesEvaluation) -> Array:
+    return _over_rows(evaluation.errors)
+
+
+def source_errors(evaluation: SamplesEvaluation) -> Array:
+    """Of rows that are scaled to maximum 1, as in Saha & Imtiaz 2022."""
+    return _over_rows(evaluation.errors * part_metrics.source_scale(evaluation.samples))
+
+
+def mean_row_errors(evaluation: SamplesEvaluation) -> Array:
+    """Of the mean row as the only component."""
+    return _over_rows(part_metrics.errors_of_row(evaluation.samples, evaluation.facts.mean))
+
+
+def outlier_cells(evaluation: SamplesEvaluation) -> Array | None:
+    return part_metrics.outlier_cells(evaluation.samples, evaluation.own)
+
+
+def true_parts_match(evaluation: SamplesEvaluation) -> float | None:
     parts = evaluation.samples.parts
     return None if parts is None else part_metrics.match(parts, evaluation.model.basis)
 
@@ -119,14 +153,26 @@ def topic_coherence(evaluation: SamplesEvaluation) -> float | None:
     return coherence.coherence([[word for word, _ in topic] for topic in topics], samples)
 
 
-def training_rmse(evaluation: RatingsEvaluation | TableEvaluation) -> float | None:
-    sums = evaluation.train_errors.among()
-    return sums.rmse if sums.count else None
+# ---- figures of these sums -----------------------------------------------------------------------
+
+RMSE, MAE, COUNT, COVERAGE = map(attrgetter, ("rmse", "mae", "count", "coverage"))
 
 
-def unit_row_rmse(evaluation: RatingsEvaluation | TableEvaluation) -> float | None:
-    squares, n_rated = unit_row_sums(evaluation.train, evaluation.train_errors)
-    return math.sqrt(squares / n_rated) if n_rated else None
+def mean_over_lists(name: str) -> Callable[[ListSums], float | None]:
+    """None also where there are too few items for such lists."""
+    return lambda sums: sums.mean(name) if len(sums.is_listed) >= LISTED else None
+
+
+def ratio(sums: Array) -> float | None:
+    return float(sums[0] / sums[1]) if sums[1] else None
+
+
+def root_of_ratio(sums: Array) -> float | None:
+    return math.sqrt(sums[0] / sums[1]) if sums[1] else None
+
+
+def as_it_is(value: float) -> float:
+    return value
 
 
 # ---- the registry --------------------------------------------------------------------------------
@@ -137,42 +183,43 @@ T: tuple[Task, ...] = ("table",)
 
 # fmt: off
 METRICS: dict[str, Metric] = by_id((
-    Metric("rmse", "RMSE", R + T, held_out_rmse, help="root mean squared error of test ratings"),
-    Metric("mae", "MAE", R, held_out_mae, help="mean absolute error of test ratings"),
-    Metric("test_ratings", "held-out ratings", R, held_out_ratings, None, 0),
-    Metric("recall_at_20", "Recall@20", R, of_ranking("recall_at_20"), True,
+    Metric("rmse", "RMSE", R + T, RMSE, (held_out,),
+           help="root mean squared error of test ratings"),
+    Metric("mae", "MAE", R, MAE, (held_out,), help="mean absolute error of test ratings"),
+    Metric("test_ratings", "held-out ratings", R, COUNT, (held_out,), None, 0),
+    Metric("recall_at_20", "Recall@20", R, mean_over_lists("recall"), (lists,), True,
            help="liked held-out items that are among a user's 20 best, of those that could be"),
-    Metric("ndcg_at_20", "NDCG@20", R, of_ranking("ndcg_at_20"), True,
+    Metric("ndcg_at_20", "NDCG@20", R, mean_over_lists("ndcg"), (lists,), True,
            help="the same, where what stands higher in the list counts more"),
-    Metric("rare_recall_at_20", "Recall@20 of rare items", R, of_ranking("rare_recall_at_20"), True,
-           help="Recall@20 of the half of the items with the fewest ratings"),
-    Metric("coverage", "coverage", R, of_ranking("coverage"), None,
+    Metric("rare_recall_at_20", "Recall@20 of rare items", R, mean_over_lists("rare_recall"),
+           (lists,), True, help="Recall@20 of the half of the items with the fewest ratings"),
+    Metric("coverage", "coverage", R, COVERAGE, (lists,), None,
            help="share of the items that are in anybody's list of 20"),
-    Metric("validation_rmse", "validation RMSE", R, validation_rmse,
+    Metric("validation_rmse", "validation RMSE", R, RMSE, (validated,),
            help="root mean squared error on a validation split, by which parameters are chosen"),
-    Metric("kl", "KL divergence, nats", R, of_divergences("kl"), None,
+    Metric("kl", "KL divergence, nats", R, divergence, (trained, held_out), None,
            help="of the errors in training from those held out (Balu & Furon 2016, eq. 19)"),
-    Metric("kl_top_users", "KL divergence of the busiest tenth, nats", R,
-           of_divergences("kl_top_users"), None, help="the same for the most active users"),
-    Metric("objective", "objective", S + T, objective, digits=4,
+    Metric("kl_top_users", "KL divergence of the busiest tenth, nats", R, divergence,
+           (trained_of_busy, held_out_of_busy), None, help="the same for the most active users"),
+    Metric("objective", "objective", S + T, ratio, (row_errors,), digits=4,
            help="half the mean squared distance of a row of norm 1 from its explanation"),
-    Metric("trivial_objective", "objective of the mean row", S + T, trivial_objective, None, 4,
-           help="the objective of a single part, the mean row"),
-    Metric("objective_source", "objective, source's scale", S + T, objective_source, digits=4,
-           help="of rows that are scaled to maximum 1 (Saha & Imtiaz 2022)"),
-    Metric("parts_match", "match with the true parts", S + T, parts_match, True,
+    Metric("trivial_objective", "objective of the mean row", S + T, ratio, (mean_row_errors,), None,
+           4, help="the objective of a single part, the mean row"),
+    Metric("objective_source", "objective, source's scale", S + T, ratio, (source_errors,),
+           digits=4, help="of rows that are scaled to maximum 1 (Saha & Imtiaz 2022)"),
+    Metric("parts_match", "match with the true parts", S, as_it_is, (true_parts_match,), True,
            help="mean cosine with the parts that simulated data were made of"),
-    Metric("outlier_precision", "outlier precision", S + T, of_recovery("outlier_precision"), True,
-           help="share of the cells set apart that had been planted"),
-    Metric("outlier_recall", "outlier recall", S + T, of_recovery("outlier_recall"), True,
+    Metric("outlier_precision", "outlier precision", S, part_metrics.precision, (outlier_cells,),
+           True, help="share of the cells set apart that had been planted"),
+    Metric("outlier_recall", "outlier recall", S, part_metrics.recall, (outlier_cells,), True,
            help="share of the planted cells that were set apart"),
-    Metric("outlier_f1", "outlier F1", S + T, of_recovery("outlier_f1"), True,
+    Metric("outlier_f1", "outlier F1", S, part_metrics.f1, (outlier_cells,), True,
            help="harmonic mean of the outliers' precision and recall"),
-    Metric("coherence", "TC-W2V coherence", S, topic_coherence, True,
+    Metric("coherence", "TC-W2V coherence", S, as_it_is, (topic_coherence,), True,
            help="how near the top words of a topic lie in a Word2Vec space of the documents"),
-    Metric("training_rmse", "RMSE of training ratings", R + T, training_rmse, None,
+    Metric("training_rmse", "RMSE of training ratings", R + T, RMSE, (trained,), None,
            help="root mean squared error of the ratings that were learned from"),
-    Metric("unit_row_rmse", "RMSE, rows of norm 1", R + T, unit_row_rmse, None, 4,
+    Metric("unit_row_rmse", "RMSE, rows of norm 1", R + T, root_of_ratio, (unit_rows,), None, 4,
            help="of training ratings, each divided by the L2 norm of its user's row (Saha & Imtiaz"
                 " 2022, Table 4)"),
 ))
@@ -204,11 +251,40 @@ def title_of(name: str) -> str:
     return CURVES.get(name, name.replace("_", " "))
 
 
-def evaluate(task: Task, evaluation: Any) -> dict[str, float]:
-    """Every figure of this kind of task that the evaluation has, by the metric's id."""
+def questions_of(metrics: Iterable[Metric]) -> tuple[Question, ...]:
+    """What must be added up for these metrics, each once."""
+    return tuple(dict.fromkeys(it for metric in metrics for it in metric.sums))
+
+
+def figures_of(
+    metrics: Iterable[tuple[str, Metric]], totals: Mapping[Question, Any]
+) -> dict[str, float]:
+    """The figures there are of these metrics, by the names they go by here. totals: of `sums`."""
     figures: dict[str, float] = {}
-    for metric in METRICS.values():
-        value = metric.compute(evaluation) if task in metric.tasks else None
-        if value is not None:
-            figures[metric.id] = value
+    for name, metric in metrics:
+        sums = [totals[question] for question in metric.sums]
+        value = None if any(it is None for it in sums) else metric.figure(*sums)
+        if value is not None and math.isfinite(value):
+            figures[name] = value
     return figures
+
+
+def weak_reference(
+    title: str,
+    figure: float,
+    guesses: Mapping[str, float],
+    metric: Metric = METRICS["rmse"],
+) -> str:
+    """A sentence where a method without privacy is no better than the best of these trivial
+    predictors, by title; else ''.
+    """
+    if not guesses:
+        return ""
+    best = min(guesses, key=lambda name: metric.sign * guesses[name])
+    if metric.sign * figure < metric.sign * guesses[best]:
+        return ""
+    return (
+        f"{title}, which is not private, does no better than {best} here ({metric.title}"
+        f" {metric.text(figure)} against {metric.text(guesses[best])}): it shows little of what"
+        " can be learned from these data, and nothing of what privacy costs."
+    )

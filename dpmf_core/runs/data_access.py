@@ -18,8 +18,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import coherence
-from dpmf_core.evaluation.by_parts import split_part
-from dpmf_core.evaluation.error_sums import require_both
+from dpmf_core.evaluation.blocks import require_both, split_part
 from dpmf_core.runs import filters, memory
 from dpmf_core.runs.filters import by_exact_counts, filtered, filtered_anywhere, filtered_parts
 from dpmf_core.runs.public_shape import PublicShape, slots

@@ -21,8 +21,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import Cancelled
 from dpmf_core.evaluation import judges
-from dpmf_core.evaluation.by_parts import ByParts, require_splittable
-from dpmf_core.evaluation.table_by_parts import TableByParts
+from dpmf_core.evaluation.blocks import require_splittable
 from dpmf_core.paths import workplace
 from dpmf_core.privacy import Noise, PlanViolation, accounts, noise_words, normal_form
 from dpmf_core.privacy.accounts import NoisePermit
@@ -320,11 +319,15 @@ def _judge(spec: RunSpec, data: AnyData, split_anew: bool) -> judges.Judge:
     """What the run is judged by. Split ratings of the catalogue are kept in memory."""
     kind = algorithms.find(spec.algorithm)
     if isinstance(data, PartitionedRatings):
-        by = TableByParts if kind.task == "samples" else ByParts
-        return by(data, spec.split, seeds(spec.seed).split)
+        return judges.by_partitions(
+            "table" if kind.task == "samples" else "ratings",
+            data,
+            spec.split,
+            seeds(spec.seed).split,
+        )
     if not isinstance(data, Ratings):
         judges.suits(kind, data, spec.data.id)
-        return judges.BySamples(data)
+        return judges.by_samples(data)
     seed = seeds(spec.seed).split
     parts = split_ratings(data, spec.split, seed) if split_anew else open_split(spec)
-    return judges.ByRatings(parts, seed) if kind.task == "ratings" else judges.ByTable(parts)
+    return judges.by_split("table" if kind.task == "samples" else "ratings", parts, seed)

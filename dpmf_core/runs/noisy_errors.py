@@ -18,7 +18,7 @@ from dpmf_core.data.catalogue import is_in_parts, is_own
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.errors import BadInput
-from dpmf_core.evaluation.by_parts import split_part
+from dpmf_core.evaluation.blocks import split_part
 from dpmf_core.privacy import Event, Noise, Relation
 from dpmf_core.privacy.accounts import charging
 from dpmf_core.privacy.formatting import budget_text

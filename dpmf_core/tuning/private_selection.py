@@ -20,7 +20,7 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_in_parts, is_own
 from dpmf_core.errors import BadInput, Cancelled, explain
-from dpmf_core.evaluation.by_parts import ByParts
+from dpmf_core.evaluation.judges import by_partitions
 from dpmf_core.privacy import (
     NOTHING,
     Budget,
@@ -396,7 +396,7 @@ def _test_rmse(winner: Run) -> float:
     """The very model on the test ratings; training it again would be another release."""
     how = winner.spec.split.model_copy(update={"judged": "test"})
     if is_in_parts(winner.spec.data.id):
-        judge = ByParts(parts_of(winner), how, seeds(winner.spec.seed).split)
+        judge = by_partitions("ratings", parts_of(winner), how, seeds(winner.spec.seed).split)
         return judge.point(winner.model)["test_rmse"]
     parts = open_split(winner.spec.model_copy(update={"split": how}))
     predictions = winner.model.predict(

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from dpmf_core.evaluation.reference import weak_reference
-from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.evaluation.registry import METRICS, weak_reference
 from dpmf_core.jobs import machine
 from dpmf_core.runs.comparison import PLAIN, Comparison, clearly_better, same_draws, split_name
 from dpmf_core.runs.gain import Draws, share_kept, shares_kept

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from dpmf_core.evaluation.reference import weak_reference
-from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.evaluation.registry import METRICS, weak_reference
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.sweep import Point, Summary, summaries
 from pages.kit import sweep_frames

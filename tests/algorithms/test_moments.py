@@ -8,7 +8,7 @@ import pytest
 from dpmf_core.algorithms import moments
 from dpmf_core.algorithms.parts import Parts
 from dpmf_core.data.samples import Samples
-from dpmf_core.evaluation import part_metrics
+from dpmf_core.evaluation.judges import by_samples
 from dpmf_core.kernels import single_threaded_blas
 
 
@@ -22,7 +22,8 @@ def test_pieces_add_up_to_the_row_and_explain_at_least_as_much() -> None:
         assert (W >= 0).all()
         X = Samples.of(rng.random((30, 54)), unit="image", public=True)
         whole, cut = (
-            part_metrics.objective(Parts(parts.astype(np.float32)), X) for parts in (row[None], W)
+            by_samples(X).point(Parts(basis.astype(np.float32)))["objective"]
+            for basis in (row[None], W)
         )
         assert cut <= whole + 1e-7
 

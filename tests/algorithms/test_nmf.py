@@ -21,7 +21,7 @@ from dpmf_core.algorithms.sample_statistics import START, SUM
 from dpmf_core.data.preparation import Preparation, prepared
 from dpmf_core.data.samples import Samples, SampleShape
 from dpmf_core.errors import BadInput
-from dpmf_core.evaluation import part_metrics
+from dpmf_core.evaluation.judges import by_samples
 from dpmf_core.kernels import parts as kernel
 from dpmf_core.privacy import Budget, Calibration, Gaussian, Noise, Relation, Status, normal_form
 from dpmf_core.privacy.accounting import epsilon
@@ -40,6 +40,15 @@ def fit_model(
 
 
 # ---- kernels -------------------------------------------------------------------------------------
+
+
+def objective_of(model: Any, data: Samples) -> float:
+    return by_samples(data).point(model)["objective"]
+
+
+def trivial_objective(data: Samples) -> float:
+    nothing = Parts(np.zeros((1, data.shape.n_features), np.float32))
+    return by_samples(data).figures(nothing)[0]["trivial_objective"]
 
 
 def test_coefficients_are_non_negative_least_squares() -> None:
@@ -115,7 +124,7 @@ def test_plain_reaches_scikit_learns_objective() -> None:
         theirs = decomposition.NMF(4, init="nndsvda", max_iter=400, random_state=0).fit(rows)
         objective = 0.5 * theirs.reconstruction_err_**2 / len(data)
         assert (
-            part_metrics.objective(fit_model(NMF(n_components=4, iterations=400), data), data)
+            objective_of(fit_model(NMF(n_components=4, iterations=400), data), data)
             <= 1.01 * objective
         )
 
@@ -126,8 +135,8 @@ def test_outliers_that_were_planted_are_found_again() -> None:
     )  # type: ignore[arg-type]
     robust = fit_model(RobustNMF(n_components=13, outlier_threshold=0.005, steps=40), data)
     plain = fit_model(NMF(n_components=13), data)
-    assert part_metrics.recovery(data, robust.personal(data))["outlier_f1"] >= 0.9
-    assert part_metrics.objective(robust, data) < 0.25 * part_metrics.objective(plain, data)
+    assert by_samples(data).figures(robust)[0]["outlier_f1"] >= 0.9
+    assert objective_of(robust, data) < 0.25 * objective_of(plain, data)
 
 
 def test_outliers_of_a_huge_corpus_are_refused() -> None:
@@ -159,7 +168,7 @@ def test_without_noise_steps_are_alternating_least_squares() -> None:
 def test_without_noise_many_steps_explain_nearly_all(start: str) -> None:
     data = blocks(n_samples=300)
     model = fit_model(DPNMF(n_components=3, steps=80, start=start), data)  # type: ignore[arg-type]
-    assert part_metrics.objective(model, data) < 0.05 * part_metrics.trivial_objective(data)
+    assert objective_of(model, data) < 0.05 * trivial_objective(data)
 
 
 @pytest.mark.parametrize("image", [None, (4, 5)])
@@ -167,7 +176,7 @@ def test_one_shot_without_noise_finds_the_space_of_the_rows(image: tuple[int, in
     data = blocks(n_samples=2000)
     data = Samples.of(data.X, image=image, unit="image", public=True)
     model = fit_model(OneShotNMF(n_components=6, features_kept=20), data)
-    assert part_metrics.objective(model, data) < 0.05 * part_metrics.trivial_objective(data)
+    assert objective_of(model, data) < 0.05 * trivial_objective(data)
 
 
 def test_the_mechanism_draws_the_noise_it_declares() -> None:
@@ -316,7 +325,5 @@ def test_neither_ends_worse_than_the_mean_row_on_400_images(
     objectives = []
     for seed in range(3):
         algorithm = build(name, parameters, data.shape, budget)
-        objectives.append(
-            part_metrics.objective(fit_model(algorithm, data, 1 / budget.mu, seed), data)
-        )  # type: ignore[arg-type]
-    assert np.median(objectives) < part_metrics.trivial_objective(data)
+        objectives.append(objective_of(fit_model(algorithm, data, 1 / budget.mu, seed), data))  # type: ignore[arg-type]
+    assert np.median(objectives) < trivial_objective(data)

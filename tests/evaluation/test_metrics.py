@@ -1,28 +1,30 @@
 """Metrics against brute force on cases small enough to check by hand."""
 
 import math
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.algorithms.parts import Parts
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.data.samples import of_ratings
 from dpmf_core.data.splits import Split
 from dpmf_core.errors import BadInput
-from dpmf_core.evaluation.error_sums import ErrorsByUser, ErrorSums
-from dpmf_core.evaluation.evaluations import RatingsEvaluation, TableEvaluation
+from dpmf_core.evaluation.blocks import SplitBlock
+from dpmf_core.evaluation.evaluations import RatingsFacts
+from dpmf_core.evaluation.judges import by_split
 from dpmf_core.evaluation.metrics import (
-    buckets,
+    ErrorsByUser,
+    ErrorSums,
+    ListSums,
     divergence,
-    ranked_users,
-    ranking,
+    list_sums,
+    rare_items,
     relevant,
     rmse,
 )
-from dpmf_core.evaluation.registry import METRICS, evaluate, find
+from dpmf_core.evaluation.registry import METRICS, find, weak_reference
 from dpmf_core.evaluation.top_items import top_items
 from dpmf_core.registry import by_id
 from dpmf_datasets import load
@@ -45,10 +47,21 @@ def by_offset(*offsets: float) -> Recommender:
     )
 
 
-def of(errors: Any) -> ErrorSums:
-    sums = ErrorSums()
-    sums.add(np.asarray(errors))
-    return sums
+def lists_of(
+    model: Recommender,
+    history: Ratings,
+    test: Ratings,
+    personal: Personal | None = None,
+    k: int = 2,
+) -> ListSums:
+    """Of everybody who likes something in `test`."""
+    liked = test.only(relevant(test))
+    users, rare = np.unique(liked.users), rare_items(history.item_counts)
+    personal = personal or model.personal(history)
+    return list_sums(model, personal, history, liked, users, rare, k)
+
+
+of = ErrorSums.of
 
 
 def test_rmse_and_mae_by_hand() -> None:
@@ -69,8 +82,8 @@ def test_errors_by_user_by_hand() -> None:
     by_user = ErrorsByUser.of(data, np.array([1.0, -2.0, 0.5]))
     assert by_user.counts.tolist() == [2, 0, 1] and by_user.total.tolist() == [-1, 0, 0.5]
     assert by_user.absolute.tolist() == [3, 0, 0.5] and by_user.squares.tolist() == [5, 0, 0.25]
-    assert by_user.among() == of([1.0, -2.0, 0.5])
-    assert by_user.among(np.array([False, True, True])) == of([0.5])
+    assert by_user.among() == of(np.array([1.0, -2.0, 0.5]))
+    assert by_user.among(np.array([False, True, True])) == of(np.array([0.5]))
 
 
 def test_training_error_in_stars_and_in_rows_of_norm_1_by_hand() -> None:
@@ -79,14 +92,12 @@ def test_training_error_in_stars_and_in_rows_of_norm_1_by_hand() -> None:
     """
     train = ratings((0, 0, 3), (0, 1, 4), (1, 2, 2))
     split = Split(train, train, ratings(), ratings((1, 0, 5)), "by hand")
-    nothing = TableEvaluation(Parts(np.zeros((1, 5), np.float32)), of_ratings(train), split)
-    assert METRICS["training_rmse"].compute(nothing) == pytest.approx(math.sqrt((9 + 16 + 4) / 3))
-    assert METRICS["unit_row_rmse"].compute(nothing) == pytest.approx(math.sqrt((1 + 1) / 3))
-    constant = RatingsEvaluation(by_offset(0, 0, 0, 0, 0), split)  # 3 stars for everything
-    assert METRICS["training_rmse"].compute(constant) == pytest.approx(math.sqrt(2 / 3))
-    assert METRICS["unit_row_rmse"].compute(constant) == pytest.approx(
-        math.sqrt((1 / 25 + 1 / 4) / 3)
-    )
+    nothing, _ = by_split("table", split).figures(Parts(np.zeros((1, 5), np.float32)))
+    assert nothing["training_rmse"] == pytest.approx(math.sqrt((9 + 16 + 4) / 3))
+    assert nothing["unit_row_rmse"] == pytest.approx(math.sqrt((1 + 1) / 3))
+    constant, _ = by_split("ratings", split).figures(by_offset(0, 0, 0, 0, 0))  # always 3 stars
+    assert constant["training_rmse"] == pytest.approx(math.sqrt(2 / 3))
+    assert constant["unit_row_rmse"] == pytest.approx(math.sqrt((1 / 25 + 1 / 4) / 3))
 
 
 def test_relevant_is_the_upper_quarter_of_the_range() -> None:
@@ -140,18 +151,18 @@ def test_ranking_by_hand() -> None:
     """User 0 wants items 2 and 0, user 1 wants item 4; lists of two are (2, 3) and (1, 2)."""
     model, history = by_offset(0.1, 0.5, 0.4, 0.3, 0.2), ratings((0, 1, 3), (1, 3, 3))
     test = ratings((0, 2, 5), (0, 0, 4), (0, 3, 1), (1, 4, 5), (2, 0, 1))
-    figures = ranking(model, model.personal(history), history, test, k=2)
+    lists = lists_of(model, history, test)
     ideal = 1 + 1 / math.log2(3)
-    assert figures["recall_at_2"] == pytest.approx((1 / 2 + 0) / 2)
-    assert figures["ndcg_at_2"] == pytest.approx((1 / ideal + 0) / 2)
-    assert figures["coverage"] == pytest.approx(3 / 5)
+    assert lists.mean("recall") == pytest.approx((1 / 2 + 0) / 2)
+    assert lists.mean("ndcg") == pytest.approx((1 / ideal + 0) / 2)
+    assert lists.coverage == pytest.approx(3 / 5)
 
 
 def test_recall_divides_by_what_can_be_reached() -> None:
     """Three liked items, lists of two: both right is a recall of 1, not 2/3 [Liang et al. 2018]."""
     model, history = by_offset(0.5, 0.4, 0.3, 0.2, 0.1), ratings((0, 4, 3))
     test = ratings((0, 0, 5), (0, 1, 5), (0, 2, 5))
-    assert ranking(model, model.personal(history), history, test, k=2)["recall_at_2"] == 1.0
+    assert lists_of(model, history, test).mean("recall") == 1.0
 
 
 def test_ranking_equals_brute_force_on_random_data() -> None:
@@ -198,46 +209,55 @@ def test_ranking_equals_brute_force_on_random_data() -> None:
         gains.append(
             gain / sum(1 / math.log2(place + 2) for place in range(min(k, len(relevant_items))))
         )
-    figures = ranking(model, personal, history, test, k=k)
-    assert figures[f"recall_at_{k}"] == pytest.approx(np.mean(recalls))
-    assert figures[f"ndcg_at_{k}"] == pytest.approx(np.mean(gains))
+    lists = lists_of(model, history, test, personal, k)
+    assert lists.mean("recall") == pytest.approx(np.mean(recalls))
+    assert lists.mean("ndcg") == pytest.approx(np.mean(gains))
 
 
-def test_users_whose_lists_are_ranked_are_drawn_not_the_first_by_id() -> None:
+def test_users_whose_lists_are_ranked_are_drawn_not_the_first_by_id(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """By (seed, user) alone: as likely from either half of the ids, others for another seed,
     and a user's draw does not hang on who else is there.
     """
     liked_ratings = ratings(*((user, 0, 5.0) for user in range(0, 4000, 2)), n_users=4000)
-    sample = ranked_users(liked_ratings, 7, 500)
+
+    def drawn(test: Ratings, seed: int, most: int = 500) -> npt.NDArray[np.int64]:
+        monkeypatch.setattr("dpmf_core.evaluation.metrics.MAX_RANKED_USERS", most)
+        block = SplitBlock(np.arange(test.n_users), Split(test, test, test, test, "by hand"))
+        return RatingsFacts.of(block, seed).ranked_ids
+
+    sample = drawn(liked_ratings, 7)
     assert len(sample) == 500
     assert np.array_equal(sample, np.unique(sample))
     assert (sample % 2 == 0).all()
     assert 190 < (sample < 2000).sum() < 310  # 250 expected, deviation 9.7
-    assert np.array_equal(ranked_users(liked_ratings, 7, 500), sample)
-    assert len(set(ranked_users(liked_ratings, 8, 500)) & set(sample)) < 200  # 125 expected
+    assert np.array_equal(drawn(liked_ratings, 7), sample)
+    assert len(set(drawn(liked_ratings, 8)) & set(sample)) < 200  # 125 expected
     without = liked_ratings.only(liked_ratings.users != sample[3])
-    assert set(ranked_users(without, 7, 500)) >= set(sample) - {sample[3]}
-    assert np.array_equal(ranked_users(liked_ratings, 7, 5000), np.unique(liked_ratings.users))
+    assert set(drawn(without, 7)) >= set(sample) - {sample[3]}
+    assert np.array_equal(drawn(liked_ratings, 7, 5000), np.unique(liked_ratings.users))
 
 
 def test_ranking_ranks_those_who_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first half likes what the model puts first, the second half does not: the first by id
     would show a recall of 1.
     """
-    model, history = by_offset(0.5, 0.4, 0.3, 0.2, 0.1), ratings(n_users=400)
-    test = ratings(*((user, 0 if user < 200 else 4, 5.0) for user in range(400)), n_users=400)
+    items = [float(-item) for item in range(60)]
+    history = ratings((0, 50, 5), n_users=400, n_items=60)
+    test = ratings(
+        *((user, 0 if user < 200 else 40, 5.0) for user in range(400)), n_users=400, n_items=60
+    )
     monkeypatch.setattr("dpmf_core.evaluation.metrics.MAX_RANKED_USERS", 100)
     for seed in (0, 1):
-        assert (
-            0.3
-            < ranking(model, model.personal(history), history, test, k=1, seed=seed)["recall_at_1"]
-            < 0.7
-        )
+        judge = by_split("ratings", Split(history, history, ratings(), test, "by hand"), seed)
+        assert 0.3 < judge.figures(by_offset(*items))[0]["recall_at_20"] < 0.7
 
 
 def test_nobody_with_a_liked_item_gives_no_ranking() -> None:
     model, history = by_offset(0.1, 0.2, 0.3, 0.4, 0.5), ratings((0, 1, 3))
-    assert ranking(model, model.personal(history), history, ratings((0, 0, 1)), k=2) == {}
+    lists = lists_of(model, history, ratings((0, 0, 1)))
+    assert lists.mean("recall") is lists.mean("rare_recall") is lists.coverage is None
 
 
 def test_buckets_cover_every_test_rating_once() -> None:
@@ -248,12 +268,15 @@ def test_buckets_cover_every_test_rating_once() -> None:
     )
     odd = np.arange(len(everything)) % 2 == 1
     history, test = everything.only(~odd), everything.only(odd)
-    predictions = random.normal(3, 1, len(test))
+    model = by_offset(*random.normal(0, 1, 20))
+    predictions = model.predict(model.personal(history), test.users, test.items)
     sizes = {
         "activity": np.bincount(history.users, minlength=30)[test.users],
         "popularity": np.bincount(history.items, minlength=20)[test.items],
     }
-    for name, rows in buckets(predictions, test, history).items():
+    split = Split(history, history, test.only(test.users < 0), test, "by hand")
+    _, figures_by_group = by_split("ratings", split).figures(model)
+    for name, rows in figures_by_group.items():
         assert sum(row["ratings"] for row in rows) == len(test)
         edges = np.unique(np.quantile(sizes[name], np.linspace(0, 1, 5)))
         assert [row["from"] for row in rows] + [rows[-1]["to"]] == edges.tolist()
@@ -274,7 +297,7 @@ def test_an_evaluation_uses_each_users_own_history() -> None:
         ratings((0, 2, 5), (1, 2, 1), (2, 2, 3)),
     )
     split = Split(history, history, ratings(), test, "by hand")
-    figures = evaluate("ratings", RatingsEvaluation(model, split))
+    figures, _ = by_split("ratings", split).figures(model)
     assert figures["rmse"] == pytest.approx(0.0)
     assert figures["test_ratings"] == 3
     assert "validation_rmse" not in figures and "objective" not in figures
@@ -307,3 +330,19 @@ def test_the_divergence_is_that_of_two_normals() -> None:
     assert divergence(of(train), of(train)) == pytest.approx(0, abs=1e-12)
     for constant in (np.ones(4), np.full(300, 0.1), np.full(70_001, -1 / 3)):
         assert np.isnan(divergence(of(train), of(constant)))
+
+
+GUESSES = {"Global mean": 1.052, "User mean": 1.03}
+
+
+@pytest.mark.parametrize(
+    ("figure", "weak"), [(1.029, False), (1.03, True), (1.04, True), (1.062, True)]
+)
+def test_the_best_trivial_predictor_is_what_must_be_beaten(figure: float, weak: bool) -> None:
+    assert bool(weak_reference("ALS", figure, GUESSES)) == weak
+
+
+def test_recall_must_be_larger_and_without_a_guess_nothing_is_said() -> None:
+    assert not weak_reference("ALS", 0.3, {"Popularity": 0.2}, METRICS["recall_at_20"])
+    assert weak_reference("ALS", 0.1, {"Popularity": 0.2}, METRICS["recall_at_20"])
+    assert weak_reference("ALS", 2.0, {}) == ""

@@ -19,7 +19,7 @@ from dpmf_core.curator import Curator
 from dpmf_core.data.ratings import Shape
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.evaluation import metrics
-from dpmf_core.evaluation.judges import ByRatings
+from dpmf_core.evaluation.judges import by_split
 from dpmf_core.privacy import Guarantee, PlanViolation, Relation, Status, normal_form
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.gaussian import gaussian_mu
@@ -241,7 +241,9 @@ def test_figures_are_those_of_the_stored_model_on_held_out_ratings(
         RunRecord.model_validate_json(to_json(finished_run.record.to_dict())), finished_run.arrays
     )
     personal = again.model.personal(parts_of_split.history)
-    figures, rows = ByRatings(parts_of_split, seeds.seeds(run_spec.seed).split).figures(again.model)
+    figures, rows = by_split("ratings", parts_of_split, seeds.seeds(run_spec.seed).split).figures(
+        again.model
+    )
     assert finished_run.record.metrics == figures
     test = again.model.predict(personal, parts_of_split.test.users, parts_of_split.test.items)
     assert figures["rmse"] == pytest.approx(metrics.rmse(test, parts_of_split.test.values))

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import Recommender
+from dpmf_core.algorithms.parts import Parts
 from dpmf_core.data.partitioned import FACTS, Members, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import metrics
-from dpmf_core.evaluation.by_parts import ByParts
-from dpmf_core.evaluation.judges import ByRatings
+from dpmf_core.evaluation.judges import by_partitions, by_split
+from dpmf_core.evaluation.registry import METRICS, Metric
 from dpmf_core.testing.worlds import low_rank, world
 
 SEED = 3
@@ -71,15 +72,45 @@ def test_every_figure_is_that_of_one_memory(
 ) -> None:
     monkeypatch.setattr(metrics, "MAX_RANKED_USERS", most)
     model = model_for(data)
-    whole = ByRatings(split(data, how, SEED), SEED)
-    parts = ByParts(parted(data, 5), how, SEED)
+    whole = by_split("ratings", split(data, how, SEED), SEED)
+    parts = by_partitions("ratings", parted(data, 5), how, SEED)
     assert parts.words == whole.words
     assert parts.point(model) == pytest.approx(whole.point(model), rel=1e-6)
     (figures, buckets), (expected, expected_buckets) = parts.figures(model), whole.figures(model)
-    expected = {name: value for name, value in expected.items() if np.isfinite(value)}
     assert list(figures) == list(expected)
     assert figures == pytest.approx(expected, rel=1e-5, abs=1e-7)
     assert as_numbers(buckets) == pytest.approx(as_numbers(expected_buckets), rel=1e-5, nan_ok=True)
+
+
+@pytest.mark.parametrize("how", SPLITS[:2], ids=str)
+def test_every_figure_of_a_table_is_that_of_one_memory(how: SplitSpec) -> None:
+    data = low_rank(n_users=200)
+    model = Parts(np.random.default_rng(1).random((3, data.n_items)).astype(np.float32) / 9)
+    whole = by_split("table", split(data, how, SEED), SEED)
+    parts = by_partitions("table", parted(data, 5), how, SEED)
+    assert parts.words == whole.words
+    assert parts.point(model) == pytest.approx(whole.point(model), rel=1e-6)
+    figures, expected = parts.figures(model)[0], whole.figures(model)[0]
+    assert list(figures) == list(expected)
+    assert {"objective", "objective_source", "unit_row_rmse", "rmse"} <= set(figures)
+    assert figures == pytest.approx(expected, rel=1e-6)
+
+
+def signs(evaluation: Any) -> Any:
+    """Ratings that are predicted too high, and all (2,)."""
+    errors = evaluation.predict(evaluation.test) - evaluation.test.values
+    return np.array([(errors > 0).sum(), len(errors)])
+
+
+def test_a_metric_that_is_added_is_seen_in_memory_and_in_partitions(
+    small: Ratings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metric = Metric("too_high", "too high", ("ratings",), lambda x: float(x[0] / x[1]), (signs,))
+    monkeypatch.setitem(METRICS, metric.id, metric)
+    model, how = model_for(small), SplitSpec(test_fraction=0.3)
+    whole = by_split("ratings", split(small, how, SEED), SEED).figures(model)[0]
+    parts = by_partitions("ratings", parted(small, 3), how, SEED).figures(model)[0]
+    assert 0 < whole["too_high"] == parts["too_high"] < 1
 
 
 def as_numbers(buckets: dict[str, list[dict[str, float]]]) -> list[float]:
@@ -89,7 +120,7 @@ def as_numbers(buckets: dict[str, list[dict[str, float]]]) -> list[float]:
 def test_what_is_trained_on_is_the_same(small: Ratings) -> None:
     small = timed(small)
     for how in SPLITS[:4]:
-        train = ByParts(parted(small, 4), how, SEED).train.together()
+        train = by_partitions("ratings", parted(small, 4), how, SEED).train.together()
         expected = split(small, how, SEED).train
         for name in ("users", "items", "values"):
             assert np.array_equal(getattr(train, name), getattr(expected, name))
@@ -111,10 +142,10 @@ def test_quantiles_of_counts_are_those_of_the_values(seed: int) -> None:
 )
 def test_a_split_that_looks_at_everybody_is_refused(how: Any, small: Ratings) -> None:
     with pytest.raises(BadInput):
-        ByParts(parted(small, 3), how)
+        by_partitions("ratings", parted(small, 3), how)
 
 
 def test_a_split_that_leaves_nothing_is_refused(small: Ratings) -> None:
     one = small.only(np.arange(len(small)) == 0)
     with pytest.raises(BadInput, match="leaves no rating"):
-        ByParts(parted(one, 3), SplitSpec())
+        by_partitions("ratings", parted(one, 3), SplitSpec())

@@ -1,0 +1,150 @@
+"""What models are judged on, in blocks of units: one in memory, or one partition after the other.
+
+Whatever is asked of a block adds up over blocks. Computed on raw data, never released.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Protocol
+
+import numpy.typing as npt
+
+from dpmf_core.data.partitioned import Part, PartitionedRatings, PartitionedTable, States
+from dpmf_core.data.samples import Samples, of_ratings
+from dpmf_core.data.splits import Split, SplitSpec, split
+from dpmf_core.errors import BadInput
+
+Array = npt.NDArray[Any]
+Question = Callable[[Any], Any]  # of a block; a function of a module, so that it can be pickled
+
+
+@dataclass(frozen=True)
+class SplitBlock:
+    """Some users' ratings, split. ids: their numbers among all (n,), ascending."""
+
+    ids: Array
+    split: Split
+
+    @cached_property
+    def table(self) -> Samples:
+        """What is trained on, as samples."""
+        return of_ratings(self.split.train)
+
+
+class Blocks(Protocol):
+    """Where blocks are: `train` is what an algorithm may see of them."""
+
+    @property
+    def train(self) -> Any: ...
+
+    @property
+    def are_read_again(self) -> bool:
+        """Whether each question reads all of them anew."""
+        ...
+
+    def ask(
+        self, make: Question, questions: Sequence[Question], exact: bool = False
+    ) -> list[list[Any]]:
+        """Of each block, in their order, the answers to questions about what `make` makes of it.
+
+        exact: answers add up to the same in any order, and are added where they are made: the sums
+        over all blocks are all there is.
+        """
+        ...
+
+
+class InMemory:
+    """One block. What is made of it is held until something else is."""
+
+    are_read_again = False
+
+    def __init__(self, block: SplitBlock | Samples, train: Any) -> None:
+        self.train, self._block = train, block
+        self._last: tuple[Any, Any] = None, None
+
+    def ask(
+        self, make: Question, questions: Sequence[Question], exact: bool = False
+    ) -> list[list[Any]]:
+        if self._last[0] is not make:
+            self._last = make, make(self._block)
+        return [[question(self._last[1]) for question in questions]]
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """A `Fold`: the answers of each block, in their order, so that adding them up rounds the same
+    wherever they were given.
+    """
+
+    make: Question
+    questions: Sequence[Question]
+    how: SplitSpec
+    seed: int
+    exact: bool
+
+    def empty(self) -> list[list[Any]]:
+        return []
+
+    def add(self, total: list[list[Any]], part: Part, states: States) -> None:
+        block = self.make(SplitBlock(part.ids, split_part(part, self.how, self.seed)))
+        self.merge(total, [[question(block) for question in self.questions]])
+
+    def merge(self, total: list[list[Any]], other: list[list[Any]]) -> None:
+        total += other
+        if self.exact and total:
+            total[:] = [[sum(each[1:], each[0]) for each in zip(*total, strict=True)]]
+
+
+class InPartitions:
+    """The partitions of ratings, each split as it is read. Raises BadInput on a split that looks
+    at all users' ratings together.
+    """
+
+    are_read_again = True
+
+    def __init__(self, ratings: PartitionedRatings, how: SplitSpec, seed: int, table: bool) -> None:
+        require_splittable(how, ratings.name)
+        self._ratings, self._how, self._seed, self._table = ratings, how, seed, table
+
+    @property
+    def train(self) -> PartitionedRatings | PartitionedTable:
+        change = partial(_training_part, how=self._how, seed=self._seed)
+        train = self._ratings.with_change(change)
+        return PartitionedTable(train) if self._table else train
+
+    def ask(
+        self, make: Question, questions: Sequence[Question], exact: bool = False
+    ) -> list[list[Any]]:
+        fold = _Asking(make, questions, self._how, self._seed, exact)
+        answers: list[list[Any]] = self._ratings.fold(fold)
+        return answers
+
+
+def split_part(part: Part, how: SplitSpec, seed: int) -> Split:
+    """The split of one part, which is that of its users among all."""
+    return split(part.rows, how, seed, part.ids)
+
+
+def _training_part(part: Part, how: SplitSpec, seed: int) -> Part:
+    """What a split leaves of a part to train on."""
+    return replace(part, rows=split_part(part, how, seed).train)
+
+
+def require_splittable(how: SplitSpec, name: str) -> None:
+    """Raises BadInput on a split that looks at all users' ratings together."""
+    wrong = "window" if how.kind == "window" else "least_judged" if how.least_judged else ""
+    if wrong:
+        option = "--split window" if wrong == "window" else "--least-judged"
+        raise BadInput(
+            f"{option} looks at all ratings together, and {name} is kept in parts, of which one is"
+            " in memory at a time. Split random, per-user, time or users."
+        )
+
+
+def require_both(n_train: int, n_test: int) -> None:
+    """Raises BadInput where a split leaves nothing to learn from, or nothing to judge by."""
+    if not n_train or not n_test:
+        raise BadInput(
+            "The split leaves no rating to train on, or none to test on. Change the test fraction."
+        )
