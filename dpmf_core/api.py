@@ -1,10 +1,10 @@
 """From Python: `fit`, `sweep`, `load` and `account` with plain arguments."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy.typing as npt
 import pandas as pd
@@ -18,19 +18,18 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, is_sparse
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.registry import find
-from dpmf_core.privacy import accounts, default_delta
+from dpmf_core.privacy import Budget, accounts
 from dpmf_core.privacy.accounts import Account
 from dpmf_core.runs import data_access, execution, lookup, notebook_views
 from dpmf_core.runs.filters import filtered_anywhere
 from dpmf_core.runs.line_charts import Chart
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import DataSpec, RunSpec, refuse_budget
+from dpmf_core.runs.specification import DataSpec, RunSpec, refuse_budget, with_delta
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries
 
 notebook_views.register()
-ItemTable = Literal["none", "public"] | pd.DataFrame
 Arrays = tuple[npt.ArrayLike, ...] | npt.NDArray[Any]
 
 
@@ -42,10 +41,6 @@ class ArrowTable(Protocol):
 
 
 Source = str | AnyData | pd.DataFrame | ArrowTable | Arrays | sparray | spmatrix
-NO_DEFAULT_DELTA = (
-    'The default of delta, 1/(10 n), says how many rows there are, which row_count="private"'
-    " releases with noise: give delta, e.g. 1e-6."
-)
 
 
 def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) -> AnyData:
@@ -84,83 +79,54 @@ def fit(
     data: Source,
     algorithm: str,
     *,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    seed: int = 0,
-    relation: Literal["add-remove", "replace-one"] = "add-remove",
-    calibration: Literal["exact", "source"] = "exact",
-    noise: Literal["continuous", "discrete"] = "continuous",
-    top_items: int | None = None,
-    item_features: ItemTable = "none",
-    item_choice: Literal["exact", "private"] = "exact",
-    row_count: Literal["given", "private"] = "given",
-    split: Mapping[str, Any] | None = None,
-    preparation: Mapping[str, Any] | None = None,
+    bounds: Bounds | None = None,
     keep: bool = True,
     ledger: str | Path | None = None,
-    bounds: Bounds | None = None,
-    curve_points: int = 12,
     spread: bool | str = False,
-    **parameters: Any,
+    **choices: Any,
 ) -> Run:
-    """One run. Raises BadInput on anything that does not fit.
+    """Train one model and judge it.
 
-    data, bounds: as of `load`. epsilon: total privacy loss; needed by private algorithms, and an
-    error for others, as are delta, relation, calibration and noise.
-    delta: 1/(10 n) when None.
-    seed: of the split, starting values and, on data that are declared public, the noise; on others
-    that comes from a secret key.
-    noise: continuous (floating-point), or discrete: statistics rounded to a grid and an exact
-    discrete Gaussian on it.
-    top_items: keep the most rated items: by exact counts, which the guarantee then takes as public,
-    or with item_choice="private" by noisy counts above a threshold, a release of the run;
-    row_count="private" releases the number of users or samples too, and then delta must be given.
-    item_features: "public" gives an algorithm that can use it the data set's public item table; for
-    data in memory also a data frame, public, with a row for each item (`frames.with_item_table`).
-    split: fields of SplitSpec, e.g. {"kind": "users"}.
-    preparation: fields of Preparation for documents and images, e.g. {"weighting": "tf"}.
-    keep: look into the store first and put the run there; data of your own are never stored.
-    ledger: the file of the account that a run on private data enters. Where None, that of the data
-    in the data folder (`dpmf_core.account`); data in memory that this process uses share one.
-    curve_points: most points of the error by step, first and last included; judging takes most of
-    the time of many runs.
-    spread: for ratings in parts that have an id: workers read the parts and add them up; those of
-    the scheduler of this address, or of DPMF_SCHEDULER where True, else processes of this machine.
-    The model has the same bits.
-    parameters: of the algorithm. The result holds `record` (metrics, epsilon by every rule, ledger,
-    curves), `arrays` and `model`.
+    Parameters
+    ----------
+    data, bounds
+        As of `load`.
+    algorithm
+        An id of `python -m dpmf_core algorithms`.
+    keep
+        Look into the store first and put the run there. Data of your own are never stored.
+    ledger
+        The file of the account that a run on private data enters. By default that of the data in
+        the data folder (`dpmf_core.account`); data in memory that this process uses share one.
+    spread
+        For ratings in partitions that have an id: workers read the partitions and add them up;
+        those of the scheduler at this address, or where True processes of this machine. The model
+        has the same bits.
+    choices
+        Every other parameter of a run, by the names of `dpmf_core.runs.specification.PARAMETERS`,
+        which are also those of the command line: `epsilon` (needed by private algorithms), `delta`
+        (default 1/(10 n)), `relation`, `calibration`, `noise`, `seed`, `curve_points`,
+        `top_items`, `item_choice`, `split`, `test_fraction` and so on. All other names are
+        parameters of the algorithm. `item_features` may also be a data frame, public, with a row
+        for each item (`frames.with_item_table`).
+
+    Returns
+    -------
+    Run
+        `record` (metrics, epsilon by every rule, ledger, curves), `arrays` and `model`.
+
+    Raises
+    ------
+    BadInput
+        Where something does not fit.
+
+    Examples
+    --------
+    >>> fit("cinema", "dpals", epsilon=1.0, rank=8, split="users")  # doctest: +SKIP
     """
-    refuse_budget(
-        [algorithm],
-        epsilon=epsilon,
-        delta=delta,
-        relation=relation,
-        calibration=calibration,
-        noise=noise,
-    )
-    dataset, own_data, fields = _source(data, bounds, [algorithm], item_features)
-    budget = {
-        "epsilon": epsilon,
-        "delta": _delta(delta, dataset, epsilon is not None and row_count == "private"),
-        "relation": relation,
-        "calibration": calibration,
-        "noise": noise,
-    }
-    spec = RunSpec.parse(
-        data={
-            **fields,
-            "top_items": top_items,
-            "item_choice": item_choice,
-            "row_count": row_count,
-            **(preparation or {}),
-        },
-        algorithm=algorithm,
-        parameters=parameters,
-        budget=None if epsilon is None else budget,
-        split=dict(split or {}),
-        seed=seed,
-        curve_points=curve_points,
-    )
+    dataset, own_data, choices = _source(data, bounds, [algorithm], choices)
+    choices = with_delta(choices, [algorithm], dataset.shape.n_units)
+    spec = RunSpec.of(**choices, algorithm=algorithm)
     with _spread_over(data, algorithm, spread), _open_store(keep) as store:
         return _run(spec, own_data, ledger, store)
 
@@ -196,25 +162,20 @@ def _load_for(data: Source, bounds: Bounds | None, ids: Iterable[str]) -> AnyDat
 
 
 def _source(
-    data: Source, bounds: Bounds | None, ids: Iterable[str], items: ItemTable
-) -> tuple[AnyData, AnyData | None, dict[str, str]]:
+    data: Source, bounds: Bounds | None, ids: Sequence[str], choices: Mapping[str, Any]
+) -> tuple[AnyData, AnyData | None, dict[str, Any]]:
     """The data for these algorithms, with a table of items that was given; again, where no id finds
-    them; and what a specification calls them and says of their items.
+    them; and the choices with the data's id. Raises BadInput, the quick things first.
     """
+    refuse_budget(ids, **{name: choices.get(name) for name in Budget.model_fields})
     dataset = _load_for(data, bounds, ids)
+    choices, items = dict(choices), choices.get("item_features")
     if isinstance(items, pd.DataFrame):
         dataset = frames.with_item_table(data if isinstance(data, str) else dataset, items)
-        items = "public"
+        choices["item_features"] = "public"
     if isinstance(data, str):
-        return dataset, None, {"id": data, "item_features": items}
-    return dataset, dataset, {"id": dataset.name, "item_features": items}
-
-
-def _delta(delta: float | None, data: AnyData, counted_with_noise: bool) -> float:
-    """The delta given, or 1/(10 n). Raises BadInput where n is released with noise."""
-    if delta is None and counted_with_noise:
-        raise BadInput(NO_DEFAULT_DELTA)
-    return default_delta(data.shape.n_units) if delta is None else delta
+        return dataset, None, {**choices, "dataset": data}
+    return dataset, dataset, {**choices, "dataset": dataset.name}
 
 
 def account(
@@ -311,58 +272,50 @@ def sweep(
     *,
     epsilons: Sequence[float] = (),
     seeds: Iterable[int] = (0,),
-    delta: float | None = None,
-    relation: Literal["add-remove", "replace-one"] = "add-remove",
-    calibration: Literal["exact", "source"] = "exact",
-    noise: Literal["continuous", "discrete"] = "continuous",
     grid: Mapping[str, Sequence[Any]] | None = None,
-    top_items: int | None = None,
-    item_features: ItemTable = "none",
-    item_choice: Literal["exact", "private"] = "exact",
-    row_count: Literal["given", "private"] = "given",
-    split: Mapping[str, Any] | None = None,
+    bounds: Bounds | None = None,
     ledger: str | Path | None = None,
     noisy_errors: float | None = None,
-    bounds: Bounds | None = None,
-    on_run: Callable[[Run], None] | None = None,
+    **choices: Any,
 ) -> Swept:
-    """Algorithms x epsilons x seeds, and at every point of `grid` for those that have its
-    parameters; in this process. What is stored is not made again.
+    """Train every algorithm at every epsilon and seed, in this process.
 
-    data, bounds, item_features, item_choice, row_count, ledger: as of `fit`.
-    noisy_errors: on private ratings, release the held-out error of each run that is proved, at this
-    epsilon, as the column `noisy_rmse`; each enters the account, at every call.
-    on_run: is called with each run as it is there. Raises BadInput before the first run where any
-    of them could not start.
+    What is stored is not made again.
+
+    Parameters
+    ----------
+    data, bounds, ledger
+        As of `fit`.
+    grid
+        Values of the algorithms' parameters; an algorithm goes through those that it has.
+    noisy_errors
+        On private ratings, release the held-out error of each run that is proved, at this epsilon,
+        as the column `noisy_rmse`. Each enters the account, at every call.
+    choices
+        As of `fit`, but for `epsilon`, `seed` and the algorithms' parameters.
+
+    Raises
+    ------
+    BadInput
+        Before the first run, where any of them could not start.
     """
     methods = _methods(algorithms)
     _require_sweepable(data, methods, epsilons, noisy_errors)
     ids = [method.algorithm for method in methods]
-    refuse_budget(
-        ids,
-        epsilons=tuple(epsilons) or None,
-        delta=delta,
-        relation=relation,
-        calibration=calibration,
-        noise=noise,
-    )
-    dataset, own_data, fields = _source(data, bounds, ids, item_features)
-    sweep_spec = Sweep.parse(
-        data={**fields, "top_items": top_items, "item_choice": item_choice, "row_count": row_count},
+    choices["epsilon"] = next(iter(epsilons), None)
+    dataset, own_data, choices = _source(data, bounds, ids, choices)
+    choices = with_delta(choices, ids, dataset.shape.n_units)
+    spec = Sweep.of(
+        choices,
         methods=methods,
         epsilons=tuple(epsilons),
         seeds=tuple(seeds),
-        delta=_delta(delta, dataset, bool(epsilons) and row_count == "private"),
-        relation=relation,
-        calibration=calibration,
-        noise=noise,
         grid={name: tuple(values) for name, values in (grid or {}).items()},
-        split=dict(split or {}),
     )
     # not what this machine has under the same name
-    with contextlib.nullcontext() if own_data is None else lent(sweep_spec.data.id, own_data):
-        points = sweep_spec.points_on(_open_data(sweep_spec.data, own_data).shape)
-    runs = _run_all({point.key: point.spec for point in points}, own_data, ledger, on_run)
+    with contextlib.nullcontext() if own_data is None else lent(spec.data.id, own_data):
+        points = spec.points_on(_open_data(spec.data, own_data).shape)
+    runs = _run_all({point.key: point.spec for point in points}, own_data, ledger)
     noisy = {} if noisy_errors is None else release(runs, noisy_errors, ledger)
     return Swept(points, runs, noisy, noisy_errors)
 
@@ -398,15 +351,7 @@ def _open_data(spec: DataSpec, own_data: AnyData | None) -> AnyData:
 
 
 def _run_all(
-    distinct: Mapping[str, RunSpec],
-    own_data: AnyData | None,
-    ledger: str | Path | None,
-    on_run: Callable[[Run], None] | None,
+    distinct: Mapping[str, RunSpec], own_data: AnyData | None, ledger: str | Path | None
 ) -> dict[str, Run]:
-    runs = {}
     with contextlib.closing(Store()) as store:
-        for key, spec in distinct.items():
-            runs[key] = _run(spec, own_data, ledger, store)
-            if on_run is not None:
-                on_run(runs[key])
-    return runs
+        return {key: _run(spec, own_data, ledger, store) for key, spec in distinct.items()}

@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpmf_core.cli import privacy_words
-from dpmf_core.cli.privacy_options import (
-    calibration_option,
-    pairs,
-    param_option,
-    relation_option,
-)
+from dpmf_core.cli import output
+from dpmf_core.cli.arguments import field_option, pairs
 from dpmf_core.cli.tables import json_option
 from dpmf_core.errors import BadInput, explain
 from dpmf_core.privacy import (
@@ -96,7 +91,13 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
     help="With --epsilon alone: how often the release is repeated.",
 )
 @click.option("--algorithm", help="Account the plan of this algorithm at --epsilon.")
-@param_option
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the algorithm; repeatable.",
+)
 @click.option("--n-users", type=int, help="With --algorithm: the public number of users.")
 @click.option("--n-items", type=int, help="With --algorithm: the public number of items.")
 @click.option(
@@ -111,8 +112,8 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
     type=click.IntRange(1, 10**6),
     help="Also the epsilon of so many units together: a person's images, say.",
 )
-@relation_option
-@calibration_option
+@field_option("relation", Budget.model_fields["relation"])
+@field_option("calibration", Budget.model_fields["calibration"])
 @json_option
 def account(**options: Any) -> None:
     """Every rule's epsilon of a composition, the noise for a budget, or the cost of an
@@ -187,7 +188,7 @@ def _words(cost: _Cost, group: _Group | None) -> str:
             f"a group of {group.size:,} {record.guarantee.unit}s: epsilon ="
             f" {epsilon_text(group.epsilon)} (delta = {delta_text(record.delta)}, {record.rule})"
         ]
-    return cost.first + privacy_words.privacy(record, *more)
+    return cost.first + output.privacy(record, *more)
 
 
 def _budget(options: dict[str, Any], epsilon: float, delta: float | None) -> Budget:

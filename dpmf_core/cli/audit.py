@@ -9,8 +9,8 @@ import click
 from tqdm import tqdm
 
 from dpmf_core.cli import tables
+from dpmf_core.cli.arguments import pairs
 from dpmf_core.cli.options import algorithm_of
-from dpmf_core.cli.privacy_options import pairs, param_option
 from dpmf_core.cli.tables import json_option
 from dpmf_core.data import Data
 from dpmf_core.errors import BadInput
@@ -73,7 +73,13 @@ if TYPE_CHECKING:  # it loads the compiled kernels
     type=int,
     help="Of --dataset: the canary is this user (document, image), from 0, taken out.",
 )
-@param_option
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the algorithm; repeatable.",
+)
 @json_option
 def audit(
     algorithm: str | None,

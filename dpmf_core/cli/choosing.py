@@ -1,5 +1,6 @@
 """`choose`: which private method, at which epsilon, for a data set; as a report too."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,11 @@ from dpmf_core.choosing import wording
 from dpmf_core.choosing.answer import Place, answer, interval
 from dpmf_core.choosing.finding import Finding
 from dpmf_core.choosing.notebook import notebook
-from dpmf_core.choosing.question import FEW, METRIC, Question, Runs
+from dpmf_core.choosing.question import METRIC, Question, Runs
 from dpmf_core.choosing.report import report
 from dpmf_core.choosing.selection import among_the_best
 from dpmf_core.cli import accounts, tables
+from dpmf_core.cli.arguments import field_option
 from dpmf_core.cli.options import ledger_option
 from dpmf_core.cli.runs import finish
 from dpmf_core.cli.tables import json_option
@@ -30,27 +32,29 @@ from dpmf_core.runs.store import Store, to_json
 from dpmf_core.tuning.private_selection import SelectionResult
 
 EACH = 20  # ratings of a person, where nothing is declared
-_file = click.Path(path_type=Path, dir_okay=False)
+FILES = {"page": ("--report", report), "book": ("--notebook", notebook)}
+
+
+def _ask(name: str, **changes: Any) -> Callable[..., Any]:
+    return field_option(name, Question.model_fields[name], **changes)
+
+
+def _file(option: str, name: str) -> Callable[..., Any]:
+    return click.option(option, name, type=click.Path(path_type=Path, dir_okay=False))
 
 
 @click.command()
 @click.option("--dataset", required=True, metavar="ID|PATH", help="Ratings: see `datasets`.")
-@click.option(
-    "--protect",
-    type=click.Choice(["person", "rating"]),
-    default="person",
-    show_default=True,
-    help="Whom it must protect.",
-)
-@click.option("--group", type=int, default=1, help="Any group of up to so many people instead.")
-@click.option("--spend", type=float, metavar="EPSILON", help="The largest epsilon.")
-@click.option("--keep", type=float, metavar="SHARE", help="The smallest share of the gain kept.")
-@click.option("--reach", type=float, help="RMSE at most; of lists Recall@20 at least.")
+@_ask("protect", type=click.Choice(["person", "rating"]))
+@_ask("group", help="Any group of up to so many people instead.")
+@_ask("spend", metavar="EPSILON")
+@_ask("keep", metavar="SHARE")
+@_ask("reach")
 @click.option(
     "--for", "goal", type=click.Choice(list(METRIC)), default="ratings", show_default=True
 )
-@click.option("--rare", type=float, help=Question.model_fields["rare"].description)
-@click.option("--worst", type=float, help=Question.model_fields["worst"].description)
+@_ask("rare")
+@_ask("worst")
 @click.option(
     "--each",
     type=float,
@@ -58,10 +62,10 @@ _file = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="Of private data: about how many ratings a person gives, declared.",
 )
-@click.option("--delta", type=float, help="Default: 1/(10 n) for n users, rounded down.")
-@click.option("--draws", type=int, default=FEW, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--every", is_flag=True, help="Also the methods that take long.")
+@_ask("delta", default=None, help="1/(10 n) for n users, rounded down, unless given.")
+@_ask("draws")
+@_ask("seed")
+@_ask("every", is_flag=True, type=None)
 @click.option(
     "--on-data",
     is_flag=True,
@@ -70,55 +74,49 @@ _file = click.Path(path_type=Path, dir_okay=False)
         " which enters their account."
     ),
 )
-@click.option("--report", "page", type=_file, metavar="FILE.html", help="An HTML page of it.")
-@click.option("--notebook", "book", type=_file, metavar="FILE.ipynb", help="A notebook of it.")
+@_file("--report", "page")
+@_file("--notebook", "book")
 @ledger_option
 @json_option
-def choose(
-    dataset: str,
-    protect: str,
-    group: int,
-    each: float,
-    delta: float | None,
-    on_data: bool,
-    page: Path | None,
-    book: Path | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: Any) -> None:
     """Which proven private method, at which epsilon.
 
     Public and simulated data are tried themselves, of others a simulated twin with their public
-    shape. Give one of --spend, --keep and --reach.
+    shape. Give one of --spend, --keep and --reach. --report writes an HTML page, --notebook a
+    notebook.
     """
-    for file, option in ((page, "--report"), (book, "--notebook")):
-        if file is not None:
-            require_parent(file, option)
+    files = {name: options.pop(name) for name in FILES}
+    for name, (option, _) in FILES.items():
+        if files[name] is not None:
+            require_parent(files[name], option)
     data = data_access.open_anywhere(DataSpec(id=dataset))
     if isinstance(data, Samples):
         raise BadInput(f"choose is about ratings; {file_of(dataset)} holds {data.unit}s.")
-    shape = data.shape
-    trial_data = dataset
-    if not data.public:
-        density = each / shape.n_items
-        trial_data = catalogue().twin_id(shape.n_users, shape.n_items, density, shape.bounds)
-        click.echo(f"Your rows are not used: tried on {trial_data}.", err=True)
-    question = Question.parse(
-        data={"id": trial_data},
-        protect="group" if group != 1 else protect,
-        group=group,
-        delta=default_delta(shape.n_users) if delta is None else delta,
-        **options,
-    )
-    finding = _finding(question, dataset, data)
+    finding = _finding(_question(dataset, data, each, options), dataset, data)
     if on_data:
         finding = replace(finding, selection=_selection_on_data(finding, DataSpec(id=dataset)))
     click.echo(to_json(_export(finding)) if as_json else _text(finding))
     if not data.public:
         accounts.tell(dataset)
-    for file, render in ((page, report), (book, notebook)):
-        if file is not None:
-            write_whole(file, render(replace(finding, path=finding.title)))
+    for name, (_, render) in FILES.items():
+        if files[name] is not None:
+            write_whole(files[name], render(replace(finding, path=finding.title)))
+
+
+def _question(
+    dataset: str, data: Ratings | PartitionedRatings, each: float, options: dict[str, Any]
+) -> Question:
+    """About public data themselves, of others a twin. each: ratings of a person."""
+    shape, trial_data = data.shape, dataset
+    if not data.public:
+        density = each / shape.n_items
+        trial_data = catalogue().twin_id(shape.n_users, shape.n_items, density, shape.bounds)
+        click.echo(f"Your rows are not used: tried on {trial_data}.", err=True)
+    if options["group"] != 1:
+        options |= {"protect": "group"}
+    if options["delta"] is None:
+        options |= {"delta": default_delta(shape.n_users)}
+    return Question.parse(data={"id": trial_data}, **options)
 
 
 def _selection_on_data(finding: Finding, data: DataSpec) -> SelectionResult:

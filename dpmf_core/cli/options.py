@@ -1,8 +1,9 @@
-"""The options that describe a run, and the specification they make."""
+"""The options that describe a run, made from the parameters of `RunSpec`, and what they say."""
 
 import functools
 import os
-from collections.abc import Callable, Iterable
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +11,71 @@ import click
 
 from dpmf_core import algorithms, interrupts
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.cli.config_file import config_option
-from dpmf_core.cli.privacy_options import (
-    calibration_option,
-    noise_option,
-    param_option,
-    relation_option,
-)
+from dpmf_core.cli.arguments import field_option, pairs
 from dpmf_core.cli.tables import json_option
-from dpmf_core.data.preparation import Preparation
-from dpmf_core.data.splits import SplitSpec
 from dpmf_core.errors import BadInput, closest
-from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.privacy.formatting import delta_text
-from dpmf_core.runs.specification import DataSpec, RunSpec, refuse_budget
+from dpmf_core.runs.specification import PARAMETERS, RunSpec, with_delta
+from dpmf_core.runs.sweep import typed_parameters
 
 Command = Callable[..., Any]
-Parameters = dict[str, Any]
+Options = dict[str, Any]
+
+# ---- options from fields -------------------------------------------------------------------------
+
+# the parameters of a run that have an option of their own; --param takes the others
+USUAL = (
+    *("dataset", "top_items", "item_features", "item_choice", "row_count"),
+    *("split", "test_fraction", "validation_fraction"),
+    *("delta", "relation", "calibration", "noise"),
+)
+OTHERS = tuple(
+    name for name, it in PARAMETERS.items() if it.section in ("data", "split") and name not in USUAL
+)
+_FACTS: dict[str, Options] = {
+    "algorithm": {"metavar": "ID", "required": True},
+    "dataset": {"metavar": "ID|PATH"},
+    "delta": {"show_default": "1/(10 n) for n users, documents or images, rounded down"},
+}
 
 
-def _use(context: click.Context, option: click.Parameter, file: Path | None) -> None:
+def run_option(name: str) -> Command:
+    """The option of one parameter of a run."""
+    return field_option(name, PARAMETERS[name].info, **_FACTS.get(name, {}))
+
+
+class RunCommand(click.Command):
+    """A command with `run_options`: each parameter of a run is also an option of its own name, as
+    in --min-user-count 3, which is short for --param min_user_count=3.
+    """
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        own = {flag for option in self.params for flag in option.opts}
+        out, rest = [], list(args)
+        while rest:
+            flag, equals, value = rest.pop(0).partition("=")
+            name = flag.removeprefix("--").replace("-", "_")
+            if flag in own or not flag.startswith("--") or name not in OTHERS:
+                out.append(flag + equals + value)
+            elif equals or rest:
+                out += ["--param", f"{name}={value if equals else rest.pop(0)}"]
+        return super().parse_args(context, out)
+
+
+def run_options(*names: str) -> Callable[[Command], Command]:
+    """The options of these parameters of a run, and what all commands that make runs have."""
+    options = (
+        *(run_option(name) for name in (*names, *USUAL)),
+        param_option,
+        ledger_option,
+        config_option,
+        json_option,
+    )
+    return lambda command: functools.reduce(lambda it, add: add(it), reversed(options), command)
+
+
+def _use_ledger(context: click.Context, option: click.Parameter, file: Path | None) -> None:
     """For this command, and the workers that it starts."""
     if file is None:
         return
@@ -47,191 +92,134 @@ ledger_option = click.option(
     "--ledger",
     type=click.Path(path_type=Path, dir_okay=False),
     expose_value=False,
-    callback=_use,
+    callback=_use_ledger,
     help=(
         "The file of the account that private data enter; their own in the data folder unless"
         " given."
     ),
 )
-
-
-def _words(model: Any, name: str) -> str:
-    return str(model.model_fields[name].description)
-
-
-def _default(name: str) -> Any:
-    return SplitSpec.model_fields[name].default
-
-
-def _of_samples(name: str) -> Any:
-    """The option of one step in the preparation of samples."""
-    field = Preparation.model_fields[name]
-    kind = {"max_df": float, "outlier_rows": float, "outlier_cells": float, "weighting": str}.get(
-        name, int
-    )
-    return click.option(
-        "--" + name.replace("_", "-"), type=kind, default=field.default, help=field.description
-    )
-
-
-RUN_OPTIONS = (
-    click.option(
-        "--dataset",
-        metavar="ID|PATH",
-        help=(
-            "A catalogue id (see `datasets`), or the path of a ratings table, of documents or"
-            " images."
-        ),
+param_option = click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help=(
+        "A parameter of the algorithm (see `algorithms`), or of data and split:"
+        f" {', '.join(OTHERS)}; repeatable."
     ),
-    click.option("--top-items", type=int, help=_words(DataSpec, "top_items")),
-    click.option("--min-user-count", type=int, default=0, help=_words(DataSpec, "min_user_count")),
-    click.option("--min-item-count", type=int, default=0, help=_words(DataSpec, "min_item_count")),
-    click.option("--most-per-user", type=int, help=_words(DataSpec, "most_per_user")),
-    click.option("--positives-above", type=float, help=_words(DataSpec, "positives_above")),
-    click.option(
-        "--item-features",
-        type=click.Choice(["none", "public"]),
-        default="none",
-        show_default=True,
-        help=_words(DataSpec, "item_features"),
-    ),
-    click.option(
-        "--item-choice",
-        type=click.Choice(["exact", "private"]),
-        default="exact",
-        show_default=True,
-        help=_words(DataSpec, "item_choice"),
-    ),
-    click.option(
-        "--row-count",
-        type=click.Choice(["given", "private"]),
-        default="given",
-        show_default=True,
-        help=_words(DataSpec, "row_count"),
-    ),
-    *(_of_samples(name) for name in Preparation.model_fields),
-    click.option(
-        "--split",
-        "kind",
-        default=_default("kind"),
-        show_default=True,
-        metavar="random|per-user|time|users|window",
-        help=_words(SplitSpec, "kind"),
-    ),
-    click.option(
-        "--test-fraction",
-        type=float,
-        default=_default("test_fraction"),
-        show_default=True,
-        help="Share of the ratings (or users) held out.",
-    ),
-    click.option(
-        "--validation-fraction",
-        type=float,
-        default=_default("validation_fraction"),
-        show_default=True,
-        help="Held out to choose parameters by.",
-    ),
-    click.option(
-        "--fold-in",
-        type=float,
-        default=_default("fold_in"),
-        show_default=True,
-        help=_words(SplitSpec, "fold_in"),
-    ),
-    click.option(
-        "--windows",
-        type=int,
-        default=_default("windows"),
-        show_default=True,
-        help=_words(SplitSpec, "windows"),
-    ),
-    click.option(
-        "--window",
-        type=int,
-        default=_default("window"),
-        show_default=True,
-        help=_words(SplitSpec, "window"),
-    ),
-    click.option(
-        "--least-judged",
-        type=int,
-        default=_default("least_judged"),
-        show_default=True,
-        help=_words(SplitSpec, "least_judged"),
-    ),
-    click.option(
-        "--delta",
-        type=float,
-        help="Default: 1/(10 n) for n users, documents or images, rounded down.",
-    ),
-    relation_option,
-    calibration_option,
-    noise_option,
-    param_option,
-    ledger_option,
-    config_option,
-    json_option,
 )
 
+# ---- options from a file -------------------------------------------------------------------------
 
-def run_options(command: Command) -> Command:
-    """Everything `fit` and `sweep` have in common."""
-    return functools.reduce(lambda result, option: option(result), reversed(RUN_OPTIONS), command)
+TABLES = {"param": "params", "grid": "grids"}  # written as tables; repeatable on the command line
 
 
-def spec_parts(options: Parameters) -> Parameters:
-    """The parts of a RunSpec that the common options say: data and split."""
-    data = {
-        "id": options["dataset"],
-        **{name: options[name] for name in DataSpec.model_fields if name != "id"},
+def _use_file(context: click.Context, option: click.Parameter, file: Path | None) -> None:
+    """Read the file before the other options get their values, which override it."""
+    if file is not None:
+        context.default_map = {**(context.default_map or {}), **defaults(file, context.command)}
+
+
+def defaults(file: Path, command: click.Command) -> dict[str, Any]:
+    """What the file says, by the names of the command's options. Raises BadInput on a file that
+    is no TOML, and on an option that the command does not have.
+    """
+    options = {
+        option.opts[-1].removeprefix("--"): str(option.name)
+        for option in command.params
+        if isinstance(option, click.Option) and option.name != "config"
     }
-    return {
-        "data": data,
-        "split": {name: options[name] for name in SplitSpec.model_fields if name != "judged"},
-    }
-
-
-def budget(
-    options: Parameters, epsilon: float | None, n_units: int, algorithm_ids: Iterable[str]
-) -> Parameters | None:
-    """The budget that the options ask for; delta defaults to 1/(10 n) and is then told."""
-    delta = options["delta"]
-    budget_options = {name: options[name] for name in ("delta", "relation", "calibration", "noise")}
-    refuse_budget(algorithm_ids, epsilon=epsilon, **budget_options)
-    if epsilon is None:
-        if delta is not None:
+    values: dict[str, Any] = {}
+    for name, value in _read(file).items():
+        option_name = name.replace("_", "-")
+        if option_name in TABLES:
+            values.setdefault(options[option_name], []).extend(_texts(file, name, value))
+        elif option_name in options:
+            values[options[option_name]] = value
+        elif name.replace("-", "_") in OTHERS and "param" in options:
+            values.setdefault("params", []).append(f"{name.replace('-', '_')}={value}")
+        else:
             raise BadInput(
-                "--delta is a part of a budget, which needs an epsilon as well: add --epsilon"
-                " (--epsilons for a sweep)."
+                f"{file}: {command.name} has no option '{name}'.{closest(option_name, options)} A"
+                f" line names an option without its dashes: {', '.join(sorted(options))}."
             )
-        return None
-    if delta is None and options["row_count"] == "private":
+    return values
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadInput(
-            "The default of --delta, 1/(10 n), says how many rows there are, which --row-count"
-            " private releases with noise: add --delta, e.g. 1e-6."
-        )
-    if delta is None:
-        delta = default_delta(n_units)
-        click.echo(
-            f"delta = {delta_text(delta)}, which is 1/(10 n), rounded down, for n = {n_units:,}",
-            err=True,
-        )
-    return {
-        "epsilon": epsilon,
-        "delta": delta,
-        "relation": options["relation"],
-        "calibration": options["calibration"],
-        "noise": options["noise"],
-    }
+            f'{file} is no TOML file ({error}). A line of one is: algorithm = "dpals".'
+        ) from error
 
 
-def shape_of(parts: Parameters) -> Any:
+def _texts(file: Path, name: str, value: object) -> list[str]:
+    """A table as the NAME=VALUE texts that the command line has."""
+    if not isinstance(value, Mapping):
+        raise BadInput(f"{file}: '{name}' is a table: [{name}], then lines as rank = 4.")
+    return [
+        f"{key}={','.join(map(str, it)) if isinstance(it, list) else it}"
+        for key, it in value.items()
+    ]
+
+
+config_option = click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    expose_value=False,
+    is_eager=True,
+    callback=_use_file,
+    help="Options from a TOML file, by their names; parameters as a table [param].",
+)
+
+# ---- what the options say ------------------------------------------------------------------------
+
+
+def run_choices(options: Options) -> Options:
+    """The parameters of a run that the options say, by name. Raises BadInput without data."""
+    if not options.get("dataset"):
+        raise BadInput(
+            "A run needs --dataset: a catalogue id (see `datasets`) or the path of a ratings table."
+        )
+    texts = pairs(options["params"], "--param")
+    usual = {name: options[name] for name in PARAMETERS if options.get(name) is not None}
+    return usual | {name: text for name, text in texts.items() if name in PARAMETERS}
+
+
+def algorithm_texts(options: Options) -> dict[str, str]:
+    """The parameters of algorithms that --param says."""
+    texts = pairs(options["params"], "--param")
+    return {name: text for name, text in texts.items() if name not in PARAMETERS}
+
+
+def own_parameters(kind: type[Algorithm], texts: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the parameters that the algorithm has, in their types."""
+    return typed_parameters(
+        kind, {name: text for name, text in texts.items() if name in kind.model_fields}
+    )
+
+
+def shape_of(choices: Options) -> Any:
     """The public shape of a described data set. Raises BadInput on data that cannot be opened."""
-    spec = RunSpec.parse(**parts, algorithm=next(iter(algorithms.REGISTRY)))
+    spec = RunSpec.of(**{**choices, "algorithm": next(iter(algorithms.REGISTRY)), "epsilon": None})
     from dpmf_core.runs import data_access  # all that reads and judges, which few options ask
 
     return data_access.open_anywhere(spec.data).shape
+
+
+def with_told_delta(choices: Options, algorithm_ids: Iterable[str]) -> Options:
+    """The choices with delta, which is told where it was left out. Raises BadInput."""
+    n_units = shape_of(choices).n_units
+    whole = with_delta(choices, algorithm_ids, n_units)
+    if choices.get("delta") is None and whole.get("delta") is not None:
+        click.echo(
+            f"delta = {delta_text(whole['delta'])}, which is 1/(10 n), rounded down, for"
+            f" n = {n_units:,}",
+            err=True,
+        )
+    return whole
 
 
 def algorithm_of(name: str) -> type[Algorithm]:
@@ -240,45 +228,11 @@ def algorithm_of(name: str) -> type[Algorithm]:
         return algorithms.find(name)
 
 
-def require_known(kinds: Iterable[type[Algorithm]], texts: dict[str, Any]) -> None:
+def require_known(kinds: Iterable[type[Algorithm]], texts: Mapping[str, Any]) -> None:
     """Raises BadInput on a parameter that none of the algorithms has."""
     names = sorted({name for kind in kinds for name in kind.model_fields})
     if unknown := [name for name in texts if name not in names]:
         raise BadInput(
-            f"None of these algorithms has a parameter '{unknown[0]}'.{closest(unknown[0], names)}"
-            f" They have: {', '.join(names) or 'none'}."
+            f"None of these algorithms has a parameter '{unknown[0]}'."
+            f"{closest(unknown[0], [*names, *PARAMETERS])} They have: {', '.join(names) or 'none'}."
         )
-
-
-def split_list(text: str, option: str) -> list[str]:
-    """The parts of a list with commas."""
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not parts:
-        raise BadInput(f"{option} takes a list with commas between its parts. Got {text!r}.")
-    return list(dict.fromkeys(parts))
-
-
-def numbers(text: str, option: str) -> list[float]:
-    try:
-        return [float(part) for part in split_list(text, option)]
-    except ValueError:
-        raise BadInput(
-            f"{option} takes numbers with commas between them, e.g. 1,5,10. Got {text!r}."
-        ) from None
-
-
-def whole_numbers(text: str, option: str) -> list[int]:
-    """`0-4`, `1,3,5`, or both."""
-    out: list[int] = []
-    for part in split_list(text, option):
-        first, dash, last = part.partition("-")
-        if not (first.isdecimal() and (last.isdecimal() or not dash)):
-            raise BadInput(
-                f"{option} takes whole numbers from 0, as in 0-4 or 1,3,5. Got {text!r}."
-            )
-        if int(last or first) < int(first):
-            raise BadInput(f"{option}: the lower end comes first, as in 0-4. Got {text!r}.")
-        if not int(last or first) - int(first) < 10_000:
-            raise BadInput(f"{option} takes at most 10,000 numbers. Got {text!r}.")
-        out += range(int(first), int(last or first) + 1)
-    return list(dict.fromkeys(out))

@@ -1,14 +1,61 @@
 """Results in words, as a terminal shows them."""
 
-from dpmf_core.algorithms import find
+from typing import TYPE_CHECKING
+
+import click
+
 from dpmf_core.cli import tables
-from dpmf_core.cli.privacy_words import epsilon_words, privacy
-from dpmf_core.runs.record import RunRecord
+from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
+from dpmf_core.privacy.rules import RULE_TITLES
+from dpmf_core.runs.privacy_record import PrivacyRecord, ReleaseRecord
 
-__all__ = ["epsilon_words", "privacy", "run", "script", "sentence"]
+if TYPE_CHECKING:
+    from dpmf_core.runs.record import RunRecord
+
+# of a guarantee's status; `click.echo` leaves colours out where nobody looks at a terminal
+COLOURS = {"PROVEN": "green", "CONDITIONAL": "yellow", "UNPROVEN": "red"}
 
 
-def sentence(record: RunRecord) -> str:
+def epsilon_words(record: PrivacyRecord) -> str:
+    """epsilon = 2.00 (delta = 1e-6, per user, add/remove, exact), or why there is none."""
+    exact = record.epsilon.exact
+    if exact is None:
+        return "epsilon: none"
+    if record.delta is None:
+        return "epsilon = 0.00 (nothing is released)"
+    unit = record.guarantee.unit
+    return epsilon_in_full(exact, record.delta, unit, record.relation, record.rule, ascii_only=True)
+
+
+def privacy(record: PrivacyRecord, *more: str) -> str:
+    """Epsilon in full, more lines about it, every rule's figure, the ledger, the guarantee."""
+    parts = [epsilon_words(record), *more]
+    if record.ledger and record.epsilon.exact is not None:
+        parts.append("by every rule: " + "; ".join(_rules(record)))
+    if record.ledger:
+        head = ["released", "noise", "sensitivity", "noise multiplier", "count"]
+        parts.append(tables.table(head, [_release(entry) for entry in record.ledger]))
+    status = record.guarantee.status
+    tint = COLOURS.get(status)
+    parts.append(f"{click.style(status, fg=tint, bold=True)}: {record.guarantee.words}")
+    return "\n".join(parts)
+
+
+def _rules(record: PrivacyRecord) -> list[str]:
+    titles = RULE_TITLES | {"exact": record.rule}
+    figures = {rule: getattr(record.epsilon, rule) for rule in titles}
+    return [
+        f"{titles[rule]} {'not valid here' if at is None else epsilon_text(at)}"
+        for rule, at in figures.items()
+    ]
+
+
+def _release(entry: ReleaseRecord) -> list[str]:
+    sizes = [f"{entry.sensitivity:.4g}", f"{entry.noise_multiplier:.4g}", str(entry.count)]
+    return [entry.title, entry.mechanism, *sizes]
+
+
+def sentence(record: "RunRecord") -> str:
     """What was done, in one sentence with numbers."""
     shape, spec, figures = record.shape, record.spec, record.metrics
     counts = (
@@ -27,7 +74,7 @@ def sentence(record: RunRecord) -> str:
     return f"{what}."
 
 
-def run(record: RunRecord) -> str:
+def run(record: "RunRecord") -> str:
     """One run, readable: the sentence, figures, privacy, timings."""
     from dpmf_core.evaluation.registry import title_of  # and all that judges: for runs alone
 
@@ -51,11 +98,13 @@ def run(record: RunRecord) -> str:
     )
 
 
-def script(record: RunRecord) -> str:
+def script(record: "RunRecord") -> str:
     """A Python script that does a run again, exactly on public data.
 
     Whatever the record holds enters it as literals alone.
     """
+    from dpmf_core.algorithms import find  # an account does without
+
     spec = record.spec
     title = find(spec.algorithm).title
     note = (

@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING, Any
 import click
 from tqdm import tqdm
 
-from dpmf_core import algorithms
 from dpmf_core.cli import accounts, output, tables
+from dpmf_core.cli.arguments import numbers, pairs, split_list, whole_numbers
 from dpmf_core.cli.options import (
+    RunCommand,
     algorithm_of,
-    budget,
-    numbers,
+    algorithm_texts,
+    own_parameters,
     require_known,
+    run_choices,
     run_options,
     shape_of,
-    spec_parts,
-    split_list,
-    whole_numbers,
+    with_told_delta,
 )
-from dpmf_core.cli.privacy_options import pairs
-from dpmf_core.cli.room import warn_of
 from dpmf_core.cli.spreading import spread_options, spread_over
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.evaluation.registry import METRICS
@@ -55,17 +53,13 @@ NO_ITEM_FEATURES = (
 )
 
 
-@click.command()
-@click.option("--algorithm", required=True, metavar="ID", help="See `algorithms`.")
-@click.option("--epsilon", type=float, help="Total privacy loss of the run.")
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option(
-    "--curve-points",
-    type=int,
-    default=12,
-    show_default=True,
-    help="Most points of the error by step; judging takes most of the time of many runs.",
-)
+# measured on tables of ten million ratings: memory for a byte, from reading to the saved model
+BYTES_FOR_A_BYTE = 4.0
+GZIP_RATIO = 5.0  # times as large as a .gz
+TEXTS = (".csv", ".tsv", ".txt", ".dat", ".data")
+
+
+@click.command(cls=RunCommand)
 @click.option(
     "--save",
     "folder",
@@ -83,35 +77,16 @@ NO_ITEM_FEATURES = (
     help=f"For --save, what only the publisher knows: {', '.join(ABOUT)}; repeatable.",
 )
 @spread_options
-@run_options
-def fit(
-    algorithm: str,
-    epsilon: float | None,
-    seed: int,
-    curve_points: int,
-    folder: Path | None,
-    abouts: tuple[str, ...],
-    as_json: bool,
-    **options: Any,
-) -> None:
+@run_options("algorithm", "epsilon", "seed", "curve_points")
+def fit(folder: Path | None, abouts: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """One run, in this process and on all cores; kept in the store."""
-    if not options["dataset"]:
-        raise BadInput(
-            "fit needs --dataset: a catalogue id (see `datasets`) or the path of a ratings table."
-        )
+    choices, name = run_choices(options), options["algorithm"]
     warn_of(options["dataset"])
-    kind = algorithm_of(algorithm)
-    parameters = typed_parameters(kind, pairs(options["params"], "--param"))
-    about, parts = _about_what_is_saved(algorithm, folder, abouts), spec_parts(options)
-    with spread_over(options, algorithm):
-        spec = RunSpec.parse(
-            **parts,
-            algorithm=algorithm,
-            parameters=parameters,
-            budget=budget(options, epsilon, shape_of(parts).n_units, [algorithm]),
-            seed=seed,
-            curve_points=curve_points,
-        )
+    kind = algorithm_of(name)
+    parameters = typed_parameters(kind, algorithm_texts(options))
+    about = _about_what_is_saved(name, folder, abouts)
+    with spread_over(options, name):
+        spec = RunSpec.of(**with_told_delta(choices, [name]), parameters=parameters)
         if kind.needs_item_features and spec.data.item_features == "none":
             click.echo(NO_ITEM_FEATURES.format(title=kind.title), err=True)
         run = stored_or_run(spec, Store())
@@ -126,6 +101,27 @@ def fit(
         )
     if not record.public:
         accounts.tell(spec.data.id)
+
+
+def warn_of(dataset: str) -> None:
+    """Say on standard error where a table of ratings is large for this machine."""
+    name, _, facts = dataset.partition("?")
+    path = Path(name)
+    is_packed = path.suffix.lower() == ".gz"
+    kind = Path(path.stem).suffix if is_packed else path.suffix
+    if kind.lower() not in TEXTS or "bounds=" not in facts or not path.is_file():
+        return
+    from dpmf_core.jobs import machine  # only where a table may be large
+
+    megabytes = path.stat().st_size * BYTES_FOR_A_BYTE * (GZIP_RATIO if is_packed else 1.0) / 1e6
+    if megabytes > machine.memory():
+        click.echo(
+            f"{path.name} may need {megabytes / 1000:,.1f} GB of memory, and there are"
+            f" {machine.memory() / 1000:,.1f} GB. If that is too much, keep it in partitions:"
+            f" `datasets import NAME '{path.name}?{facts}' --partitioned`, then"
+            " `fit --dataset NAME`.",
+            err=True,
+        )
 
 
 def _about_what_is_saved(
@@ -173,7 +169,7 @@ def stored_or_run(spec: RunSpec, store: Store) -> Run:
     return run
 
 
-@click.command()
+@click.command(cls=RunCommand)
 @click.option("--algorithms", "names", metavar="A,B,C", help="Algorithm ids.")
 @click.option(
     "--epsilons",
@@ -215,19 +211,8 @@ def stored_or_run(spec: RunSpec, store: Store) -> Run:
         " epsilon; all enter the account, at every call."
     ),
 )
-@run_options
-def sweep(
-    names: str | None,
-    epsilons: str | None,
-    seeds: str,
-    grids: tuple[str, ...],
-    preset: str | None,
-    page_size: bool,
-    out: Path | None,
-    noisy_errors: float | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+@run_options()
+def sweep(out: Path | None, noisy_errors: float | None, as_json: bool, **options: Any) -> None:
     """Many runs, in worker processes.
 
     What the store has is not computed again, so a sweep that was cut goes on.
@@ -236,10 +221,8 @@ def sweep(
         require_parent(out, "--out")
     if noisy_errors is not None and out is None:
         raise BadInput("--noisy-errors goes with --out FILE, which holds them.")
-    figure = _figure(preset) if preset else None
-    points = (
-        figure.points(not page_size) if figure else _points(names, epsilons, seeds, grids, options)
-    )
+    figure, full = _figure(options["preset"]), not options["page_size"]
+    points = _points(options) if figure is None else figure.points(full)
     runs, failures = finish(points, Store())
     if out is not None:
         noisy = release(runs, noisy_errors) if noisy_errors is not None else {}
@@ -249,11 +232,9 @@ def sweep(
     click.echo(
         to_json([record.export() for record in records]) if as_json else _table(points, runs)
     )
-    if figure:
-        click.echo(figure.verdict(points, runs, not page_size).words, err=as_json)
-    for data_id in dict.fromkeys(
-        run.spec.data.id for run in runs.values() if not run.record.public
-    ):
+    if figure is not None:
+        click.echo(figure.verdict(points, runs, full).words, err=as_json)
+    for data_id in dict.fromkeys(it.spec.data.id for it in records if not it.public):
         accounts.tell(data_id)
     if failures:
         click.echo(f"{len(failures)} of {len(runs) + len(failures)} runs failed.", err=True)
@@ -262,47 +243,30 @@ def sweep(
         )
 
 
-def _points(
-    names: str | None,
-    epsilons: str | None,
-    seeds: str,
-    grids: tuple[str, ...],
-    options: dict[str, Any],
-) -> list[Point]:
+def _points(options: dict[str, Any]) -> list[Point]:
     """Every run of the sweep, checked before the first is made."""
-    if not names or not options["dataset"]:
-        raise BadInput(
-            f"sweep needs {'--dataset' if names else '--algorithms'}: give --dataset and"
-            " --algorithms, or --preset ID (see `papers`)."
-        )
-    kinds = [algorithm_of(name) for name in split_list(names, "--algorithms")]
-    fixed = pairs(options["params"], "--param")
-    grid = {name: split_list(value, "--grid") for name, value in pairs(grids, "--grid").items()}
+    if not options["names"]:
+        raise BadInput("sweep needs --algorithms, or --preset ID (see `papers`).")
+    choices = run_choices(options)
+    kinds = [algorithm_of(name) for name in split_list(options["names"], "--algorithms")]
+    fixed = algorithm_texts(options)
+    grids = pairs(options["grids"], "--grid")
+    grid = {name: split_list(value, "--grid") for name, value in grids.items()}
     require_known(kinds, {**fixed, **grid})
     methods = tuple(
-        Method(algorithm=kind.id, parameters=_own(kind, fixed), label=kind.id) for kind in kinds
+        Method(algorithm=kind.id, parameters=own_parameters(kind, fixed), label=kind.id)
+        for kind in kinds
     )
-    losses = numbers(epsilons, "--epsilons") if epsilons else []
-    parts = spec_parts(options)
-    shape = shape_of(parts)
-    ids = [kind.id for kind in kinds]
-    common = budget(options, losses[0] if losses else None, shape.n_units, ids) or {}
-    sweep_spec = Sweep.parse(
-        **parts,
+    epsilons = numbers(options["epsilons"], "--epsilons") if options["epsilons"] else []
+    choices["epsilon"] = next(iter(epsilons), None)
+    spec = Sweep.of(
+        with_told_delta(choices, [kind.id for kind in kinds]),
         methods=methods,
-        epsilons=tuple(losses),
-        seeds=tuple(whole_numbers(seeds, "--seeds")),
+        epsilons=tuple(epsilons),
+        seeds=tuple(whole_numbers(options["seeds"], "--seeds")),
         grid=typed_grid(methods, grid),
-        **{name: value for name, value in common.items() if name != "epsilon"},
     )
-    return sweep_spec.points_on(shape)
-
-
-def _own(kind: type[algorithms.Algorithm], texts: dict[str, str]) -> dict[str, Any]:
-    """Those of the given parameters that the algorithm has, in their types."""
-    return typed_parameters(
-        kind, {name: value for name, value in texts.items() if name in kind.model_fields}
-    )
+    return spec.points_on(shape_of(choices))
 
 
 def finish(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exception]]:
@@ -335,7 +299,9 @@ def finish(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exce
     return runs, failures
 
 
-def _figure(preset: str) -> "Figure":
+def _figure(preset: str | None) -> "Figure | None":
+    if not preset:
+        return None
     from dpmf_core.papers.registry import find_figure  # all of them, which are for `sweep` alone
 
     return find_figure(preset)

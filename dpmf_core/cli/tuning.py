@@ -9,15 +9,16 @@ from tqdm import tqdm
 
 from dpmf_core import algorithms
 from dpmf_core.cli import accounts, output, tables
+from dpmf_core.cli.arguments import pairs, split_list
 from dpmf_core.cli.options import (
-    budget,
+    RunCommand,
+    algorithm_texts,
     require_known,
+    run_choices,
     run_options,
     shape_of,
-    spec_parts,
-    split_list,
+    with_told_delta,
 )
-from dpmf_core.cli.privacy_options import pairs
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.privacy.selection import CHEAPEST, SHAPES
@@ -34,10 +35,7 @@ from dpmf_core.tuning.search_space import Interval, TuneSpec, default_range
 POLL = 0.05  # seconds
 
 
-@click.command()
-@click.option("--algorithm", required=True, metavar="ID", help="See `algorithms`.")
-@click.option("--epsilon", type=float, help="Total privacy loss of every trial.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.command(cls=RunCommand)
 @click.option(
     "--grid",
     "grids",
@@ -90,94 +88,57 @@ POLL = 0.05  # seconds
     show_default=True,
     help="Noise multiplier of each trial's score in a private selection.",
 )
-@run_options
-def tune(
-    algorithm: str,
-    epsilon: float | None,
-    seed: int,
-    grids: tuple[str, ...],
-    ranges: tuple[str, ...],
-    line: bool,
-    trials: int,
-    draws: int | None,
-    no_prune: bool,
-    distribution: str | None,
-    score_noise: float,
-    as_json: bool,
-    **options: Any,
-) -> None:
+@run_options("algorithm", "epsilon", "seed")
+def tune(as_json: bool, **options: Any) -> None:
     """Search over parameters, judged by validation ratings; the winner is compared with the
     recommended parameters over fresh draws, on test ratings.
 
     A search that was cut goes on.
     """
-    _require_consistent(grids, ranges, options["dataset"], distribution, draws)
-    options["validation_fraction"] = options["validation_fraction"] or 0.1
-    kind, parts = algorithms.find(algorithm), spec_parts(options)
-    if as_json and distribution is None:
-        _require_public(parts)
-    fixed = typed_parameters(kind, pairs(options["params"], "--param"))
-    total_budget = budget(options, epsilon, shape_of(parts).n_units, [algorithm])
-    search = _grid(kind, grids) if grids else _ranges(kind, ranges, parts, fixed, total_budget)
-    if line:
-        search = {name: _logarithmic(kind, name, values) for name, values in search.items()}
-    each = draws if draws is not None else 3 if distribution is None else 1
-    spec = TuneSpec.parse(
-        **parts,
-        algorithm=algorithm,
-        fixed=fixed,
-        search=search,
-        budget=total_budget,
-        seed=seed,
-        draws=each,
-        sampler="line" if line else "grid" if grids else "tpe",
-        prune=not (no_prune or line),
-    )
-    if distribution is not None:
-        _print_selection(
-            _run_selection(
-                SelectionSpec.parse(
-                    search=spec, distribution=distribution, trials=trials, score_noise=score_noise
-                )
-            ),
-            as_json,
-        )
+    is_private = options["distribution"] is not None
+    spec = _search_spec(options, 1 if is_private else 3)
+    if is_private:
+        names = ("distribution", "trials", "score_noise")
+        settings = {name: options[name] for name in names}
+        _print_selection(_run_selection(SelectionSpec.parse(search=spec, **settings)), as_json)
     else:
-        finished_search, fresh = _run_search(spec, trials)
-        _tell(spec, finished_search, fresh, as_json)
+        if as_json and not data_access.open_anywhere(spec.data).public:
+            raise BadInput(
+                "A search on private data chooses by raw errors, so its scores and its winner are"
+                " for the screen. Leave --json out, or search with --private-selection."
+            )
+        _tell(spec, *_run_search(spec, options["trials"]), as_json)
     accounts.tell(spec.data.id)
 
 
-def _require_consistent(
-    grids: tuple[str, ...],
-    ranges: tuple[str, ...],
-    dataset: str | None,
-    distribution: str | None,
-    draws: int | None,
-) -> None:
-    """Raises BadInput where the options say too little, or what cannot be had together."""
+def _search_spec(options: dict[str, Any], draws: int) -> TuneSpec:
+    """What the options ask. draws: of a trial, unless they say."""
+    choices, name = run_choices(options), options["algorithm"]
+    grids, ranges, line = options["grids"], options["ranges"], options["line"]
     if bool(grids) == bool(ranges):
         raise BadInput(
             "tune needs --grid NAME=V1,V2 for all places of a grid, or --vary NAME (with --trials"
             " N) for a sampler; not both."
         )
-    if not dataset:
-        raise BadInput(
-            "tune needs --dataset: a catalogue id (see `datasets`) or the path of a ratings table."
-        )
-    if distribution is not None and draws not in (None, 1):
-        raise BadInput(
-            f"In a private selection a trial is one training: leave --draws out. Got {draws}."
-        )
-
-
-def _require_public(parts: dict[str, Any]) -> None:
-    """Raises BadInput where raw scores of private data would leave as JSON."""
-    if not data_access.open_anywhere(specification.DataSpec(**parts["data"])).public:
-        raise BadInput(
-            "A search on private data chooses by raw errors, so its scores and its winner are for"
-            " the screen. Leave --json out, or search with --private-selection."
-        )
+    if draws == 1 and options["draws"] not in (None, 1):
+        raise BadInput("In a private selection a trial is one training: leave --draws out.")
+    if not float(choices["validation_fraction"]):
+        choices["validation_fraction"] = 0.1
+    kind = algorithms.find(name)
+    fixed = typed_parameters(kind, algorithm_texts(options))
+    choices = with_told_delta(choices, [name])
+    run = specification.RunSpec.of(**choices, parameters=fixed)
+    search = _grid(kind, grids) if grids else _ranges(run, ranges, shape_of(choices))
+    if line:
+        search = {name: _logarithmic(kind, name, values) for name, values in search.items()}
+    return TuneSpec.parse(
+        **{name: getattr(run, name) for name in ("data", "algorithm", "budget", "split", "seed")},
+        fixed=fixed,
+        search=search,
+        draws=options["draws"] or draws,
+        sampler="line" if line else "grid" if grids else "tpe",
+        prune=not (options["no_prune"] or line),
+    )
 
 
 def _grid(kind: type[algorithms.Algorithm], grids: tuple[str, ...]) -> dict[str, Any]:
@@ -189,19 +150,11 @@ def _grid(kind: type[algorithms.Algorithm], grids: tuple[str, ...]) -> dict[str,
     }
 
 
-def _ranges(
-    kind: type[algorithms.Algorithm],
-    ranges: tuple[str, ...],
-    parts: dict[str, Any],
-    fixed: dict[str, Any],
-    total_budget: Any,
-) -> dict[str, Any]:
+def _ranges(run: specification.RunSpec, ranges: tuple[str, ...], shape: Any) -> dict[str, Any]:
     names = {text.partition("=")[0].strip(): text.partition("=")[2] for text in ranges}
+    kind = algorithms.find(run.algorithm)
     require_known([kind], names)
-    spec = specification.RunSpec.parse(
-        **parts, algorithm=kind.id, parameters=fixed, budget=total_budget
-    )
-    recommendation = prepare(spec, shape_of(parts)).algorithm
+    recommendation = prepare(run, shape).algorithm
     return {
         name: _range(text) if text else default_range(kind, name, getattr(recommendation, name))
         for name, text in names.items()

@@ -1,20 +1,26 @@
-"""What a run is asked to do: data, algorithm, budget, split, seed; and the key of its result."""
+"""What a run is asked to do: data, algorithm, budget, split, seed; and the key of its result.
+
+`PARAMETERS` holds every parameter of a run by its one name. The arguments of `fit`, the options of
+the command line, the sidebar and the links to pages are made from it.
+"""
 
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
+from pydantic.fields import FieldInfo
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import PrivateAlgorithm
 from dpmf_core.data.preparation import Preparation
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.errors import BadInput, explain
-from dpmf_core.privacy import Budget, NoiseKind, Relation
+from dpmf_core.privacy import Budget, NoiseKind, Relation, default_delta
 
 Value = bool | int | float | str  # of a parameter
 # version of accounting with discrete noise or under replace-one; raise it when noise changes there
@@ -104,11 +110,13 @@ class RunSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     data: DataSpec
-    algorithm: str
+    algorithm: str = Field(description="an id of the list of algorithms")
     parameters: dict[str, Value] = Field(default_factory=dict)
     budget: Budget | None = None
     split: SplitSpec = SplitSpec()
-    seed: int = Field(0, ge=0, lt=2**63)
+    seed: int = Field(
+        0, ge=0, lt=2**63, description="of split, starting values and, on public data, noise"
+    )
     curve_points: int = Field(
         12, ge=2, le=1000, description="most points of the error by step, first and last included"
     )
@@ -133,6 +141,22 @@ class RunSpec(BaseModel):
             raise bad_input(error, parts) from None
         return spec.model_copy(update={"data": spec.data.suited_to(spec.algorithm)})
 
+    @classmethod
+    def of(cls, **choices: Any) -> "RunSpec":
+        """Make a checked specification from names and values.
+
+        Parameters
+        ----------
+        choices
+            By the names of `PARAMETERS`; other names are parameters of the algorithm.
+
+        Raises
+        ------
+        BadInput
+            Where something does not fit.
+        """
+        return cls.parse(**sections(choices))
+
     def on(self, algorithm: str, **changed: Any) -> "RunSpec":
         """The same run by another algorithm, which may know the same item features."""
         data = self.data.suited_to(algorithm)
@@ -143,6 +167,86 @@ class RunSpec(BaseModel):
         kind = algorithms.find(self.algorithm)
         private = issubclass(kind, PrivateAlgorithm)
         return self if private else self.model_copy(update={"budget": None})
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a run: the section of `RunSpec` that holds it ("" for the run itself), the
+    field there, and what the field declares.
+    """
+
+    section: str
+    field: str
+    info: FieldInfo
+
+
+Models = dict[str, type[BaseModel]]
+SECTIONS: Models = {"data": DataSpec, "split": SplitSpec, "budget": Budget}
+_OWN_NAMES = {("data", "id"): "dataset", ("split", "kind"): "split"}
+_NEVER_CHOSEN = {*SECTIONS, "parameters", "judged"}  # `judged` is the search's
+PARAMETERS = {
+    _OWN_NAMES.get((section, field), field): Parameter(section, field, info)
+    for section, model in (SECTIONS | Models({"": RunSpec})).items()
+    for field, info in model.model_fields.items()
+    if field not in _NEVER_CHOSEN
+}
+
+
+def sections(choices: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `RunSpec` from names and values. Without an epsilon there is no budget.
+
+    A mapping, such as split={"kind": "users", "fold_in": 0.5}, stands for what it holds. Values in
+    `parameters` go to the algorithm, whatever they are called.
+    """
+    parts: dict[str, Any] = {
+        "data": {},
+        "split": {},
+        "budget": {},
+        "parameters": dict(choices.get("parameters", {})),
+    }
+    for name, value in _flat(choices).items():
+        known = PARAMETERS.get(name)
+        if known is None:
+            parts["parameters"][name] = value
+        elif known.section:
+            parts[known.section][known.field] = value
+        else:
+            parts[name] = value
+    if parts["budget"].get("epsilon") is None:
+        parts["budget"] = None
+    return parts
+
+
+def _flat(choices: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in choices.items():
+        if name == "parameters":
+            continue
+        inner = value if isinstance(value, Mapping) else {name: value}
+        flat |= {_OWN_NAMES.get((name, field), field): it for field, it in inner.items()}
+    return flat
+
+
+def with_delta(
+    choices: Mapping[str, Any], algorithm_ids: Iterable[str], n_units: int
+) -> dict[str, Any]:
+    """The choices with a delta of 1/(10 n) where there is an epsilon alone.
+
+    Raises BadInput where nothing has use for a budget, on a delta without epsilon, and where n is
+    released with noise.
+    """
+    given = {name: choices.get(name) for name in Budget.model_fields}
+    refuse_budget(algorithm_ids, **given)
+    if given["epsilon"] is None and given["delta"] is not None:
+        raise BadInput("delta is a part of a budget, which needs an epsilon as well: add epsilon.")
+    if given["epsilon"] is None or given["delta"] is not None:
+        return dict(choices)
+    if choices.get("row_count") == "private":
+        raise BadInput(
+            "The default of delta, 1/(10 n), says how many rows there are, which"
+            " row_count=private releases with noise: give delta, e.g. 1e-6."
+        )
+    return {**choices, "delta": default_delta(n_units)}
 
 
 def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
@@ -167,8 +271,7 @@ def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
 
 def bad_input(error: ValidationError, parts: dict[str, Any]) -> BadInput:
     where = error.errors()[0]["loc"]
-    models: dict[str, type[BaseModel]] = {"data": DataSpec, "budget": Budget, "split": SplitSpec}
-    model = models.get(str(where[0]), RunSpec)
+    model = SECTIONS.get(str(where[0]), RunSpec)
     owner = {"data": "the data set", "budget": "the budget", "split": "the split"}.get(
         str(where[0]), "the run"
     )

@@ -23,7 +23,14 @@ from dpmf_core.runs.needed_epsilon import first_reaching
 from dpmf_core.runs.noisy_errors import NONE
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.specification import DataSpec, RunSpec, Value, bad_input, file_of
+from dpmf_core.runs.specification import (
+    DataSpec,
+    RunSpec,
+    Value,
+    bad_input,
+    file_of,
+    sections,
+)
 
 MOST_RUNS = 5_000
 
@@ -99,6 +106,23 @@ class Sweep(BaseModel):
             return cls(**parts)
         except ValidationError as error:
             raise bad_input(error, parts) from None
+
+    @classmethod
+    def of(cls, choices: Mapping[str, Any], **parts: Any) -> "Sweep":
+        """A checked sweep of what the runs have in common, by the names of a run's parameters.
+
+        Raises BadInput on an algorithm's parameter, which belongs to a method.
+        """
+        common = sections(choices)
+        others = [*common["parameters"], *(common.keys() - {"data", "split", "budget"})]
+        if wrong := [name for name in others if name != "parameters"]:
+            raise BadInput(
+                f"A sweep has no parameter '{wrong[0]}'. An algorithm's are values of the grid, or"
+                " belong to a method; epsilons and seeds are lists."
+            )
+        budget = common["budget"] or {}
+        shared = {name: value for name, value in budget.items() if name != "epsilon"}
+        return cls.parse(data=common["data"], split=common["split"], **shared, **parts)
 
     def points(self) -> list[Point]:
         """Every distinct run once, seeds slowest so that workers keep their split.

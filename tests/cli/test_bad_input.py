@@ -23,7 +23,7 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
         for d in ("0", "1", "nan")
     },
     "epsilon in words": ((*DPALS, "--epsilon", "much"), "'much'"),
-    "delta alone": ((*DPALS, "--delta", "1e-5"), "add --epsilon"),
+    "delta alone": ((*DPALS, "--delta", "1e-5"), "add epsilon"),
     "no budget": (DPALS, "needs a budget"),
     "rank above the items": (
         (*DPALS, *BUDGET, "--param", "rank=41"),

@@ -1,0 +1,78 @@
+"""Options from the fields of a model, and lists in texts; little is loaded for them."""
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+
+import click
+
+from dpmf_core.errors import BadInput
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+
+def field_option(name: str, info: "FieldInfo", **changes: Any) -> Callable[..., Any]:
+    """The option --name of a field: type, default and help are those that the field declares."""
+    default = None if info.is_required() else info.default
+    facts: dict[str, Any] = {
+        "type": _click_type(info.annotation),
+        "default": default.value if isinstance(default, StrEnum) else default,
+        "show_default": default is not None,
+        "help": info.description or (info.title or "").capitalize(),
+    }
+    return click.option(f"--{name.replace('_', '-')}", name, **facts | changes)
+
+
+def _click_type(annotation: Any) -> Any:
+    if get_origin(annotation) is Literal:
+        return click.Choice(get_args(annotation))
+    if isinstance(annotation, type):
+        names = [str(it) for it in annotation] if issubclass(annotation, StrEnum) else []
+        return click.Choice(names) if names else annotation
+    return next(_click_type(it) for it in get_args(annotation) if it is not type(None))
+
+
+def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
+    """NAME=VALUE texts as a dictionary."""
+    out: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (equals and name.strip() and value.strip()):
+            raise BadInput(f"{option} takes NAME=VALUE, e.g. {option} rank=4. Got {text!r}.")
+        out[name.strip()] = value.strip()
+    return out
+
+
+def split_list(text: str, option: str) -> list[str]:
+    """The parts of a list with commas."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts:
+        raise BadInput(f"{option} takes a list with commas between its parts. Got {text!r}.")
+    return list(dict.fromkeys(parts))
+
+
+def numbers(text: str, option: str) -> list[float]:
+    try:
+        return [float(part) for part in split_list(text, option)]
+    except ValueError:
+        raise BadInput(
+            f"{option} takes numbers with commas between them, e.g. 1,5,10. Got {text!r}."
+        ) from None
+
+
+def whole_numbers(text: str, option: str) -> list[int]:
+    """`0-4`, `1,3,5`, or both."""
+    out: list[int] = []
+    for part in split_list(text, option):
+        first, dash, last = part.partition("-")
+        if not (first.isdecimal() and (last.isdecimal() or not dash)):
+            raise BadInput(
+                f"{option} takes whole numbers from 0, as in 0-4 or 1,3,5. Got {text!r}."
+            )
+        if not 0 <= int(last or first) - int(first) < 10_000:
+            raise BadInput(
+                f"{option} takes at most 10,000 numbers, the lower end first. Got {text!r}."
+            )
+        out += range(int(first), int(last or first) + 1)
+    return list(dict.fromkeys(out))
