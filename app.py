@@ -29,10 +29,15 @@ try:
     settings()
     from pages.server import upload_quota
     from pages.server.addresses import Addresses
-    from pages.server.doors import BackToTheLink, Guard, doors
+    from pages.server.doors import Guard, doors, login_described, most_streams
     from pages.server.lifespan import lifespan
+    from pages.server.login import LoginGate
 
-    guard = Middleware(Guard, doors=doors())
+    base = st.get_option("server.baseUrlPath") or ""
+    guards = [
+        Middleware(Guard, doors=doors(), most_streams=most_streams()),
+        Middleware(LoginGate, required=login_described(), base=base),
+    ]
 except BadInput as error:
     print(error, file=sys.stderr)
     sys.exit(2)
@@ -40,9 +45,8 @@ except BadInput as error:
 app = st.App(
     Path(__file__).parent / "pages/kit/navigation.py",
     middleware=[
-        guard,
-        Middleware(Addresses, base=st.get_option("server.baseUrlPath") or ""),
-        Middleware(BackToTheLink),
+        *guards,
+        Middleware(Addresses, base=base),
         Middleware(upload_quota.Guard),
     ],
     lifespan=lifespan,

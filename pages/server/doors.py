@@ -1,31 +1,51 @@
-"""The doors of the server: who may ask, what a browser may do with the answers, and where a
-login leads.
-"""
+"""Which requests the server answers, and what a browser may do with the answers."""
 
 import base64
+import functools
 import hashlib
 import ipaddress
+import logging
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import urlsplit
 
 import streamlit as st
+from google.protobuf.message import DecodeError
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from dpmf_core.errors import BadInput
 
-COOKIE, SECONDS, LONGEST = "dpmf_opened", 600, 3500  # a cookie has room for 4,096 characters
+try:
+    import resource
+except ImportError:  # Windows, which has no such limit
+    resource = None  # type: ignore[assignment]
+
+log = logging.getLogger("dpmf.server")
 METRICS = "/_stcore/metrics"
 # a file opened by its address is no page of this server
 MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 NAME = re.compile(r"(?!-)[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 ORIGIN = re.compile(r"https?://[a-z0-9._-]+(:\d{1,5})?")
+# what Streamlit's client may send for developers: it empties the caches of all sessions, writes a
+# folder beside the app, or stops the server
+FOR_DEVELOPERS = {
+    "clear_cache",
+    "set_run_on_save",
+    "load_git_info",
+    "debug_disconnect_websocket",
+    "debug_shutdown_runtime",
+    "install_skills",
+    "dismiss_skills_nudge",
+}
+FULL = 1013  # the websocket code for "try again later"
+DESCRIPTORS = 65_536  # asked of the system; it allows what it allows
+PER_SESSION, OTHERS = 4, 256  # descriptors that one session takes, and everything else together
 
 
 # ---- what the operator says ----------------------------------------------------------------------
@@ -197,8 +217,9 @@ class Guard:
     another origin, a page elsewhere that asks here.
     """
 
-    def __init__(self, app: ASGIApp, doors: Doors) -> None:
+    def __init__(self, app: ASGIApp, doors: Doors, most_streams: int = 1000) -> None:
         self.app, self.doors, self.policy = app, doors, policy(doors.embed_in)
+        self.most_streams, self._streams, self._was_full = most_streams, 0, False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -224,7 +245,24 @@ class Guard:
                 **scope,
                 "headers": [(name, value) for name, value in scope["headers"] if name != b"origin"],
             }
-        await (refusal or self.app)(scope, receive, with_headers)
+        if scope["type"] == "websocket" and refusal is None:
+            await self._stream(scope, receive, with_headers)
+        else:
+            await (refusal or self.app)(scope, receive, with_headers)
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One session's websocket, if the process has descriptors left for it."""
+        if self._streams >= self.most_streams:
+            if not self._was_full:
+                self._was_full = True
+                log.warning("%s sessions are open, as many as this server takes.", self._streams)
+            await send({"type": "websocket.close", "code": FULL})  # a response would be logged
+            return
+        self._streams += 1
+        try:
+            await self.app(scope, functools.partial(_next_frame, receive), send)
+        finally:
+            self._streams -= 1
 
     def _refusal(self, headers: Headers, path: str) -> PlainTextResponse | None:
         """What is answered instead of the page; None where nothing speaks against it."""
@@ -245,47 +283,49 @@ class Guard:
         return None
 
 
-# ---- where a login leads -------------------------------------------------------------------------
+async def _next_frame(receive: Receive) -> Message:
+    """The next message of a client that is not for developers."""
+    while _is_for_developers(message := await receive()):
+        pass
+    return message
 
 
-class BackToTheLink:
-    """Streamlit's login ends at the root: this notes, in the browser, what was open when it began,
-    and leads back there.
-
-    Only a place on this server is ever noted or followed.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope.get("path", "") if scope["type"] == "http" else ""
-        if path not in ("/auth/login", "/oauth2callback"):
-            await self.app(scope, receive, send)
-            return
-        request = Request(scope)
-
-        async def with_redirect(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] in (302, 307):
-                (_note if path == "/auth/login" else _lead)(request, MutableHeaders(scope=message))
-            await send(message)
-
-        await self.app(scope, receive, with_redirect)
+def _is_for_developers(message: Message) -> bool:
+    if not (frame := message.get("bytes")):
+        return False
+    try:
+        request = BackMsg.FromString(frame)
+    except DecodeError:
+        return False  # Streamlit closes such a connection
+    kind = request.WhichOneof("type")
+    if kind == "backend_operation_request":
+        kind = request.backend_operation_request.WhichOneof("payload")
+    return kind in FOR_DEVELOPERS
 
 
-def _note(request: Request, headers: MutableHeaders) -> None:
-    """What was open, by what the browser says it comes from."""
-    referer = urlsplit(request.headers.get("referer", ""))
-    place = quote(f"{referer.path or '/'}?{referer.query}")
-    if referer.netloc == request.headers.get("host") and len(place) <= LONGEST:
-        headers.append(
-            "set-cookie", f"{COOKIE}={place}; Max-Age={SECONDS}; Path=/; HttpOnly; SameSite=Lax"
+# ---- how many may ask ----------------------------------------------------------------------------
+
+
+def raise_descriptors() -> int:
+    """Raise this process's limit of open files as far as the system allows; the limit."""
+    if resource is None:
+        return DESCRIPTORS
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if most == resource.RLIM_INFINITY else min(DESCRIPTORS, most)
+    if now != resource.RLIM_INFINITY and now < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+        return wanted
+    return now if now != resource.RLIM_INFINITY else DESCRIPTORS
+
+
+def most_streams() -> int:
+    """How many sessions the process can hold open. Raises BadInput where it is fewer than ten."""
+    limit = raise_descriptors()
+    count = (limit - OTHERS) // PER_SESSION
+    if count < 10:
+        raise BadInput(
+            f"The server does not start: this system lets it open {limit} files, and it needs"
+            f" {OTHERS + 10 * PER_SESSION} or more. Raise the limit (ulimit -n, or LimitNOFILE of"
+            " the systemd unit)."
         )
-
-
-def _lead(request: Request, headers: MutableHeaders) -> None:
-    """To what was noted, where Streamlit would lead to the root."""
-    place = unquote(request.cookies.get(COOKIE, ""))
-    if place.startswith("/") and place[1:2] not in ("/", "\\") and place.isprintable():
-        headers["location"] = quote(place, safe="/?&=%:,.~+-_")
-        headers.append("set-cookie", f"{COOKIE}=; Max-Age=0; Path=/")
+    return count

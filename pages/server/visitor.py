@@ -65,14 +65,15 @@ def asker() -> Asker:
 
 
 def _alone() -> bool:
-    """One person at her own machine: the local profile, no login, and no address but the
-    machine's own.
+    """One person at their own machine: the local profile, no login, and neither an address nor
+    a name but the machine's own.
     """
     return (
         settings().profile == "local"
         and not settings().operators
         and not login_needed()
         and doors.is_loopback(doors.address() or "")
+        and not doors.doors().hosts
     )
 
 

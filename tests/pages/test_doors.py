@@ -5,6 +5,7 @@ start in the open by mistake.
 import base64
 import hashlib
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,10 +18,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from dpmf_core.errors import BadInput
-from pages.server.doors import Doors, Guard, policy
+from pages.server.doors import FULL, Doors, Guard, most_streams, policy
 
 ROOT = Path(__file__).parents[2]
 HERE = "127.0.0.1:8501"
@@ -71,16 +73,24 @@ async def _echo(websocket: WebSocket) -> None:
     await websocket.close()
 
 
-def _server(doors: Doors) -> TestClient:
+async def _heard(websocket: WebSocket) -> None:
+    """Say which frames have come."""
+    await websocket.accept()
+    async for frame in websocket.iter_bytes():
+        await websocket.send_text(str(BackMsg.FromString(frame).WhichOneof("type")))
+
+
+def _server(doors: Doors, **options: int) -> TestClient:
     def answer(request: Request) -> PlainTextResponse:
         return PlainTextResponse(f"ours{request.headers.get('origin', '')}")
 
     routes = [
         WebSocketRoute("/_stcore/stream", _echo),
+        WebSocketRoute("/heard", _heard),
         Route("/{path:path}", answer, methods=["GET", "POST", "OPTIONS"]),
     ]
     return TestClient(
-        Starlette(routes=routes, middleware=[Middleware(Guard, doors=doors)]),
+        Starlette(routes=routes, middleware=[Middleware(Guard, doors=doors, **options)]),
         base_url=f"http://{HERE}",
     )
 
@@ -161,6 +171,60 @@ def test_every_answer_tells_browsers_how_far_to_trust_it(server: TestClient) -> 
     assert "frame-ancestors 'self' https://course.example.org" in policy(
         ("https://course.example.org",)
     )
+
+
+FOR_DEVELOPERS = [
+    BackMsg(clear_cache=True),
+    BackMsg(set_run_on_save=True),
+    BackMsg(load_git_info=True),
+    BackMsg(debug_shutdown_runtime=True),
+    BackMsg(backend_operation_request={"install_skills": {}}),
+    BackMsg(backend_operation_request={"dismiss_skills_nudge": {}}),
+]
+FOR_VISITORS = [
+    BackMsg(rerun_script={}),
+    BackMsg(stop_script=True),
+    BackMsg(backend_operation_request={"deferred_file": {"file_id": "1"}}),
+]
+
+
+def test_frames_for_developers_do_not_reach_streamlit(server: TestClient) -> None:
+    with server.websocket_connect("/heard", headers={"host": HERE}) as socket:
+        for frame in [*FOR_DEVELOPERS, *FOR_VISITORS]:
+            socket.send_bytes(frame.SerializeToString())
+        assert [socket.receive_text() for _ in FOR_VISITORS] == [
+            "rerun_script",
+            "stop_script",
+            "backend_operation_request",
+        ]
+
+
+def test_a_full_server_refuses_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+    with _server(Doors(), most_streams=1) as server:
+        with server.websocket_connect("/heard", headers={"host": HERE}):
+            for _ in range(2):
+                with pytest.raises(WebSocketDisconnect) as refused:
+                    _stream(server, host=HERE)
+                assert refused.value.code == FULL
+        assert _stream(server, host=HERE) == "ours"
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize(
+    ("allowed", "expected"), [((1024, 4096), 960), ((1024, 10**6), 16_320), ((512, 512), 64)]
+)
+def test_descriptors_are_raised_as_far_as_the_system_allows(
+    monkeypatch: pytest.MonkeyPatch, allowed: tuple[int, int], expected: int
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: allowed)
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: None)
+    assert most_streams() == expected
+
+
+def test_a_server_with_too_few_descriptors_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (256, 256))
+    with pytest.raises(BadInput):
+        most_streams()
 
 
 def test_of_inline_scripts_those_of_streamlits_page_alone_run(tmp_path: Path) -> None:

@@ -1,33 +1,96 @@
-"""A login leads back to the link that was opened, and nowhere else."""
+"""Where a login is required nothing is answered before it, and it leads back to the link that was
+opened, and nowhere else.
+"""
+
+import json
 
 import pytest
+import streamlit as st
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.responses import RedirectResponse
-from starlette.routing import Route
-from starlette.testclient import TestClient
+from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient, WebSocketDenialResponse
+from starlette.websockets import WebSocket
+from streamlit.web.server.server_util import get_cookie_secret
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
-from pages.server.doors import COOKIE, BackToTheLink
+from pages.server.login import COOKIE, LoginGate
 
 HOME = "https://dpmf.example.org"
 
 
-@pytest.fixture
-def browser() -> TestClient:
-    """Of a server that answers as Streamlit's: to the provider, and then to the root."""
+async def _stream(websocket: WebSocket) -> None:
+    await websocket.accept()
+    await websocket.send_text("open")
+    await websocket.close()
+
+
+def _browser(required: bool) -> TestClient:
+    """A browser of a server that answers as Streamlit's: to the provider, and then to the root."""
     routes = [
         Route(
             "/auth/login",
             lambda request: RedirectResponse("https://login.example.org/authorize", 302),
         ),
         Route("/oauth2callback", lambda request: RedirectResponse("/", 302)),
-        Route("/elsewhere", lambda request: RedirectResponse("/", 302)),
+        WebSocketRoute("/_stcore/stream", _stream),
+        Route("/{path:path}", lambda request: PlainTextResponse("inside"), methods=["GET", "PUT"]),
     ]
+    gate = Middleware(LoginGate, required=required)
     return TestClient(
-        Starlette(routes=routes, middleware=[Middleware(BackToTheLink)]),
-        base_url=HOME,
-        follow_redirects=False,
+        Starlette(routes=routes, middleware=[gate]), base_url=HOME, follow_redirects=False
     )
+
+
+@pytest.fixture
+def browser(monkeypatch: pytest.MonkeyPatch) -> TestClient:
+    monkeypatch.setattr(st.secrets, "_secrets", {"auth": {"cookie_secret": "of the operator" * 3}})
+    return _browser(required=True)
+
+
+def log_in(browser: TestClient, secret: str | None = None, is_logged_in: bool = True) -> None:
+    """Give a browser the cookie that Streamlit sets after a login."""
+    user = json.dumps({"sub": "1", "origin": HOME, "is_logged_in": is_logged_in})
+    cookie = create_signed_value(secret or get_cookie_secret(), USER_COOKIE_NAME, user)
+    browser.cookies.set(USER_COOKIE_NAME, cookie.decode())
+
+
+def statuses(browser: TestClient) -> list[int]:
+    """How a page, an upload, a websocket and a proxy's question are answered."""
+    try:
+        with browser.websocket_connect("/_stcore/stream") as socket:
+            stream = 101 if socket.receive_text() == "open" else 0
+    except WebSocketDenialResponse as refused:
+        stream = refused.status_code
+    page = browser.get("/explore?eps=2", headers={"accept": "text/html,*/*"})
+    upload = browser.put("/_stcore/upload_file/session/file", content=b"rows")
+    return [page.status_code, upload.status_code, stream, browser.get("/auth/check").status_code]
+
+
+def test_nothing_is_answered_before_a_login(browser: TestClient) -> None:
+    assert statuses(browser) == [401, 401, 401, 401]
+    assert "/auth/begin" in browser.get("/", headers={"accept": "text/html"}).text
+    assert browser.get("/_stcore/health").text == "inside"
+    log_in(browser)
+    assert statuses(browser) == [200, 200, 101, 204]
+
+
+@pytest.mark.parametrize("path", ["/auth/check/../../x", "/auth/logout/x", "//auth/login", "/x"])
+def test_no_other_address_is_open(browser: TestClient, path: str) -> None:
+    assert browser.get(path).status_code == 401
+
+
+def test_a_cookie_that_this_server_did_not_sign_is_none(browser: TestClient) -> None:
+    log_in(browser, secret="another secret of somebody else")
+    assert statuses(browser) == [401, 401, 401, 401]
+    log_in(browser, is_logged_in=False)
+    assert statuses(browser) == [401, 401, 401, 401]
+
+
+def test_without_a_login_everything_is_answered() -> None:
+    assert statuses(_browser(required=False)) == [200, 200, 101, 204]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +113,7 @@ def test_what_was_open_is_open_again_and_once(browser: TestClient, address: str)
 )
 def test_a_foreign_or_endless_page_is_not_noted(browser: TestClient, referer: str) -> None:
     browser.get("/auth/login", headers={"referer": referer})
-    assert not browser.cookies
+    assert COOKIE not in browser.cookies
     assert browser.get("/oauth2callback").headers["location"] == "/"
 
 
@@ -71,6 +134,7 @@ def test_a_planted_note_leads_nowhere_else(browser: TestClient, note: str) -> No
 
 
 def test_other_requests_are_left_alone(browser: TestClient) -> None:
+    log_in(browser)
     browser.cookies.set(COOKIE, "/runs?")
     answer = browser.get("/elsewhere", headers={"referer": f"{HOME}/data"})
-    assert answer.headers["location"] == "/" and "set-cookie" not in answer.headers
+    assert answer.text == "inside" and "set-cookie" not in answer.headers

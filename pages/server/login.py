@@ -1,0 +1,109 @@
+"""The login: without one nothing but its page is answered, where the server's secrets describe one.
+
+Streamlit itself would accept uploads and websockets first and ask afterwards.
+"""
+
+import json
+from urllib.parse import quote, unquote, urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.auth_util import encode_provider_token
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
+
+COOKIE, SECONDS, LONGEST = "dpmf_opened", 600, 3500  # a cookie has room for 4,096 characters
+LOGIN, CALLBACK = "/auth/login", "/oauth2callback"
+CHECK, BEGIN = "/auth/check", "/auth/begin"  # ours: for a proxy, and for the button
+WITHOUT_LOGIN = {LOGIN, "/auth/logout", CALLBACK, "/_stcore/health"}
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>dpmf: log in</title>
+<style>:root{{color-scheme:light dark;font-family:sans-serif}}body{{margin:15vh auto;width:20rem}}
+a{{display:inline-block;padding:.6rem 1.2rem;border-radius:.5rem;background:#0072b2;color:#fff;
+text-decoration:none}}</style><h1>What privacy costs</h1><p><a href="{begin}">Log in</a></p></html>
+"""
+
+
+class LoginGate:
+    """Answers nobody who has not logged in, and leads back to the link that was opened.
+
+    A proxy asks at `/auth/check`: 204 lets a request pass, 401 does not. Only a place on this
+    server is ever noted or followed.
+
+    Parameters
+    ----------
+    app
+        What is behind the gate.
+    required
+        Whether a login is required; otherwise everything passes.
+    base
+        The path under which the server is reached.
+    """
+
+    def __init__(self, app: ASGIApp, required: bool, base: str = "") -> None:
+        self.app, self.required = app, required
+        self.base = f"/{base.strip('/')}".rstrip("/")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        path = scope["path"].removeprefix(self.base)
+        if path == CHECK:
+            passes = not self.required or _is_logged_in(scope)
+            await Response(status_code=204 if passes else 401)(scope, receive, send)
+        elif not self.required:
+            await self.app(scope, receive, send)
+        elif path == BEGIN:
+            token = encode_provider_token("default")
+            await RedirectResponse(f"login?provider={token}", 302)(scope, receive, send)
+        elif path in (LOGIN, CALLBACK):
+            await self._lead(path, scope, receive, send)
+        elif path in WITHOUT_LOGIN or _is_logged_in(scope):
+            await self.app(scope, receive, send)
+        else:
+            await self._refusal(scope)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Response:
+        is_page = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        if is_page and "text/html" in Request(scope).headers.get("accept", ""):
+            return HTMLResponse(PAGE.format(begin=self.base + BEGIN), 401)
+        return PlainTextResponse("Log in first.\n", 401)
+
+    async def _lead(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Streamlit's login ends at the root: note in the browser what was open, and lead there."""
+        request = Request(scope)
+
+        async def with_redirect(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] in (302, 307):
+                headers = MutableHeaders(scope=message)
+                _note_place(request, headers) if path == LOGIN else _lead_back(request, headers)
+            await send(message)
+
+        await self.app(scope, receive, with_redirect)
+
+
+def _is_logged_in(scope: Scope) -> bool:
+    """Whether the request brings the cookie that Streamlit signs after a login."""
+    user = _get_signed_cookie_with_chunks(HTTPConnection(scope).cookies, USER_COOKIE_NAME)
+    return user is not None and json.loads(user).get("is_logged_in") is True
+
+
+def _note_place(request: Request, headers: MutableHeaders) -> None:
+    """Keep what was open when the login began, by what the browser says that it comes from."""
+    referer = urlsplit(request.headers.get("referer", ""))
+    place = quote(f"{referer.path or '/'}?{referer.query}")
+    if referer.netloc == request.headers.get("host") and len(place) <= LONGEST:
+        headers.append(
+            "set-cookie", f"{COOKIE}={place}; Max-Age={SECONDS}; Path=/; HttpOnly; SameSite=Lax"
+        )
+
+
+def _lead_back(request: Request, headers: MutableHeaders) -> None:
+    """Go to the noted place, where Streamlit would go to the root."""
+    place = unquote(request.cookies.get(COOKIE, ""))
+    if place.startswith("/") and place[1:2] not in ("/", "\\") and place.isprintable():
+        headers["location"] = quote(place, safe="/?&=%:,.~+-_")
+        headers.append("set-cookie", f"{COOKIE}=; Max-Age=0; Path=/")
