@@ -12,7 +12,13 @@ from typing import Any, Protocol
 
 from dpmf_core.privacy.budget import Budget
 from dpmf_core.privacy.events import Event, Ledger, Repeat, Sequence, normal_form
-from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, log_delta, mu
+from dpmf_core.privacy.gaussian import (
+    all_gaussian,
+    first_that_holds,
+    gaussian_epsilon,
+    log_delta,
+    mu,
+)
 from dpmf_core.privacy.mechanisms import (
     DiscreteGaussian,
     Gaussian,
@@ -21,7 +27,6 @@ from dpmf_core.privacy.mechanisms import (
     UnsupportedEvent,
 )
 from dpmf_core.privacy.renyi import rdp_tight
-from dpmf_core.privacy.scalar_search import first_that_holds, root
 
 MOST_LAPLACE = 10**6  # releases; composing more takes minutes
 MOST_LOSS = 2500.0  # privacy loss that can be composed numerically
@@ -182,6 +187,8 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
             f" {budget.delta:.2g}."
         )
 
+    from scipy.optimize import brentq  # loaded when first needed
+
     def excess(log_level: float) -> float:
         event = plan(math.exp(log_level))
         if all_gaussian(event):
@@ -197,5 +204,5 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
     def is_within(level: float) -> bool:
         return epsilon(plan(level), budget.delta, budget.relation) <= budget.epsilon
 
-    level = math.exp(root(excess, low, high, xtol=1e-12, rtol=1e-12))
+    level = math.exp(brentq(excess, low, high, xtol=1e-12, rtol=1e-12))
     return first_that_holds(is_within, level, +1)

@@ -1,7 +1,7 @@
 """The exact privacy of Gaussian releases, in the log domain: no overflow at epsilon 700, no loss at
 delta 1e-15.
 
-What it takes of scipy.special is loaded where it is used: a run without privacy starts without it.
+What it takes of scipy is loaded where it is used: a run without privacy starts without it.
 
 Ledgers of Gaussian releases compose exactly: mu^2 = sum(count / noise_multiplier^2), and
     delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)        (Balle & Wang 2018, Thm. 8)
@@ -9,10 +9,10 @@ Ledgers of Gaussian releases compose exactly: mu^2 = sum(count / noise_multiplie
 
 import functools
 import math
+from collections.abc import Callable
 
 from dpmf_core.privacy.events import Event, normal_form
 from dpmf_core.privacy.mechanisms import Gaussian, Relation, UnsupportedEvent
-from dpmf_core.privacy.scalar_search import first_that_holds, root
 
 
 def _log_erfcx(x: float) -> float:
@@ -39,19 +39,29 @@ def log_delta(mu: float, epsilon: float) -> float:
     return float(log_ndtr(a)) + math.log(-math.expm1(min(ratio, -1e-300)))
 
 
+def first_that_holds(holds: Callable[[float], bool], start: float, direction: float) -> float:
+    """The first of `start` and of points 1, 3, 7, ... units in its last place away from it, upwards
+    or downwards by the sign of `direction`, at which `holds` is true.
+
+    A root is as near from either side; a bound must lie on one.
+    """
+    x, step = start, math.copysign(math.ulp(start), direction)
+    while not holds(x):
+        x, step = x + step, 2 * step
+    return x
+
+
 def gaussian_epsilon(mu: float, delta: float) -> float:
     """The smallest epsilon >= 0 with delta(epsilon) <= delta."""
+    from scipy.optimize import brentq
+
     target = math.log(delta)
     if mu == 0 or log_delta(mu, 0.0) <= target:
         return 0.0
     # zCDP bound (Bun & Steinke 2016): always above
     high = mu * mu / 2 + mu * math.sqrt(2 * -target) + 1e-9
-    solution = root(
-        lambda eps: log_delta(mu, eps) - target,
-        0.0,
-        high,
-        xtol=1e-15 * high,
-        rtol=1e-14,
+    solution = brentq(
+        lambda eps: log_delta(mu, eps) - target, 0.0, high, xtol=1e-15 * high, rtol=1e-14
     )
     return first_that_holds(lambda eps: log_delta(mu, eps) <= target, solution, +1)
 
@@ -59,9 +69,11 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 @functools.lru_cache(1024)
 def gaussian_mu(epsilon: float, delta: float) -> float:
     """The largest mu whose mechanism is (epsilon, delta)-DP."""
+    from scipy.optimize import brentq
+
     target = math.log(delta)
     low, high = math.log(1e-12), math.log(10.0 + 2 * math.sqrt(epsilon) + epsilon)
-    solution = root(
+    solution = brentq(
         lambda log_mu: log_delta(math.exp(log_mu), epsilon) - target,
         low,
         high,

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dpmf_core.privacy.events import Event, normal_form
 from dpmf_core.privacy.gaussian import all_gaussian, mu
 from dpmf_core.privacy.mechanisms import Relation
-from dpmf_core.privacy.scalar_search import least_value
 
 LOG_ORDERS = (-12.0, 18.0)  # of log(alpha - 1): where an order is looked for
 
@@ -22,8 +21,15 @@ def _renyi(event: Event, relation: Relation) -> Callable[[float], float]:
 
 
 def _best_order(bound: Callable[[float], float]) -> float:
-    best = least_value(lambda log: bound(1 + math.exp(log)), *LOG_ORDERS, xatol=1e-9)
-    return max(0.0, best)
+    from scipy.optimize import minimize_scalar  # loaded when first needed
+
+    best = minimize_scalar(
+        lambda log: bound(1 + math.exp(log)),
+        bounds=LOG_ORDERS,
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    return max(0.0, float(best.fun))
 
 
 def rdp_source(event: Event, delta: float, relation: Relation) -> float:

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from dpmf_core.privacy.accounting import delta as delta_of
@@ -33,7 +34,6 @@ from dpmf_core.privacy.events import Event, Ledger, Repeat, Sequence, normal_for
 from dpmf_core.privacy.gaussian import log_delta, mu
 from dpmf_core.privacy.interpretation import false_negatives
 from dpmf_core.privacy.mechanisms import Gaussian, Relation
-from dpmf_core.privacy.scalar_search import root
 
 Array = npt.NDArray[np.float64]
 SHAPES = ("logarithmic", "geometric", "poisson", "binomial")  # the cheapest at the same mean first
@@ -103,7 +103,7 @@ def _best_of(ledger: Ledger, shape: str, mean: float, delta: float, relation: Re
         if high > LARGEST:
             return math.inf
         low, high = high, 2 * high
-    smallest = root(excess, low, high, xtol=1e-9, rtol=1e-12)
+    smallest = brentq(excess, low, high, xtol=1e-9, rtol=1e-12)
     while excess(smallest) > 0:
         smallest *= 1 + 1e-9
     return smallest
@@ -207,7 +207,7 @@ def _logarithmic(mean: float) -> float:
     """
     if mean <= 1 + 1e-6:
         return 1 - 1e-9
-    return root(
+    return brentq(
         lambda gamma: (1 / gamma - 1) / math.log(1 / gamma) - mean,
         1e-12,
         1 - 1e-9,

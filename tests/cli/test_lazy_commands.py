@@ -33,7 +33,7 @@ def test_help_loads_nothing_large(arguments: list[str]) -> None:
     [
         (
             ["account", "--release", "gaussian:5:1", "--delta", "1e-6"],
-            ("numba", "pandas", "scipy.optimize", "dpmf_core.data", "dpmf_core.algorithms"),
+            ("numba", "pandas", "dpmf_core.data", "dpmf_core.algorithms"),
         ),
         (
             ["fit", "--dataset", "small", "--algorithm", "global-mean"],

@@ -9,6 +9,8 @@ import numpy.typing as npt
 import pytest
 from scipy.optimize import minimize
 
+from dpmf_core.privacy.gaussian import first_that_holds
+
 Array = npt.NDArray[np.float64]
 SIZE = 5
 
@@ -80,3 +82,10 @@ def test_the_room_for_a_rounded_projection(columns: int, units: int) -> None:
         return 2 * math.sqrt(columns) * 2.0 ** -fraction_bits(n_units, 2)
 
     assert (2 + e(units) ** 2 / 2) * INSIDE**4 <= 2 < (2 + e(2 * units) ** 2 / 2) * INSIDE**4
+
+
+def test_a_bound_lies_on_its_side() -> None:
+    unit = math.ulp(1.0)
+    assert first_that_holds(lambda x: x >= 1.0, 1.0, +1) == 1.0
+    assert first_that_holds(lambda x: x > 1.0 + 2 * unit, 1.0, +1) == 1.0 + 3 * unit
+    assert first_that_holds(lambda x: x * x <= 2, 1.5, -1) < math.sqrt(2)
