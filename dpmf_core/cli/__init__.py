@@ -22,108 +22,58 @@ EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPT = 0, 1, 2, 130
 
 PLACES = {
     "account": Place(
-        "dpmf_core.cli.accounting:account",
-        (
-            "Every rule's epsilon of a composition, the noise for a budget, or the cost of an"
-            " algorithm's plan."
-        ),
+        "accounting:account",
+        "Every rule's epsilon of a composition, the noise for a budget, or the cost of an"
+        " algorithm's plan.",
     ),
     "algorithms": Place(
-        "dpmf_core.cli.data:algorithms",
-        "The algorithms, their sources, guarantees and parameters.",
+        "data:algorithms", "The algorithms, their sources, guarantees and parameters."
     ),
-    "app": Place(
-        "dpmf_core.cli.app:app",
-        "Serve the dashboard on this machine and open it in the browser.",
-    ),
+    "app": Place("app:app", "Serve the dashboard on this machine and open it in the browser."),
     "audit": Place(
-        "dpmf_core.cli.audit:audit",
-        (
-            "A measured lower bound on epsilon beside the proven one, on a small simulated"
-            " set with a worst-case user or sample, or on data of yours."
-        ),
+        "audit:audit",
+        "A measured lower bound on epsilon beside the proven one, on a small simulated set with a"
+        " worst-case user or sample, or on data of yours.",
     ),
-    "choose": Place(
-        "dpmf_core.cli.choosing:choose",
-        "Which proven private method, at which epsilon.",
-    ),
-    "completion": Place(
-        "dpmf_core.cli.completion:completion",
-        "A script on standard output that lets SHELL complete what follows `dpmf`.",
-    ),
+    "choose": Place("choosing:choose", "Which proven private method, at which epsilon."),
     "datasets": Place(
-        "dpmf_core.cli.data:datasets",
-        "The data sets: licence, size, and whether they are on this machine.",
+        "data:datasets", "The data sets: licence, size, and whether they are on this machine."
     ),
     "doctor": Place(
-        "dpmf_core.cli.doctor:doctor",
+        "doctor:doctor",
         "Versions, data folder, data sets, stored runs, workers and speed of this machine.",
     ),
-    "fetch": Place(
-        "dpmf_core.cli.data:fetch",
-        "Download a data set from its official place; its licence is shown, its checksum verified.",
-    ),
-    "fit": Place(
-        "dpmf_core.cli.runs:fit",
-        "One run, in this process and on all cores; kept in the store.",
-    ),
-    "import": Place(
-        "dpmf_core.cli.data:import_",
-        (
-            "Take a file or folder that you have: the official archive or folder, or a table"
-            " with a header."
-        ),
-    ),
-    "papers": Place(
-        "dpmf_core.cli.papers:papers",
-        "Every claim of the source papers, with the last verdict.",
-    ),
-    "report": Place(
-        "dpmf_core.cli.report:report",
-        "Up to six stored runs as one HTML file: what differs, figures, curves, ledgers.",
-    ),
-    "runs": Place(
-        "dpmf_core.cli.run_store:runs",
-        "The finished runs; without a command, a list of them.",
-    ),
-    "settings": Place(
-        "dpmf_core.cli.settings:settings",
-        "Every setting of a server: its value, where that comes from, what it means.",
-    ),
+    "fit": Place("runs:fit", "One run, in this process and on all cores; kept in the store."),
+    "papers": Place("papers:papers", "Every claim of the source papers, with the last verdict."),
+    "runs": Place("run_store:runs", "The finished runs; without a command, a list of them."),
     "spent": Place(
-        "dpmf_core.cli.accounts:total_spent",
-        (
-            "What was drawn so far from the private data DATA (a path, or an id of"
-            " `datasets`), as one epsilon, and what it is made of."
-        ),
+        "accounts:total_spent",
+        "What was drawn so far from the private data DATA (a path, or an id of `datasets`), as one"
+        " epsilon, and what it is made of.",
     ),
-    "sweep": Place(
-        "dpmf_core.cli.runs:sweep",
-        "Many runs, in worker processes.",
-    ),
+    "sweep": Place("runs:sweep", "Many runs, in worker processes."),
     "tune": Place(
-        "dpmf_core.cli.tuning:tune",
-        (
-            "Search over parameters, judged by validation ratings; the winner is compared"
-            " with the recommended parameters over fresh draws, on test ratings."
-        ),
+        "tuning:tune",
+        "Search over parameters, judged by validation ratings; the winner is compared with the"
+        " recommended parameters over fresh draws, on test ratings.",
     ),
-    "warm": Place(
-        "dpmf_core.cli.warming:warm",
-        (
-            "Compile the kernels and compute what the Explore page shows first, at every"
-            " epsilon of its grid, so that a class starts at once; with --all what every page"
-            " shows first."
-        ),
-    ),
-    "workers": Place(
-        "dpmf_core.cli.workers:workers",
-        "The workers of the scheduler that DPMF_SCHEDULER names.",
-    ),
+    "workers": Place("workers:workers", "The workers of the scheduler that DPMF_SCHEDULER names."),
+}
+MOVED = {  # names of earlier editions
+    "fetch": "datasets fetch",
+    "import": "datasets import",
+    "report": "runs report",
+    "settings": "app --settings",
+    "warm": "runs warm",
 }
 
 
-@click.group(cls=LazyGroup, places=PLACES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    places=PLACES,
+    moved=MOVED,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 def program() -> None:
     """What differential privacy costs a matrix factorisation, exactly accounted."""
 

@@ -1,4 +1,4 @@
-"""`app`: the dashboard, wherever it is installed."""
+"""`app`: the dashboard, wherever it is installed, and what a server of it is set to."""
 
 import importlib.util
 import os
@@ -8,18 +8,30 @@ from pathlib import Path
 
 import click
 
+from dpmf_core.cli.tables import json_option
 from dpmf_core.errors import BadInput
 
 APP_PACKAGE = "dpmf_app"
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
+@click.option(
+    "--settings",
+    "settings_only",
+    is_flag=True,
+    help="Only list every setting of a server: its value, where that comes from, what it means.",
+)
+@json_option
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
-def app(options: tuple[str, ...]) -> int:
+def app(options: tuple[str, ...], settings_only: bool, as_json: bool) -> int:
     """Serve the dashboard on this machine and open it in the browser.
 
     OPTIONS are those of `streamlit run` (see `streamlit run --help`), such as --server.port 8502.
+    --json goes with --settings.
     """
+    if settings_only:
+        _print_settings(as_json)
+        return 0
     command = [sys.executable, str(script()), *options]
     if os.name == "posix":  # elsewhere no process takes another's place
         sys.stdout.flush()
@@ -38,3 +50,17 @@ def script() -> Path:
         if (folder / "app.py").is_file() and (folder / "pages").is_dir():
             return folder / "app.py"
     raise BadInput("The app's script, app.py, is not installed. Install the package dpmf again.")
+
+
+def _print_settings(as_json: bool) -> None:
+    from dpmf_core.runs.store import to_json  # an app that is served needs neither
+    from dpmf_core.serving.settings import WITHOUT_LIMIT, setting_rows
+
+    rows = setting_rows()
+    if as_json:
+        click.echo(to_json(rows))
+        return
+    for row in rows:
+        value = WITHOUT_LIMIT if row["value"] is None else row["value"]
+        text = ", ".join(value) or "none" if isinstance(value, tuple) else value
+        click.echo(f"{row['name']} = {text}  ({row['from']})\n    {row['words']}")

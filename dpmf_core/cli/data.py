@@ -18,10 +18,13 @@ from dpmf_core.errors import BadInput, closest
 from dpmf_core.runs.store import to_json
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @json_option
-def datasets(as_json: bool) -> None:
+@click.pass_context
+def datasets(context: click.Context, as_json: bool) -> None:
     """The data sets: licence, size, and whether they are on this machine."""
+    if context.invoked_subcommand is not None:
+        return
     entries = (*catalogue().catalogue(), *catalogue().in_parts())
     current = {entry.id: entry for entry in (*entries, *catalogue().ratings())}
     rows = [
@@ -68,7 +71,7 @@ def _entry(data_id: str) -> Any:
     return entries[data_id]
 
 
-@click.command()
+@datasets.command()
 @click.argument("data_id", metavar="ID")
 @click.option("--accept-licence", is_flag=True, help="You have read the licence and accept it.")
 @json_option
@@ -89,7 +92,7 @@ def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
     )
 
 
-@click.command("import")
+@datasets.command("import")
 @click.argument("data_id", metavar="ID")
 @click.argument("path")
 @click.option("--replace", is_flag=True, help="Even where it takes the place of another set.")

@@ -12,11 +12,12 @@ from typing import Any
 import click
 
 from dpmf_core import interrupts
+from dpmf_core.errors import closest
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a command is, as module:attribute, and the first sentence of what it says of itself."""
+    """Where a command is, as module:attribute of this package, and its help's first sentence."""
 
     path: str
     words: str
@@ -24,7 +25,7 @@ class Place:
     def load(self) -> click.Command:
         module, _, attribute = self.path.partition(":")
         with interrupts.at_once(), _without_collection():
-            command = getattr(importlib.import_module(module), attribute)
+            command = getattr(importlib.import_module(f"dpmf_core.cli.{module}"), attribute)
         assert isinstance(command, click.Command)
         return command
 
@@ -43,11 +44,29 @@ def _without_collection() -> Iterator[None]:
 
 
 class LazyGroup(click.Group):
-    """A group of commands by their places; others may be added as to any group."""
+    """A group of commands by their places; others may be added as to any group.
 
-    def __init__(self, *args: Any, places: Mapping[str, Place], **options: Any) -> None:
+    moved: what stands for names of earlier editions.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        places: Mapping[str, Place],
+        moved: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(*args, **options)
-        self.places = places
+        self.places, self.moved = places, moved or {}
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        words = self.moved.get(args[0], args[0]).split()
+        names = self.list_commands(context)
+        if words[0] not in names and not words[0].startswith("-"):
+            context.fail(f"No such command '{words[0]}'.{closest(words[0], names)}")
+        return super().resolve_command(context, [*words, *args[1:]])
 
     def list_commands(self, context: click.Context) -> list[str]:
         return sorted({*self.places, *self.commands})

@@ -12,27 +12,36 @@ from dpmf_core.runs.store import Store, to_json
 
 PLACES = {
     "show": Place(
-        "dpmf_core.cli.stored_run:show",
+        "stored_run:show",
         "One run in full.",
     ),
     "export": Place(
-        "dpmf_core.cli.stored_run:export",
+        "stored_run:export",
         "A run as it may leave this machine: without what is computed from raw private rows.",
     ),
     "lists": Place(
-        "dpmf_core.cli.stored_run:lists",
+        "stored_run:lists",
         "Every user's recommendations by a run, as a Parquet FILE.",
     ),
+    "report": Place(
+        "report:report",
+        "Up to six stored runs as one HTML file: what differs, figures, curves, ledgers.",
+    ),
+    "warm": Place(
+        "warming:warm",
+        "Compile the kernels and compute what the Explore page shows first, at every epsilon of"
+        " its grid, so that a class starts at once; with --all what every page shows first.",
+    ),
     "delete": Place(
-        "dpmf_core.cli.stored_run:delete",
+        "stored_run:delete",
         "Forget a run.",
     ),
     "pin": Place(
-        "dpmf_core.cli.stored_run:pin",
+        "stored_run:pin",
         "Keep a run when older ones go to make room.",
     ),
     "check": Place(
-        "dpmf_core.cli.stored_run:check",
+        "stored_run:check",
         "Read every stored run; exit code 1 where one is not what was written.",
     ),
 }

@@ -1,4 +1,4 @@
-"""`doctor`, `completion` and `report`."""
+"""`doctor`, and what a shell completes."""
 
 import json
 import os

@@ -172,7 +172,7 @@ EXPORTS: dict[str, Callable[[Side], Any]] = {
     "runs export, script": without_json("runs export KEY --script"),
     "runs export, notebook": without_json("runs export KEY --notebook"),
     "runs lists": command("runs lists KEY HERE/lists.parquet --top 10"),
-    "report --out": file("report KEY --out", "report.html"),
+    "runs report --out": file("runs report KEY --out", "report.html"),
     "sweep": command(SWEEP),
     "sweep --out": file(f"{SWEEP} --noisy-errors 0.5 --out", "sweep.csv"),
     "tune": command(f"{SEARCH} --grid rank=1,2", code=EXIT_BAD_INPUT),
@@ -182,7 +182,7 @@ EXPORTS: dict[str, Callable[[Side], Any]] = {
     "choose --report": file(f"{CHOICE} --report", "choice.html"),
     "choose --notebook": file(f"{CHOICE} --notebook", "choice.ipynb"),
     "spent": command("spent DATA"),
-    "import": command("import ml-100k HERE/ratings.csv"),
+    "datasets import": command("import ml-100k HERE/ratings.csv"),
     "import, in parts": command("import mine DATA --partitioned"),
     "fit, in parts": command(f"fit --dataset mine --algorithm spectral {BUDGET}"),
     "datasets": command("datasets"),
@@ -197,10 +197,12 @@ EXPORTS: dict[str, Callable[[Side], Any]] = {
 MACHINE = "says how this machine or its store is, to whoever keeps it"
 NO_PRIVATE_DATA = "reads published and simulated data at most"
 STAYS = {
-    **dict.fromkeys(("runs pin", "settings"), MACHINE),
+    **dict.fromkeys(("runs pin", "app"), MACHINE),
     **dict.fromkeys(("doctor", "workers check"), MACHINE),
     **dict.fromkeys(("runs check",), MACHINE),
-    **dict.fromkeys(("account", "algorithms", "fetch", "papers", "warm"), NO_PRIVATE_DATA),
+    **dict.fromkeys(
+        ("account", "algorithms", "datasets fetch", "papers", "runs warm"), NO_PRIVATE_DATA
+    ),
     **dict.fromkeys(("papers run", "papers run --out"), NO_PRIVATE_DATA),
     "audit --out": "its table is of simulated data",
 }
