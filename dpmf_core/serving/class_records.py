@@ -1,101 +1,179 @@
-"""How far the sessions of a class have come, and what they answered: no names are asked, and none
-are kept.
+"""What the sessions of a class have reached and answered, in one SQLite file, without names.
 
-A session has a place of its own, drawn by the server, and one small file, replaced as a whole:
-several servers may share the folder.
+Each session has a seat. The seat of a login follows from the login and the server's key, so one
+person has one seat. Other seats are drawn, at most 60 a minute for a class. Where a class is full,
+a seat without an answer makes room. Where the server is full, it is the lesson that was used
+longest ago, of those that no teacher has looked at.
 """
 
 import contextlib
 import json
 import re
 import secrets
-from collections.abc import Mapping
-from pathlib import Path
+import sqlite3
+import time
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator, Mapping
 
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import create_folder, data_folder, workplace
+from dpmf_core.paths import create_folder, data_folder
 from dpmf_core.serving.settings import settings
+from dpmf_core.serving.signing import signature
 
 SEAT = re.compile(r"[A-Za-z0-9_-]{16}")
 CLASS = re.compile(r"[A-Za-z0-9_-]{8,32}")
 MOST_SEATS = 500  # of one class
+SEATS_PER_MINUTE = 60  # of one class, without a login
 LONGEST = 2_000  # letters of an answer
 MOST_ANSWERS = 200  # of one session
 Answers = dict[str, str]  # by step
 
+TABLES = """
+CREATE TABLE IF NOT EXISTS seats (
+    class TEXT NOT NULL, seat TEXT NOT NULL,
+    answers TEXT NOT NULL,      -- JSON: text by step
+    has_answer INTEGER NOT NULL,  -- 0: it has only opened pages
+    created REAL NOT NULL, changed REAL NOT NULL,
+    PRIMARY KEY (class, seat)
+);
+CREATE TABLE IF NOT EXISTS pinned (class TEXT PRIMARY KEY NOT NULL);
+"""
 
-def _folder() -> Path:
-    return data_folder() / "classes"
 
-
-def _file(class_id: str, seat: str) -> Path:
-    if not CLASS.fullmatch(class_id) or not SEAT.fullmatch(seat):
-        raise ValueError("a class and a seat are named by letters that this server drew")
-    return _folder() / f"{class_id}.{seat}.json"
+@contextlib.contextmanager
+def _database() -> Iterator[sqlite3.Connection]:
+    """The records, within one write transaction."""
+    file = create_folder(data_folder()) / "classes.sqlite"
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None, timeout=30)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            for table in TABLES.split(";"):
+                db.execute(table)
+            yield db
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+        db.execute("COMMIT")
 
 
 def new_seat() -> str:
+    """A seat for a session without a login."""
     return secrets.token_urlsafe(12)
 
 
-def record(class_id: str, seat: str, answers: Mapping[str, str]) -> None:
-    """Keep what one session has reached and answered. Raises BadInput where the class is full."""
-    file = _file(class_id, seat)
-    if not file.exists():
-        create_folder(_folder())
-        _make_room(class_id)
+def seat_of_login(class_id: str, owner: str) -> str:
+    """The one seat of a login in a class; it does not tell whose it is."""
+    return urlsafe_b64encode(signature("seat", f"{class_id} {owner}".encode(), 12)).decode()
+
+
+def record(class_id: str, seat: str, answers: Mapping[str, str], by_login: bool = False) -> None:
+    """Keep what one session has reached and answered.
+
+    Parameters
+    ----------
+    answers
+        Text by step, "" for a step without an answer; at most 200 steps of 2,000 letters are kept.
+    by_login
+        Whether the seat is that of a login.
+
+    Raises
+    ------
+    BadInput
+        If the class or the server is full, or if many seats have just been taken.
+    """
+    _must_be_drawn(class_id, seat)
     short = {step[:40]: text[:LONGEST] for step, text in list(answers.items())[:MOST_ANSWERS]}
-    aside = workplace() / f"{class_id}.{seat}"
-    aside.write_text(json.dumps(short), "utf-8")
-    aside.replace(file)
+    values = (json.dumps(short), any(short.values()), time.time(), class_id, seat)
+    with _database() as db:
+        update = (
+            "UPDATE seats SET answers = ?, has_answer = ?, changed = ? WHERE class = ? AND seat = ?"
+        )
+        if db.execute(update, values).rowcount:
+            return
+        _make_room(db, class_id, values[2], by_login)
+        insert = "INSERT INTO seats (answers, has_answer, changed, class, seat, created)"
+        db.execute(f"{insert} VALUES (?, ?, ?, ?, ?, ?)", (*values, values[2]))
+
+
+def _must_be_drawn(class_id: str, seat: str) -> None:
+    if not CLASS.fullmatch(class_id) or not SEAT.fullmatch(seat):
+        raise ValueError("a class and a seat are named by letters that this server drew")
+
+
+def _make_room(db: sqlite3.Connection, class_id: str, now: float, by_login: bool) -> None:
+    """Room for one more seat. Raises BadInput where there is none."""
+    _make_room_for_lesson(db, class_id)
+    count = "SELECT COUNT(*) FROM seats WHERE class = ?"
+    if not by_login:
+        (recent,) = db.execute(f"{count} AND created > ?", (class_id, now - 60)).fetchone()
+        if recent >= SEATS_PER_MINUTE:
+            raise BadInput(
+                f"{recent} sessions have opened this lesson within a minute. Your answers are kept"
+                " from your next step on, a minute from now."
+            )
+    if db.execute(count, (class_id,)).fetchone()[0] < MOST_SEATS:
+        return
+    oldest = "SELECT seat FROM seats WHERE class = ? AND NOT has_answer ORDER BY changed LIMIT 1"
+    delete = f"DELETE FROM seats WHERE class = ? AND seat = ({oldest})"
+    if not db.execute(delete, (class_id, class_id)).rowcount:
+        raise BadInput(
+            f"{MOST_SEATS} sessions have answered in this lesson already, and no more answers are"
+            " kept."
+        )
+
+
+def _make_room_for_lesson(db: sqlite3.Connection, class_id: str) -> None:
+    others = (
+        "SELECT class FROM seats WHERE class <> ? UNION SELECT class FROM pinned WHERE class <> ?"
+    )
+    (count,) = db.execute(f"SELECT COUNT(*) FROM ({others})", (class_id, class_id)).fetchone()
+    excess = count + 1 - settings().most_lessons
+    if excess <= 0:
+        return
+    oldest = (
+        "SELECT class FROM seats WHERE class <> ? AND class NOT IN (SELECT class FROM pinned)"
+        " GROUP BY class ORDER BY MAX(changed) LIMIT ?"
+    )
+    gone = db.execute(oldest, (class_id, excess)).fetchall()
+    if len(gone) < excess:
+        raise BadInput(
+            f"This server keeps the answers of {settings().most_lessons} lessons, and teachers have"
+            " pinned all of them. Ask the operator to raise the setting most_lessons."
+        )
+    db.executemany("DELETE FROM seats WHERE class = ?", gone)
+
+
+def pin(class_id: str) -> None:
+    """Keep a lesson when older ones make room: its teacher has looked at it."""
+    if not CLASS.fullmatch(class_id):
+        raise ValueError("a class is named by letters that this server drew")
+    with _database() as db:
+        db.execute("INSERT OR IGNORE INTO pinned VALUES (?)", (class_id,))
 
 
 def answers_of(class_id: str, seat: str) -> Answers | None:
     """What a session had reached and answered; None where there is no such seat."""
-    if not CLASS.fullmatch(class_id) or not SEAT.fullmatch(seat):
-        return None
-    file = _file(class_id, seat)
-    return _read(file) if file.is_file() else None
+    with _database() as db:
+        query = "SELECT answers FROM seats WHERE class = ? AND seat = ?"
+        row = db.execute(query, (class_id, seat)).fetchone()
+    return json.loads(row[0]) if row else None
 
 
 def class_answers(class_id: str) -> list[Answers]:
-    """One for each session of a class, in an order that says nothing of who came when."""
-    if not CLASS.fullmatch(class_id):
-        return []
-    return [_read(file) for file in sorted(_folder().glob(f"{class_id}.*.json"))]
+    """The answers of each session of a class, in an order that does not tell who came when."""
+    with _database() as db:
+        query = "SELECT answers FROM seats WHERE class = ? ORDER BY seat"
+        return [json.loads(text) for (text,) in db.execute(query, (class_id,))]
+
+
+def is_full(class_id: str) -> bool:
+    """Whether the class has as many sessions as are kept."""
+    with _database() as db:
+        query = "SELECT COUNT(*) FROM seats WHERE class = ?"
+        return bool(db.execute(query, (class_id,)).fetchone()[0] >= MOST_SEATS)
 
 
 def count() -> int:
     """How many classes have given answers."""
-    return len({file.name.split(".")[0] for file in _folder().glob("*.json")})
-
-
-def _read(file: Path) -> Answers:
-    try:
-        answers = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return (
-        {str(step): str(text) for step, text in answers.items()}
-        if isinstance(answers, dict)
-        else {}
-    )
-
-
-def _make_room(class_id: str) -> None:
-    """Room for one more session: of other classes the one that was used longest ago goes."""
-    newest: dict[str, float] = {}
-    seats = 0
-    for file in _folder().glob("*.json"):
-        name = file.name.split(".")[0]
-        with contextlib.suppress(FileNotFoundError):  # another server has just removed it
-            newest[name] = max(newest.get(name, 0.0), file.stat().st_mtime)
-            seats += name == class_id
-    if seats >= MOST_SEATS:
-        raise BadInput(
-            f"{MOST_SEATS} sessions have opened this lesson already, and no more answers are kept."
-        )
-    others = sorted((name for name in newest if name != class_id), key=newest.__getitem__)
-    for name in others[: max(0, len(others) + 1 - settings().most_lessons)]:
-        for file in _folder().glob(f"{name}.*.json"):
-            file.unlink(missing_ok=True)
+    with _database() as db:
+        return int(db.execute("SELECT COUNT(DISTINCT class) FROM seats").fetchone()[0])

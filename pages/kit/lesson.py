@@ -15,8 +15,11 @@ NAME, SEAT = "class", "seat"  # of the parameters in the address
 STAYS = ("lesson.", "visitor.", "data.", "runs.")
 
 
-def current() -> LessonLink | None:
-    """The page of the lesson that this session is at; a session that has a lesson keeps it."""
+def current(owner: str = "") -> LessonLink | None:
+    """The page of the lesson that this session is at; a session that has a lesson keeps it.
+
+    owner: as the store knows the visitor.
+    """
     state = st.session_state
     if "lesson.link" in state:
         if "lesson.token" in state:
@@ -31,7 +34,7 @@ def current() -> LessonLink | None:
         state["lesson.complaint"] = error.args[0]
         del st.query_params[NAME]
         return None
-    _begin(sequence, token)
+    _begin(sequence, token, owner)
     return state["lesson.link"]  # type: ignore[no-any-return]
 
 
@@ -46,13 +49,16 @@ def _check_pages(sequence: LessonSequence) -> LessonSequence:
     return sequence
 
 
-def _begin(sequence: LessonSequence, token: str) -> None:
+def _begin(sequence: LessonSequence, token: str, owner: str) -> None:
     """The first page; or, of a session that was here before, the one that it had reached."""
     state = st.session_state
+    by_login = state["lesson.by_login"] = owner.startswith("login:")
     seat = st.query_params.get(SEAT, "")
+    if by_login:
+        seat = class_records.seat_of_login(sequence.id, owner)
     answers = class_records.answers_of(sequence.id, seat) if sequence.gathers else None
     state["lesson.sequence"], state["lesson.token"] = sequence, token
-    state["lesson.seat"] = seat if answers is not None else class_records.new_seat()
+    state["lesson.seat"] = seat if by_login or answers is not None else class_records.new_seat()
     state["lesson.answers"] = answers or {}
     opened_pages = [
         place for place in range(len(sequence.steps)) if f"{place}.opened" in (answers or {})
@@ -152,7 +158,9 @@ def note(step: str, text: str, of: str = "") -> None:
     teacher_link = sequence()
     if teacher_link is not None and teacher_link.gathers:
         try:
-            class_records.record(teacher_link.id, state["lesson.seat"], answer_texts)
+            class_records.record(
+                teacher_link.id, state["lesson.seat"], answer_texts, state["lesson.by_login"]
+            )
         except BadInput as error:
             state["lesson.complaint"] = error.args[0]
 

@@ -130,8 +130,8 @@ def _draw(page: page_table.Page) -> None:
 
 
 _require_login()
-lesson_link = lesson.current()
 who = visitor.asker()
+lesson_link = lesson.current(who.owner)
 pages = _pages(who.operator)
 streamlit_pages: dict[str, st.Page] = {}
 name = _open(pages, visible=lesson_link is None)

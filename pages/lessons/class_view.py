@@ -24,6 +24,7 @@ EVERY = 5.0  # seconds between looks
 def draw(token: str) -> None:
     """The class of a teacher's link. Raises BadInput where this server did not make it."""
     sequence = sequence_of(token, TEACHER)
+    class_records.pin(sequence.id)
     st.title(escape_letters(sequence.title) or "Your class", anchor=False)
     st.fragment(_draw_class, run_every=EVERY)(sequence)
     with st.expander("Check codes"):
@@ -38,6 +39,11 @@ def _draw_class(sequence: LessonSequence) -> None:
         if len(sequence.steps) > 1:
             st.metric("finished", finished_count)
     st.caption("Counted anew every few seconds. Nobody is named, and answers are not linked.")
+    if class_records.is_full(sequence.id):
+        st.warning(
+            f"This class is full: answers of {class_records.MOST_SEATS} sessions are kept. New"
+            " sessions replace those that have not answered anything."
+        )
     table = steps_table(sequence, all_answers)
     fig = charts.figure("sessions", "", height=80 + 30 * len(table))
     fig.add_bar(

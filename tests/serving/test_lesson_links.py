@@ -12,7 +12,7 @@ from itsdangerous import URLSafeSerializer
 from itsdangerous.encoding import base64_decode, base64_encode
 
 from dpmf_core.errors import BadInput
-from dpmf_core.serving import class_records, completion, signing
+from dpmf_core.serving import completion, signing
 from dpmf_core.serving.lesson_links import (
     TEACHER,
     LessonLink,
@@ -199,28 +199,6 @@ def test_a_code_says_what_was_finished_and_cannot_be_made() -> None:
     for text in ("", "A", "1" * 32, letters[:-1], letters + "A", "é" * 32, "A" * 10_000):
         with pytest.raises(signing.ForgedToken):
             completion.read(text)
-
-
-def test_answers_are_kept_without_order_and_within_bounds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = class_records.new_seat(), class_records.new_seat()
-    class_records.record("class-one", first, {"0.answer": "x" * 5_000})
-    class_records.record("class-one", second, {"0.opened": ""})
-    assert class_records.answers_of("class-one", first) == {"0.answer": "x" * 2_000}
-    assert len(class_records.class_answers("class-one")) == 2 and class_records.count() == 1
-    for name in ("../x", "*", "", "class-one.x"):
-        assert class_records.class_answers(name) == []
-        assert class_records.answers_of("class-one", name) is None
-        with pytest.raises(ValueError, match="named by letters"):
-            class_records.record("class-one", name, {})
-    monkeypatch.setattr(class_records, "MOST_SEATS", 2)
-    with pytest.raises(BadInput, match="2 sessions have opened"):
-        class_records.record("class-one", class_records.new_seat(), {})
-    monkeypatch.setenv("DPMF_MOST_LESSONS", "1")
-    settings.cache_clear()
-    class_records.record("class-two", first, {})
-    assert class_records.class_answers("class-one") == [] and class_records.count() == 1
 
 
 @pytest.mark.parametrize(
