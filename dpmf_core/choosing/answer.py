@@ -11,6 +11,7 @@ from dpmf_core import algorithms
 from dpmf_core.choosing.question import GUESS, Question, Runs
 from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.evaluation.registry import METRICS, Metric
+from dpmf_core.runs.needed_epsilon import shares_kept
 from dpmf_core.runs.record import Run, RunRecord
 
 RARE = "rare_recall_at_20"
@@ -238,13 +239,8 @@ def _place(
 ) -> Place:
     values, best = _values(records, metric), _values(plain, metric)
     sign = METRICS[metric].sign
-    gains = [sign * (guess - own) for guess, own in zip(guesses, best, strict=True)]
-    shares = None
-    if min(gains) > 0:
-        shares = tuple(
-            sign * (guess - value) / gain
-            for guess, value, gain in zip(guesses, values, gains, strict=True)
-        )
+    draws = zip(values, best, guesses, strict=True)
+    shares = shares_kept([tuple(sign * it for it in draw) for draw in draws])
     return Place(method, epsilon, values, shares, _rare(records, plain), _losses(records, plain))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.comparison import DRAWS, references
+from dpmf_core.runs.needed_epsilon import Measured, kept_at
 from dpmf_core.runs.specification import RunSpec
 
 # the series 1, 2, 5 first, then what lies between: the order in which they are worth having
@@ -83,6 +84,19 @@ class EpsilonGrid:
         """How many runs are there."""
         own = sum(len(point.values) for point in self.points)
         return own + len(self.twin) + len(self.trivial)
+
+    @property
+    def measured(self) -> list[Measured]:
+        """The figures at each epsilon, ascending."""
+        return [Measured(point.epsilon, point.values) for point in self.points]
+
+    @property
+    def kept(self) -> list[Measured]:
+        """The share of the gain over guessing that each epsilon keeps, ascending; without those of
+        which none can be computed.
+        """
+        shares = (kept_at(point.epsilon, point.beside) for point in self.points)
+        return [it for it in shares if it is not None]
 
     def point(self, epsilon: float) -> Point | None:
         """What was measured at exactly this epsilon."""

@@ -1,14 +1,97 @@
-"""The smallest epsilon at which a measured line is good enough."""
+"""How much of the gain over guessing private runs keep, and the epsilon that reaches a goal.
+
+Every page, table and command that answers "which epsilon is enough?" asks here.
+"""
 
 import math
-from collections.abc import Iterable
+import statistics
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+
+from dpmf_core.evaluation.registry import Metric
+from dpmf_core.privacy.formatting import budget_text
+
+Draws = Sequence[tuple[float, ...]]  # (private, twin, trivial) of one draw each, as errors
+
+
+# ---- how much is kept ----------------------------------------------------------------------------
+
+
+def shares_kept(draws: Draws) -> tuple[float, ...] | None:
+    """The share of the gain that each draw keeps: 1 for all of it, below 0 for worse than guessing.
+
+    None without draws, and where the twin gains nothing in one of them.
+    """
+    if not draws or any(trivial <= twin for _, twin, trivial in draws):
+        return None
+    return tuple((trivial - private) / (trivial - twin) for private, twin, trivial in draws)
+
+
+def share_kept(draws: Draws) -> float | None:
+    """The median share. Where the twin gains nothing in some draw, the share between the medians;
+    None where it gains nothing there either.
+    """
+    if (shares := shares_kept(draws)) is not None:
+        return statistics.median(shares)
+    if not draws:
+        return None
+    private, twin, trivial = (statistics.median(column) for column in zip(*draws, strict=True))
+    return (trivial - private) / (trivial - twin) if twin < trivial else None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A method's figure at one epsilon: a value for each draw of split and noise."""
+
+    epsilon: float
+    values: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.values)
+
+
+def kept_at(epsilon: float, draws: Draws) -> Measured | None:
+    """The shares of the gain that these draws keep; None where no share can be computed."""
+    shares = shares_kept(draws)
+    if shares is None:
+        share = share_kept(draws)
+        shares = None if share is None else (share,)
+    return None if shares is None else Measured(epsilon, shares)
+
+
+# ---- which epsilon is enough ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A figure to reach: a share of the gain over guessing, or a value of a metric.
+
+    digits: decimals that are printed; what reads as good is good. text: prints a value.
+    """
+
+    value: float
+    larger_is_better: bool
+    digits: int
+    text: Callable[[float], str]
+    is_share: bool = False
+
+    @classmethod
+    def share(cls, share: float) -> "Goal":
+        """A share of the gain over guessing, from 0 to 1."""
+        return cls(share, True, 2, "{:.0%}".format, is_share=True)
+
+    @classmethod
+    def metric(cls, metric: Metric, value: float) -> "Goal":
+        return cls(value, bool(metric.larger_is_better), metric.digits, metric.text)
 
 
 @dataclass(frozen=True)
 class NeededEpsilon:
-    """An epsilon that is good enough. low, high: the measured ones that it lies between; where it
-    was measured itself, both are that one. is_first: whether nothing smaller was measured.
+    """An epsilon that is good enough.
+
+    low, high: the measured ones that it lies between; the same where it was measured itself.
+    is_first: whether nothing smaller was measured.
     """
 
     epsilon: float
@@ -20,6 +103,11 @@ class NeededEpsilon:
     def is_measured(self) -> bool:
         return self.low == self.high
 
+    @property
+    def rounded(self) -> float:
+        """What lies between measured points, to two digits: it is known no better."""
+        return self.epsilon if self.is_measured else float(f"{self.epsilon:.2g}")
+
 
 def first_reaching(
     line: Iterable[tuple[float, float]],
@@ -28,11 +116,10 @@ def first_reaching(
     larger_is_better: bool = False,
     digits: int = 12,
 ) -> NeededEpsilon | None:
-    """The smallest epsilon at which a line is as good as the target, log-linear between measured
-    points; None where no point is, never extrapolated.
+    """The smallest epsilon at which a line is as good as the target.
 
-    line: (epsilon, value) of measured points. digits: decimals at which values and target are
-    printed; what reads as good is good.
+    Linear along log epsilon between measured points; None where no point is good enough, never
+    extrapolated. line: (epsilon, value) of measured points.
     """
     sign = -1.0 if larger_is_better else 1.0
     points = sorted((epsilon, sign * value) for epsilon, value in line)
@@ -46,3 +133,39 @@ def first_reaching(
         share = (was - threshold) / (was - at)
         return NeededEpsilon(before * math.exp(share * math.log(epsilon / before)), before, epsilon)
     return None
+
+
+def needed_epsilon(
+    line: Iterable[Measured],
+    goal: Goal,
+    of_draws: Callable[[tuple[float, ...]], float] = statistics.median,
+) -> NeededEpsilon | None:
+    """The smallest epsilon that reaches a goal. of_draws: which draw at each epsilon counts."""
+    points = [(it.epsilon, of_draws(it.values)) for it in line]
+    return first_reaching(
+        points, goal.value, larger_is_better=goal.larger_is_better, digits=goal.digits
+    )
+
+
+def answer(line: Sequence[Measured], goal: Goal) -> tuple[str, str]:
+    """The epsilon that a goal takes, in words, and how sure that is.
+
+    Where no epsilon reaches it, the best that was measured. line: not empty.
+    """
+    needed = needed_epsilon(line, goal)
+    best, worst = (max, min) if goal.larger_is_better else (min, max)
+    if needed is None:
+        top = best(line, key=lambda it: it.median)
+        return (
+            f"no ε up to {budget_text(max(it.epsilon for it in line))}",
+            f"; the best is {goal.text(top.median)}, at ε = {budget_text(top.epsilon)}",
+        )
+    if needed.is_first:
+        return f"ε = {budget_text(needed.epsilon)}", ", the smallest that was measured"
+    value = f"ε {'=' if needed.is_measured else '≈'} {budget_text(needed.rounded)}"
+    low, high = (needed_epsilon(line, goal, of_draws) for of_draws in (best, worst))
+    if low is None or needed == low == high:
+        return value, ""
+    beyond = f"more than {budget_text(max(it.epsilon for it in line))}"
+    most = beyond if high is None else budget_text(high.rounded)
+    return value, f", {budget_text(low.rounded)} to {most} over draws"

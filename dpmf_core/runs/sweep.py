@@ -19,7 +19,6 @@ from dpmf_core.errors import BadInput, closest, explain
 from dpmf_core.privacy import Calibration, NoiseKind, Relation
 from dpmf_core.privacy.formatting import epsilon_number
 from dpmf_core.runs import noisy_errors
-from dpmf_core.runs.needed_epsilon import first_reaching
 from dpmf_core.runs.noisy_errors import NONE
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run, RunRecord
@@ -317,6 +316,7 @@ class Summary:
     epsilon: float | None
     grid: Mapping[str, Value]
     draws: tuple[float, ...]
+    seeds: tuple[int, ...] = ()
 
     @property
     def median(self) -> float:
@@ -337,33 +337,21 @@ def summaries(
     """Draws of a metric by label, epsilon and grid point, in the sweep's order; runs that lack
     the metric are left out.
     """
-    groups: dict[
-        tuple[str, float | None, tuple[tuple[str, Value], ...]], list[tuple[str, float]]
-    ] = {}
+    groups: dict[Any, list[tuple[Point, float]]] = {}
     for point in points:
-        value = (
-            finished_runs[point.key].record.metrics.get(metric)
-            if point.key in finished_runs
-            else None
-        )
+        run = finished_runs.get(point.key)
+        value = None if run is None else run.record.metrics.get(metric)
         if value is not None:
-            groups.setdefault((point.label, point.epsilon, tuple(point.grid.items())), []).append(
-                (point.spec.algorithm, float(value))
-            )
+            where = (point.label, point.epsilon, tuple(point.grid.items()))
+            groups.setdefault(where, []).append((point, float(value)))
     return [
-        Summary(label, draws[0][0], epsilon, dict(place), tuple(value for _, value in draws))
+        Summary(
+            label,
+            draws[0][0].spec.algorithm,
+            epsilon,
+            dict(place),
+            tuple(value for _, value in draws),
+            tuple(point.spec.seed for point, _ in draws),
+        )
         for (label, epsilon, place), draws in groups.items()
     ]
-
-
-def reaches(
-    line: Sequence[Summary], value: float, *, larger_is_better: bool = False, digits: int = 12
-) -> float | None:
-    """The smallest epsilon at which a method's median is as good as `value`, log-linear between the
-    measured ones; None beyond them, never extrapolated.
-
-    digits: decimals at which medians and the value are printed; what reads as good is good.
-    """
-    points = [(point.epsilon, point.median) for point in line if point.epsilon is not None]
-    result = first_reaching(points, value, larger_is_better=larger_is_better, digits=digits)
-    return None if result is None else result.epsilon

@@ -33,7 +33,6 @@ from pages.kit import (
     sidebar,
     sidebar_values,
     stored_results,
-    target_error,
     who_sees_what,
 )
 from pages.kit.choice import Choice
@@ -112,13 +111,7 @@ def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> Any:
     return beneath
 
 
-def below(
-    choice: Choice,
-    parameters: dict[str, Any],
-    selection: Comparison,
-    runs: dict[str, Run],
-    ready: PreparedRun,
-) -> None:
+def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: PreparedRun) -> None:
     """Everything under the first view, each part with a link of its own."""
     proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
     if "main" in runs:
@@ -135,8 +128,6 @@ def below(
         turns.let_answers_pass()
     who_sees_what.draw(who_sees_what.of(choice.algorithm))
     if "main" in runs:
-        if proved:
-            target_error.draw(choice, parameters, "explore", runs["main"].record.metric("rmse"))
         turns.let_answers_pass()
         exports.draw(runs["main"])
 
@@ -183,7 +174,7 @@ def main() -> None:
     with beneath:
         sections.better(selection, finished_runs, use)
     polling.first_view_ends(is_drawn)
-    below(choice, parameters, selection, finished_runs, ready)
+    below(choice, selection, finished_runs, ready)
     if proved and "main" in finished_runs and len(finished_runs) == len(runs):
         epsilon_grid.keep_filling("explore", spec, grid)
 

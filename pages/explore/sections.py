@@ -1,7 +1,6 @@
 """What stands under the first view of Explore, each section with a link of its own."""
 
 from collections.abc import Callable
-from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -19,6 +18,7 @@ from pages.kit import (
     comparison_charts,
     lesson,
     privacy_card,
+    quarters,
     run_progress,
     safe_text,
 )
@@ -27,6 +27,7 @@ from pages.kit.comparison import median, weak_twin
 from pages.kit.session_widgets import bind
 
 EVERY = "explore.every"
+COMPARED = ("main", "twin", "trivial")
 PARTS = {"test_rmse": "held-out", "train_rmse": "train"}
 CONTENTS = (
     "Below: [one person's list](#list) · [error by step](#steps) · [other methods](#methods) ·"
@@ -118,54 +119,19 @@ def _alt(points: pd.DataFrame) -> str:
 
 # ---- who pays ------------------------------------------------------------------------------------
 
-GROUPS = {
-    "activity": (
-        "users, by how much they rated",
-        ("fewest", "few", "many", "most"),
-    ),
-    "popularity": (
-        "items, by how often they were rated",
-        ("rarest", "rare", "common", "most rated"),
-    ),
-}
-
 
 def who_pays(runs: dict[str, Run]) -> None:
-    """Error in quarters of users and of items, private beside non-private, in the first draw."""
+    """Error in quarters of people and of items, private and not, in the first draw."""
     st.header("Who pays", anchor="who-pays")
     st.caption("Held-out RMSE in each quarter, in the first draw. Computed on raw data.")
-    first: dict[str, Run] = {who: runs[who] for who in ("main", "twin", "trivial") if who in runs}
-    for column, by in zip(st.columns(2), GROUPS, strict=True):
-        quarters = ready_figures.of_runs(by, first, partial(_quarters, first, by))
-        with column:
-            if not quarters.numbers.table.empty:
-                charts.show_ready(quarters, f"explore.pays.{by}")
-
-
-def _quarters(runs: dict[str, Run], by: str) -> charts.Ready:
-    title, names = GROUPS[by]
-    rows = _groups(runs, by, names)
-    alt = f"Held-out RMSE by quarter of {title}."
-    return charts.ready(charts.groups(rows, title), alt, rows)
-
-
-def _groups(runs: dict[str, Run], by: str, names: tuple[str, ...]) -> pd.DataFrame:
-    rows = [
-        {
-            "group": names[place],
-            "name": runs[who].record.title,
-            "id": runs[who].spec.algorithm,
-            "rmse": figures["rmse"],
-        }
-        for who in runs
-        for place, figures in enumerate(runs[who].record.buckets.get(by, ())[: len(names)])
-        if figures.get("rmse") is not None
-    ]
-    return pd.DataFrame(rows, columns=["group", "name", "id", "rmse"])
+    first = {runs[who].record.title: [runs[who]] for who in COMPARED if who in runs}
+    if "main" in runs and "twin" in runs:
+        st.markdown(quarters.sentence(first, *list(first)[:2]))
+    quarters.draw("explore.pays", first)
 
 
 def attacks(plan: Event, delta: float) -> None:
-    st.header("What every attack gets wrong", anchor="attacks")
+    st.header("The best any attacker can do", anchor="attacks")
     privacy_card.meaning(plan, delta, "explore.meaning")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, Point
-from dpmf_core.runs.gain import share_kept
+from dpmf_core.runs.needed_epsilon import share_kept
 from dpmf_core.teaching.glossary import TERMS as GLOSSARY
 from pages.kit.choice import Choice
 from pages.kit.comparison import gain_kept, median, median_text
@@ -111,17 +111,17 @@ def templates(choice: Choice, title: str) -> dict[str, Any]:
         "list": "Person {person} at ε = {epsilon}",
         "stay": "{stay} of {all} recommendations stay as they are without privacy.",
         "stayNear": "{stay} of {all} stay; measured at the nearest point, ε = {epsilon}.",
-        "own": "Struck out: what privacy takes from her list. →: what comes instead.",
+        "own": "Struck out: lost to privacy. →: what comes instead.",
         "numbers": "The numbers",
         "columns": _columns(),
     }
 
 
 def _caption(mine: bool) -> str:
-    dots = "Dots are draws of split and noise, the line their median; choose one to go there."
+    dots = "Each dot is one run; the line is the median. Click to jump."
     if not mine:
         return dots
-    raw = "Errors are computed on your raw data, without noise: for your eyes."
+    raw = "Errors are computed on your raw data, without noise. Only you see them."
     return f"{dots} {raw}"
 
 

@@ -254,3 +254,23 @@ def shares(rows: pd.DataFrame) -> go.Figure:
     fig.update_xaxes(tickformat=".0%")
     fig.update_yaxes(tickformat=".0%")
     return fig
+
+
+def heat_map(values: pd.DataFrame, text: pd.DataFrame, x: str, y: str) -> go.Figure:
+    """Values over columns (x) and rows (y), with a text in each cell. Darker is smaller."""
+    fig = figure(x, y, xaxis={"type": "category"}, yaxis={"type": "category"})
+    across, up = (
+        [f"{it:g}" if isinstance(it, float) else str(it) for it in axis]
+        for axis in (values.columns, values.index)
+    )
+    fig.add_heatmap(
+        z=values.to_numpy(),
+        x=across,
+        y=up,
+        text=text.to_numpy(),
+        texttemplate="%{text}",
+        colorscale="Cividis",
+        showscale=False,
+        hovertemplate=f"{x} %{{x}}, {y} %{{y}}: %{{text}}<extra></extra>",
+    )
+    return fig

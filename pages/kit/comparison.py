@@ -10,7 +10,7 @@ import pandas as pd
 from dpmf_core.evaluation.registry import METRICS, weak_reference
 from dpmf_core.jobs import machine
 from dpmf_core.runs.comparison import PLAIN, Comparison, clearly_better, same_draws, split_name
-from dpmf_core.runs.gain import Draws, share_kept, shares_kept
+from dpmf_core.runs.needed_epsilon import Draws, share_kept, shares_kept
 from dpmf_core.runs.record import Run
 from pages.kit import sweep_frames
 from pages.kit.frames import Curve, curve_frame, to_frame

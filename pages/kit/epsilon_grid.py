@@ -15,9 +15,8 @@ from dpmf_core.jobs import machine
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.queue import IDLE
-from dpmf_core.runs import gain, shipped_runs
+from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.epsilon_grid import COARSE, EPSILONS, EpsilonGrid, grid_runs, read_grid
-from dpmf_core.runs.gain import KeptGain
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import data_sets, run_progress, time_estimate
 from pages.server import sessions, visitor
@@ -28,7 +27,6 @@ __all__ = [
     "EPSILONS",
     "fill",
     "keep_filling",
-    "kept_along",
     "read",
     "run_summaries",
     "specs",
@@ -50,13 +48,6 @@ def read(spec: RunSpec, metric: str = "rmse", also: Collection[float] = ()) -> E
     runs = grid_runs(spec, (*EPSILONS, *also, *bought_epsilons))
     grid = read_grid(runs, run_summaries([run.spec for run in runs]), metric)
     return grid if public else replace(grid, missing=())
-
-
-def kept_along(spec: RunSpec, metric: str = "rmse", also: Collection[float] = ()) -> list[KeptGain]:
-    """What a private run keeps of the gain over guessing at each epsilon that is known of its
-    grid. Every page that says which epsilon keeps a share reads it off here. Raises BadInput.
-    """
-    return gain.kept_along(read(spec, metric, also))
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:

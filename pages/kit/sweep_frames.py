@@ -6,9 +6,8 @@ from typing import Any
 import pandas as pd
 
 from dpmf_core import algorithms
-from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.sweep import Point, Summary, reaches
+from dpmf_core.runs.sweep import Point
 from pages.kit.frames import ANY, Columns, to_frame
 
 # ends the label of a method whose noise is set by its source's rule
@@ -23,12 +22,6 @@ PLACE: Columns = {
     "value": float,
 }
 Runs = dict[str, Run]
-
-
-def first_epsilon(line: Sequence[Summary], value: float, metric: str) -> float | None:
-    """The smallest epsilon at which a method's median reads as good as the value."""
-    kind = METRICS[metric]
-    return reaches(line, value, larger_is_better=bool(kind.larger_is_better), digits=kind.digits)
 
 
 def parameter(name: str, ids: Iterable[str]) -> str:

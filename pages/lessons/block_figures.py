@@ -11,7 +11,8 @@ import streamlit as st
 
 from dpmf_core import first_views
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
-from dpmf_core.runs.sweep import Summary, reaches, summaries
+from dpmf_core.runs.needed_epsilon import first_reaching
+from dpmf_core.runs.sweep import Summary, summaries
 from dpmf_core.teaching import trust
 from pages.kit import (
     charts,
@@ -222,7 +223,7 @@ def _draw_measurements(epsilon: float) -> None:
         for name in ("private-bias", "local-bias", "user-mean")
     )
     at = next(it.median for it in central if it.epsilon == epsilon)
-    match = reaches(local, at)
+    match = _equal_error(local, at)
     st.markdown("**Trusting nobody, measured**")
     _draw_prices(central, local, alone[0].median, epsilon, match)
     at_one = next(it.median for it in local if it.epsilon == 1.0)
@@ -242,6 +243,12 @@ def _draw_measurements(epsilon: float) -> None:
         " √n times as large."
     )
     stored_results.note([point.spec for point in points])
+
+
+def _equal_error(local: list[Summary], error: float) -> float | None:
+    """The epsilon of everybody's own noise that is as good."""
+    needed = first_reaching([(it.epsilon or 0.0, it.median) for it in local], error)
+    return None if needed is None else needed.epsilon
 
 
 def _two_digits(epsilon: float | None) -> str:
@@ -314,7 +321,7 @@ def _table_of_prices(central: list[Summary], local: list[Summary]) -> None:
                 {
                     "ε with a curator": f"{budget_text(it.epsilon or 0)}",
                     "error": f"{it.median:.3f}",
-                    "ε of one's own noise, measured": _two_digits(reaches(local, it.median)),
+                    "ε of one's own noise, measured": _two_digits(_equal_error(local, it.median)),
                     "by the rule": _by_rule(it.epsilon or 0.0),
                 }
                 for it in rows

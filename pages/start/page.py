@@ -1,4 +1,4 @@
-"""What is this, what does it say, and where do I begin?"""
+"""What is this, what does it show, and where do I begin?"""
 
 import streamlit as st
 
@@ -9,21 +9,17 @@ from pages.kit.components import price_curve
 from pages.kit.page_table import PAGES, SECTIONS
 from pages.start import price
 
-DOORS = ("Learn", "Explore", "Choose")
+IN_FRONT = ("Learn", "Explore", "Choose")  # sections
 FIRST = 2.0  # the epsilon that the figure shows first: there both sides of the price are seen
 EPSILON = "start.epsilon"
-
-
-def words() -> price_curve.Words:
-    """What stands in the figure."""
-    return price_curve.Words(
-        name="Epsilon",
-        low="more private",
-        high="more accurate",
-        twin="without privacy",
-        trivial="guessing the mean",
-        price="the price of privacy",
-    )
+WORDS = price_curve.Words(
+    name="Epsilon",
+    low="more private",
+    high="more accurate",
+    twin="without privacy",
+    trivial="guessing the mean",
+    price="the price of privacy",
+)
 
 
 def choose(epsilon: float) -> None:
@@ -34,64 +30,44 @@ def choose(epsilon: float) -> None:
 def figure() -> None:
     """What is kept at each epsilon; its handle moves without the server."""
     choice = price.choice()
-    price_curve.draw(
-        "start.price",
-        price.stops(choice.delta),
-        FIRST,
-        words(),
-        colours.of(choice.algorithm),
-        choose,
-    )
-    charts.below(
-        "start.price",
-        charts.Numbers("What is kept at each epsilon", price.table()),
-        leaves=True,
-        caption=price.caption(),
-    )
-    epsilon = st.session_state.get(EPSILON, FIRST)
-    links.to(
-        "explore",
-        f"Explore ε = {budget_text(epsilon)} in full",
-        {"eps": budget_text(epsilon)},
-    )
+    stops = price.stops(choice.delta)
+    price_curve.draw("start.price", stops, FIRST, WORDS, colours.of(choice.algorithm), choose)
+    numbers = charts.Numbers("What is kept at each epsilon", price.table())
+    charts.below("start.price", numbers, leaves=True, caption=price.caption())
+    epsilon = budget_text(st.session_state.get(EPSILON, FIRST))
+    links.to("explore", f"Explore ε = {epsilon} in full", {"eps": epsilon})
 
 
-def lesson_zero() -> None:
-    """For whoever has never heard of any of this."""
-    name, first = next(iter(LESSONS.items()))
-    links.to("lessons", f"New here? Lesson 0: {first.title}", {"lesson": name})
-
-
-def door(name: str) -> None:
-    """What somebody may come for, and the pages behind it."""
-    section, pages = SECTIONS[name], [it for it in PAGES if it.section == name]
+def section(name: str) -> None:
+    """What a section is for, and the pages in it."""
+    pages = [it for it in PAGES if it.section == name]
     with st.container(border=True, height="stretch"):
-        links.to(pages[0].id, f"**{name}**", {}, section.material_icon)
-        st.write(section.words)
+        links.to(pages[0].id, f"**{name}**", {}, SECTIONS[name].material_icon)
+        st.write(SECTIONS[name].words)
         with st.container(horizontal=True, gap="xsmall"):
             for page in pages:
                 links.to(page.id, page.title, {})
 
 
 def main() -> None:
-    people = price.choice().entry.n_users
+    lesson_id, first = next(iter(LESSONS.items()))
     with st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"
     ):
         st.title("dpmf: what privacy costs", anchor=False, width="content")
-        lesson_zero()
+        links.to("lessons", f"New here? Lesson 0: {first.title}", {"lesson": lesson_id})
     st.markdown(
-        f"Recommendations learned from {people:,} people. **How much worse do they get if"
-        " nobody can tell whether you were among them?** Here the same recommender is trained"
-        " with differential privacy and without, on the same data, and you see the"
-        " difference."
+        f"We trained a film recommender on {price.choice().entry.n_users:,} people's ratings."
+        " **How much worse does it get if nobody can tell whether you were one of them?** The same"
+        " recommender is trained on the same data with differential privacy and without it, so you"
+        " see the difference."
     )
     if not price.grid().missing:
         figure()
     with st.container(key="start.doors"):
-        for column, name in zip(st.columns(len(DOORS)), DOORS, strict=True):
+        for column, name in zip(st.columns(len(IN_FRONT)), IN_FRONT, strict=True):
             with column:
-                door(name)
+                section(name)
 
 
 main()

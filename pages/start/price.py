@@ -1,14 +1,12 @@
-"""The start page's figure: how much of what recommendations learn is kept at each epsilon, and
-what that epsilon means for one person, of the usual choice.
+"""The start page's figure: how much of the gain each epsilon keeps, and what it means for one
+person. It shows the usual choice, from the runs that come with the package.
 """
 
 import functools
-import itertools
-import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from dpmf_core.algorithms import REGISTRY
@@ -16,16 +14,16 @@ from dpmf_core.privacy import Gaussian, Relation, default_delta, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.interpretation import meaning
-from dpmf_core.runs import gain, shipped_runs
+from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import DRAWS
-from dpmf_core.runs.epsilon_grid import EpsilonGrid, GridRun, Point, grid_runs, read_grid
-from dpmf_core.runs.gain import kept_along
+from dpmf_core.runs.epsilon_grid import EpsilonGrid, GridRun, grid_runs, read_grid
+from dpmf_core.runs.needed_epsilon import Goal, answer
 from dpmf_core.runs.planning import prepare
-from pages.kit import data_sets, kept_gain
+from pages.kit import data_sets, goals
 from pages.kit.choice import Choice
 from pages.kit.sidebar_values import CONTROLS, EPSILONS
 
-METRIC = "rmse"
+COLUMNS = ("kept", "lowest draw", "highest draw", "RMSE")
 
 
 @functools.cache
@@ -52,155 +50,90 @@ def runs() -> list[GridRun]:
 def grid() -> EpsilonGrid:
     """What comes with the package of these runs, whatever the store holds."""
     run_list = runs()
-    return read_grid(run_list, shipped_runs.summaries([it.spec for it in run_list]), METRIC)
+    return read_grid(run_list, shipped_runs.summaries([it.spec for it in run_list]), "rmse")
 
 
-@dataclass(frozen=True)
-class GainShare:
-    """How much of the gain over guessing a private method keeps at an epsilon: the median draw,
-    the lowest and the highest; 1 is all of it, 0 none.
-
-    error: its RMSE. measured: whether it was, or lies on a line between two that were.
-    """
-
-    epsilon: float
-    share: float
-    low: float
-    high: float
-    error: float
-    measured: bool
-
-
-def gain_shares(epsilon_grid: EpsilonGrid) -> list[GainShare]:
-    """At each measured epsilon and each stop of the sidebar's slider between two of them."""
-    shares = kept_along(epsilon_grid)
-    measured_shares = [
-        _measured_share(own, point) for own, point in zip(shares, epsilon_grid.points, strict=True)
-    ]
-    stops = {it.epsilon: it for it in measured_shares}
-    for low, high in itertools.pairwise(measured_shares):
-        for epsilon in EPSILONS:
-            if low.epsilon < epsilon < high.epsilon:
-                stops[epsilon] = _between(low, high, epsilon)
-    return sorted(stops.values(), key=lambda it: it.epsilon)
-
-
-def _measured_share(own: gain.KeptGain, point: Point) -> GainShare:
-    return GainShare(
-        own.epsilon, own.median, min(own.shares), max(own.shares), point.median, measured=True
-    )
-
-
-def _between(low: GainShare, high: GainShare, epsilon: float) -> GainShare:
-    """Linear in the logarithm of epsilon."""
-    far = math.log(epsilon / low.epsilon) / math.log(high.epsilon / low.epsilon)
-
-    def mix(one: float, other: float) -> float:
-        return (1 - far) * one + far * other
-
-    return GainShare(
-        epsilon,
-        mix(low.share, high.share),
-        mix(low.low, high.low),
-        mix(low.high, high.high),
-        mix(low.error, high.error),
-        measured=False,
+@functools.cache
+def table() -> pd.DataFrame:
+    """The measured points, a row each: epsilon, the share of the gain that is kept, RMSE."""
+    return pd.DataFrame(
+        {
+            "epsilon": kept.epsilon,
+            "kept": kept.median,
+            "lowest draw": min(kept.values),
+            "highest draw": max(kept.values),
+            "RMSE": errors.median,
+        }
+        for kept, errors in zip(grid().kept, grid().measured, strict=True)
     )
 
 
 @functools.cache
 def stops(delta: float) -> Sequence[dict[str, object]]:
-    """What the figure shows where its handle stands, of every stop: numbers of the curve, and
-    facts in words.
+    """What the figure shows at each place of its handle: the measured points, and every stop of
+    the sidebar's slider between two of them, linear along log epsilon.
     """
-    epsilon_grid = grid()
-    twin, trivial = statistics.median(epsilon_grid.twin), statistics.median(epsilon_grid.trivial)
+    known = table()
+    measured = known["epsilon"].tolist()
+    epsilons = sorted({*measured, *(it for it in EPSILONS if measured[0] < it < measured[-1])})
+    lines = [np.interp(np.log(epsilons), np.log(measured), known[it]).tolist() for it in COLUMNS]
     return [
         {
-            "epsilon": it.epsilon,
-            "kept": it.share,
-            "low": it.low,
-            "high": it.high,
-            "measured": it.measured,
-            "facts": _facts(it, delta, twin, trivial),
+            "epsilon": epsilon,
+            "kept": kept,
+            "low": low,
+            "high": high,
+            "measured": epsilon in measured,
+            "facts": _facts(epsilon, kept, error, "" if epsilon in measured else "about ", delta),
         }
-        for it in gain_shares(epsilon_grid)
+        for epsilon, kept, low, high, error in zip(epsilons, *lines, strict=True)
     ]
-
-
-def table() -> pd.DataFrame:
-    """The measured points of the figure, a row each."""
-    return pd.DataFrame(
-        {
-            "epsilon": it.epsilon,
-            "kept": it.share,
-            "lowest draw": it.low,
-            "highest draw": it.high,
-            "RMSE": it.error,
-        }
-        for it in gain_shares(grid())
-        if it.measured
-    )
 
 
 def caption() -> str:
     """What the figure is of, and how it was measured."""
-    it, goal = choice(), kept_gain.USUAL
-    answer = "".join(part for part in kept_gain.answer(kept_along(grid()), goal))
+    it = choice()
+    value, detail = answer(grid().kept, Goal.share(goals.USUAL / 100))
     return (
-        f"{REGISTRY[it.algorithm].title}, which is ALS made private, on {it.entry.title},"
-        " invented so that you may look at everything. Other private methods do better: Trade-off"
-        f" compares them. Points are measured, medians of {DRAWS} draws; the band reaches from"
-        " the lowest draw to the highest, and between points the line is straight. To keep"
-        f" {goal}%: {answer}."
+        f"{REGISTRY[it.algorithm].title} (private ALS) on {it.entry.title}, a synthetic data set of"
+        f" {it.entry.n_users:,} people. Points are measured: medians of {DRAWS} draws of split and"
+        " noise. The band runs from the lowest draw to the highest. Trade-off compares other"
+        f" private methods. To keep {goals.USUAL}%: {value}{detail}."
     )
 
 
-def _facts(at: GainShare, delta: float, twin: float, trivial: float) -> list[dict[str, str]]:
-    one = meaning(Gaussian(1 / gaussian_mu(at.epsilon, delta)), delta)
-    exception = delta_text(float(f"{one.exception:.1g}"))
-    share = max(0.0, at.share)
-    about = "" if at.measured else "about "
-    words = (
-        f"of what recommendations learn. Predicted ratings are off by {about}{at.error:.2f} stars;"
-        f" by {twin:.2f} without privacy, by {trivial:.2f} when guessing."
-    )
+def _facts(
+    epsilon: float, kept: float, error: float, about: str, delta: float
+) -> list[dict[str, str]]:
+    """Numbers and what they mean. about: 'about ' between measured points."""
+    one = meaning(Gaussian(1 / gaussian_mu(epsilon, delta)), delta)
+    twin, trivial = statistics.median(grid().twin), statistics.median(grid().trivial)
+    suspicion = f"{one.suspicion:.0%}" if one.suspicion < 0.995 else "over 99%"
     return [
         {
-            "number": f"ε = {budget_text(at.epsilon)}",
-            "words": (
-                f"in total, for all that is released ({_terms(delta)}). Drag the point: to the"
-                " left is safer."
-            ),
+            "number": f"ε = {budget_text(epsilon)}",
+            "words": f"in total, for everything that is released ({_terms(delta)}). Drag the point"
+            " to the left for more privacy.",
         },
-        {"number": f"{about}{share:.0%} kept", "words": words},
         {
-            "number": _suspicion(one.suspicion),
-            "words": (
-                "is as sure as somebody can become that you were among them who first held it for"
-                f" as likely as not, except with probability {exception}."
-            ),
+            "number": f"{about}{max(0.0, kept):.0%} kept",
+            "words": "of what the recommender can learn. Predicted ratings are off by"
+            f" {about}{error:.2f} stars; by {twin:.2f} without privacy, by {trivial:.2f} when"
+            " guessing the mean.",
+        },
+        {
+            "number": suspicion,
+            "words": "is how sure someone who starts at 50:50 can become, at most, that you took"
+            f" part (exceptions: {1e5 * one.exception:.1g} in 100,000).",
         },
     ]
 
 
+@functools.cache
 def _terms(delta: float) -> str:
     """What an epsilon here is of."""
-    unit = _unit()
+    it = choice()
+    unit = prepare(it.spec(), it.shape, it.assumptions).guarantee.unit
     return (
         f"δ = {delta_text(delta)}, per {unit}, {neighbours(unit, Relation.ADD_REMOVE)}, exact rule"
     )
-
-
-@functools.cache
-def _unit() -> str:
-    """What is protected."""
-    it = choice()
-    return prepare(it.spec(), it.shape, it.assumptions).guarantee.unit
-
-
-def _suspicion(share: float) -> str:
-    whole = math.floor(100 * share + 0.5)
-    if whole < 100:
-        return f"{whole} in 100"
-    return "over 99 in 100"

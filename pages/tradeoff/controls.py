@@ -2,6 +2,7 @@
 the link.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,33 +20,45 @@ from dpmf_core.papers.registry import figures_of
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Sweep, typed_grid
-from pages.kit import lesson, links
+from pages.kit import lesson, links, page_controls
 from pages.kit.choice import Choice
+from pages.kit.page_controls import one_of, within
 from pages.kit.published_figures import name as figure_name
 from pages.kit.session_widgets import bind
 from pages.kit.sweep_frames import SOURCE_SUFFIX
-from pages.tradeoff import typed_values
 
 OWN, SKEW = "own", "chien-fig2"
-ALWAYS = ("als", "global-mean")  # the non-private twin and the trivial predictor
+ALWAYS = ("als", "global-mean")  # without privacy, and the trivial predictor
 PUBLISHED_FIGURES = {name: it for name, it in figures_of("trade-off").items() if name != SKEW}
-FIGURES = (OWN, SKEW, *PUBLISHED_FIGURES)
-NOISES = {"exact": "exact", "source": "each source's rule", "both": "both"}
-JUDGES = {"test": "test split", "validation": "validation split"}
-START = {
-    "fig": OWN,
-    "methods": ",".join(it for it in TRADE_OFF_METHODS if it not in ALWAYS),
-    "epsilons": ", ".join(f"{epsilon:g}" for epsilon in TRADE_OFF_EPSILONS),
-    "draws": str(TRADE_OFF_DRAWS),
-    "grid": "",
-    "noise": "exact",
-    "judge": "test",
-    "metric": "",
+FIGURES = {
+    OWN: "Your own choice, on the sidebar's data set",
+    SKEW: "Chien et al. 2021, Fig. 2: popularity skew, on the sidebar's data set",
+    **{name: figure_name(it) for name, it in PUBLISHED_FIGURES.items()},
 }
+NOISES = {"exact": "exact accounting", "source": "each source's rule", "both": "both"}
+JUDGES = {"test": "test split", "validation": "validation split"}
 # what methods can be ranked by
 MEASURES = tuple(it.id for it in METRICS.values() if it.ranks and "ratings" in it.tasks)
-CHOICES = {"noise": tuple(NOISES), "judge": tuple(JUDGES), "metric": ("", *MEASURES)}
-MOST_DRAWS = 20
+MOST_DRAWS, MOST_EPSILONS = 20, 20
+
+
+def _method_names(text: str) -> list[str]:
+    if names := [it for it in text.split(",") if it in algorithms.of_task("ratings")]:
+        return names
+    raise ValueError
+
+
+# by name in the link: the value at first, and how a text becomes one
+CONTROLS: dict[str, tuple[Any, page_controls.Read]] = {
+    "fig": (OWN, one_of(FIGURES)),
+    "methods": ([it for it in TRADE_OFF_METHODS if it not in ALWAYS], _method_names),
+    "epsilons": (", ".join(f"{epsilon:g}" for epsilon in TRADE_OFF_EPSILONS), lambda it: it[:200]),
+    "draws": (TRADE_OFF_DRAWS, within(int, 1, MOST_DRAWS)),
+    "grid": ("", lambda text: text[:200]),
+    "noise": ("exact", one_of(NOISES)),
+    "judge": ("test", one_of(JUDGES)),
+    "metric": ("", one_of(("", *MEASURES))),
+}
 
 
 @dataclass(frozen=True)
@@ -67,53 +80,27 @@ class Question:
 # ---- the link ------------------------------------------------------------------------------------
 
 
-def _start_from_address() -> None:
-    """Values from the last look at this page, else from the link, else as at first."""
-    fixed_values = lesson.page_values()
-    for name, value in START.items():
-        key = f"tradeoff.{name}"
-        if fixed_values is not None:
-            if st.session_state.get(key) != (fixed := _read(name, fixed_values.get(name, value))):
-                st.session_state[key] = fixed
-        elif key not in st.session_state:
-            st.session_state[key] = _read(name, st.query_params.get(name, value))
-
-
-def sidebar_note() -> str:
-    """What stands in the sidebar where the page shows a figure with data of its own; '' where
-    the sidebar's are used.
-    """
-    _start_from_address()
-    figure = PUBLISHED_FIGURES.get(st.session_state["tradeoff.fig"])
-    if figure is None:
-        return ""
-    return (
-        f"**This figure has data of its own:** {figure.data()}. Its ε, δ and seeds are its own as"
-        " well."
-    )
-
-
-def _read(name: str, text: str) -> Any:
-    """A link's text as the widget's value; what cannot be read becomes what it was at first."""
-    if name == "methods":
-        methods = [method for method in text.split(",") if method in algorithms.of_task("ratings")]
-        return methods or START["methods"].split(",")
-    if name == "draws":
-        return int(text if text.isdecimal() and 1 <= int(text) <= MOST_DRAWS else START["draws"])
-    if name == "fig" or name in CHOICES:
-        return text if text in CHOICES.get(name, FIGURES) else START[name]
-    return text[:200]
+def _start() -> None:
+    for name, (first, read) in CONTROLS.items():
+        page_controls.start(f"tradeoff.{name}", name, first, read)
 
 
 def _write_to_address() -> None:
-    values = {name: st.session_state[f"tradeoff.{name}"] for name in START}
-    texts = {
-        name: ",".join(value) if isinstance(value, list) else str(value or "")
-        for name, value in values.items()
-    }
-    links.put_in_address(
-        {name: None if text == START[name] else text for name, text in texts.items()}
-    )
+    texts: dict[str, str | None] = {}
+    for name, (first, _) in CONTROLS.items():
+        value = st.session_state[f"tradeoff.{name}"]
+        text = ",".join(value) if isinstance(value, list) else str(value or "")
+        texts[name] = None if value == first else text
+    links.put_in_address(texts)
+
+
+def sidebar_note() -> str:
+    """What the sidebar says of a figure with data of its own; '' where its settings are used."""
+    _start()
+    figure = PUBLISHED_FIGURES.get(st.session_state["tradeoff.fig"])
+    if figure is None:
+        return ""
+    return f"**This figure has its own data:** {figure.data()}, and its own ε, δ and seeds."
 
 
 # ---- widgets -------------------------------------------------------------------------------------
@@ -121,20 +108,6 @@ def _write_to_address() -> None:
 
 def _title(name: str) -> str:
     return algorithms.REGISTRY[name].title
-
-
-def measure_title(name: str) -> str:
-    """What a measure is called, with a capital letter."""
-    title = METRICS[name].title
-    return title[:1].upper() + title[1:]
-
-
-def _figure(name: str) -> str:
-    if name == OWN:
-        return "Your own choice, on the data set at left"
-    if name == SKEW:
-        return "Chien et al. 2021, Fig. 2: how ratings bunch on few items, on the data set at left"
-    return figure_name(PUBLISHED_FIGURES[name])
 
 
 def _reset_measure() -> None:
@@ -149,16 +122,14 @@ def _keep_measure(key: str, lead: str) -> None:
 
 
 def measure(available: Sequence[str], lead: str) -> str:
-    """Which of the available measures the figure shows: a control, for which the link may have
-    spoken.
-    """
+    """Which of the available measures the figure shows. lead: the one at first."""
     last, key = st.session_state["tradeoff.metric"], f"tradeoff.measure.{lead}"
     metric = st.session_state[key] = last if last in available else lead
     st.segmented_control(
         "Measure",
         available,
         key=key,
-        format_func=measure_title,
+        format_func=lambda name: METRICS[name].label,
         label_visibility="collapsed",
         on_change=_keep_measure,
         args=(key, lead),
@@ -170,18 +141,18 @@ def measure(available: Sequence[str], lead: str) -> str:
 
 
 def draw(choice: Choice) -> Question:
-    """The widgets; what they ask for.
+    """The widgets, and what they ask for.
 
     Raises BadInput, after all widgets are drawn, on what cannot be run.
     """
-    _start_from_address()
+    _start()
     fixed, invisible = lesson.page_values() is not None, lesson.is_hidden("page")
     if not invisible:
         st.selectbox(
             "What to compare",
-            FIGURES,
-            **bind("tradeoff.fig", FIGURES),
-            format_func=_figure,
+            list(FIGURES),
+            **bind("tradeoff.fig", list(FIGURES)),
+            format_func=FIGURES.__getitem__,
             on_change=_reset_measure,
             disabled=fixed,
         )
@@ -194,15 +165,16 @@ def draw(choice: Choice) -> Question:
     if figure_id == SKEW:
         return Question([], "items", "rmse")
     figure = PUBLISHED_FIGURES[figure_id]
-    data = (
-        f"Data: {figure.data()}; ε, δ and seeds are the figure's too, the sidebar's play no part."
+    st.caption(
+        f"{figure.words} {figure.stands_in()} Data: {figure.data()}. The sidebar's ε, δ and seed"
+        " are not used."
     )
-    st.caption(f"{figure.words} {figure.stands_in()} {data}")
     return Question(figure.points(), figure.axis, figure.metric, figure)
 
 
 def _widgets(fixed: bool) -> None:
     """A choice of one's own: methods, at which epsilons and how they are judged, and a grid."""
+    common: dict[str, Any] = {"disabled": fixed}
     st.multiselect(
         "Methods",
         [name for name in algorithms.of_task("ratings") if name not in ALWAYS],
@@ -210,58 +182,78 @@ def _widgets(fixed: bool) -> None:
         format_func=_title,
         key="tradeoff.methods",
         persist_state="session",
-        disabled=fixed,
-        help="ALS, the non-private twin, and the global mean, the trivial predictor, are always"
-        " there.",
+        help="ALS, which has no privacy, and the global mean, the trivial predictor, are always"
+        " shown.",
+        **common,
     )
-    _judgement_widgets(fixed)
-    st.text_input(
-        "Grid",
-        **bind("tradeoff.grid"),
-        disabled=fixed,
-        placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
-        help="One or two parameters and their values; every combination is run for the methods that"
-        " have them, and judged on a validation split.",
-    )
-    st.caption("Data set, items, δ and first seed are those of the sidebar.")
-
-
-def _judgement_widgets(fixed: bool) -> None:
-    """At which epsilons, in how many draws, by whose noise and on which ratings, side by side."""
     first, second, third, fourth = st.columns([3, 2, 3, 3])
-    first.text_input(
-        "Epsilons",
-        **bind("tradeoff.epsilons"),
-        disabled=fixed,
-        help="Total privacy losses with commas between them, e.g. 0.5, 1, 2, 5.",
-    )
-    second.number_input(
-        "Draws",
-        1,
-        MOST_DRAWS,
-        **bind("tradeoff.draws"),
-        disabled=fixed,
-        help="Seeds, from the sidebar's on; each with a split and noise of its own.",
-    )
+    epsilons_help = "Total privacy losses, separated by commas: 0.5, 1, 2, 5."
+    first.text_input("Epsilons", **bind("tradeoff.epsilons"), help=epsilons_help, **common)
+    draws_help = "Seeds, starting at the sidebar's. Each has its own split and noise."
+    draws = bind("tradeoff.draws") | common
+    second.number_input("Draws", 1, MOST_DRAWS, help=draws_help, **draws)
     third.selectbox(
         "Noise is set by",
         list(NOISES),
         **bind("tradeoff.noise", list(NOISES)),
-        disabled=fixed,
-        format_func=lambda name: NOISES[name],
+        format_func=NOISES.__getitem__,
+        **common,
     )
     fourth.selectbox(
         "Judged on",
         list(JUDGES),
         **bind("tradeoff.judge", list(JUDGES)),
-        disabled=fixed,
-        format_func=lambda name: JUDGES[name],
-        help="A validation split takes a tenth of the ratings from training. What is chosen by it"
-        " can be tested afterwards; a grid is always judged on it.",
+        format_func=JUDGES.__getitem__,
+        help="A validation split takes a tenth of the training ratings, so that the choice can"
+        " still be tested. A grid is always judged on it.",
+        **common,
     )
+    st.text_input(
+        "Grid",
+        **bind("tradeoff.grid"),
+        placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
+        help="One or two parameters and their values. Every combination is run for the methods that"
+        " have them.",
+        **common,
+    )
+    st.caption("Data set, items, δ and the first seed are the sidebar's.")
 
 
-def has_source_rule(name: str, shape: Shape, budget: Budget) -> bool:
+# ---- what is asked -------------------------------------------------------------------------------
+
+
+def typed_epsilons(text: str) -> tuple[float, ...]:
+    """Each epsilon once, lowest first. Raises BadInput."""
+    try:
+        values = sorted({float(part) for part in re.split(r"[,;\s]+", text) if part})
+    except ValueError:
+        values = []
+    if not 1 <= len(values) <= MOST_EPSILONS or not 1e-4 <= values[0] <= values[-1] <= 1000:
+        raise BadInput(
+            f"Give 1 to {MOST_EPSILONS} epsilons from 0.0001 to 1000, separated by commas: 0.5, 1,"
+            f" 5. Got '{text[:60]}'."
+        )
+    return tuple(values)
+
+
+def typed_values(text: str) -> dict[str, list[str]]:
+    """The values of one or two parameters. Raises BadInput."""
+    out: dict[str, list[str]] = {}
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        name, equals, values = part.partition("=")
+        choices = [value.strip() for value in values.split(",") if value.strip()]
+        if not (equals and name.strip() and choices):
+            raise BadInput(
+                "A grid is written NAME = VALUES, for example rank = 2, 4, 8; steps = 2, 5. Got"
+                f" '{part[:60]}'."
+            )
+        out[name.strip()] = choices
+    if len(out) > 2:
+        raise BadInput(f"A grid has one or two parameters. Got {len(out)}: {', '.join(out)}.")
+    return out
+
+
+def _has_source_rule(name: str, shape: Shape, budget: Budget) -> bool:
     """Whether the algorithm's source states how its noise is set."""
     try:
         algorithms.build(name, {}, shape, budget).source_level(shape, budget)
@@ -271,8 +263,8 @@ def has_source_rule(name: str, shape: Shape, budget: Budget) -> bool:
 
 
 def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]:
-    """Every method once, or once by each rule that it has; then the twin and the trivial
-    predictor.
+    """Every method once, or once by each rule that it has; then what has no privacy. Raises
+    BadInput.
     """
     if not names:
         raise BadInput("Choose at least one method.")
@@ -282,33 +274,28 @@ def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]
         method = Method(algorithm=name, label=_title(name))
         if method.kind.needs_item_features and choice.item_features == "none":
             raise BadInput(
-                f"{method.label} learns from item features, and none are chosen. Take it out,"
-                " or choose MovieLens or the cinema and let its features be public."
+                f"{method.label} learns from item features, and none are chosen. Remove it, or"
+                " choose a data set with features and make them public."
             )
         by_source = (
-            method.is_private and noise != "exact" and has_source_rule(name, choice.shape, budget)
+            method.is_private and noise != "exact" and _has_source_rule(name, choice.shape, budget)
         )
         if not by_source or noise == "both":
             out.append(method)
         if by_source:
-            out.append(
-                method.model_copy(
-                    update={
-                        "label": f"{method.label}{SOURCE_SUFFIX}",
-                        "calibration": Calibration.SOURCE,
-                    }
-                )
-            )
-    floor = ("content",) if choice.item_features == "public" else ()
-    beside = [name for name in (*ALWAYS, *floor) if name not in names]
-    return *out, *(Method(algorithm=name, label=_title(name)) for name in beside)
+            label = f"{method.label}{SOURCE_SUFFIX}"
+            rule = {"label": label, "calibration": Calibration.SOURCE}
+            out.append(method.model_copy(update=rule))
+    features = ("content",) if choice.item_features == "public" else ()
+    plain = [name for name in (*ALWAYS, *features) if name not in names]
+    return *out, *(Method(algorithm=name, label=_title(name)) for name in plain)
 
 
 def _own(choice: Choice) -> Question:
-    """What the widgets ask for; thought out anew when they say something else, for it may be
-    thousands of runs. Raises BadInput.
+    """What the widgets ask for; computed anew only when they change, for it may be thousands of
+    runs. Raises BadInput.
     """
-    values = {name: st.session_state[f"tradeoff.{name}"] for name in START}
+    values = {name: st.session_state[f"tradeoff.{name}"] for name in CONTROLS}
     settings = f"{choice} {values}"
     last: tuple[str, Question] | None = st.session_state.get("tradeoff.question")
     if last is None or last[0] != settings:
@@ -318,14 +305,14 @@ def _own(choice: Choice) -> Question:
 
 def _own_question(choice: Choice, values: dict[str, Any]) -> Question:
     methods = _methods(values["methods"], values["noise"], choice)
-    grid = typed_grid(methods, typed_values.grid(values["grid"] or ""))
+    grid = typed_grid(methods, typed_values(values["grid"] or ""))
     on_validation = bool(grid) or values["judge"] == "validation"
     sweep = Sweep(
         data=DataSpec(
             id=choice.data, top_items=choice.kept_items, item_features=choice.item_features
         ),
         methods=methods,
-        epsilons=typed_values.epsilons(values["epsilons"] or ""),
+        epsilons=typed_epsilons(values["epsilons"] or ""),
         seeds=tuple(range(choice.seed, choice.seed + (values["draws"] or 1))),
         delta=choice.delta,
         grid=grid,

@@ -1,6 +1,7 @@
-"""What a sweep leaves to take home: tables, a script that does it again, a link."""
+"""What a sweep leaves to take home: tables, a notebook that runs it again, a link."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -19,46 +20,10 @@ from pages.tradeoff.controls import Question
 
 NOISY = "tradeoff.noisy.errors"  # (run, epsilon of the error): the error
 REFUSAL = "tradeoff.noisy.refused"
-PRIVATE = (
-    "Your data are private: the CSV and the JSON hold settings and ledgers, and no errors, which"
-    " are computed on raw data without noise."
-)
-PRIVATE_WITH_NOISE = (
-    "Your data are private: the CSV and the JSON hold settings and ledgers, and errors only as far"
-    " as they were released with noise."
-)
-
-AGAIN = '''"""{title}, again: a line of CSV for every run."""
-
-import pandas as pd
-
-from dpmf_core.runs.execution import run
-{points}
-
-runs = {{}}
-for point in points:
-    if point.key not in runs:
-        runs[point.key] = run(point.spec)
-print(pd.DataFrame(rows(points, runs)).to_csv(index=False))
-'''
 
 
-def script(question: Question) -> str:
-    """A Python program that makes every run of the question once more."""
-    return AGAIN.format(title=_title(question), points=_points(question))
-
-
-def notebook(question: Question) -> str:
-    """As `script`, with a table and a chart."""
-    return notebooks.of_points(_title(question), _points(question), question.metric)
-
-
-def _title(question: Question) -> str:
-    return question.figure.source if question.figure else "A trade-off"
-
-
-def _points(question: Question) -> str:
-    """Code that leaves the question's points, and the function that makes rows of them."""
+def points_code(question: Question) -> str:
+    """Code that makes the question's points, and imports the function that makes rows of them."""
     if question.figure:
         return (
             "from dpmf_core.papers.registry import FIGURES\n"
@@ -72,6 +37,12 @@ def _points(question: Question) -> str:
     )
 
 
+def notebook(question: Question) -> str:
+    """A notebook that makes every run again, with a table and a chart."""
+    title = question.figure.source if question.figure else "A trade-off"
+    return notebooks.of_points(title, points_code(question), question.metric)
+
+
 def _errors_with_noise(private: Mapping[str, Run]) -> tuple[dict[str, float], float | None]:
     """Errors of runs on private data that a person asked for with noise, by `Point.key`, and
     the epsilon of each; asked again they cost nothing.
@@ -83,18 +54,16 @@ def _errors_with_noise(private: Mapping[str, Run]) -> tuple[dict[str, float], fl
     errors: dict[tuple[str, float], float] = st.session_state.setdefault(NOISY, {})
     with st.expander("Errors with noise, for the CSV"):
         st.write(
-            "Each run's error on held-out ratings, clipped and by user, as a release of its"
-            " own. What is released so may leave: the CSV then holds it as noisy_rmse."
+            "Release each run's held-out error, clipped and by person, with noise. The CSV then"
+            " holds it as noisy_rmse."
         )
         left, right = st.columns([1, 2], vertical_alignment="bottom")
-        epsilon = left.number_input(
-            "ε of each error", 0.001, 100.0, 0.1, format="%g", key="tradeoff.noisy.epsilon"
-        )
+        key = "tradeoff.noisy.epsilon"
+        epsilon = left.number_input("ε of each error", 0.001, 100.0, 0.1, format="%g", key=key)
         missing = {key: run for key, run in fitting.items() if (run.key, epsilon) not in errors}
         if missing:
-            price = odometer.price_text(
-                account, [noisy_errors.charge(run, epsilon) for run in missing.values()]
-            )
+            charges = [noisy_errors.charge(run, epsilon) for run in missing.values()]
+            price = odometer.price_text(account, charges)
             right.button(
                 f"Release {len(missing)} errors: {price}",
                 key="tradeoff.noisy",
@@ -104,11 +73,8 @@ def _errors_with_noise(private: Mapping[str, Run]) -> tuple[dict[str, float], fl
             )
         if refusal := st.session_state.pop(REFUSAL, None):
             safe_text.error(refusal, "")
-    return {
-        key: errors[run.key, epsilon]
-        for key, run in fitting.items()
-        if (run.key, epsilon) in errors
-    }, epsilon
+    known = {key: errors.get((run.key, epsilon)) for key, run in fitting.items()}
+    return {key: error for key, error in known.items() if error is not None}, epsilon
 
 
 def _whole(run: Run) -> Run:
@@ -136,53 +102,44 @@ def _release(runs: Mapping[str, Run], epsilon: float) -> None:
 
 
 def draw(question: Question, runs: Runs) -> None:
-    """Downloads, the script, the share link."""
+    """Downloads, the notebook, the share link."""
     st.header("Take it away", anchor=False)
-    first, second, third, fourth, fifth = st.columns(5)
-    finished_points = [point for point in question.points if point.key in runs]
-    private = {
-        point.key: runs[point.key] for point in finished_points if not runs[point.key].record.public
-    }
+    first, second, third, fourth = st.columns(4)
+    finished = [point for point in question.points if point.key in runs]
+    private = {it.key: runs[it.key] for it in finished if not runs[it.key].record.public}
     noisy, epsilon = _errors_with_noise(private)
+
+    def csv() -> str:
+        return safe_text.to_csv(pd.DataFrame(rows(finished, runs, noisy, epsilon)))
+
+    def json() -> str:
+        return to_json([runs[key].export() for key in dict.fromkeys(it.key for it in finished)])
+
+    wide: dict[str, Any] = {"width": "stretch"}
     first.download_button(
-        "Runs as CSV",
-        lambda: safe_text.to_csv(pd.DataFrame(rows(finished_points, runs, noisy, epsilon))),
-        "trade-off.csv",
-        "text/csv",
-        width="stretch",
-        key="tradeoff.csv",
+        "Runs as CSV", csv, "trade-off.csv", "text/csv", key="tradeoff.csv", **wide
     )
     second.download_button(
-        "Runs as JSON",
-        lambda: to_json(
-            [runs[key].export() for key in dict.fromkeys(point.key for point in finished_points)]
-        ),
-        "trade-off.json",
-        "application/json",
-        width="stretch",
-        key="tradeoff.json",
+        "Runs as JSON", json, "trade-off.json", "application/json", key="tradeoff.json", **wide
     )
     if private:
-        st.caption(PRIVATE_WITH_NOISE if noisy else PRIVATE)
-    text = script(question)
+        st.caption(
+            "Your data are private: the files hold settings and ledgers, and no errors"
+            f"{' but those released with noise' * bool(noisy)}. Errors are computed on raw data."
+        )
     third.download_button(
-        "Script", text, "trade-off.py", "text/x-python", width="stretch", key="tradeoff.script"
-    )
-    fourth.download_button(
         "Notebook",
         notebook(question),
         "trade-off.ipynb",
         "application/x-ipynb+json",
-        width="stretch",
         key="tradeoff.notebook",
+        **wide,
     )
-    with fifth.popover("Share link", width="stretch"):
+    with fourth.popover("Share link", **wide):
         st.code(address(), language=None, wrap_lines=True)
         st.caption("Holds the data set, δ, the seed and everything that is compared.")
     if question.figure:
-        st.caption("At full size, from the command line; what is cut goes on:")
-        st.code(
-            f"python -m dpmf_core sweep --preset {question.figure.id} --out"
-            f" {question.figure.id}.csv",
-            language="sh",
-        )
+        st.caption("At full size, from the command line. It continues where it was interrupted:")
+        name = question.figure.id
+        command = f"python -m dpmf_core sweep --preset {name} --out {name}.csv"
+        st.code(command, language="sh")

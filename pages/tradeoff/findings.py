@@ -1,346 +1,343 @@
-"""A sweep's finished runs in sentences with numbers."""
+"""What the finished runs of a question say: sentences and tables, nothing drawn."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
 
-from dpmf_core.evaluation.registry import METRICS, weak_reference
+from dpmf_core.errors import BadInput
+from dpmf_core.evaluation.registry import METRICS, Metric, weak_reference
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
-from dpmf_core.runs.sweep import Point, Summary, summaries
-from pages.kit import sweep_frames
+from dpmf_core.runs import comparison
+from dpmf_core.runs.epsilon_grid import EpsilonGrid
+from dpmf_core.runs.needed_epsilon import Draws, Goal, Measured, answer, kept_at
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.sweep import Point, Summary
+from dpmf_core.runs.sweep import summaries as summaries_of
+from pages.kit import epsilon_grid
 from pages.kit.colours import is_trivial, is_twin
-from pages.kit.sweep_frames import SOURCE_SUFFIX, Runs, method
-from pages.tradeoff import tables
+from pages.kit.comparison import gain_kept
+from pages.kit.sweep_frames import NO_PROOF, SOURCE_SUFFIX, Runs, cautions, method, place
 
 QUESTION = "Which method, at which ε?"
+MOST_NAMED = 4  # epsilons of a line
 
 
-def finding(points: Sequence[Point], runs: Runs, metric: str) -> tuple[str, str]:
-    """Title and sentence: which private method is best at the middle epsilon, what it keeps, and
-    what the others need to get there.
+@dataclass(frozen=True)
+class Results:
+    """The finished runs of a question, by `Point.key`, and the metric that judges them."""
 
-    No method is called best, nor compared, before all its rivals' runs at that epsilon have
-    finished.
-    """
-    other = sweep_frames.cautions(points, runs)
-    rivals = [point for point in points if point.epsilon is not None and point.label not in other]
-    if not any(point.key in runs for point in rivals):
-        if len(runs) < len(points):
-            return QUESTION, "Runs appear here as they finish."
-        return QUESTION, "Nothing private was compared."
-    epsilon = tables.middle_epsilon(
-        {point.epsilon for point in rivals if point.epsilon is not None}
-    )
-    keys = {point.key for point in rivals if point.epsilon == epsilon}
-    if missing := sum(key not in runs for key in keys):
-        return (
-            (
-                f"At ε = {budget_text(epsilon)}, {len(keys) - missing} of {len(keys)} runs have"
-                " finished"
-            ),
-            "Which method is best is said when all have.",
+    points: Sequence[Point]
+    runs: Runs
+    metric: str
+
+    @property
+    def kind(self) -> Metric:
+        return METRICS[self.metric]
+
+    @cached_property
+    def cautions(self) -> dict[str, str]:
+        """Why a method's epsilon is not like the others', by label."""
+        return cautions(self.points, self.runs)
+
+    @cached_property
+    def summaries(self) -> list[Summary]:
+        """Each method at each epsilon of which all runs have finished. Of a grid the best place; of
+        data sets of several sizes the largest.
+        """
+        open_ = {(it.label, it.epsilon) for it in self.points if it.key not in self.runs}
+        best: dict[tuple[str, float | None], Summary] = {}
+        for it in summaries_of(self.points, self.runs, self.metric):
+            where = (it.label, it.epsilon)
+            if where not in open_ and (where not in best or self._comes_before(it, best[where])):
+                best[where] = it
+        return list(best.values())
+
+    def _comes_before(self, it: Summary, other: Summary) -> bool:
+        if "users" in it.grid:
+            return int(it.grid["users"]) > int(other.grid["users"])
+        return self.rank(it) < self.rank(other)
+
+    def rank(self, it: Summary) -> float:
+        """Its median, smaller is better."""
+        return self.kind.sign * it.median
+
+    def best(self, some: Iterable[Summary]) -> Summary | None:
+        return min(some, key=self.rank, default=None)
+
+    @property
+    def private(self) -> list[Summary]:
+        return [it for it in self.summaries if it.epsilon is not None]
+
+    @cached_property
+    def twin(self) -> Summary | None:
+        """The best without privacy."""
+        return self.best(
+            it for it in self.summaries if it.epsilon is None and is_twin(it.algorithm)
         )
-    results = _complete_summaries(points, runs, metric)
-    private = [it for it in results if it.epsilon is not None and it.label not in other]
-    at = [it for it in private if it.epsilon == epsilon]
-    if not at:
-        kind = METRICS[metric].title
-        return QUESTION, f"No finished run has {kind}."
-    top = tables.best_summary(at, metric)
-    open_ = {point.label for point in points if point.key not in runs}
-    parts = [
-        *_place(top),
-        *_gain_kept(results, top, metric),
-        *_overlaps(at, top),
-        *_rivals_epsilons([it for it in private if it.label not in open_], top, metric),
-        *_exclusions(other),
-    ]
-    text = "; ".join(parts)
-    return _title(at, top, metric), f"{text[:1].upper()}{text[1:]}." if text else ""
+
+    @cached_property
+    def trivial(self) -> Summary | None:
+        """The best guess."""
+        return self.best(it for it in self.summaries if is_trivial(it.algorithm))
+
+    @property
+    def finished_labels(self) -> list[str]:
+        """The private methods all of whose runs have finished, that have a proof."""
+        open_ = {it.label for it in self.points if it.key not in self.runs}
+        labels = dict.fromkeys(it.label for it in self.private if it.label not in open_)
+        return [it for it in labels if self.cautions.get(it) != NO_PROOF]
+
+    def draws(self, it: Summary) -> Draws:
+        """(private, twin, trivial) in the draws that all three have, smaller is better."""
+        if self.twin is None or self.trivial is None:
+            return []
+        values = [dict(zip(one.seeds, one.draws, strict=True)) for one in (it, self.twin)]
+        values.append(dict(zip(self.trivial.seeds, self.trivial.draws, strict=True)))
+        seeds = sorted(set.intersection(*(set(one) for one in values)))
+        return [tuple(self.kind.sign * one[seed] for one in values) for seed in seeds]
+
+    def runs_of(self, it: Summary) -> list[Run]:
+        """Its draws."""
+        where = (it.label, it.epsilon, dict(it.grid))
+        return [
+            self.runs[point.key]
+            for point in self.points
+            if (point.label, point.epsilon, dict(point.grid)) == where
+        ]
 
 
-def _complete_summaries(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """Summaries of the points whose runs have all finished; of a grid, its best place."""
-    whole = tables.complete_points(points, runs)
-    return summaries(tables.best_points(whole, runs, metric), runs, metric)
+def middle(epsilons: Iterable[float | None]) -> float:
+    """The epsilon that the first sentence is about."""
+    ascending = sorted(it for it in epsilons if it is not None)
+    return ascending[(len(ascending) - 1) // 2]
 
 
-def _title(at: Sequence[Summary], top: Summary, metric: str) -> str:
-    """Which method is best at an epsilon; where there is one alone, what it has."""
-    verb = "is best:" if len({it.label for it in at}) > 1 else "has"
-    figure = f"{METRICS[metric].title} {METRICS[metric].text(top.median)}"
-    return f"At ε = {budget_text(top.epsilon or 0)}, {method(top.label)} {verb} {figure}"
+# ---- the headline --------------------------------------------------------------------------------
 
 
-def _place(top: Summary) -> list[str]:
-    """Where in a grid it is."""
-    if not top.grid:
-        return []
-    return [f"with {sweep_frames.place(dict(top.grid), [top.algorithm])}"]
+def headline(results: Results) -> tuple[str, str]:
+    """Title and sentence: which private method is best at the middle epsilon, and what it keeps.
+
+    No method is called best before all runs at that epsilon have finished.
+    """
+    points, runs = results.points, results.runs
+    rivals = [it for it in points if it.epsilon is not None and it.label not in results.cautions]
+    if not any(it.key in runs for it in rivals):
+        started = len(runs) == len(points)
+        return QUESTION, "No private method was compared." if started else "Runs appear here."
+    epsilon = middle({it.epsilon for it in rivals})
+    keys = {it.key for it in rivals if it.epsilon == epsilon}
+    if missing := sum(key not in runs for key in keys):
+        progress = f"{len(keys) - missing} of {len(keys)} runs have finished"
+        return (
+            f"At ε = {budget_text(epsilon)}, {progress}",
+            "The best method is named when all have.",
+        )
+    ranked = [it for it in results.private if it.label not in results.cautions]
+    at = [it for it in ranked if it.epsilon == epsilon]
+    top = results.best(at)
+    if top is None:
+        return QUESTION, f"No finished run has {results.kind.title}."
+    verb = "is best:" if len(at) > 1 else "has"
+    title = (
+        f"At ε = {budget_text(epsilon)}, {method(top.label)} {verb}"
+        f" {results.kind.title} {results.kind.text(top.median)}"
+    )
+    return title, " ".join(
+        [*_place_and_gain(results, top), *_overlaps(at, top), *_exclusions(results)]
+    )
 
 
-def _gain_kept(results: Sequence[Summary], top: Summary, metric: str) -> list[str]:
-    """How much of the way from guessing to the best that is not private."""
-    free = [it for it in results if it.epsilon is None and is_twin(it.algorithm)]
-    trivial = [it for it in results if is_trivial(it.algorithm)]
-    if not free or not trivial:
-        return []
-    open_, guess = tables.best_summary(free, metric), tables.best_summary(trivial, metric)
-    gain, mine = (METRICS[metric].sign * (guess.median - it.median) for it in (open_, top))
-    text = METRICS[metric].text
-    twin = open_.label
-    beside = f"({twin} {text(open_.median)}, {guess.label} {text(guess.median)})"
-    if gain <= 0:
-        return []
-    if mine <= 0:
-        return [f"**no better than guessing** {beside}"]
-    if mine >= gain:
-        return [f"no worse than {twin} without privacy {beside}"]
-    share = f"{mine / gain:.0%}" if mine / gain < 0.995 else "over 99%"
-    return [f"**{share} of the gain over guessing** is kept {beside}"]
+def _place_and_gain(results: Results, top: Summary) -> list[str]:
+    """Where in a grid it is, and how much of the gain over guessing it keeps."""
+    words = [f"With {place(dict(top.grid), [top.algorithm])}."] if top.grid else []
+    draws, twin, trivial = results.draws(top), results.twin, results.trivial
+    if (
+        draws
+        and twin is not None
+        and trivial is not None
+        and results.rank(twin) < results.rank(trivial)
+    ):
+        text = results.kind.text
+        clause = gain_kept(draws, twin.label, f"does no better than {trivial.label}")
+        levels = f"({twin.label} {text(twin.median)}, {trivial.label} {text(trivial.median)})"
+        words.append(f"It **{clause}** {levels}.")
+    return words
 
 
 def _overlaps(at: Sequence[Summary], top: Summary) -> list[str]:
     """Those of which some draw is as good as some draw of the best."""
     names = [
-        tables.label_in_list(it.label)
+        method(it.label)
         for it in at
         if it.label != top.label and len(it.draws) > 1 and it.low <= top.high and top.low <= it.high
     ]
-    if not names:
-        return []
+    return [f"Draws of {' and '.join(names[:3])} overlap with its own."] if names else []
+
+
+def _exclusions(results: Results) -> list[str]:
     return [
-        (
-            f"draws of {' and '.join(names[:3])} overlap with its own, so that their order may be"
-            " chance"
-        )
+        f"{method(label)} is not ranked: {reason}."
+        if reason == NO_PROOF
+        else f"{method(label)} is not ranked: its ε {reason}."
+        for label, reason in results.cautions.items()
     ]
 
 
-def _rivals_epsilons(private: Sequence[Summary], top: Summary, metric: str) -> list[str]:
-    """What the next two methods would need to be as good; where one epsilon was measured, how
-    good they are.
-    """
-    rest = sorted(
-        (it for it in private if it.epsilon == top.epsilon and it.label != top.label),
-        key=lambda it: METRICS[metric].sign * it.median,
-    )
-    out = []
-    for label, median in [(it.label, it.median) for it in rest][:2]:
-        line = [it for it in private if it.label == label]
-        name = tables.label_in_list(label)
-        if len(line) == 1:
-            out.append(f"{name} has {METRICS[metric].text(median)}")
-        elif epsilon := sweep_frames.first_epsilon(line, top.median, metric):
-            at_about = budget_text(float(f"{epsilon:.2g}"))
-            out.append(f"{name} gets there at about ε = {at_about}")
-        else:
-            most = budget_text(max(it.epsilon for it in line if it.epsilon is not None))
-            out.append(f"{name} does not get there up to ε = {most}")
-    return out
+# ---- remarks -------------------------------------------------------------------------------------
 
 
-def _exclusions(other: dict[str, str]) -> list[str]:
-    return [
-        f"{method(label)} is not ranked: {reason}"
-        if reason == sweep_frames.NO_PROOF
-        else f"{method(label)} is not ranked: its ε {reason}"
-        for label, reason in other.items()
-    ]
-
-
-def worse_than_guessing(points: Sequence[Point], runs: Runs, metric: str) -> list[str]:
-    """A sentence for every method that does worse than the trivial predictor somewhere, of
-    those whose runs have all finished.
-    """
-    results = _complete_summaries(points, runs, metric)
-    trivial = [it for it in results if is_trivial(it.algorithm)]
-    if not trivial:
-        return []
-    guess, sign = tables.best_summary(trivial, metric), METRICS[metric].sign
-    worse: dict[str, list[Summary]] = {}
-    for it in results:
-        if it.epsilon is not None and sign * it.median > sign * guess.median:
-            worse.setdefault(it.label, []).append(it)
-    text = METRICS[metric].text
-    return [
-        "**{name} does worse than {guess}** ({figure}) at ε = {places}.".format(
-            name=method(label),
-            guess=guess.label,
-            figure=text(guess.median),
-            places=", ".join(f"{budget_text(it.epsilon or 0)} ({text(it.median)})" for it in at),
-        )
-        for label, at in worse.items()
-    ]
-
-
-def weak_references(points: Sequence[Point], runs: Runs, metric: str) -> list[str]:
-    """A sentence for every twin without privacy that is no better than a trivial predictor."""
-    results = [
-        it
-        for it in summaries(tables.best_points(points, runs, metric), runs, metric)
-        if it.epsilon is None
-    ]
-    guesses = {it.label: it.median for it in results if is_trivial(it.algorithm)}
+def weak_twins(results: Results) -> list[str]:
+    """A sentence for every method without privacy that is no better than a trivial predictor."""
+    plain = [it for it in results.summaries if it.epsilon is None]
+    guesses = {it.label: it.median for it in plain if is_trivial(it.algorithm)}
     sentences = [
-        weak_reference(it.label, it.median, guesses, METRICS[metric])
-        for it in results
+        weak_reference(it.label, it.median, guesses, results.kind)
+        for it in plain
         if is_twin(it.algorithm)
     ]
-    return [line for line in sentences if line]
+    return [it for it in sentences if it]
 
 
-def both_rules(points: Sequence[Point]) -> list[str]:
-    """The methods that are run with exact accounting and with their source's rule."""
-    labels = dict.fromkeys(point.label for point in points)
-    return [label for label in labels if f"{label}{SOURCE_SUFFIX}" in labels]
-
-
-def rule_alone(points: Sequence[Point], runs: Runs, metric: str, label: str) -> str:
-    """How much the source's rule for the noise costs one method, and which part that is of its
-    distance to what is not private; '' before both have run.
-    """
-    results = {(it.label, it.epsilon): it for it in _complete_summaries(points, runs, metric)}
-    shared = [
-        epsilon
-        for name, epsilon in results
-        if name == label and epsilon is not None and (f"{label}{SOURCE_SUFFIX}", epsilon) in results
-    ]
-    if not shared:
-        return ""
-    epsilon = tables.middle_epsilon(shared)
-    ours, theirs = (
-        results[label, epsilon].median,
-        results[f"{label}{SOURCE_SUFFIX}", epsilon].median,
-    )
-    truly = _true_epsilon(points, runs, f"{label}{SOURCE_SUFFIX}", epsilon)
-    costs = ""
-    if truly is not None:
-        costs = f", which truly costs ε = {epsilon_text(truly)}"
-    free = [it for it in results.values() if it.epsilon is None and is_twin(it.algorithm)]
-    sign = METRICS[metric].sign
-    is_worse = bool(free) and sign * (theirs - ours) > 0
-    more = ": more than was asked for"
-    text = (
-        "{name} at ε = {epsilon}: {metric} {ours:.3f} with exact accounting, {theirs:.3f} with its"
-        " source's noise{costs}{more}."
-    ).format(
-        name=label,
-        epsilon=budget_text(epsilon),
-        metric=METRICS[metric].title,
-        ours=ours,
-        theirs=theirs,
-        costs=costs,
-        more=more if not is_worse and truly is not None and truly > epsilon * 1.005 else "",
-    )
-    if not is_worse:
-        return text
-    open_ = tables.best_summary(free, metric)
-    distance = sign * (theirs - open_.median)
-    if distance <= 0:
-        return text
-    alone = (
-        f"**{min(sign * (theirs - ours) / distance, 1.0):.0%} of its distance to {open_.label} is"
-        " the rule alone.**"
-    )
-    return f"{text} {alone}"
-
-
-def _true_epsilon(points: Sequence[Point], runs: Runs, label: str, epsilon: float) -> float | None:
-    """The exact epsilon of a method's runs at a nominal one; None where none is proved."""
-    for point in points:
-        if point.label == label and point.epsilon == epsilon and point.key in runs:
-            record = runs[point.key].record
-            return record.epsilon.exact if record.guarantee.has_epsilon else None
-    return None
-
-
-def needed_epsilons(table: pd.DataFrame, metric: str, value: float) -> str:
-    """`tables.which_epsilon` as a sentence."""
-    rows = list(
-        zip(
-            table["method"].map(str),
-            table["epsilon"].astype(float),
-            table["low"].astype(float),
-            strict=True,
-        )
-    )
-    there = [f"ε = {epsilon_or_less(at, low)} with {name}" for name, at, low in rows if at == at]
-    missing = [name for name, at, _ in rows if at != at]
-    goal = f"{METRICS[metric].title} {value:.3f}"
-    parts = []
-    if there:
-        parts = [f"{goal} takes {', '.join(there)}"]
-    if missing:
-        verb = "does" if len(missing) == 1 else "do"
-        target, highest = "it" if there else goal, budget_text(table["high"].max())
-        parts.append(f"{', '.join(missing)} {verb} not reach {target} up to ε = {highest}")
-    return "; ".join(parts) + "."
-
-
-def epsilon_or_less(epsilon: float, low: float) -> str:
-    """An epsilon that was found; where the smallest measured one is good enough already, a
-    smaller one may be too.
-    """
-    if epsilon <= low:
-        return f"{epsilon_text(epsilon)} or less"
-    return epsilon_text(epsilon)
-
-
-PAYERS = {
-    "activity": (
-        "for users who rate least ({fewest} ratings) **{least:+.3f}**, for those who rate most"
-        " ({most_rated}) **{most:+.3f}**"
-    ),
-    "popularity": (
-        "for the items rated least ({fewest} ratings) **{least:+.3f}**, for those rated most"
-        " ({most_rated}) **{most:+.3f}**"
-    ),
-}
-
-
-def who_pays(table: pd.DataFrame, label: str, twin: str, epsilon: float) -> str:
-    """What privacy adds to the RMSE of the least and the most active users, and of the least
-    and the most rated items. label, twin: as the table names them.
-    """
-    wide = table.pivot_table(
-        index=["by", "place", "group"], columns="name", values="rmse"
-    ).reset_index()
-    if label not in wide or twin not in wide:
-        return ""
-    out = []
-    for by, sentence in PAYERS.items():
-        part = wide[wide["by"] == by].sort_values("place")
-        costs = part[label] - part[twin]
-        out.append(
-            sentence.format(
-                fewest=part["group"].iloc[0],
-                least=costs.iloc[0],
-                most_rated=part["group"].iloc[-1],
-                most=costs.iloc[-1],
+def remarks(results: Results) -> list[str]:
+    """Which private methods beat the best without privacy, and which do worse than guessing."""
+    out: list[str] = []
+    digits, sign, text = results.kind.digits, results.kind.sign, results.kind.text
+    for label in dict.fromkeys(it.label for it in results.private):
+        line = [it for it in results.private if it.label == label]
+        top, twin, guess = results.best(line), results.twin, results.trivial
+        assert top is not None  # a line is not empty
+        if twin is not None and sign * round(top.median, digits) < sign * round(
+            twin.median, digits
+        ):
+            out.append(
+                f"**{method(label)} does better than {twin.label} without privacy**"
+                f" ({results.kind.title} {text(top.median)} at ε = {budget_text(top.epsilon or 0)};"
+                f" {twin.label} {text(twin.median)}). The two are different methods: this is not"
+                " an effect of privacy."
             )
-        )
-    return f"At ε = {budget_text(epsilon)}, {label} changes the RMSE of {twin}: {'; '.join(out)}."
-
-
-def best_places(table: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """For every method that has parameters of the grid, its best place at each epsilon. table:
-    as of `sweep_frames.frame`; names: the grid's parameters.
-    """
-    out = []
-    for name, lines in table.groupby("name", sort=False):
-        own = [parameter for parameter in names if lines[parameter].notna().any()]
-        if not own:
-            continue
-        ids, at = [str(lines["id"].iloc[0])], []
-        for epsilon, part in lines.groupby("epsilon", dropna=False):
-            medians = part.groupby(own)["value"].median()
-            best = medians.idxmin()
-            grid = dict(zip(own, best if isinstance(best, tuple) else (best,), strict=True))
-            sentence = f"with {sweep_frames.place(grid, ids)} ({float(medians.min()):.3f})"
-            if epsilon == epsilon:
-                text = budget_text(float(str(epsilon)))
-                sentence = f"at ε = {text} {sentence}"
-            at.append(sentence)
-        out.append(f"**{name}** does best {'; '.join(at)}.")
+        if guess is not None and (
+            worse := [it for it in line if results.rank(it) > results.rank(guess)]
+        ):
+            places = [f"{budget_text(it.epsilon or 0)} ({text(it.median)})" for it in worse]
+            out.append(
+                f"**{method(label)} does worse than {guess.label}** ({text(guess.median)}) at"
+                f" ε = {', '.join(places)}."
+            )
     return out
+
+
+def rule_costs(results: Results) -> list[str]:
+    """How much the source's rule for the noise costs each method that ran by both rules."""
+    lines = {(it.label, it.epsilon): it for it in results.private}
+    out = []
+    for label in dict.fromkeys(it.label for it in results.private):
+        source = f"{label}{SOURCE_SUFFIX}"
+        shared = [at for name, at in lines if name == label and (source, at) in lines]
+        if not shared:
+            continue
+        epsilon = middle(shared)
+        ours, theirs = lines[label, epsilon], lines[source, epsilon]
+        record = results.runs_of(theirs)[0].record
+        truly = record.epsilon.exact if record.guarantee.has_epsilon else None
+        costs = "" if truly is None else f", which truly costs ε = {epsilon_text(truly)}"
+        out.append(
+            f"{label} at ε = {budget_text(epsilon)}: {results.kind.title} {ours.median:.3f} with"
+            f" exact accounting, {theirs.median:.3f} with its source's noise{costs}."
+            + _share_of_rule(results, ours, theirs)
+        )
+    return out
+
+
+def _share_of_rule(results: Results, ours: Summary, theirs: Summary) -> str:
+    """Which part of a method's distance to what is not private is the rule alone."""
+    if results.twin is None:
+        return ""
+    more, distance = (results.rank(theirs) - results.rank(it) for it in (ours, results.twin))
+    if more <= 0 or distance <= 0:
+        return ""
+    share = f"{min(more / distance, 1.0):.0%}"
+    return f" **{share} of its distance to {results.twin.label} is due to the rule.**"
+
+
+def best_places(results: Results) -> list[str]:
+    """The best place of the grid for every method that has its parameters, at each epsilon."""
+    out = []
+    for label in dict.fromkeys(it.label for it in results.summaries if it.grid):
+        at = [
+            (f"at ε = {budget_text(it.epsilon)} " if it.epsilon is not None else "")
+            + f"with {place(dict(it.grid), [it.algorithm])} ({results.kind.text(it.median)})"
+            for it in results.summaries
+            if it.label == label
+        ]
+        out.append(f"**{method(label)}** does best {'; '.join(at)}.")
+    return out
+
+
+# ---- which epsilon is enough ---------------------------------------------------------------------
+
+
+def needed_epsilons(results: Results, goal: Goal) -> pd.DataFrame:
+    """Which epsilon reaches a goal, of every private method that has finished."""
+    lines = {label: line_of(results, label, goal) for label in results.finished_labels}
+    return pd.DataFrame(
+        {
+            "method": method(label, results.cautions.get(label, "")),
+            "ε that is enough": "".join(answer(line, goal)),
+            "read from": _read_from(line),
+        }
+        for label, line in lines.items()
+        if line
+    )
+
+
+def line_of(results: Results, label: str, goal: Goal) -> list[Measured]:
+    """What is known of a method: all measured epsilons, as Explore reads them, where it reads the
+    same draws and is held against the same; else what this page's runs say.
+    """
+    grid = _known_grid(results, label)
+    own = sorted(
+        (it for it in results.private if it.label == label), key=lambda it: it.epsilon or 0
+    )
+    if goal.is_share:
+        if grid is not None and _measures_alike(results, label):
+            return grid.kept
+        shares = (kept_at(it.epsilon or 0, results.draws(it)) for it in own)
+        return [it for it in shares if it is not None]
+    if grid is not None:
+        return grid.measured
+    return [Measured(it.epsilon, it.draws) for it in own if it.epsilon is not None]
+
+
+def _first(results: Results, label: str) -> Point:
+    own = (it for it in results.points if it.label == label and it.epsilon is not None)
+    return min(own, key=lambda it: it.spec.seed)
+
+
+def _known_grid(results: Results, label: str) -> EpsilonGrid | None:
+    """Explore's grid of a method; None where it does not hold the same draws."""
+    own = [it for it in results.points if it.label == label and it.epsilon is not None]
+    first = _first(results, label).spec
+    if any(it.grid or it.spec.seed - first.seed >= comparison.DRAWS for it in own):
+        return None
+    try:
+        return epsilon_grid.read(first, results.metric, also=[it.epsilon or 0 for it in own])
+    except BadInput:
+        return None
+
+
+def _measures_alike(results: Results, label: str) -> bool:
+    """Whether Explore holds the method against the same twin and the same guess."""
+    references = comparison.references(_first(results, label).spec)
+    here = {"twin": results.twin, "trivial": results.trivial}
+    return all(it and it.algorithm == references[who].algorithm for who, it in here.items())
+
+
+def _read_from(line: Sequence[Measured]) -> str:
+    """Which measured points an answer lies between."""
+    texts = [budget_text(it.epsilon) for it in line]
+    where = ", ".join(texts) if len(line) <= MOST_NAMED else f"{texts[0]} to {texts[-1]}"
+    draws = max(len(it.values) for it in line)
+    return f"{len(line)} ε: {where}; {draws} draw{'s' * (draws > 1)}"

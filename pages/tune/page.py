@@ -21,7 +21,6 @@ from pages.kit import (
     run_progress,
     safe_text,
     sidebar,
-    target_error,
     time_estimate,
     who_sees_what,
 )
@@ -177,7 +176,6 @@ def _draw_outcome(choice: Choice, search: Search, best: Trial, head: DeltaGenera
         winner = runs["winner 0"]
         open_search.costs(choice, search, bool(winner.record.public))
         open_search.take_away(winner)
-        target_error.draw(choice, dict(best.place), "tune", winner.record.metric("rmse"))
 
 
 def main() -> None:

@@ -121,7 +121,6 @@ def test_nothing_that_is_not_proved_has_an_epsilon() -> None:
     assert "ε = 5" not in text
     with pytest.raises(ValueError):
         component(app, "hundred")
-    assert not [toggle for toggle in app.toggle if toggle.key == "explore.target"]
 
 
 def test_one_persons_list_says_what_stays_at_each_epsilon() -> None:

@@ -8,8 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.runs import shipped_runs
+from dpmf_core.runs.needed_epsilon import Goal, answer
 from dpmf_core.runs.store import Store
-from pages.kit import epsilon_grid, kept_gain
+from pages.kit import epsilon_grid
 from pages.kit.page_table import BY_ID
 from pages.start import price
 from tests.pages.driving import words
@@ -31,28 +32,27 @@ def test_the_package_holds_every_run_of_the_usual_choice() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 2.0, 31.6])
 def test_what_is_kept_is_the_median_share_of_the_gain_over_guessing(epsilon: float) -> None:
-    at = next(it for it in price.gain_shares(price.grid()) if it.epsilon == epsilon)
+    (at,) = [it for it in price.table().to_dict("records") if it["epsilon"] == epsilon]
     errors = zip(figures("main", epsilon), figures("twin"), figures("trivial"), strict=True)
     shares = sorted(1 - (own - plain) / (guess - plain) for own, plain, guess in errors)
-    assert [at.low, at.share, at.high] == pytest.approx(shares)
-    assert at.measured and at.error == statistics.median(figures("main", epsilon))
+    assert [at["lowest draw"], at["kept"], at["highest draw"]] == pytest.approx(shares)
+    assert at["RMSE"] == statistics.median(figures("main", epsilon))
+    (stop,) = [it for it in price.stops(1e-5) if it["epsilon"] == epsilon]
+    assert stop["kept"] == at["kept"] and stop["measured"]
 
 
 def test_the_epsilon_that_keeps_a_share_is_the_one_of_the_other_pages() -> None:
     """On an empty store too: Explore and Trade-off read it off what comes with the package."""
-    elsewhere = epsilon_grid.kept_along(price.choice().spec())
-    answer, detail = kept_gain.answer(elsewhere, kept_gain.USUAL)
-    assert f"To keep 80%: {answer}{detail}." in price.caption() and answer == "ε ≈ 1.8"
+    value, detail = answer(epsilon_grid.read(price.choice().spec()).kept, Goal.share(0.8))
+    assert f"{value}{detail}" in price.caption() and value == "ε ≈ 1.8"
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "text"), [(0.1, "52 in 100"), (2.0, "88 in 100"), (31.6, "over 99 in 100")]
-)
+@pytest.mark.parametrize(("epsilon", "text"), [(0.1, "52%"), (2.0, "88%"), (31.6, "over 99%")])
 def test_an_even_suspicion_grows_by_e_to_the_epsilon(epsilon: float, text: str) -> None:
     (stop,) = [it for it in price.stops(price.choice().delta) if it["epsilon"] == epsilon]
     assert text in str(stop["facts"])
     share = 1 / (1 + math.exp(-epsilon))  # odds of e^epsilon to 1
-    assert text == f"{100 * share:.0f} in 100" or share > 0.995
+    assert text == f"{share:.0%}" or share > 0.995
 
 
 def test_the_page_stands_on_an_empty_store_and_asks_for_no_run(
@@ -61,5 +61,5 @@ def test_the_page_stands_on_an_empty_store_and_asks_for_no_run(
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     app = AppTest.from_file(str(BY_ID["start"].script), default_timeout=60).run()
     assert not app.exception
-    assert "learned from 20,000 people" in words(app) and "Points are measured" in words(app)
+    assert price.caption() in words(app)
     assert not (tmp_path / "runs").exists() or not Store(tmp_path / "runs").rows()

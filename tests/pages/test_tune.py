@@ -8,12 +8,10 @@ from streamlit.testing.v1 import AppTest
 from dpmf_core.privacy import Budget, Gaussian, default_delta
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.selection import SHAPES
-from dpmf_core.runs.sweep import Summary
 from dpmf_core.tuning.private_selection import SelectionResult, SelectionSpec
 from dpmf_core.tuning.search import price
 from dpmf_core.tuning.search_space import TuneSpec
 from dpmf_datasets import session_files
-from pages.kit import target_error
 from pages.tune import open_search
 from tests.pages.driving import behind_sidebar, run_until, settled
 
@@ -58,23 +56,6 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price() -> None:
     )
     assert float(cost["total ε"].iloc[0]) < min(paid[1:-1]) < paid[-1]
     assert any("costs **nothing**" in it.value for it in app.markdown)
-
-
-def line(*points: tuple[float, tuple[float, ...]]) -> list[Summary]:
-    return [Summary("private", "dpals", epsilon, {}, draws) for epsilon, draws in points]
-
-
-def test_the_smallest_epsilon_is_log_linear_between_what_was_run() -> None:
-    summaries = line((1.0, (0.96, 1.0, 1.04)), (4.0, (0.76, 0.8, 0.84)))
-    median, best, worst = target_error.needed_epsilons(summaries, 0.9)
-    assert median == pytest.approx(2.0)
-    assert best == pytest.approx(4 ** (0.06 / 0.2)) and worst == pytest.approx(4 ** (0.14 / 0.2))
-    assert target_error.words(summaries, 0.9).startswith(
-        "**ε of about 2** reaches it, 1.5 to 2.6 over 3 draws"
-    )
-    assert all(it in target_error.words(summaries, 0.5) for it in ("0.500", "0.800"))
-    assert "**ε = 1 is enough**" in target_error.words(summaries, 1.2)
-    assert "more than 4" in target_error.words(summaries, 0.81)
 
 
 def test_a_private_selection_shows_its_price_before_and_its_winner_after() -> None:

@@ -1,6 +1,5 @@
 """Which runs a sweep holds, and what is made of them."""
 
-import math
 from typing import Any
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from dpmf_core.data.ratings import Shape
 from dpmf_core.errors import BadInput
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, reaches, rows, summaries, typed_grid
+from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries, typed_grid
 from tests.support.records import altered, run_of
 
 SHAPE = Shape(500, 30, (1, 5))
@@ -106,22 +105,6 @@ def test_summaries_hold_every_draw_and_only_finished_runs() -> None:
     assert [row["rmse"] for row in rows(points, runs)] == [1.0, 1.1]
 
 
-def line(*at: tuple[float, float]) -> list[Summary]:
-    return [Summary("x", "dpals", epsilon, {}, (value,)) for epsilon, value in at]
-
-
-def test_the_epsilon_that_reaches_a_value_lies_between_measured_ones_along_log_epsilon() -> None:
-    points = line((1.0, 1.0), (10.0, 0.8))
-    assert reaches(points, 0.9) == pytest.approx(math.sqrt(10))
-    assert reaches(points, 1.2) == 1.0
-    assert reaches(points, 0.8) == pytest.approx(10.0)
-    assert reaches(points, 0.79) is None
-    assert reaches(line((1.0, 0.1), (10.0, 0.3)), 0.2, larger_is_better=True) == pytest.approx(
-        math.sqrt(10)
-    )
-    assert reaches([], 1.0) is None
-
-
 def test_a_method_may_have_its_own_rule_and_label() -> None:
     points = sweep(
         methods=[
@@ -136,16 +119,6 @@ def test_a_method_may_have_its_own_rule_and_label() -> None:
         ("mine", "exact"),
         ("mine", "exact"),
     ]
-
-
-def test_what_reads_as_good_as_the_value_reaches_it_at_a_measured_epsilon() -> None:
-    points = line((1.0, 0.95), (20.0, 0.9434))
-    assert reaches(points, 0.943) is None
-    assert reaches(points, 0.943, digits=3) == 20.0
-    assert reaches(points, 0.9434) == 20.0  # and not 20.000000000000256
-    assert reaches(
-        line((1.0, -0.1), (5.0, 0.3004)), 0.3, larger_is_better=True, digits=3
-    ) == pytest.approx(5.0, rel=0.01)
 
 
 def test_a_file_of_a_sweep_names_its_data_its_date_and_why_private_errors_are_not_there() -> None:

@@ -16,10 +16,11 @@ from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.execution import run
+from dpmf_core.runs.needed_epsilon import first_reaching
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.shipped_runs import identity
 from dpmf_core.runs.specification import DataSpec, RunSpec
-from dpmf_core.runs.sweep import reaches, summaries
+from dpmf_core.runs.sweep import summaries
 from dpmf_core.teaching import handout, linkage, membership, randomised_response, trust
 from dpmf_core.teaching.demonstrations import (
     HIGH,
@@ -164,9 +165,9 @@ def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred() 
     }
     medians = summaries(points, runs, "rmse")
     at = {(it.algorithm, it.epsilon): it.median for it in medians}
-    local = [it for it in medians if it.algorithm == "local-bias"]
-    epsilon = reaches(local, at["private-bias", 1.0])
-    assert epsilon is not None and 80 < epsilon < 1.6 * trust.part_epsilon(1.0, 2_000)
+    local = [(it.epsilon or 0, it.median) for it in medians if it.algorithm == "local-bias"]
+    needed = first_reaching(local, at["private-bias", 1.0])
+    assert needed is not None and 80 < needed.epsilon < 1.6 * trust.part_epsilon(1.0, 2_000)
     assert at["local-bias", 1.0] > at["user-mean", None] > at["private-bias", 0.2]
     assert all(point.spec.data.id == "cinema-small" for point in points)
     assert open_ratings(points[0].spec.data).n_users == 2_000

@@ -1,0 +1,56 @@
+"""A page's own controls: where their first values come from."""
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import streamlit as st
+
+from pages.kit import lesson, safe_text
+
+Read = Callable[[str], Any]  # a link's text as a value; raises ValueError on what cannot be used
+
+
+def start(key: str, name: str, first: Any, read: Read = str) -> None:
+    """Set a widget's value before it is drawn.
+
+    The value is the lesson's where that is fixed, else what it was, else the link's, else `first`.
+    What cannot be read becomes `first`, and the page says so.
+
+    Parameters
+    ----------
+    key : str
+        The widget's key in the session.
+    name : str
+        Its parameter in the address.
+    """
+    fixed_values = lesson.page_values()
+    if fixed_values is None and key in st.session_state:
+        return
+    text = (st.query_params if fixed_values is None else fixed_values).get(name)
+    try:
+        value = first if text is None else read(text)
+    except (ValueError, OverflowError):
+        value = first
+        got = f"'{name}' in the link cannot be used; got '{(text or '')[:40]}'."
+        st.warning(safe_text.escape(f"{got} {first} is used instead."))
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+
+
+def within(kind: type, low: float, high: float) -> Read:
+    def read(text: str) -> Any:
+        value = kind(text)
+        if not low <= value <= high:
+            raise ValueError
+        return value
+
+    return read
+
+
+def one_of(names: Collection[str]) -> Read:
+    def read(text: str) -> str:
+        if text not in names:
+            raise ValueError
+        return text
+
+    return read

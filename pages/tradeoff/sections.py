@@ -1,0 +1,294 @@
+"""The figures and sections of the Trade-off page, from what was asked and what has finished."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpmf_core import algorithms
+from dpmf_core.data.popularity_skew import shares
+from dpmf_core.evaluation.registry import METRICS, Metric
+from dpmf_core.papers.figures import Mark
+from dpmf_core.privacy import Status
+from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.runs.data_access import open_ratings
+from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.specification import DataSpec
+from dpmf_core.runs.sweep import Point
+from pages.kit import (
+    charts,
+    comparison_charts,
+    goals,
+    privacy_card,
+    quarters,
+    safe_text,
+    sweep_charts,
+    sweep_frames,
+)
+from pages.kit.choice import Choice
+from pages.kit.colours import is_trivial
+from pages.kit.frames import Curve, curve_frame
+from pages.kit.sweep_frames import Runs, method
+from pages.tradeoff import findings
+from pages.tradeoff.controls import Question
+from pages.tradeoff.findings import Results
+
+
+def _pick_epsilon(question: Question, key: str, label: str = "collapsed") -> float:
+    """One of the question's epsilons, at first the middle one."""
+    epsilons = sorted({it.epsilon for it in question.points if it.epsilon is not None})
+    return float(
+        st.selectbox(
+            "At ε",
+            epsilons,
+            epsilons.index(findings.middle(epsilons)),
+            key=f"{key}.{question.signature}",
+            format_func=lambda at: f"at ε = {budget_text(at)}",
+            label_visibility="visible" if label == "visible" else "collapsed",
+        )
+    )
+
+
+# ---- the primary figure --------------------------------------------------------------------------
+
+
+def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -> None:
+    """Against epsilon, a parameter, the number of users, or the step. aside: room for its choice of
+    epsilon.
+    """
+    if question.axis == "step":
+        table = curve_rows(question.points, runs)
+        fig = comparison_charts.steps(table, None)
+        charts.show(fig, "tradeoff.steps", "Held-out RMSE by step.", table)
+        return
+    kind, axis = METRICS[metric], question.axis
+    table = sweep_frames.frame(question.points, runs, metric)
+    if table.empty:
+        st.info(f"No finished run has {kind.title} yet.")
+        return
+    title = "privacy loss ε, total"
+    if axis != "epsilon":
+        title = sweep_frames.parameter(axis, dict.fromkeys(table["id"]))
+        if table["epsilon"].nunique() > 1:
+            with aside:
+                at = _pick_epsilon(question, "tradeoff.at")
+            table = table[table["epsilon"].isna() | (table["epsilon"] == at)]
+    table = best_of_second(table, axis, kind)
+    fig = sweep_charts.against(table, axis, kind.label, title)
+    marks = question.figure.marks if question.figure and metric == question.metric else ()
+    sweep_charts.add_published(fig, marks)
+    medians = table.groupby("name", sort=False)["value"].median()
+    words = "; ".join(f"{name} {value:.3f}" for name, value in medians.items())
+    alt = f"{kind.title} against {title}. Medians over the axis: {words}."
+    charts.show(fig, "tradeoff.main", alt, table, caption=_caption(table, axis, marks))
+
+
+def _caption(table: pd.DataFrame, axis: str, marks: Sequence[Mark]) -> str:
+    """How to read the primary figure."""
+    parts = [
+        "Each dot is one draw of split and noise. Lines are medians; bands run from the lowest draw"
+        " to the highest."
+    ]
+    if any(table["source"]):
+        parts.append("Dotted: noise by the source's own rule, at its nominal ε.")
+    parameters = [name for name in table.columns if name not in sweep_frames.PLACE]
+    if axis != "epsilon" and len(parameters) > 1:
+        parts.append("Each point has the best value of the grid's second parameter.")
+    if marks:
+        parts.append(f"Published: {'; '.join(map(_mark_text, marks))}.")
+    return " ".join(parts)
+
+
+def _mark_text(mark: Mark) -> str:
+    """A published number, and how the figure marks it."""
+    name = f"{method(mark.label)} {mark.y:g}"
+    if mark.x is None:
+        return f"{name}, a dotted level ({mark.source})"
+    return f"{name} at {mark.x:g}, a cross ({mark.source})"
+
+
+def skew(choice: Choice) -> None:
+    """Chien et al. 2021, Fig. 2: how ratings bunch on few items, of the chosen data set."""
+    ratings = open_ratings(DataSpec(id=choice.data, top_items=choice.kept_items))
+    table = pd.DataFrame(
+        {"kept": it.selection, "items": it.items, "observations": it.observations}
+        for it in shares(ratings)
+    )
+    at = {
+        str(name): float(line["observations"].iloc[int(line["items"].sub(0.2).abs().argmin())])
+        for name, line in table.groupby("kept", sort=False)
+    }
+    every, *rest = (f"{share:.0%}" for share in at.values())
+    st.title(f"The most rated fifth of the items has {every} of the ratings", anchor=False)
+    sampled = "; ".join(f"{it} with {name}" for it, name in zip(rest, list(at)[1:], strict=True))
+    st.write(
+        f"{choice.entry.title}. If ratings are sampled: {sampled}. Published for MovieLens 10M:"
+        " over 85% (Chien et al. 2021, Fig. 2). Computed on raw data, not released."
+    )
+    alt = "Share of ratings against share of items, the most rated first."
+    charts.show(charts.shares(table), "tradeoff.shares", alt, table)
+
+
+# ---- sections ------------------------------------------------------------------------------------
+
+
+def rule(results: Results) -> None:
+    """One method under exact accounting and under its source's rule."""
+    if sentences := findings.rule_costs(results):
+        st.header("What the source's rule for the noise costs", anchor=False)
+        st.markdown("\n".join(f"- {it}" for it in sentences))
+
+
+def grid(question: Question, runs: Runs) -> None:
+    """The best places of a grid in words; a heat map where it has two parameters."""
+    table = sweep_frames.frame(question.points, runs, "validation_rmse")
+    names = [name for name in table.columns if name not in sweep_frames.PLACE]
+    if not names or table.empty:
+        return
+    st.header("The grid, on the validation split", anchor=False)
+    results = Results(question.points, runs, "validation_rmse")
+    st.markdown("\n".join(f"- {it}" for it in findings.best_places(results)))
+    both = table.dropna(subset=names)
+    if len(names) == 2 and len(both):
+        _heat_map(question, both, names)
+    st.caption(
+        "Choosing by a grid on private data costs more than the ε of one run: all its runs compose."
+        " On public or simulated data it is free."
+    )
+
+
+def _heat_map(question: Question, table: pd.DataFrame, names: Sequence[str]) -> None:
+    left, right = st.columns(2)
+    key = f"tradeoff.heat.method.{question.signature}"
+    name = left.selectbox("Method", list(dict.fromkeys(table["name"])), key=key)
+    own = table[table["name"] == name]
+    if own["epsilon"].notna().any():
+        with right:
+            at = _pick_epsilon(question, "tradeoff.heat.epsilon", "visible")
+        own = own[own["epsilon"] == at]
+    if own.empty:
+        return
+    x, y = (sweep_frames.parameter(it, [str(own["id"].iloc[0])]) for it in names)
+    medians = own.pivot_table(index=names[1], columns=names[0], values="value", aggfunc="median")
+    fig = charts.heat_map(medians, medians.map("{:.3f}".format), x, y)
+    charts.show(fig, "tradeoff.heat", f"Validation RMSE of {name} over {x} and {y}.", own)
+
+
+def needed_epsilon(results: Results) -> None:
+    """Which epsilon reaches a goal, a row a method."""
+    if not results.finished_labels or results.twin is None or results.trivial is None:
+        return
+    st.header("Which ε is enough?", anchor=False)
+    with goals.row("tradeoff.keep"):
+        goal = goals.choose(
+            "tradeoff.keep", results.metric, results.twin.draws, results.trivial.draws
+        )
+    table = findings.needed_epsilons(results, goal)
+    if len(table):
+        safe_text.words_table(table)
+    st.caption(
+        f"{goals.BETWEEN} All measured ε of a method on these data count, as on Explore. Here the"
+        f" gain is that of {results.twin.label} over {results.trivial.label}, for all methods."
+    )
+
+
+def payers(question: Question, results: Results) -> None:
+    """Error by how much a person rates and by how often an item is rated."""
+    kinds = {it.label: it.spec.algorithm for it in question.points if it.epsilon is not None}
+    if not kinds:
+        return
+    st.header("Who pays for privacy?", anchor=False)
+    left, right = st.columns(2)
+    key = f"tradeoff.payers.{question.signature}"
+    label = left.selectbox("Private method", list(kinds), key=key, format_func=method)
+    with right:
+        epsilon = _pick_epsilon(question, "tradeoff.payers.epsilon", "visible")
+    plain = {it.algorithm: it for it in results.summaries if it.epsilon is None}
+    twin = plain.get(algorithms.find(kinds[label]).twin) or plain.get("als")
+    own = [it for it in results.private if (it.label, it.epsilon) == (label, epsilon)]
+    beside = [it for name, it in plain.items() if it is twin or is_trivial(name)]
+    runs: dict[str, list[Run]] = {method(it.label): results.runs_of(it) for it in (*own, *beside)}
+    if twin is not None:
+        st.markdown(quarters.sentence(runs, method(label), method(twin.label)))
+    quarters.draw("tradeoff", runs)
+
+
+def promises(results: Results) -> None:
+    """Status, unit, true epsilon and time of every method; what each status rests on."""
+    st.header("What each method promises, and how long it takes", anchor=False)
+    safe_text.words_table(methods_table(results))
+    for words, status in _bases(results).items():
+        st.markdown(f"{privacy_card.badge(status)} {words}")
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def best_of_second(table: pd.DataFrame, axis: str, kind: Metric) -> pd.DataFrame:
+    """Of a grid of two parameters, against the first: the best value of the second, for every
+    method, epsilon and value of the first.
+    """
+    names = [name for name in table.columns if name not in sweep_frames.PLACE and name != axis]
+    if not names or axis not in table:
+        return table
+    where = ["name", "epsilon", axis]
+    medians = table.groupby([*where, *names], dropna=False, as_index=False)[["value"]].median()
+    order = medians.sort_values("value", ascending=not kind.larger_is_better, kind="stable")
+    return table.merge(order.drop_duplicates(where)[[*where, *names]], on=[*where, *names])
+
+
+def curve_rows(points: Sequence[Point], runs: Runs) -> pd.DataFrame:
+    """Held-out RMSE by step of every run: name, id, draw, step, part, rmse."""
+    lines = []
+    for it in points:
+        if it.key in runs:
+            at = "" if it.epsilon is None else f", ε = {budget_text(it.epsilon)}"
+            name, held_out = f"{method(it.label)}{at}", {"test_rmse": "held-out"}
+            lines.append(Curve(name, it.spec.algorithm, it.spec.seed, runs[it.key], held_out))
+    return curve_frame(lines)
+
+
+def methods_table(results: Results) -> pd.DataFrame:
+    """What each method promises, its true epsilon at the largest nominal one, and how long it
+    trains.
+    """
+    records: dict[str, list[RunRecord]] = {}
+    for point in results.points:
+        if point.key in results.runs:
+            records.setdefault(point.label, []).append(results.runs[point.key].record)
+    return pd.DataFrame(
+        {"method": method(label)} | _promise(max(its, key=_nominal)) | {"seconds": _seconds(its)}
+        for label, its in records.items()
+    )
+
+
+def _promise(record: RunRecord) -> dict[str, str]:
+    nominal, guarantee, exact = _nominal(record), record.guarantee, record.epsilon.exact
+    unit = f", one {guarantee.unit}" if nominal else ""
+    epsilon = "-"
+    if exact is not None and nominal and guarantee.has_epsilon:
+        epsilon = f"{epsilon_text(exact)} at nominal {budget_text(nominal)}"
+    return {"guarantee": f"{guarantee.status}{unit}", "true ε": epsilon}
+
+
+def _nominal(record: RunRecord) -> float:
+    """The epsilon that was asked for; 0 without a budget."""
+    return record.spec.budget.epsilon if record.spec.budget else 0.0
+
+
+def _seconds(records: Sequence[RunRecord]) -> str:
+    """The median of what is known, and of how many runs."""
+    values = [float(it) for record in records if (it := record.seconds["fit"]) is not None]
+    median = f"{statistics.median(values):.2f}" if values else "-"
+    return f"{median} ({len(records)} run{'s' * (len(records) > 1)})"
+
+
+def _bases(results: Results) -> Mapping[str, Status]:
+    """What each status rests on, in words: one entry for each distinct promise."""
+    records: list[Any] = [
+        results.runs[it.key].record for it in results.points if it.key in results.runs
+    ]
+    return {it.guarantee.words: it.guarantee.status for it in records}
