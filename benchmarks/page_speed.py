@@ -158,7 +158,7 @@ class Bench:
         )
         self.profile = self._profile()
         self.page = self.profile.new_page()
-        store = Store(Path(os.environ["DPMF_DATA"]) / "runs")
+        store = Store(Path(os.environ["DPMF_DATA"]))
         there = store.epsilons(data, "dpals")
         store.close()
         grid = (round(2.5 + 0.01 * step, 2) for step in range(1, 400))

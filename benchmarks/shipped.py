@@ -32,13 +32,13 @@ from PIL import Image
 from dpmf_core import first_views
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import shipped_runs
-from dpmf_core.runs.artefacts import to_json
 from dpmf_core.runs.comparison import references
 from dpmf_core.runs.epsilon_grid import TRIVIAL, grid_runs
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.shipped_runs import ShippedRun, ViewData, identity
 from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.summary import to_json
 from pages.explore.story import LIST_LENGTH, LISTS, PERSON
 from pages.kit.parts_story import MATCHED_PARTS, match_parts
 
@@ -153,7 +153,7 @@ def main() -> None:
         runs = {name: ShippedRun(it, values.get(name, {})) for name, it in records.items()}
         engine().close()
     if not arguments.check:
-        shipped_runs.write(runs)
+        shipped_runs.write(runs.values())
         print(f"{len(runs)} runs, {shipped_runs.FILE.stat().st_size / 1000:.0f} kB")
         return
     lines = differences(old, runs)

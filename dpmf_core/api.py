@@ -20,7 +20,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.registry import find
 from dpmf_core.privacy import Budget, accounts
 from dpmf_core.privacy.accounts import Account
-from dpmf_core.runs import data_access, execution, lookup, notebook_views
+from dpmf_core.runs import data_access, execution, notebook_views
 from dpmf_core.runs.filters import filtered_anywhere
 from dpmf_core.runs.line_charts import Chart
 from dpmf_core.runs.noisy_errors import release
@@ -206,7 +206,7 @@ def _run(
     """One run; of the catalogue's data, unless asked otherwise, from the store or into it."""
     if own_data is not None or store is None:
         return execution.run(spec, input_data=own_data, ledger=ledger)
-    run = lookup.find_stored_run(spec, store)
+    run = store.whole(spec)
     if run is None:
         run = execution.run(spec, ledger=ledger)
         store.put(run)

@@ -112,25 +112,23 @@ RULES = (
 OPERATIONS = (
     Fault(
         "store: put forgets note and tags", "dpmf_core/runs/store.py",
-        'note, tags, owner, pinned = row or ("", "", owner, 0)',
-        'note, tags, owner, pinned = ("", "", owner, 0)', STORE,
+        '.fetchone() or ("", "", owner, 0)', '.fetchone() and None or ("", "", owner, 0)', STORE,
     ),
     Fault(
-        "store: delete leaves the file", "dpmf_core/runs/store.py",
-        'doom = "INSERT OR IGNORE INTO doomed SELECT artefact FROM stored WHERE key = ?"',
-        'doom = "SELECT ?"', STORE,
+        "store: keep_at_most takes pinned runs", "dpmf_core/runs/store.py",
+        "WHERE NOT pinned AND key <> ?", "WHERE key <> ?", STORE,
     ),
     Fault(
-        "store: get serves changed bytes", "dpmf_core/runs/artefacts.py",
-        "if name_of(content) != path.stem:", "if False:", STORE,
+        "store: get serves changed bytes", "dpmf_core/runs/run_file.py",
+        "if digest != _digest(key, *parts):", "if False:", STORE,
     ),
     Fault(
-        "store: a file is written in its place", "dpmf_core/runs/artefacts.py",
-        'aside = path.with_name(f"{path.name}.{os.getpid()}.part")', "aside = path", STORE,
+        "store: changes are no transaction", "dpmf_core/runs/store.py",
+        'self._db.execute("BEGIN IMMEDIATE")', "pass", STORE,
     ),
     Fault(
-        "store: rows are listed oldest first", "dpmf_core/runs/store.py",
-        '" DESC, rowid DESC"', '" ASC, rowid ASC"', STORE,
+        "store: rows are listed oldest first", "dpmf_core/runs/run_file.py",
+        "ORDER BY created DESC, rowid DESC", "ORDER BY created, rowid", STORE,
     ),
 )  # fmt: skip
 FAULTS = (*STATISTICS, *RULES, *OPERATIONS)

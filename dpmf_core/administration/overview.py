@@ -1,9 +1,7 @@
 """What whoever runs a server sees of it: sessions, queue, memory, store; and Stop."""
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -74,19 +72,10 @@ def overview(engine: Engine, sessions: Sequence[Visit], upload_bytes: int) -> Ov
         mb_workers=sum(workers) / MB,
         workers=len(workers),
         runs=engine.store.count(),
-        mb_store=_size(engine.store.folder) / MB,
+        mb_store=engine.store.path.stat().st_size / MB,
         lessons=class_records.count(),
         mb_uploads=upload_bytes / MB,
     )
-
-
-def _size(folder: Path) -> int:
-    """Bytes of the files below a folder, in which others write."""
-    total = 0
-    for file in folder.rglob("*"):
-        with contextlib.suppress(FileNotFoundError):  # it has just gone
-            total += file.stat().st_size if file.is_file() else 0
-    return total
 
 
 def _queue_entry(job: Job) -> QueueEntry:

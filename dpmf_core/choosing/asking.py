@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dpmf_core.choosing.answer import Answer, answer
 from dpmf_core.choosing.question import Question, Runs
 from dpmf_core.runs import data_access, execution
-from dpmf_core.runs.lookup import find_stored_run
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
@@ -28,7 +27,7 @@ def ask(
 
 
 def _stored_or_run(spec: RunSpec, store: Store) -> Run:
-    if (stored_run := find_stored_run(spec, store)) is not None:
+    if (stored_run := store.whole(spec)) is not None:
         return stored_run
     run = execution.run(spec)
     store.put(run)

@@ -28,8 +28,8 @@ from dpmf_core.privacy import (
 from dpmf_core.privacy.exchange import EVENT, dp_event_epsilon, dp_event_to_json, read_ledger
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.groups import group_epsilon
-from dpmf_core.runs.artefacts import to_json
 from dpmf_core.runs.privacy_record import PrivacyRecord
+from dpmf_core.runs.summary import to_json
 
 if TYPE_CHECKING:
     from dpmf_core.data.ratings import Shape

@@ -7,8 +7,8 @@ import click
 from dpmf_core.cli import tables
 from dpmf_core.cli.lazy_group import LazyGroup, Place
 from dpmf_core.cli.tables import json_option
-from dpmf_core.runs.artefacts import RAW_FIGURES
 from dpmf_core.runs.store import Store, to_json
+from dpmf_core.runs.summary import RAW_FIGURES
 
 PLACES = {
     "show": Place(

@@ -26,7 +26,6 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.paths import require_parent
 from dpmf_core.runs import execution
 from dpmf_core.runs.execution import Progress
-from dpmf_core.runs.lookup import find_stored_run
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
 from dpmf_core.runs.record import Run
@@ -145,7 +144,7 @@ def _about_what_is_saved(
 
 def stored_or_run(spec: RunSpec, store: Store) -> Run:
     """The run, which is in the store then; a bar tells its progress."""
-    if (stored_run := find_stored_run(spec, store)) is not None:
+    if (stored_run := store.whole(spec)) is not None:
         return stored_run
     with tqdm(desc=spec.algorithm, unit="step", file=sys.stderr, disable=None, leave=False) as bar:
 

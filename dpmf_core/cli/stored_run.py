@@ -114,19 +114,12 @@ def lists(key: str, file: Path, top: int, as_json: bool) -> None:
 def check(context: click.Context, as_json: bool) -> None:
     """Read every stored run; exit code 1 where one is not what was written."""
     store = Store()
-    problems, number, aside = store.check(), len(store.run_keys()), store.aside()
+    problems, number = store.check(), store.count()
     if as_json:
-        click.echo(
-            to_json({"runs": number, "problems": problems, "aside": [str(path) for path in aside]})
-        )
+        click.echo(to_json({"runs": number, "problems": problems}))
     else:
         whole = "The store is whole." if not problems else f"Problems: {len(problems)}."
-        click.echo("\n".join([f"{number:,} runs in {store.folder}.", *problems, whole]))
-        if aside:
-            click.echo(
-                f"Files that could not be read, in {aside[0].parent}: {len(aside)}. Delete what"
-                " lies there when nothing is missing."
-            )
+        click.echo("\n".join([f"{number:,} runs in {store.path}.", *problems, whole]))
     store.close()
     if problems:
         context.exit(FAULTY)

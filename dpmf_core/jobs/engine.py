@@ -23,7 +23,7 @@ from dpmf_core.jobs.job import Job, Task, outcomes
 from dpmf_core.jobs.known_runs import KnownRuns
 from dpmf_core.jobs.machine import Limits
 from dpmf_core.jobs.queue import Lanes
-from dpmf_core.jobs.results import NotKept, Results
+from dpmf_core.jobs.results import Results
 from dpmf_core.jobs.scheduler_security import Scheduler
 from dpmf_core.jobs.workers import Measurement, Outcome, Work
 from dpmf_core.runs import data_access, specification
@@ -280,7 +280,7 @@ class Engine:
         if isinstance(outcome, Run) and task.state != "cancelled" and not is_own_data(task.spec):
             try:
                 self._results.keep(outcome, task.owner)
-            except NotKept as error:
+            except BadInput as error:
                 return error
         return outcome
 

@@ -6,12 +6,12 @@ from typing import Any
 from dpmf_core.jobs.data_loading import DataFacts, Fingerprints
 from dpmf_core.jobs.identity import identity, is_own_data, stamp_of
 from dpmf_core.jobs.results import Results
-from dpmf_core.runs.artefacts import summarise
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec, run_key
 from dpmf_core.runs.store import Store
+from dpmf_core.runs.summary import summarise
 
-Summary = dict[str, Any]  # of a run, as `artefacts.summarise` has it
+Summary = dict[str, Any]  # of a run, as `summary.summarise` has it
 
 
 class KnownRuns:

@@ -1,6 +1,5 @@
 """Finished work: runs in the store, and what it does not hold in memory, for a while."""
 
-import sqlite3
 import threading
 from collections import OrderedDict
 from weakref import WeakValueDictionary
@@ -11,10 +10,6 @@ from dpmf_core.runs.store import DamagedRun, Store
 from dpmf_core.serving.settings import settings
 
 MOST_REMEMBERED = 200  # outcomes in memory
-
-
-class NotKept(RuntimeError):
-    """A finished run that the store would not take; its text is the sentence to show."""
 
 
 class Results:
@@ -50,18 +45,12 @@ class Results:
         return None if record is None else Run(record, {})
 
     def keep(self, run: Run, owner: str) -> None:
-        """Raises NotKept."""
-        try:
-            self._store.put(run, owner)
-            for light in (False, True):
-                self._cached_runs.pop((run.key, light), None)
-            if (most := settings().most_runs) is not None:
-                self._store.keep_at_most(most, besides=run.key)
-        except (OSError, sqlite3.Error) as error:
-            raise NotKept(
-                f"The run is finished, but {self._store.folder} does not take it ({error}). Make"
-                " room there, or set DPMF_DATA to another folder; run it again."
-            ) from error
+        """Raises BadInput where the disk refuses."""
+        self._store.put(run, owner)
+        for light in (False, True):
+            self._cached_runs.pop((run.key, light), None)
+        if (most := settings().most_runs) is not None:
+            self._store.keep_at_most(most, besides=run.key)
 
     def remember(self, task: Task) -> None:
         """A task that is done, whose outcome the store does not hold."""

@@ -5,7 +5,7 @@ import functools
 import threading
 from collections.abc import Hashable, Iterator
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,17 @@ from dpmf_core.runs.specification import DataSpec, RunSpec
 
 # where sums over ratings in parts are made, within `folded_by`
 _folding: ContextVar[Any] = ContextVar("folding", default=None)
+
+
+@dataclass(frozen=True)
+class DataIdentity:
+    """What a run's key needs of its data, and whether they are public."""
+
+    fingerprint: str
+    public: bool
+
+
+_identities: dict[tuple[DataSpec, Hashable], DataIdentity] = {}
 
 
 def _stamp(data_id: str) -> Hashable:
@@ -82,7 +93,15 @@ def identified_data(spec: DataSpec) -> AnyData:
     """Data with the fingerprint of a specification, by which runs on them are found. Of ratings in
     parts no filter changes it, and none is applied: to choose items, every part is read.
     """
-    return open_raw(spec.id) if is_in_parts(spec.id) else open_anywhere(spec)
+    stamp = _stamp(spec.id)
+    data = open_raw(spec.id) if is_in_parts(spec.id) else open_anywhere(spec)
+    _identities[spec, stamp] = DataIdentity(data.fingerprint, data.public)
+    return data
+
+
+def known_identity(spec: DataSpec) -> DataIdentity | None:
+    """What `identified_data` told of data in this process, while their file does not change."""
+    return _identities.get((spec, _stamp(spec.id)))
 
 
 def open_watched(spec: DataSpec, before: Watch) -> AnyData:
@@ -112,6 +131,7 @@ def forget() -> None:
     """
     for cache in (_raw, _prepared_data, _split, _own_rows, _first_users):
         cache.cache_clear()
+    _identities.clear()
     coherence.forget()
     filters.forget()
 

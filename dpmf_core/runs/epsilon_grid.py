@@ -148,7 +148,7 @@ def at_epsilon(spec: RunSpec, epsilon: float) -> RunSpec:
 def read_grid(
     runs: Sequence[GridRun], summaries: Sequence[Mapping[str, Any] | None], metric: str
 ) -> EpsilonGrid:
-    """The grid of these runs. summaries: the summary of each (`artefacts.summarise`), None of those
+    """The grid of these runs. summaries: the summary of each (`summary.summarise`), None of those
     that are not there. metric: a name of `METRICS`; a run without that figure counts for nothing.
     """
     assert metric in METRICS

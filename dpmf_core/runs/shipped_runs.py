@@ -1,32 +1,29 @@
-"""Finished runs that come with the package, so that what everybody sees first need not wait for
-compiled code and workers.
+"""Finished runs that come with the package, so that what a page shows first need not be computed.
 
-Each is the whole record of a real run of exactly this specification by this version of its
-algorithm, without its arrays; of any other nothing is known here. Of some, what a first view shows
-of the arrays is there too. `python -m benchmarks.shipped` computes all of them, and compares.
+Each is the record of a real run of exactly this specification by this version of its algorithm,
+without its model. Of some, what a page shows of the model is there too.
+`python -m benchmarks.shipped` computes all of them, and compares.
 """
 
 import functools
-import gzip
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dpmf_core import algorithms
-from dpmf_core.runs.artefacts import summarise, to_json
-from dpmf_core.runs.record import RunRecord
+from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.run_file import Label, RunFile, write_file
 from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.summary import Summary, summarise
 
-FILE = Path(__file__).parent / "shipped_runs.json.gz"
-Summary = dict[str, Any]  # of a run, as `artefacts.summarise` has it
-ViewData = dict[str, Any]  # what a first view shows of a run's arrays
+FILE = Path(__file__).parent / "shipped_runs.sqlite"
+ViewData = dict[str, Any]  # what a page shows of a run's model
 
 
 @dataclass(frozen=True)
 class ShippedRun:
-    """A run that comes with the package. view_data: by what it is; empty where no view needs it."""
+    """A run that comes with the package. view_data: by what it is; empty where no page needs it."""
 
     record: RunRecord
     view_data: ViewData
@@ -34,54 +31,71 @@ class ShippedRun:
 
 def identity(spec: RunSpec) -> str:
     """Another text for another run, and for another version of its algorithm."""
-    canonical = spec.canonical()
-    version = algorithms.find(spec.algorithm).version
-    return f"{canonical.model_dump_json(exclude_defaults=True)} version {version}"
+    return _identity(spec, algorithms.find(spec.algorithm).version)
 
 
 def record(spec: RunSpec) -> RunRecord | None:
     """The record of a run, marked as cached; None where it does not come with the package."""
-    return _record(identity(spec))
+    key = _keys().get(identity(spec))
+    return None if key is None else _record(key)
+
+
+def summary(spec: RunSpec) -> Summary | None:
+    """As `record`, the run's summary."""
+    stored_record = record(spec)
+    return None if stored_record is None else summarise(stored_record)
 
 
 def summaries(specs: Sequence[RunSpec]) -> list[Summary | None]:
     """The summary of each of these runs, None where it does not come with the package."""
-    records = (record(spec) for spec in specs)
-    return [None if it is None else summarise(it) for it in records]
+    return [summary(spec) for spec in specs]
 
 
 def view_data(spec: RunSpec, what: str) -> Any:
-    """What a first view shows of a run's arrays; None where that does not come with the package."""
-    entry = _read().get(identity(spec))
-    return None if entry is None else entry.get("shown", {}).get(what)
+    """What a page shows of a run's model; None where that does not come with the package."""
+    stored_record = record(spec)
+    return None if stored_record is None else _file().views(stored_record.key).get(what)
 
 
 def everything() -> dict[str, ShippedRun]:
     """All that comes with the package, by the identity of its runs."""
     return {
-        name: ShippedRun(RunRecord.model_validate(entry["record"]), entry.get("shown", {}))
-        for name, entry in _read().items()
+        name: ShippedRun(stored_record, _file().views(key))
+        for name, key in _keys().items()
+        if (stored_record := _record(key)) is not None
     }
 
 
-def write(runs: Mapping[str, ShippedRun]) -> None:
-    """Replace what comes with the package: by identity, the same bytes for the same runs."""
-    entries = {
-        name: {"record": it.record.to_dict()} | ({"shown": it.view_data} if it.view_data else {})
-        for name, it in sorted(runs.items())
-    }
-    FILE.write_bytes(gzip.compress(to_json(entries).encode(), mtime=0))
-    _read.cache_clear()
-    _record.cache_clear()
+def write(runs: Iterable[ShippedRun]) -> None:
+    """Replace what comes with the package: the same bytes for the same runs."""
+    write_file(
+        FILE,
+        (
+            (Run(it.record), Label(it.record.created), it.view_data)
+            for it in sorted(runs, key=lambda it: it.record.key)
+        ),
+    )
+    for cache in (_file, _keys, _record):
+        cache.cache_clear()
 
 
-@functools.lru_cache(1000)
-def _record(name: str) -> RunRecord | None:
-    entry = _read().get(name)
-    return None if entry is None else RunRecord.model_validate({**entry["record"], "cached": True})
+def _identity(spec: RunSpec, version: int) -> str:
+    return f"{spec.canonical().model_dump_json(exclude_defaults=True)} version {version}"
 
 
 @functools.cache
-def _read() -> dict[str, dict[str, Any]]:
-    entries: dict[str, dict[str, Any]] = json.loads(gzip.decompress(FILE.read_bytes()))
-    return entries
+def _file() -> RunFile:
+    return RunFile.read_only(FILE)
+
+
+@functools.cache
+def _keys() -> Mapping[str, str]:
+    return {
+        _identity(RunSpec.model_validate_json(spec), version): key
+        for key, spec, version in _file().specifications()
+    }
+
+
+@functools.lru_cache(1000)
+def _record(key: str) -> RunRecord | None:
+    return _file().record(key)

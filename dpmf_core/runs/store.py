@@ -1,218 +1,154 @@
-"""Finished runs: kept, found, listed, annotated, deleted, checked.
+"""Finished runs: kept, found, annotated, deleted.
 
-How they lie on disk is in `run_folder`.
+All are in one SQLite file (`run_file`) that several processes may use at a time. Every change is a
+transaction: whatever moment a process is killed at, and whichever write fails, no finished run is
+lost.
 """
 
 import contextlib
-import json
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import data_folder, usable
-from dpmf_core.runs import artefacts
-from dpmf_core.runs.artefacts import SUMMARY, Label, StoredRun, Unreadable, summarise, to_json
-from dpmf_core.runs.run_folder import REBUILD, SCHEMA, RunFolder
+from dpmf_core.paths import create_folder, data_folder, usable
+from dpmf_core.runs.run_file import (
+    SCHEMA,
+    TABLE,
+    DamagedRun,
+    Label,
+    RunFile,
+    open_shared,
+    unknown,
+)
+from dpmf_core.runs.summary import Summary, summarise, to_json
 
 if TYPE_CHECKING:
     from dpmf_core.runs.record import Run, RunRecord
+    from dpmf_core.runs.specification import RunSpec
 
 __all__ = ["SCHEMA", "DamagedRun", "Store", "summarise", "to_json"]
 
+FILE = "runs.sqlite"
 NOTE, TAGS = 2000, 200  # characters
 
 
-class DamagedRun(BadInput):
-    """A stored run is not what was written, for a reason."""
+class Store(RunFile):
+    """All finished runs of the data folder, or those in another folder.
 
-    def __init__(self, key: str, reason: str) -> None:
-        super().__init__(
-            f"The stored run {key} cannot be used: {reason}. Delete it and run it again."
-        )
-        self.reason = reason
-
-
-class Store(RunFolder):
-    """All finished runs in a folder; the data directory's `runs` unless another is given.
-
-    Raises BadInput when the folder or its index cannot be opened.
+    Raises BadInput when the file cannot be opened.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        super().__init__(usable(data_folder() / "runs") if folder is None else folder)
-
-    # -- reading -----------------------------------------------------------------------------------
-
-    def get(self, key: str) -> "Run | None":
-        """The stored run, its record marked as cached; None where there is none.
-
-        Raises Damaged when its bytes have changed.
-        """
-        stored_run = self.stored_run(key)
-        return stored_run.run if stored_run else None
-
-    def stored_run(self, key: str) -> StoredRun | None:
-        """As `get`, with the run's label."""
-        for last in (False, False, True):  # one that is replaced while it is read is read again
-            rows = self._all("SELECT artefact FROM stored WHERE key = ?", key)
-            if not rows:
-                return None
-            try:
-                stored_run = artefacts.unpack(artefacts.read(self._path(rows[0][0])))
-            except (OSError, Unreadable) as error:
-                if isinstance(error, FileNotFoundError) and not last:
-                    continue
-                missing = isinstance(error, FileNotFoundError)
-                raise DamagedRun(key, "its file is missing" if missing else str(error)) from error
-            if stored_run.run.key != key:
-                raise DamagedRun(key, f"its file is that of another run, {stored_run.run.key}")
-            return stored_run
-        raise AssertionError("the last attempt returns or raises")
-
-    def has(self, key: str) -> bool:
-        return bool(self._all("SELECT 1 FROM stored WHERE key = ?", key))
-
-    def run_keys(self) -> list[str]:
-        """Of all runs, those too that cannot be read; oldest first."""
-        return [key for (key,) in self._all("SELECT key FROM stored ORDER BY created, rowid")]
-
-    def record(self, key: str) -> "RunRecord | None":
-        """A stored run's record, marked as cached, without its arrays; None where there is none.
-
-        Raises Damaged.
-        """
-        rows = self._all("SELECT artefact FROM stored WHERE key = ?", key)
-        if not rows:
-            return None
+        self.folder = usable(data_folder()) if folder is None else folder
+        path = self.folder / FILE
         try:
-            return artefacts.record_of(self._path(rows[0][0]))
-        except (OSError, Unreadable):
-            stored_run = self.stored_run(
-                key
-            )  # says what is wrong, or finds what has just been replaced
-            return stored_run.run.record if stored_run else None
+            create_folder(self.folder)
+            super().__init__(path, open_shared(path))
+        except (OSError, sqlite3.Error) as error:
+            raise self._cannot_open(path, error) from error
+        try:
+            self._prepare()
+        except BaseException as error:
+            self._db.close()
+            if isinstance(error, OSError | sqlite3.Error):
+                raise self._cannot_open(path, error) from error
+            raise
 
-    def rows(self) -> list[dict[str, Any]]:
-        """A line for every run, newest first: its summary, when it was made, note, tags, owner,
-        whether it is pinned.
-
-        A run that cannot be described is left out; `check` names it.
-        """
-        index_rows = self._all(
-            "SELECT key, summary, created, note, tags, owner, pinned FROM stored ORDER BY created"
-            " DESC, rowid DESC"
+    @staticmethod
+    def _cannot_open(path: Path, error: Exception) -> BadInput:
+        return BadInput(
+            f"The run store {path} cannot be opened ({error}). Repair or move that file, or set"
+            " DPMF_DATA to another folder."
         )
-        lines = [
-            (self._summary(key, text), created, note, tags, owner, pinned)
-            for key, text, created, note, tags, owner, pinned in index_rows
-        ]
-        return [
-            {
-                "created": created,
-                **summary,
-                "note": note,
-                "tags": tags,
-                "owner": owner,
-                "pinned": bool(pinned),
-            }
-            for summary, created, note, tags, owner, pinned in lines
-            if summary is not None
-        ]
 
-    def summaries(self, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """The summary of each of these runs that is stored and can be described, by key; read
-        from the index alone, at once.
+    def _prepare(self) -> None:
+        """Make the table of a new file, and take over what earlier versions kept."""
+        if self._layout() == SCHEMA:
+            return
+        with self._writing() as db:
+            layout = self._layout()  # another process may have been faster
+            if layout > SCHEMA:
+                raise BadInput(
+                    f"The run store {self.path} was written by a newer version (layout {layout};"
+                    f" this one knows {SCHEMA}). Update dpmf, or set DPMF_DATA to another folder."
+                )
+            if layout == SCHEMA:
+                return
+            from dpmf_core.runs.old_store import old_runs
+
+            db.execute(TABLE)
+            for run, label in old_runs(self.folder / "runs"):
+                self._insert(run, label)
+            db.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def _layout(self) -> int:
+        return int(self._db.execute("PRAGMA user_version").fetchone()[0])
+
+    # -- finding -----------------------------------------------------------------------------------
+
+    def find(self, spec: "RunSpec") -> "RunRecord | None":
+        """The record of this run, here or else in the package; None where neither has it.
+
+        Opens no data: the store knows a run by its data's bytes, so of data that this process has
+        not opened yet it finds nothing. Raises BadInput of the data.
         """
-        keys_json = json.dumps(list(keys))
-        rows = self._all(
-            "SELECT key, summary FROM stored WHERE key IN (SELECT value FROM json_each(?))",
-            keys_json,
-        )
-        by_key = {key: self._summary(key, text) for key, text in rows}
-        return {key: summary for key, summary in by_key.items() if summary is not None}
+        from dpmf_core.runs import shipped_runs
 
-    def epsilons(self, dataset: str, algorithm: str) -> list[float]:
-        """The nominal epsilons, ascending, of the runs of an algorithm on a data set."""
-        rows = self._all(
-            "SELECT DISTINCT json_extract(summary, '$.nominal_epsilon') FROM stored WHERE"
-            " json_valid(summary) AND json_extract(summary, '$.dataset') = ? AND"
-            " json_extract(summary, '$.algorithm') = ?",
-            dataset,
-            algorithm,
-        )
-        return sorted(float(epsilon) for (epsilon,) in rows if epsilon is not None)
-
-    def count(self) -> int:
-        """Of all runs, those too that cannot be read."""
-        return int(self._all("SELECT COUNT(*) FROM stored")[0][0])
-
-    def owner(self, key: str) -> str:
-        """Whose a run is; '' where nobody is named.
-
-        Raises BadInput when there is none of that key.
-        """
-        rows = self._all("SELECT owner FROM stored WHERE key = ?", key)
-        if not rows:
-            raise _unknown(key)
-        return str(rows[0][0])
-
-    def _summary(self, key: str, text: Any) -> dict[str, Any] | None:
-        """As the index has it, else from the run's file; None where neither can be read."""
-        with contextlib.suppress(ValueError, TypeError):
-            summary = json.loads(text)
-            if isinstance(summary, dict) and summary.keys() >= SUMMARY and summary["key"] == key:
-                return summary
         with contextlib.suppress(DamagedRun):
-            stored_run = self.stored_run(key)
-            return summarise(stored_run.run.record) if stored_run else None
-        return None
+            if (key := _known_key(spec)) and (record := self.record(key)):
+                return record
+        return shipped_runs.record(spec)
 
-    def sizes(self) -> dict[str, int]:
-        """Bytes on disk of each run, by key."""
-        sizes: dict[str, int] = {}
-        for key, artefact in self._all("SELECT key, artefact FROM stored"):
-            with contextlib.suppress(OSError, Unreadable):  # `check` names those
-                sizes[key] = self._path(artefact).stat().st_size
-        return sizes
+    def find_all(self, specs: Sequence["RunSpec"]) -> list[Summary | None]:
+        """As `find`, the summary of each of these runs."""
+        from dpmf_core.runs import shipped_runs
+
+        keys = [_known_key(spec) for spec in specs]
+        here = self.summaries([key for key in keys if key])
+        return [
+            here.get(key) or shipped_runs.summary(spec)
+            for key, spec in zip(keys, specs, strict=True)
+        ]
+
+    def whole(self, spec: "RunSpec") -> "Run | None":
+        """This run with its model; None where the store does not have it or it is damaged.
+
+        Opens the data. Raises BadInput of the data.
+        """
+        from dpmf_core.runs.data_access import identified_data
+        from dpmf_core.runs.specification import run_key
+
+        try:
+            return self.get(run_key(spec, identified_data(spec.data)))
+        except DamagedRun:
+            return None
 
     # -- changing ----------------------------------------------------------------------------------
 
     def put(self, run: "Run", owner: str = "") -> None:
-        """Keep a finished run; one with the same key is replaced, its note, tags, pin and owner
-        stay.
+        """Keep a finished run.
 
-        Raises OSError, sqlite3.Error.
+        Where one has the same key, it is replaced; its note, tags, pin and owner stay. Raises
+        BadInput where the disk refuses.
         """
-        now = _now()
-        with self._writing() as db:
-            select = "SELECT note, tags, owner, pinned FROM stored WHERE key = ?"
-            row = db.execute(select, (run.key,)).fetchone()
-            note, tags, owner, pinned = row or ("", "", owner, 0)
-            label = Label(now, note, tags, owner, bool(pinned), changed=now)
-            self._insert(db, artefacts.pack(run, label))
-        if row:
-            self._tidy()
-
-    def take(self, stored_run: StoredRun) -> bool:
-        """Keep a run with its label unless it is here, whole; whether it was not.
-
-        Raises OSError, sqlite3.Error.
-        """
-        with self._writing() as db:
-            with contextlib.suppress(DamagedRun):  # which is replaced
-                if self.stored_run(stored_run.run.key) is not None:
-                    return False
-            self._insert(db, artefacts.pack(stored_run.run, stored_run.label))
-        return True
+        select = "SELECT note, tags, owner, pinned FROM runs WHERE key = ?"
+        try:
+            with self._writing() as db:
+                row = db.execute(select, (run.key,)).fetchone() or ("", "", owner, 0)
+                self._insert(run, Label(_now(), *row))
+        except (OSError, sqlite3.Error) as error:
+            raise BadInput(
+                f"The run is finished, but {self.path} does not take it ({error}). Make room there,"
+                " or set DPMF_DATA to another folder; run it again."
+            ) from error
 
     def annotate(self, key: str, note: str, tags: str) -> None:
         """Set a run's note and its tags, which commas separate.
 
-        Raises BadInput where they are too long, where there is no such run, or it is damaged.
+        Raises BadInput where they are too long, or there is no such run.
         """
         if len(note) > NOTE or len(tags) > TAGS:
             raise BadInput(
@@ -220,83 +156,69 @@ class Store(RunFolder):
                 f" and {len(tags):,}."
             )
         plain = ", ".join(dict.fromkeys(tag.strip() for tag in tags.split(",") if tag.strip()))
-        self._relabel(key, note=note, tags=plain)
+        self._change("UPDATE runs SET note = ?, tags = ? WHERE key = ?", note, plain, key)
 
     def pin(self, key: str, pinned: bool = True) -> None:
         """Whether a run stays when older ones go to make room. Raises BadInput as `annotate`."""
-        self._relabel(key, pinned=pinned)
-
-    def _relabel(self, key: str, **changes: Any) -> None:
-        with self._changing() as db:
-            stored_run = self.stored_run(key)
-            if stored_run is None:
-                raise _unknown(key)
-            label = replace(stored_run.label, changed=_now(), **changes)
-            self._insert(db, artefacts.pack(stored_run.run, label))
-        self._tidy()
+        self._change("UPDATE runs SET pinned = ? WHERE key = ?", int(pinned), key)
 
     def delete(self, key: str) -> None:
-        """Forget a run. Raises BadInput when there is none of that key."""
-        with self._changing() as db:
-            doom = "INSERT OR IGNORE INTO doomed SELECT artefact FROM stored WHERE key = ?"
-            db.execute(doom, (key,))
-            if not db.execute("DELETE FROM stored WHERE key = ?", (key,)).rowcount:
-                raise _unknown(key)
-        self._tidy()
+        """Forget a run, which may be damaged. Raises BadInput when there is no such run."""
+        self._change("DELETE FROM runs WHERE key = ?", key)
 
     def keep_at_most(self, most: int, besides: str = "") -> int:
-        """Of more than `most` runs the oldest go that are not pinned, nor of the key `besides`; how
-        many went.
+        """Delete the oldest of more than `most` runs, except pinned ones and the key `besides`.
 
-        Raises OSError, sqlite3.Error.
+        Returns how many went. Raises BadInput where the disk refuses.
         """
         oldest = (
-            "SELECT key FROM stored WHERE NOT pinned AND key <> ? ORDER BY created, rowid LIMIT ?"
+            "DELETE FROM runs WHERE key IN (SELECT key FROM runs WHERE NOT pinned AND key <> ?"
+            " ORDER BY created, rowid LIMIT ?)"
         )
-        with self._writing() as db:
-            excess = db.execute("SELECT COUNT(*) FROM stored").fetchone()[0] - most
-            gone = db.execute(oldest, (besides, max(0, excess))).fetchall()
-            for key in gone:
-                db.execute(
-                    "INSERT OR IGNORE INTO doomed SELECT artefact FROM stored WHERE key = ?", key
-                )
-                db.execute("DELETE FROM stored WHERE key = ?", key)
-        if gone:
-            self._tidy()
-        return len(gone)
+        with self._changing() as db:
+            excess = db.execute("SELECT COUNT(*) FROM runs").fetchone()[0] - most
+            return db.execute(oldest, (besides, max(0, excess))).rowcount
 
-    def _tidy(self) -> None:
-        """Remove files that are no longer wanted.
+    def _change(self, statement: str, *values: Any) -> None:
+        """Change the run whose key comes last. Raises BadInput when there is no such run."""
+        with self._changing() as db:
+            if not db.execute(statement, values).rowcount:
+                raise unknown(values[-1])
 
-        What was asked for is done already: where this fails, the next start does it.
-        """
-        with contextlib.suppress(OSError, sqlite3.Error):
-            self._purge()
-
-    # -- looking after it --------------------------------------------------------------------------
-
-    def check(self) -> list[str]:
-        """Everything that is wrong in the store, in sentences; nothing when it is whole."""
-        lines = self._all("PRAGMA integrity_check")
-        problems = [f"The index is damaged: {line}." for (line,) in lines if line != "ok"]
-        for key, summary in self._all("SELECT key, summary FROM stored"):
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction, in which no other process writes."""
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
             try:
-                stored_run = self.stored_run(key)
-            except DamagedRun as error:
-                problems.append(str(error))
-            else:
-                if stored_run is not None and summary != _description(stored_run):
-                    problems.append(f"The index describes the stored run {key} wrongly. {REBUILD}")
-        return problems
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:  # SQLite may have rolled back by itself
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """As `_writing`. Raises BadInput where the disk refuses."""
+        try:
+            with self._writing() as db:
+                yield db
+        except (OSError, sqlite3.Error) as error:
+            raise BadInput(
+                f"{self.path} cannot be changed ({error}), so nothing was. Make room or repair that"
+                " folder, then try again."
+            ) from error
+
+
+def _known_key(spec: "RunSpec") -> str:
+    """The key of a run on data that this process has opened; '' for others."""
+    from dpmf_core.runs.data_access import known_identity
+    from dpmf_core.runs.specification import run_key
+
+    data = known_identity(spec.data)
+    return "" if data is None else run_key(spec, data)
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat()
-
-
-def _description(stored_run: StoredRun) -> str:
-    return to_json(summarise(stored_run.run.record))
-
-
-def _unknown(key: str) -> BadInput:
-    return BadInput(f"There is no stored run {key!r}. `runs` lists them.")

@@ -135,11 +135,10 @@ def interrupted(function: str, calls: int, *words: str) -> str:
 LONG = ("--dataset", "small", "--param", "rank=8", "--param", "steps=50")
 
 
-def test_ctrl_c_leaves_nothing_of_a_fit(tmp_path: Path) -> None:
+def test_ctrl_c_leaves_nothing_of_a_fit() -> None:
     step = "dpmf_core.runs.execution:_Watcher._tell"
     assert interrupted(step, 1, "fit", "--algorithm", "als", *LONG, "--json")
     assert Store().rows() == [] and Store().check() == []
-    assert list((tmp_path / "home" / "runs" / "artefacts").iterdir()) == []
 
 
 def test_ctrl_c_keeps_what_a_sweep_has_finished(tmp_path: Path) -> None:

@@ -62,4 +62,4 @@ def test_the_page_stands_on_an_empty_store_and_asks_for_no_run(
     app = AppTest.from_file(str(BY_ID["start"].script), default_timeout=60).run()
     assert not app.exception
     assert price.caption() in words(app)
-    assert not (tmp_path / "runs").exists() or not Store(tmp_path / "runs").rows()
+    assert not Store(tmp_path).rows()

@@ -5,11 +5,11 @@ Workers and servers that are killed, and stores that are cut while they are writ
 `test_engine` and `test_store`.
 """
 
-import errno
 import json
 import os
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
+from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import Engine
-from dpmf_core.runs import artefacts
 from dpmf_core.runs import store as stores
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
@@ -79,18 +79,17 @@ def test_a_full_disk_is_told_and_the_app_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = Engine(Store(tmp_path), processes=False, workers=1)
-    write, full = artefacts.write, [True]
+    insert, full = Store._insert, [True]
 
-    def no_room(path: Path, content: bytes) -> None:
+    def no_room(store: Store, *row: Any) -> None:
+        insert(store, *row)
         if full[0]:
-            path.with_name(f"{path.name}.part").write_bytes(content[: len(content) // 2])
-            raise OSError(errno.ENOSPC, "No space left on device")
-        write(path, content)
+            raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(artefacts, "write", no_room)
+    monkeypatch.setattr(Store, "_insert", no_room)
     try:
         job = engine.submit(spec())
-        with pytest.raises(RuntimeError):
+        with pytest.raises(BadInput):
             job.result(60)
         assert engine.store.check() == [] and engine.store.rows() == []
         full[0] = False
@@ -99,9 +98,6 @@ def test_a_full_disk_is_told_and_the_app_goes_on(
     finally:
         engine.close()
         engine.store.close()
-    again = Store(tmp_path)  # sweeps away what was half written
-    assert [path.suffix for path in (tmp_path / "artefacts").iterdir()] == [".npz"]
-    again.close()
 
 
 def test_files_that_may_not_grow_leave_a_whole_store(tmp_path: Path) -> None:
@@ -118,7 +114,7 @@ def test_files_that_may_not_grow_leave_a_whole_store(tmp_path: Path) -> None:
         store.put(run(spec(seed=1)))
         return "written"
 
-    assert "written" not in in_a_child(act)
+    assert in_a_child(act).startswith("BadInput: ")
     store = Store(tmp_path)
     assert store.check() == [] and [row["key"] for row in store.rows()] == [first.key]
     store.close()
@@ -129,8 +125,8 @@ def test_a_read_only_store_is_a_sentence(tmp_path: Path) -> None:
     store = Store(folder)
     store.put(run(spec()))
     store.close()
-    for path in (folder / "artefacts", folder, *folder.glob("index*")):
-        path.chmod(0o555 if path.is_dir() else 0o444)
+    folder.chmod(0o555)
+    store.path.chmod(0o444)
     tmp_path.chmod(0o755)
     for above in tmp_path.parents[:2]:
         above.chmod(0o755)  # pytest's own folders are for their owner alone
@@ -144,10 +140,8 @@ def test_a_read_only_store_is_a_sentence(tmp_path: Path) -> None:
 
     answer = in_a_child(act)
     assert answer.startswith("BadInput: ") and str(folder) in answer
-    for path in (folder, folder / "artefacts"):
-        path.chmod(0o755)
-    for path in folder.glob("index*"):
-        path.chmod(0o644)
+    folder.chmod(0o755)
+    store.path.chmod(0o644)
     again = Store(folder)
     assert len(again.rows()) == 1 and again.check() == []
     again.close()
@@ -203,7 +197,7 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     records = json.loads(out)
     assert len(records) == 24
     assert 3 <= sum(record["cached"] for record in records) < 24
-    store = Store(tmp_path / "runs")
+    store = Store(tmp_path)
     assert store.check() == [] and len(store.rows()) == 24
     store.close()
 
@@ -220,6 +214,6 @@ def test_two_processes_on_one_store_at_a_time(tmp_path: Path) -> None:
         {record["key"]: record["metrics"]["rmse"] for record in records} for records in outputs
     ]
     assert errors[0] == errors[1] and len(errors[0]) == 8
-    store = Store(tmp_path / "runs")
+    store = Store(tmp_path)
     assert store.check() == [] and len(store.rows()) == 8
     store.close()

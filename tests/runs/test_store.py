@@ -1,13 +1,13 @@
 """The store keeps finished runs whole, whatever happens to the process that writes them."""
 
-import hashlib
 import io
 import itertools
-import os
+import json
 import signal
 import sqlite3
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 from dpmf_core.errors import BadInput
-from dpmf_core.runs.artefacts import Label, pack
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.store import DamagedRun, Store, summarise, to_json
+from dpmf_core.runs.run_file import SCHEMA
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.store import FILE, DamagedRun, Store, to_json
 from tests.support.records import altered
 
 ROOT = Path(__file__).parents[2]
@@ -46,17 +47,23 @@ def small_run(key: str, *, fill: float = 1.5, rmse: float = 0.9) -> Run:
     )
 
 
-def artefacts(store: Store) -> list[Path]:
-    return sorted((store.folder / "artefacts").iterdir())
+def three(folder: Path) -> Store:
+    """A store of runs a, b and c, of which b has a note."""
+    store = Store(folder)
+    for fill, key in enumerate("abc"):
+        store.put(small_run(key, fill=fill))
+    store.annotate("b", "look here", "mine, old")
+    return store
 
 
 def test_a_run_comes_back_as_it_was_put(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put(small_run("a"))
     store.close()
-    back = Store(tmp_path).get("a")
+    store = Store(tmp_path)
+    back = store.get("a")
     assert back is not None
-    assert back.record == altered(small_run("a"), cached=True).record
+    assert back.record == altered(small_run("a"), cached=True).record == store.record("a")
     for name, array in small_run("a").arrays.items():
         assert back.arrays[name].dtype == array.dtype
         np.testing.assert_array_equal(back.arrays[name], array)
@@ -64,24 +71,24 @@ def test_a_run_comes_back_as_it_was_put(tmp_path: Path) -> None:
 
 def test_what_is_not_there_is_none(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    assert store.get("a") is None
-    assert not store.has("a")
-    assert store.rows() == []
-    with pytest.raises(BadInput):
-        store.delete("a")
+    assert store.get("a") is None and store.record("a") is None
+    assert not store.has("a") and store.rows() == [] and store.summaries(["a"]) == {}
+    for ask in (store.delete, store.owner, store.pin, lambda key: store.annotate(key, "", "")):
+        with pytest.raises(BadInput):
+            ask("a")
 
 
 def test_rows_are_light_and_newest_first(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    for key in "abc":
-        store.put(small_run(key))
+    store = three(tmp_path)
     assert [row["key"] for row in store.rows()] == ["c", "b", "a"]
-    row = store.rows()[0]
+    row = store.rows()[1]
     expected = {
         "dataset": "small", "algorithm": "dpals", "epsilon": 2.0, "delta": 1e-6, "seed": 3,
-        "rmse": 0.9, "title": "DPALS", "guarantee": "PROVEN",
+        "rmse": 0.9, "title": "DPALS", "guarantee": "PROVEN", "note": "look here",
+        "tags": "mine, old",
     }  # fmt: skip
     assert {name: row[name] for name in expected} == expected
+    assert store.epsilons("small", "dpals") == [2.0] and store.epsilons("small", "als") == []
 
 
 def test_what_is_not_finite_is_null(tmp_path: Path) -> None:
@@ -92,249 +99,194 @@ def test_what_is_not_finite_is_null(tmp_path: Path) -> None:
     assert to_json({"a": [float("inf"), np.float32(0.5), np.int64(3)]}) == '{"a": [null, 0.5, 3]}'
 
 
-def test_a_key_is_replaced_and_its_old_arrays_go(tmp_path: Path) -> None:
+def test_deleted_and_replaced_runs_give_their_room_back(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put(small_run("a", fill=1.0))
     store.put(small_run("a", fill=2.0))
     back = store.get("a")
     assert back is not None and back.arrays["item_offsets"][0] == 2.0
-    assert len(artefacts(store)) == 1
-
-
-def test_a_deleted_run_takes_its_file_along_and_no_other(tmp_path: Path) -> None:
+    store.close()
+    before = store.path.stat().st_size
     store = Store(tmp_path)
-    store.put(small_run("a"))
-    store.put(small_run("b"))
-    store.delete("a")
-    assert len(artefacts(store)) == 1
-    assert store.check() == [] and store.has("b")
+    large = Run(small_run("b").record, {"item_factors": np.ones(10**6)})
+    store.put(large)
     store.delete("b")
-    assert artefacts(store) == []
+    store.close()
+    assert store.path.stat().st_size == before
 
 
 def test_objects_are_refused_before_anything_is_written(tmp_path: Path) -> None:
     store = Store(tmp_path)
     with pytest.raises(TypeError, match="item_titles"):
         store.put(Run(small_run("a").record, {"item_titles": np.array(["x", None], dtype=object)}))
-    assert store.rows() == [] and artefacts(store) == []
+    assert store.rows() == []
 
 
-def test_owner_and_pin_stay_with_a_run_whatever_happens_to_the_index(tmp_path: Path) -> None:
+def test_owner_and_pin_stay_with_a_run(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for key in "abcd":
         store.put(small_run(key), owner=f"of {key}")
     store.pin("a")
+    store.annotate("b", "a note", "one, two , one")
     store.put(small_run("b", fill=3.0), owner="another")
     assert [store.owner(key) for key in "ab"] == ["of a", "of b"]
     assert store.keep_at_most(3, besides="c") == 1 and store.keep_at_most(3) == 0
-    assert (
-        sorted(store.run_keys()) == ["a", "b", "c"]
-        and store.count() == 3
-        and len(artefacts(store)) == 3
-    )
-    before = store.rows()
-    store.close()
-    lose_index(tmp_path, b"")
-    again = Store(tmp_path)
-    assert again.rows() == before and {row["key"]: row["pinned"] for row in before} == {
-        "a": True,
-        "b": False,
-        "c": False,
-    }
-    with pytest.raises(BadInput):
-        again.owner("d")
+    assert sorted(store.run_keys()) == ["a", "b", "c"] and store.count() == 3
+    rows = {row["key"]: (row["pinned"], row["note"], row["tags"]) for row in store.rows()}
+    assert rows == {"a": (True, "", ""), "b": (False, "a note", "one, two"), "c": (False, "", "")}
+    assert store.sizes().keys() == rows.keys() and min(store.sizes().values()) > 500
 
 
-def test_a_record_is_read_without_its_arrays(tmp_path: Path) -> None:
+def test_a_run_is_found_by_its_specification(tmp_path: Path) -> None:
+    """Of data that were opened in this process; in the package of any."""
+    from dpmf_core import first_views
+    from dpmf_core.runs import data_access, execution
+
+    spec = RunSpec.parse(data={"id": "cinema-small"}, algorithm="global-mean")
+    shipped = first_views.usual_run("ratings")
     store = Store(tmp_path)
-    store.put(small_run("a"))
-    assert (
-        store.record("a") == altered(small_run("a"), cached=True).record
-        and store.record("b") is None
-    )
-    (path,) = artefacts(store)
-    path.write_bytes(b"no run")
-    with pytest.raises(DamagedRun, match="run a "):
-        store.record("a")
+    store.put(run := execution.run(spec))
+    data_access.forget()
+    assert store.find(spec) is None and store.find_all([spec]) == [None]
+    whole = store.whole(spec)  # which opens the data
+    assert whole is not None and whole.key == run.key
+    found, other = store.find(spec), store.find(shipped)
+    assert found == whole.record and other is not None and other.cached
+    assert other.spec == shipped.canonical()
+    assert [it and it["key"] for it in store.find_all([shipped, spec])] == [other.key, run.key]
 
 
 # ---- damage --------------------------------------------------------------------------------------
 
-
-def tamper(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-
-
-def exchange(path: Path) -> None:
-    """Another whole run of the same key."""
-    path.write_bytes(pack(small_run("a", fill=3.0), Label("2030-01-01")))
+DAMAGE = {
+    "a bit of the model": "UPDATE runs SET model = substr(model, 1, 99) || x'00' WHERE key = 'a'",
+    "the record": "UPDATE runs SET record = replace(record, '0.9', '0.8') WHERE key = 'a'",
+    "another run's model": "UPDATE runs SET model = (SELECT model FROM runs WHERE key = 'b')"
+    " WHERE key = 'a'",
+    "a summary that is no JSON": "UPDATE runs SET summary = substr(summary, 9) WHERE key = 'a'",
+    "a summary that is no text": "UPDATE runs SET summary = x'fffe00' WHERE key = 'a'",
+}
 
 
-@pytest.mark.parametrize(
-    "harm",
-    [tamper, Path.unlink, lambda path: os.truncate(path, 40), exchange],
-    ids=["one bit", "removed", "truncated", "exchanged"],
-)
-def test_a_changed_artefact_is_found_and_never_served(tmp_path: Path, harm: Any) -> None:
-    store = Store(tmp_path)
-    store.put(small_run("a", fill=1.0))
-    (first,) = artefacts(store)
-    store.put(small_run("b", fill=2.0))
-    harm(first)
+@pytest.mark.parametrize("harm", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_run_is_named_never_served_and_can_be_deleted(tmp_path: Path, harm: str) -> None:
+    store = three(tmp_path)
+    with sqlite3.connect(store.path) as db:
+        db.execute(harm)
     (problem,) = store.check()
     assert "run a " in problem
     with pytest.raises(DamagedRun, match="run a "):
         store.get("a")
-    assert store.get("b") is not None
-    store.put(small_run("a", fill=1.0))
+    with pytest.raises(DamagedRun, match="run a "):
+        store.record("a")
+    assert store.get("b") is not None and store.count() == 3 and len(store.rows()) >= 2
+    store.put(small_run("a"))
     assert store.check() == []
+    with sqlite3.connect(store.path) as db:
+        db.execute(harm)
+    store.delete("a")
+    assert store.check() == [] and store.run_keys() == ["b", "c"]
 
 
-def test_a_file_that_is_no_index_is_named(tmp_path: Path) -> None:
-    (tmp_path / "index.sqlite").write_text(
-        "not a database, and long enough to be seen as none" * 50
-    )
+def test_a_file_that_is_no_store_is_named(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text("not a database, and long enough to be seen as none" * 50)
     with pytest.raises(BadInput, match=str(tmp_path)):
         Store(tmp_path)
 
 
-# ---- an index that is lost or damaged ------------------------------------------------------------
-
-
-def three(folder: Path) -> Store:
-    """A store of runs a, b and c, of which b has a note."""
-    store = Store(folder)
-    for fill, key in enumerate("abc"):
-        store.put(small_run(key, fill=fill))
-    store.annotate("b", "look here", "mine, old")
-    return store
-
-
-def lose_index(folder: Path, content: bytes | None) -> None:
-    """The index as a full disk or a careless hand leaves it."""
-    for path in folder.glob("index.sqlite*"):
-        path.unlink()
-    if content is not None:
-        (folder / "index.sqlite").write_bytes(content)
-
-
-@pytest.mark.parametrize("content", [b"", None], ids=["no bytes", "no file"])
-def test_an_index_that_is_lost_is_built_again_from_the_files(
-    tmp_path: Path, content: bytes | None, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_pages_of_the_file_that_are_damaged_are_an_error(tmp_path: Path) -> None:
     store = three(tmp_path)
-    before = store.rows()
     store.close()
-    lose_index(tmp_path, content)
-    again = Store(tmp_path)
-    assert again.rows() == before and again.check() == [] and again.aside() == []
-    back = again.get("c")
-    assert back is not None and back.arrays["item_offsets"][0] == 2
-    assert "3" in caplog.text and "index" in caplog.text
-    again.delete("a")
-    again.close()
-    assert Store(tmp_path).run_keys() == ["b", "c"]
+    content = bytearray(store.path.read_bytes())
+    for start in range(2 * 4096, len(content)):
+        content[start] ^= 0x5A
+    store.path.write_bytes(content)
+    store = Store(tmp_path)
+    assert store.check() != []
+    with pytest.raises(BadInput):
+        store.get("a")
 
 
-def test_a_file_that_is_no_run_is_moved_aside_and_never_deleted(
+def test_a_copy_is_a_backup_also_while_the_store_is_in_use(tmp_path: Path) -> None:
+    store = three(tmp_path)
+    (tmp_path / "copy").mkdir()
+    with sqlite3.connect(store.path) as db:
+        db.execute("VACUUM INTO ?", (str(tmp_path / "copy" / FILE),))
+    assert Store(tmp_path / "copy").rows() == store.rows() and store.check() == []
+
+
+def test_a_newer_store_is_left_alone(tmp_path: Path) -> None:
+    Store(tmp_path).close()
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute(f"PRAGMA user_version = {SCHEMA + 1}")
+    with pytest.raises(BadInput, match="newer version"):
+        Store(tmp_path)
+
+
+# ---- runs of earlier versions --------------------------------------------------------------------
+
+
+def old_file(folder: Path, name: str, run: Run, **label: Any) -> None:
+    """A run as earlier versions kept it."""
+    out = io.BytesIO()
+    parts: dict[str, Any] = dict(run.arrays)
+    np.savez(out, **parts)
+    with zipfile.ZipFile(out, "a") as file:
+        document = {"record": run.record.to_dict(), "label": label}
+        file.writestr("run.json", json.dumps(document))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.npz").write_bytes(out.getvalue())
+
+
+def test_runs_of_earlier_versions_are_taken_over_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store = three(tmp_path)
+    folder = tmp_path / "runs" / "artefacts"
+    old_file(folder, "1", small_run("b", fill=2.0), created="2026-01-02", note="n", pinned=True)
+    old_file(folder, "2", small_run("a", fill=1.0), created="2026-01-01", owner="ada")
+    (folder / "3.npz").write_bytes(b"half of someth")
+    store = Store(tmp_path)
+    assert store.run_keys() == ["a", "b"] and store.check() == [] and "3.npz" in caplog.text
+    newest, oldest = store.rows()
+    assert (newest["created"], newest["note"], newest["pinned"]) == ("2026-01-02", "n", True)
+    assert oldest["owner"] == "ada" and len(list(folder.iterdir())) == 3
+    back = store.get("b")
+    assert back is not None and back.record == altered(small_run("b"), cached=True).record
+    assert back.arrays["item_offsets"][0] == 2
+    store.delete("a")
     store.close()
-    arrays = tmp_path / "arrays.npz"
-    np.savez(arrays, item_offsets=np.ones(3))
-    # of an older layout: its bytes are its name's, but it has no record
-    old = hashlib.sha256(arrays.read_bytes()).hexdigest()
-    arrays.rename(tmp_path / "artefacts" / f"{old}.npz")
-    (tmp_path / "artefacts" / "notes.txt").write_text("somebody's")
-    (tmp_path / "artefacts" / f"{'0' * 64}.npz").write_bytes(b"half of someth")
-    again = Store(tmp_path)
-    assert again.check() == [] and len(again.run_keys()) == 3
-    assert {path.name for path in again.aside()} == {f"{old}.npz", "notes.txt", f"{'0' * 64}.npz"}
-    assert f"{old}.npz" in caplog.text and "no record" in caplog.text
-    again.close()
-    assert len(Store(tmp_path).aside()) == 3
+    assert Store(tmp_path).run_keys() == ["b"]
 
 
-def test_a_malformed_index_is_an_error_and_is_built_again_once_it_is_deleted(
-    tmp_path: Path,
-) -> None:
-    store = three(tmp_path)
-    before = store.rows()
-    store.close()
-    index = tmp_path / "index.sqlite"
-    content = bytearray(index.read_bytes())
-    for start in range(4096, len(content)):
-        content[start] ^= 0x5A
-    lose_index(tmp_path, bytes(content))
-    with pytest.raises(BadInput, match=r"delete index\.sqlite"):
-        Store(tmp_path)
-    assert len(list((tmp_path / "artefacts").iterdir())) == 3
-    for path in tmp_path.glob("index.sqlite*"):
-        path.unlink()
-    again = Store(tmp_path)
-    assert again.rows() == before and again.check() == []
+# ---- several processes, kill -9 ------------------------------------------------------------------
 
+OPEN = """
+import sys
+from pathlib import Path
+from dpmf_core.runs.store import Store
+from tests.runs.test_store import small_run
 
-# ---- older layouts -------------------------------------------------------------------------------
-
-
-def as_version_2(folder: Path, runs: dict[str, Run], layout: int = 2) -> None:
-    """A store as layouts 1 and 2 had it: records in the index alone, equal arrays once."""
-    (folder / "artefacts").mkdir(parents=True, exist_ok=True)
-    columns = (
-        ", note TEXT NOT NULL DEFAULT '', tags TEXT NOT NULL DEFAULT ''" if layout == 2 else ""
-    )
-    db = sqlite3.connect(folder / "index.sqlite")
-    db.execute(
-        "CREATE TABLE runs (key TEXT PRIMARY KEY, created TEXT NOT NULL, summary TEXT NOT NULL,"
-        f" record TEXT NOT NULL, artefact TEXT NOT NULL{columns})"
-    )
-    for key, run in runs.items():
-        out = io.BytesIO()
-        parts: dict[str, Any] = dict(run.arrays)
-        np.savez(out, **parts)
-        name = hashlib.sha256(out.getvalue()).hexdigest()
-        (folder / "artefacts" / f"{name}.npz").write_bytes(out.getvalue())
-        row = (
-            key,
-            f"2026-01-0{len(key)}",
-            to_json(summarise(run.record)),
-            to_json(run.record.to_dict()),
-            name,
-        )
-        db.execute(
-            "INSERT INTO runs (key, created, summary, record, artefact) VALUES (?, ?, ?, ?, ?)", row
-        )
-        if layout == 2:
-            db.execute("UPDATE runs SET note = ?, tags = 'old' WHERE key = ?", (f"of {key}", key))
-    db.execute(f"PRAGMA user_version = {layout}")
-    db.commit()
-    db.close()
-
-
-# ---- kill -9 -------------------------------------------------------------------------------------
-
+print("ready", flush=True)
+sys.stdin.readline()  # all begin at the same moment
+store = Store(Path(sys.argv[1]))
+store.put(small_run(sys.argv[2]))
+"""
 PUT_AND_DIE = """
 import os, signal, sys
 from pathlib import Path
-from dpmf_core.runs import artefacts, store as module
+from dpmf_core.runs.store import Store
 from tests.runs.test_store import small_run
 
-at, calls = int(sys.argv[2]), 0
-def flush(descriptor):
-    global calls
-    calls += 1
-    if calls == at:
-        os.kill(os.getpid(), signal.SIGKILL)
-run_store = module.Store(Path(sys.argv[1]))
-artefacts.os.fsync = flush
-run_store.put(small_run("cut", fill=9.0))
+store = Store(Path(sys.argv[1]))
+insert = Store._insert
+def die(*arguments):
+    insert(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+if sys.argv[2] == "before":
+    Store._insert = die
+store.put(small_run("cut", fill=9.0))
 os.kill(os.getpid(), signal.SIGKILL)
 """
-
 PUT_FOR_EVER = """
 import itertools, sys
 from pathlib import Path
@@ -350,26 +302,34 @@ for i in itertools.count():
 
 def spawn(code: str, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, *arguments],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
 
 
-@pytest.mark.parametrize(
-    ("at", "survives"),
-    [(1, False), (2, True), (3, True)],
-    ids=["written aside", "renamed, no row", "after"],
-)
-def test_killed_while_putting(tmp_path: Path, at: int, survives: bool) -> None:
+def test_several_processes_open_a_new_store_at_the_same_moment(tmp_path: Path) -> None:
+    processes = [spawn(OPEN, str(tmp_path), str(number)) for number in range(4)]
+    assert all(process.stdout and process.stdout.readline() for process in processes)
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    assert [process.wait() for process in processes] == [0] * 4
+    store = Store(tmp_path)
+    assert store.check() == [] and sorted(store.run_keys()) == list("0123")
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_killed_before_or_after_the_commit(tmp_path: Path, moment: str) -> None:
     store = Store(tmp_path)
     store.put(small_run("early"))
-    store.close()
-    assert spawn(PUT_AND_DIE, str(tmp_path), str(at)).wait(60) == -signal.SIGKILL
-    names = {path.name for path in (tmp_path / "artefacts").iterdir()}
-    assert len(names) == 2  # the early run's, and what the killed process had written
-    again = Store(tmp_path)
-    assert again.check() == []
-    assert again.has("early") and again.has("cut") is survives
-    assert len(artefacts(again)) == 1 + survives
+    assert spawn(PUT_AND_DIE, str(tmp_path), moment).wait() == -signal.SIGKILL
+    assert store.check() == [] and store.has("early") and store.has("cut") is (moment == "after")
+    store.put(small_run("later"))  # the lock went with its process
+    assert store.has("later")
 
 
 def test_killed_at_any_moment_two_writers_lose_nothing_that_was_confirmed(tmp_path: Path) -> None:
@@ -383,127 +343,6 @@ def test_killed_at_any_moment_two_writers_lose_nothing_that_was_confirmed(tmp_pa
         reports.append(int(lines[-1]) if lines else 19)
     store = Store(tmp_path)
     assert store.check() == []
-    keys = {row["key"] for row in store.rows()}
+    keys = set(store.run_keys())
     for name, last in zip("xy", reports, strict=True):
         assert {f"{name}-{i}" for i in range(last + 1)} <= keys
-    assert len(artefacts(store)) == len(keys)  # nothing left over, nothing twice
-
-
-def test_a_newer_store_is_left_alone(tmp_path: Path) -> None:
-    Store(tmp_path).close()
-    with sqlite3.connect(tmp_path / "index.sqlite") as db:
-        db.execute("PRAGMA user_version = 7")
-    with pytest.raises(BadInput, match="newer version"):
-        Store(tmp_path)
-
-
-def test_of_two_files_of_one_run_the_later_one_counts(tmp_path: Path) -> None:
-    store = three(tmp_path)
-    earlier = artefacts(store)
-    by_name = {path.name: path.read_bytes() for path in earlier}
-    store.annotate("a", "later", "")
-    store.close()
-    for name, content in by_name.items():
-        (tmp_path / "artefacts" / name).write_bytes(content)
-    lose_index(tmp_path, b"")
-    again = Store(tmp_path)
-    assert len(artefacts(again)) == 3 and again.check() == []
-    assert sorted(again.run_keys()) == ["a", "b", "c"]
-    assert {row["key"]: row["note"] for row in again.rows()} == {
-        "a": "later",
-        "b": "look here",
-        "c": "",
-    }
-
-
-BAD = {
-    "summary that is no JSON": "UPDATE stored SET summary = substr(summary, 1, 20) WHERE key = 'b'",
-    "summary of another kind": "UPDATE stored SET summary = '[1]' WHERE key = 'b'",
-    "summary that lacks fields": "UPDATE stored SET summary = '{\"key\": \"b\"}' WHERE key = 'b'",
-    "summary that is no text": "UPDATE stored SET summary = x'fffe00' WHERE key = 'b'",
-    "summary that is no UTF-8": (
-        "UPDATE stored SET summary = CAST(x'fffe00' AS TEXT) WHERE key = 'b'"
-    ),
-}
-
-
-@pytest.mark.parametrize("harm", BAD.values(), ids=BAD)
-def test_a_row_that_cannot_be_read_is_read_from_its_file(tmp_path: Path, harm: str) -> None:
-    store = three(tmp_path)
-    before = store.rows()
-    with sqlite3.connect(tmp_path / "index.sqlite") as db:
-        db.execute(harm)
-    assert store.rows() == before and store.get("b") is not None and len(store.sizes()) == 3
-    (problem,) = store.check()
-    assert "run b " in problem and "index.sqlite" in problem
-    store.close()
-    for path in tmp_path.glob("index.sqlite*"):
-        path.unlink()
-    again = Store(tmp_path)
-    assert again.check() == [] and sorted(again.run_keys()) == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize(
-    "artefact", ["''", "'../../secret'", "x'00ff'", "CAST(x'fffe00' AS TEXT)", f"'{'0' * 64}'"]
-)
-def test_a_row_that_names_no_file_hides_no_other(tmp_path: Path, artefact: str) -> None:
-    store = three(tmp_path)
-    with sqlite3.connect(tmp_path / "index.sqlite") as db:
-        db.execute(f"UPDATE stored SET artefact = {artefact}, summary = '' WHERE key = 'b'")
-    assert [row["key"] for row in store.rows()] == ["c", "a"]
-    assert store.get("a") is not None and sorted(store.sizes()) == ["a", "c"]
-    with pytest.raises(DamagedRun, match="run b "):
-        store.get("b")
-    with pytest.raises(BadInput, match="run b "):
-        store.annotate("b", "a note", "")
-    assert len(store.check()) == 1
-    store.close()
-    again = Store(tmp_path)  # takes the file in again
-    assert again.check() == [] and len(again.rows()) == 3
-
-
-@pytest.mark.parametrize("layout", [1, 2])
-def test_older_layouts_keep_their_runs(tmp_path: Path, layout: int) -> None:
-    as_version_2(
-        tmp_path,
-        {key: small_run(key, fill=fill) for key, fill in (("a", 1), ("bb", 1), ("ccc", 2))},
-        layout,
-    )
-    assert len(list((tmp_path / "artefacts").iterdir())) == 2  # a and bb have equal arrays
-    store = Store(tmp_path)
-    assert store.run_keys() == ["a", "bb", "ccc"] and store.check() == [] and store.aside() == []
-    assert (
-        store.rows()[0]["note"] == ("of ccc" if layout == 2 else "")
-        and store.rows()[0]["created"] == "2026-01-03"
-    )
-    back = store.get("bb")
-    assert (
-        back is not None
-        and back.record == altered(small_run("bb"), cached=True).record
-        and back.arrays["item_offsets"][0] == 1
-    )
-    assert len(artefacts(store)) == 3
-    store.close()
-    lose_index(tmp_path, b"")
-    assert Store(tmp_path).run_keys() == ["a", "bb", "ccc"]
-
-
-def test_a_run_of_an_older_layout_that_cannot_be_read_is_moved_aside(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    as_version_2(
-        tmp_path,
-        {key: small_run(key, fill=fill) for key, fill in (("a", 1), ("bb", 2), ("ccc", 3))},
-    )
-    name = (
-        sqlite3.connect(tmp_path / "index.sqlite")
-        .execute("SELECT artefact FROM runs WHERE key = 'bb'")
-        .fetchone()[0]
-    )
-    tamper(tmp_path / "artefacts" / f"{name}.npz")
-    with sqlite3.connect(tmp_path / "index.sqlite") as db:
-        db.execute("UPDATE runs SET record = substr(record, 1, 30) WHERE key = 'ccc'")
-    store = Store(tmp_path)
-    assert store.run_keys() == ["a"] and store.check() == []
-    assert len(store.aside()) == 4  # file and record of each
-    assert "bb" in caplog.text and "ccc" in caplog.text

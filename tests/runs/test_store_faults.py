@@ -54,7 +54,7 @@ def total(points: dict[str, dict[str, int]]) -> int:
 def test_some_faults_while_a_run_is_put(library: Path, tmp_path: Path) -> None:
     report = try_faults(library, tmp_path, 4, "put")
     assert report["wrong"] == []
-    assert report["points"]["put"]["calls"] >= 10, "the library was not loaded"
+    assert report["points"]["put"]["calls"] >= 5, "the library was not loaded"
     assert total(report["points"]) >= 10
 
 
@@ -65,7 +65,7 @@ def test_a_fault_at_every_system_call(library: Path, tmp_path: Path, name: str) 
     calls = report["points"][name]["calls"]
     print(f"{name}: {calls} system calls, {total(report['points'])} crash points")
     assert report["wrong"] == []
-    assert calls >= 10, "the library was not loaded"
+    assert calls >= 5, "the library was not loaded"
     assert all(
         report["points"][name][mode] == calls for mode in MODES if mode != "killed in mid-write"
     )

@@ -3,8 +3,8 @@ exported as they were. The JSON beside each is what that version exported.
 """
 
 import dataclasses
-import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 from dpmf_core import algorithms
 from dpmf_core.data import Data
 from dpmf_core.privacy import Guarantee, Status, normal_form
-from dpmf_core.runs import artefacts
+from dpmf_core.runs import old_store
 from dpmf_core.runs.filters import filtered
 from dpmf_core.runs.imported_records import imported_runs
 from dpmf_core.runs.privacy_record import GuaranteeRecord
@@ -23,17 +23,14 @@ from dpmf_core.runs.specification import run_key
 from dpmf_core.runs.store import Store, to_json
 from dpmf_core.testing.sample_worlds import of, table
 from dpmf_core.testing.worlds import low_rank
+from tests.support.records import altered
 
 FOLDER = Path(__file__).parent / "stored_runs"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.npz"))
 
 
-def content(name: str) -> bytes:
-    return (FOLDER / f"{name}.npz").read_bytes()
-
-
 def read_run(name: str) -> Run:
-    return artefacts.unpack(content(name)).run
+    return altered(old_store.unpack((FOLDER / f"{name}.npz").read_bytes())[0], cached=True)
 
 
 @pytest.fixture
@@ -42,8 +39,8 @@ def store(tmp_path: Path) -> Store:
     folder = tmp_path / "runs" / "artefacts"
     folder.mkdir(parents=True)
     for name in NAMES:
-        (folder / f"{hashlib.sha256(content(name)).hexdigest()}.npz").write_bytes(content(name))
-    return Store(tmp_path / "runs")
+        shutil.copy(FOLDER / f"{name}.npz", folder)
+    return Store(tmp_path)
 
 
 def test_the_store_takes_them_in_whole(store: Store) -> None:

@@ -23,7 +23,7 @@ from dpmf_core.privacy import account_files
 from dpmf_core.privacy.accounts import Account
 from dpmf_core.runs.store import Store
 from tests.privacy.test_accounts import CHARGE
-from tests.runs.test_store import as_version_2, small_run
+from tests.runs.test_store import old_file, small_run
 
 COUNT, ONCE, FROM_THEN_ON, KILL, TEAR = range(5)
 MODES = {
@@ -33,7 +33,6 @@ MODES = {
     "killed in mid-write": (TEAR, 0),
 }
 SUCCESS, REFUSAL, FAULT, KILL_CODE = 0, 1, 2, 77
-RUNS = "runs"
 State = dict[str, tuple[float, str]]  # by key: what its arrays hold, its note
 
 
@@ -56,43 +55,24 @@ TWO: State = {"a": (1.0, ""), "b": (2.0, "mine")}
 
 
 def two(folder: Path) -> None:
-    store = Store(folder / RUNS)
+    store = Store(folder)
     store.put(small_run("a", fill=1.0))
     store.put(small_run("b", fill=2.0))
     store.annotate("b", "mine", "")
     store.close()
 
 
-def left_over(folder: Path) -> None:
-    """What killed processes leave: a run without a row, half a file, a deleted run's file."""
-    two(folder)
-    store = Store(folder / RUNS)
-    store.put(small_run("gone", fill=5.0))
-    store.put(small_run("c", fill=3.0))
-    store.close()
-    with sqlite3.connect(folder / RUNS / "index.sqlite") as db:
-        db.execute("INSERT INTO doomed SELECT artefact FROM stored WHERE key = 'gone'")
-        db.execute("DELETE FROM stored WHERE key IN ('c', 'gone')")
-    db.close()
-    (folder / RUNS / "artefacts" / "abc.npz.1.part").write_bytes(b"half")
-
-
-def without_index(folder: Path) -> None:
-    two(folder)
-    for path in (folder / RUNS).glob("index*"):
-        path.unlink()
-    (folder / RUNS / "index.sqlite").touch()
-
-
 def older(folder: Path) -> None:
-    as_version_2(folder / RUNS, {"a": small_run("a", fill=1.0), "bb": small_run("bb", fill=1.0)})
+    for name, fill in (("a", 1.0), ("bb", 2.0)):
+        run = small_run(name, fill=fill)
+        old_file(folder / "runs" / "artefacts", name, run, created="2026-01-01", note=f"of {name}")
 
 
 def open_store(folder: Path) -> None:
-    Store(folder / RUNS).close()
+    Store(folder).close()
 
 
-OLDER: State = {"a": (1.0, "of a"), "bb": (1.0, "of bb")}
+OLDER: State = {"a": (1.0, "of a"), "bb": (2.0, "of bb")}
 TWO_AND_C: State = {**TWO, "c": (3.0, "")}
 OPERATIONS = {
     "put": Operation(two, lambda store: store.put(small_run("c", fill=3.0)), TWO, TWO_AND_C),
@@ -104,9 +84,7 @@ OPERATIONS = {
     ),
     "delete": Operation(two, lambda store: store.delete("a"), TWO, {"b": TWO["b"]}),
     "open": Operation(two, open_store, TWO, TWO, opens=True),
-    "sweep": Operation(left_over, open_store, TWO_AND_C, TWO_AND_C, opens=True),
-    "rebuild": Operation(without_index, open_store, TWO, TWO, opens=True),
-    "migration": Operation(older, open_store, OLDER, OLDER, opens=True),
+    "takeover": Operation(older, open_store, OLDER, OLDER, opens=True),
 }
 
 
@@ -133,7 +111,7 @@ def attempt_with_fault(
 ) -> int:
     """One attempt with one fault; a process that survives must be able to go on."""
     mode, code = how
-    target = folder if operation.opens else Store(folder / RUNS)
+    target = folder if operation.opens else Store(folder)
     library.faults_arm(str(folder).encode(), mode, ctypes.c_long(at), code)
     try:
         operation.act(target)
@@ -154,17 +132,13 @@ def attempt_with_fault(
 
 def check_store(operation: Operation, folder: Path, status: int) -> int:
     """What a fresh process finds; raises AssertionError where it is wrong."""
-    store = Store(folder / RUNS)
+    store = Store(folder)
     assert (problems := store.check()) == [], problems
-    aside = [path.name for path in store.aside() if not path.name.startswith("index.")]
-    assert not aside, f"moved aside: {aside}"
     state = {}
     for row in store.rows():
         run = store.get(row["key"])
         assert run is not None
         state[row["key"]] = (float(run.arrays["item_offsets"][0]), row["note"])
-    names = {path.name for path in (folder / RUNS / "artefacts").iterdir()}
-    assert len(names) == len(state), f"{len(names)} files of {len(state)} runs"
     state.pop("later", None)
     fitting = [operation.after] if status == SUCCESS else _between(operation)
     assert state in fitting, f"status {status}: {state}"

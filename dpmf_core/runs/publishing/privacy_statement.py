@@ -16,9 +16,9 @@ from dpmf_core.html_text import text
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.privacy.guarantee import VALUE
 from dpmf_core.privacy.rules import RULE_TITLES
-from dpmf_core.runs.artefacts import to_json
 from dpmf_core.runs.html_report import STYLE
 from dpmf_core.runs.record import RunRecord
+from dpmf_core.runs.summary import to_json
 
 NOT_STATED = "not stated by the publisher"
 # what only the publisher knows, by name, and what it says

@@ -1,0 +1,42 @@
+"""Runs as earlier versions kept them: a folder with a file for each run, and an index.
+
+They are taken over once, when the store's file is made: on private data, computing them again would
+be charged again. The folder itself stays as it is.
+"""
+
+import io
+import json
+import logging
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.run_file import Label
+
+log = logging.getLogger("dpmf.store")
+
+
+def old_runs(folder: Path) -> Iterator[tuple[Run, Label]]:
+    """Every run in the folder's files that can be read, with its label. Raises OSError."""
+    for path in (folder / "artefacts").glob("*.npz"):
+        content = path.read_bytes()
+        try:
+            run, label = unpack(content)
+        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+            log.warning("%s holds no run that can be read (%s). It stays there.", path, error)
+        else:
+            yield run, label
+
+
+def unpack(content: bytes) -> tuple[Run, Label]:
+    """The run of a file's bytes, and its label."""
+    import numpy as np
+
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        document = json.loads(file.read("run.json"))
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files if name != "run.json"}
+    texts = {name: document["label"].get(name, "") for name in ("created", "note", "tags", "owner")}
+    label = Label(**texts, pinned=bool(document["label"].get("pinned")))
+    return Run(RunRecord.model_validate(document["record"]), arrays), label
