@@ -9,7 +9,6 @@ from dpmf_core import algorithms
 from dpmf_core.choosing import wording
 from dpmf_core.choosing.answer import Answer
 from dpmf_core.choosing.question import Question, Runs
-from dpmf_core.choosing.selection import MethodSelection
 from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_number, epsilon_text
 from dpmf_core.tuning.private_selection import SelectionResult
@@ -61,7 +60,7 @@ class Finding:
             f"On the data themselves a private selection cost ε = {epsilon_text(selection.epsilon)}"
         )
         price_words = f"{price} ({selection.terms})."
-        if self.question.group > 1 and isinstance(selection.spec, MethodSelection):
+        if self.question.group > 1:
             together = epsilon_text(selection.spec.group_price(self.question.group))
             price_words += f" For {self.question.whom} that is ε = {together}."
         if selection.score is None or selection.interval is None:

@@ -28,7 +28,7 @@ from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.store import Store, to_json
 from dpmf_core.runs.sweep import typed_parameters
 from dpmf_core.tuning.confirmation import FRESH, outcome
-from dpmf_core.tuning.private_selection import SelectionResult, SelectionSpec
+from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.tuning.search import Search, Trial, price, table
 from dpmf_core.tuning.search_space import Interval, TuneSpec, default_range
 
@@ -49,14 +49,6 @@ POLL = 0.05  # seconds
     multiple=True,
     metavar="NAME[=LOW:HIGH[:log]]",
     help="A parameter for the sampler; without a range, around its default.",
-)
-@click.option(
-    "--line",
-    is_flag=True,
-    help=(
-        "Instead of the sampler: one parameter after the other, in powers of its range, then finer"
-        " around the best. Ranges are then logarithmic."
-    ),
 )
 @click.option(
     "--trials", type=int, default=40, show_default=True, help="How many places the sampler tries."
@@ -100,7 +92,9 @@ def tune(as_json: bool, **options: Any) -> None:
     if is_private:
         names = ("distribution", "trials", "score_noise")
         settings = {name: options[name] for name in names}
-        _print_selection(_run_selection(SelectionSpec.parse(search=spec, **settings)), as_json)
+        _print_selection(
+            _run_selection(PrivateSelection.parse(searches=(spec,), **settings)), as_json
+        )
     else:
         if as_json and not data_access.open_anywhere(spec.data).public:
             raise BadInput(
@@ -114,7 +108,7 @@ def tune(as_json: bool, **options: Any) -> None:
 def _search_spec(options: dict[str, Any], draws: int) -> TuneSpec:
     """What the options ask. draws: of a trial, unless they say."""
     choices, name = run_choices(options), options["algorithm"]
-    grids, ranges, line = options["grids"], options["ranges"], options["line"]
+    grids, ranges = options["grids"], options["ranges"]
     if bool(grids) == bool(ranges):
         raise BadInput(
             "tune needs --grid NAME=V1,V2 for all places of a grid, or --vary NAME (with --trials"
@@ -129,15 +123,13 @@ def _search_spec(options: dict[str, Any], draws: int) -> TuneSpec:
     choices = with_told_delta(choices, [name])
     run = specification.RunSpec.of(**choices, parameters=fixed)
     search = _grid(kind, grids) if grids else _ranges(run, ranges, shape_of(choices))
-    if line:
-        search = {name: _logarithmic(kind, name, values) for name, values in search.items()}
     return TuneSpec.parse(
         **{name: getattr(run, name) for name in ("data", "algorithm", "budget", "split", "seed")},
         fixed=fixed,
         search=search,
         draws=options["draws"] or draws,
-        sampler="line" if line else "grid" if grids else "tpe",
-        prune=not (options["no_prune"] or line),
+        sampler="grid" if grids else "tpe",
+        prune=not options["no_prune"],
     )
 
 
@@ -159,14 +151,6 @@ def _ranges(run: specification.RunSpec, ranges: tuple[str, ...], shape: Any) -> 
         name: _range(text) if text else default_range(kind, name, getattr(recommendation, name))
         for name, text in names.items()
     }
-
-
-def _logarithmic(kind: type[algorithms.Algorithm], name: str, values: Any) -> Any:
-    """The same range on a logarithmic scale; what has none stays as it is, to be refused."""
-    real = kind.model_fields[name].annotation is float
-    if not (real and isinstance(values, Interval) and values.low > 0):
-        return values
-    return Interval(low=float(values.low), high=float(values.high), log=True)
 
 
 def _range(text: str) -> Interval:
@@ -210,7 +194,7 @@ def _run_search(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
         engine.close()
 
 
-def _run_selection(spec: SelectionSpec) -> SelectionResult:
+def _run_selection(spec: PrivateSelection) -> SelectionResult:
     from dpmf_core.jobs.engine import Engine
 
     engine = Engine.from_environment(Store())

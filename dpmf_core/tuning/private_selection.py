@@ -8,7 +8,6 @@ theorem's price of the whole, not of the winner.
 
 import contextlib
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -30,11 +29,13 @@ from dpmf_core.privacy import (
     Guarantee,
     NoiseKind,
     Relation,
+    Status,
     sequence,
 )
 from dpmf_core.privacy.accounts import NoisePermit, charging
 from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.privacy.gaussian import gaussian_mu
+from dpmf_core.privacy.groups import of_group
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.random_streams import Secret
 from dpmf_core.privacy.selection import number_of_trials, price_of_choosing
@@ -44,7 +45,7 @@ from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_event
 from dpmf_core.runs.planning import prepare, prepared_for
 from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.seeds import seeds
-from dpmf_core.runs.specification import RunSpec, Value, file_of
+from dpmf_core.runs.specification import DataSpec, RunSpec, Value, file_of
 from dpmf_core.tuning.search_space import Interval, TuneSpec
 
 REDRAWS = 200
@@ -55,15 +56,25 @@ RULE = (
 )
 
 
-class PrivateSelection(BaseModel, ABC):
-    """A private selection among runs that all cost the same. trials: their mean number;
-    score_noise: noise multiplier of each trial's validation score.
+class PrivateSelection(BaseModel):
+    """A private selection among runs that all cost the same.
+
+    Parameters
+    ----------
+    searches
+        A trial draws one of them, then a value for each parameter that may move. All have one data
+        set and one budget; a search may be of a method as recommended, in which nothing moves.
+    distribution, trials
+        Of the number of trials, and its mean.
+    score_noise
+        Noise multiplier of each trial's validation score.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     limit: ClassVar[str] = "largest_search"
     size_words: ClassVar[str] = "trials of a search"
 
+    searches: tuple[TuneSpec, ...] = Field(min_length=1)
     distribution: Literal["logarithmic", "geometric", "poisson", "binomial"] = "logarithmic"
     trials: float = Field(10.0, gt=1, le=MOST, allow_inf_nan=False)
     score_noise: float = Field(5.0, gt=0, le=1000, allow_inf_nan=False, title="score noise")
@@ -81,40 +92,29 @@ class PrivateSelection(BaseModel, ABC):
         return selection
 
     @property
-    @abstractmethod
-    def data(self) -> Any:
-        """The data set."""
+    def data(self) -> DataSpec:
+        return self.searches[0].data
 
     @property
-    @abstractmethod
     def kinds(self) -> tuple[type[Algorithm], ...]:
         """What trials train."""
+        return tuple(search.kind for search in self.searches)
 
     @property
-    @abstractmethod
     def budget(self) -> Budget:
         """Of the training in each trial."""
+        budget = self.searches[0].budget
+        if budget is None:
+            raise BadInput(
+                "A private selection needs a private algorithm and a budget for each trial: give an"
+                " epsilon and a delta."
+            )
+        return budget
 
     @property
-    @abstractmethod
     def typical(self) -> RunSpec:
         """A run that takes as long as a trial."""
-
-    @abstractmethod
-    def _seed(self) -> int:
-        """Of what is drawn on public data."""
-
-    @abstractmethod
-    def _trial_run(self, rng: np.random.Generator, seed: int) -> RunSpec:
-        """A trial's run, drawn at random. seed: of its split and noise."""
-
-    @abstractmethod
-    def _choice(self, winner: Run) -> dict[str, Value]:
-        """What of the winner's choice is told."""
-
-    @abstractmethod
-    def export(self, public: bool) -> dict[str, Any]:
-        """The specification as JSON has it, as it may leave the machine."""
+        return self.searches[-1].final({})
 
     def check(self) -> None:
         """Raises BadInput where the theorem does not apply: everything that a trial releases
@@ -125,6 +125,8 @@ class PrivateSelection(BaseModel, ABC):
                 "A private selection scores trials by noisy validation errors, which exist for"
                 " ratings. Search openly, on public data."
             )
+        if any((it.budget, it.data) != (self.budget, self.data) for it in self.searches):
+            raise BadInput("All methods of a private selection have one data set and one budget.")
         if self.budget.calibration is not Calibration.EXACT:
             raise BadInput(
                 "A private selection needs every trial to cost the same: set the noise by exact"
@@ -135,6 +137,12 @@ class PrivateSelection(BaseModel, ABC):
                 "The price of a private selection is that of Gaussian releases: take continuous"
                 " noise."
             )
+        for kind in self.kinds if len(self.kinds) > 1 else ():
+            promise = kind().guarantee()
+            if promise.status is not Status.PROVEN or promise.unit != "user":
+                raise BadInput(
+                    f"{kind.title} is not proven for a whole person, so choosing it has no price."
+                )
 
     @property
     def size(self) -> float:
@@ -164,6 +172,10 @@ class PrivateSelection(BaseModel, ABC):
             self.distribution
         ]
 
+    def group_price(self, size: int) -> float:
+        """Epsilon of the whole for a group of so many people, at the budget's delta."""
+        return self._price(of_group(self.trial_event, size), self.budget.relation)
+
     @property
     def charge(self) -> Charge:
         """What it enters in the account of private data: its price as a whole, for the releases of
@@ -184,13 +196,7 @@ class PrivateSelection(BaseModel, ABC):
 
     def _guarantee(self) -> Guarantee:
         """Of a trial, with the assumptions of all methods among which trials choose."""
-        data = open_anywhere(self.data)
-        specs = [
-            self.typical
-            if kind.id == self.typical.algorithm
-            else self.typical.on(kind.id, parameters={})
-            for kind in self.kinds
-        ]
+        data, specs = open_anywhere(self.data), [search.final({}) for search in self.searches]
         first, *others = [prepared_for(spec, data).guarantee for spec in specs]
         return first.assuming(*(it for other in others for it in other.assumptions))
 
@@ -231,7 +237,7 @@ class PrivateSelection(BaseModel, ABC):
         self, data: AnyData, permit: NoisePermit, report: Report, stopped: Callable[[], bool]
     ) -> tuple[NoisyError, Run] | None:
         """The trial with the lowest score."""
-        drawing, scoring = np.random.SeedSequence([self._seed(), 0x5E1EC7]).spawn(2)
+        drawing, scoring = np.random.SeedSequence([self.searches[0].seed, 0x5E1EC7]).spawn(2)
         rng = np.random.default_rng(drawing) if data.public else Secret().generator()
         best: tuple[NoisyError, Run] | None = None
         start_time = time.perf_counter()
@@ -254,7 +260,10 @@ class PrivateSelection(BaseModel, ABC):
         with a split and noise of its own.
         """
         for _ in range(REDRAWS):
-            spec = self._trial_run(rng, int(rng.integers(2**62)))
+            seed = int(rng.integers(2**62))
+            search = self.searches[int(rng.integers(len(self.searches)))]
+            place = {name: _draw(values, rng) for name, values in search.search.items()}
+            spec = search.model_copy(update={"seed": seed}).trial(place)
             try:
                 prepare(spec, shape)
             except BadInput as error:
@@ -263,58 +272,17 @@ class PrivateSelection(BaseModel, ABC):
                 return spec
         raise BadInput(f"No parameters within the search can be run. {complaint}")
 
-
-class SelectionSpec(PrivateSelection):
-    """One private selection of an algorithm's parameters, complete."""
-
-    search: TuneSpec
-
-    def check(self) -> None:
-        self.search.check()
-        if self.search.budget is None:
-            raise BadInput(
-                "A private selection needs a private algorithm and a budget for each trial: give an"
-                " epsilon and a delta."
-            )
-        super().check()
-        if self.search.sampler in ("grid", "line"):
-            raise BadInput(
-                "A private selection draws parameters at random: give ranges or lists for a"
-                " sampler, not a grid or a line search."
-            )
-
-    @property
-    def data(self) -> Any:
-        return self.search.data
-
-    @property
-    def kinds(self) -> tuple[type[Algorithm], ...]:
-        return (self.search.kind,)
-
-    @property
-    def budget(self) -> Budget:
-        if self.search.budget is None:
-            raise ValueError("a private selection has a budget")
-        return self.search.budget
-
-    @property
-    def typical(self) -> RunSpec:
-        return self.search.final({})
-
-    def _seed(self) -> int:
-        return self.search.seed
-
-    def _trial_run(self, rng: np.random.Generator, seed: int) -> RunSpec:
-        place = {name: _draw(values, rng) for name, values in self.search.search.items()}
-        return self.search.model_copy(update={"seed": seed}).trial(place)
-
     def _choice(self, winner: Run) -> dict[str, Value]:
-        return {name: winner.record.parameters[name] for name in self.search.search}
+        """What of the winner's choice is told: its method where there are several."""
+        if len(self.searches) > 1:
+            return {"method": winner.spec.algorithm}
+        return {name: winner.record.parameters[name] for name in self.searches[0].search}
 
     def export(self, public: bool) -> dict[str, Any]:
+        """As JSON, as it may leave the machine."""
         spec = self.model_dump(mode="json")
-        if not public:
-            spec["search"]["data"]["id"] = file_of(spec["search"]["data"]["id"])
+        for search in () if public else spec["searches"]:
+            search["data"]["id"] = file_of(search["data"]["id"])
         return spec
 
 

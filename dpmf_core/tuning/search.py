@@ -11,7 +11,7 @@ import itertools
 import math
 import statistics
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -28,7 +28,6 @@ from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec, Value
 from dpmf_core.serving import limits
-from dpmf_core.tuning import line_search
 from dpmf_core.tuning.search_space import MOST_TRIALS, Interval, TuneSpec
 
 
@@ -103,7 +102,7 @@ class Search:
 
         for old in self._study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
             self._put_back(old)
-        if self._study.trials or self.spec.sampler == "line":
+        if self._study.trials:
             return
         places = _grid(self.spec) if self.spec.sampler == "grid" else [_recommendation(self.spec)]
         for place in filter(None, places):
@@ -135,7 +134,6 @@ class Search:
             self.failure is None
             and len(self._running) < self._width
             and self.n_settled + len(self._running) < self.n_trials
-            and self._has_next()
         ):
             trial = self._study.ask()
             place = _suggestion(trial, self.spec)
@@ -145,26 +143,6 @@ class Search:
                 [self._engine.submit(spec, priority=-5, **self._asking) for spec in specs],
             )
         return bool(self._running)
-
-    def _has_next(self) -> bool:
-        """Whether a place can be asked for: those of a line search's stage follow from all that
-        came before it.
-        """
-        from optuna.trial import TrialState
-
-        waiting = self._study.get_trials(deepcopy=False, states=(TrialState.WAITING,))
-        if self.spec.sampler != "line" or waiting:
-            return True
-        if self._running:
-            return False
-        number = self._study.user_attrs.get("stages", 0)
-        scored_places = [(trial.place, trial.score) for trial in self._finished_trials()]
-        start = {} if scored_places else _recommendation(self.spec)
-        places = line_search.stage(self.spec.lines, number, start, scored_places)  # type: ignore[arg-type]
-        for place in places:
-            self._study.enqueue_trial(place)
-        self._study.set_user_attr("stages", number + 1)
-        return bool(places)
 
     def _watch(self, trial: Any, jobs: Sequence[Any]) -> None:
         """Report the first draw's curve so far, which compares with the first draws of other
@@ -208,8 +186,6 @@ class Search:
     @property
     def n_trials(self) -> int:
         """How many trials there are to be."""
-        if self.spec.sampler == "line":
-            return line_search.trials(self.spec.lines)
         if self.spec.sampler != "grid":
             return self.trials_asked
         return math.prod(
@@ -298,16 +274,9 @@ def _study(spec: TuneSpec, folder: Path) -> Any:
     with warnings.catch_warnings():
         # joint densities, and trials that run side by side
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        samplers: dict[str, Callable[[], Any]] = {
-            "tpe": lambda: optuna.samplers.TPESampler(
-                seed=seed, multivariate=True, constant_liar=True
-            ),
-            "random": lambda: optuna.samplers.RandomSampler(seed=seed),
-            # places are asked for beforehand
-            "grid": lambda: optuna.samplers.RandomSampler(seed=seed),
-            "line": lambda: optuna.samplers.RandomSampler(seed=seed),
-        }
-        sampler = samplers[spec.sampler]()
+        tpe = optuna.samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True)
+    # places of a grid are asked for beforehand
+    sampler = tpe if spec.sampler == "tpe" else optuna.samplers.RandomSampler(seed=seed)
     storage: Any = None  # a file that somebody brought leaves no trace: its search lives in memory
     if not is_own(spec.data.id):
         create_folder(folder)

@@ -56,12 +56,9 @@ class TuneSpec(BaseModel):
     split: SplitSpec = SplitSpec(validation_fraction=0.1)
     seed: int = Field(0, ge=0, lt=2**62, description="of the first draw and of the sampler")
     draws: int = Field(3, ge=1, le=MOST_DRAWS, description="of split and noise, in each trial")
-    sampler: Literal["tpe", "random", "grid", "line"] = Field(
+    sampler: Literal["tpe", "grid"] = Field(
         "tpe",
-        description=(
-            "tpe: tree-structured Parzen estimator (Bergstra et al. 2011); line: a line search in"
-            " two stages on logarithmic scales (Balu & Furon 2016)"
-        ),
+        description="tpe: Parzen estimators (Bergstra et al. 2011); grid: all places",
     )
     prune: bool = Field(
         True,
@@ -98,15 +95,6 @@ class TuneSpec(BaseModel):
         """What is made small."""
         return "rmse" if self.kind.task == "ratings" else "objective"
 
-    @property
-    def lines(self) -> dict[str, Interval]:
-        """The parameters with a logarithmic range of real numbers."""
-        return {
-            name: it
-            for name, it in self.search.items()
-            if isinstance(it, Interval) and it.log and isinstance(it.low + it.high, float)
-        }
-
     def check(self) -> None:
         """Raises BadInput where nothing may move, or what does not exist, or where a grid would
         be endless.
@@ -137,13 +125,6 @@ class TuneSpec(BaseModel):
                     f"The grid has {count:,} places, at most {MOST_TRIALS:,} are searched. Take"
                     " fewer values, or a sampler."
                 )
-        if self.sampler == "line" and (
-            other := [name for name in self.search if name not in self.lines]
-        ):
-            raise BadInput(
-                f"A line search needs a logarithmic range for '{other[0]}', e.g."
-                f" {other[0]}=0.001:1:log."
-            )
         if self.kind.task == "ratings" and not self.split.validation_fraction:
             raise BadInput(
                 "A search is judged by validation ratings: give a validation fraction above 0."

@@ -7,12 +7,12 @@ from dataclasses import replace
 import streamlit as st
 
 from dpmf_core.choosing.finding import Finding
-from dpmf_core.choosing.selection import TRIALS, MethodSelection, among_the_best
+from dpmf_core.choosing.selection import TRIALS, among_the_best
 from dpmf_core.choosing.wording import names
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.teaching.glossary import linked
-from dpmf_core.tuning.private_selection import SelectionResult
+from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
 from pages.choose.controls import Inquiry
 from pages.kit import odometer, run_progress, safe_text
 
@@ -32,9 +32,10 @@ def draw(inquiry: Inquiry, finding: Finding) -> None:
             " ratings, and for what at least two methods can do."
         )
         return
+    methods = names([kind.id for kind in spec.kinds])
     st.write(
         linked(
-            f"The twin is simulated. A private selection trains {names(spec.methods)}, at ε ="
+            f"The twin is simulated. A private selection trains {methods}, at ε ="
             f" {budget_text(finding.answer.best.epsilon if finding.answer.best else 0.0)}, about"
             f" {TRIALS:g} times in all on your rows, scores each with noise, and tells nothing but"
             " the winner and its noisy error."
@@ -52,17 +53,17 @@ def draw(inquiry: Inquiry, finding: Finding) -> None:
         )
 
 
-def _spec(inquiry: Inquiry, finding: Finding) -> MethodSelection | None:
+def _spec(inquiry: Inquiry, finding: Finding) -> PrivateSelection | None:
     """The selection among the best at the answer's epsilon; None where there is none."""
     return among_the_best(finding.question, finding.answer, DataSpec(id=inquiry.entry.id))
 
 
-def _select(spec: MethodSelection) -> None:
+def _select(spec: PrivateSelection) -> None:
     st.session_state[SELECTING] = spec
     odometer.buy([spec])
 
 
-def _show(spec: MethodSelection, finding: Finding) -> None:
+def _show(spec: PrivateSelection, finding: Finding) -> None:
     if st.session_state.get(SELECTING) != spec:
         return
     works = {"selection": spec}

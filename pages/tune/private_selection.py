@@ -12,7 +12,7 @@ from dpmf_core.privacy.selection import SHAPES
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import to_json
 from dpmf_core.teaching.glossary import linked
-from dpmf_core.tuning.private_selection import MOST, SelectionResult, SelectionSpec
+from dpmf_core.tuning.private_selection import MOST, PrivateSelection, SelectionResult
 from dpmf_core.tuning.search_space import TuneSpec
 from pages.kit import odometer, run_progress, safe_text
 from pages.kit.sweep_frames import level, parameter
@@ -21,7 +21,7 @@ RULE = "by the privacy profile of a trial"
 LAWS = {name: "Poisson" if name == "poisson" else name for name in SHAPES}
 
 
-def _select(spec: SelectionSpec) -> None:
+def _select(spec: PrivateSelection) -> None:
     st.session_state["tune.selecting"] = spec
     odometer.buy([spec])
 
@@ -58,7 +58,7 @@ def page(search: TuneSpec, trials: int, head: DeltaGenerator) -> None:
         )
 
 
-def _settings(search: TuneSpec, trials: int) -> SelectionSpec:
+def _settings(search: TuneSpec, trials: int) -> PrivateSelection:
     """What the controls say. Raises BadInput."""
     left, right = st.columns(2)
     law = left.selectbox(
@@ -80,12 +80,15 @@ def _settings(search: TuneSpec, trials: int) -> SelectionSpec:
         format="%g",
         help="Each trial's score is computed from private validation ratings.",
     )
-    return SelectionSpec.parse(
-        search=search, distribution=law, trials=float(min(trials, MOST)), score_noise=noise or 5.0
+    return PrivateSelection.parse(
+        searches=(search,),
+        distribution=law,
+        trials=float(min(trials, MOST)),
+        score_noise=noise or 5.0,
     )
 
 
-def _draw(spec: SelectionSpec) -> None:
+def _draw(spec: PrivateSelection) -> None:
     """The selection once it is asked for: sentence, what it cost, what the same epsilon buys
     without choosing.
     """
@@ -95,7 +98,7 @@ def _draw(spec: SelectionSpec) -> None:
     if selection is None:
         st.title("Choosing in private", anchor=False)
         return
-    budget = spec.search.budget
+    budget = spec.searches[0].budget
     cost = epsilon_in_full(
         selection.epsilon,
         budget.delta if budget else 0.0,
@@ -110,7 +113,7 @@ def _draw(spec: SelectionSpec) -> None:
             f" cost **{cost}**. Another seed draws again."
         )
         return
-    ids = [spec.search.algorithm]
+    ids = [spec.searches[0].algorithm]
     st.title(f"The winner's validation RMSE, with noise: {selection.score:.3f}", anchor=False)
     settings = ", ".join(
         f"{parameter(name, ids)} {level(_short(value))}" for name, value in selection.winner.items()
@@ -135,17 +138,17 @@ def _draw(spec: SelectionSpec) -> None:
     )
 
 
-def _compare(spec: SelectionSpec, selection: SelectionResult) -> None:
+def _compare(spec: PrivateSelection, selection: SelectionResult) -> None:
     """What the same epsilon buys without choosing."""
-    budget = spec.search.budget
-    whole = spec.search.model_copy(
+    budget = spec.searches[0].budget
+    whole = spec.searches[0].model_copy(
         update={
             "budget": budget.model_copy(update={"epsilon": selection.epsilon}) if budget else None,
-            "seed": spec.search.seed,
+            "seed": spec.searches[0].seed,
         }
     )
     runs: dict[str, Run] = run_progress.request(
-        "tune.unchosen", {"same": whole.final({}), "one": spec.search.final({})}
+        "tune.unchosen", {"same": whole.final({}), "one": spec.searches[0].final({})}
     )
     rows: list[dict[str, Any]] = [
         {

@@ -18,7 +18,7 @@ from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Sweep
 from dpmf_core.serving import requesters, settings
 from dpmf_core.serving.requesters import OPERATOR, Asker, asking
-from dpmf_core.tuning.private_selection import SelectionSpec
+from dpmf_core.tuning.private_selection import PrivateSelection
 from dpmf_core.tuning.search import Search
 from dpmf_core.tuning.search_space import TuneSpec
 
@@ -186,7 +186,7 @@ def test_sweeps_and_searches_beyond_the_setting_are_refused(engine: Engine, put:
     with pytest.raises(BadInput, match="trials"):
         search(6, engine)
     assert search(5, engine).n_trials == 5
-    selection = SelectionSpec(search=search(5, engine).spec, trials=6)
+    selection = PrivateSelection(searches=(search(5, engine).spec,), trials=6)
     assert engine.measure(selection).bad_input
 
 

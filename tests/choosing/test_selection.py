@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dpmf_core.choosing.question import Question
-from dpmf_core.choosing.selection import MethodSelection, selection
+from dpmf_core.choosing.selection import selection
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Gaussian, Relation, sequence
 from dpmf_core.privacy.gaussian import gaussian_mu
@@ -15,13 +15,14 @@ from dpmf_core.runs.noisy_errors import NoisyError, score_event
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.tuning import private_selection
+from dpmf_core.tuning.private_selection import PrivateSelection
 
 TWIN = "cinema?users=120&items=20&density=0.4&bounds=1,5"
 METHODS = ("private-bias", "spectral", "private-svd")
 DELTA = 1e-4
 
 
-def selection_of(**parts: Any) -> MethodSelection:
+def selection_of(**parts: Any) -> PrivateSelection:
     question = Question.parse(data={"id": TWIN}, delta=DELTA, spend=2.0, **parts)
     return selection(question, DataSpec(id=TWIN), METHODS, 2.0, 5.0)
 
@@ -66,9 +67,6 @@ def test_its_price_is_that_of_training_and_score_for_one_and_for_a_group() -> No
 
 
 def test_a_method_without_a_proof_for_a_person_is_not_chosen_among() -> None:
+    question = Question.parse(data={"id": TWIN}, delta=DELTA, spend=2.0)
     with pytest.raises(BadInput):
-        MethodSelection.parse(
-            data_set={"id": TWIN},
-            methods=("private-bias", "input-perturbation"),
-            training={"epsilon": 2.0, "delta": DELTA},
-        )
+        selection(question, DataSpec(id=TWIN), ("private-bias", "input-perturbation"), 2.0, 5.0)

@@ -235,7 +235,6 @@ def test_every_command_that_exports_is_in_the_table() -> None:
 PARTS = {
     "api.Swept._repr_html_": "a sweep in a notebook",
     "audit.audit_table.as_record": "audit",
-    "choosing.selection.MethodSelection.export": "choose",
     "privacy.accounts.Account._repr_html_": "entries of the account",
     "privacy.guarantee.Guarantee._repr_html_": "a run in a notebook",
     "runs.notebook_views.html_of_privacy": "a run in a notebook",
@@ -247,7 +246,6 @@ PARTS = {
     "tuning.confirmation.Outcome.export": "tune",
     "tuning.private_selection.PrivateSelection.export": "tune, private selection",
     "tuning.private_selection.SelectionResult.export": "tune, private selection",
-    "tuning.private_selection.SelectionSpec.export": "tune, private selection",
 }
 NO_PARTS = {
     "papers.results.save": "a verdict on published or simulated data",

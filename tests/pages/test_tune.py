@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from dpmf_core.privacy import Budget, Gaussian, default_delta
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.selection import SHAPES
-from dpmf_core.tuning.private_selection import SelectionResult, SelectionSpec
+from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.tuning.search import price
 from dpmf_core.tuning.search_space import TuneSpec
 from dpmf_datasets import session_files
@@ -109,9 +109,13 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
         budget={"epsilon": 5.0, "delta": 1e-4},
         search={"prior_deviation": (0.1, 1.0)},
     )
-    spec = SelectionSpec(search=search, distribution="geometric", trials=3.0, score_noise=5.0)
+    spec = PrivateSelection(
+        searches=(search,), distribution="geometric", trials=3.0, score_noise=5.0
+    )
     assert (
-        SelectionResult(spec, 1.0, {}, 0.5, 8.0, False, "").export()["spec"]["search"]["data"]["id"]
+        SelectionResult(spec, 1.0, {}, 0.5, 8.0, False, "").export()["spec"]["searches"][0]["data"][
+            "id"
+        ]
         == "ratings.parquet?bounds=1,5"
     )
     session_files.remove(mine.entry)

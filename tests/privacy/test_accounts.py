@@ -41,7 +41,7 @@ from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs import data_access, execution, planning
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.worlds import world
-from dpmf_core.tuning.private_selection import SelectionSpec
+from dpmf_core.tuning.private_selection import PrivateSelection
 from dpmf_core.tuning.search_space import TuneSpec
 from tests.privacy.test_odometer import independently
 
@@ -363,7 +363,7 @@ def test_a_private_selection_is_charged_its_price_and_not_its_trials(
         search={"prior_deviation": (0.1, 1.0)},
         budget={"epsilon": 1.0, "delta": 1e-6},
     )
-    selection = SelectionSpec.parse(search=search, trials=3.0)
+    selection = PrivateSelection.parse(searches=(search,), trials=3.0)
     selection.measure()
     (entry,) = account().entries
     assert entry.charge.price is not None and entry.charge.ledger == ()
@@ -385,7 +385,7 @@ def test_a_selection_is_refused_under_a_budget_before_it_draws(drawn_leaves: lis
         budget={"epsilon": 1.0, "delta": 1e-6},
     )
     with pytest.raises(BadInput, match="no place under a budget"):
-        SelectionSpec.parse(search=search, trials=3.0).measure()
+        PrivateSelection.parse(searches=(search,), trials=3.0).measure()
     assert not drawn_leaves
 
 
@@ -439,7 +439,7 @@ def test_a_selection_has_the_status_of_its_trials(table: str) -> None:
         search={"prior_deviation": (0.1, 1.0)},
         budget={"epsilon": 1.0, "delta": 1e-6},
     )
-    result = SelectionSpec.parse(search=search, trials=3.0).measure()
+    result = PrivateSelection.parse(searches=(search,), trials=3.0).measure()
     (entry,) = dpmf_core.account(table).entries
     assert entry.charge.status is Status.CONDITIONAL
     assert result.guarantee.startswith(entry.charge.status)
@@ -513,7 +513,7 @@ def test_a_budget_for_a_method_without_privacy_is_an_error(options: dict[str, An
 
 
 def test_epsilons_for_methods_without_privacy_are_an_error() -> None:
-    with pytest.raises(BadInput, match="epsilons"):
+    with pytest.raises(BadInput, match="epsilon"):
         dpmf_core.sweep("small", ["als", "ease"], epsilons=[1.0])
     arguments = ["--dataset", "small", "--algorithms", "als,ease", "--epsilons", "1"]
     assert main(["sweep", *arguments]) == 2

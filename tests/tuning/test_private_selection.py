@@ -22,7 +22,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.tuning import private_selection
-from dpmf_core.tuning.private_selection import SelectionSpec
+from dpmf_core.tuning.private_selection import PrivateSelection
 from dpmf_core.tuning.search_space import TuneSpec
 from tests.support.records import run_of
 
@@ -52,8 +52,8 @@ def search(**parts: Any) -> TuneSpec:
     )
 
 
-def spec(**parts: Any) -> SelectionSpec:
-    return SelectionSpec.parse(**{"search": search(), **parts})
+def spec(**parts: Any) -> PrivateSelection:
+    return PrivateSelection.parse(**{"searches": (parts.pop("search", search()),), **parts})
 
 
 def test_the_price_is_that_of_training_and_score_together() -> None:
@@ -220,7 +220,6 @@ def selecting_record(ready: Any, run: RunSpec) -> dict[str, Any]:
             {"search": {"budget": {"epsilon": 2.0, "delta": 1e-6, "noise": "discrete"}}},
             "take continuous noise",
         ),
-        ({"search": {"sampler": "grid", "search": {"rank": (2, 4)}}}, "not a grid"),
         ({"trials": 1.0}, "trials"),
         ({"score_noise": 0.0}, "score"),
         ({"distribution": "uniform"}, "distribution"),

@@ -26,7 +26,6 @@ from dpmf_core.runs.noisy_errors import noisy_error, score_event
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
-from dpmf_core.tuning import line_search
 from dpmf_core.tuning.confirmation import outcome
 from dpmf_core.tuning.search import Search, price
 from dpmf_core.tuning.search_space import Interval, TuneSpec, default_range
@@ -281,24 +280,6 @@ def test_a_grid_visits_every_place_once(engine: Engine, tmp_path: Path) -> None:
     assert sum(search.importance().values()) == pytest.approx(1.0)
 
 
-def test_a_line_search_finds_the_bottom_of_a_bowl() -> None:
-    """log^2(x / 0.03) + log^2(y / 2): coarse places are powers of ten, fine ones a third apart."""
-    ranges = {"x": Interval(low=1e-4, high=1.0), "y": Interval(low=1e-2, high=100.0)}
-    scored_places: list[tuple[dict[str, float], float]] = []
-    for number in range(5):
-        for place in line_search.stage(ranges, number, {"y": 1.0}, scored_places):
-            score = math.log10(place["x"] / 0.03) ** 2 + math.log10(place["y"] / 2) ** 2
-            scored_places.append((place, score))
-    xs = [place["x"] for place, _ in scored_places]
-    assert xs[:5] == pytest.approx([1e-4, 1e-3, 1e-2, 0.1, 1.0])
-    assert sorted(xs[5:9]) == pytest.approx([10 ** (p / 3 - 2) for p in (-2, -1, 1, 2)])
-    assert {place["y"] for place, _ in scored_places[:9]} == {1.0}
-    assert len(scored_places) == line_search.trials(ranges) == 18
-    best = min(scored_places, key=lambda it: it[1])[0]
-    assert best == pytest.approx({"x": 10 ** (1 / 3 - 2), "y": 10 ** (1 / 3)})
-    assert line_search.stage(ranges, 4, {}, scored_places) == []
-
-
 # ---- private scores ------------------------------------------------------------------------------
 
 
@@ -455,7 +436,6 @@ def test_a_trial_that_cannot_run_ends_the_search_with_its_sentence(tmp_path: Pat
 @pytest.mark.parametrize(
     ("parts", "sentence"),
     [
-        ({"sampler": "line"}, "'rank'"),
         ({"search": {}}, "move"),
         ({"search": {"rnak": (1, 2)}}, "'rank'"),
         ({"search": {"rank": {"low": 4, "high": 2}}}, "lower first"),
