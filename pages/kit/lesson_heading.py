@@ -124,7 +124,7 @@ def _predictions(sequence: LessonSequence) -> tuple[int, int]:
 
 def draw_code(code: str) -> None:
     st.success(
-        "Done. This code says so to your teacher. Your name is not in it.",
+        "Done. This code shows your teacher the lesson, date and score, not your name.",
         icon=":material/check:",
     )
     st.code(code, language=None, wrap_lines=True)

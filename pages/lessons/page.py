@@ -5,14 +5,15 @@ import streamlit as st
 from dpmf_core.errors import BadInput
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import lesson, links, safe_text
-from pages.lessons import class_view, steps, teachers
+from pages.lessons import steps, teachers
 
 FIRST = next(iter(LESSONS))
+VIEWS = {"lessons": "Lessons", "teachers": "For teachers"}
 
 
 def main() -> None:
-    if token := st.query_params.get(class_view.NAME):
-        class_view.draw(token)
+    if token := st.query_params.get(teachers.NAME):
+        teachers.draw_class(token)
     elif (link := lesson.current()) is not None:
         _draw_lesson(link.query.get("lesson", FIRST))
     else:
@@ -20,38 +21,27 @@ def main() -> None:
 
 
 def _draw_course() -> None:
-    """The lessons, and beside them what a teacher makes of them."""
+    """The lessons, and what a teacher makes of them."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        view = _draw_views()
+        view = st.segmented_control(
+            "View",
+            list(VIEWS),
+            default="teachers" if st.query_params.get("view") == "teachers" else "lessons",
+            key="learn.view",
+            required=True,
+            format_func=VIEWS.__getitem__,
+            label_visibility="collapsed",
+        )
         lesson_id = _draw_choice() if view == "lessons" else None
     links.put_in_address({"view": "teachers" if view == "teachers" else None, "lesson": lesson_id})
     if lesson_id is None:
         teachers.draw()
         return
     is_finished, names = _draw_lesson(lesson_id), list(LESSONS)
-    place = names.index(lesson_id)
-    if is_finished and place + 1 < len(names):
-        st.button(
-            f"Next: {title(names[place + 1])}",
-            key=f"learn.next.{lesson_id}",
-            type="primary",
-            on_click=_go,
-            args=(names[place + 1],),
-        )
-
-
-def _draw_views() -> str:
-    return str(
-        st.segmented_control(
-            "View",
-            ["lessons", "teachers"],
-            default="teachers" if st.query_params.get("view") == "teachers" else "lessons",
-            key="learn.view",
-            required=True,
-            format_func=lambda it: "Lessons" if it == "lessons" else "For teachers",
-            label_visibility="collapsed",
-        )
-    )
+    rest = names[names.index(lesson_id) + 1 :]
+    if is_finished and rest:
+        label, key = f"Next: {title(rest[0])}", f"learn.next.{lesson_id}"
+        st.button(label, key=key, type="primary", on_click=_go, args=(rest[0],))
 
 
 def _draw_choice() -> str:

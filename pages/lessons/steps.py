@@ -1,6 +1,8 @@
-"""A lesson as it is walked through: what is asked before it is shown, what is seen, what one
-says of it in one's own words, and a code at the end.
+"""A lesson, step by step: a prediction before each demonstration, an answer in the student's own
+words, and a code at the end.
 """
+
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -10,13 +12,30 @@ from dpmf_core.teaching.course import ANSWER, Lesson, Part
 from dpmf_core.teaching.glossary import linked
 from pages.kit import lesson, lesson_heading
 from pages.kit.safe_text import escape_letters
-from pages.lessons.demonstrations import DEMONSTRATIONS
+from pages.lessons import blocks, noise, people
 
 CODES = "lesson.codes"  # in the session: by lesson
+# by part of a lesson: a figure and a control, on the app's own computations
+DEMONSTRATIONS: dict[str, Callable[[], None]] = {
+    "linking": people.linking,
+    "exact sums": people.exact_sums,
+    "noisy sums": people.noisy_sums,
+    "neighbours": people.neighbours,
+    "group": people.group,
+    "joint": people.joint,
+    "attacker": people.attacker,
+    "response": noise.response,
+    "local": noise.local,
+    "blocks": blocks.blocks,
+    "clipping": noise.clipping,
+    "composition": noise.composition,
+    "postprocessing": noise.postprocessing,
+    "price": noise.price,
+}
 
 
 def draw(course_lesson: Lesson) -> bool:
-    """The lesson as far as it was walked through; whether that was to its end."""
+    """Draw the lesson as far as it was taken; whether that is its end."""
     st.write(linked(course_lesson.idea))
     for place, part in enumerate(course_lesson.parts):
         _draw_place(course_lesson, place)
@@ -31,7 +50,7 @@ def _draw_place(course_lesson: Lesson, place: int) -> None:
 
 
 def _draw_part(course_lesson: Lesson, part: Part) -> bool:
-    """One thing to see, once it was predicted."""
+    """One demonstration, once it was predicted."""
     st.header(part.heading, anchor=False)
     st.write(linked(part.words))
     answer = lesson.answers(course_lesson.id).get(part.id)
@@ -41,14 +60,9 @@ def _draw_part(course_lesson: Lesson, part: Part) -> bool:
     right = answer == str(part.right)
     prediction = part.answers[int(answer)] if answer.isdigit() else answer
     st.markdown(f"**{part.question}**")
-    (st.success if right else st.warning)(
-        f"You said: {prediction}."
-        + " "
-        + ("That is right." if right else "Not quite.")
-        + " "
-        + part.because,
-        icon=":material/check:" if right else ":material/lightbulb:",
-    )
+    verdict, icon = ("That is right.", "check") if right else ("Not quite.", "lightbulb")
+    box = st.success if right else st.warning
+    box(f"You said: {prediction}. {verdict} {part.because}", icon=f":material/{icon}:")
     DEMONSTRATIONS[part.id]()
     st.markdown(f":material/touch_app: Try it. {part.task}")
     return True
@@ -71,7 +85,7 @@ def _ask(course_lesson: Lesson, part: Part) -> None:
     elif submitted:
         st.warning("Predict first: choose one of the answers.")
     else:
-        st.caption("What happens is shown once you have predicted it. A wrong guess costs nothing.")
+        st.caption("Predict first, then see. A wrong guess costs nothing.")
 
 
 def _draw_own_words(course_lesson: Lesson) -> bool:
@@ -80,11 +94,8 @@ def _draw_own_words(course_lesson: Lesson) -> bool:
     answers = lesson.answers(course_lesson.id)
     if ANSWER not in answers:
         with st.form(f"learn.{course_lesson.id}.own", border=False):
-            text = st.text_area(
-                course_lesson.own_words,
-                key=f"learn.words.{course_lesson.id}",
-                max_chars=LONGEST,
-            )
+            key = f"learn.words.{course_lesson.id}"
+            text = st.text_area(course_lesson.own_words, key=key, max_chars=LONGEST)
             submitted = st.form_submit_button("Send", type="primary")
         if submitted and text.strip():
             lesson.note(ANSWER, text.strip(), course_lesson.id)

@@ -1,22 +1,35 @@
-"""For teachers: a sequence of lessons and pages, its links, a handout, and a check of codes."""
+"""For teachers: a sequence of lessons and pages, its links, a handout, a check of codes, and the
+class view.
+"""
 
+from collections import Counter
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
 from dpmf_core.errors import BadInput
-from dpmf_core.serving.lesson_links import LessonLink, LessonSequence
+from dpmf_core.serving import class_records, completion
+from dpmf_core.serving.lesson_links import TEACHER, LessonLink, LessonSequence, sequence_of
+from dpmf_core.serving.signing import ForgedToken
 from dpmf_core.teaching import handout
+from dpmf_core.teaching.course import ANSWER, Lesson
 from dpmf_core.teaching.lessons import LESSONS
-from pages.kit import lesson_maker, safe_text
+from pages.kit import charts, colours, lesson_maker, safe_text
+from pages.kit.lesson_heading import steps_of
 from pages.kit.page_table import BY_ID
 from pages.kit.safe_text import escape_letters
-from pages.lessons import codes
+
+NAME = "teach"  # of the class view's parameter in the address
+EVERY = 5.0  # seconds between looks at the class
+MOST_CODES = 500
 
 
 def draw() -> None:
     st.title("For teachers", anchor=False)
     st.write(
-        "Put lessons and pages of the app in an order, and give your class one link. It holds"
-        " everything itself, signed, so that nothing in it can be changed."
+        "Put lessons and pages of the app in an order, and give your class one link. Students"
+        " cannot alter it."
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -24,7 +37,10 @@ def draw() -> None:
     with right:
         _draw_handout()
         st.header("Check codes", anchor=False)
-        codes.draw()
+        _draw_codes({})
+
+
+# ---- a sequence ----------------------------------------------------------------------------------
 
 
 def _draw_sequence() -> None:
@@ -36,22 +52,28 @@ def _draw_sequence() -> None:
         format_func=lambda name: LESSONS[name].title,
         placeholder="Choose lessons",
     )
-    st.button(
-        "Add lessons",
-        key="teach.add",
-        on_click=_add_lessons,
-        args=(names,),
-        disabled=not names,
-    )
-    st.caption(
-        "Any other page is added on that page, by “Make a lesson link”, with its values of now."
-    )
+    add: dict[str, Any] = {
+        "key": "teach.add",
+        "on_click": _add_lessons,
+        "args": (names,),
+        "disabled": not names,
+    }
+    st.button("Add lessons", **add)
+    st.caption("To add any other page, open it and press “Make a lesson link” there.")
     pages = lesson_maker.pages()
     if not pages:
         return
     for place, link in enumerate(pages):
         _draw_page(place, link)
-    _draw_making(pages)
+    title = st.text_input("Title of the sequence", key="teach.title", max_chars=120)
+    gathers = st.toggle("Gather answers for a class view", True, key="teach.gathers")
+    if st.button("Make the links", key="teach.make", type="primary"):
+        try:
+            steps = tuple(pages)
+            sequence = LessonSequence.parse(steps=steps, title=title, gathers=gathers)
+            lesson_maker.show_links(sequence)
+        except BadInput as error:
+            safe_text.error(error, "")
 
 
 def _add_lessons(names: list[str]) -> None:
@@ -80,44 +102,32 @@ def _draw_page(place: int, link: LessonLink) -> None:
             )
 
 
+def _move(place: int, change: int) -> None:
+    pages = lesson_maker.pages()
+    if place < len(pages):
+        link = pages.pop(place)
+        if change:
+            pages.insert(max(0, place + change), link)
+
+
+def lesson_of(link: LessonLink) -> Lesson | None:
+    """The lesson on a page of a sequence, if it has one."""
+    return LESSONS.get(link.query.get("lesson", "")) if link.page == "lessons" else None
+
+
 def name_of(link: LessonLink) -> str:
     """A page of a sequence in words."""
-    course_lesson = LESSONS.get(link.query.get("lesson", "")) if link.page == "lessons" else None
+    course_lesson = lesson_of(link)
     title = link.title or (course_lesson.title if course_lesson else "")
     where = BY_ID[link.page].title if link.page in BY_ID else link.page
     return f"{where}: {title}" if title else where
 
 
-def _move(place: int, change: int) -> None:
-    pages = lesson_maker.pages()
-    if not place < len(pages):
-        return
-    link = pages.pop(place)
-    if change:
-        pages.insert(max(0, place + change), link)
-
-
-def _draw_making(pages: list[LessonLink]) -> None:
-    title = st.text_input("Title of the sequence", key="teach.title", max_chars=120)
-    gathers = st.toggle("Gather answers for a class view", True, key="teach.gathers")
-    if st.button("Make the links", key="teach.make", type="primary"):
-        try:
-            lesson_maker.show_links(
-                LessonSequence.parse(steps=tuple(pages), title=title, gathers=gathers)
-            )
-        except BadInput as error:
-            safe_text.error(error, "")
-
-
 def _draw_handout() -> None:
     st.header("Handout", anchor=False)
-    names = [
-        link.query["lesson"]
-        for link in lesson_maker.pages()
-        if link.page == "lessons" and link.query.get("lesson") in LESSONS
-    ]
     with_answers = st.toggle("With the answers", False, key="teach.solved")
-    lessons = [LESSONS[name] for name in names] or list(LESSONS.values())
+    lessons = [it for link in lesson_maker.pages() if (it := lesson_of(link))]
+    lessons = lessons or list(LESSONS.values())
     st.download_button(
         "Download the handout (HTML, to print)",
         lambda: handout.handout_page(lessons, with_answers),
@@ -125,4 +135,118 @@ def _draw_handout() -> None:
         "text/html",
         key="teach.handout",
     )
-    st.caption(f"{len(lessons)} lessons: those of the sequence, or all where it has none.")
+    st.caption(f"{len(lessons)} lessons: those of the sequence, or all if it is empty.")
+
+
+# ---- codes ---------------------------------------------------------------------------------------
+
+
+def _draw_codes(sequences: dict[str, str]) -> None:
+    """sequences: titles of classes, by id, whose codes are known by name too."""
+    text = st.text_area(
+        "Codes, one per line", key="teach.codes", max_chars=100_000, placeholder="AEAB2..."
+    )
+    lines = [it.strip() for it in text.splitlines() if it.strip()][:MOST_CODES]
+    if not lines:
+        st.caption("A code shows the lesson, the date and the score, not the student's name.")
+        return
+    rows, valid = check_codes(lines, sequences)
+    st.markdown(f"**{valid} of {len(lines)} codes are valid.**")
+    safe_text.words_table(pd.DataFrame(rows))
+
+
+def check_codes(lines: list[str], sequences: dict[str, str]) -> tuple[list[dict[str, str]], int]:
+    """What each code says, and how many are valid; one that was there before is not."""
+    titles = {name: it.title for name, it in LESSONS.items()} | sequences
+    marks = {completion.mark(name): title for name, title in titles.items()}
+    rows, earlier = [], set()
+    for line in lines:
+        row = dict.fromkeys(("code", "check", "finished", "day", "predicted correctly"), "")
+        row |= {"code": f"{line[:8]} ...", "check": "not valid"}
+        rows.append(row)
+        try:
+            code = completion.read(line)
+        except ForgedToken:
+            continue
+        row["check"] = "handed in twice" if code in earlier else "valid"
+        row["finished"] = marks.get(code.what, "another sequence")
+        row["day"] = code.day.isoformat()
+        row["predicted correctly"] = f"{code.right} of {code.n_questions}"
+        earlier.add(code)
+    return rows, len(earlier)
+
+
+# ---- the class view ------------------------------------------------------------------------------
+
+
+def draw_class(token: str) -> None:
+    """How many sessions have reached which step, and what they answered, without names.
+
+    Raises BadInput where this server did not make the link.
+    """
+    sequence = sequence_of(token, TEACHER)
+    st.title(escape_letters(sequence.title) or "Your class", anchor=False)
+    st.fragment(_draw_class, run_every=EVERY)(sequence)
+    with st.expander("Check codes"):
+        _draw_codes({sequence.id: sequence.title or "this sequence"})
+
+
+def _draw_class(sequence: LessonSequence) -> None:
+    all_answers = class_records.class_answers(sequence.id)
+    finished_count = sum("finished" in step for answers in all_answers for step in answers)
+    with st.container(horizontal=True):
+        st.metric("sessions", len(all_answers))
+        if len(sequence.steps) > 1:
+            st.metric("finished", finished_count)
+    st.caption("Updated every few seconds. No names; answers are not linked to each other.")
+    table = steps_table(sequence, all_answers)
+    count = max(1, len(all_answers))
+    fig = charts.figure("sessions", "", height=80 + 30 * len(table))
+    fig.add_bar(
+        x=table["sessions"],
+        y=table["step"],
+        orientation="h",
+        text=table["sessions"],
+        textposition="auto",
+        marker_color=colours.of("dpals"),
+    )
+    fig.update_yaxes(autorange="reversed", type="category")
+    fig.update_xaxes(range=[0, count], dtick=max(1, count // 5))
+    alt = "How many sessions have reached each step."
+    charts.show(fig, "teach.reached", alt, table, leaves=True)
+    for place, link in enumerate(sequence.steps):
+        _draw_answers(place, link, all_answers)
+
+
+def steps_table(sequence: LessonSequence, all_answers: list[class_records.Answers]) -> pd.DataFrame:
+    """step, sessions: how many have opened each page and done each step on it."""
+    rows = []
+    for place, link in enumerate(sequence.steps):
+        course_lesson = lesson_of(link)
+        names = {it.id: it.heading for it in course_lesson.parts} if course_lesson else {}
+        names |= {"opened": name_of(link), ANSWER: "answered"}
+        for step in ("opened", *steps_of(link)):
+            count = sum(f"{place}.{step}" in answers for answers in all_answers)
+            rows.append({"step": f"{place + 1}. {names[step]}", "sessions": count})
+    return pd.DataFrame(rows)
+
+
+def _draw_answers(place: int, link: LessonLink, all_answers: list[class_records.Answers]) -> None:
+    """What was predicted and answered on one page."""
+    course_lesson = lesson_of(link)
+    question = course_lesson.own_words if course_lesson else escape_letters(link.question)
+    if not question:
+        return
+    with st.expander(f"{place + 1}. {escape_letters(name_of(link))}", expanded=True):
+        for part in course_lesson.parts if course_lesson else ():
+            counter = Counter(answers.get(f"{place}.{part.id}") for answers in all_answers)
+            st.markdown(f"**{part.question}**")
+            rows = [
+                (f"{answer} (right)" if number == part.right else answer, counter[str(number)])
+                for number, answer in enumerate(part.answers)
+            ]
+            safe_text.words_table(pd.DataFrame(rows, columns=["answer", "sessions"]))
+        st.markdown(f"**{question}**")
+        texts = [it[key] for it in all_answers if (key := f"{place}.{ANSWER}") in it]
+        for text in sorted(texts):  # by the alphabet: their order tells nothing of who sent what
+            st.markdown(f"- {escape_letters(' '.join(text.split()))}")

@@ -1,0 +1,263 @@
+"""Demonstration of trust: one server, hospitals or phones, who can read what they send, and what
+that costs at equal error.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core import first_views
+from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.runs.needed_epsilon import NeededEpsilon, first_reaching
+from dpmf_core.runs.sweep import Summary, summaries
+from dpmf_core.teaching import trust
+from pages.kit import (
+    charts,
+    colours,
+    line_labels,
+    run_progress,
+    safe_text,
+    stored_results,
+    who_sees_what,
+)
+from pages.kit.who_sees_what import Schematic
+from pages.lessons.figures import DELTA_TEXT, show
+
+PEOPLE, ABSENT = 2_000, 0.5
+EPSILONS = (0.5, 1.0, 2.0)
+READS = {"parts": "every part", "sum": "only the sum"}
+SUM = "Noisy sums of all\nfrom which everyone gets\nthe item offsets"
+SEES_PARTS = "Server\nreads every part,\nadds them up"
+SEES_SUM = "Server\ncan read only the sum"
+LABEL_POINTS = {"private-bias": 2, "local-bias": 3}  # points beside which a line's name stands
+ONE_SERVER = Schematic(
+    {
+        "you": "You\nyour ratings",
+        "others": "1,999 others\ntheir ratings",
+        "server": "Server\nreads all ratings,\nadds them up",
+        "sum": SUM,
+    },
+    (
+        ("you", "server", "~" + "no noise"),
+        ("others", "server", "~" + "no noise"),
+        ("server", "sum", "adds all of the noise"),
+    ),
+    "The server is the curator: it reads every rating and adds the noise once, to the sum. Everyone"
+    " else sees only the noisy sum.",
+    frozenset({"sum"}),
+    frozenset({"server"}),
+)
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who holds the ratings. boxes: three of them. words, trusted: by what the server reads."""
+
+    title: str
+    count: int
+    boxes: tuple[str, ...]
+    sends: str
+    words: Mapping[str, str]
+    trusted: Mapping[str, str]
+
+
+MASKS = "with a mask, and all masks cancel in the sum (Bonawitz et al. 2017). The server can open"
+HOLDERS = {
+    "server": Holder("one server", 1, (), "", {}, {"parts": "the server with your ratings"}),
+    "hospitals": Holder(
+        "20 hospitals",
+        20,
+        (
+            "Your hospital\nadds up its 100 people",
+            "Hospital 2\nadds up its 100 people",
+            "Hospital 20\nadds up its 100 people",
+        ),
+        "your hospital's part",
+        {
+            "parts": "Each hospital sends one noisy sum of its people. The server reads 20 of them:"
+            " in each, a person is hidden by a 20th of the noise's variance.",
+            "sum": f"Each hospital sends its sum sealed: {MASKS} only the sum, which carries all of"
+            " the noise.",
+        },
+        {
+            "parts": "your hospital with your ratings, and with adding its noise",
+            "sum": "your hospital with your ratings, the seals, and the other hospitals with adding"
+            " their noise",
+        },
+    ),
+    "phones": Holder(
+        "2,000 phones",
+        PEOPLE,
+        (
+            "Your phone\nyour own message",
+            "Phone 2\nits owner's message",
+            "Phone 2,000\nits owner's message",
+        ),
+        "your message",
+        {
+            "parts": "Each phone sends its owner's message with a 2,000th of the noise's variance."
+            " In local differential privacy each message has enough noise of its own.",
+            "sum": f"Each phone sends its message sealed: {MASKS} only the sum, with the noise of"
+            " 2,000 phones.",
+        },
+        {
+            "parts": "only your own phone",
+            "sum": "the seals, and other people with adding their noise",
+        },
+    ),
+}
+
+
+def _choice(place: Any, label: str, options: Mapping[Any, str], key: str, first: Any) -> Any:
+    return place.segmented_control(
+        label,
+        list(options),
+        default=first,
+        key=key,
+        required=True,
+        format_func=options.__getitem__,
+    )
+
+
+def blocks() -> None:
+    left, middle, right = st.columns(3)
+    titles = {name: it.title for name, it in HOLDERS.items()}
+    holder = _choice(left, "The ratings are on", titles, "learn.blocks", "server")
+    reads = "parts"
+    if holder != "server":
+        reads = _choice(middle, "The server can read", READS, "learn.blocks.reads", "parts")
+    marks = {it: budget_text(it) for it in EPSILONS}
+    epsilon = _choice(right, "ε of the sum", marks, "learn.blocks.epsilon", 1.0)
+    who_sees_what.draw(_schematic(HOLDERS[holder], reads), unfolded=True)
+    _draw_who_learns(holder, reads, epsilon)
+    _draw_measurements(epsilon)
+
+
+def _schematic(holder: Holder, reads: str) -> Schematic:
+    if not holder.boxes:
+        return ONE_SERVER
+    parts = dict(zip(("first", "second", "last"), holder.boxes, strict=True))
+    sealed = reads == "sum"
+    edge = "sealed, a share of the noise" if sealed else "its share of the noise"
+    return Schematic(
+        {**parts, "server": SEES_SUM if sealed else SEES_PARTS, "sum": SUM},
+        (*((name, "server", edge) for name in parts), ("server", "sum", "")),
+        holder.words[reads],
+        frozenset({"sum", "server"} if sealed else {"sum"}),
+        frozenset() if sealed else frozenset({"server"}),
+    )
+
+
+def _draw_who_learns(name: str, reads: str, epsilon: float) -> None:
+    """A row for everyone who looks: what they see of you, and its epsilon."""
+    holder = HOLDERS[name]
+    rows = [("everyone else", "the noisy sum", epsilon_text(epsilon))]
+    if name == "server":
+        rows.append(("the server", "your ratings", "no limit"))
+    elif reads == "sum":
+        without = epsilon_text(trust.epsilon_without(epsilon, ABSENT))
+        rows.append(("the server", "the noisy sum", epsilon_text(epsilon)))
+        who = "the server, if half of them add no noise"
+        rows.append((who, "a sum with half of the variance", without))
+    else:
+        part = epsilon_text(trust.part_epsilon(epsilon, holder.count))
+        rows.append(("the server", holder.sends, part))
+    if name == "hospitals":
+        rows.append(("your hospital", "your ratings", "no limit"))
+    safe_text.words_table(pd.DataFrame(rows, columns=["who looks", "sees of you", "ε for you"]))
+    st.markdown(f"**You trust** {holder.trusted[reads]}.")
+    if name != "server" and reads == "parts":
+        st.markdown(
+            f"For ε = {budget_text(epsilon)} towards the server too, every part needs"
+            f" √{holder.count:,} = **{math.sqrt(holder.count):.3g} times as much noise**, and so"
+            " does the sum."
+        )
+
+
+# ---- the price, measured -------------------------------------------------------------------------
+
+
+def _draw_measurements(epsilon: float) -> None:
+    """Errors over epsilon with a curator and without, and which epsilons are equally good."""
+    points = [point for sweep in first_views.trust() for point in sweep.points()]
+    specs = {point.key: point.spec for point in points}
+    runs = run_progress.request("learn.trust", specs, whole=())
+    if len(runs) < len(specs):
+        return
+    results = summaries(points, runs, "rmse")
+    central, local, alone = (
+        [it for it in results if it.algorithm == name]
+        for name in ("private-bias", "local-bias", "user-mean")
+    )
+    at = next(it.median for it in central if it.epsilon == epsilon)
+    at_one = next(it.median for it in local if it.epsilon == 1.0)
+    needed = first_reaching([(it.epsilon or 0.0, it.median) for it in local], at)
+    equal = f"more than {budget_text(first_views.OWN_NOISE_EPSILONS[-1])}"
+    if needed is not None:
+        equal = budget_text(needed.rounded)
+    by_rule = budget_text(float(f"{trust.part_epsilon(epsilon, PEOPLE):.3g}"))
+    st.markdown("**Trusting nobody, measured**")
+    _draw_prices(central, local, alone[0].median, (epsilon, needed, at))
+    st.markdown(
+        f"With a curator, item offsets at ε = {budget_text(epsilon)} err by **{at:.3f}**. If each"
+        f" person adds the noise, **ε = {equal}** is as good, measured; the rule says {by_rule}."
+        f" With ε = 1 for each message the error is {at_one:.3f}. Each user's own mean, which needs"
+        f" no one else's data, has {alone[0].median:.3f}."
+    )
+    st.caption(
+        f"ε in total, δ = {DELTA_TEXT}, per user, replacing one row by any other. Private and local"
+        f" biases on the simulated cinema of {PEOPLE:,} people, median of"
+        f" {first_views.TRUST_DRAWS} draws; linear along log ε between measured points. The rule:"
+        " the noise of n messages is √n times that of one, so μ is √n times as large."
+    )
+    stored_results.note([point.spec for point in points])
+
+
+def _draw_prices(
+    central: list[Summary],
+    local: list[Summary],
+    alone: float,
+    equal: tuple[float, NeededEpsilon | None, float],
+) -> None:
+    """equal: the epsilons with and without a curator that have the same error, and the error."""
+    epsilon, needed, error = equal
+    lines = (
+        ("with a curator", "private-bias", central),
+        ("without a curator", "local-bias", local),
+    )
+    fig = charts.figure("ε", "RMSE on held-out ratings", showlegend=False)
+    for name, method, line in lines:
+        fig.add_scatter(
+            x=[it.epsilon for it in line],
+            y=[it.median for it in line],
+            name=name,
+            showlegend=False,
+            mode="lines+markers",
+            marker={"symbol": colours.marker(method), "size": 9},
+            line={"color": colours.of(method), "width": 2.5},
+        )
+        point = line[LABEL_POINTS[method]]  # where one line is far from the other
+        line_labels.note(fig, name, (math.log10(point.epsilon or 1.0), point.median), (10, 2))
+    own = {"color": colours.of("user-mean"), "dash": "dash"}
+    charts.level(fig, alone, "each user's own mean", own)
+    if needed is not None:
+        fig.add_scatter(
+            x=[epsilon, needed.epsilon],
+            y=[error, error],
+            mode="lines+markers",
+            name="equal error",
+            showlegend=False,
+            line={"color": colours.ink(), "dash": "dot"},
+            marker={"symbol": "circle-open", "size": 13},
+        )
+    fig.update_xaxes(type="log", dtick=1)
+    table = pd.DataFrame(
+        {"name": name, "epsilon": it.epsilon, "rmse": it.median}
+        for name, _, line in lines
+        for it in line
+    )
+    show(fig, "blocks.figure", "Error over epsilon with a curator and without.", table)

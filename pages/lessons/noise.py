@@ -1,0 +1,210 @@
+"""Demonstrations about noise: who adds it, how much, what it adds up to, and who pays."""
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.runs.data_access import open_ratings
+from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.teaching import randomised_response, trust
+from dpmf_core.teaching.demonstrations import CLIP_NORMS, added_up, clipping_errors, totals
+from pages.kit import charts, colours, quarters, run_progress
+from pages.lessons.figures import DELTA, DELTA_TEXT, Line, curves, epsilon_slider, show
+
+SMALL = "cinema-small"
+PEOPLE = (100, 200, 500, 1_000, 2_000, 5_000, 10_000)
+SHARE = 0.3  # of the people would say yes
+STEPS = {
+    "nonnegative": "nothing below zero",
+    "rounded": "whole numbers",
+    "rescaled": "scale to the noisy total",
+}
+
+
+def _people_slider(label: str, start: int, key: str) -> int:
+    return int(st.select_slider(label, PEOPLE, start, key=key, format_func="{:,}".format))
+
+
+def response() -> None:
+    left, right = st.columns(2)
+    truth = left.select_slider(
+        "How often an answer is true",
+        [0.55, 0.6, 0.75, 0.9, 0.99],
+        0.75,
+        key="learn.truth",
+        format_func="{:.0%}".format,
+    )
+    with right:
+        people = _people_slider("People asked", 1_000, "learn.people")
+    epsilon = randomised_response.response_epsilon(truth)
+    survey = randomised_response.survey(SHARE, people, epsilon)
+    table = pd.DataFrame({"estimate": survey.estimates, "chance": survey.chances})
+    table = table[table["chance"] > table["chance"].max() * 1e-4]
+    line = Line("estimate", "chance", "spectral", fill="tozeroy")
+    fig = curves("estimated share of yes", "how likely", table, "estimate", [line], 280)
+    fig.add_vline(
+        x=SHARE,
+        line={"color": colours.ink(), "dash": "dash"},
+        annotation={"text": "true share", "xshift": 4},
+    )
+    fig.update_layout(showlegend=False, xaxis_tickformat=".0%")
+    alt = "How likely each estimate of the share is; the true share is 30%."
+    show(fig, "response.figure", alt, table)
+    st.markdown(
+        f"An answer that is true with probability {truth:.0%} has **ε ="
+        f" {epsilon_text(epsilon)}**, δ = 0. From {people:,} answers the share is known to within"
+        f" **{100 * survey.error:.1f} percentage points**, typically."
+    )
+    st.caption(
+        f"{SHARE:.0%} of them would say yes. Typically: one standard deviation of the estimate."
+    )
+
+
+def local() -> None:
+    left, right = st.columns(2)
+    with left:
+        epsilon = epsilon_slider("local")
+    with right:
+        people = _people_slider("People who take part", 10_000, "learn.local.people")
+    counts = (10, 30, *PEOPLE)
+    table = pd.DataFrame(
+        {
+            "people": counts,
+            "central": [trust.central_error(count, epsilon) for count in counts],
+            "local": [trust.local_error(count, epsilon) for count in counts],
+        }
+    )
+    lines = [
+        Line("each person adds noise", "local", "spectral", mode="lines+markers"),
+        Line("a curator adds noise", "central", "dpals", mode="lines+markers"),
+    ]
+    fig = curves("people", "error of the mean, in stars", table, "people", lines)
+    fig.update_xaxes(type="log", tickvals=[10, 100, 1_000, 10_000])
+    fig.update_yaxes(type="log", dtick=1)
+    alt = "Error of a mean by the number of people, with and without a curator."
+    show(fig, "local.figure", alt, table)
+    central, own = trust.central_error(people, epsilon), trust.local_error(people, epsilon)
+    st.markdown(
+        f"With {people:,} people the curator's mean is off by **{central:.2g} stars**, the local"
+        f" one by **{own:.2g}**: {own / central:,.0f} times as much."
+    )
+    st.caption(
+        f"Standard deviation of normal noise at ε = {budget_text(epsilon)}, δ = {DELTA_TEXT}, per"
+        " person, replacing one rating between 1 and 5 by another. The number of people is public."
+    )
+
+
+def clipping() -> None:
+    norms = [round(norm, 1) for norm in CLIP_NORMS]
+    key = "learn.clip"
+    clip_norm = st.select_slider(
+        "Clip norm C", norms, norms[12], key=key, format_func="{:g}".format
+    )
+    errors = clipping_errors(open_ratings(DataSpec(id=SMALL)), CLIP_NORMS, 1.0)
+    table = pd.DataFrame([vars(it) for it in errors])
+    at = min(errors, key=lambda it: abs(it.norm - clip_norm))
+    lines = [
+        Line("from clipping", "cut", "dpals", dash="dash"),
+        Line("from noise", "noise", "dpfw", dash="dot"),
+        Line("both", "both", "spectral"),
+    ]
+    fig = curves("clip norm C", "error of an item's sum", table, "norm", lines)
+    fig.add_vline(x=at.norm, line={"color": colours.ink(), "dash": "dash"})
+    fig.update_xaxes(type="log", tickvals=[0.5, 1, 2, 5, 10, 20, 30])
+    alt = "Error by the clip norm: from clipping it falls, from noise it grows."
+    show(fig, "clip.figure", alt, table)
+    st.markdown(
+        f"At C = {clip_norm:g}, **{at.people_cut:.0%} of the people are clipped**. The error is"
+        f" {at.both:.0f}: {at.cut:.0f} from clipping and {at.noise:.0f} from noise, which add up by"
+        " squares."
+    )
+    st.caption(
+        "The sum of everyone's ratings of each item is published once at ε = 1 (δ ="
+        f" {DELTA_TEXT}, per user, add/remove, exact)."
+    )
+
+
+def composition() -> None:
+    steps = st.slider("Steps, each of ε = 0.5", 1, 100, 10, key="learn.steps")
+    table = pd.DataFrame(totals(0.5, steps), columns=["steps", "exactly", "sum"])
+    lines = [
+        Line("exactly", "exactly", "dpals", mode="lines+markers"),
+        Line("sum of ε", "sum", "grey", dash="dash"),
+    ]
+    fig = curves("steps", "total ε", table, "steps", lines)
+    show(fig, "steps.figure", "Total epsilon over steps, exactly and as a sum.", table)
+    exact, plain_sum = added_up(0.5, steps)
+    st.markdown(
+        f"**{steps} steps of ε = 0.5 cost {exact:.2f}**, neither 0.5 nor {plain_sum:g}: Gaussian"
+        " noise adds up by squares."
+        if steps > 1
+        else "**One step of ε = 0.5 costs 0.5.**"
+    )
+    st.caption(
+        f"δ = {DELTA_TEXT}, per person, add/remove, exact. Saha & Imtiaz 2022 state the ε of each"
+        " of two releases in each step of their private NMF. The Accountant shows the total."
+    )
+
+
+def postprocessing() -> None:
+    epsilon = epsilon_slider("after", 0.2)
+    steps = st.pills(
+        "Afterwards",
+        list(STEPS),
+        selection_mode="multi",
+        default=["nonnegative"],
+        key="learn.after.steps",
+        format_func=STEPS.__getitem__,
+    )
+    noisy = trust.noisy_counts(epsilon)
+    after = trust.processed(noisy, frozenset(steps))
+    table = pd.DataFrame(
+        {
+            "stars": range(1, 6),
+            "true": trust.STARS,
+            "published": noisy[0],
+            "afterwards": after[0],
+        }
+    )
+    fig = charts.figure("stars", "people", height=300)
+    for column, name, tint in (
+        ("true", "true, which nobody sees", "grey"),
+        ("published", "published with noise", "dpals"),
+        ("afterwards", "afterwards", "spectral"),
+    ):
+        fig.add_bar(x=table["stars"], y=table[column], name=name, marker_color=colours.of(tint))
+    show(fig, "after.figure", "Counts of stars: true, with noise, and afterwards.", table)
+    st.markdown(
+        f"A count is off by **{trust.count_error(after):.1f} people** instead of"
+        f" {trust.count_error(noisy):.1f}, on average over {trust.DRAWS:,} draws. **ε is"
+        f" {budget_text(epsilon)}, before and after.**"
+    )
+    st.caption(
+        f"Normal noise on five counts, δ = {DELTA_TEXT}, per person, add/remove, exact. The figure"
+        " shows one draw."
+    )
+
+
+def price() -> None:
+    epsilon = epsilon_slider("price", 2.0)
+    data, budget = {"id": SMALL}, {"epsilon": epsilon, "delta": DELTA}
+    specs = {
+        "private": RunSpec.parse(data=data, algorithm="dpals", budget=budget),
+        "not private": RunSpec.parse(data=data, algorithm="als").canonical(),
+        "guessing": RunSpec.parse(data=data, algorithm="user-mean").canonical(),
+    }
+    runs = run_progress.request("learn.runs", specs)
+    if len(runs) < len(specs):
+        return
+    draws = {name: [runs[name]] for name in specs}
+    quarters.draw("learn.price", draws, leaves=True)
+    st.markdown(quarters.sentence(draws, "private", "not private"))
+    error = {name: run.record.metric("rmse") for name, run in runs.items()}
+    st.markdown(
+        f"At ε = {budget_text(epsilon)} private ALS errs by **{error['private']:.3f}**, ALS without"
+        f" privacy by {error['not private']:.3f}, each user's own mean by {error['guessing']:.3f}."
+    )
+    st.caption(
+        f"ε in total, δ = {DELTA_TEXT}, per user, add/remove, exact. Errors are computed on"
+        " simulated data."
+    )
