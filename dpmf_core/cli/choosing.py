@@ -10,9 +10,8 @@ import click
 from dpmf_core.choosing import wording
 from dpmf_core.choosing.answer import Place, answer, interval
 from dpmf_core.choosing.finding import Finding
-from dpmf_core.choosing.notebook import notebook
 from dpmf_core.choosing.question import METRIC, Question, Runs
-from dpmf_core.choosing.report import report
+from dpmf_core.choosing.report import notebook, report
 from dpmf_core.choosing.selection import among_the_best
 from dpmf_core.cli import accounts, tables
 from dpmf_core.cli.arguments import field_option

@@ -7,7 +7,7 @@ import click
 from dpmf_core.cli.stored_run import find_stored
 from dpmf_core.errors import BadInput
 from dpmf_core.paths import write_whole
-from dpmf_core.runs.html_report import report as html_report
+from dpmf_core.runs.reports import report as html_report
 
 MOST = 6  # runs whose curves can be told apart
 

@@ -10,9 +10,9 @@ from dpmf_core.administration import permissions
 from dpmf_core.cli import output
 from dpmf_core.cli.tables import json_option
 from dpmf_core.errors import BadInput
-from dpmf_core.runs import notebooks
 from dpmf_core.runs.lists import write_lists
 from dpmf_core.runs.record import Run
+from dpmf_core.runs.reports import notebook_of_run
 from dpmf_core.runs.store import Store, to_json
 
 FAULTY = 1  # exit code of a check that found something
@@ -56,7 +56,7 @@ def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
         raise BadInput("Say what to export: --script, --notebook or --json.")
     run = find_stored(key)
     if notebook:
-        click.echo(notebooks.of_run(run.record.exported()))
+        click.echo(notebook_of_run(run.record.exported()))
     else:
         click.echo(output.script(run.record.exported()) if script else to_json(run.export()))
 

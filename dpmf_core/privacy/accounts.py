@@ -24,8 +24,8 @@ from typing import Literal, Protocol
 import numpy as np
 from pydantic import ValidationError
 
+from dpmf_core.documents import html_table
 from dpmf_core.errors import BadInput, Cancelled, explain
-from dpmf_core.html_text import table, text
 from dpmf_core.privacy import (
     Event,
     Guarantee,
@@ -178,7 +178,7 @@ class Account:
             for it in self.lines
         )
         head = ["what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"]
-        return f"<p>{text(_in_full(self.total))}</p>{table(head, rows)}"
+        return html_table(head, rows, _in_full(self.total))
 
     def __repr__(self) -> str:
         return f"<Account: {_in_full(self.total)}>"

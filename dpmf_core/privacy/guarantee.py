@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from dpmf_core.html_text import table
+from dpmf_core.documents import html_table
 
 
 class Status(StrEnum):
@@ -123,7 +123,7 @@ class Guarantee:
     def _repr_html_(self) -> str:
         facts = " and ".join(self.taken_as_public) if self.taken_as_public else "nothing"
         rows = [(str(self.status), self.words), ("taken as public", facts)]
-        return table(["", ""], rows)
+        return html_table(["", ""], rows)
 
     @property
     def has_epsilon(self) -> bool:

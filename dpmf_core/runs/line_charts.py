@@ -1,17 +1,21 @@
 """Lines as SVG, which notebooks, reports and browsers show without anything else."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from dpmf_core.documents import render
 from dpmf_core.errors import BadInput
-from dpmf_core.html_text import text
 
 TINTS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-WIDTH, HEIGHT, EDGE = 720, 300, 46
+PALE = "#8b93a1"
+WIDTH, HEIGHT, LEFT, RIGHT, EDGE = 760, 340, 56, 190, 34
+MOST_TICKS = 12
 NAMESPACE = "http://www.w3.org/2000/svg"  # which a file of its own needs
-Points = Sequence[tuple[float, float]]
+Point = tuple[float, float]
+Points = Sequence[Point]
 
 
 @dataclass(frozen=True)
@@ -34,46 +38,92 @@ class Chart:
         return file
 
 
-def line_chart(lines: Mapping[str, Points], across: str, title: str, *, log: bool = False) -> str:
-    """A line for each name, as SVG. across: what the first figure of each point is; log: on a
-    logarithmic scale, for figures above 0. There is a point at least.
+def line_chart(
+    lines: Mapping[str, Points],
+    across: str,
+    title: str,
+    *,
+    log: bool = False,
+    best: str | None = None,
+    dot: Point | None = None,
+) -> str:
+    """Draw a line for each name, as SVG.
+
+    Parameters
+    ----------
+    lines
+        Points (x, y) by name; at least one in all.
+    across
+        What x is.
+    log
+        Whether x is polylines on a logarithmic scale, and above 0.
+    best
+        The line that stands out; the others are grey. None gives each line its colour.
+    dot
+        A point to mark.
     """
-    scale = math.log if log else float
-    places = [scale(x) for line in lines.values() for x, _ in line]
-    figures = [y for line in lines.values() for _, y in line]
-    low, high, first, last = min(figures), max(figures), min(places), max(places)
+    frame = _Frame.of([point for line in lines.values() for point in line], log)
+    heights = _apart({name: frame.down(line[-1][1]) + 4 for name, line in lines.items()})
+    polylines: list[dict[str, Any]] = []
+    for number, (name, line) in enumerate(lines.items()):
+        tint = TINTS[number % len(TINTS)] if best is None else TINTS[0] if name == best else PALE
+        width = 2.5 if best is None else 4 if name == best else 1.2
+        polylines.append({"name": name, "tint": tint, "width": width, "points": frame.place(line)})
+        polylines[-1]["name_y"] = f"{heights[name]:.1f}"
+    if dot:
+        point = {"tint": TINTS[0], "width": 14, "points": frame.place([dot])}
+        polylines.append({"name": "", **point})
+    return render(
+        "chart.svg",
+        title=title,
+        size=(WIDTH, HEIGHT),
+        lines=polylines,
+        name_x=WIDTH - RIGHT + 8,
+        marks=[*frame.marks(), (WIDTH - RIGHT + 24, HEIGHT - 10, "start", across)],
+    )
 
-    def at(x: float, y: float) -> tuple[str, str]:
-        right = EDGE + (WIDTH - 2 * EDGE) * (scale(x) - first) / max(last - first, 1e-12)
-        down = HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (y - low) / max(high - low, 1e-12)
-        return f"{right:.1f}", f"{down:.1f}"
 
-    elements = []
-    for place, (name, line) in enumerate(lines.items()):
-        tint = TINTS[place % len(TINTS)]
-        points = [",".join(at(x, y)) for x, y in line]
-        if len(points) == 1:
-            points *= 2  # a line of no length, whose round ends are a dot
-        elements.append(
-            f'<polyline fill="none" stroke="{tint}" stroke-width="2.5" stroke-linecap="round"'
-            f' points="{" ".join(points)}"/>'
-        )
-        elements.append(
-            f'<text x="{EDGE + 8}" y="{18 + 15 * place}" fill="{tint}"'
-            f' font-size="13">{text(name)}</text>'
-        )
-    ends = sorted({x for line in lines.values() for x, _ in line})
-    marks = (
-        (2, HEIGHT - EDGE, f"{low:.3f}"),
-        (2, EDGE, f"{high:.3f}"),
-        (EDGE, HEIGHT - 12, f"{across} {ends[0]:g}"),
-        (WIDTH - 2 * EDGE, HEIGHT - 12, f"{across} {ends[-1]:g}"),
-    )
-    axes = "".join(
-        f'<text x="{x}" y="{y}" font-size="12" fill="currentColor">{text(mark)}</text>'
-        for x, y, mark in marks
-    )
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
-        f' aria-label="{text(title)}">{axes}{"".join(elements)}</svg>'
-    )
+@dataclass(frozen=True)
+class _Frame:
+    """Where points stand on the drawing."""
+
+    xs: Sequence[float]
+    low: float
+    high: float
+    scale: Callable[[float], float]
+
+    @classmethod
+    def of(cls, points: Points, log: bool) -> "_Frame":
+        ys = [y for _, y in points]
+        xs = sorted({x for x, _ in points})
+        return cls(xs, min(ys), max(ys), math.log if log else float)
+
+    def right(self, x: float) -> float:
+        first, last = self.scale(self.xs[0]), self.scale(self.xs[-1])
+        share = (self.scale(x) - first) / max(last - first, 1e-12)
+        return LEFT + (WIDTH - LEFT - RIGHT) * share
+
+    def down(self, y: float) -> float:
+        share = (y - self.low) / max(self.high - self.low, 1e-12)
+        return HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * share
+
+    def place(self, points: Points) -> str:
+        places = [f"{self.right(x):.1f},{self.down(y):.1f}" for x, y in points]
+        return " ".join(places * 2 if len(places) == 1 else places)  # one point: a round dot
+
+    def marks(self) -> list[tuple[object, ...]]:
+        """What stands at the axes: x, y, anchor, text."""
+        ticks = self.xs if len(self.xs) <= MOST_TICKS else (self.xs[0], self.xs[-1])
+        below = [(f"{self.right(x):.1f}", HEIGHT - 10, "middle", f"{x:g}") for x in ticks]
+        return [
+            *below,
+            *((4, f"{self.down(y) + 4:.1f}", "start", f"{y:.3f}") for y in (self.low, self.high)),
+        ]
+
+
+def _apart(heights: Mapping[str, float]) -> dict[str, float]:
+    """Where names stand that would otherwise touch."""
+    places, last = {}, -math.inf
+    for name, height in sorted(heights.items(), key=lambda it: it[1]):
+        places[name] = last = max(height, last + 14)
+    return places

@@ -6,20 +6,18 @@ import sys
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from dpmf_core.documents import html_table, render
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS, title_of
-from dpmf_core.html_text import table, text
-from dpmf_core.privacy.formatting import epsilon_text
-from dpmf_core.privacy.rules import RULE_TITLES
 from dpmf_core.runs.line_charts import Chart, Points, line_chart
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.record import Run
+from dpmf_core.runs.reports import BY_STEP, epsilons_by_rule
 
 if TYPE_CHECKING:
     import pandas as pd
 
 RAW = "Errors are not shown: they are computed on private data without noise (run.record.metrics)."
-BY_STEP = ("test_rmse", "objective")
 BY_EPSILON = ("rmse", "noisy_rmse", "objective")
 
 
@@ -35,31 +33,20 @@ def register() -> None:
 def html_of_run(run: Run) -> str:
     """What was run, its loss and promise, its figures, its ledger."""
     record = run.record.exported()
-    rows = [(title_of(name), value) for name, value in record.metrics.items() if name in METRICS]
-    figures = table(["figure", ""], rows) if rows else f"<p>{text(RAW)}</p>"
-    return f"<h4>{text(run.summary)}</h4>{figures}{html_of_privacy(record)}"
+    return render(
+        "run.html",
+        summary=run.summary,
+        figures=[(title_of(name), it) for name, it in record.metrics.items() if name in METRICS],
+        without_figures=RAW,
+        record=record,
+        rules=epsilons_by_rule(record) if record.ledger else [],
+    )
 
 
 def html_of_privacy(record: PrivacyRecord) -> str:
     """A promise, what was released, and what it costs by every rule."""
-    promise = record.guarantee
-    parts = [
-        f"<p><b>{text(promise.status)}</b> {text(promise.words)}</p>",
-        f"<p>{text(record.loss)}</p>",
-    ]
-    if record.ledger:
-        rows = (
-            (it.title, it.mechanism, it.sensitivity, it.noise_multiplier, it.count)
-            for it in record.ledger
-        )
-        head = ["released", "noise", "sensitivity", "noise multiplier", "count"]
-        parts.append(table(head, rows))
-    if record.ledger and record.epsilon.exact is not None:
-        titles = RULE_TITLES | {"exact": record.rule}
-        epsilons = [(title, getattr(record.epsilon, rule)) for rule, title in titles.items()]
-        by_rule = [(title, "" if it is None else epsilon_text(it)) for title, it in epsilons]
-        parts.append(table(["ε by rule", ""], by_rule))
-    return "".join(parts)
+    rules = epsilons_by_rule(record) if record.ledger else []
+    return render("privacy.html", record=record, rules=rules)
 
 
 def plot(run: Run, metric: str | None = None) -> Chart:
@@ -123,7 +110,8 @@ def chart_of_sweep(
 def html_of_sweep(title: str, frame: "pd.DataFrame") -> str:
     """A row for every run; epsilon where it is proved. frame: as `chart_of_sweep`."""
     visible = frame.assign(epsilon=frame["epsilon"].where(frame["exact_epsilon"].notna()))
-    return f"<p>{text(title)}</p>{visible.to_html(index=False, na_rep='')}"
+    rows = [["" if it != it else it for it in row] for row in visible.itertuples(index=False)]
+    return html_table(list(visible.columns), rows, title)
 
 
 def _medians(rows: "pd.DataFrame", metric: str, ends: tuple[float, float]) -> Points:

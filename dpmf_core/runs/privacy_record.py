@@ -22,7 +22,7 @@ from dpmf_core.privacy.accounting import rule_of
 from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.formatting import epsilon_in_full
 from dpmf_core.privacy.mechanisms import title_of
-from dpmf_core.privacy.rules import every_epsilon
+from dpmf_core.privacy.rules import RULE_TITLES, every_epsilon
 
 Size = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
@@ -130,6 +130,12 @@ class PrivacyRecord(Part):
         if self.delta is None:
             return "ε = 0 (nothing is released)"
         return epsilon_in_full(epsilon, self.delta, self.guarantee.unit, self.relation, self.rule)
+
+    @property
+    def by_rule(self) -> dict[str, float | None]:
+        """Epsilon by the title of each rule of accounting; None where a rule says nothing."""
+        titles = RULE_TITLES | {"exact": self.rule}
+        return {title: getattr(self.epsilon, rule) for rule, title in titles.items()}
 
     @property
     def event(self) -> Event:

@@ -2,8 +2,10 @@
 question to answer in one's own words.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpmf_core.documents import render
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,9 @@ class Lesson:
 ANSWER = "answer"
 
 
-def texts(thing: object) -> Iterator[str]:
-    """Every template in a lesson, for whoever translates."""
-    for field in fields(thing):  # type: ignore[arg-type]
-        value = getattr(thing, field.name)
-        for it in value if isinstance(value, tuple) else (value,):
-            if isinstance(it, Part):
-                yield from texts(it)
-            elif isinstance(it, str) and field.name != "id":
-                yield it
+def handout(lessons: Sequence[Lesson], solved: bool = False) -> str:
+    """Lessons as one HTML file that prints on paper: what to predict, and room to write.
+
+    solved: with the answers, for the teacher.
+    """
+    return render("handout.html", lessons=lessons, solved=solved)

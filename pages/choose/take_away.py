@@ -5,8 +5,7 @@ from typing import Any
 import streamlit as st
 
 from dpmf_core.choosing.finding import Finding
-from dpmf_core.choosing.notebook import notebook
-from dpmf_core.choosing.report import report
+from dpmf_core.choosing.report import notebook, report
 from pages.kit import links, recommendations
 from pages.kit.page_table import BY_ID
 from pages.kit.recommendations import Recommendation

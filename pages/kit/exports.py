@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dpmf_core.cli import output as words
-from dpmf_core.runs import notebooks
 from dpmf_core.runs.record import Run
+from dpmf_core.runs.reports import notebook_of_run
 from dpmf_core.runs.store import to_json
 
 
@@ -30,7 +30,7 @@ def draw(main: Run) -> None:
     second.download_button("The script", again, f"{main.name}.py", "text/x-python", width="stretch")
     third.download_button(
         "A notebook",
-        notebooks.of_run(main.record.exported()),
+        notebook_of_run(main.record.exported()),
         f"{main.name}.ipynb",
         "application/x-ipynb+json",
         width="stretch",

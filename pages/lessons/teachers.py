@@ -12,8 +12,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.serving import class_records, completion
 from dpmf_core.serving.lesson_links import TEACHER, LessonLink, LessonSequence, sequence_of
 from dpmf_core.serving.signing import ForgedToken
-from dpmf_core.teaching import handout
-from dpmf_core.teaching.course import ANSWER, Lesson
+from dpmf_core.teaching.course import ANSWER, Lesson, handout
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import charts, colours, lesson_maker, safe_text
 from pages.kit.lesson_heading import steps_of
@@ -130,7 +129,7 @@ def _draw_handout() -> None:
     lessons = lessons or list(LESSONS.values())
     st.download_button(
         "Download the handout (HTML, to print)",
-        lambda: handout.handout_page(lessons, with_answers),
+        lambda: handout(lessons, with_answers),
         "dpmf-handout.html",
         "text/html",
         key="teach.handout",

@@ -9,9 +9,9 @@ from dpmf_core.administration import permissions
 from dpmf_core.cli import output as words
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
-from dpmf_core.runs.html_report import report
 from dpmf_core.runs.imported_records import imported_runs
 from dpmf_core.runs.record import Run
+from dpmf_core.runs.reports import report
 from dpmf_core.runs.store import to_json
 from dpmf_core.serving.requesters import may_delete, may_note
 from pages.kit import polling, safe_text, who_sees_what

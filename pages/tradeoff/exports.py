@@ -8,8 +8,9 @@ import streamlit as st
 
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
-from dpmf_core.runs import noisy_errors, notebooks
+from dpmf_core.runs import noisy_errors
 from dpmf_core.runs.record import Run
+from dpmf_core.runs.reports import notebook_of_sweep
 from dpmf_core.runs.spending import account_of
 from dpmf_core.runs.store import to_json
 from dpmf_core.runs.sweep import rows
@@ -22,25 +23,13 @@ NOISY = "tradeoff.noisy.errors"  # (run, epsilon of the error): the error
 REFUSAL = "tradeoff.noisy.refused"
 
 
-def points_code(question: Question) -> str:
-    """Code that makes the question's points, and imports the function that makes rows of them."""
-    if question.figure:
-        return (
-            "from dpmf_core.papers.registry import FIGURES\n"
-            "from dpmf_core.runs.sweep import rows\n\n"
-            f'points = FIGURES["{question.figure.id}"].points()'
-        )
-    fields = question.sweep.model_dump(mode="json") if question.sweep else {}
-    return (
-        "from dpmf_core.runs.sweep import Sweep, rows\n\n"
-        f"points = Sweep.model_validate({fields!r}).points()"
-    )
-
-
 def notebook(question: Question) -> str:
     """A notebook that makes every run again, with a table and a chart."""
-    title = question.figure.source if question.figure else "A trade-off"
-    return notebooks.of_points(title, points_code(question), question.metric)
+    metric = question.metric
+    if question.figure:
+        return notebook_of_sweep(question.figure.source, {}, question.figure.id, metric)
+    fields = question.sweep.model_dump(mode="json") if question.sweep else {}
+    return notebook_of_sweep("A trade-off", fields, "", metric)
 
 
 def _errors_with_noise(private: Mapping[str, Run]) -> tuple[dict[str, float], float | None]:

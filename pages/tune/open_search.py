@@ -15,9 +15,9 @@ from dpmf_core.cli import output as words
 from dpmf_core.privacy import neighbours, normal_form
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
 from dpmf_core.privacy.selection import Price
-from dpmf_core.runs import notebooks
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
+from dpmf_core.runs.reports import notebook_of_run
 from dpmf_core.runs.store import to_json
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.tuning.confirmation import FRESH
@@ -381,7 +381,7 @@ def take_away(winner: Run) -> None:
     )
     right.download_button(
         "A notebook that makes it",
-        notebooks.of_run(winner.record.exported()),
+        notebook_of_run(winner.record.exported()),
         f"{winner.name}.ipynb",
         "application/x-ipynb+json",
         width="stretch",

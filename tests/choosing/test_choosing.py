@@ -12,9 +12,8 @@ import pytest
 from dpmf_core.choosing.answer import Answer, Place, so_far
 from dpmf_core.choosing.asking import ask
 from dpmf_core.choosing.finding import Finding
-from dpmf_core.choosing.notebook import notebook
 from dpmf_core.choosing.question import Question, Runs
-from dpmf_core.choosing.report import report
+from dpmf_core.choosing.report import notebook, report
 from dpmf_core.data.ratings import Shape
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Relation

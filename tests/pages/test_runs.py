@@ -15,9 +15,9 @@ from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.comparison import differences
 from dpmf_core.runs.execution import run
-from dpmf_core.runs.html_report import report
 from dpmf_core.runs.imported_records import imported_runs
 from dpmf_core.runs.record import Run
+from dpmf_core.runs.reports import report
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store, to_json
 from pages.runs import comparison

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpmf_core.runs import notebooks
 from dpmf_core.runs.execution import run
+from dpmf_core.runs.reports import notebook_of_run
 from dpmf_core.runs.specification import RunSpec
 from tests.support.notebooks import check_format, execute
 
@@ -30,7 +30,7 @@ def numbers(axis: dict[str, str]) -> list[float]:
 @pytest.mark.slow
 def test_a_run_comes_again_with_its_figures(tmp_path: Path) -> None:
     record = run(SPEC).record
-    text = notebooks.of_run(record)
+    text = notebook_of_run(record)
     check_format(text)
     output = execute(text, tmp_path)
     words = output.text
@@ -46,5 +46,5 @@ def test_hostile_words_stay_literals() -> None:
         update={"data": SPEC.data.model_copy(update={"id": "x'\n)\nimport os\n#"})}
     )
     record = run(SPEC).record.model_copy(update={"spec": nasty})
-    cells = json.loads(notebooks.of_run(record))["cells"]
+    cells = json.loads(notebook_of_run(record))["cells"]
     assert not any("\nimport os\n" in "".join(cell["source"]) for cell in cells)

@@ -21,10 +21,10 @@ from dpmf_core.errors import BadInput
 from dpmf_core.runs import data_access
 from dpmf_core.runs.item_names import ItemNames
 from dpmf_core.runs.publishing import released_model
-from dpmf_core.runs.publishing.model_card import card
 from dpmf_core.runs.publishing.privacy_statement import (
     as_html,
     as_yaml,
+    card,
     check_about,
     statement,
     warning_of,

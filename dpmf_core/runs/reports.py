@@ -1,0 +1,137 @@
+"""Runs as documents: an HTML report, and notebooks that make them again.
+
+Of private data nothing enters that is computed from raw rows.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from dpmf_core import algorithms
+from dpmf_core.documents import notebook, plain, render
+from dpmf_core.evaluation.registry import title_of
+from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.runs.comparison import differences, extremes
+from dpmf_core.runs.line_charts import line_chart
+from dpmf_core.runs.privacy_record import PrivacyRecord
+from dpmf_core.runs.record import Run, RunRecord
+
+BY_STEP = ("test_rmse", "objective")  # held-out figures that curves hold
+
+
+def report(runs: Sequence[Run], title: str = "Runs") -> str:
+    """An HTML page about up to six runs that needs nothing else: settings that differ, figures,
+    curves, ledgers.
+    """
+    records = {f"{place}. {run.title}": run.record.exported() for place, run in enumerate(runs, 1)}
+    metrics = dict.fromkeys(name for record in records.values() for name in record.metrics)
+    return render(
+        "runs.html",
+        title=title,
+        names=list(records),
+        differing=[[row["setting"], *row["values"]] for row in differences(list(records.values()))],
+        figures=[
+            [title_of(name), *(it.metrics.get(name) for it in records.values())] for name in metrics
+        ],
+        curves=[
+            curve for metric in ("test_rmse", "objective") if (curve := _by_step(records, metric))
+        ],
+        runs=[
+            {"name": name, "record": it, "facts": _facts(it), "rules": epsilons_by_rule(it)}
+            for name, it in records.items()
+        ],
+    )
+
+
+def _by_step(records: Mapping[str, RunRecord], metric: str) -> dict[str, Any] | None:
+    """A chart of a held-out figure, its best and last values; None where no run has it by step."""
+    curves = {
+        name: [point for point in record.curves if point.get(metric) is not None]
+        for name, record in records.items()
+    }
+    points = {
+        name: [(float(it["step"] or 0), float(it[metric] or 0)) for it in curve]
+        for name, curve in curves.items()
+        if curve
+    }
+    if not points:
+        return None
+    title = title_of(metric)
+    return {
+        "title": title,
+        "chart": Markup(line_chart(points, "step", f"{title} by step")),
+        "ends": [[name, *extremes(curves[name])[metric]] for name in points],
+    }
+
+
+def epsilons_by_rule(record: PrivacyRecord) -> list[tuple[str, str]]:
+    """Titles of rules of accounting with their epsilons; none where nothing is proved."""
+    if record.epsilon.exact is None:
+        return []
+    return [
+        (title, "not valid here" if epsilon is None else epsilon_text(epsilon))
+        for title, epsilon in record.by_rule.items()
+    ]
+
+
+def _facts(record: RunRecord) -> list[tuple[str, object]]:
+    """All that a reader needs to judge or repeat a run."""
+    spec, promise = record.spec, record.guarantee
+    preparation = {name: it for name, it in spec.data.model_dump(exclude={"id"}).items() if it}
+    facts: dict[str, object] = {
+        "data": spec.data.id + ("" if record.public else " (private)"),
+        "data, prepared": _listing(preparation) or "as it is",
+        "judged by": record.split,
+        "algorithm": f"{record.full_title} ({spec.algorithm}, version {record.version or '?'})",
+        "parameters": _listing(record.parameters or spec.parameters) or "none",
+        "seed": spec.seed
+        if record.public
+        else f"{spec.seed} (of split and start; the noise has none)",
+        "budget": _budget(record),
+        "δ": "none" if record.delta is None else f"{record.delta:.3g}",
+        "privacy unit": f"one {promise.unit}",
+        "neighbouring relation": record.relation,
+        "taken as public": ", ".join(promise.taken_as_public) or "nothing",
+        "made (UTC)": record.created,
+        "versions": _listing(record.versions) or "not recorded",
+    }
+    if not record.public:
+        facts["errors"] = "none: they are computed on private data without noise"
+    return list(facts.items())
+
+
+def _budget(record: RunRecord) -> str:
+    budget = record.spec.budget
+    if budget is None:
+        return "none"
+    rule = record.calibration or budget.calibration
+    return f"ε = {budget_text(budget.epsilon)}, noise by {rule} accounting"
+
+
+def _listing(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {plain(value)}" for name, value in values.items())
+
+
+# ---- made again ----------------------------------------------------------------------------------
+
+
+def notebook_of_run(record: RunRecord) -> str:
+    """A notebook that does a run again, exactly on public data."""
+    title = algorithms.find(record.spec.algorithm).title
+    return notebook("run.notebook", title=title, record=record)
+
+
+def notebook_of_sweep(title: str, sweep: Mapping[str, Any], figure: str, metric: str) -> str:
+    """A notebook that makes every run of a sweep.
+
+    Parameters
+    ----------
+    sweep
+        The fields of a `Sweep`.
+    figure
+        The id of a paper's figure, whose points take the place of the sweep's; "" for none.
+    metric
+        What its chart shows.
+    """
+    return notebook("sweep.notebook", title=title, sweep=sweep, figure=figure, metric=metric)
