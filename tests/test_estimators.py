@@ -32,7 +32,7 @@ def test_without_noise_it_explains_as_well_as_scikit_learn(method: str) -> None:
     X = np.asarray(data.X, np.float64)
     parameters = {"steps": 60} if method == "dp-nmf" else None
     ours = PrivateNMF(
-        3, epsilon=QUIET, method=method, random_state=0, public=True, parameters=parameters
+        3, epsilon=QUIET, algorithm=method, random_state=0, public=True, parameters=parameters
     )  # type: ignore[arg-type]
     H = ours.fit_transform(X)
     theirs = NMF(3, init="nndsvda", max_iter=500).fit(X)
@@ -87,7 +87,7 @@ def test_noise_on_rows_not_declared_public_cannot_be_drawn_again(
     """random_state seeds starting values alone."""
     X = blocks().X
     first, second = (
-        PrivateNMF(3, method=method, random_state=random_state).fit(X) for _ in range(2)
+        PrivateNMF(3, algorithm=method, random_state=random_state).fit(X) for _ in range(2)
     )  # type: ignore[arg-type]
     assert not np.allclose(first.components_, second.components_)
     assert not first.noise_is_reproducible_
@@ -108,7 +108,7 @@ def test_noise_may_be_discrete(method: str) -> None:
     was asked.
     """
     model = PrivateNMF(
-        3, method=method, epsilon=2.0, delta=1e-6, noise="discrete", random_state=0, public=True
+        3, algorithm=method, epsilon=2.0, delta=1e-6, noise="discrete", random_state=0, public=True
     ).fit(blocks().X)  # type: ignore[arg-type]
     assert {leaf.mechanism for leaf, _ in model.ledger_} == {"discrete Gaussian"}
     assert (
@@ -117,7 +117,7 @@ def test_noise_may_be_discrete(method: str) -> None:
         and np.isfinite(model.components_).all()
     )
     continuous = PrivateNMF(
-        3, method=method, epsilon=2.0, delta=1e-6, random_state=0, public=True
+        3, algorithm=method, epsilon=2.0, delta=1e-6, random_state=0, public=True
     ).fit(blocks().X)  # type: ignore[arg-type]
     assert model.ledger_[0][0].noise_multiplier > continuous.ledger_[0][0].noise_multiplier
 
@@ -134,8 +134,8 @@ def test_it_stands_in_a_pipeline_and_names_what_it_makes() -> None:
     [
         ({"n_components": 0}, "n_components"),
         ({"epsilon": -1.0}, "epsilon"),
-        ({"method": "als-nmf"}, "als-nmf"),
-        ({"noise": "none"}, "noise must be"),
+        ({"algorithm": "als-nmf"}, "als-nmf"),
+        ({"noise": "none"}, "noise"),
     ],
 )
 def test_bad_parameters_are_refused(bad: dict[str, object], message: str) -> None:

@@ -277,7 +277,7 @@ FEW = FRAME[FRAME.user < 200]
 
 
 @pytest.mark.usefixtures("own_folder")
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_grid_search_shows_what_all_its_fits_compose_to(jobs: int) -> None:
     """Folds of one frame are the same people, in whichever process they are fitted."""
     grid = {"parameters": [{"rank": 2}, {"rank": 3}]}
@@ -358,6 +358,7 @@ def fit_without_account(_: int) -> str:
     return "fitted"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_folder")
 def test_a_worker_that_does_not_know_the_account_fits_nothing() -> None:
     with get_context("spawn").Pool(1) as pool:
@@ -419,10 +420,10 @@ def test_folds_of_ratings_stay_when_a_user_leaves() -> None:
     [
         ({"bounds": None}, (X, Y), "bounds"),
         ({"epsilon": -1}, (X, Y), "epsilon"),
-        ({"noise": "none"}, (X, Y), "noise continuous or discrete"),
-        ({"method": "als"}, (X, Y), "method of PlainRecommender"),
-        ({"method": "dp-nmf"}, (X, Y), "use PrivateNMF"),
-        ({"method": "spectrum"}, (X, Y), "spectral"),
+        ({"noise": "none"}, (X, Y), "noise"),
+        ({"algorithm": "als"}, (X, Y), "not private"),
+        ({"algorithm": "dp-nmf"}, (X, Y), "use PrivateNMF"),
+        ({"algorithm": "spectrum"}, (X, Y), "spectral"),
         ({"parameters": {"rank": -1}}, (X, Y), "rank"),
         ({}, (X, None), "no ratings"),
         ({}, (X.to_numpy(), None), "Give y"),

@@ -8,40 +8,54 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
-from dpmf_core.algorithms.parts import Parts
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples
-from dpmf_core.estimators.releases import RandomState, prepare, train
-from dpmf_core.privacy import Budget, Guarantee, NoiseKind, default_delta
-from dpmf_core.privacy.accounting import epsilon as exactly
-from dpmf_core.privacy.accounts import Account, account_of
+from dpmf_core.estimators.releases import RandomState, Releasing
 
 Array = npt.NDArray[Any]
 
 
-class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Parts of samples, one row of X a privacy unit, of total privacy loss (epsilon, delta) for
-    adding or removing a row (by `fit(X, people=ids)`: a person).
+class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # type: ignore[misc]  # scikit-learn has no types
+    """Non-negative components of samples, with privacy for each row of X.
 
-    n_components: how many parts; at most as many as features are found. method: "oneshot-nmf" or
-    "dp-nmf". epsilon, delta: total; delta 1/(10 n) if None.
-    image_shape: (height, width) where rows are images. parameters: further parameters of the
-    method, by name. random_state: of starting values.
-    public: whether the rows are published or simulated. Only then random_state seeds the noise too,
-    and a fit can be repeated; the noise on other rows comes from a secret key of the operating
-    system, as whoever can draw it again can take it off.
-    noise: continuous, or discrete: sums are rounded to a grid, and an exact discrete Gaussian is
-    drawn on it.
-    ledger: the file of the account that a fit on other than public rows enters. None: an account
-    in the data folder that all fits on data in memory in this process, and those that it starts,
-    have in common.
+    A fit has total privacy loss (epsilon, delta) for adding or removing a row; by
+    `fit(X, people=ids)`, a person.
 
+    Parameters
+    ----------
+    n_components
+        How many components; at most as many as features are found.
+    epsilon, delta
+        Total privacy loss of a fit; delta is 1/(10 n) by default.
+    algorithm
+        "oneshot-nmf" or "dp-nmf".
+    image_shape
+        (height, width) where rows are images.
+    parameters
+        Further parameters of the algorithm, by name.
+    random_state
+        Of starting values.
+    public
+        Whether the rows are published or simulated. Only then random_state seeds the noise too, and
+        a fit can be repeated. The noise on other rows comes from a secret key of the operating
+        system, since anyone who can draw it again can take it off.
+    noise
+        "continuous", or "discrete": sums are rounded to a grid, and an exact discrete Gaussian is
+        drawn on it.
+    ledger
+        The file of the account that a fit on other than public rows enters. By default an account
+        in the data folder that all fits on data in memory in this process share.
+
+    Attributes
+    ----------
     components_ (n_components, n_features), ledger_, guarantee_, epsilon_, delta_, account_ (None:
     public; not in pickles), noise_is_reproducible_, noise_ (in words), n_features_in_.
-    `transform` is each row's own affair: its result is private.
-    Raises ValueError on negative or non-finite numbers and on parameters out of range.
+
+    Notes
+    -----
+    What `transform` returns follows from each row itself: it is private.
     """
 
     def __init__(
@@ -50,7 +64,7 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         *,
         epsilon: float = 1.0,
         delta: float | None = None,
-        method: Literal["oneshot-nmf", "dp-nmf"] = "oneshot-nmf",
+        algorithm: Literal["oneshot-nmf", "dp-nmf"] = "oneshot-nmf",
         image_shape: tuple[int, int] | None = None,
         parameters: dict[str, Any] | None = None,
         random_state: RandomState = None,
@@ -61,7 +75,7 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.n_components = n_components
         self.epsilon = epsilon
         self.delta = delta
-        self.method = method
+        self.algorithm = algorithm
         self.image_shape = image_shape
         self.parameters = parameters
         self.random_state = random_state
@@ -70,43 +84,27 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.ledger = ledger
 
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
-        """Find the parts of X (n_samples, n_features). people (n_samples,): whose each row is,
+        """Find the components of X (n_samples, n_features). people (n_samples,): whose each row is,
         whole numbers from 0; a person with all her rows is the unit.
         """
         samples = self._samples(X, reset=True)
         samples = samples if people is None else samples.of_people(people)
         if not (self.public or people is None):
             samples = samples.assuming(PEOPLE_ARE_COUNTED)
-        self.delta_ = default_delta(samples.shape.n_units) if self.delta is None else self.delta
-        if self.noise not in tuple(NoiseKind):
-            raise ValueError(f"noise must be 'continuous' or 'discrete'. Got {self.noise!r}.")
-        budget = Budget(epsilon=self.epsilon, delta=self.delta_, noise=NoiseKind(self.noise))
-        shape = samples.shape
-        K = min(self.n_components, shape.n_features)
+        K = min(self.n_components, samples.shape.n_features)
         if self.n_components > K:
             warnings.warn(
-                f"n_components={self.n_components} is more than the {K} features: {K} parts are"
-                " found.",
+                f"n_components={self.n_components} is more than the {K} features: {K} components"
+                " are found.",
                 UserWarning,
                 stacklevel=2,
             )
-        parameters = {"n_components": K, **(self.parameters or {})}
-        release_plan = prepare(self.method, parameters, samples, budget)
-        model, noise = train(
-            release_plan, samples, type(self).__name__, self.random_state, self.ledger
-        )
-        self.model_: Parts = model
-        self.components_, self.ledger_ = model.basis, noise.ledger
-        self.guarantee_: Guarantee = release_plan.guarantee
-        self.account_: Account | None = account_of(samples, self.ledger, in_hand=True)
-        self.noise_is_reproducible_, self.noise_ = noise.is_reproducible, noise.words
-        self.epsilon_ = (
-            exactly(release_plan.plan, self.delta_) if self.guarantee_.has_epsilon else None
-        )
+        self._train(samples, *self._plan(samples, n_components=K))
+        self.components_ = self.model_.basis
         return self
 
     def transform(self, X: Any) -> Array:
-        """Coefficients (n_samples, n_components) of each row on the released parts, in the
+        """Coefficients (n_samples, n_components) of each row on the released components, in the
         row's own units.
         """
         check_is_fitted(self)
@@ -120,7 +118,7 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return np.asarray(np.asarray(H) @ self.components_)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The share of the sum of squares of X (n_samples, n_features) that the parts explain, at
+        """The share of the squares of X (n_samples, n_features) that the components explain, at
         most 1; more is better. It is computed on raw rows, and no release.
         """
         check_is_fitted(self)
@@ -138,10 +136,6 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Everything but the account, which lies on this machine."""
-        return {name: it for name, it in super().__getstate__().items() if name != "account_"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,16 +10,15 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pydantic import ValidationError
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from dpmf_core import algorithms, kernels
-from dpmf_core.algorithms import Personal, PrivateAlgorithm, Recommender
+from dpmf_core.algorithms import Personal
 from dpmf_core.data.frames import Bounds, ids_of, pairs_of, ratings_of
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
-from dpmf_core.errors import BadInput, HoldsPrivateRatings, explain
+from dpmf_core.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.estimators.own_ratings import (
     history_of,
     of_everybody,
@@ -28,11 +27,10 @@ from dpmf_core.estimators.own_ratings import (
     shared_side,
     with_nobody,
 )
-from dpmf_core.estimators.releases import RandomState, ReleasePlan, prepare, train
-from dpmf_core.privacy import Budget, Guarantee, NoiseKind, Relation, default_delta
-from dpmf_core.privacy.accounting import epsilon as exactly
-from dpmf_core.privacy.accounts import Account, account_of
+from dpmf_core.estimators.releases import RandomState, Releasing
+from dpmf_core.privacy import Budget
 from dpmf_core.privacy.odometer import Charge
+from dpmf_core.runs.planning import PreparedRun
 
 Array = npt.NDArray[Any]
 CELLS = 2_000_000  # of users x items held at a time
@@ -42,19 +40,11 @@ HELD_RATINGS = (
 )
 
 
-class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """What recommenders share. Subclasses have the parameters, and `_budget`."""
+class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # scikit-learn has no types
+    """What recommenders share."""
 
-    method: str
     bounds: Bounds | None
     items: Sequence[Any] | None
-    parameters: dict[str, Any] | None
-    random_state: RandomState
-    public: bool
-    ledger: str | None
-
-    def _budget(self, n_users: int) -> Budget | None:
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from ratings.
@@ -64,22 +54,9 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
         column of ratings. A pair that is rated twice counts once, with its mean. Raises BadInput.
         """
         ratings, users, items = self._read(X, y)
-        release_plan = self._release_plan(ratings)
-        model, noise = train(
-            release_plan, ratings, type(self).__name__, self.random_state, self.ledger
-        )
-        self.model_: Recommender = model
+        self._train(ratings, *self._plan_for(ratings))
         self.users_, self.items_ = users, items
         self._history = with_nobody(ratings)
-        self.guarantee_: Guarantee = release_plan.guarantee
-        self.ledger_ = noise.ledger
-        self.account_: Account | None = account_of(ratings, self.ledger, in_hand=True)
-        self.noise_is_reproducible_, self.noise_ = noise.is_reproducible, noise.words
-        budget = release_plan.budget
-        self.delta_ = None if budget is None else budget.delta
-        self.epsilon_ = None
-        if budget is not None and release_plan.guarantee.has_epsilon:
-            self.epsilon_ = exactly(release_plan.plan, budget.delta, budget.relation)
         return self
 
     def predict(self, X: Any, own: Any = None) -> Array:
@@ -165,11 +142,11 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the account, which lies on this machine; warn of private ratings."""
+        """As of `Releasing`; warn of private ratings."""
         history = getattr(self, "_history", None)
         if history is not None and len(history) and not history.public:
             warnings.warn(HELD_RATINGS, HoldsPrivateRatings, stacklevel=2)
-        return {name: it for name, it in super().__getstate__().items() if name != "account_"}
+        return super().__getstate__()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -219,18 +196,14 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
             user_keys=ratings.user_keys,
         )
 
-    def _release_plan(self, ratings: Ratings) -> ReleasePlan:
-        kind = algorithms.find(self.method)
+    def _plan_for(self, ratings: Ratings) -> tuple[PreparedRun, Budget | None]:
+        kind = algorithms.find(self.algorithm)
         if kind.task != "ratings":
             raise BadInput(
-                f"{kind.title} factorises samples: use PrivateNMF. Methods for ratings:"
+                f"{kind.title} factorises samples: use PrivateNMF. Algorithms for ratings:"
                 f" {', '.join(algorithms.of_task('ratings'))}."
             )
-        budget = self._budget(ratings.n_users)
-        if issubclass(kind, PrivateAlgorithm) == (budget is None):
-            other = "PrivateRecommender" if budget is None else "PlainRecommender"
-            raise BadInput(f"{kind.title} is a method of {other}, not of {type(self).__name__}.")
-        return prepare(self.method, dict(self.parameters or {}), ratings, budget)
+        return self._plan(ratings)
 
     # -- people's own sides ------------------------------------------------------------------------
 
@@ -260,19 +233,38 @@ class _RatingsEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc]  #
 
 
 class PrivateRecommender(_RatingsEstimator):
-    """A recommender of total privacy loss (epsilon, delta) for a user, with all her ratings.
+    """A recommender with privacy for each user and all their ratings.
 
-    method: id of a private algorithm for ratings. epsilon, delta: total of one fit; delta 1/(10 n)
-    if None. bounds: the lowest and highest rating that can be given; declared, never read off the
-    data. relation: add-remove, or replace-one. noise: continuous, or discrete.
-    items: all items, known beforehand; where None those that are rated are taken as public.
-    parameters: of the method, by name.
-    random_state: of starting values. public: whether the ratings are published or simulated; only
-    then random_state seeds the noise too, else that has a secret key of the operating system.
-    ledger: the file of the account that each fit on other than public ratings enters. None: an
-    account in the data folder that all fits on data in memory in this process, and those that it
-    starts, have in common: the folds of a cross-validation are the same people.
+    A fit has total privacy loss (epsilon, delta).
 
+    Parameters
+    ----------
+    algorithm
+        Id of a private algorithm for ratings.
+    epsilon, delta
+        Total privacy loss of a fit; delta is 1/(10 n) by default.
+    bounds
+        The lowest and highest rating that can be given; declared, never read off the data.
+    relation
+        "add-remove" or "replace-one".
+    noise
+        "continuous" or "discrete".
+    items
+        All items, known beforehand. By default those that are rated are taken as public.
+    parameters
+        Of the algorithm, by name.
+    random_state
+        Of starting values.
+    public
+        Whether the ratings are published or simulated. Only then random_state seeds the noise too;
+        other noise has a secret key of the operating system.
+    ledger
+        The file of the account that each fit on other than public ratings enters. By default an
+        account in the data folder that all fits on data in memory in this process, and in those
+        that it starts, share: the folds of a cross-validation are the same people.
+
+    Attributes
+    ----------
     model_ (what was released), guarantee_, epsilon_, delta_, ledger_, account_ (None: public; not
     in pickles), users_, items_, noise_is_reproducible_, noise_ (in words). A fitted estimator also
     holds the ratings, from which each user's own side follows: it is private, and so is its pickle
@@ -281,7 +273,7 @@ class PrivateRecommender(_RatingsEstimator):
 
     def __init__(
         self,
-        method: str = "spectral",
+        algorithm: str = "spectral",
         *,
         epsilon: float = 1.0,
         delta: float | None = None,
@@ -294,7 +286,7 @@ class PrivateRecommender(_RatingsEstimator):
         public: bool = False,
         ledger: str | None = None,
     ) -> None:
-        self.method = method
+        self.algorithm = algorithm
         self.epsilon = epsilon
         self.delta = delta
         self.bounds = bounds
@@ -308,23 +300,7 @@ class PrivateRecommender(_RatingsEstimator):
 
     def charge_of(self, X: Any, y: Any = None) -> Charge:
         """What `fit` would enter in the account. Nothing is drawn. Raises BadInput."""
-        return self._release_plan(self._read(X, y)[0]).charge(type(self).__name__)
-
-    def _budget(self, n_users: int) -> Budget:
-        try:
-            return Budget(
-                epsilon=self.epsilon,
-                delta=default_delta(n_users) if self.delta is None else self.delta,
-                relation=Relation(self.relation),
-                noise=NoiseKind(self.noise),
-            )
-        except ValidationError as error:
-            schema = Budget.model_json_schema()["properties"]
-            raise explain(error, "the budget", schema) from None
-        except ValueError as error:
-            raise BadInput(
-                f"relation is add-remove or replace-one, noise continuous or discrete: {error}."
-            ) from None
+        return self._charge(*self._plan_for(self._read(X, y)[0]))
 
 
 class PlainRecommender(_RatingsEstimator):
@@ -335,7 +311,7 @@ class PlainRecommender(_RatingsEstimator):
 
     def __init__(
         self,
-        method: str = "als",
+        algorithm: str = "als",
         *,
         bounds: Bounds | None = None,
         items: Sequence[Any] | None = None,
@@ -344,13 +320,10 @@ class PlainRecommender(_RatingsEstimator):
         public: bool = False,
         ledger: str | None = None,
     ) -> None:
-        self.method = method
+        self.algorithm = algorithm
         self.bounds = bounds
         self.items = items
         self.parameters = parameters
         self.random_state = random_state
         self.public = public
         self.ledger = ledger
-
-    def _budget(self, n_users: int) -> None:
-        return None

@@ -1,78 +1,85 @@
 """What every estimator does with its algorithm: plan, charge the account, draw, train."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from dpmf_core import algorithms
-from dpmf_core.algorithms import Algorithm, Streams
+from dpmf_core.algorithms import Streams
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.kernels import single_threaded_blas
-from dpmf_core.privacy import Budget, Guarantee, Noise, NoiseKind, calibrate, normal_form
-from dpmf_core.privacy.accounts import charging
-from dpmf_core.privacy.events import Event
+from dpmf_core.privacy import Budget, Guarantee, normal_form
+from dpmf_core.privacy.accounting import epsilon as exactly
+from dpmf_core.privacy.accounts import Account, account_of, charging
 from dpmf_core.privacy.odometer import Charge
-from dpmf_core.runs.specification import refuse_budget
+from dpmf_core.runs.planning import PreparedRun, prepared_for
+from dpmf_core.runs.specification import RunSpec, with_delta
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
-@dataclass(frozen=True)
-class ReleasePlan:
-    """What a fit will release and may claim, before it is made. budget: None without privacy."""
+class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """An estimator whose every fit is a release.
 
-    algorithm: Algorithm
-    budget: Budget | None
-    plan: Event
-    guarantee: Guarantee
-
-    def charge(self, name: str) -> Charge:
-        """What the fit of the estimator `name` enters in the account of private data."""
-        title = f"{name}, {self.algorithm.title}"
-        return Charge.of(title, self.plan, self.guarantee, self.budget)
-
-
-def prepare(
-    method: str, parameters: dict[str, Any], data: Ratings | Samples, budget: Budget | None
-) -> ReleasePlan:
-    """The plan of a method from the public shape of the data. Raises BadInput."""
-    if budget is not None:
-        refuse_budget([method], epsilon=budget.epsilon)
-    shape = data.shape
-    algorithm = algorithms.build(method, parameters, shape, budget)
-    kind = budget.noise if budget else NoiseKind.CONTINUOUS
-    plan_at = algorithms.plan_by_level(algorithm, shape, kind)
-    level = calibrate(plan_at, budget) if budget else 1.0
-    guarantee = algorithm.guarantee_of_run(shape, level).assuming(*data.assumptions)
-    if isinstance(data, Samples):
-        guarantee = guarantee.of(data.privacy_unit)
-    return ReleasePlan(algorithm, budget, plan_at(level), guarantee)
-
-
-def train(
-    release_plan: ReleasePlan,
-    data: Ratings | Samples,
-    name: str,
-    random_state: RandomState,
-    ledger: str | None,
-) -> tuple[Any, Noise]:
-    """The fitted model and the noise that it drew, charged before to the account of the data.
-
-    random_state seeds starting values, and on public data the noise; on others that has a secret
-    key. Raises BadInput where a budget does not allow the charge: then nothing is drawn.
+    Subclasses have the parameters; those of `Budget` that they lack are not theirs to choose.
     """
-    noise_seed, start = _seeds(random_state)
-    rng = Streams(np.random.default_rng(start), int(start.generate_state(1)[0]))
-    # the same result whatever the number of threads
-    charge = release_plan.charge(name)
-    with charging(data, charge, ledger, in_hand=True) as permit, single_threaded_blas:
-        noise = permit.noise(release_plan.plan, noise_seed if data.public else None)
-        model = algorithms.train(release_plan.algorithm, data, noise, rng)
-    assert noise.ledger == normal_form(release_plan.plan)
-    return model, noise
+
+    algorithm: str
+    parameters: dict[str, Any] | None
+    random_state: RandomState
+    public: bool
+    ledger: str | None
+
+    def _plan(
+        self, data: Ratings | Samples, **parameters: Any
+    ) -> tuple[PreparedRun, Budget | None]:
+        """What a fit will release and may claim, from the public shape of the data, and its budget.
+        Raises BadInput.
+        """
+        names = [name for name in Budget.model_fields if hasattr(self, name)]
+        choices = with_delta(
+            {name: getattr(self, name) for name in names}, [self.algorithm], data.shape.n_units
+        )
+        parameters |= self.parameters or {}
+        spec = RunSpec.of(
+            **choices, dataset=data.name, algorithm=self.algorithm, parameters=parameters
+        )
+        return prepared_for(spec, data), spec.budget
+
+    def _charge(self, ready: PreparedRun, budget: Budget | None) -> Charge:
+        """What a fit enters in the account of private data."""
+        title = f"{type(self).__name__}, {ready.algorithm.title}"
+        return Charge.of(title, ready.plan, ready.guarantee, budget)
+
+    def _train(self, data: Ratings | Samples, ready: PreparedRun, budget: Budget | None) -> None:
+        """Charge the account of the data, draw, train; set what a fit sets.
+
+        random_state seeds starting values, and on public data the noise; on others that has a
+        secret key. Raises BadInput where a budget does not allow the charge: then nothing is drawn.
+        """
+        noise_seed, start = _seeds(self.random_state)
+        rng = Streams(np.random.default_rng(start), int(start.generate_state(1)[0]))
+        charge = self._charge(ready, budget)
+        # the same result whatever the number of threads
+        with charging(data, charge, self.ledger, in_hand=True) as permit, single_threaded_blas:
+            noise = permit.noise(ready.plan, noise_seed if data.public else None)
+            self.model_ = algorithms.train(ready.algorithm, data, noise, rng)
+        assert noise.ledger == normal_form(ready.plan)
+        self.ledger_ = noise.ledger
+        self.guarantee_: Guarantee = ready.guarantee
+        self.account_: Account | None = account_of(data, self.ledger, in_hand=True)
+        self.noise_is_reproducible_, self.noise_ = noise.is_reproducible, noise.words
+        self.delta_ = None if budget is None else budget.delta
+        self.epsilon_ = None
+        if budget is not None and ready.guarantee.has_epsilon:
+            self.epsilon_ = exactly(ready.plan, budget.delta, budget.relation)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the account, which lies on this machine."""
+        return {name: it for name, it in super().__getstate__().items() if name != "account_"}
 
 
 def _seeds(

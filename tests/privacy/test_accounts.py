@@ -522,7 +522,7 @@ def test_epsilons_for_methods_without_privacy_are_an_error() -> None:
     assert main(["account", "--algorithm", "als", *shape]) == 0
     assert main(["account", "--algorithm", "als", "--epsilon", "1", *shape]) == 2
     with pytest.raises(BadInput, match="epsilon"):
-        dpmf_core.PrivateNMF(2, method="nmf", public=True).fit(np.ones((9, 4)))
+        dpmf_core.PrivateNMF(2, algorithm="nmf", public=True).fit(np.ones((9, 4)))
 
 
 # ---- the file ------------------------------------------------------------------------------------
