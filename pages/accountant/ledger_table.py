@@ -1,26 +1,21 @@
-"""Ledgers as rows of a table, as text in a link, and the figures that are drawn of them."""
+"""Ledgers as rows of a table, and as text in a link."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dpmf_core.errors import BadInput
-from dpmf_core.papers.source_noise import SourceNoise
 from dpmf_core.privacy import (
     Event,
     Gaussian,
     Ledger,
-    Relation,
     Repeat,
     normal_form,
     sequence,
 )
-from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.failing_mechanisms import FailingGaussian
-from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.mechanisms import MECHANISMS, Mechanism
 
 # of a ledger made by hand
@@ -32,47 +27,22 @@ LETTERS = {kind[0].lower(): kind for kind in KINDS}
 START = "g:10:5,g:20:1"
 MOST = 100_000  # releases of one row
 MOST_ROWS = 40
-NOTHING = "nothing"
-RELATIONS = {
-    Relation.ADD_REMOVE: "add-remove",
-    Relation.REPLACE_ONE: "replace-one",
-}
 # in all: releases, and the sum of times / multiplier; composed while the page waits
 MOST_LAPLACE, MOST_LOSS = 10_000, 100.0
 
 
 def columns() -> dict[str, Any]:
     """How each column is edited."""
-    of = st.column_config
+    select, number = st.column_config.SelectboxColumn, st.column_config.NumberColumn
+    times = "How often it is released"
+    moves = "How much more replacing a unit moves it, 1 to 2"
+    scale: dict[str, Any] = {"help": "Noise scale over sensitivity", "required": True}
     return {
-        "noise": of.SelectboxColumn(
-            "noise",
-            options=list(KINDS),
-            required=True,
-            default="Gaussian",
-            format_func=str,
-        ),
-        "noise multiplier": of.NumberColumn(
-            "noise multiplier",
-            help="Noise scale over sensitivity",
-            format="%.4g",
-            default=10.0,
-            required=True,
-        ),
-        "times": of.NumberColumn(
-            "times",
-            help="How often it is released",
-            format="%.15g",
-            default=1.0,
-            required=True,
-        ),
-        "released": of.TextColumn("released", help="A name for the statistic"),
-        "replace-one factor": of.NumberColumn(
-            "replace-one factor",
-            help="How much more replacing a unit moves it, 1 to 2",
-            format="%.4g",
-            default=2.0,
-        ),
+        "noise": select(options=list(KINDS), required=True, default="Gaussian", format_func=str),
+        "noise multiplier": number(format="%.4g", default=10.0, **scale),
+        "times": number(help=times, format="%.15g", default=1.0, required=True),
+        "released": st.column_config.TextColumn(help="A name for the statistic"),
+        "replace-one factor": number(help=moves, format="%.4g", default=2.0),
     }
 
 
@@ -92,12 +62,13 @@ def table(text: str) -> pd.DataFrame:
     )
 
 
-def from_link(text: str) -> tuple[pd.DataFrame, str]:
-    """The table of a link, or an example and what is wrong with the link."""
+def checked_text(text: str) -> str:
+    """A link's text that `table` reads. Raises ValueError."""
     try:
-        return table(text), ""
+        table(text)
     except BadInput as error:
-        return table(START), error.args[0]
+        raise ValueError from error
+    return text
 
 
 def _release_row(part: str, number: int) -> tuple[str, float, float, str, float]:
@@ -127,18 +98,11 @@ def text_of(rows: pd.DataFrame) -> str:
 
 
 def _within(value: Any, low: float, high: float, place: str, what: str) -> float:
-    """The number in a cell. place, what: its row and its column, in phrases."""
+    """The number in a cell. place, what: its row and its column. Raises BadInput."""
     number = float("nan") if pd.isna(value) else float(value)
     if not low <= number <= high:
-        raise BadInput(
-            "{place}: the {what} must be from {low:,g} to {high:,.0f}. Got {got}.".format(
-                place=place,
-                what=what,
-                low=low,
-                high=high,
-                got=NOTHING if math.isnan(number) else f"{number:,g}",
-            )
-        )
+        got = "nothing" if math.isnan(number) else f"{number:,g}"
+        raise BadInput(f"{place}: the {what} must be from {low:,g} to {high:,.0f}. Got {got}.")
     return number
 
 
@@ -149,12 +113,8 @@ def event_of(rows: pd.DataFrame) -> Event:
     """
     if not len(rows):
         raise BadInput("The ledger is empty: add a release with the + of the table.")
-    return sequence(
-        *(
-            _release(number, *row)
-            for number, row in enumerate(rows[list(COLUMNS)].itertuples(index=False), 1)
-        )
-    )
+    table = rows[list(COLUMNS)].itertuples(index=False)
+    return sequence(*(_release(number, *row) for number, row in enumerate(table, 1)))
 
 
 def _release(
@@ -162,38 +122,27 @@ def _release(
 ) -> Event:
     place = f"Row {number}"
     if noise not in KINDS:
-        raise BadInput(
-            "{place}: the noise must be one of {kinds}. Got {got}.".format(
-                place=place, kinds=", ".join(KINDS), got=NOTHING if pd.isna(noise) else repr(noise)
-            )
-        )
-    name = str(statistic)[:80]
-    if pd.isna(statistic) or not name:
-        name = f"row {number}"
+        got = "nothing" if pd.isna(noise) else repr(noise)
+        raise BadInput(f"{place}: the noise must be one of {', '.join(KINDS)}. Got {got}.")
+    name = "" if pd.isna(statistic) else str(statistic)[:80]
     z = _within(multiplier, 1e-3, 1e9, place, "noise multiplier")
     count = _within(times, 1, MOST, place, "number of times")
     if count != int(count):
         raise BadInput(f"{place}: the number of times must be a whole number. Got {count:g}.")
     moves = _within(factor, 1, 2, place, "replace-one factor")
-    return Repeat(KINDS[noise](z, name, 1.0, moves), int(count))
+    return Repeat(KINDS[noise](z, name or f"row {number}", 1.0, moves), int(count))
 
 
 def rows_of(ledger: Ledger) -> pd.DataFrame:
     """The table of a ledger."""
     rows = [
-        (
-            leaf.mechanism,
-            leaf.noise_multiplier,
-            float(count),
-            leaf.statistic,
-            leaf.replace_one_factor,
-        )
-        for leaf, count in ledger
+        (it.mechanism, it.noise_multiplier, float(count), it.statistic, it.replace_one_factor)
+        for it, count in ledger
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-# ---- figures of it -------------------------------------------------------------------------------
+# ---- limits --------------------------------------------------------------------------------------
 
 
 def laplace(event: Event) -> tuple[int, float]:
@@ -218,24 +167,3 @@ def check(event: Event) -> Event:
             " lower the number of times."
         )
     return event
-
-
-def costs_of(claims: Sequence[SourceNoise], nominal: float) -> pd.DataFrame:
-    """What each claim's noise costs over a whole run."""
-    return pd.DataFrame(
-        [
-            {
-                "the same noise": claim.title,
-                "nominal ε": budget_text(nominal),
-            }
-            | _exact(claim)
-            for claim in claims
-        ]
-    )
-
-
-def _exact(claim: SourceNoise) -> dict[str, str]:
-    return {
-        f"exact total ε, {words}": f"{epsilon_of(claim.event, claim.delta, relation):.3f}"
-        for relation, words in RELATIONS.items()
-    }

@@ -1,68 +1,145 @@
 """What does this composition cost?
 
-Compose releases by hand, or load a run's, an algorithm's or a paper's, and account them by every
+Compose releases by hand, or load those of a run, an algorithm or a paper, and account them by every
 rule.
 """
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.engine import engine
+from dpmf_core.papers.source_noise import SOURCE_NOISE
 from dpmf_core.privacy import (
     VALUE,
     Budget,
     Event,
     Gaussian,
+    Guarantee,
     Relation,
     Repeat,
+    Status,
     calibrate,
+    neighbours,
     normal_form,
 )
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
-from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
+from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_in_full, epsilon_text
+from dpmf_core.runs.planning import prepare
 from dpmf_core.teaching.glossary import linked
-from pages.accountant import growth, ledger_table, sources
-from pages.accountant.schematic import WHO_SEES_WHAT
-from pages.kit import links, privacy_card, safe_text, sidebar, who_sees_what
+from pages.accountant import figures, ledger_table
+from pages.kit import links, page_controls, privacy_card, safe_text, sidebar
+from pages.kit.privacy_card import Promise
 
-ENTRIES_KEPT = "Your entries are kept. Change the one named above."
+Loaded = tuple[Event, float, Promise]  # a ledger, its delta, and what is promised of it
+HERE = Guarantee(
+    Status.CONDITIONAL,
+    "unit",
+    ("every release of the run is listed here, with the noise multiplier it has",),
+)
+STATED = Guarantee(
+    Status.CONDITIONAL, "unit", ("the source's releases and sensitivities are as it states them",)
+)
 
 
-def calibration() -> None:
-    """The other way: a total to spend, over so many releases."""
-    st.header("How much noise does a total ε ask for?", anchor=False)
-    left, middle, right = st.columns(3)
-    total = left.number_input(
-        "Total ε", 1e-4, 1000.0, 1.0, 0.5, "%g", "accountant.total", persist_state="session"
+# ---- where a ledger comes from -------------------------------------------------------------------
+
+
+def by_hand() -> Loaded:
+    """The table that a person edits; the link holds it, and the session while the table is out
+    of sight.
+    """
+    state = st.session_state
+    if "accountant.editor" not in state:
+        if "accountant.held" not in state:
+            start = ledger_table.START
+            page_controls.start("accountant.text", "ledger", start, ledger_table.checked_text)
+            state["accountant.held"] = ledger_table.table(state["accountant.text"])
+        state["accountant.rows"] = state["accountant.held"]
+    rows = st.data_editor(
+        state["accountant.rows"],
+        num_rows="dynamic",
+        hide_index=True,
+        key="accountant.editor",
+        column_config=ledger_table.columns(),
     )
-    releases = middle.number_input(
-        "Releases",
-        1,
-        ledger_table.MOST,
-        10,
-        key="accountant.releases",
+    state["accountant.held"] = rows.reset_index(drop=True)
+    event = ledger_table.event_of(rows)
+    links.put_in_address({"from": "hand", "ledger": ledger_table.text_of(rows)})
+    return event, sidebar.choice().delta, HERE
+
+
+def from_plan() -> Loaded:
+    choice = sidebar.choice()
+    ready = prepare(choice.spec(), choice.shape, choice.assumptions)
+    st.caption(
+        f"{ready.algorithm.title} on {choice.entry.title} with the sidebar's settings, as it would"
+        " run now."
+    )
+    return ready.plan, choice.delta, ready.guarantee
+
+
+def from_run() -> Loaded:
+    rows = {row["key"]: row for row in engine().store.rows() if row["epsilon"] and row["public"]}
+    if not rows:
+        raise BadInput("No private run is stored yet. Train one on Explore.")
+    names = {
+        key: f"{row['title']} on {row['dataset']}, ε = {epsilon_text(row['epsilon'])}, seed"
+        f" {row['seed']}"
+        for key, row in rows.items()
+    }
+    run_key = st.selectbox("Run", list(rows), format_func=names.__getitem__, key="accountant.run")
+    run = engine().store.get(run_key)
+    if run is None:
+        raise BadInput("This run was deleted meanwhile. Choose another.")
+    return run.record.event, run.record.delta or 0.0, run.record.guarantee
+
+
+def from_claim() -> Loaded:
+    left, right = st.columns(2)
+    which = left.selectbox(
+        "Source",
+        list(SOURCE_NOISE),
+        key="accountant.claim",
         persist_state="session",
+        format_func=lambda name: SOURCE_NOISE[name].id,
     )
-    delta = right.number_input(
-        "δ of the total",
-        1e-15,
-        0.49,
-        sidebar.choice().delta,
-        None,
-        "%.1e",
-        "accountant.delta_of_total",
-        persist_state="session",
+    source, key = SOURCE_NOISE[which], f"accountant.nominal.{which}"
+    nominal = right.number_input(
+        "Its nominal ε", 0.01, 50.0, source.usual_epsilon, 0.5, "%g", key, persist_state="session"
     )
-    if total is None or releases is None or delta is None:
-        raise BadInput("Give a total ε, a number of releases and a δ.")
-    level = calibrate(
-        lambda z: Repeat(Gaussian(z), int(releases)), Budget(epsilon=total, delta=delta)
-    )
-    each = epsilon_text(epsilon_of(Gaussian(level), delta))
+    if nominal is None:
+        raise BadInput("Give the nominal ε of the claim.")
+    claims = source.claims(nominal)
+    main = claims[0]
     st.write(
-        f"**Noise multiplier {level:.4g} for each of {releases:,} Gaussian releases.** One of"
-        f" them alone would have ε = {each} at the same δ."
+        f"**{main.title}** says: {main.words} (δ = {delta_text(main.delta)}). Over the whole run"
+        " its noise costs:"
     )
+    rows = [
+        {"the same noise": it.title, "nominal ε": budget_text(nominal)}
+        | {
+            f"exact total ε, {neighbours('unit', relation)}": (
+                f"{epsilon_of(it.event, it.delta, relation):.3f}"
+            )
+            for relation in Relation
+        }
+        for it in claims
+    ]
+    safe_text.table(pd.DataFrame(rows))
+    return main.event, main.delta, STATED
+
+
+SOURCES = {
+    "hand": ("By hand", by_hand),
+    "plan": ("The sidebar's algorithm", from_plan),
+    "run": ("A stored run", from_run),
+    "claim": ("A paper's claim", from_claim),
+}
+
+
+# ---- what it costs -------------------------------------------------------------------------------
 
 
 def edit_by_hand(event: Event) -> None:
@@ -70,75 +147,85 @@ def edit_by_hand(event: Event) -> None:
     st.session_state["accountant.source"] = "hand"
 
 
-def main() -> None:
-    heading = st.container()
-    try:
-        draw_account(heading)
-    except BadInput:
-        heading.title("An entry needs correcting", anchor=False)
-        raise
-
-
 def draw_account(heading: DeltaGenerator) -> None:
-    """The cost of the ledger that is looked at, above it its headline. Raises BadInput."""
+    """The cost of a ledger, its headline at the top. Raises BadInput."""
     start = st.query_params.get("from", "hand")
-    st.session_state.setdefault("accountant.source", start if start in sources.SOURCES else "hand")
-    choice = st.segmented_control(
+    st.session_state.setdefault("accountant.source", start if start in SOURCES else "hand")
+    source = st.segmented_control(
         "Ledger",
-        list(sources.SOURCES),
+        list(SOURCES),
         required=True,
         key="accountant.source",
-        format_func=lambda name: sources.SOURCES[name],
+        format_func=lambda name: SOURCES[name][0],
         persist_state="session",
     )
-    source = choice or "hand"
+    source = source or "hand"
     if source != "hand":
         links.put_in_address({"from": source, "ledger": None})
-    event, delta, promise = {
-        "hand": sources.by_hand,
-        "plan": sources.from_plan,
-        "run": sources.from_run,
-        "claim": sources.from_claim,
-    }[source]()
+    event, delta, promise = SOURCES[source][1]()
     if not promise.has_epsilon:
         st.info(promise.words)
         return
     ledger_table.check(event)
     if source != "hand" and normal_form(event):
-        st.button(
-            "Edit this ledger by hand",
-            on_click=edit_by_hand,
-            args=(event,),
-            key="accountant.take",
-        )
+        label, key = "Edit this ledger by hand", "accountant.take"
+        st.button(label, on_click=edit_by_hand, args=(event,), key=key)
     with heading:
         draw_headline(event, delta, promise)
-        who_sees_what.draw(WHO_SEES_WHAT)
     privacy_card.draw(event, promise, delta)
     st.header("What this ε means", anchor=False)
     privacy_card.meaning(event, delta, "accountant.meaning")
-    growth.draw(event, delta)
+    figures.draw(event, delta)
 
 
-def draw_headline(event: Event, delta: float, promise: privacy_card.Promise) -> None:
+def draw_headline(event: Event, delta: float, promise: Promise) -> None:
     """What all releases cost together."""
     releases, exact = sum(count for _, count in normal_form(event)), epsilon_of(event, delta)
-    cost = epsilon_text(exact)
-    if releases == 1:
-        title = f"This release costs ε = {cost}"
-    else:
-        title = f"These {releases:,} releases cost ε = {cost}"
-    st.title(title, anchor=False)
-    full = epsilon_in_full(exact, delta, promise.unit)
-    words = [linked(f"{full}, all together; not per release.")]
+    what = "This release costs" if releases == 1 else f"These {releases:,} releases cost"
+    st.title(f"{what} ε = {epsilon_text(exact)}", anchor=False)
+    words = linked(f"{epsilon_in_full(exact, delta, promise.unit)}, in total, not per release.")
     if promise.unit != VALUE:
         most = epsilon_text(epsilon_of(event, delta, Relation.REPLACE_ONE))
-        words.append(f"If a unit is replaced rather than removed: at most {most}.")
-    st.write(" ".join(words))
+        words += f" If a unit is replaced rather than removed: at most {most}."
+    st.write(words)
+
+
+def main() -> None:
+    heading = st.container()
+    try:
+        draw_account(heading)
+    except BadInput:
+        heading.title("Correct an entry", anchor=False)
+        raise
+
+
+def calibration() -> None:
+    """The other way: a total to spend, over so many releases."""
+    st.header("How much noise does a total ε need?", anchor=False)
+    left, middle, right = st.columns(3)
+    total = left.number_input(
+        "Total ε", 1e-4, 1000.0, 1.0, 0.5, "%g", "accountant.total", persist_state="session"
+    )
+    releases = middle.number_input(
+        "Releases", 1, ledger_table.MOST, 10, key="accountant.releases", persist_state="session"
+    )
+    key, start = "accountant.delta_of_total", sidebar.choice().delta
+    delta = right.number_input(
+        "δ of the total", 1e-15, 0.49, start, None, "%.1e", key, persist_state="session"
+    )
+    if total is None or releases is None or delta is None:
+        raise BadInput("Give a total ε, a number of releases and a δ.")
+    budget = Budget(epsilon=total, delta=delta)
+    level = calibrate(lambda z: Repeat(Gaussian(z), int(releases)), budget)
+    each = epsilon_text(epsilon_of(Gaussian(level), delta))
+    st.write(
+        f"**Noise multiplier {level:.4g} for each of {releases:,} Gaussian releases.** Each of them"
+        f" alone has ε = {each} at the same δ."
+    )
 
 
 for part in (main, calibration):
     try:
         part()
     except BadInput as error:
-        safe_text.error(error, ENTRIES_KEPT)
+        safe_text.error(error, "Your entries are kept.")

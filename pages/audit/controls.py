@@ -2,7 +2,6 @@
 of them.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -10,14 +9,15 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.algorithms import REGISTRY, Algorithm
 from dpmf_core.audit.canaries import FAULTS, faults_of
-from dpmf_core.audit.canary_data import Unit, protected_unit
+from dpmf_core.audit.canary_data import protected_unit
 from dpmf_core.audit.membership_inference import AuditSpec
 from dpmf_core.privacy.formatting import budget_text
-from pages.kit import lesson, links, safe_text
+from pages.kit import lesson, links, page_controls
+from pages.kit.page_controls import one_of, within
 from pages.kit.session_widgets import bind
 
 SECRET = "secret"
-FAULT_TITLES = {**FAULTS, SECRET: "one of these, or none: find out"}
+FAULT_TITLES = {**FAULTS, SECRET: "one of these or none: find out"}
 CANARIES = {
     "user": "one person (or sample) more",
     "rating": "one rating more",
@@ -26,63 +26,43 @@ CANARIES = {
 MOST_RUNS = 100_000
 
 
-def _within(kind: type, low: float, high: float) -> Callable[[str], Any]:
-    def read(text: str) -> Any:
-        value = kind(text)
-        if not low <= value <= high:
-            raise ValueError
-        return value
-
-    return read
-
-
-def _one_of(names: list[str]) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text not in names:
-            raise ValueError
-        return text
-
-    return read
-
-
-def _start_value(key: str, name: str, first: Any, read: Callable[[str], Any]) -> None:
-    """A widget's value before it is drawn: the lesson's where that is fixed; else what it was;
-    else the link's; else the first. Unreadable: the first.
-    """
-    fixed_values = lesson.page_values()
-    if fixed_values is None and key in st.session_state:
-        return
-    text = (st.query_params if fixed_values is None else fixed_values).get(name)
-    try:
-        value = first if text is None else read(text)
-    except (ValueError, OverflowError):
-        value = first
-        st.warning(
-            safe_text.escape(
-                f"'{name}' in the link cannot be used; got '{(text or '')[:40]}'. {first} is"
-                " used instead."
-            )
-        )
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value
-
-
 def draw() -> tuple[AuditSpec, bool]:
     """The audit that they describe, and whether its fault is a secret. Raises BadInput."""
     invisible, fixed = lesson.is_hidden("page"), lesson.page_values() is not None
     place = st.empty() if invisible else st.container()
     with place.container():
-        first, second, third = st.columns([2, 1, 1])
-        left, middle, right = st.columns([2, 1, 1])
-    kind = REGISTRY[_algorithm(first, fixed)]
-    takes_epsilon = "small-noise" in faults_of(kind)
-    epsilon = _epsilon(second, fixed or not takes_epsilon)
-    count = _trainings(third, fixed)
-    fault = _fault(left, kind, fixed)
-    unit = _canary(middle, kind, fixed)
-    seed = _seed(right, fixed)
+        spec, is_secret = _controls({"disabled": fixed})
     if invisible:
         place.empty()
+    return spec, is_secret
+
+
+def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
+    first, second, third = st.columns([2, 1, 1])
+    left, middle, right = st.columns([2, 1, 1])
+    names = list(REGISTRY)
+    page_controls.start("audit.algorithm", "attack", "private-svd", one_of(names))
+    kind = REGISTRY[
+        first.selectbox(
+            "Algorithm under attack",
+            names,
+            **bind("audit.algorithm", names),
+            format_func=lambda it: REGISTRY[it].title,
+            **common,
+        )
+    ]
+    faults = faults_of(kind)
+    takes_epsilon = "small-noise" in faults
+    page_controls.start("audit.epsilon", "at", 2.0, within(float, 0.01, 100))
+    box = bind("audit.epsilon") | {"disabled": common["disabled"] or not takes_epsilon}
+    epsilon: float = second.number_input("Its ε", 0.01, 100.0, step=0.5, format="%g", **box)
+    page_controls.start("audit.runs", "runs", 1000, within(int, 40, MOST_RUNS))
+    box = bind("audit.runs") | common | {"help": "Half of them with the canary."}
+    count: int = third.number_input("Trainings", 40, MOST_RUNS, step=500, **box)
+    fault = _fault(left, kind, common)
+    unit = _canary(middle, kind, common)
+    page_controls.start("audit.seed", "aseed", 0, within(int, 0, 2**31))
+    seed: int = right.number_input("Seed of the audit", 0, 2**31, **bind("audit.seed"), **common)
     links.put_in_address(
         {
             "attack": kind.id,
@@ -93,7 +73,6 @@ def draw() -> tuple[AuditSpec, bool]:
             "aseed": str(seed),
         }
     )
-    faults = faults_of(kind)
     spec = AuditSpec.parse(
         algorithm=kind.id,
         epsilon=epsilon if takes_epsilon else None,
@@ -105,85 +84,19 @@ def draw() -> tuple[AuditSpec, bool]:
     return spec, fault == SECRET
 
 
-def _algorithm(place: DeltaGenerator, fixed: bool) -> str:
-    """Which algorithm is attacked."""
-    names = list(REGISTRY)
-    _start_value("audit.algorithm", "attack", "private-svd", _one_of(names))
-    algorithm: str = place.selectbox(
-        "Algorithm under attack",
-        names,
-        **bind("audit.algorithm", names),
-        format_func=lambda it: REGISTRY[it].title,
-        disabled=fixed,
-    )
-    return algorithm
-
-
-def _epsilon(place: DeltaGenerator, fixed: bool) -> float:
-    _start_value("audit.epsilon", "at", 2.0, _within(float, 0.01, 100))
-    epsilon: float = place.number_input(
-        "Its ε",
-        0.01,
-        100.0,
-        step=0.5,
-        format="%g",
-        **bind("audit.epsilon"),
-        disabled=fixed,
-    )
-    return epsilon
-
-
-def _trainings(place: DeltaGenerator, fixed: bool) -> int:
-    _start_value("audit.runs", "runs", 1000, _within(int, 40, MOST_RUNS))
-    count: int = place.number_input(
-        "Trainings",
-        40,
-        MOST_RUNS,
-        step=500,
-        **bind("audit.runs"),
-        disabled=fixed,
-        help="Half of them with the canary.",
-    )
-    return count
-
-
-def _fault(place: DeltaGenerator, kind: type[Algorithm], fixed: bool) -> str:
+def _fault(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]) -> str:
     """Which fault is planted, or that it is a secret."""
-    faults, key = [*faults_of(kind), SECRET], f"audit.fault.{kind.id}"
-    _start_value(key, "fault", "none", _one_of(faults))
-    fault: str = place.selectbox(
-        "Plant a fault",
-        faults,
-        **bind(key, faults),
-        format_func=lambda it: FAULT_TITLES[it],
-        disabled=fixed,
-    )
-    return fault
+    key, options = f"audit.fault.{kind.id}", [*faults_of(kind), SECRET]
+    page_controls.start(key, "fault", "none", one_of(options))
+    box = bind(key, options) | common | {"format_func": FAULT_TITLES.__getitem__}
+    return str(place.selectbox("Plant a fault", options, **box))
 
 
-def _seed(place: DeltaGenerator, fixed: bool) -> int:
-    _start_value("audit.seed", "aseed", 0, _within(int, 0, 2**31))
-    seed: int = place.number_input(
-        "Seed of the audit", 0, 2**31, **bind("audit.seed"), disabled=fixed
-    )
-    return seed
-
-
-def _canary(place: DeltaGenerator, kind: type[Algorithm], fixed: bool) -> Unit:
-    """In what two neighbouring data sets of the attack differ; unless chosen, what the algorithm
-    protects.
-    """
+def _canary(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]) -> Any:
+    """In what two neighbouring data sets differ; at first, what the algorithm protects."""
     own, key = protected_unit(kind()), f"audit.unit.{kind.id}"
-    units: list[Unit] = [
-        own,
-        *(unit for unit in CANARIES if unit != own and kind.task == "ratings"),  # type: ignore[list-item]
-    ]
-    _start_value(key, "canary", own, _one_of(list(units)))
-    canary: Unit = place.selectbox(
-        "Canary",
-        units,
-        **bind(key, units),
-        format_func=lambda it: CANARIES[it],
-        disabled=fixed,
-    )
-    return canary
+    units: list[str] = [own]
+    units += [it for it in CANARIES if it != own and kind.task == "ratings"]
+    page_controls.start(key, "canary", own, one_of(units))
+    box = bind(key, units) | common | {"format_func": CANARIES.__getitem__}
+    return place.selectbox("Canary", units, **box)

@@ -15,8 +15,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
-from pages.audit.controls import draw
-from pages.audit.schematic import WHO_SEES_WHAT
+from pages.audit import controls
 from pages.kit import (
     charts,
     colours,
@@ -27,34 +26,46 @@ from pages.kit import (
     time_estimate,
     who_sees_what,
 )
+from pages.kit.who_sees_what import Schematic
 
-WORLD = (
-    "A small simulated world of {units} people (or samples) and {columns} items (or features) is"
-    " trained on again and again; every second time it holds a **canary**. The auditor may choose"
-    " all data and knows the public start, so of a few worlds she takes the one whose canary moves"
-    " the releases furthest. Two attackers must tell the two kinds of trainings apart. One sees"
-    " **all that is shared** and learns on half of the trainings which direction gives the canary"
-    " away. The other sees **every noisy release**, knows the rest of the data, and scores by the"
-    " likelihood ratio: nothing does better on releases."
-)
-PRIVACY_LOSS = (
-    "**Lost by this canary**: how far it moved the releases, in terms of the noise that was drawn."
-    " It is computed, and no attack on these releases shows more."
-)
-PAIR_TEST = (
-    "**Pair test**: one training without the canary and one with it, which is which? Where every"
-    " release has Gaussian noise, a run of parameter μ is guessed right with probability at most"
-    " Φ(μ/√2); surer answers count more."
-)
-ERROR_RATES = (
-    "**Error rates**: false alarms and misses at a threshold that is chosen on one half of the"
-    " trainings and judged on the other. Their upper limits (Clopper & Pearson 1934) rule out every"
-    " ε below the figure (Kairouz, Oh & Viswanath 2015), whatever the noise: the only rule where a"
-    " sum left the ledger, a start was computed from the data, or the noise is not Gaussian."
-)
-SHARES = (
-    "The 5% in which a bound may be wrong are shared beforehand: 2% for the pair test on the"
-    " releases and 1% for each of the other three; where there is no pair test, in equal parts."
+HOW = """
+A small simulated world of {units} people (or samples) and {columns} items (or features) is trained
+on again and again. Every second time it holds a **canary**: one more person, say. The auditor
+chooses all data and knows the public start. Two attackers must tell the two kinds of trainings
+apart. The first sees **everything that is shared**, and learns on half of the trainings which
+direction gives the canary away. The second sees **every noisy release**, knows the rest of the
+data, and scores by the likelihood ratio: nothing does better on releases.
+
+- **Lost by this canary**: how far it moved the releases, in units of the noise that was drawn. This
+  is computed. No attack on these releases shows more.
+- **Pair test**: one training without the canary and one with it: which is which? If every release
+  has Gaussian noise, a run of parameter μ is guessed right with probability at most Φ(μ/√2); surer
+  answers count more.
+- **Error rates**: false alarms and misses at a threshold that is chosen on one half of the
+  trainings and judged on the other. Their upper limits (Clopper & Pearson 1934) rule out every ε
+  below the figure (Kairouz, Oh & Viswanath 2015), whatever the noise. This is the only rule that
+  works if a sum is missing from the ledger, the start was computed from the data, or the noise is
+  not Gaussian.
+
+The bounds hold together with 95% confidence: 2% of the error go to the pair test on the releases
+and 1% to each of the other three. Without a pair test they are shared equally.
+"""
+WHO_SEES_WHAT = Schematic(
+    {
+        "world": "A world that the auditor made\nwith or without the canary",
+        "training": "The algorithm\nas it is, or with a planted fault",
+        "shared": "All that is shared,\nand every release",
+        "auditor": "Auditor, as adversary\nknows everyone but the canary,\nguesses: was it there?",
+        "bound": "How often the guess is right\nbounds ε from below",
+    },
+    (
+        ("world", "training", ""),
+        ("training", "shared", "noise, says the ledger"),
+        ("shared", "auditor", ""),
+        ("auditor", "bound", ""),
+    ),
+    "The auditor plays the strongest adversary that the promise covers. No real data are used: the"
+    " auditor makes the world.",
 )
 
 
@@ -63,14 +74,14 @@ def finding(audit: Audit, secret: bool) -> None:
     st.title(headline(audit), anchor=False)
     sentence = (
         f"At 95% confidence and δ = {delta_text(audit.spec.delta)}, from {audit.spec.runs:,}"
-        " trainings, half of them with the canary. The test that shows most:"
+        " trainings, half of them with the canary. The strongest test:"
         f" **{TITLES[audit.best.rule]}**, on **{TITLES[audit.by]}**."
     )
     st.write(f"{sentence} {canary_text(audit)}")
     if audit.proven is not None and audit.unit not in audit.covered_units:
         st.info(
-            f"What is proved is for one {audit.covered_units[-1]}; this canary is a whole"
-            f" {audit.unit}, of which the proof does not speak."
+            f"The proof covers one {audit.covered_units[-1]}. This canary is a whole {audit.unit},"
+            " which it does not cover."
         )
     if secret:
         with st.expander("What had been planted?"):
@@ -87,7 +98,7 @@ def headline(audit: Audit) -> str:
             return f"The attack on {name} shows ε ≥ {lower}; nothing is proved"
         return f"The attack on {name} finds nothing; nothing is proved"
     if audit.broken:
-        return f"Caught. The attack on {name} shows ε ≥ {lower}, and at most {proven} was promised"
+        return f"Caught. The attack on {name} shows ε ≥ {lower}; at most {proven} was promised"
     if audit.lower > 0:
         return f"The attack on {name} shows ε ≥ {lower}; at most {proven} is proved"
     return f"The attack on {name} finds nothing; at most {proven} is proved"
@@ -96,7 +107,7 @@ def headline(audit: Audit) -> str:
 def canary_text(audit: Audit) -> str:
     """What the measurement leaves open."""
     if audit.broken:
-        return "A sum is outside the ledger, or its noise is too small."
+        return "A sum is missing from the ledger, or its noise is too small."
     if audit.lost_epsilon is None or audit.proven is None:
         return "An attack that finds little proves nothing: a better one may find more."
     return (
@@ -106,52 +117,36 @@ def canary_text(audit: Audit) -> str:
 
 
 def figure(audit: Audit) -> None:
-    """The attack's errors beside what the proof leaves."""
-    curve = (
-        pd.DataFrame({"fpr": rates(), "fnr": audit.allowed_misses})
-        if audit.allowed_misses
-        else None
-    )
+    """The attack's errors and what the proof allows."""
+    best, curve = audit.best, None
+    if audit.allowed_misses:
+        curve = pd.DataFrame({"fpr": rates(), "fnr": audit.allowed_misses})
     fig = charts.trade_off(curve)
     fig.add_scatter(
-        x=audit.best.false_alarms,
-        y=audit.best.misses,
+        x=best.false_alarms,
+        y=best.misses,
         mode="lines+markers",
         line={"color": colours.of("spectral"), "width": 2.5},
         marker={"size": 4},
-        hovertemplate="%{x:.1%} false alarms, %{y:.1%} missed" + "<extra></extra>",
+        hovertemplate="%{x:.1%} false alarms, %{y:.1%} missed<extra></extra>",
     )
-    table = pd.DataFrame({"false alarms": audit.best.false_alarms, "misses": audit.best.misses})
-    middle = min(zip(audit.best.false_alarms, audit.best.misses, strict=True), key=sum)
+    middle = min(zip(best.false_alarms, best.misses, strict=True), key=sum)
     line_labels.note(fig, "this attack", middle, (90, 60), arrow=True)
-    charts.show(
-        fig,
-        "audit.curve",
-        f"The attack's errors: at best {middle[0]:.0%} false alarms with {middle[1]:.0%} missed.",
-        table,
-        leaves=True,
-        caption=(
-            (
-                "Where the orange line dips into the blue area by more than chance, the promise is"
-                " broken. Rates are those of the trainings that judged, as they were counted."
-            )
-            if audit.allowed_misses
-            else "Rates are those of the trainings that judged, as they were counted."
-        ),
-    )
+    alt = f"The attack's errors: at best {middle[0]:.0%} false alarms with {middle[1]:.0%} missed."
+    words = "Rates are counted on the trainings that judged."
+    if curve is not None:
+        words = (
+            "The promise is broken where the orange line dips into the blue area by more than"
+            f" chance. {words}"
+        )
+    table = pd.DataFrame({"false alarms": best.false_alarms, "misses": best.misses})
+    charts.show(fig, "audit.curve", alt, table, leaves=True, caption=words)
 
 
 def bounds_table(audit: Audit) -> None:
     """Every epsilon with what it means."""
-    rows = [
-        {
-            "ε": figure.words,
-            "by": figure.name,
-            "what it means": figure.meaning,
-        }
-        for figure in audit.figures
-    ]
-    safe_text.words_table(pd.DataFrame(rows))
+    rows = [(it.words, it.name, it.meaning) for it in audit.figures]
+    safe_text.words_table(pd.DataFrame(rows, columns=["ε", "by", "what it means"]))
 
 
 def terms(audit: Audit, secret: bool) -> None:
@@ -166,18 +161,10 @@ def terms(audit: Audit, secret: bool) -> None:
     st.caption(canary if secret else f"{canary} {audit.rule}")
     if audit.broken:
         st.markdown(
-            ":red-badge[BROKEN] The claim does not hold for what ran here. Without the fault"
-            " it says:"
+            ":red-badge[BROKEN] The claim does not hold for this run. Without the fault it says:"
         )
     badge = privacy_card.badge(audit.guarantee.status)
     st.markdown(f"{badge} {audit.guarantee.words}")
-
-
-def explain_attack() -> None:
-    with st.expander("How the attack works"):
-        st.markdown(WORLD.format(units=UNITS, columns=COLUMNS))
-        st.markdown("\n".join(f"- {it}" for it in (PRIVACY_LOSS, PAIR_TEST, ERROR_RATES)))
-        st.markdown(SHARES)
 
 
 def request_audit(spec: AuditSpec) -> dict[str, Audit]:
@@ -194,25 +181,26 @@ def request_audit(spec: AuditSpec) -> dict[str, Audit]:
 
 def main() -> None:
     head = st.container()
-    spec, secret = draw()
+    spec, is_secret = controls.draw()
     with head:
         words, work = st.container(), st.container()
         with work:
             audits = request_audit(spec)
         if "audit" not in audits:
             words.title("Does an attack beat the claim?", anchor=False)
-            words.write("Training again and again, with and without the canary.")
+            words.write("The algorithm is trained many times, with and without a canary.")
         else:
             with words:
-                finding(audits["audit"], secret)
+                finding(audits["audit"], is_secret)
             bounds_table(audits["audit"])
             left, right = st.columns([3, 2], gap="large")
             with left:
                 figure(audits["audit"])
             with right:
-                terms(audits["audit"], secret)
+                terms(audits["audit"], is_secret)
     who_sees_what.draw(WHO_SEES_WHAT)
-    explain_attack()
+    with st.expander("How the attack works"):
+        st.markdown(HOW.format(units=UNITS, columns=COLUMNS))
 
 
 try:

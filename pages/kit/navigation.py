@@ -120,7 +120,7 @@ def _draw(page: page_table.Page) -> None:
         st.warning(safe_text.escape(words))
     else:
         streamlit_pages[page.id].run()
-    if page.data_kind is not None:
+    if page.data_kind is not None and page.has_dial:
         sidebar_epsilon.draw_bar(page.unused)
     run_progress.leave()
     _freeze_startup_objects()

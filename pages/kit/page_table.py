@@ -24,6 +24,7 @@ class Page:
     takes_parts: whether its data set may be ratings in parts.
     in_lessons: whether a lesson link may open it.
     for_operator: whether only the operator of the server sees it.
+    has_dial: whether epsilon's slider stands at the bottom of a small screen too.
     also: further addresses that lead to it.
     """
 
@@ -36,6 +37,7 @@ class Page:
     takes_parts: bool = False
     in_lessons: bool = True
     for_operator: bool = False
+    has_dial: bool = True
     also: tuple[str, ...] = ()
 
     @property
@@ -103,7 +105,7 @@ PAGES = (
          also=("tuning", "search")),
     Page("data", "Data", "upload_file", "Choose", None,
          also=("upload", "datasets")),
-    Page("accountant", "Accountant", "calculate", "Verify", takes_parts=True,
+    Page("accountant", "Accountant", "calculate", "Verify", takes_parts=True, has_dial=False,
          also=("account", "accounting")),
     Page("audit", "Audit", "policy", "Verify", None, also=("audits", "attack")),
     Page("runs", "Runs", "history", "Work", None, also=("run",)),

@@ -21,7 +21,7 @@ from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from pages.accountant import growth, ledger_table
+from pages.accountant import figures, ledger_table
 from tests.pages.driving import behind_sidebar, frames, widget_of, words
 from tests.support.records import run_of
 
@@ -117,10 +117,10 @@ def test_text_and_table_are_inverse(text: str) -> None:
 
 @pytest.mark.parametrize("event", [saha(0.5).event, Repeat(Laplace(20.0), 10)])
 def test_figures_agree_with_the_accountant(event: Event) -> None:
-    totals = growth.totals(event, 1e-6)
+    totals = figures.totals(event, 1e-6)
     assert totals["epsilon"].tolist() == [epsilon(Repeat(event, n), 1e-6) for n in totals["times"]]
     once = totals["epsilon"].iloc[0]
-    curve = growth.deltas(event, once)
+    curve = figures.deltas(event, once)
     assert len(curve) >= 10 and curve["delta"].is_monotonic_decreasing
     assert (curve.loc[curve["epsilon"] > once, "delta"] < 1e-6).all() and (
         curve.loc[curve["epsilon"] < once, "delta"] > 1e-6

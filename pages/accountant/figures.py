@@ -1,0 +1,81 @@
+"""Total epsilon as a whole ledger is repeated, and delta over epsilon."""
+
+import functools
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.privacy import Event, Ledger, Repeat, normal_form, sequence
+from dpmf_core.privacy.accounting import delta as delta_of
+from dpmf_core.privacy.accounting import epsilon as epsilon_of
+from dpmf_core.privacy.formatting import delta_text, epsilon_text
+from pages.accountant.ledger_table import MOST_LAPLACE, laplace
+from pages.kit import charts, colours
+
+TICKS = [digit * 10.0**power for power in range(-3, 4) for digit in (1, 3)]
+
+
+def _event(ledger: Ledger) -> Event:
+    return sequence(*(Repeat(leaf, count) for leaf, count in ledger))
+
+
+@functools.lru_cache(64)
+def _totals(ledger: Ledger, delta: float) -> pd.DataFrame:
+    event = _event(ledger)
+    times = (1, 2, 5, 10) if laplace(event)[0] else (1, 2, 3, 5, 10, 20, 50, 100)
+    repeats = [n for n in times if laplace(Repeat(event, n))[0] <= MOST_LAPLACE]
+    epsilons = [epsilon_of(Repeat(event, n), delta) for n in repeats]
+    return pd.DataFrame({"times": repeats, "epsilon": epsilons})
+
+
+def totals(event: Event, delta: float) -> pd.DataFrame:
+    """Exact epsilon of the whole ledger, repeated. Columns: times, epsilon."""
+    return _totals(normal_form(event), delta).copy()
+
+
+@functools.lru_cache(64)
+def _deltas(ledger: Ledger, top: float) -> pd.DataFrame:
+    event = _event(ledger)
+    # numeric composition is slow, and tells nothing below its floor
+    points, floor = (25, 1e-14) if laplace(event)[0] else (81, 1e-18)
+    epsilons = [top * step / (points - 1) for step in range(points)]
+    curve = pd.DataFrame({"epsilon": epsilons, "delta": [delta_of(event, it) for it in epsilons]})
+    return curve[curve["delta"] > floor]
+
+
+def deltas(event: Event, epsilon: float) -> pd.DataFrame:
+    """delta(epsilon) from 0 to 2.5 times the given one, as far as it can be drawn.
+
+    Columns: epsilon, delta.
+    """
+    return _deltas(normal_form(event), max(2.5 * epsilon, 1e-3)).copy()
+
+
+def draw(event: Event, delta: float) -> None:
+    """Both figures, side by side."""
+    blue, grey = {"color": colours.of("dpals")}, {"dash": "dash", "color": colours.ink()}
+    left, right = st.columns(2, gap="large")
+    table = totals(event, delta)
+    times, once = table["times"], table["epsilon"].iloc[0]
+    last, total = int(times.iloc[-1]), table["epsilon"].iloc[-1]
+    with left:
+        cost = f"{last} times: ε = {epsilon_text(total)}, not {epsilon_text(last * once)}"
+        st.subheader(cost, anchor=False)
+        fig = charts.figure("the whole ledger, repeated", "total ε", height=300)
+        fig.add_scatter(x=times, y=table["epsilon"], mode="lines+markers", name="exact", line=blue)
+        fig.add_scatter(x=times, y=times * once, mode="lines", name="sum of ε", line=grey)
+        fig.update_xaxes(type="log", tickvals=times)
+        fig.update_yaxes(type="log", tickvals=TICKS, ticktext=[f"{tick:g}" for tick in TICKS])
+        alt = "Total epsilon as the ledger is repeated."
+        words = "The gap between the lines is what exact composition saves."
+        charts.show(fig, "accountant.growth", alt, table, leaves=True, caption=words)
+    curve = deltas(event, once)
+    with right:
+        st.subheader("Every ε has its δ: a run has a curve, not a pair", anchor=False)
+        fig = charts.figure("ε", "δ", height=300)
+        fig.add_scatter(x=curve["epsilon"], y=curve["delta"], mode="lines", name="δ(ε)", line=blue)
+        fig.update_yaxes(type="log", exponentformat="power")
+        charts.level(fig, delta, f"δ = {delta_text(delta)}", grey)
+        alt = "Delta as a function of epsilon."
+        words = "The curve meets the dashed line at the ε in the title."
+        charts.show(fig, "accountant.delta", alt, curve, leaves=True, caption=words)
