@@ -53,11 +53,11 @@ def first_that_holds(holds: Callable[[float], bool], start: float, direction: fl
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
     """The smallest epsilon >= 0 with delta(epsilon) <= delta."""
-    from scipy.optimize import brentq
-
     target = math.log(delta)
     if mu == 0 or log_delta(mu, 0.0) <= target:
         return 0.0
+    from scipy.optimize import brentq
+
     # zCDP bound (Bun & Steinke 2016): always above
     high = mu * mu / 2 + mu * math.sqrt(2 * -target) + 1e-9
     solution = brentq(

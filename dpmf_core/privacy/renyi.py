@@ -47,6 +47,8 @@ def rdp_tight(event: Event, delta: float, relation: Relation) -> float:
     """Canonne, Kamath & Steinke 2020, Prop. 12, the conversion that dp_accounting uses, over
     continuous alpha.
     """
+    if not normal_form(event):
+        return 0.0
     curve = _renyi(event, relation)
     return _best_order(
         lambda alpha: curve(alpha) + math.log1p(-1 / alpha) - math.log(delta * alpha) / (alpha - 1)
