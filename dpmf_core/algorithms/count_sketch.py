@@ -22,7 +22,7 @@ from dpmf_core.algorithms.sgd import NOTHING_HELD, LearntUsers, means_and_residu
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Shape
 from dpmf_core.kernels import sketch as kernel
-from dpmf_core.kernels.shuffle import shuffled_range
+from dpmf_core.kernels.rows import shuffled_range
 from dpmf_core.privacy import Budget, Guarantee, Status
 
 START = 0.42  # deviation of a starting component times sqrt(d)

@@ -29,8 +29,8 @@ from dpmf_core.curator import OpenCurator
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.data.splits import moments
-from dpmf_core.kernels import retention as kernel
-from dpmf_core.kernels.shuffle import shuffled_range
+from dpmf_core.kernels import descent as kernel
+from dpmf_core.kernels.rows import shuffled_range
 from dpmf_core.privacy import Budget
 
 Variant = Literal["baseline", "static", "online", "new", "rated"]

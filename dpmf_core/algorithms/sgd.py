@@ -19,8 +19,8 @@ from dpmf_core.algorithms.base import (
 )
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.kernels.sgd import epoch
-from dpmf_core.kernels.shuffle import shuffled_range
+from dpmf_core.kernels.descent import biased_epoch
+from dpmf_core.kernels.rows import shuffled_range
 
 NOTHING_HELD = np.zeros((0, 0), np.float32)
 
@@ -160,7 +160,7 @@ class SGDMF(Algorithm):
         a, b = np.zeros(data.n_users), np.zeros(data.n_items)
         rows = (data.users, data.items, values)
         for step in range(self.steps):
-            epoch(*rows, mean, P, Q, a, b, self._rate(step), self.regularisation)
+            biased_epoch(*rows, mean, P, Q, a, b, self._rate(step), self.regularisation)
             yield Descent(mean * unit, a * unit, b * unit, P * math.sqrt(unit), Q * math.sqrt(unit))
 
     def _start(self, data: Ratings, rng: Streams) -> tuple[Array, Array]:
@@ -181,7 +181,7 @@ class SGDMF(Algorithm):
             order = shuffled_range(len(data), rng.sampling + step)
             rows = (data.users[order], data.items[order], residuals[order] / unit)
             rate = self._rate(step)
-            epoch(*rows, 0.0, P, Q, a, b, rate, self.regularisation, biased=False)
+            biased_epoch(*rows, 0.0, P, Q, a, b, rate, self.regularisation, biased=False)
             yield replace(
                 model,
                 user_factors=(P * unit).astype(np.float32),

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
         WarmStart,
         refine_rows,
     )
-    from dpmf_core.kernels.errors import error_sums
     from dpmf_core.kernels.least_squares import solve_psd, solve_rows
     from dpmf_core.kernels.lists import best_unseen, best_unseen_products
     from dpmf_core.kernels.normal_equations import right_sides, weighted_grams
-    from dpmf_core.kernels.rounding import round_towards_zero
     from dpmf_core.kernels.rows import (
+        error_sums,
         predict_pairs,
         predict_ratings,
         rank_segments,
         residuals,
+        round_towards_zero,
         segment_sums,
         unfold,
     )
@@ -61,14 +61,12 @@ PLACES = {
     for module, names in {
         "compilation": ("compile_kernel",),
         "conjugate_gradients": ("CG_STEPS", "RowSolver", "WarmStart", "refine_rows"),
-        "errors": ("error_sums",),
         "least_squares": ("solve_psd", "solve_rows"),
         "lists": ("best_unseen", "best_unseen_products"),
         "normal_equations": ("right_sides", "weighted_grams"),
-        "rounding": ("round_towards_zero",),
         "rows": (
             *("predict_pairs", "predict_ratings", "rank_segments", "residuals"),
-            *("segment_sums", "unfold"),
+            *("segment_sums", "unfold", "error_sums", "round_towards_zero"),
         ),
     }.items()
     for name in names

@@ -10,18 +10,43 @@ steps; those of a very long row are gathered piece by piece at every step. Every
 same way whatever the chunk, so results do not depend on the number of threads.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
 
 from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.normal_equations import common_matrix, sparse_rows
-from dpmf_core.kernels.prefetch import LINE, prefetch
 from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
+_intrinsic: Any = intrinsic
+
+
+LINE = 64  # bytes that memory hands out at once
+READ, EVERY_CACHE, DATA = 0, 3, 1  # of LLVM's intrinsic
+
+
+@_intrinsic
+def prefetch(typing, address):  # type: ignore[no-untyped-def]
+    """Asks for the line of memory at an address, given as an integer."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, whole, whole, whole])
+        declare: Callable[..., Any] = cgutils.get_or_insert_function
+        call = declare(builder.module, kind, "llvm.prefetch.p0")
+        how = [whole(READ), whole(EVERY_CACHE), whole(DATA)]
+        builder.call(call, [builder.inttoptr(args[0], pointer), *how])
+        return context.get_dummy_value()
+
+    return types.void(types.intp), codegen
+
 
 CG_STEPS = 3
 AHEAD = 8  # entries: they lie anywhere, and memory takes as long as a few rows

@@ -13,12 +13,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.blas import GATHER, letter, products, routine, solve_definite_in_place
 from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.narrow import WIDEST, add_squares, widened
-from dpmf_core.kernels.normal_equations import SMALL, add_entries, common_matrix, sparse_rows
+from dpmf_core.kernels.normal_equations import (
+    GATHER,
+    SMALL,
+    add_entries,
+    common_matrix,
+    letter,
+    products,
+    routine,
+    solve_definite_in_place,
+    sparse_rows,
+)
 from dpmf_core.kernels.threads import share_out
-from dpmf_core.kernels.triangles import factorise, fits_tiles, solve_factorised
+from dpmf_core.kernels.tiles import factorise, fits_tiles, solve_factorised
 
 Array = npt.NDArray[Any]
 

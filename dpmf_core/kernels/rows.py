@@ -1,4 +1,6 @@
-"""Compiled loops over ratings and segments: predictions, ranks, symmetric matrices."""
+"""Compiled loops over ratings and segments: predictions and their errors, ranks, symmetric
+matrices, rounding, a random order. No privacy here.
+"""
 
 from typing import Any
 
@@ -6,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.kernels.compilation import compile_kernel
+from dpmf_core.kernels.narrow import LANES, set_dots, widened
 from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
@@ -201,3 +204,106 @@ def unfold(
         threads,
     )
     return out
+
+
+@compile_kernel(fastmath={"nsz", "arcp", "contract", "afn", "reassoc"})
+def _error_sums(  # type: ignore[no-untyped-def]
+    own, U, table, starts, items, values, low, high, first, last, total, absolute, squares
+):
+    most, r = 0, U.shape[1]
+    for row in range(first, last):
+        most = max(most, starts[row + 1] - starts[row])
+    scores, x = np.empty(most + LANES, np.float32), np.zeros(table.shape[1], np.float32)
+    x[r] = 1  # of the items' offsets
+    for row in range(first, last):
+        start, count = starts[row], starts[row + 1] - starts[row]
+        for p in range(r):
+            x[p] = U[row, p]
+        # two passes, each of one kind of work: all of it in one takes twice as long
+        set_dots(table, items, start, count, x, scores)
+        sums = (0.0, 0.0, 0.0)
+        for place in range(count):
+            score = scores[place] + own[row]
+            score = low if score < low else high if score > high else score  # NaN stays NaN
+            error = np.float64(score) - np.float64(values[start + place])
+            sums = (sums[0] + error, sums[1] + abs(error), sums[2] + error * error)
+        total[row], absolute[row], squares[row] = sums
+
+
+def error_sums(
+    sides: tuple[float, Array, Array, Array, Array],
+    ratings: tuple[Array, Array, Array],
+    bounds: tuple[float, float],
+    *,
+    threads: int | None = None,
+) -> tuple[Array, Array, Array]:
+    """Of each user's ratings, the sums of errors (prediction less rating), of their sizes and of
+    their squares, float64 (n_users,). Predictions are those of `predict_ratings`.
+
+    sides: centre, user offsets, item offsets, user factors, item factors. ratings: starts
+    (n_users + 1,), items and values (n_ratings,).
+    """
+    starts, i, x = ratings[0], np.asarray(ratings[1], np.int32), np.asarray(ratings[2], np.float32)
+    low, high, centre = (np.float32(it) for it in (*bounds, sides[0]))
+    a, b, U, V = (np.ascontiguousarray(it, np.float32) for it in sides[1:])
+    own, table = centre + a, widened(np.column_stack([V, b]))
+    sums = tuple(np.empty(len(starts) - 1) for _ in range(3))
+    share_out(
+        lambda first, last: _error_sums(own, U, table, starts, i, x, low, high, first, last, *sums),
+        np.diff(starts) + 1.0,
+        threads,
+    )
+    return sums[0], sums[1], sums[2]
+
+
+@compile_kernel
+def _round_towards_zero(values, bound, steps_in_one, step, out):  # type: ignore[no-untyped-def]
+    for place in range(len(values)):
+        value = np.float64(values[place])
+        within = min(max(value, -bound), bound) if np.isfinite(value) else 0.0
+        out[place] = np.trunc(within * steps_in_one) * step
+
+
+def round_towards_zero(values: Array, bound: float, step: float) -> Array:
+    """Round towards zero to multiples of a power of two.
+
+    Parameters
+    ----------
+    values : (any shape)
+        A number beyond the bound is rounded from the bound; one that is not finite becomes 0.
+    bound : float
+        Largest magnitude of what is returned.
+    step : float
+        A power of two: products with it are exact.
+
+    Returns
+    -------
+    float64 (same shape)
+    """
+    flat = np.ascontiguousarray(values).reshape(-1)
+    out = np.empty(len(flat))
+    _round_towards_zero(flat, float(bound), 1 / step, step, out)
+    return out.reshape(np.shape(values))
+
+
+@compile_kernel
+def _shuffled_range(n, key):  # type: ignore[no-untyped-def]
+    """Fisher & Yates's shuffle by splitmix64 (Steele, Lea & Flood 2014); the remainder's bias
+    is below n / 2^64.
+    """
+    out = np.arange(n)
+    state = key
+    for last in range(n - 1, 0, -1):
+        state += np.uint64(0x9E3779B97F4A7C15)
+        x = state
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        x ^= x >> np.uint64(31)
+        place = np.int64(x % np.uint64(last + 1))
+        out[last], out[place] = out[place], out[last]
+    return out
+
+
+def shuffled_range(n: int, key: int) -> npt.NDArray[Any]:
+    """The numbers 0 ... n - 1 in an order drawn by `key`, int64 (n,)."""
+    return np.asarray(_shuffled_range(n, np.uint64((key * 0xD1342543DE82EF95) % 2**64)))

@@ -128,7 +128,7 @@ def test_least_squares_is_where_the_passes_of_online_lead() -> None:
     regression with that many times the penalty.
     """
     from dpmf_core import kernels
-    from dpmf_core.kernels import retention as kernel
+    from dpmf_core.kernels import descent as kernel
 
     rng = np.random.default_rng(4)
     Q, items = rng.standard_normal((30, 3)).astype(np.float32), np.arange(30, dtype=np.int32)

@@ -12,7 +12,7 @@ from dpmf_core.algorithms import Streams
 from dpmf_core.algorithms.sgd import SGDMF
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.metrics import rmse
-from dpmf_core.kernels.shuffle import shuffled_range
+from dpmf_core.kernels.rows import shuffled_range
 from dpmf_core.privacy import (
     NOTHING,
     Noise,

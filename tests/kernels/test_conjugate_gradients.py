@@ -49,7 +49,7 @@ def _systems(
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-8), (np.float32, 2e-3)])
 @pytest.mark.parametrize("has_weights", [False, True])
 @pytest.mark.parametrize("has_base", [False, True])
-@pytest.mark.parametrize("rank", [1, 3, 17, 40])
+@pytest.mark.parametrize("rank", [1, 17])
 def test_many_steps_solve_every_row(
     rank: int, has_base: bool, has_weights: bool, dtype: Any, tolerance: float
 ) -> None:
@@ -117,15 +117,6 @@ def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype: Any, ridge:
     assert (curve[-1] <= curve[-2] + 100 * slack).all()
 
 
-def test_collinear_factors_with_a_tiny_ridge_find_the_mean() -> None:
-    indptr, indices, values, _ = _rows()
-    factors = np.full((M, 4), 100, np.float32)
-    solution = kernels.refine_rows(indptr, indices, values, factors, 1e-12, np.zeros((N, 4)))
-    spans = itertools.pairwise(indptr)
-    means = [values[a:b].mean() if b > a else 0 for a, b in spans]
-    np.testing.assert_allclose(solution @ factors[0], means, atol=1e-4)
-
-
 def test_an_empty_row_gives_exactly_zero_wherever_it_starts() -> None:
     indptr, indices, values, _ = _rows()
     factors, start = np.ones((M, 6), np.float32), np.full((N, 6), 9.0)
@@ -133,17 +124,6 @@ def test_an_empty_row_gives_exactly_zero_wherever_it_starts() -> None:
     assert not kernels.refine_rows(indptr, indices, values, factors, 0.1, start, base=base)[3].any()
     none = kernels.refine_rows(np.zeros(4, int), indices[:0], values[:0], factors, 0.1, start[:3])
     assert none.shape == (3, 6) and not none.any()
-
-
-def test_a_single_rating_is_solved_by_one_step() -> None:
-    """f v / (|f|^2 + ridge) lies along f, where the first step looks."""
-    indptr, indices, values, _ = _rows()
-    factors = np.random.default_rng(4).normal(size=(M, 24)).astype(np.float32)
-    solution = kernels.refine_rows(
-        indptr, indices, values, factors, 0.3, np.zeros((N, 24)), steps=1
-    )
-    f = factors[11].astype(float)
-    np.testing.assert_allclose(solution[5], f * values[indptr[5]] / (f @ f + 0.3), rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpmf_core import kernels
-from dpmf_core.kernels import blas, normal_equations
+from dpmf_core.kernels import normal_equations
 from dpmf_core.kernels.readiness import ready
 
 N, M = 57, 41
@@ -64,10 +64,12 @@ def test_solve_rows_and_normal_equations_equal_dense_algebra(
 
 
 @pytest.mark.parametrize("has_weights", [False, True])
-@pytest.mark.parametrize("rank", [normal_equations.SMALL, 48, blas.WHOLE, blas.WHOLE + 1])
+@pytest.mark.parametrize(
+    "rank", [normal_equations.SMALL, 48, normal_equations.WHOLE, normal_equations.WHOLE + 1]
+)
 def test_rows_longer_than_one_product_are_summed_in_full(rank, has_weights):
     random = np.random.default_rng(5)
-    lengths = [0, 2 * blas.GATHER + 77, 1, blas.GATHER, 129]
+    lengths = [0, 2 * normal_equations.GATHER + 77, 1, normal_equations.GATHER, 129]
     indptr = np.cumsum([0, *lengths])
     indices, values = (
         random.integers(0, M, indptr[-1]).astype(np.int32),
@@ -89,7 +91,15 @@ def test_rows_longer_than_one_product_are_summed_in_full(rank, has_weights):
 @pytest.mark.parametrize("rank", [1, 3, 4, 8, 9, 15, 16])
 def test_rows_of_few_factors_are_summed_in_full(rank, has_base):
     random = np.random.default_rng(rank)
-    lengths = [0, 1, 2, blas.GATHER - 1, blas.GATHER, blas.GATHER + 1, 3 * blas.GATHER + 5]
+    lengths = [
+        0,
+        1,
+        2,
+        normal_equations.GATHER - 1,
+        normal_equations.GATHER,
+        normal_equations.GATHER + 1,
+        3 * normal_equations.GATHER + 5,
+    ]
     indptr = np.cumsum([0, *lengths])
     indices = random.integers(0, M, indptr[-1]).astype(np.int32)
     values = random.normal(size=indptr[-1]).astype(np.float32)
@@ -165,7 +175,7 @@ import threading
 import numpy as np
 from threadpoolctl import threadpool_info
 from dpmf_core import kernels
-from dpmf_core.kernels import blas, normal_equations
+from dpmf_core.kernels import normal_equations
 from dpmf_core.kernels.readiness import ready
 
 def blas():
@@ -401,7 +411,7 @@ def test_a_shuffle_is_a_permutation_that_every_key_draws_anew() -> None:
     """Over 6,000 keys every order of 3 comes up as often, within 5 deviations, and each place
     of 10 holds each number as often.
     """
-    from dpmf_core.kernels.shuffle import shuffled_range
+    from dpmf_core.kernels.rows import shuffled_range
 
     assert sorted(shuffled_range(1000, 3)) == list(range(1000))
     assert (shuffled_range(1000, 3) == shuffled_range(1000, 3)).all() and (
@@ -425,14 +435,13 @@ def test_what_is_compiled_beforehand_is_what_a_private_run_needs():
     """Else the first run of a fresh server would wait for the compiler."""
     code = """
 from dpmf_core import kernels
-from dpmf_core.kernels import discrete, errors, least_squares, lists, narrow, normal_equations
-from dpmf_core.kernels import rounding, rows
+from dpmf_core.kernels import discrete, least_squares, lists, narrow, normal_equations, rows
 from dpmf_core.kernels.readiness import ready
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
 ready()
 def signature_counts():
-    modules = discrete, errors, least_squares, lists, narrow, normal_equations, rounding, rows
+    modules = discrete, least_squares, lists, narrow, normal_equations, rows
     loops = {(m.__name__, name): it for m in modules for name, it in vars(m).items()}
     return {key: len(it.signatures) for key, it in loops.items() if hasattr(it, "signatures")}
 before = signature_counts()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpmf_core import kernels
-from dpmf_core.kernels.triangles import (
+from dpmf_core.kernels.tiles import (
     LONGEST,
     add_triangle,
     factorise,

@@ -28,7 +28,6 @@ from dpmf_core.privacy import (
     default_delta,
     gaussian,
     normal_form,
-    renyi,
     sequence,
 )  # fmt: skip
 from dpmf_core.privacy import accounting as rules
@@ -85,12 +84,6 @@ def test_epsilon_and_mu_are_inverse_in_every_corner(epsilon: float, delta: float
     mu = gaussian_mu(epsilon, delta)
     assert high_precision(mu, epsilon) == pytest.approx(math.log(delta), rel=1e-7)
     assert gaussian_epsilon(mu, delta) == pytest.approx(epsilon, rel=1e-7, abs=1e-9)
-
-
-@given(st.floats(1e-9, 50))
-def test_delta_at_zero_is_the_total_variation(mu: float) -> None:
-    # 2 Phi(mu/2) - 1
-    assert math.exp(log_delta(mu, 0.0)) == pytest.approx(math.erf(mu / 2 / math.sqrt(2)), rel=1e-7)
 
 
 def test_limits() -> None:
@@ -241,34 +234,6 @@ def test_rdp_source_of_laplace_is_the_best_of_a_dense_grid(z: float, count: int)
     )
 
 
-def test_the_renyi_curve_of_laplace_is_the_integral() -> None:
-    """D_alpha(P || Q) by quadrature of p^alpha q^(1 - alpha)."""
-    z, alpha = mpmath.mpf(2), mpmath.mpf("3.5")
-
-    def density(x: mpmath.mpf) -> mpmath.mpf:
-        return mpmath.exp(-abs(x) / z) / (2 * z)
-
-    integral = mpmath.quad(
-        lambda x: density(x) ** alpha * density(x - 1) ** (1 - alpha),
-        [-mpmath.inf, 0, 1, mpmath.inf],
-    )
-    assert renyi._renyi(Laplace(2.0), ADD)(3.5) == pytest.approx(
-        float(mpmath.log(integral) / (alpha - 1)), rel=1e-9
-    )
-
-
-def test_classical_rules_by_hand() -> None:
-    """100 releases at multiplier 300: per-release delta/N for the sum, delta/(2N) for advanced
-    composition.
-    """
-    epsilons, delta, z, n = figures(Repeat(Gaussian(300.0), 100), 1e-5), 1e-5, 300.0, 100
-    assert epsilons["naive"] == pytest.approx(n * math.sqrt(2 * math.log(1.25 * n / delta)) / z)
-    each = math.sqrt(2 * math.log(1.25 * 2 * n / delta)) / z
-    assert epsilons["advanced"] == pytest.approx(
-        math.sqrt(2 * math.log(2 / delta) * n) * each + n * each * (math.exp(each) - 1)
-    )
-
-
 def test_classical_rules_add_laplace_releases_at_their_own_epsilon() -> None:
     """They need no share of delta: N counts the Gaussian releases."""
     epsilons, delta, n, l1 = figures(MIXED_NOISE, 1e-5), 1e-5, 5, 20 / 30
@@ -292,23 +257,6 @@ def test_classical_rules_end_where_a_release_reaches_epsilon_one(rule: str, shar
 def test_a_bound_without_end_is_no_number() -> None:
     row = next(row for row in every_epsilon(Laplace(1e-3), 1e-5) if row.rule == "advanced")
     assert row.epsilon is None and row.reason == "no finite bound"
-
-
-def test_classical_rules_say_why_they_are_not_valid() -> None:
-    event = sequence(Gaussian(500.0, "counts"), Gaussian(0.5, "sums"))
-    rows = {row.rule: row for row in every_epsilon(event, 1e-5)}
-    for name in ("advanced", "naive"):
-        assert rows[name].epsilon is None
-        assert "below 1" in rows[name].reason and "sums" in rows[name].reason
-    assert all(rows[name].epsilon for name in ("exact", "rdp_source", "rdp_tight"))
-
-
-def test_where_the_classical_formula_would_lie_there_is_no_number() -> None:
-    """At mu = 2 it says 9.69 and the truth is 10.00."""
-    event, delta = Gaussian(0.5), 1e-5
-    assert math.sqrt(2 * math.log(1.25 / delta)) / 0.5 == pytest.approx(9.69, abs=0.005)
-    assert figures(event, delta)["exact"] == pytest.approx(10.00, abs=0.005)
-    assert figures(event, delta)["naive"] is None
 
 
 multipliers = st.floats(0.05, 2e3)
@@ -342,7 +290,7 @@ mixtures = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8)
 @given(mixtures, st.sampled_from([1e-12, 1e-6]), st.sampled_from(Relation))
 def test_exact_is_at_or_under_every_valid_rule_with_laplace(
     parts: list[tuple[type, float, int]], delta: float, relation: Relation
@@ -357,22 +305,6 @@ def test_exact_is_at_or_under_every_valid_rule_with_laplace(
 
 
 # ---- laws of composition -------------------------------------------------------------------------
-
-
-@given(events, st.randoms(use_true_random=False), deltas)
-def test_order_does_not_matter(event: Event, random: object, delta: float) -> None:
-    parts = list(event.events)  # type: ignore[union-attr]
-    random.shuffle(parts)  # type: ignore[attr-defined]
-    assert rules.epsilon(sequence(*parts), delta) == pytest.approx(
-        rules.epsilon(event, delta), rel=1e-9
-    )
-
-
-@given(leaves, st.integers(0, 30), deltas)
-def test_repetition_is_a_sequence_of_copies(leaf: Gaussian, count: int, delta: float) -> None:
-    repetition, copies = Repeat(leaf, count), sequence(*[leaf] * count)
-    assert normal_form(repetition) == normal_form(copies)
-    assert every_epsilon(repetition, delta) == every_epsilon(copies, delta)
 
 
 @given(events, leaves, deltas, st.floats(1.001, 3))
@@ -433,14 +365,6 @@ def test_replacing_is_removing_with_less_noise(
     assert np.any(false_negatives(event, ALARMS, REPLACE) < false_negatives(event, ALARMS, ADD))
 
 
-def test_replacing_is_removing_with_less_noise_in_the_gaussian_formulas() -> None:
-    event, nearer = Repeat(Gaussian(3.0, replace_one_factor=1.5), 4), Repeat(Gaussian(2.0), 4)
-    assert every_epsilon(event, 1e-5, REPLACE)[0].epsilon == every_epsilon(nearer, 1e-5)[0].epsilon
-    assert rules.delta(event, 1.0, REPLACE) == rules.delta(nearer, 1.0)
-    assert np.array_equal(false_negatives(event, ALARMS, REPLACE), false_negatives(nearer, ALARMS))
-    assert odds(event, 1e-5, REPLACE) == odds(nearer, 1e-5)
-
-
 def test_mu_by_hand() -> None:
     event = sequence(Repeat(Gaussian(4.0, replace_one_factor=1.5), 8), Gaussian(2.0))
     assert gaussian.mu(event) == pytest.approx(math.sqrt(8 / 16 + 1 / 4))
@@ -482,6 +406,7 @@ def test_calibration_inverts_epsilon(epsilon: float, delta: float, relation: Rel
     assert cost == pytest.approx(epsilon, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "delta", "relation"), [(0.1, 1e-6, ADD), (4.0, 1e-6, REPLACE), (0.1, 0.4, ADD)]
 )
@@ -523,6 +448,7 @@ def test_no_rule_reads_above_the_budget_in_its_last_digit(plan: Callable[[float]
         assert costs[0] <= budget.epsilon < costs[1]
 
 
+@settings(max_examples=25)
 @given(st.floats(1e-3, 40), deltas)
 def test_a_gaussian_epsilon_is_a_bound(mu: float, delta: float) -> None:
     """Its delta is at most the one asked for: exactly as it is computed, and within the rounding
@@ -591,31 +517,12 @@ def test_trade_off_is_convex_decreasing_and_under_guessing(event: Event) -> None
     assert np.all(misses <= 1 - ALARMS + 1e-12)
 
 
-@pytest.mark.parametrize("event", [Gaussian(1.25), MIXED_NOISE, Laplace(1.0)])
-def test_trade_off_is_its_own_inverse(event: Event) -> None:
-    """Either neighbour may be called the null hypothesis: the noise is symmetric."""
-    alarms = np.linspace(0.01, 0.7, 200)
-    assert np.allclose(false_negatives(event, false_negatives(event, alarms)), alarms, atol=2e-3)
-
-
 def test_trade_off_matches_its_formula() -> None:
     for mu in (0.2, 1.0, 3.0):
         inside = ALARMS[1:-1]
         assert np.allclose(
             false_negatives(Gaussian(1 / mu), inside), ndtr(ndtri(1 - inside) - mu), atol=1e-12
         )
-
-
-@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
-def test_trade_off_touches_every_epsilon_delta_line(epsilon: float) -> None:
-    """Prop. 2.12 of Dong, Roth & Su: 1 - delta(eps) - e^eps a supports the curve from below,
-    and touches it.
-    """
-    event = Gaussian(1.25)
-    gap = false_negatives(event, np.linspace(0, 1, 200_001)) - (
-        1 - rules.delta(event, epsilon) - math.exp(epsilon) * np.linspace(0, 1, 200_001)
-    )
-    assert gap.min() == pytest.approx(0.0, abs=1e-8)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])

@@ -17,19 +17,15 @@ from dpmf_core.kernels.discrete import LARGEST, discrete_gaussian
 from dpmf_core.privacy import (
     Budget,
     DiscreteGaussian,
-    Gaussian,
     Laplace,
     Noise,
     Relation,
     Repeat,
     UnsupportedEvent,
-    calibrate,
-    sequence,
 )
 from dpmf_core.privacy.accounting import delta, epsilon
 from dpmf_core.privacy.events import event_of_rows, ledger_rows, normal_form, on_grids
 from dpmf_core.privacy.gaussian import gaussian_epsilon
-from dpmf_core.privacy.interpretation import false_negatives
 from dpmf_core.privacy.mechanisms import CONTINUOUS_SHARE, FINE, ROUNDING
 from dpmf_core.privacy.random_streams import KEY_BYTES, Secret
 from dpmf_core.privacy.rules import every_epsilon
@@ -55,7 +51,7 @@ def law(sigma: int, reach: int) -> Any:
 
 @pytest.mark.parametrize("sigma", [1, 2, 3, 10])
 def test_small_sigmas_have_their_exact_law(sigma: int) -> None:
-    size, reach = 400_000, 8 * sigma
+    size, reach = 200_000, 8 * sigma
     samples = draws(sigma, size)
     counts, expected = (
         np.bincount(samples + reach, minlength=2 * reach + 1),
@@ -232,27 +228,6 @@ def test_rounding_moves_neighbours_by_no_more_than_the_ledger_says(
         assert shift <= sensitivity + leaf.rounding / 2
 
 
-def test_threads_change_no_bit() -> None:
-    one, two = (
-        noise(threads=count).vector("counts", np.zeros(2**18 + 1000), sensitivity=3.0)
-        for count in (1, 2)
-    )
-    assert np.array_equal(one, two)
-
-
-def test_noise_is_drawn_once_a_release() -> None:
-    it = noise()
-    it.vector("counts", np.zeros(3), sensitivity=3.0)
-    assert it.ledger == ((LEAF, 1),)
-    assert it.words.startswith(
-        "Exact discrete Gaussian noise on a grid, drawn from a seed: noise reproducible"
-    )
-    assert (
-        "nobody can draw it again" in (private := Noise(LEAF)).words
-        or private.vector("counts", np.zeros(1), sensitivity=3.0) is not None
-    )
-
-
 # ---- the account ---------------------------------------------------------------------------------
 
 
@@ -285,7 +260,7 @@ def gaussian_delta(mu: Any, eps: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("sigma", "smoothing", "shift"),
-    [(3, 1, (1,)), (3, 1, (4,)), (6, 2, (5,)), (2, 1, (1, 1)), (3, 1, (2, -1)), (4, 2, (3, 0))],
+    [(3, 1, (1,)), (3, 1, (4,)), (6, 2, (5,)), (2, 1, (1, 1))],
 )
 def test_no_discrete_noise_tells_more_than_the_continuous_noise_it_is_made_of(
     sigma: int, smoothing: int, shift: tuple[int, ...]
@@ -339,33 +314,6 @@ def test_it_costs_what_gaussian_noise_costs_that_is_a_thousandth_smaller() -> No
     assert delta(event, cost) == pytest.approx(1e-6, rel=1e-9)
     rows = {row.rule: row for row in every_epsilon(event, 1e-6)}
     assert rows["exact"].title == "at most" and cost < rows["rdp_tight"].epsilon
-
-
-def test_one_discrete_release_leaves_the_rest_of_an_account_exact() -> None:
-    plain = sequence(Repeat(Gaussian(2.0), 6), Laplace(30.0))
-    mixture = sequence(plain, LEAF)
-    alike = sequence(plain, Gaussian(LEAF.multiplier(Relation.ADD_REMOVE)))
-    assert epsilon(mixture, 1e-6) == pytest.approx(epsilon(alike, 1e-6), rel=1e-9)
-
-
-def test_together_with_other_noise_it_costs_more_than_either() -> None:
-    mixture = sequence(LEAF, Laplace(4.0), Gaussian(3.0))
-    assert max(epsilon(LEAF, 1e-6), epsilon(Laplace(4.0), 1e-6)) < epsilon(mixture, 1e-6) < math.inf
-    misses = false_negatives(mixture, [0.0, 0.1, 0.9, 1.0])
-    assert np.all(np.diff(misses) <= 0) and 0 <= misses.min() and misses[0] > 0.99
-
-
-@pytest.mark.parametrize("target", [0.1, 1.0, 8.0])
-def test_calibration_keeps_the_budget_and_wastes_nothing(target: float) -> None:
-    budget = Budget(epsilon=target, delta=1e-6, noise="discrete")
-    level = calibrate(
-        lambda at: on_grids(sequence(Gaussian(at, "a", 2.0), Repeat(Gaussian(2 * at, "b"), 3))),
-        budget,
-    )
-    cost = epsilon(
-        on_grids(sequence(Gaussian(level, "a", 2.0), Repeat(Gaussian(2 * level, "b"), 3))), 1e-6
-    )
-    assert target * (1 - 1e-5) < cost <= target
 
 
 def test_a_ledger_survives_json() -> None:

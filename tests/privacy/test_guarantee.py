@@ -2,7 +2,9 @@
 
 import pytest
 
-from dpmf_core.privacy import NOT_PRIVATE, PERSON, Guarantee, Status
+from dpmf_core.privacy import NOT_PRIVATE, Gaussian, Guarantee, Relation, Status
+from dpmf_core.privacy.accounting import rule_of
+from dpmf_core.privacy.formatting import epsilon_in_full
 
 PROVEN = Guarantee(Status.PROVEN)
 
@@ -14,14 +16,9 @@ def test_only_proofs_put_an_epsilon_on_screen() -> None:
 
 
 def test_an_assumption_makes_a_proof_conditional() -> None:
-    conditional = PROVEN.assuming("the item set is public").assuming(
-        "the item set is public", "the vocabulary is public"
-    )
+    conditional = PROVEN.assuming("one").assuming("one", "another")
     assert conditional.status is Status.CONDITIONAL
-    assert (
-        conditional.words
-        == "Proved for one user, provided that the item set is public and the vocabulary is public."
-    )
+    assert conditional.assumptions == ("one", "another")
     assert PROVEN.assuming() is PROVEN and PROVEN.status is Status.PROVEN
 
 
@@ -32,8 +29,12 @@ def test_an_assumption_lifts_nothing(status: Status) -> None:
 
 
 def test_an_unproven_claim_is_quoted() -> None:
-    words = Guarantee(Status.UNPROVEN, claim="epsilon is 0.3").words
-    assert "No proof is known" in words and '"epsilon is 0.3"' in words
+    assert "epsilon is 0.3" in Guarantee(Status.UNPROVEN, claim="epsilon is 0.3").words
     assert "document" in Guarantee(Status.PROVEN, unit="document").words
-    assert "for one person (all her rows)." in Guarantee(Status.PROVEN, unit=PERSON).words
-    assert "Not private" in NOT_PRIVATE.words
+
+
+def test_an_upper_bound_is_not_called_exact() -> None:
+    release = Gaussian(2.0)
+    assert rule_of(release) == "exact"
+    assert rule_of(release, Relation.REPLACE_ONE) == "at most"
+    assert "exact" not in epsilon_in_full(1.0, 1e-6, "user", "replace-one", "exact")
