@@ -14,10 +14,17 @@ from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
 from dpmf_core.errors import BadInput
 from dpmf_core.paths import cache_folder, data_folder
-from dpmf_datasets import download, fingerprint, npz_folder, parts_address, parts_folder
+from dpmf_datasets import (
+    download,
+    fingerprint,
+    npz_folder,
+    parts_address,
+    parts_folder,
+    session_files,
+)
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Problem, Report
-from dpmf_datasets.readers.tables import file_name
+from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.registry import LARGE, SOURCES
 from dpmf_datasets.session_files import is_own
 from dpmf_datasets.simulated import twins
@@ -129,7 +136,7 @@ def stamp(id_or_path: str) -> Hashable:
     return tuple((name, it.st_size, it.st_mtime_ns) for name, it in facts)
 
 
-def load(id_or_path: str, seed: int = 0) -> AnyData:
+def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
     """The ratings or samples of a catalogue id, or at a path:
     `ratings.csv?bounds=0.5,5&users=1000&items=200` (users, items: optional), or `sample_paths.at`.
 
@@ -144,6 +151,8 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:
     seed: which draw of a simulated set; others have one only. Raises BadInput when the set is
     unknown or not on this machine.
     """
+    if is_own(id_or_path):
+        return session_files.load(id_or_path)
     if twins.is_twin(id_or_path):
         return twins.load(id_or_path, seed)
     if id_or_path in LARGE:

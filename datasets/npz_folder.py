@@ -35,23 +35,26 @@ def save(id: str, data: Ratings | Samples, folder: Path) -> None:  # noqa: A002
 
     A process that reads meanwhile finds the old file or the new one.
     """
-    facts, arrays = _of_ratings(data) if isinstance(data, Ratings) else _of_samples(data)
     target = usable(folder) / f"{id}.npz"
     handle, aside = tempfile.mkstemp(dir=workplace(folder), prefix=f"{id}-", suffix=".npz")
+    os.close(handle)
     try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(
-                file,
-                facts=np.frombuffer(json.dumps({"format": FORMAT, **facts}).encode(), np.uint8),
-                **arrays,
-            )
-            file.flush()
-            os.fsync(file.fileno())
+        write(data, Path(aside))
         Path(aside).replace(target)
         if (other := place(id)) != target:
             other.unlink()
     finally:
         Path(aside).unlink(missing_ok=True)
+
+
+def write(data: Ratings | Samples, file: Path) -> None:
+    """Write a data set as a file that `read_file` reads."""
+    facts, arrays = _of_ratings(data) if isinstance(data, Ratings) else _of_samples(data)
+    content = json.dumps({"format": FORMAT, **facts}).encode()
+    with file.open("wb") as stream:
+        np.savez_compressed(stream, facts=np.frombuffer(content, np.uint8), **arrays)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def _of_ratings(ratings: Ratings) -> FactsAndArrays:
@@ -155,8 +158,13 @@ def current_entry(entry: Entry | SampleEntry) -> Entry | SampleEntry:
 
 def read(id: str) -> Ratings | Samples:  # noqa: A002
     """The data set kept under an id. Raises BadInput when the file is damaged."""
+    return read_file(place(id), id)
+
+
+def read_file(file: Path, name: str) -> Ratings | Samples:
+    """Read the data set in a file. Raises BadInput where it is gone or damaged. No pickles."""
     try:
-        with np.load(place(id), allow_pickle=False) as arrays:
+        with np.load(file, allow_pickle=False) as arrays:
             facts = json.loads(arrays["facts"].tobytes())
             if not facts["public"] and facts["format"] < FORMAT:
                 raise ValueError("private ratings without keys of their users")
@@ -173,7 +181,7 @@ def read(id: str) -> Ratings | Samples:  # noqa: A002
             )
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError) as error:
         raise BadInput(
-            f"The copy of {id} in {place(id)} is damaged. Fetch or import it again."
+            f"The copy of {name} is gone or damaged. Fetch, import or upload it again."
         ) from error
     low, high = facts["bounds"]
     titles = None if facts["titles"] is None else tuple(facts["titles"])

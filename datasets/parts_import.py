@@ -25,11 +25,11 @@ from dpmf_core.paths import create_folder, held_alone
 from dpmf_datasets import fingerprint, parts_folder
 from dpmf_datasets.parts_folder import Manifest, file_of, write_part
 from dpmf_datasets.parts_rows import FileRead, Numbers, Progress, TableRows, tuples, write_text
-from dpmf_datasets.readers.ids import spelling_notes
+from dpmf_datasets.readers.cells import spelling_notes
 from dpmf_datasets.readers.item_tables import ITEM_TABLE, read_item_table
 from dpmf_datasets.readers.ratings_tables import assumed_sizes, declared_size
 from dpmf_datasets.readers.report import DUPLICATE, EMPTY_USER, Problem, Report
-from dpmf_datasets.readers.tables import file_name
+from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.table_paths import RATING_FACTS, facts_in, path_of
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz")

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from dpmf_core.errors import BadInput
+from dpmf_datasets.readers.cells import by_label
 from dpmf_datasets.readers.cleaning import Batch, Batches
-from dpmf_datasets.readers.columns import chosen_columns, in_path, names_of
+from dpmf_datasets.readers.columns import chosen_columns, in_path
 from dpmf_datasets.readers.dates import READING_IS_PUBLIC
-from dpmf_datasets.readers.ids import by_label
 from dpmf_datasets.readers.ratings_tables import (
     first_values,
     require_bounds,
@@ -25,7 +25,8 @@ from dpmf_datasets.readers.ratings_tables import (
     require_within,
 )
 from dpmf_datasets.readers.report import Problem
-from dpmf_datasets.readers.tables import PREVIEW, file_name, open_table, report_damage
+from dpmf_datasets.readers.table import PREVIEW, file_name, report_damage
+from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.table_paths import ways
 
 MOST_WAITING = 4_000_000  # ids, before those that are there twice are left out
@@ -109,9 +110,9 @@ class TableRows:
             read=batches.read,
             kept=usable,
             problems=batches.problems,
-            columns=tuple((role, names_of(table)[at]) for role, at in places.items()),
+            columns=tuple((role, table.shown_names[at]) for role, at in places.items()),
             ignored=tuple(
-                column for at, column in enumerate(names_of(table)) if at not in places.values()
+                column for at, column in enumerate(table.shown_names) if at not in places.values()
             ),
             assumed=batches.reading_notes,
             assumptions=(*table.assumptions, *([READING_IS_PUBLIC] if "time" in places else [])),
@@ -126,7 +127,7 @@ class TableRows:
         file = self._files[0]
         with file.open("rb") as stream:
             table = open_table(stream, file_name(file), self.ways["encoding"])
-            names = names_of(table)
+            names = table.shown_names
             return tuple(
                 first_values(table.sample(names.index(column), PREVIEW))
                 for _, column in first.columns

@@ -9,7 +9,7 @@ from dpmf_core.errors import BadInput
 from dpmf_datasets.readers import images, people, text
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.report import Report
-from dpmf_datasets.readers.tables import file_name
+from dpmf_datasets.readers.table import file_name
 
 Read = tuple[Samples, Report]
 ANOTHER_ENCODING = "Not so? Declare another encoding (after a path: encoding=cp1251 or the like)."

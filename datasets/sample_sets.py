@@ -15,7 +15,7 @@ from dpmf_datasets.readers import images, matlab, text
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.ratings_detection import ratings_tables
 from dpmf_datasets.readers.report import Report
-from dpmf_datasets.readers.tables import file_name
+from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.simulated.faces import faces
 from dpmf_datasets.simulated.news import news
 from dpmf_datasets.source import Source

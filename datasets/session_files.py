@@ -1,52 +1,51 @@
-"""Files that a person brings to a served page: kept apart from the catalogue under a name that
-nobody can guess, until removed or a day old.
+"""Files that a person brings to a served page.
 
-They lie in a folder of the server's process: it goes when the server ends, and what a crash left
-goes when the next one starts.
+A child process reads each file once, within limits (`sandbox`). What is made of it is kept apart
+from the catalogue, under a name that nobody can guess, until it is removed or a day old. It lies in
+a temporary folder of the server's process, which goes when the server ends; what a crash left goes
+when the next one starts.
 """
 
 import contextlib
-import gzip
-import io
+import hashlib
+import os
 import secrets
 import shutil
+import tempfile
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
-import pyarrow as pa
-import pyarrow.parquet
+import numpy as np
 
 from dpmf_core.data.catalogue import Entry, SampleEntry
+from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import claim_folder, clear, data_folder, usable
-from dpmf_datasets import fingerprint, sample_paths
-from dpmf_datasets.readers.archives import members_of
-from dpmf_datasets.readers.arrow_tables import is_packed_table
-from dpmf_datasets.readers.columns import PAGE, detect_columns, names_of
+from dpmf_core.paths import claim_folder, clear, data_folder
+from dpmf_datasets import npz_folder, sandbox, upload_conversion
+from dpmf_datasets.readers.bounded_tables import BoundedTable
+from dpmf_datasets.readers.columns import PAGE, detect_columns
 from dpmf_datasets.readers.dates import Order
-from dpmf_datasets.readers.item_tables import ITEM_TABLE, cells_of, read_item_table
-from dpmf_datasets.readers.ratings_detection import ratings_tables
 from dpmf_datasets.readers.ratings_tables import read_labelled
 from dpmf_datasets.readers.report import Outside, Report
-from dpmf_datasets.readers.tables import NOTES_KEY, PREVIEW, file_name, open_table, report_damage
+from dpmf_datasets.readers.table import PREVIEW, as_texts
 
 if TYPE_CHECKING:  # where it is needed it is loaded: nobody's own files are read elsewhere
     import pandas as pd
 
-FOLDER = "uploads"
+FOLDER = "dpmf-uploads-"  # how the folder of all uploads begins
+TEMPORARY = tempfile.gettempdir()
 LIFETIME = 24 * 3600  # seconds
-MOST = 200 << 20  # bytes of a table in a zip
-TABLES = (
-    *(".csv", ".tsv", ".txt", ".dat", ".data", ".inter", ".jsonl"),
-    *(".parquet", ".feather", ".xlsx", ".ods", ".npz"),
-)
-FEATURES_NAMED = 3  # columns of an item table, beside its data set
+ENDINGS = (".txt", ".zip", ".mat", ".csv", ".tsv", ".tgz", ".tar")  # of documents and images
+ORIGIN, COMMAND = "origin", "command"  # files next to the data: a fingerprint, a command's path
+FEATURES_NAMED = 3  # columns of an item table, with its data set
 # what the catalogue says of every file that somebody brought
 OWN: dict[str, Any] = {
     "kind": "file",
@@ -56,7 +55,6 @@ OWN: dict[str, Any] = {
     "home": "",
     "public": False,
 }
-COMMAND_FILE = "asked"  # a file beside the table: how a command names what was brought
 
 
 @dataclass(frozen=True)
@@ -70,148 +68,153 @@ class Upload:
     data: Ratings | Samples
 
 
+@dataclass(frozen=True)
+class OwnTable:
+    """A table that was brought, as the child process left it.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    parquet : bytes
+        Its cells, within bounds.
+    fingerprint : str
+        Of the file.
+    """
+
+    name: str
+    parquet: bytes
+    fingerprint: str
+
+    @property
+    def table(self) -> BoundedTable:
+        return BoundedTable(BytesIO(self.parquet))
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return self.table.shown_names
+
+    @cached_property
+    def roles(self) -> dict[str, str]:
+        """The column of each role, as far as its name tells."""
+        return detect_columns(self.table)
+
+    @cached_property
+    def layout(self) -> str:
+        """How columns and header were found, in a sentence."""
+        return self.table.layout
+
+    @cached_property
+    def rows(self) -> "pd.DataFrame":
+        """The first rows as text."""
+        import pandas as pd
+
+        first = next(iter(self.table.batches(range(len(self.columns)))), [])
+        texts = {
+            column: as_texts(part.slice(0, PREVIEW))
+            for column, part in zip(self.columns, first, strict=False)
+        }
+        return pd.DataFrame(texts)
+
+
 def home() -> Path:
-    return usable(data_folder()).absolute() / FOLDER
+    """Where uploads lie: a folder for this user and this data folder, in systemd's runtime
+    directory or the system's temporary one.
+    """
+    where = hashlib.sha256(str(data_folder().absolute()).encode()).hexdigest()[:12]
+    user = getattr(os, "getuid", int)()
+    return Path(os.environ.get("RUNTIME_DIRECTORY", TEMPORARY)) / f"{FOLDER}{user}-{where}"
 
 
 def is_own(data_id: str) -> bool:
     """Whether a data set's id is the path of a file that somebody brought."""
-    path = data_id.rpartition("?")[0] or data_id
-    return FOLDER in path and Path(path).resolve().is_relative_to(home().resolve())
-
-
-def preview(content: bytes, name: str) -> "tuple[tuple[str, ...], dict[str, str], pd.DataFrame]":
-    """Columns of a table, which of them play which role as far as their names tell, and its
-    first rows as text. Raises BadInput.
-    """
-    import pandas as pd
-
-    content = unpacked(content, name)
-    with report_damage(name):
-        table = open_table(content, name)
-        names = names_of(table)
-        first = next(iter(table.batches(range(len(names)))), [])
-        rows = {
-            column: part.slice(0, PREVIEW).to_pylist()
-            for column, part in zip(names, first, strict=False)
-        }
-    return names, detect_columns(table), pd.DataFrame(rows)
-
-
-def layout(content: bytes, name: str) -> str:
-    """How a table's columns and header were found, in a sentence. Raises BadInput."""
-    content = unpacked(content, name)
-    with report_damage(name):
-        return open_table(content, name).layout
-
-
-def unpacked(content: bytes, name: str) -> bytes:
-    """The one table in a zip, or what a gzip holds; anything else as it is. Raises BadInput."""
-    if content[:2] == b"\x1f\x8b":
-        with report_damage(name), gzip.open(io.BytesIO(content)) as stream:
-            return _whole(stream.read(MOST + 1), name)
-    if content[:4] != b"PK\x03\x04" or is_packed_table(content):
-        return content
-    with _aside(content, "upload.zip") as path, _errors_of(path, name), members_of(path) as members:
-        inside = [
-            member
-            for member in members.names
-            if member.lower().endswith(TABLES) and not Path(member).name.startswith((".", "__"))
-        ]
-        if len(inside) != 1:
-            raise BadInput(
-                f"{name} should hold one table ({', '.join(TABLES)}). Found:"
-                f" {', '.join(map(file_name, inside[:5])) or 'none'}."
-            )
-        with members.open(inside[0]) as stream:
-            return _whole(stream.read(MOST + 1), name)
-
-
-@contextlib.contextmanager
-def _errors_of(file: Path, name: str) -> Iterator[None]:
-    """What is wrong with a file is told under the name that it was brought by."""
-    try:
-        yield
-    except BadInput as error:
-        raise BadInput(str(error).replace(file.name, file_name(name))) from error
-
-
-def _whole(content: bytes, name: str) -> bytes:
-    if len(content) > MOST:
-        raise BadInput(
-            f"{name} unpacks to more than {MOST >> 20} MB. Use `python -m dpmf_core` for large"
-            " files."
-        )
-    return content
-
-
-@contextlib.contextmanager
-def _aside(content: bytes, name: str) -> Iterator[Path]:
-    """A file that exists inside a `with` alone."""
-    path = _new_folder() / name
-    try:
-        path.write_bytes(content)
-        yield path
-    finally:
-        shutil.rmtree(path.parent, ignore_errors=True)
+    return FOLDER in data_id and any(
+        part.startswith(FOLDER) for part in Path(os.path.normpath(data_id)).parts[:-3]
+    )
 
 
 def _new_folder() -> Path:
-    folder = claim_folder(home()) / secrets.token_urlsafe(24)
+    root = home()
+    root.mkdir(mode=0o700, exist_ok=True)
+    if root.is_symlink() or (hasattr(os, "getuid") and root.stat().st_uid != os.getuid()):
+        raise BadInput(f"{root} belongs to another user: uploads cannot be kept there.")
+    folder = claim_folder(root) / secrets.token_urlsafe(24)
     folder.mkdir(mode=0o700)
     return folder
 
 
+@contextlib.contextmanager
+def _read_apart(
+    task: Callable[..., Any], content: bytes, name: str, *arguments: Any, ending: str = ""
+) -> Iterator[tuple[Any, Path]]:
+    """What a task of `upload_conversion` returns, and the file that it wrote, inside a `with`
+    alone.
+    """
+    folder = _new_folder()
+    try:
+        file, target = folder / f"upload{ending}", folder / "converted.npy"
+        file.write_bytes(content)
+        limits = sandbox.UPLOAD.for_size(len(content))
+        yield (
+            sandbox.read(task, name, str(file), name, *arguments, str(target), limits=limits),
+            target,
+        )
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+# ---- ratings -------------------------------------------------------------------------------------
+
+
+def table(content: bytes, name: str) -> OwnTable:
+    """Read a table, also in a gzip or a zip. Raises BadInput."""
+    with _read_apart(upload_conversion.write_table, content, name) as (origin, file):
+        return OwnTable(name, file.read_bytes(), origin)
+
+
 def ratings(
-    content: bytes,
-    name: str,
+    source: OwnTable,
     columns: dict[str, str],
     bounds: tuple[float, float],
     dates: Order | None = None,
     outside: Outside = "clamp",
 ) -> Upload:
-    """A ratings table. columns: role to column ("": none), where its header does not tell;
-    dates, outside: as in `read_table`. Raises BadInput.
+    """Read the ratings of a table and keep them.
+
+    Parameters
+    ----------
+    source : OwnTable
+    columns : dict
+        Role to column ("": none), where its header does not tell.
+    bounds, dates, outside
+        As of `read_table`.
+
+    Raises
+    ------
+    BadInput
     """
-    content = unpacked(content, name)
-    with report_damage(name):
-        found_columns = detect_columns(open_table(content, name))
-    roles = {**found_columns, **columns}
-    data, report, labels = read_labelled(
-        content, name=name, bounds=bounds, columns=roles, dates=dates, outside=outside, way=PAGE
+    name, roles = source.name, {**source.roles, **columns}
+    data, report, _ = read_labelled(
+        source.table,
+        name=name,
+        bounds=bounds,
+        columns=roles,
+        dates=dates,
+        outside=outside,
+        way=PAGE,
     )
-    file = _new_folder() / "ratings.parquet"
-    _keep(data, labels, file)
-    (file.parent / fingerprint.FILE).write_text(fingerprint.of_bytes(content))
-    by_role = {role: column for role, column in roles.items() if column or role in found_columns}
+    data = replace(data, origin=source.fingerprint)
+    file = _keep(data, _new_folder())
+    by_role = {role: column for role, column in roles.items() if column or role in source.roles}
     facts = {
         "bounds": f"{bounds[0]:g},{bounds[1]:g}",
         **by_role,
         **({"dates": dates} if dates else {}),
         **({"outside": outside} if outside != "clamp" else {}),
     }
-    (file.parent / COMMAND_FILE).write_text(f"{name}?{urlencode(facts, safe=',')}", "utf-8")
-    return Upload(_entry(data, file, name, bounds), report, data)
-
-
-def _keep(data: Ratings, labels: Sequence[str], file: Path) -> None:
-    """Write the ratings to a Parquet file, and what is assumed of them."""
-    keys, items = data.draw_keys()[data.users], [labels[j] for j in data.items]
-    columns = {"user": keys, "item": items, "rating": data.values}
-    if data.titles:
-        columns["title"] = [data.titles[j] for j in data.items]
-    if data.order is not None:
-        columns["timestamp"] = data.order
-    table = pa.Table.from_pydict(columns)
-    pa.parquet.write_table(
-        table.replace_schema_metadata({NOTES_KEY: "\n".join(data.assumptions).encode()}), file
-    )
-
-
-def _entry(data: Ratings, file: Path, name: str, bounds: tuple[float, float]) -> Entry:
-    """The catalogue's words of ratings that lie in a file."""
-    return Entry(
-        id=f"{file}?{urlencode({'bounds': f'{bounds[0]:g},{bounds[1]:g}'}, safe=',')}",
+    (file.parent / COMMAND).write_text(f"{name}?{urlencode(facts, safe=',')}", "utf-8")
+    entry = Entry(
+        id=str(file),
         title=_title_of(name),
         **OWN,
         size_mb=file.stat().st_size / 1e6,
@@ -221,44 +224,62 @@ def _entry(data: Ratings, file: Path, name: str, bounds: tuple[float, float]) ->
         bounds=bounds,
         assumptions=data.assumptions,
     )
+    return Upload(entry, report, data)
+
+
+def _keep(data: Ratings | Samples, folder: Path) -> Path:
+    """Write the data, and the fingerprint of their origin. Returns their file."""
+    kind = "ratings" if isinstance(data, Ratings) else "samples"
+    file = folder / f"{kind}.npz"
+    npz_folder.write(data, file)
+    (folder / ORIGIN).write_text(data.origin)
+    return file
+
+
+def load(data_id: str) -> Ratings | Samples:
+    """Return what was kept. Raises BadInput where it is gone."""
+    return npz_folder.read_file(Path(data_id), "your file")
 
 
 def preview_items(content: bytes, name: str) -> "pd.DataFrame":
-    """The first rows of an item table as text. Raises BadInput."""
-    cells = cells_of(io.BytesIO(unpacked(content, name)), name)
+    """Return the first rows of an item table as text. Raises BadInput."""
     import pandas as pd
 
-    return pd.DataFrame(cells.rows[:PREVIEW], columns=list(cells.names))
+    with _read_apart(upload_conversion.item_cells, content, name) as (cells, _):
+        return pd.DataFrame(cells["rows"], columns=cells["names"])
 
 
 def with_item_table(entry: Entry, content: bytes, name: str) -> tuple[Entry, tuple[str, ...]]:
-    """The entry of ratings that were brought, with a public table of their items in place of any
-    before, and sentences about what of the table is not used.
+    """Give ratings that were brought a public table of their items, in place of any before.
 
-    Raises BadInput where it is no table of these items; the entry then is as it was.
+    Returns
+    -------
+    entry : Entry
+    sentences : tuple of str
+        What of the table is not used.
+
+    Raises
+    ------
+    BadInput
+        Where it is no table of these items; the entry then is as it was.
     """
-    content = unpacked(content, name)
-    path, _, query = entry.id.rpartition("?")
-    facts = dict(parse_qsl(query))
-    before = facts.pop(ITEM_TABLE, "")
-    file = Path(path).with_name(f"items-{secrets.token_hex(4)}")
-    items = pa.parquet.read_table(path, columns=["item"]).column(0).unique().to_pylist()
-    file.write_bytes(content)
-    try:
-        with _errors_of(file, name):
-            item_table = read_item_table(file, items)
-    except BaseException:
-        file.unlink()
-        raise
-    if before:
-        Path(before).unlink(missing_ok=True)
+    data = load(entry.id)
+    assert isinstance(data, Ratings)
+    labels = list(data.labels or ())
+    task = upload_conversion.write_item_features
+    with _read_apart(task, content, name, labels) as (facts, file):
+        features = ItemFeatures(tuple(facts["names"]), np.load(file, allow_pickle=False))
+    assumptions = tuple(dict.fromkeys((*entry.assumptions, ITEMS_ARE_PUBLIC)))
+    new_file = _keep(replace(data, item_features=features, assumptions=assumptions), _new_folder())
+    shutil.copy(_folder(entry.id) / COMMAND, new_file.parent)
+    remove(entry)
     new_entry = replace(
         entry,
-        id=f"{path}?{urlencode({**facts, ITEM_TABLE: str(file)}, safe=',')}",
-        item_features=_features_named(item_table.features.columns),
-        assumptions=tuple(dict.fromkeys((*entry.assumptions, ITEMS_ARE_PUBLIC))),
+        id=str(new_file),
+        item_features=_features_named(features.columns),
+        assumptions=assumptions,
     )
-    return new_entry, item_table.sentences(file_name(name))
+    return new_entry, tuple(facts["sentences"])
 
 
 def _features_named(columns: Sequence[str]) -> str:
@@ -268,39 +289,27 @@ def _features_named(columns: Sequence[str]) -> str:
     return f"features ({names}{f' and {more} more' if more > 0 else ''})"
 
 
+# ---- documents and images ------------------------------------------------------------------------
+
+
 def samples(content: bytes, name: str, facts: dict[str, str]) -> Upload:
-    """Documents or images: a text file with one a line, a column of a table (fact `text`), a
-    zip of files, a MATLAB matrix. Raises BadInput.
+    """Read documents or images and keep them: a text file with one a line, a column of a table
+    (fact `text`), a zip of files, a MATLAB matrix. Raises BadInput.
     """
     ending = Path(name).suffix.lower()
-    known_ending = ending in (".txt", ".zip", ".mat", ".csv", ".tsv", ".tgz", ".tar")
-    file = _new_folder() / f"samples{ending if known_ending else '.bin'}"
-    try:
-        file.write_bytes(content)
-        (file.parent / fingerprint.FILE).write_text(fingerprint.of_bytes(content))
-        _check_size(file, name)
-        with _errors_of(file, name), report_damage(name):
-            if "text" not in facts and (tables := ratings_tables(file)):
-                alone = len(tables) == 1 and file.suffix == ".txt"
-                table = "" if alone else f", {file_name(tables[0])}"
-                raise BadInput(f"{name} holds a table of ratings{table}. Choose Ratings above.")
-            result = sample_paths.at(file, facts)
-        if result is None:
-            raise BadInput(
-                f"{name} is neither text (.txt, .zip, a table with a text column) nor images (.zip,"
-                f" .mat). Got {ending or 'no ending'}."
-            )
-        data, report = result
-    except BaseException:
-        shutil.rmtree(file.parent, ignore_errors=True)
-        raise
-    documents = data.unit == "document"
+    ending = ending if ending in ENDINGS else ".bin"
+    task = upload_conversion.write_samples
+    with _read_apart(task, content, name, facts, ending=ending) as (report, converted):
+        data = npz_folder.read_file(converted, name)
+    assert isinstance(data, Samples)
+    data = replace(data, name=name, origin=hashlib.sha256(content).hexdigest())
+    file = _keep(data, _new_folder())
     entry = SampleEntry(
-        id=f"{file}?{urlencode(facts, safe=',')}" if facts else str(file),
+        id=str(file),
         title=_title_of(name),
         **OWN,
         size_mb=len(content) / 1e6,
-        holds="documents" if documents else "images",
+        holds="documents" if data.unit == "document" else "images",
         n_samples=data.shape.n_samples,
         n_features=data.shape.n_features,
         image=data.image,
@@ -308,18 +317,11 @@ def samples(content: bytes, name: str, facts: dict[str, str]) -> Upload:
         assumptions=data.assumptions,
         n_people=data.n_people,
     )
-    return Upload(entry, report, data)
+    found = replace(upload_conversion.REPORT.validate_python(report), name=name)
+    return Upload(entry, found, data)
 
 
-def _check_size(file: Path, name: str) -> None:
-    """Raises BadInput where an archive unpacks to more than a page can hold."""
-    if file.suffix in (".zip", ".tgz", ".tar"):
-        with _errors_of(file, name), members_of(file) as members:
-            if members.size > MOST:
-                raise BadInput(
-                    f"{name} unpacks to more than {MOST >> 20} MB. Use `python -m dpmf_core` for"
-                    " large files."
-                )
+# ---- what is kept --------------------------------------------------------------------------------
 
 
 def _title_of(name: str) -> str:
@@ -335,10 +337,10 @@ def _plain(text: str) -> str:
 
 
 def command_path(data_id: str) -> str:
-    """The file of ratings that was brought as a command names it: its own name, with its bounds,
-    its columns and how its dates are written.
+    """Return ratings that were brought as a command names them: the file's own name, with its
+    bounds, its columns and how its dates are written.
     """
-    return (_folder(data_id) / COMMAND_FILE).read_text("utf-8")
+    return (_folder(data_id) / COMMAND).read_text("utf-8")
 
 
 def remove(entry: Entry | SampleEntry) -> None:
@@ -348,14 +350,13 @@ def remove(entry: Entry | SampleEntry) -> None:
 
 
 def _folder(data_id: str) -> Path:
-    return Path(data_id.rpartition("?")[0] or data_id).parent
+    return Path(data_id).parent
 
 
 def size(data_ids: Collection[str] | None = None) -> int:
-    """Bytes on disk of these data sets, or of all that was brought and is still here."""
-    everything = (data_folder().absolute() / FOLDER).glob("*/*/")
+    """Return the bytes on disk of these data sets, or of all that was brought and is still here."""
     folders = (
-        everything
+        home().glob("*/*/")
         if data_ids is None
         else [_folder(data_id) for data_id in data_ids if is_own(data_id)]
     )
@@ -370,19 +371,10 @@ def _bytes(file: Path) -> int:
         return 0
 
 
-def origin_of(path: Path) -> str:
-    """The fingerprint of the content that was brought; of the file itself where that is not
-    known.
-    """
-    beside = path.parent / fingerprint.FILE
-    return beside.read_text() if beside.is_file() else fingerprint.of(path)
-
-
 def origins() -> frozenset[str]:
-    """The fingerprints of all that was brought and is still here."""
-    files = (data_folder().absolute() / FOLDER).glob(f"*/*/{fingerprint.FILE}")
+    """Return the fingerprints of all that was brought and is still here."""
     present = set()
-    for file in files:
+    for file in home().glob(f"*/*/{ORIGIN}"):
         with contextlib.suppress(FileNotFoundError):  # removed by its owner meanwhile
             present.add(file.read_text("utf-8"))
     return frozenset(present)
@@ -390,7 +382,7 @@ def origins() -> frozenset[str]:
 
 def sweep(now: float | None = None) -> None:
     """Remove what is older than a day, and what servers brought here that are no more."""
-    uploads = data_folder().absolute() / FOLDER
+    uploads = home()
     if not uploads.is_dir():
         return
     clear(uploads)

@@ -12,25 +12,19 @@ from dpmf_core.data.column_names import ROLE_NAMES
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
-from dpmf_datasets import fingerprint, sample_paths, session_files
+from dpmf_datasets import fingerprint, sample_paths
 from dpmf_datasets.readers import databases
 from dpmf_datasets.readers.archives import members_of
-from dpmf_datasets.readers.arrow_tables import (
-    INTERACTION,
-    Interactions,
-    is_lenskit,
-    lenskit,
-    melted,
-)
 from dpmf_datasets.readers.columns import Way, in_path
 from dpmf_datasets.readers.dates import require_order
+from dpmf_datasets.readers.derived_tables import INTERACTION, Interactions, melted
 from dpmf_datasets.readers.item_tables import ITEM_TABLE, read_item_table
 from dpmf_datasets.readers.ratings_detection import ratings_tables
 from dpmf_datasets.readers.ratings_tables import read_labelled
 from dpmf_datasets.readers.report import Outside, Report
-from dpmf_datasets.readers.tables import Table, file_name, open_table, report_damage
+from dpmf_datasets.readers.table import Table, file_name, report_damage
+from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.registry import SOURCES
-from dpmf_datasets.session_files import is_own
 from dpmf_datasets.source import Source
 
 RATING_FACTS = (
@@ -79,9 +73,7 @@ def from_a_file(path_and_facts: str) -> Ratings | Samples:
     path = path_of(
         path_and_facts if path_of(path_and_facts).is_file() else path_and_facts.partition("?")[0]
     )
-    return dataclasses.replace(
-        data, origin=session_files.origin_of(path) if is_own(str(path)) else fingerprint.of(path)
-    )
+    return dataclasses.replace(data, origin=fingerprint.of(path))
 
 
 def _in_database(address_and_facts: str) -> Ratings:
@@ -117,14 +109,12 @@ def _table(path_and_facts: str) -> Ratings | Samples:
             f" {', '.join(SOURCES)}."
         )
     facts = facts_in(query)
-    # what is wrong with a file of one's own is said on the page, and to nobody else
-    tell = (lambda report: None) if is_own(path) else _tell
     data, report = (
         _ratings_within(file, facts) or sample_paths.at(file, facts) or _ratings(file, facts)
     )
     if ITEM_TABLE in facts:
         data, report = _with_item_table(data, report, path_of(facts[ITEM_TABLE]))
-    tell(report)
+    _tell(report)
     return data
 
 
@@ -162,9 +152,6 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]
     """The one table of ratings in a folder, an archive or a text file, which would else be
     taken for documents. Raises BadInput where it takes a choice.
     """
-    if path.is_dir() and is_lenskit(names := [it.name for it in path.iterdir()]):
-        table = lenskit(lambda name: (path / name).read_bytes(), names, file_name(path))
-        return _ratings(path, facts, table)
     if (
         not (path.is_dir() or path.suffix.lower() in (".txt", ".zip", ".tar", ".tgz"))
         or set(facts) & OF_SAMPLES

@@ -31,7 +31,7 @@ from pathlib import Path
 from dpmf_datasets import session_files
 from dpmf_core.paths import workplace
 from tests.test_paths import TABLE
-found = session_files.ratings(TABLE, "mine.csv", {"user": "user", "item": "item", "rating": "rating"}, (1, 5))
+found = session_files.ratings(session_files.table(TABLE, "mine.csv"), {"user": "user", "item": "item", "rating": "rating"}, (1, 5))
 (workplace() / "half-written.npz").write_bytes(b"half")
 print(found.entry.id.partition("?")[0], workplace() / "half-written.npz", flush=True)
 sys.stdin.readline()
@@ -107,7 +107,10 @@ def test_old_uploads_go_and_young_ones_stay() -> None:
     columns = {"user": "user", "item": "item", "rating": "rating"}
     old, young = (
         Path(upload.entry.id.partition("?")[0])
-        for upload in (session_files.ratings(TABLE, "mine.csv", columns, (1, 5)) for _ in range(2))
+        for upload in (
+            session_files.ratings(session_files.table(TABLE, "mine.csv"), columns, (1, 5))
+            for _ in range(2)
+        )
     )
     os.utime(old.parent, (0.0, 0.0))
     round_made()

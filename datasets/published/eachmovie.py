@@ -19,7 +19,7 @@ from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.columns import IMPORT
 from dpmf_datasets.readers.ratings_tables import read_labelled
 from dpmf_datasets.readers.report import Report
-from dpmf_datasets.readers.tables import file_name
+from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.source import Source
 
 if TYPE_CHECKING:  # where it is needed it is loaded: most data sets do without

@@ -27,7 +27,7 @@ from dpmf_datasets.readers.report import (
     Report,
     Tally,
 )
-from dpmf_datasets.readers.tables import file_name
+from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.source import Source
 
 JOKES, NOT_RATED, LIMIT = 100, 99.0, 10.0

@@ -20,7 +20,7 @@ from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.columns import IMPORT
 from dpmf_datasets.readers.ratings_tables import MOST_OUTSIDE, read_labelled
 from dpmf_datasets.readers.report import CLAMPED_VALUE, Report
-from dpmf_datasets.readers.tables import file_name
+from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.source import Archive, Source
 
 LICENCE = (

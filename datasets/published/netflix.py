@@ -30,7 +30,7 @@ from dpmf_datasets.readers.report import (
     Report,
     Tally,
 )
-from dpmf_datasets.readers.tables import file_name
+from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.source import Source
 
 if TYPE_CHECKING:  # where it is needed it is loaded: most data sets do without

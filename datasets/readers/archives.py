@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from dpmf_core.errors import BadInput
-from dpmf_datasets.readers.tables import file_name, report_damage
+from dpmf_datasets.readers.table import file_name, report_damage
 
 LARGEST = 4 << 30  # bytes: four times the largest member of an official archive
 

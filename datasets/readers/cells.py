@@ -1,6 +1,11 @@
-"""Columns of text as pyarrow holds them: one run of bytes, which tells much before any cell is
-looked at.
+"""Columns of text as pyarrow holds them, and the ids of users and items in them.
+
+A column is one run of bytes, which tells much before any cell is looked at. Ids are text, numbered
+when all of them are known.
 """
+
+import re
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 Flags = npt.NDArray[np.bool_]
+LONGEST_WHOLE = 19  # digits of ids that are sorted by size have fewer
 
 
 def letters(text: pa.Array) -> npt.NDArray[np.uint8]:
@@ -57,3 +63,82 @@ def _buffers(text: pa.Array) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint
         return np.zeros(len(text) + 1, np.int32), np.empty(0, np.uint8)
     places = np.frombuffer(ends, np.int32)[text.offset : text.offset + len(text) + 1]
     return places, np.frombuffer(content, np.uint8)
+
+
+class Labels:
+    """The ids of all rows, batch by batch, which are numbered when all are known: the order of the
+    rows does not matter.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[pa.DictionaryArray] = []
+
+    def take(self, ids: pa.Array, keep: Flags) -> pa.DictionaryArray:
+        """Takes the ids of a batch (n,), of which the rows `keep` are used. The ids of the others
+        are known too. Returns those that are used.
+        """
+        numbers = whole_numbers(ids)
+        part = only((ids if numbers is None else numbers).dictionary_encode(), keep)
+        self._parts.append(part)
+        return part
+
+    def pop(self) -> pa.DictionaryArray:
+        """The batch that was taken last, which is then forgotten."""
+        return self._parts.pop()
+
+    def numbering(self) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
+        """The labels, whole numbers by size, others by alphabet; and each used row's place among
+        them (n_rows,).
+        """
+        if not self._parts:
+            return (), np.empty(0, np.int32)
+        if len({part.type for part in self._parts}) > 1:
+            self._parts = [_as_text(part) for part in self._parts]
+        parts = pa.chunked_array(self._parts).unify_dictionaries().chunks
+        self._parts.clear()
+        labels = parts[0].dictionary
+        order = by_label(labels)
+        place = np.empty(len(labels), np.int32)
+        place[order] = np.arange(len(labels))
+        codes = [place[part.indices.to_numpy(zero_copy_only=False)] for part in parts]
+        return tuple(labels.take(order).cast(pa.string()).to_pylist()), np.concatenate(codes)
+
+
+def _as_text(part: pa.DictionaryArray) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(part.indices, part.dictionary.cast(pa.string()))
+
+
+def by_label(labels: pa.Array) -> npt.NDArray[np.int64]:
+    """The order of some different labels: whole numbers by size, others by alphabet."""
+    if pa.types.is_integer(labels.type) and len(str(pc.max(labels))) < LONGEST_WHOLE:
+        return np.argsort(labels.to_numpy())
+    texts = labels.cast(pa.string()).to_pylist()
+    if all(label.isdecimal() and len(label) < LONGEST_WHOLE for label in texts):
+        order = sorted(range(len(texts)), key=lambda at: (int(texts[at]), texts[at]))
+    else:
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+    return np.array(order, np.int64)
+
+
+def spelling_notes(labels: Sequence[str], what: str) -> list[str]:
+    """Says so where ids are one number written in two ways."""
+    plain = [
+        label for label in labels if label.isdecimal() and (len(label) == 1 or label[0] != "0")
+    ]
+    if len(plain) == len(labels):
+        return []
+    by_value: dict[float, str] = {float(label): label for label in plain if len(label) < 16}
+    pairs = []
+    for label in labels:
+        if (
+            len(label) < 16
+            and re.fullmatch(r"[+-]?\d+([.,]0*)?", label)
+            and (first := by_value.setdefault(float(label.replace(",", ".")), label)) != label
+        ):
+            pairs.append(f"{first} and {label}")
+    if not pairs:
+        return []
+    return [
+        f"{len(pairs):,} {what} are numbers written in two ways, such as 1, 1.0 and 01. Ids are"
+        f" text: they were taken as different {what}."
+    ]

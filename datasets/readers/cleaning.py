@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 
 from dpmf_core.data.ordering import order_of_pairs, repeats
 from dpmf_datasets.readers import dates
-from dpmf_datasets.readers.cells import Flags, letters, only, stripped
-from dpmf_datasets.readers.ids import Labels, spelling_notes
+from dpmf_datasets.readers.cells import Flags, Labels, letters, only, spelling_notes, stripped
 from dpmf_datasets.readers.report import (
     CLAMPED_VALUE,
     DUPLICATE,
@@ -30,7 +29,7 @@ from dpmf_datasets.readers.report import (
     Problem,
     Tally,
 )
-from dpmf_datasets.readers.tables import Table
+from dpmf_datasets.readers.table import Table
 
 NOTHING = ("", "na", "n/a", "null", "none")  # how a rating that is not there is written
 THOUSANDS = r"^[+-]?\d{1,3}\.\d{3}$"  # or a number with three decimals

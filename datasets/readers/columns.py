@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLE_NAMES, ROLES, by_name
 from dpmf_core.errors import BadInput, closest
 from dpmf_datasets.readers.dates import looks_like_times
-from dpmf_datasets.readers.tables import Table
-from dpmf_datasets.readers.text_layout import is_number
+from dpmf_datasets.readers.table import Table, is_number
 
 # what a page calls them
 LABELS = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "title": "Item's name"}
@@ -69,16 +68,11 @@ IMPORT = Way(
 )
 
 
-def names_of(table: Table) -> tuple[str, ...]:
-    """The names of a table's columns, or what they are called where it has no header."""
-    return table.names or tuple(f"column {j + 1}" for j in range(len(table.first)))
-
-
 def detect_columns(table: Table) -> dict[str, str]:
     """The column of each role as far as names or places tell, for somebody to look at; a role
     that is not recognised is left out.
     """
-    names = names_of(table)
+    names = table.shown_names
     places = (
         by_name(names, loosely=True)
         if table.names
@@ -100,7 +94,7 @@ def chosen_columns(table: Table, columns: Mapping[str, str], name: str, way: Way
         raise BadInput(
             f"Columns can be named for {', '.join(ROLE_NAMES)}. Got {', '.join(sorted(unknown))}."
         )
-    names = names_of(table)
+    names = table.shown_names
     places = {
         role: _place(names, column, name, role, way, has_header=bool(table.names))
         for role, column in columns.items()

@@ -14,7 +14,7 @@ from dpmf_datasets.readers import picture_files
 from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.matlab import table
 from dpmf_datasets.readers.report import Problem, Report, Tally
-from dpmf_datasets.readers.tables import file_name
+from dpmf_datasets.readers.table import file_name
 
 Array = npt.NDArray[Any]
 IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # where it is read off them

@@ -3,21 +3,24 @@ or in one called so.
 """
 
 import csv
-import gzip
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO, StringIO
+from io import StringIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-import pyarrow.parquet
-
-from dpmf_core.data.item_tables import SEVERAL, EncodedTable, encode, plain_id
+from dpmf_core.data.item_tables import EncodedTable, encode, plain_id
 from dpmf_core.errors import BadInput
 from dpmf_datasets.readers import encodings
-from dpmf_datasets.readers.tables import MOST_COLUMNS, file_name, report_damage
-from dpmf_datasets.readers.text_layout import is_number
+from dpmf_datasets.readers.table import (
+    MOST_COLUMNS,
+    as_texts,
+    file_name,
+    is_number,
+    report_damage,
+)
+from dpmf_datasets.readers.tables import is_text, open_table, unpacked
 
 ITEM_TABLE = "item_table"  # names the table after a path
 SEPARATORS = ("\t", ";", ",", "|")  # the first that stands in the header
@@ -34,17 +37,20 @@ class ItemCells:
     decimal_comma: bool = False
 
 
-def read_item_table(path: Path, items: Sequence[str]) -> EncodedTable:
-    """The features of `items`, given by their ids in the ratings, from a CSV, TSV or Parquet file
-    (also .gz). Raises BadInput.
+def read_item_table(path: Path, items: Sequence[str], name: str = "") -> EncodedTable:
+    """Read the features of `items`, given by their ids in the ratings, from a table of any kind.
+
+    Raises
+    ------
+    BadInput
     """
-    name = file_name(path)
+    name = name or file_name(path)
     if not path.is_file():
         raise BadInput(
             f"There is no file {name} for item_table. Give the path of a table (CSV, TSV or"
             " Parquet) with a row for each item, e.g. item_table=films.csv."
         )
-    with path.open("rb") as stream:
+    with path.open("rb") as stream, report_damage(name):
         table = cells_of(stream, name)
     _check_header(table, name)
     place = _id_column(table, items)
@@ -61,34 +67,20 @@ def read_item_table(path: Path, items: Sequence[str]) -> EncodedTable:
 
 
 def cells_of(file: BinaryIO, name: str) -> ItemCells:
-    """All that stands in a table. Raises BadInput."""
-    with report_damage(name):
-        return _cells(file, name)
-
-
-def _cells(file: BinaryIO, name: str) -> ItemCells:
-    is_gzip = file.read(2) == b"\x1f\x8b"
-    file.seek(0)
-    content = (gzip.GzipFile(fileobj=file) if is_gzip else file).read(LARGEST + 1)
-    if len(content) > LARGEST:
-        raise BadInput(f"{name} has more than {LARGEST / 1e6:.0f} MB. Leave out columns or rows.")
-    if content[:4] == b"PAR1":
-        return _of_parquet(content)
-    if content[:4] == b"PK\x03\x04":
-        raise BadInput(f"{name} is a zip or spreadsheet file. Save its sheet as CSV.")
-    return _of_text(content, name)
-
-
-def _of_parquet(content: bytes) -> ItemCells:
-    table = pyarrow.parquet.read_table(BytesIO(content))
-    columns = [[_text(value) for value in column.to_pylist()] for column in table.columns]
-    return ItemCells(tuple(table.column_names), list(zip(*columns, strict=True)))
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return SEVERAL.join(map(_text, value))
-    return "" if value is None else str(value)
+    """Return all that stands in a table. Raises BadInput, or what `report_damage` knows."""
+    stream, magic = unpacked(file)
+    if is_text(magic):
+        content = stream.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise BadInput(
+                f"{name} has more than {LARGEST / 1e6:.0f} MB. Leave out columns or rows."
+            )
+        return _of_text(content, name)
+    table = open_table(stream, name)
+    rows: list[tuple[str, ...]] = []
+    for batch in table.batches(range(len(table.names))):
+        rows += zip(*map(as_texts, batch), strict=True)
+    return ItemCells(table.names, rows)
 
 
 def _of_text(content: bytes, name: str) -> ItemCells:

@@ -6,8 +6,8 @@ from pathlib import Path, PurePosixPath
 from dpmf_core.data.column_names import REQUIRED_ROLES, by_name
 from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.archives import Members, members_of
-from dpmf_datasets.readers.tables import DAMAGE, open_table
-from dpmf_datasets.readers.text_layout import HEAD
+from dpmf_datasets.readers.table import DAMAGE, HEAD
+from dpmf_datasets.readers.tables import open_table
 
 TABLES = (".csv", ".tsv", ".dat", ".data", ".txt")
 OFFICIAL = ("ratings.dat", "u.data")  # tables of MovieLens, which have no header

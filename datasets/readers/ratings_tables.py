@@ -13,7 +13,7 @@ from dpmf_core.data.hashing import keys_of_ids
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.cleaning import Rows, collect
-from dpmf_datasets.readers.columns import PYTHON, Way, chosen_columns, names_of
+from dpmf_datasets.readers.columns import PYTHON, Way, chosen_columns
 from dpmf_datasets.readers.dates import Order, looks_like_times
 from dpmf_datasets.readers.report import (
     EMPTY_USER,
@@ -24,7 +24,8 @@ from dpmf_datasets.readers.report import (
     Report,
     outside_of,
 )
-from dpmf_datasets.readers.tables import PREVIEW, Table, open_table, report_damage
+from dpmf_datasets.readers.table import PREVIEW, Table, report_damage
+from dpmf_datasets.readers.tables import open_table
 
 Source = str | Path | bytes | BinaryIO | Table
 
@@ -107,8 +108,8 @@ def read_labelled(
     require_usable(rows.read, rows.problems, table, places, name)
     if rows.dates_are_ambiguous and way.dates:
         raise AmbiguousDates(
-            f"Every date in the column '{names_of(table)[places['time']]}' of {name} can be read in"
-            f" two ways, as 03/04/2021 can. {way.dates}"
+            f"Every date in the column '{table.shown_names[places['time']]}' of {name} can be read"
+            f" in two ways, as 03/04/2021 can. {way.dates}"
         )
     require_within(len(rows.values), rows.problems, table, places, (low, high), name, way)
     _of_several(rows, name)
@@ -125,10 +126,10 @@ def read_labelled(
         n_users=size[0],
         n_items=size[1],
         problems=(*rows.problems, *_empty_users(rows)),
-        columns=tuple((role, names_of(table)[j]) for role, j in places.items()),
+        columns=tuple((role, table.shown_names[j]) for role, j in places.items()),
         values=values,
         ignored=tuple(
-            column for j, column in enumerate(names_of(table)) if j not in places.values()
+            column for j, column in enumerate(table.shown_names) if j not in places.values()
         ),
         assumed=rows.reading_notes,
     )
@@ -211,7 +212,7 @@ def require_usable(
         raise BadInput(
             f"{count:,} of the {read:,} rows of {name} cannot be used, more than half. The"
             f" first with '{worst.kind}' is {table.unit} {worst.lines[0]:,}: '{worst.example}' (the"
-            f" rating is read from the column '{names_of(table)[places['rating']]}'). Every row"
+            f" rating is read from the column '{table.shown_names[places['rating']]}'). Every row"
             " needs a user, an item and a number."
         )
 
@@ -243,11 +244,11 @@ def require_within(
     total = usable + (beyond.count if beyond.kind == OUTSIDE else 0)
     if MOST_OUTSIDE * beyond.count <= total:
         return
-    rating = names_of(table)[places["rating"]]
+    rating = table.shown_names[places["rating"]]
     times = " They look like times." if looks_like_times((beyond.example,)) else ""
     others = [
         column
-        for place, column in enumerate(names_of(table))
+        for place, column in enumerate(table.shown_names)
         if column != rating and not looks_like_times(table.sample(place))
     ]
     raise BadInput(

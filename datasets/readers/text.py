@@ -18,7 +18,7 @@ from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.report import Problem, Report
-from dpmf_datasets.readers.tables import file_name
+from dpmf_datasets.readers.table import file_name
 
 SHORTEST = 3  # letters of a word
 # what may stand inside a word without being seen

@@ -43,13 +43,13 @@ def _form(entry: Any) -> None:
     try:
         upload_quota.must_be_there(file)
         with upload_quota.reading:
-            _ask(entry, file.getvalue(), file.name)
+            _ask(entry, file)
     except BadInput as error:
         safe_text.error(error, "Your ratings are as they were. Bring another table.")
 
 
-def _ask(entry: Any, content: bytes, name: str) -> None:
-    rows = session_files.preview_items(content, name)
+def _ask(entry: Any, file: Any) -> None:
+    rows = session_data.read_once(file, session_files.preview_items)
     st.caption(f"Its columns: {columns_text(rows, list(map(str, rows)))}.")
     if st.button("Use it, as public", key=f"data.items.use.{entry.id}"):
-        session_data.add_item_table(entry, content, name)
+        session_data.add_item_table(entry, file.getvalue(), file.name)

@@ -78,7 +78,7 @@ def read(kind: str, file: Any) -> None:
     with st.expander("Read this file in another way") if is_read else st.container():
         try:
             with upload_quota.reading:
-                FORMS[kind](file.getvalue(), file.name, file.file_id)
+                FORMS[kind](file)
         except BadInput as error:
             safe_text.error(error)
 

@@ -4,6 +4,7 @@ how dates are written. All of it is said by whoever brings the table, and stays 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -43,11 +44,12 @@ class TableDescription:
     order: str | None
 
 
-def draw(content: bytes, name: str, file_id: str) -> None:
+def draw(file: Any) -> None:
     """The questions, and the button that reads the whole table. Raises BadInput."""
-    columns, roles, rows = session_files.preview(content, name)
+    table, name = session_data.read_once(file, session_files.table), file.name
+    columns, roles, rows = table.columns, table.roles, table.rows
     st.subheader(f"{len(set(roles.values()))} of {len(columns)} columns recognised", anchor=False)
-    st.caption(f"{safe_text.escape_letters(name)}: {session_files.layout(content, name)}")
+    st.caption(f"{safe_text.escape_letters(name)}: {table.layout}")
     mapping = _roles(columns, roles, rows, name)
     _say_unused(rows, mapping)
     left, right = st.columns([5, 4], gap="medium")
@@ -63,25 +65,24 @@ def draw(content: bytes, name: str, file_id: str) -> None:
         return
     description = TableDescription(name, tuple(mapping.items()), bounds, order)
     if pressed:
-        upload = _read(content, description)
+        upload = _read(table, description)
         if upload.report.outside is None:
-            session_data.keep(upload, file_id)
+            session_data.keep(upload, file.file_id)
         st.session_state[OUTSIDE] = (description, upload.report.outside)
         session_files.remove(upload.entry)
     if outside := _about_outside(description):
         del st.session_state[OUTSIDE]
-        session_data.keep(_read(content, description, outside), file_id)
+        session_data.keep(_read(table, description, outside), file.file_id)
 
 
 def _read(
-    content: bytes, description: TableDescription, outside: Outside = "clamp"
+    table: session_files.OwnTable, description: TableDescription, outside: Outside = "clamp"
 ) -> session_files.Upload:
     """The whole table; asks for the order of dates where the table does not tell it."""
     try:
         with st.spinner("Reading every row"):
             return session_files.ratings(
-                content,
-                description.name,
+                table,
                 dict(description.mapping),
                 description.bounds,
                 _date_order(description.order),

@@ -14,13 +14,14 @@ ORDERS = {"columns": "column by column, as MATLAB does", "lines": "line by line"
 Facts = dict[str, str]
 
 
-def draw(content: bytes, name: str, file_id: str) -> None:
+def draw(file: Any) -> None:
     """The questions, and the button that reads the whole file. Raises BadInput."""
+    name = file.name
     ending = name.lower().rpartition(".")[2]
     facts: Facts = {}
     left, middle, right = st.columns(3)
     if ending in ("csv", "tsv"):
-        facts |= _of_table(content, name, left, middle)
+        facts |= _of_table(file, left, middle)
     if ending == "mat":
         facts |= _of_matrix(left, right)
     if ending in ("mat", "zip"):
@@ -34,17 +35,18 @@ def draw(content: bytes, name: str, file_id: str) -> None:
     _say_unit(bool(facts.get("group")))
     if st.button("Check and use", type="primary", key="data.use"):
         answers = {fact: value for fact, value in facts.items() if value}
-        session_data.keep(session_files.samples(content, name, answers), file_id)
+        upload = session_files.samples(file.getvalue(), name, answers)
+        session_data.keep(upload, file.file_id)
 
 
-def _of_table(content: bytes, name: str, left: Any, right: Any) -> Facts:
-    columns, _, rows = session_files.preview(content, name)
-    safe_text.table(rows.head())
+def _of_table(file: Any, left: Any, right: Any) -> Facts:
+    table = session_data.read_once(file, session_files.table)
+    safe_text.table(table.rows.head())
     return {
-        "text": left.selectbox("The column that holds the text", columns, key="data.text"),
+        "text": left.selectbox("The column that holds the text", table.columns, key="data.text"),
         "group": right.selectbox(
             "The column that says whose it is",
-            ["", *columns],
+            ["", *table.columns],
             key="data.group",
             format_func=lambda name: name or NOBODYS,
         ),

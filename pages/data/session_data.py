@@ -1,9 +1,11 @@
 """What a session has brought, and what was found in it: in its memory alone."""
 
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar, cast
 
 import streamlit as st
 
+from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import accounts
 from dpmf_datasets import session_files
@@ -11,6 +13,8 @@ from dpmf_datasets.readers.report import Report
 from pages.kit import data_sets
 from pages.server import memory, upload_quota
 
+Result = TypeVar("Result")
+READ_ONCE = "data.read_once"  # in the session: what was made of the last file, by function
 REPORTS = "data.reports"  # in the session: what was found in its data sets, by id
 READ = "data.read"  # in the session: the data set that was made of a file, by the file's id
 ITEM_TABLES = "data.item_tables"  # in the session: what was found in item tables, by data set
@@ -70,6 +74,23 @@ def add_item_table(entry: Any, content: bytes, name: str) -> NoReturn:
         if data_id == entry.id:
             _put(READ, file_id, new_entry.id)
     st.rerun()
+
+
+def read_once(file: Any, read: Callable[[bytes, str], Result]) -> Result:
+    """What a function makes of an uploaded file, or why it refuses it: each file is read once, and
+    not again when the page is drawn anew. Raises BadInput.
+    """
+    key = f"{READ_ONCE}.{read.__name__}"
+    file_id, result = st.session_state.get(key, ("", None))
+    if file_id != file.file_id:
+        try:
+            result = read(file.getvalue(), file.name)
+        except BadInput as refusal:
+            result = refusal
+        st.session_state[key] = (file.file_id, result)
+    if isinstance(result, BadInput):
+        raise BadInput(str(result))
+    return cast(Result, result)
 
 
 def _put(key: str, name: str, value: Any) -> None:

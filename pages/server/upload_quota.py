@@ -26,8 +26,8 @@ MOST_REFUSALS = 1_000  # refusals
 
 _coming: dict[str, int] = {}  # bytes on their way, by session
 _refusals: OrderedDict[str, str] = OrderedDict()  # sentence by file
-# files are read one at a time: each takes several times its size
-reading = threading.BoundedSemaphore(1)
+# files are read two at a time: each takes several times its size
+reading = threading.BoundedSemaphore(2)
 
 
 def uploaded_by(ident: str) -> int:

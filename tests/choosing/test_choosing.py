@@ -174,7 +174,9 @@ def test_report_and_notebook_of_private_data_hold_nothing_of_the_rows() -> None:
     """
     messy = messy_table()
     columns = {"user": "client_ref", "item": "programme", "rating": "stars", "time": "watched_on"}
-    upload = session_files.ratings(messy.content, "visits.csv", columns, (0.5, 5.0), "dmy")
+    upload = session_files.ratings(
+        session_files.table(messy.content, "visits.csv"), columns, (0.5, 5.0), "dmy"
+    )
     entry, path = upload.entry, session_files.command_path(upload.entry.id)
     session_files.remove(entry)
     result = answer_of(question(), *PLACES)

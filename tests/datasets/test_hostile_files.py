@@ -1,110 +1,129 @@
-"""Files that are damaged or made to hurt: a data set, or a sentence; never a traceback, a
-crash, a hang of 5 s or a gigabyte of memory.
+"""Files that are damaged or made to hurt: a data set, or a refusal; never a crash of this process,
+and never more memory or time than the limits of the child that reads them.
 """
 
+import contextlib
+import multiprocessing
 import os
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
 from dpmf_core.errors import BadInput
 from dpmf_core.paths import LOCK
-from dpmf_datasets import session_files
-from dpmf_datasets.readers import matlab
+from dpmf_datasets import sandbox, session_files
 from tests.support import hostile
-from tests.support.hostile import BOMBS, BYTES, SOUND, harms
+from tests.support.hostile import BOMBS, SOUND
 
 EACH = 200
 HARMFUL_FILES = sorted((Path(__file__).parents[1] / "hostile_files").iterdir())
-HEAVY = (
-    "a zip of 3 GB",
-    "a zip of 3 GB called a table",
-    "a gzip of 3 GB",
-    "a matrix of 3 GB",
-    "ten million lines",
-    "ten million columns",
-    "ten million columns, named",
+# of uploads, read as tables within seconds; the rest takes longer to make or to read
+QUICK = (
+    *("a cell far away", "a sheet of repeats", "sixty million cells", "a deep object"),
+    *("five thousand columns", "a name of a million letters", "zips in zips", "a name above"),
 )
-forks = pytest.mark.skipif(
-    not hasattr(os, "fork"),
-    reason="this system cannot fork, so thousands of MATLAB files would take hours",
-)
+READ = ("a link", "a million words", "ten million lines", "nothing")  # some steps succeed
 
 
-@forks
+@pytest.fixture(autouse=True)
+def _children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: None) -> None:
+    monkeypatch.setattr(sandbox, "is_inside", False)
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="thousands of new processes would take hours")
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SOUND)
 def test_damaged_files(kind: str, tmp_path: Path) -> None:
-    harmful, peak = harms(kind, EACH, tmp_path, fork=True)
-    assert not harmful, harmful[0]
-    assert peak < BYTES
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        harms = pool.submit(hostile.read_damaged, kind, EACH, str(tmp_path)).result()
+    assert not harms, harms[0]
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param(name, marks=pytest.mark.slow if name in HEAVY else ()) for name in BOMBS]
-)
-def test_what_is_made_to_hurt(kind: str, tmp_path: Path) -> None:
-    harmful, _ = harms(kind, 1, tmp_path)
-    assert not harmful, harmful[0]
+@pytest.mark.parametrize("kind", QUICK)
+def test_a_bomb_is_refused_and_this_process_unharmed(kind: str) -> None:
+    name, content = BOMBS[kind][0], BOMBS[kind][1]()
+    before = psutil.Process().memory_info().rss
+    with pytest.raises(BadInput):
+        session_files.table(content, name)
+    assert psutil.Process().memory_info().rss - before < 100e6
+    assert left_behind() == []
+
+
+def left_behind() -> list[Path]:
+    files = session_files.home().rglob("*")
+    return [path for path in files if path.is_file() and path.name != LOCK]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", BOMBS)
+def test_what_is_made_to_hurt(kind: str) -> None:
+    hostile.read(BOMBS[kind][0], BOMBS[kind][1](), {})
     assert not Path("/tmp/evil.csv").exists()
     assert not Path("/tmp/dpmf-pwned").exists()
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.name != LOCK]
+    assert left_behind() == []
 
 
 @pytest.mark.parametrize("file", HARMFUL_FILES, ids=lambda file: file.name)
-def test_every_file_that_ever_did_harm(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+def test_every_file_that_ever_did_harm(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MATLAB files, which make scipy crash, are read in a child; the others in this process."""
     *_, number, name = file.name.split("-")
-    own = (hostile.facts(int(number)),) if number.isdigit() else hostile.FACTS
-    for facts in own if {} in own else ({}, *own):
-        hostile.read(name, file.read_bytes(), facts)
+    facts = hostile.facts(int(number)) if number.isdigit() else {}
+    if name.endswith(".mat"):
+        with contextlib.suppress(BadInput):
+            session_files.samples(file.read_bytes(), name, facts)
+        return
+    monkeypatch.setattr(sandbox, "is_inside", True)
+    hostile.read(name, file.read_bytes(), facts)
 
 
-def test_a_reader_that_crashes_is_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """scipy's reader follows a damaged file out of its memory: that process ends, ours goes on."""
-    file = tmp_path / "a.mat"
-    file.write_bytes(
-        next(path for path in HARMFUL_FILES if path.name.startswith("reader-crash")).read_bytes()
+class TestTheChild:
+    def test_a_crash_is_a_refusal(self) -> None:
+        """scipy's reader follows this file out of its memory."""
+        file = next(path for path in HARMFUL_FILES if path.name.startswith("reader-crash"))
+        with pytest.raises(BadInput, match="damaged so badly"):
+            session_files.samples(file.read_bytes(), "a.mat", {})
+
+    def test_it_imports_nothing_of_the_folder_it_is_started_in(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "numpy.py").write_text("raise SystemExit(77)")
+        monkeypatch.chdir(tmp_path)
+        assert session_files.table(b"user,item,rating\n1,2,3\n", "a.csv").columns[0] == "user"
+
+    def test_it_has_no_secrets(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DPMF_SECRET", "x")
+        assert "DPMF_SECRET" not in sandbox._environment()
+
+    @pytest.mark.parametrize(
+        ("code", "words"),
+        [
+            (sandbox.OUT_OF_MEMORY, "memory"),
+            (-6, "memory"),
+            (-9, "longer"),
+            (sandbox.TOO_SLOW, "longer"),
+            (sandbox.FAILED, "damaged"),
+            (-11, "damaged"),
+        ],
     )
-    code, _ = matlab._apart(file, "", tmp_path / "out.npz")
-    assert code < 0
-    with pytest.raises(BadInput, match="damaged so badly"):
-        matlab.table(file)
+    def test_how_it_ended_is_told(
+        self, code: int, words: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sandbox, "_run", lambda request, seconds: (code, b"", b""))
+        with pytest.raises(BadInput, match=words):
+            session_files.table(b"x", "a.csv")
 
-
-def test_the_reading_process_imports_nothing_of_a_script_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It runs isolated, so that neither the folder it is started from nor the environment can
-    put code in its way.
-    """
-    (tmp_path / "numpy.py").write_text("raise SystemExit(77)")
-    file = tmp_path / "a.mat"
-    file.write_bytes(next(iter(SOUND["mat"]()))[1])
-    monkeypatch.chdir(tmp_path)
-    code, output = matlab._apart(file, "", tmp_path / "out.npz")
-    assert (code, output) == (0, "")
-
-
-def test_harm_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever else than a refusal a reader does is told, file by file."""
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    monkeypatch.setattr(hostile.resource, "setrlimit", lambda what, limits: None)
-    monkeypatch.setattr(
-        session_files, "preview", lambda content, name: {}[name] if name != "warm.csv" else None
+    @pytest.mark.parametrize(
+        ("error", "code"),
+        [(MemoryError(), sandbox.OUT_OF_MEMORY), (KeyError("x"), sandbox.FAILED)],
     )
-    messages: list[object] = []
-    hostile._all(
-        "csv",
-        3,
-        0,
-        str(tmp_path),
-        type("Queue", (), {"put": staticmethod(messages.append)})(),
-        fork=False,
-    )
-    assert [type(one) for one in messages] == [hostile.Harm] * 3 + [int]
-    assert "KeyError" in messages[0].what  # type: ignore[attr-defined]
+    def test_errors_have_exit_codes(self, error: Exception, code: int) -> None:
+        def task() -> Any:
+            raise error
+
+        assert sandbox.called(task, []) == (code, None)
+        assert sandbox.called(lambda x: x + 1, [1]) == (0, 2)

@@ -1,16 +1,13 @@
 """The same ratings from every kind of file, written by the library that usually writes it."""
 
 import gzip
-import json
 import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
@@ -86,22 +83,6 @@ def _address(folder: Path, frame: pd.DataFrame) -> str:
     return f"sqlite:///{folder}/{_sqlite(folder, frame)}"
 
 
-def _lenskit(folder: Path, frame: pd.DataFrame) -> str:
-    """As `Dataset.save` of LensKit lays a data set out."""
-    place = folder / "lens"
-    place.mkdir()
-    (place / "schema.json").write_text(json.dumps({"name": "lens"}))
-    columns: dict[str, Any] = {}
-    for entity in ("user", "item"):
-        codes, ids = pd.factorize(frame[f"{entity}_id"], sort=True)
-        table = pa.table({f"{entity}_id": pa.array(ids.tolist())})
-        pa.parquet.write_table(table, place / f"{entity}.parquet")
-        columns[f"{entity}_num"] = pa.array(codes, pa.int32())
-    rest = {name: pa.array(frame[name]) for name in ("rating", "timestamp")}
-    pa.parquet.write_table(pa.table({**columns, **rest}), place / "rating.parquet")
-    return "lens"
-
-
 def _excel(folder: Path, frame: pd.DataFrame) -> str:
     pytest.importorskip("python_calamine")
     pytest.importorskip("openpyxl")
@@ -120,7 +101,7 @@ def _ods(folder: Path, frame: pd.DataFrame) -> str:
 
 WRITERS: list[Write] = [
     *(_csv, _json_lines, _json_list, _packed_json, _feather, _recbole, _npz, _sqlite, _address),
-    *(_lenskit, _excel, _ods),
+    *(_excel, _ods),
 ]
 
 
@@ -212,10 +193,10 @@ def test_damaged_files_are_refused(tmp_path: Path, name: str, content: bytes, wo
         load_from(tmp_path, name, bounds="1,5")
 
 
-@pytest.mark.parametrize("write", [_json_lines, _feather, _recbole, _npz, _sqlite, _lenskit])
+@pytest.mark.parametrize("write", [_json_lines, _feather, _recbole, _npz, _sqlite])
 def test_the_advice_of_each_refusal_works_as_it_stands(tmp_path: Path, write: Write) -> None:
     """Ask without bounds and with a column of an odd name; say what each refusal says."""
-    odd = FRAME.rename(columns={"rating": "how_much"}) if write is not _lenskit else FRAME
+    odd = FRAME.rename(columns={"rating": "how_much"})
     place, refusals = str(tmp_path / write(tmp_path, odd)), 0
     while True:
         try:

@@ -45,15 +45,18 @@ def zip_of(**files: str) -> bytes:
 
 
 def test_columns_of_other_names_are_found() -> None:
-    names, columns, rows = session_files.preview(TABLE.encode(), "shop.csv")
-    assert names == ("Customer No", "Product", "Points", "When")
-    assert columns == COLUMNS
-    assert rows["Points"].tolist() == ["4.5", "2", "good", "7", "0.5", *["3"] * 8]
-    _, columns, _ = session_files.preview(b"uid;film;stars\n1;2;3\n", "x.csv")
-    assert columns == {"user": "uid", "item": "film", "rating": "stars"}
-    names, columns, _ = session_files.preview(b"1,2,3\n4,5,6\n", "x.csv")
-    assert names == ("column 1", "column 2", "column 3")
-    assert columns["rating"] == "column 3"
+    table = session_files.table(TABLE.encode(), "shop.csv")
+    assert table.columns == ("Customer No", "Product", "Points", "When")
+    assert table.roles == COLUMNS
+    assert table.rows["Points"].tolist() == ["4.5", "2", "good", "7", "0.5", *["3"] * 8]
+    assert session_files.table(b"uid;film;stars\n1;2;3\n", "x.csv").roles == {
+        "user": "uid",
+        "item": "film",
+        "rating": "stars",
+    }
+    table = session_files.table(b"1,2,3\n4,5,6\n", "x.csv")
+    assert table.columns == ("column 1", "column 2", "column 3")
+    assert table.roles["rating"] == "column 3"
 
 
 def rows_of(ratings: Ratings) -> list[list[tuple[float, ...]]]:
@@ -66,7 +69,9 @@ def rows_of(ratings: Ratings) -> list[list[tuple[float, ...]]]:
 
 
 def test_a_table_becomes_a_data_set_like_any_other() -> None:
-    upload = session_files.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
+    upload = session_files.ratings(
+        session_files.table(TABLE.encode(), "shop.csv"), COLUMNS, (0.5, 5.0)
+    )
     assert session_files.is_own(upload.entry.id)
     assert {problem.kind: problem.count for problem in upload.report.problems} == {
         "not a number": 1,
@@ -85,7 +90,7 @@ def test_a_table_becomes_a_data_set_like_any_other() -> None:
 
 def test_ratings_outside_the_scale_can_be_left_out_here_and_by_a_path(tmp_path: Path) -> None:
     upload = session_files.ratings(
-        TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0), outside="leave-out"
+        session_files.table(TABLE.encode(), "shop.csv"), COLUMNS, (0.5, 5.0), outside="leave-out"
     )
     assert isinstance(upload.data, Ratings)
     assert len(upload.data) == 11
@@ -106,12 +111,14 @@ def upload_folders() -> list[Path]:
 
 
 def test_a_zip_with_one_table_is_that_table() -> None:
-    upload = session_files.ratings(zip_of(folder_shop__csv=TABLE), "shop.zip", COLUMNS, (0.5, 5.0))
+    upload = session_files.ratings(
+        session_files.table(zip_of(folder_shop__csv=TABLE), "shop.zip"), COLUMNS, (0.5, 5.0)
+    )
     assert upload.data.n_users == 11  # type: ignore[union-attr]
     with pytest.raises(BadInput, match="one table"):
-        session_files.preview(zip_of(a__csv=TABLE, b__csv=TABLE), "two.zip")
+        session_files.table(zip_of(a__csv=TABLE, b__csv=TABLE), "two.zip")
     with pytest.raises(BadInput, match="one table"):
-        session_files.preview(zip_of(a__exe="x"), "none.zip")
+        session_files.table(zip_of(a__exe="x"), "none.zip")
     # nothing unpacked stays
     assert [path.name for path in upload_folders()] == [
         Path(upload.entry.id.partition("?")[0]).parent.name
@@ -141,14 +148,16 @@ def test_documents_and_matrices() -> None:
 
 def test_names_cannot_be_guessed_nor_leave_the_folder() -> None:
     hostile = session_files.ratings(
-        TABLE.encode(), "../../etc/passwd\n<script>.csv", COLUMNS, (0.5, 5.0)
+        session_files.table(TABLE.encode(), "../../etc/passwd\n<script>.csv"), COLUMNS, (0.5, 5.0)
     )
     path = Path(hostile.entry.id.partition("?")[0])
     assert path.is_relative_to(session_files.home())
     assert len(path.parent.name) >= 32
     assert "/" not in hostile.entry.title
     assert "\n" not in hostile.entry.title
-    again = session_files.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0))
+    again = session_files.ratings(
+        session_files.table(TABLE.encode(), "shop.csv"), COLUMNS, (0.5, 5.0)
+    )
     assert again.entry.id != hostile.entry.id
     assert path.parent.stat().st_mode & 0o077 == 0
     assert not session_files.is_own("cinema")
@@ -158,7 +167,8 @@ def test_names_cannot_be_guessed_nor_leave_the_folder() -> None:
 
 def test_what_is_removed_or_old_is_gone() -> None:
     first, second = (
-        session_files.ratings(TABLE.encode(), "shop.csv", COLUMNS, (0.5, 5.0)) for _ in range(2)
+        session_files.ratings(session_files.table(TABLE.encode(), "shop.csv"), COLUMNS, (0.5, 5.0))
+        for _ in range(2)
     )
     session_files.remove(first.entry)
     with pytest.raises(BadInput):
@@ -193,7 +203,7 @@ def many() -> bytes:
 
 
 def test_a_run_on_it_is_never_in_the_shared_store(threads: Engine) -> None:
-    upload = session_files.ratings(many(), "mine.csv", {}, (1.0, 5.0))
+    upload = session_files.ratings(session_files.table(many(), "mine.csv"), {}, (1.0, 5.0))
     spec = RunSpec.parse(
         data={"id": upload.entry.id},
         algorithm="private-bias",
@@ -223,7 +233,7 @@ def test_a_refused_archive_names_no_folder(name: str) -> None:
     texts = []
     for act in (
         lambda: session_files.samples(content, name, {}),
-        lambda: session_files.preview(content, name),
+        lambda: session_files.table(content, name),
     ):
         try:
             act()

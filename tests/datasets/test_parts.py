@@ -17,7 +17,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_core.paths import held_alone
 from dpmf_datasets import parts_folder, parts_import
-from dpmf_datasets.readers import tables
+from dpmf_datasets.readers import text_tables
 
 COLUMNS = ("users", "items", "values", "order")
 FACTS = ("n_users", "n_items", "bounds", "titles", "labels", "assumptions", "public", "origin")
@@ -67,7 +67,7 @@ MESSY = ["a,film 1,4,", "007,film 1,5,", "7,film 1,1,", "b,film 2,x,", "c,,3,", 
 def test_parts_hold_what_the_table_holds(
     parts: int | None, batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "BATCH", batch)
+    monkeypatch.setattr(text_tables, "BATCH", batch)
     source = table(tmp_path / "some.csv", lines())
     assert_same(in_parts("some", source, parts=parts), datasets.load(source))
 
@@ -132,7 +132,7 @@ def test_a_public_item_table_comes_with_them(tmp_path: Path) -> None:
 def test_an_import_that_was_stopped_goes_on(
     stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "BATCH", 1 << 11)
+    monkeypatch.setattr(text_tables, "BATCH", 1 << 11)
     source = table(tmp_path / "some.csv", lines())
 
     def stop(at: str, count: int, total: int) -> None:

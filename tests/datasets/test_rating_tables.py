@@ -22,6 +22,7 @@ import dpmf_datasets as datasets
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.errors import BadInput
 from dpmf_datasets import load, session_files
+from dpmf_datasets.readers.columns import detect_columns
 from dpmf_datasets.readers.rating_scales import HALF_STARS, PERCENT, STARS, TEN, scale_in_name
 from dpmf_datasets.readers.ratings_tables import AmbiguousDates, read_table
 from dpmf_datasets.readers.report import (
@@ -36,6 +37,7 @@ from dpmf_datasets.readers.report import (
     RAGGED_LINE,
     Report,
 )
+from dpmf_datasets.readers.tables import open_table
 
 GOOD = [f"{user},{item},{1 + (user * item) % 5}" for user in range(1, 6) for item in range(10, 14)]
 EPOCH = 978_300_000
@@ -269,8 +271,8 @@ MESSY = {
 
 @pytest.mark.parametrize("content", MESSY.values(), ids=MESSY)
 def test_the_same_ratings_come_out_of_every_table(content: bytes) -> None:
-    _, columns, _ = session_files.preview(content, "messy.csv")
-    upload = session_files.ratings(content, "messy.csv", columns, (0.5, 5.0))
+    table = session_files.table(content, "messy.csv")
+    upload = session_files.ratings(table, table.roles, (0.5, 5.0))
     session_files.remove(upload.entry)
     expected, _ = read(PLAIN.encode(), bounds=(0.5, 5.0))
     assert isinstance(upload.data, Ratings)
@@ -288,7 +290,7 @@ def test_many_batches_agree_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
         *(f"{k % 97 + 100},{k // 97},bad" for k in range(9)),
     )
     whole, report = read(rows)
-    monkeypatch.setattr("dpmf_datasets.readers.tables.BATCH", 1_000)
+    monkeypatch.setattr("dpmf_datasets.readers.text_tables.BATCH", 1_000)
     parts, again = read(rows)
     assert parts.fingerprint == whole.fingerprint
     assert problems(again) == problems(report)
@@ -393,7 +395,7 @@ TIMES = [
 @pytest.mark.parametrize("name", [*TIMES, "rating date", "rating_id", "score_name", "points_user"])
 def test_a_time_an_id_or_a_count_is_never_the_rating(name: str) -> None:
     content = filled(f"user,item,{name}", "{u},{i},{t}")
-    assert session_files.preview(content, "a.csv")[1].get("rating") is None
+    assert detect_columns(open_table(content, "a.csv")).get("rating") is None
     with pytest.raises(BadInput, match="rating"):
         read(content)
 
@@ -406,7 +408,7 @@ def test_times_in_the_third_column_are_not_guessed_to_be_ratings(header: str, ti
     content = filled(header, "{u},{i}," + time + ("" if header else ",{r}"))
     with pytest.raises(BadInput, match="times"):
         read(content)
-    role = session_files.preview(content, "a.csv")[1].get("rating")
+    role = detect_columns(open_table(content, "a.csv")).get("rating")
     assert role == (None if header else "column 4")
     with pytest.raises(BadInput, match="20 of the 20"):  # asked for all the same
         read(filled("user,item,when,r", "{u},{i},{t},{r}"), columns={"rating": "when"})
@@ -520,10 +522,10 @@ def test_dates_that_do_not_tell_day_from_month_are_asked_about(sign: str) -> Non
     rows = [f"{row},0{1 + at % 9}{sign}0{1 + at % 7}{sign}2021" for at, row in enumerate(GOOD)]
     content = table(*rows, header="user,item,rating,date")
     with pytest.raises(AmbiguousDates):
-        session_files.ratings(content, "a.csv", {}, (1.0, 5.0))
+        session_files.ratings(session_files.table(content, "a.csv"), {}, (1.0, 5.0))
     orders = []
     for dates in ("dmy", "mdy"):
-        upload = session_files.ratings(content, "a.csv", {}, (1.0, 5.0), dates)
+        upload = session_files.ratings(session_files.table(content, "a.csv"), {}, (1.0, 5.0), dates)
         session_files.remove(upload.entry)
         orders.append(upload.data.order.argsort().tolist())  # type: ignore[union-attr]
     assert orders[0] != orders[1]

@@ -12,7 +12,7 @@ import pytest
 
 from dpmf_core.data.ratings import Ratings
 from dpmf_datasets import read_table
-from dpmf_datasets.readers import tables
+from dpmf_datasets.readers import text_tables
 from dpmf_datasets.readers.cells import letters, stripped, whole_numbers
 from dpmf_datasets.readers.report import Report
 
@@ -98,9 +98,9 @@ KINDS: dict[str, list[str]] = {
 }
 
 
-@pytest.fixture(params=[200, tables.BATCH], ids=["small batches", "one batch"])
+@pytest.fixture(params=[200, text_tables.BATCH], ids=["small batches", "one batch"])
 def _batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "BATCH", request.param)
+    monkeypatch.setattr(text_tables, "BATCH", request.param)
 
 
 @pytest.mark.usefixtures("_batches")
@@ -176,7 +176,7 @@ def test_whole_numbers_of_19_digits_are_sorted_as_text() -> None:
 
 
 def test_titles_are_of_the_first_row_that_has_an_item(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "BATCH", 40)
+    monkeypatch.setattr(text_tables, "BATCH", 40)
     lines = [f"{1 + at // 5},{at % 5},3,{'' if at < 2 else f'film {at}'}" for at in range(20)]
     content = "\n".join(["user,item,rating,title", *lines]).encode()
     assert read(content)[0].titles == ("0", "1", "film 2", "film 3", "film 4")

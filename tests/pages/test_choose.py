@@ -38,7 +38,9 @@ def test_a_question_is_answered_when_it_is_asked() -> None:
 def mine() -> Iterator[Any]:
     table = messy_table()
     columns = {"user": "client_ref", "item": "programme", "rating": "stars", "time": "watched_on"}
-    upload = session_files.ratings(table.content, "visits.csv", columns, (0.5, 5.0), "dmy")
+    upload = session_files.ratings(
+        session_files.table(table.content, "visits.csv"), columns, (0.5, 5.0), "dmy"
+    )
     yield table, upload.entry
     session_files.remove(upload.entry)
 

@@ -34,7 +34,9 @@ def table() -> bytes:
 
 @pytest.fixture
 def mine() -> Any:
-    return session_files.ratings(table(), "a [b](javascript:x) *c*.csv", {}, (1.0, 5.0))
+    return session_files.ratings(
+        session_files.table(table(), "a [b](javascript:x) *c*.csv"), {}, (1.0, 5.0)
+    )
 
 
 def with_own(app: AppTest, entry: Any) -> AppTest:
@@ -243,6 +245,7 @@ def test_an_item_table_is_public_and_offered_in_the_sidebar() -> None:
     )
     app.button(key="data.use").click().run()
     (plain,) = app.session_state["data.own"].values()
+    account = account_of(plain.id).key
     app.file_uploader(key=f"data.items.{plain.id}").upload("films.csv", ITEMS.encode())
     app.run()
     assert any("**year** (1990, 1991, 1992)" in it for it in captions(app))
@@ -250,6 +253,6 @@ def test_an_item_table_is_public_and_offered_in_the_sidebar() -> None:
     app.button(key=f"data.items.use.{plain.id}").click().run()
     (entry,) = app.session_state["data.own"].values()
     assert {it.label: it.value for it in app.metric}["Ratings kept"] == "360"
-    assert account_of(entry.id).key == account_of(plain.id).key  # the same people
+    assert account_of(entry.id).key == account  # the same people
     other = with_own(AppTest.from_string(EXPLORE, default_timeout=60), entry)
     assert other.sidebar.radio(key="sidebar.features").label == f"The items' {entry.item_features}"

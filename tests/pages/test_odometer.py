@@ -31,7 +31,7 @@ def table(users: int = 60, items: int = 12) -> bytes:
 
 @pytest.fixture
 def mine() -> Iterator[Any]:
-    upload = session_files.ratings(table(), "clinic.csv", {}, (1.0, 5.0))
+    upload = session_files.ratings(session_files.table(table(), "clinic.csv"), {}, (1.0, 5.0))
     yield upload
     account = account_of(upload.entry.id)
     assert account is not None
@@ -239,7 +239,7 @@ def test_removing_the_last_copy_removes_its_account(mine: Any) -> None:
     app = page_with("explore/page.py", mine)
     buttons(app)["This run"].click()
     settled(app)
-    copy = session_files.ratings(table(), "copy.csv", {}, (1.0, 5.0))
+    copy = session_files.ratings(session_files.table(table(), "copy.csv"), {}, (1.0, 5.0))
     accounts.sweep(session_files.origins)
     assert total_epsilon(copy) == total_epsilon(mine) == pytest.approx(2.0, abs=1e-6)
     session_files.remove(copy.entry)

@@ -133,7 +133,7 @@ def table() -> bytes:
 
 @pytest.fixture
 def upload(storage: MemoryUploadedFileManager) -> session_files.Upload:
-    return session_files.ratings(table(), "mine.csv", {}, (1.0, 5.0))
+    return session_files.ratings(session_files.table(table(), "mine.csv"), {}, (1.0, 5.0))
 
 
 def test_what_was_made_of_a_file_counts_too(
@@ -146,7 +146,7 @@ def test_what_was_made_of_a_file_counts_too(
     size = session_files.size([upload.entry.id])
     assert size > 0 and upload_quota.uploaded_by("ada") == size == session_files.size()
     storage.add_file("ada", UploadedFileRec("one", "a", "", b"x" * 3 * MB))
-    another = session_files.ratings(table(), "again.csv", {}, (1.0, 5.0))
+    another = session_files.ratings(session_files.table(table(), "again.csv"), {}, (1.0, 5.0))
     with pytest.raises(BadInput, match="no room"):
         upload_quota.must_keep(another.entry)
     assert session_files.size() == size  # it has gone again

@@ -83,7 +83,9 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
     """
     rows = [f"p{u},thing {i},{1 + (u * i) % 5}" for u in range(40) for i in range(12)]
     mine = session_files.ratings(
-        ("user,item,rating\n" + "\n".join(rows) + "\n").encode(), "mine.csv", {}, (1.0, 5.0)
+        session_files.table(("user,item,rating\n" + "\n".join(rows) + "\n").encode(), "mine.csv"),
+        {},
+        (1.0, 5.0),
     )
     state = {
         "tune.trials": 3,
@@ -116,6 +118,6 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
         SelectionResult(spec, 1.0, {}, 0.5, 8.0, False, "").export()["spec"]["searches"][0]["data"][
             "id"
         ]
-        == "ratings.parquet?bounds=1,5"
+        == "ratings.npz"
     )
     session_files.remove(mine.entry)

@@ -620,8 +620,10 @@ def test_the_same_bytes_are_one_account_however_they_are_read(
         + "\n"
     ).encode()
     first, second = (
-        session_files.ratings(table, "a.csv", {}, (1.0, 5.0)),
-        session_files.ratings(gzip.compress(table), "b.csv.gz", {"user": "Member"}, (0.0, 6.0)),
+        session_files.ratings(session_files.table(table, "a.csv"), {}, (1.0, 5.0)),
+        session_files.ratings(
+            session_files.table(gzip.compress(table), "b.csv.gz"), {"user": "Member"}, (0.0, 6.0)
+        ),
     )
     (tmp_path / "c.csv").write_bytes(table.replace(b"Member,Product,Points", b"user,item,rating"))
     keys = {dpmf_core.account(upload.entry.id).key for upload in (first, second)}

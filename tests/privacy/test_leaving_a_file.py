@@ -81,7 +81,7 @@ def of_parts(frame: pd.DataFrame, folder: Path) -> Ratings:
 
 def of_upload(frame: pd.DataFrame, folder: Path) -> Ratings:
     content = frame.to_csv(index=False).encode()
-    upload = session_files.ratings(content, "table.csv", {}, BOUNDS)
+    upload = session_files.ratings(session_files.table(content, "table.csv"), {}, BOUNDS)
     ratings = datasets.load(upload.entry.id)
     assert isinstance(ratings, Ratings)
     return ratings

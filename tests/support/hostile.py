@@ -4,28 +4,29 @@ Used by the tests.
 """
 
 import csv
+import importlib
 import io
-import multiprocessing
+import json
 import os
-import resource
 import signal
 import struct
 import traceback
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 from scipy.io import savemat
 from scipy.sparse import csc_array
 
-from dpmf_core.runs.memory import peak_mb
+from dpmf_core.errors import BadInput
+from dpmf_datasets import sandbox, session_files
 
-SECONDS, BYTES = 5, 1 << 30
+SECONDS = 5
 TOKENS = (
     b"\x00",
     b"\xff\xfe",
@@ -264,6 +265,68 @@ def _nested_zip(depth: int) -> bytes:
     return content
 
 
+def _sheet(rows: str) -> bytes:
+    """A spreadsheet with a header and rows in its own language."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    header = "".join(
+        f'<c r="{at}1" t="inlineStr"><is><t>{name}</t></is></c>'
+        for at, name in zip("ABC", ("user", "item", "rating"), strict=True)
+    )
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
+        '<Default Extension="xml" ContentType="application/xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
+        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
+        '<sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
+        f'<Relationship Id="r1" Type="{office}/worksheet" Target="worksheets/sheet1.xml"/>'
+        "</Relationships>",
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData><row r="1">{header}'
+        f"</row>{rows}</sheetData></worksheet>",
+    }
+    return zipped({name: text.encode() for name, text in parts.items()})
+
+
+FAR_CELL = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+TEXTS = f'<row><c t="inlineStr"><is><t>{"x" * 30_000}</t></is></c></row>' * 10_000
+
+
+def _ods() -> bytes:
+    """A sheet of a kilobyte that repeats a row of repeated cells."""
+    office = "urn:oasis:names:tc:opendocument:xmlns"
+    content = (
+        f'<office:document-content xmlns:office="{office}:office:1.0" '
+        f'xmlns:table="{office}:table:1.0" xmlns:text="{office}:text:1.0"><office:body>'
+        '<office:spreadsheet><table:table table:name="a"><table:table-row '
+        'table:number-rows-repeated="1048576"><table:table-cell office:value-type="string" '
+        'table:number-columns-repeated="16384"><text:p>x</text:p></table:table-cell>'
+        "</table:table-row></table:table></office:spreadsheet></office:body>"
+        "</office:document-content>"
+    )
+    kind = b"application/vnd.oasis.opendocument.spreadsheet"
+    return zipped({"mimetype": kind, "content.xml": content.encode()})
+
+
+def _parquet_of(columns: dict[str, Any]) -> bytes:
+    out = io.BytesIO()
+    pa.parquet.write_table(pa.table(columns), out, compression="zstd")
+    return out.getvalue()
+
+
+def _long_parquet() -> bytes:
+    """Zeros without end, in three columns."""
+    zeros = pa.array(np.zeros(20_000_000, np.int8))
+    return _parquet_of({"user": zeros, "item": zeros, "rating": zeros})
+
+
+def _deep_json() -> bytes:
+    depth = 100_000
+    return b'{"user": ' + b'{"a": ' * depth + b"1" + b"}" * depth + b"}"
+
+
 ZEROS = b"\x00" * (1 << 20)
 HEADER = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM"
 BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
@@ -285,37 +348,29 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a million words": ("a.txt", _words),
     "nothing": ("a.csv", lambda: b""),
     "a pickle": ("a.mat", lambda: b"\x80\x04cposix\nsystem\n(S'touch /tmp/dpmf-pwned'\ntR."),
+    "a cell far away": ("a.xlsx", lambda: _sheet(FAR_CELL)),
+    "a sheet of long texts": ("a.xlsx", lambda: _sheet(TEXTS)),
+    "a sheet of repeats": ("a.ods", _ods),
+    "sixty million cells": ("a.parquet", _long_parquet),
+    "a deep object": ("a.jsonl", _deep_json),
+    "five thousand columns": (
+        "a.parquet",
+        lambda: _parquet_of({f"c{at}": pa.array([1]) for at in range(5_000)}),
+    ),
+    "a name of a million letters": ("a.csv", lambda: b"user,item,rating," + b"x" * 1_000_000),
 }  # what is made to hurt: by what it is
-
-
-@dataclass(frozen=True)
-class Harm:
-    """A file that did what no file may."""
-
-    kind: str
-    number: int
-    what: str
-    name: str
-    content: bytes
 
 
 def read(name: str, content: bytes, facts: dict[str, str]) -> None:
     """Everything that a page does with a file; a refusal must be a sentence."""
-    from dpmf_core.errors import BadInput
-    from dpmf_datasets import session_files
-
     for step in (
-        lambda: session_files.preview(content, name),
-        lambda: session_files.ratings(content, name, {}, (1.0, 5.0)),
+        lambda: session_files.ratings(session_files.table(content, name), {}, (1.0, 5.0)),
         lambda: session_files.samples(content, name, facts),
     ):
         try:
-            result = step()
+            session_files.remove(step().entry)
         except BadInput as error:
             assert 10 < len(str(error).encode()) < 5000, str(error)[:200]
-        else:
-            if isinstance(result, session_files.Upload):
-                session_files.remove(result.entry)
 
 
 # what may be said about a file's columns
@@ -333,88 +388,42 @@ def facts(number: int) -> dict[str, str]:
     return FACTS[max(0, number % 6 - 1)]
 
 
-def _alarm(*_: Any) -> None:
-    raise TimeoutError(f"more than {SECONDS} s")
-
-
-def read_in_fork(path: Path, key: str, out: Path) -> tuple[int, str]:
-    """As `datasets.readers.matlab._apart`, without starting Python anew: for thousands of
-    files, in a process that has no threads.
+def run_in_fork(request: bytes, seconds: int) -> tuple[int, bytes, bytes]:
+    """As `sandbox._run`, without starting Python anew: for thousands of files, in a process that
+    has no threads.
     """
-    from dpmf_datasets.readers import matlab
-
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
-        os.dup2(writing, 1)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        os._exit(matlab.main(str(path), key, str(out)))
+        sandbox.is_inside = True
+        signal.alarm(0)
+        module, function = json.loads(request)["task"]
+        task = getattr(importlib.import_module(module), function)
+        code, result = sandbox.called(task, json.loads(request)["arguments"])
+        with os.fdopen(writing, "w") as pipe:
+            json.dump(result, pipe)
+        os._exit(code)
     os.close(writing)
-    with os.fdopen(reading) as pipe:
-        text = pipe.read()
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), text
+    with os.fdopen(reading, "rb") as answers:
+        answer = answers.read()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), answer, b""
 
 
-def _all(kind: str, count: int, seed: int, home: str, out: Any, fork: bool) -> None:
-    """In a process of its own, whose memory is bounded: every file of a kind; what harmed."""
+def read_damaged(kind: str, count: int, home: str) -> list[str]:
+    """Read so many damaged files of a kind, in a process of its own; return what harmed."""
     os.environ["DPMF_DATA"] = home
-    if fork:
-        from dpmf_datasets.readers import matlab
-
-        matlab._apart = read_in_fork
-    read("warm.csv", _table(), {})
-    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (size + BYTES, size + BYTES))
+    sandbox._run = run_in_fork
     signal.signal(signal.SIGALRM, _alarm)
-    files = (
-        enumerate(damaged_files(kind, count, seed))
-        if kind in SOUND
-        else enumerate([(BOMBS[kind][0], BOMBS[kind][1]())])
-    )
-    for number, (name, content) in files:
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    harms = []
+    for number, (name, content) in enumerate(damaged_files(kind, count)):
+        signal.alarm(SECONDS)
         try:
             read(name, content, facts(number))
-        except BaseException as error:  # whatever it is, it is what is looked for
-            out.put(
-                Harm(
-                    kind,
-                    number,
-                    "".join(traceback.format_exception(error))[-1500:],
-                    name,
-                    content[: 1 << 20],
-                )
-            )
+        except BaseException:  # whatever it is, it is what is looked for
+            harms.append(f"{kind} {number}: {traceback.format_exc()[-1500:]}")
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-    out.put(int(peak_mb() * 1e6))
+            signal.alarm(0)
+    return harms
 
 
-def harms(
-    kind: str, count: int, home: Path, seed: int = 0, fork: bool = False
-) -> tuple[list[Harm], int]:
-    """What harmed among so many damaged files of a kind (or one bomb), and the most memory it
-    took, bytes. A process that died is a harm.
-    """
-    # each process begins as a copy of one that has imported the readers and has no threads
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["datasets.session_files", "tests.support.hostile"])
-    out: Any = context.Queue()
-    worker = context.Process(target=_all, args=(kind, count, seed, str(home), out, fork))
-    worker.start()
-    harmful_files: list[Harm] = []
-    peak = -1
-    while peak < 0:
-        try:
-            message = out.get(timeout=1)
-        except Exception:  # queue.Empty: look whether anybody is still there
-            if not worker.is_alive():
-                harmful_files.append(
-                    Harm(kind, -1, f"the process died with code {worker.exitcode}", "", b"")
-                )
-                break
-            continue
-        if isinstance(message, Harm):
-            harmful_files.append(message)
-        else:
-            peak = message
-    return harmful_files, peak
+def _alarm(*_: Any) -> None:
+    raise TimeoutError(f"more than {SECONDS} s")

@@ -1,0 +1,95 @@
+"""Tables made of other tables: a wide table as ratings, a table of interactions with ones."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpmf_core.data.column_names import ROLES
+from dpmf_core.errors import BadInput, closest
+from dpmf_datasets.readers.arrow_tables import ArrowTable
+from dpmf_datasets.readers.table import SAMPLE_ROWS, Table
+
+INTERACTION = "interaction"  # the column of ones of a table without ratings
+
+
+def melted(table: Table, user: str | None, name: str) -> ArrowTable:
+    """Return a wide table, a row for each user and a column for each item, as a row for each
+    rating.
+
+    Parameters
+    ----------
+    table : Table
+        Its empty cells are no ratings.
+    user : str, optional
+        The column of the users' ids; the first one unless it is given.
+    name : str
+        The file's name in messages.
+
+    Raises
+    ------
+    BadInput
+    """
+    names = list(table.names or table.first)  # where items are numbers, a header looks like data
+    if len(names) < 2:
+        raise BadInput(
+            f"{name} has {len(names)} columns. A wide table has a row for each user and a column"
+            " for each item, and its first line names the items."
+        )
+    if user and user not in names:
+        raise BadInput(
+            f"{name} has no column '{user[:40]}' of users.{closest(user, names)} Its columns:"
+            f" {', '.join(names[:12])}."
+        )
+    place = names.index(user) if user else 0
+    others = [j for j in range(len(names)) if j != place]
+    above = 0 if table.names else 1  # rows that are the header
+    parts: list[pa.Table] = []
+    for batch in table.batches([place, *others]):
+        users, *ratings = (column.slice(above).cast(pa.string()) for column in batch)
+        above = 0
+        parts += [
+            _ratings_of_item(names[j], users, column)
+            for j, column in zip(others, ratings, strict=True)
+        ]
+    words = f"for {len(others):,} items, a row for each user"
+    return ArrowTable(pa.concat_tables(parts), words, table.assumptions)
+
+
+def _ratings_of_item(item: str, users: pa.Array, column: pa.Array) -> pa.Table:
+    """A column of a wide table as ratings; both columns are texts."""
+    is_rated = pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(column), ""), False)
+    raters = users.filter(is_rated)
+    ids = pa.array([item] * len(raters), pa.string())
+    return pa.table([raters, ids, column.filter(is_rated)], names=list(ROLES[:3]))
+
+
+class Interactions(Table):
+    """A table without ratings, with a column of ones in their place: each row says that a user has
+    an item. Of a table without a header the first two columns are user and item.
+    """
+
+    def __init__(self, table: Table) -> None:
+        super().__init__()
+        self._table = table
+        header = table.names or (*ROLES[:2], *table.shown_names[2:])
+        self.names = (*header, INTERACTION)
+        self.first = (*table.first, "1") if table.first else ()
+        self.unit, self.decimal_comma, self.above = table.unit, table.decimal_comma, table.above
+        self.ragged_lines = table.ragged_lines  # filled as rows are read
+        self.assumptions, self.layout = table.assumptions, table.layout
+
+    def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
+        last = len(self.names) - 1
+        for batch in self._table.batches([j for j in columns if j != last]):
+            ones = pa.array(np.ones(len(batch[0])))
+            arrays = iter(batch)
+            yield [ones if j == last else next(arrays) for j in columns]
+
+    def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
+        return self._table.sample(column, most) if column < len(self.names) - 1 else ("1",)
+
+    def read_as(self) -> tuple[str, ...]:
+        note = "No column holds ratings: each row counts as 1, of 0 to 1."
+        return (*self._table.read_as(), note)

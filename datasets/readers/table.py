@@ -1,0 +1,141 @@
+"""What a table is to the readers, and how a damaged one is reported."""
+
+import csv
+import gzip
+import lzma
+import struct
+import tarfile
+import zipfile
+import zlib
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+import pyarrow as pa
+
+from dpmf_core.errors import BadInput
+
+HEAD = 1 << 16  # bytes looked at to recognise a file
+SAMPLE_ROWS = 30  # rows from which a column is judged
+PREVIEW = 300  # rows from which a person is shown some different values
+MOST_COLUMNS = 2000
+LONGEST_NAME = 80  # characters of a file's name in a message
+DAMAGE = (  # what readers raise on damaged files, whatever these lead them to
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    gzip.BadGzipFile,
+    tarfile.TarError,
+    lzma.LZMAError,
+    pa.ArrowException,
+    csv.Error,
+    struct.error,
+    NotImplementedError,
+    UnicodeError,
+    IndexError,
+    OverflowError,
+    MemoryError,
+    OSError,
+)
+
+
+class Table:
+    """A table of a file, read in batches of rows.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The header; empty where there is none.
+    first : tuple of str
+        The first row of data, where there is no header.
+    unit : str
+        What `line` counts: lines or rows.
+    decimal_comma : bool
+        Whether a comma may be a decimal sign, because it does not separate columns.
+    above : int
+        Lines above the first row of data.
+    ragged_lines : list of (int, str)
+        Lines with another number of columns, and what they hold ("" for a blank one); complete
+        once `batches` is exhausted.
+    assumptions : tuple of str
+        What its reading takes as public.
+    layout : str
+        How columns and header were found, in a sentence.
+    """
+
+    unit: str = "row"
+    decimal_comma: bool = False
+    above: int = 0
+    layout: str = ""
+
+    def __init__(self) -> None:
+        self.names: tuple[str, ...] = ()
+        self.first: tuple[str, ...] = ()
+        self.ragged_lines: list[tuple[int, str]] = []
+        self.assumptions: tuple[str, ...] = ()
+
+    def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
+        """Yield the chosen columns, some rows at a time. Can be called once."""
+        raise NotImplementedError
+
+    def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
+        """Return what a column holds in the first rows, `most` at most, as text."""
+        raise NotImplementedError
+
+    def read_as(self) -> tuple[str, ...]:
+        """Return how its bytes were read, in sentences; right once `batches` is exhausted."""
+        return ()
+
+    def line(self, row: int) -> int:
+        """Return where a row stands in the file; right once `batches` is exhausted.
+
+        Rows that were skipped still take a line.
+        """
+        line = row + 1 + self.above
+        skipped_lines = [number for number, _ in self.ragged_lines]
+        while (next_line := row + 1 + self.above + bisect_right(skipped_lines, line)) != line:
+            line = next_line
+        return line
+
+    @property
+    def shown_names(self) -> tuple[str, ...]:
+        """The names of the columns, or what they are called where there is no header."""
+        return self.names or tuple(f"column {j + 1}" for j in range(len(self.first)))
+
+
+def as_texts(column: pa.Array | pa.ChunkedArray) -> tuple[str, ...]:
+    return tuple("" if value is None else str(value) for value in column.to_pylist())
+
+
+def is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def file_name(file: str | Path) -> str:
+    """Return how a message names a file, folder or member of an archive: by its last part.
+
+    The folders above may tell something.
+    """
+    name = PurePosixPath(str(file).replace("\\", "/")).name or str(file)
+    return (name if name.isprintable() else ascii(name)[1:-1])[:LONGEST_NAME]
+
+
+@contextmanager
+def report_damage(name: str | Path) -> Iterator[None]:
+    """Turn what readers raise on damaged files into a BadInput."""
+    try:
+        yield
+    except DAMAGE as error:
+        raise BadInput(
+            f"{file_name(name)} is damaged or cut short ({first_sentence(error)[:200]}) Download"
+            " or save it again."
+        ) from error
+
+
+def first_sentence(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0].rstrip(".") + "."

@@ -1,0 +1,223 @@
+"""Tables of text: separator, header and encoding are recognised, and rows arrive in batches."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.csv
+
+from dpmf_core.errors import BadInput
+from dpmf_datasets.readers import encodings
+from dpmf_datasets.readers.table import (
+    HEAD,
+    MOST_COLUMNS,
+    PREVIEW,
+    SAMPLE_ROWS,
+    Table,
+    first_sentence,
+    is_number,
+)
+
+BATCH = 8 << 20  # bytes of text read at once
+SEPARATORS = {
+    "::": "two colons",
+    "\t": "tabs",
+    ",": "commas",
+    ";": "semicolons",
+    "|": "vertical bars",
+    " ": "blanks",
+}
+
+
+class TextTable(Table):
+    """The rows of a text file. encoding: where it is declared. Raises BadInput."""
+
+    unit = "line"
+
+    def __init__(self, stream: BinaryIO, name: str, encoding: str | None = None) -> None:
+        super().__init__()
+        self._stream: Any = stream
+        self._name = name
+        head = stream.read(HEAD)
+        stream.seek(0)
+        whole_lines = head[: head.rfind(b"\n") + 1 or None] if len(head) == HEAD else head
+        self._read_encoding(whole_lines, encoding)
+        self._read_head(head)
+
+    def _read_encoding(self, head: bytes, declared: str | None) -> None:
+        if declared:
+            self._encoding, uncertain = encodings.require_encoding(declared), False
+        else:
+            self._encoding, uncertain = encodings.detect_encoding(head)
+        self._names_encoding = uncertain or bool(declared)
+        self.assumptions = (encodings.ENCODING_IS_PUBLIC,) if uncertain else ()
+        if self._encoding in (encodings.UTF8, "utf-8-sig") and not _is_utf8(head):
+            self._stream = encodings.RepairedStream(self._stream)
+
+    def _read_head(self, head: bytes) -> None:
+        """Find separator and header in the complete lines of the head."""
+        every = head.decode(self._encoding, errors="ignore").removeprefix("\ufeff").splitlines()
+        every = every[:-1] if len(head) == HEAD and len(every) > 1 else every
+        lines = [line for line in every if line.strip()]
+        if not lines:
+            raise BadInput(
+                f"{self._name} is empty. A ratings table has a row per rating: user, item, rating."
+            )
+        self._separator = separator_of(lines)
+        lines = _table_lines(lines, self._separator)
+        rows = _rows_of(lines[: PREVIEW + 1], self._separator)
+        if (columns := len(rows[0])) > MOST_COLUMNS:
+            raise BadInput(
+                f"{self._name} has {columns:,} columns or more. A ratings table has three to"
+                f" {MOST_COLUMNS:,}: user, item, rating, with a row for each."
+            )
+        header = not any(is_number(value) for value in rows[0])
+        if header:
+            _check_widths(rows, self._name)
+        if len(rows) < min(len(lines), PREVIEW + 1):
+            self.unit = "row"  # a cell reaches over several lines; spreadsheets count like this
+        self.names = _without_types(rows[0]) if header else ()
+        self.first = rows[int(header)] if len(rows) > header else ()
+        self._head = rows[int(header) :]
+        self._start = every.index(lines[0])  # lines before the header, or the first row
+        blank = takewhile(lambda line: not line.strip(), every[self._start + 1 :])
+        self.above = self._start + header * (1 + len(list(blank)))
+        self.decimal_comma = self._separator != ","
+        self.layout = self._layout()
+
+    def _layout(self) -> str:
+        first = self._start + 1
+        header = f"a header on line {first:,}" if self.names else "no header"
+        note = f" What stands above line {first:,} was left out." if self._start else ""
+        return (
+            f"{len(self.shown_names):,} columns with {SEPARATORS[self._separator]} between,"
+            f" {header}, {encodings.usual_name(self._encoding)}.{note}"
+        )
+
+    def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
+        # The reader knows one-character separators only: under "::" every second column is empty.
+        field_names = [f"f{j * len(self._separator)}" for j in columns]
+        reading = pa.csv.ReadOptions(
+            use_threads=False,
+            autogenerate_column_names=True,
+            skip_rows=self.above,
+            encoding=self._encoding.removesuffix("-sig"),
+            block_size=BATCH,
+        )
+        parsing = pa.csv.ParseOptions(
+            delimiter=self._separator[0], invalid_row_handler=self._skip, ignore_empty_lines=False
+        )
+        text = pa.csv.ConvertOptions(
+            column_types=dict.fromkeys(field_names, pa.string()),
+            include_columns=list(dict.fromkeys(field_names)),
+        )
+        try:
+            for batch in pa.csv.open_csv(self._stream, reading, parsing, text):
+                yield [batch.column(column) for column in field_names]
+        except pa.ArrowInvalid as error:
+            if "Empty CSV file" not in str(error):
+                raise BadInput(
+                    f"{self._name} cannot be read as a table: {first_sentence(error)} Save it as"
+                    " UTF-8 text with a row per rating."
+                ) from error
+
+    def _skip(self, row: pa.csv.InvalidRow) -> str:
+        self.ragged_lines.append((row.number, row.text.strip()[:80]))
+        return "skip"
+
+    def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
+        return tuple(row[column] for row in self._head[:most] if column < len(row))
+
+    def read_as(self) -> tuple[str, ...]:
+        sentences = []
+        if self._names_encoding:
+            likely = ", the likeliest encoding" if self.assumptions else ""
+            usual_name = encodings.usual_name(self._encoding)
+            sentences.append(f"The text was read as {usual_name}{likely}.")
+        if n_damaged := getattr(self._stream, "n_damaged", 0):
+            sentences.append(f"{n_damaged:,} damaged characters were replaced.")
+        return tuple(sentences)
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        head.decode(encodings.UTF8)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _without_types(header: tuple[str, ...]) -> tuple[str, ...]:
+    """A header as RecBole writes it, user_id:token and the like, without the kinds of columns."""
+    names = tuple(re.sub(r":(token|float)(_seq)?$", "", name) for name in header)
+    return names if all(map(str.__ne__, names, header)) else header
+
+
+# ---- how lines are cut into cells ----------------------------------------------------------------
+
+
+def separator_of(lines: Sequence[str]) -> str:
+    """The separator under which most of the first lines have one same number of columns: three or
+    more, or else two.
+    """
+    for least in (3, 2):
+        votes = {it: _agreement(lines[:SAMPLE_ROWS], it, least) for it in SEPARATORS}
+        if any(votes.values()):
+            return max(votes, key=votes.__getitem__)
+    return ","
+
+
+def _agreement(lines: Sequence[str], separator: str, least: int) -> int:
+    """How many lines have the commonest number of columns; 0 where that is below `least`."""
+    widths = Counter(len(_fields_of(line, separator)) for line in lines)
+    columns, times = widths.most_common(1)[0]
+    return times if columns >= least else 0
+
+
+def _fields_of(line: str, separator: str) -> tuple[str, ...]:
+    fields = (
+        line.split(separator)
+        if len(separator) > 1
+        else next(csv.reader([line], delimiter=separator))
+    )
+    return tuple(field.strip() for field in fields)
+
+
+def _rows_of(lines: Sequence[str], separator: str) -> list[tuple[str, ...]]:
+    """The cells of some lines; one in quotation marks may reach over several."""
+    if len(separator) > 1:
+        return [_fields_of(line, separator) for line in lines]
+    text = (f"{line}\n" for line in lines)
+    return [tuple(map(str.strip, row)) for row in csv.reader(text, delimiter=separator)]
+
+
+def _check_widths(rows: Sequence[tuple[str, ...]], name: str) -> None:
+    """Refuse a header that names fewer columns than its rows have: every name would stand above
+    the wrong one. A separator at the end of each row makes no column.
+    """
+    columns, more = len(rows[0]), [row for row in rows[1:] if len(row) > len(rows[0])]
+    if 2 * len(more) > len(rows) - 1 and any("".join(row[columns:]) for row in more):
+        raise BadInput(
+            f"The header of {name} names {columns} columns, and its rows have {len(more[0])}. Name"
+            " the missing one in the header: often it is the first, with the rows' numbers."
+        )
+
+
+def _table_lines(lines: list[str], separator: str) -> list[str]:
+    """The lines from the first one with several columns: what stands above, a title or
+    `sep=;`, is no part of the table.
+    """
+    columns = [len(_fields_of(line, separator)) for line in lines[:SAMPLE_ROWS]]
+    first = next((place for place, count in enumerate(columns) if count > 2), 0)
+    above = [lines[place] for place in range(first)]
+    is_above = all(len(_fields_of(line, separator)) == 1 or _says_separator(line) for line in above)
+    return lines[first:] if is_above else lines
+
+
+def _says_separator(line: str) -> bool:
+    """Whether a line is there for a spreadsheet program."""
+    return line.strip().strip('"').lower()[:-1] == "sep="

@@ -1,0 +1,152 @@
+"""What the child process does with a file that somebody brought to a page.
+
+It unpacks and reads the file, and leaves one file within bounds and some facts in JSON.
+"""
+
+import gzip
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from dpmf_core.errors import BadInput
+from dpmf_datasets import fingerprint, npz_folder, sample_paths
+from dpmf_datasets.readers.archives import members_of
+from dpmf_datasets.readers.bounded_tables import write_bounded
+from dpmf_datasets.readers.item_tables import cells_of, read_item_table
+from dpmf_datasets.readers.ratings_detection import ratings_tables
+from dpmf_datasets.readers.report import Report
+from dpmf_datasets.readers.table import PREVIEW, file_name, report_damage
+from dpmf_datasets.readers.tables import GZIP, ZIP, is_packed_table, open_table
+
+LONGEST_CELL = 200  # characters that a preview shows
+LARGEST = 200 << 20  # bytes of a file once it is unpacked
+TABLES = (
+    *(".csv", ".tsv", ".txt", ".dat", ".data", ".inter", ".jsonl", ".json"),
+    *(".parquet", ".feather", ".xlsx", ".xls", ".ods", ".npz"),
+)
+REPORT: TypeAdapter[Report] = TypeAdapter(Report)
+
+
+def write_table(path: str, name: str, target: str) -> str:
+    """Write a table, also of a gzip or a zip that holds one, as Parquet.
+
+    Returns
+    -------
+    str
+        The fingerprint of the unpacked file.
+    """
+    file = _unpacked(Path(path), name)
+    with report_damage(name), file.open("rb") as stream:
+        write_bounded(open_table(stream, name), name, Path(target))
+    return fingerprint.of(file)
+
+
+def item_cells(path: str, name: str, _: str) -> dict[str, Any]:
+    """Return the columns and the first rows of a table of items; nothing is written."""
+    with report_damage(name), _unpacked(Path(path), name).open("rb") as stream:
+        cells = cells_of(stream, name)
+    rows = [[cell[:LONGEST_CELL] for cell in row] for row in cells.rows[:PREVIEW]]
+    return {"names": [it[:LONGEST_CELL] for it in cells.names], "rows": rows}
+
+
+def write_item_features(path: str, name: str, items: list[str], target: str) -> dict[str, Any]:
+    """Write the features of `items` by a table of them, float32 (n_items, n_features), as .npy.
+
+    Returns
+    -------
+    dict
+        "names": of the features; "sentences": what of the table is not used.
+    """
+    table = read_item_table(_unpacked(Path(path), name), items, name)
+    np.save(target, table.features.values)
+    return {"names": table.features.names, "sentences": table.sentences(file_name(name))}
+
+
+def write_samples(path: str, name: str, facts: dict[str, str], target: str) -> dict[str, Any]:
+    """Write documents or images as .npz.
+
+    Returns
+    -------
+    dict
+        The report.
+    """
+    file = Path(path)
+    with _under_name(file, name), report_damage(name):
+        _check_size(file, name)
+        if "text" not in facts and (tables := ratings_tables(file)):
+            alone = len(tables) == 1 and file.suffix == ".txt"
+            table = "" if alone else f", {file_name(tables[0])}"
+            raise BadInput(f"{name} holds a table of ratings{table}. Choose Ratings above.")
+        result = sample_paths.at(file, facts)
+    if result is None:
+        raise BadInput(
+            f"{name} is neither text (.txt, .zip, a table with a text column) nor images (.zip,"
+            f" .mat). Got {file.suffix or 'no ending'}."
+        )
+    samples, report = result
+    npz_folder.write(samples, Path(target))
+    facts_read: dict[str, Any] = REPORT.dump_python(report, mode="json")
+    return facts_read
+
+
+def _unpacked(file: Path, name: str) -> Path:
+    """The file, or the one table in a gzip or zip, put beside it. Raises BadInput."""
+    with file.open("rb") as stream:
+        magic = stream.read(4)
+    if magic[:2] == GZIP:
+        with report_damage(name), gzip.open(file) as packed:
+            return _copy(packed, file.with_name("unpacked"), name)
+    if magic != ZIP or is_packed_table(file):
+        return file
+    with _under_name(file, name), members_of(file) as members:
+        inside = [
+            member
+            for member in members.names
+            if member.lower().endswith(TABLES) and not Path(member).name.startswith((".", "__"))
+        ]
+        if len(inside) != 1:
+            raise BadInput(
+                f"{name} should hold one table ({', '.join(TABLES)}). Found:"
+                f" {', '.join(map(file_name, inside[:5])) or 'none'}."
+            )
+        with members.open(inside[0]) as packed:
+            return _copy(packed, file.with_name("unpacked"), name)
+
+
+def _copy(packed: Any, target: Path, name: str) -> Path:
+    """The bytes of a stream as a file. Raises BadInput where there are too many."""
+    size = 0
+    with target.open("wb") as file:
+        while some := packed.read(1 << 20):
+            size += len(some)
+            _check_bytes(size, name)
+            file.write(some)
+    return target
+
+
+def _check_size(file: Path, name: str) -> None:
+    """Raises BadInput where an archive unpacks to more than a page can hold."""
+    if file.suffix in (".zip", ".tgz", ".tar"):
+        with members_of(file) as members:
+            _check_bytes(members.size, name)
+
+
+def _check_bytes(size: int, name: str) -> None:
+    if size > LARGEST:
+        raise BadInput(
+            f"{name} unpacks to more than {LARGEST >> 20} MB. Use `python -m dpmf_core` for large"
+            " files."
+        )
+
+
+@contextmanager
+def _under_name(file: Path, name: str) -> Iterator[None]:
+    """What is wrong with a file is told under the name that it was brought by."""
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(str(error).replace(file.name, file_name(name))) from error
