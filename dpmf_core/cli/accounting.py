@@ -1,6 +1,6 @@
 """`account`: what a composition costs, or how much noise a budget asks for. No data are seen."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from dpmf_core.privacy import (
     Status,
     UnsupportedEvent,
     calibrate,
-    default_delta,
     normal_form,
     sequence,
 )
@@ -145,48 +144,32 @@ class _Cost:
     first: str = ""
 
 
-@dataclass(frozen=True)
-class _Group:
+def _group(cost: _Cost, size: int | None, relation: Relation) -> dict[str, Any] | None:
     """What it costs so many units together."""
-
-    size: int
-    epsilon: float
-
-
-def _group(cost: _Cost, size: int | None, relation: Relation) -> _Group | None:
     privacy = cost.privacy
     if not size or privacy.epsilon.exact is None or privacy.delta is None:
         return None
     try:
-        return _Group(size, group_epsilon(cost.event, privacy.delta, relation, size))
+        return {"size": size, "epsilon": group_epsilon(cost.event, privacy.delta, relation, size)}
     except UnsupportedEvent as why:
         raise BadInput(f"{why} Leave out --group-size.") from None
 
 
-def _json(cost: _Cost, group: _Group | None) -> dict[str, Any]:
-    beside = {} if group is None else {"group": asdict(group)}
-    return {
-        **cost.facts,
-        **cost.privacy.model_dump(mode="json"),
-        EVENT: _dp_event_of(cost.privacy),
-        **beside,
-    }
-
-
-def _dp_event_of(privacy: PrivacyRecord) -> dict[str, Any] | None:
-    """As dp_accounting has it; None where it has no such event."""
+def _json(cost: _Cost, group: dict[str, Any] | None) -> dict[str, Any]:
     try:
-        return dp_event_to_json(privacy.dp_event)
-    except UnsupportedEvent:
-        return None
+        event = dp_event_to_json(cost.privacy.dp_event)
+    except UnsupportedEvent:  # dp_accounting has no such event
+        event = None
+    figures = {**cost.facts, **cost.privacy.model_dump(mode="json"), EVENT: event}
+    return figures if group is None else figures | {"group": group}
 
 
-def _words(cost: _Cost, group: _Group | None) -> str:
+def _words(cost: _Cost, group: dict[str, Any] | None) -> str:
     record, more = cost.privacy, []
     if group is not None and record.delta is not None:
         more = [
-            f"a group of {group.size:,} {record.guarantee.unit}s: epsilon ="
-            f" {epsilon_text(group.epsilon)} (delta = {delta_text(record.delta)}, {record.rule})"
+            f"a group of {group['size']:,} {record.guarantee.unit}s: epsilon ="
+            f" {epsilon_text(group['epsilon'])} (delta = {delta_text(record.delta)}, {record.rule})"
         ]
     return cost.first + output.privacy(record, *more)
 
@@ -302,38 +285,21 @@ def _plan(options: dict[str, Any]) -> _Cost:
     """An algorithm's plan on a declared public shape."""
     from dpmf_core import algorithms  # what runs need: a composition needs none of it
     from dpmf_core.runs.planning import prepare_for_shape
-    from dpmf_core.runs.specification import RunSpec, refuse_budget
+    from dpmf_core.runs.specification import RunSpec, with_delta
     from dpmf_core.runs.sweep import typed_parameters
 
-    kind = algorithms.find(options["algorithm"])
-    budget_options = {
-        name: options[name] for name in ("epsilon", "delta", "relation", "calibration")
-    }
-    refuse_budget([kind.id], **budget_options)
-    texts = pairs(options["params"], "--param")
-    shape = _shape(options)
-    budget = None
-    if options["epsilon"] is not None:
-        budget = _budget(
-            options,
-            options["epsilon"],
-            options["delta"] if options["delta"] is not None else default_delta(shape.n_users),
-        )
-    ready = prepare_for_shape(
-        RunSpec.parse(
-            data={"id": "-"},
-            algorithm=kind.id,
-            parameters=typed_parameters(kind, texts),
-            budget=budget,
-        ),
-        shape,
-    )
+    kind, shape = algorithms.find(options["algorithm"]), _shape(options)
+    names = ("epsilon", "delta", "relation", "calibration")
+    choices = with_delta({name: options[name] for name in names}, [kind.id], shape.n_users)
+    parameters = typed_parameters(kind, pairs(options["params"], "--param"))
+    spec = RunSpec.of(**choices, dataset="-", algorithm=kind.id, parameters=parameters)
+    ready = prepare_for_shape(spec, shape)
     facts = {
         "algorithm": kind.id,
         "parameters": ready.algorithm.model_dump(mode="json"),
         "level": ready.level,
     }
-    privacy = PrivacyRecord.of(normal_form(ready.plan), ready.plan, budget, ready.guarantee)
+    privacy = PrivacyRecord.of(normal_form(ready.plan), ready.plan, spec.budget, ready.guarantee)
     return _Cost(privacy, ready.plan, facts)
 
 

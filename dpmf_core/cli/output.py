@@ -6,7 +6,6 @@ import click
 
 from dpmf_core.cli import tables
 from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
-from dpmf_core.privacy.rules import RULE_TITLES
 from dpmf_core.runs.privacy_record import PrivacyRecord, ReleaseRecord
 
 if TYPE_CHECKING:
@@ -42,11 +41,9 @@ def privacy(record: PrivacyRecord, *more: str) -> str:
 
 
 def _rules(record: PrivacyRecord) -> list[str]:
-    titles = RULE_TITLES | {"exact": record.rule}
-    figures = {rule: getattr(record.epsilon, rule) for rule in titles}
     return [
-        f"{titles[rule]} {'not valid here' if at is None else epsilon_text(at)}"
-        for rule, at in figures.items()
+        f"{title} {'not valid here' if epsilon is None else epsilon_text(epsilon)}"
+        for title, epsilon in record.by_rule.items()
     ]
 
 

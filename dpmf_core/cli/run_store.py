@@ -24,7 +24,7 @@ PLACES = {
         "Every user's recommendations by a run, as a Parquet FILE.",
     ),
     "report": Place(
-        "report:report",
+        "stored_run:report",
         "Up to six stored runs as one HTML file: what differs, figures, curves, ledgers.",
     ),
     "warm": Place(

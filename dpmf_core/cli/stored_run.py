@@ -10,11 +10,14 @@ from dpmf_core.administration import permissions
 from dpmf_core.cli import output
 from dpmf_core.cli.tables import json_option
 from dpmf_core.errors import BadInput
+from dpmf_core.paths import write_whole
 from dpmf_core.runs.lists import write_lists
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import notebook_of_run
+from dpmf_core.runs.reports import report as html_report
 from dpmf_core.runs.store import Store, to_json
 
+MOST = 6  # runs of a report, whose curves can be told apart
 FAULTY = 1  # exit code of a check that found something
 
 
@@ -123,3 +126,23 @@ def check(context: click.Context, as_json: bool) -> None:
     store.close()
     if problems:
         context.exit(FAULTY)
+
+
+@click.command()
+@click.argument("keys", nargs=-1, required=True)
+@click.option("--title", default="Runs", show_default=True)
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Else standard output."
+)
+def report(keys: tuple[str, ...], title: str, out: Path | None) -> None:
+    """Up to six stored runs as one HTML file: what differs, figures, curves, ledgers. The first
+    characters of each of the KEYS are enough. Of private data it holds nothing raw.
+    """
+    if len(keys) > MOST:
+        raise BadInput(f"A report holds at most {MOST} runs. Got {len(keys)}.")
+    page = html_report([find_stored(key) for key in keys], title)
+    if out is None:
+        click.echo(page)
+    else:
+        write_whole(out, page)
+        click.echo(f"{out} holds {len(keys)} run{'s' * (len(keys) > 1)}.", err=True)
