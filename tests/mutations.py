@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 PARTS = ("app.py", "dpmf_core", "datasets", "dpmf_datasets", "pages", "tests", "pyproject.toml")
 CONTRACT = ("tests/contract/test_questions.py", "tests/contract/test_privacy.py")
 ACCOUNTING = ("tests/privacy/test_accounting.py",)
-STORE = ("tests/runs/test_store.py", "tests/runs/test_store_faults.py")
+STORE = ("tests/runs/test_store.py",)
 
 
 @dataclass(frozen=True)

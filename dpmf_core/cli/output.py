@@ -112,8 +112,6 @@ def script(record: "RunRecord") -> str:
             " to run.\n"
         )
     )
-    if record.from_file:
-        note = "# The record of this run came as a file; its figures were not checked.\n" + note
     return (
         f'"""{title}, again. Needs the package dpmf."""\n\nfrom dpmf_core.cli'
         f" import output\nfrom dpmf_core.runs.execution import run\nfrom"

@@ -195,7 +195,7 @@ def settings(record: RunRecord) -> dict[str, Any]:
     }
     flat |= {f"split: {name}": value for name, value in spec["split"].items()} | {
         "seed": spec["seed"],
-        "algorithm": record.full_title,
+        "algorithm": record.title,
     }
     flat |= {f"budget: {name}": value for name, value in (spec["budget"] or {}).items()}
     return flat | record.parameters

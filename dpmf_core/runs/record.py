@@ -44,7 +44,7 @@ class RunRecord(PrivacyRecord):
     metrics: held-out figures by name. buckets: figures by quarter of activity and popularity.
     curves: figures by step. model: settings of the shared model. seconds: load, fit, evaluate.
     peak_mb: highest resident memory of the process, MB. cached: whether it comes from the store.
-    created: ISO 8601, UTC. from_file: it came as a file, and was not made here.
+    created: ISO 8601, UTC.
     """
 
     spec: RunSpec
@@ -67,21 +67,13 @@ class RunRecord(PrivacyRecord):
     created: str = "not recorded"
     versions: dict[str, str] = {}
     released_shape: PublicShape | None = None
-    from_file: bool = False
 
     @model_serializer(mode="wrap")
     def _without_absent_parts(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = dump(self)
         if self.released_shape is None:
             fields.pop("released_shape", None)
-        if not self.from_file:
-            fields.pop("from_file", None)
         return fields
-
-    @property
-    def full_title(self) -> str:
-        """The title; it says when the record came as a file, for nothing here has checked it."""
-        return f"{self.title} (from a file)" if self.from_file else self.title
 
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON has it, with floats that may be nan or infinite."""
@@ -148,8 +140,8 @@ class Run:
 
     @property
     def title(self) -> str:
-        """The algorithm's, and that its figures were not computed here where they were not."""
-        return self.record.full_title
+        """The algorithm's."""
+        return self.record.title
 
     @property
     def spec(self) -> RunSpec:

@@ -83,7 +83,7 @@ def _facts(record: RunRecord) -> list[tuple[str, object]]:
         "data": spec.data.id + ("" if record.public else " (private)"),
         "data, prepared": _listing(preparation) or "as it is",
         "judged by": record.split,
-        "algorithm": f"{record.full_title} ({spec.algorithm}, version {record.version or '?'})",
+        "algorithm": f"{record.title} ({spec.algorithm}, version {record.version or '?'})",
         "parameters": _listing(record.parameters or spec.parameters) or "none",
         "seed": spec.seed
         if record.public

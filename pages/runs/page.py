@@ -9,7 +9,6 @@ from dpmf_core.administration import permissions
 from dpmf_core.cli import output as words
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
-from dpmf_core.runs.imported_records import imported_runs
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report
 from dpmf_core.runs.store import to_json
@@ -57,25 +56,6 @@ def ticked_keys(table: pd.DataFrame) -> list[str]:
             f" {len(rows)} are."
         )
     return [str(table["key"].iloc[row]) for row in rows[: comparison.MOST]]
-
-
-def runs_from_files() -> list[Run]:
-    """Runs from files, in this session only."""
-    with st.expander("Look at a run from a file"):
-        files = st.file_uploader(
-            "Runs as JSON",
-            type="json",
-            accept_multiple_files=True,
-            key="runs.files",
-            help="Kept in this session, never stored.",
-        )
-    runs = []
-    for file in files or []:
-        try:
-            runs += imported_runs(file.getvalue())
-        except BadInput as error:
-            safe_text.error(f"{file.name}: {error}", "")
-    return runs
 
 
 def exports(runs: list[Run], table: pd.DataFrame) -> None:
@@ -166,34 +146,23 @@ def main() -> None:
     store = engine().store
     # of private data, the command line's are for its user
     rows, sizes = [row for row in store.rows() if row["public"]], store.sizes()
-    head = st.container()
-    file_runs = runs_from_files()
-    if not rows and not file_runs:
-        head.title("No run is stored yet", anchor=False)
-        head.write("Explore makes the first.")
+    if not rows:
+        st.title("No run is stored yet", anchor=False)
+        st.write("Explore makes the first.")
         return
-    head.title(
-        f"{len(rows):,} runs, {safe_text.size(sum(sizes.get(row['key'], 0) for row in rows))}"
-    )
-    head.write(
+    st.title(f"{len(rows):,} runs, {safe_text.size(sum(sizes.get(row['key'], 0) for row in rows))}")
+    st.write(
         f"Tick up to {comparison.MOST} to see them side by side. By keyboard, Shift and Space tick"
         " a row."
     )
-    with head:
-        who_sees_what.draw(WHO_SEES_WHAT)
-    with head:
-        table = (
-            comparison.filter_runs(comparison.run_table(rows, sizes, visitor.asker().owner))
-            if rows
-            else pd.DataFrame()
-        )
-        keys = ticked_keys(table) if len(table) else []
-    runs = [*comparison.load(store, keys), *file_runs][: comparison.MOST]
+    who_sees_what.draw(WHO_SEES_WHAT)
+    table = comparison.filter_runs(comparison.run_table(rows, sizes, visitor.asker().owner))
+    keys = ticked_keys(table) if len(table) else []
+    runs = comparison.load(store, keys)
     if runs:
         comparison.side_by_side(runs)
-    if rows:
-        notes(keys, {row["key"]: row for row in rows})
-        exports(runs, table)
+    notes(keys, {row["key"]: row for row in rows})
+    exports(runs, table)
 
 
 try:

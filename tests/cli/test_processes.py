@@ -147,3 +147,14 @@ def test_ctrl_c_keeps_what_a_sweep_has_finished(tmp_path: Path) -> None:
     assert interrupted("dpmf_core.runs.store:Store.put", 2, *words, *out)
     assert not (tmp_path / "all.csv").exists()
     assert Store().check() == [] and 2 <= len(Store().rows()) < 100
+
+
+def test_a_sweep_that_is_killed_goes_on_where_it_was(say: Any) -> None:
+    words = ("sweep", "--algorithms", "als", *LONG, "--seeds", "0-5", "--json")
+    killed = subprocess.run(
+        after("dpmf_core.runs.store:Store.put", 3, signal.SIGKILL, words), cwd=ROOT, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    cached = [record["cached"] for record in say(*words).json]
+    assert len(cached) == 6 and 3 <= sum(cached) < 6
+    assert Store().check() == [] and Store().count() == 6

@@ -3,18 +3,23 @@
 import io
 import itertools
 import json
+import os
+import resource
 import signal
 import sqlite3
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from dpmf_core.errors import BadInput
+from dpmf_core.runs import store as stores
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.run_file import SCHEMA
 from dpmf_core.runs.specification import RunSpec
@@ -132,6 +137,8 @@ def test_owner_and_pin_stay_with_a_run(tmp_path: Path) -> None:
     assert [store.owner(key) for key in "ab"] == ["of a", "of b"]
     assert store.keep_at_most(3, besides="c") == 1 and store.keep_at_most(3) == 0
     assert sorted(store.run_keys()) == ["a", "b", "c"] and store.count() == 3
+    with pytest.raises(BadInput):
+        store.annotate("b", "x" * 2001, "")
     rows = {row["key"]: (row["pinned"], row["note"], row["tags"]) for row in store.rows()}
     assert rows == {"a": (True, "", ""), "b": (False, "a note", "one, two"), "c": (False, "", "")}
     assert store.sizes().keys() == rows.keys() and min(store.sizes().values()) > 500
@@ -223,6 +230,77 @@ def test_a_newer_store_is_left_alone(tmp_path: Path) -> None:
         Store(tmp_path)
 
 
+# ---- disks and clocks ----------------------------------------------------------------------------
+
+
+def in_a_child(act: Callable[[], object]) -> str:
+    """How a function ends in a process of its own, which may give up rights or limits."""
+    reading, writing = os.pipe()
+    if (child := os.fork()) == 0:
+        try:
+            answer = str(act())
+        except BaseException as error:  # whatever it is, it is told
+            answer = f"{type(error).__name__}: {error}"
+        os.write(writing, answer.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        text = pipe.read()
+    os.waitpid(child, 0)
+    return text
+
+
+def test_a_full_disk_is_an_error_and_the_store_goes_on(tmp_path: Path) -> None:
+    """For real: the system refuses every byte after the first few thousand of a file."""
+    store = Store(tmp_path)
+    store.put(small_run("a"))
+
+    def fill() -> object:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        full = Store(tmp_path)
+        with pytest.raises(BadInput):
+            full.annotate("a", "n" * 2000, "")
+        return full.put(Run(small_run("b").record, {"item_factors": np.ones(10**4)}))
+
+    answer = in_a_child(fill)
+    assert answer.startswith("BadInput: ") and str(store.path) in answer
+    assert store.check() == [] and store.run_keys() == ["a"]
+    store.put(small_run("b"))
+    assert store.check() == [] and store.run_keys() == ["a", "b"]
+
+
+def test_a_read_only_store_is_a_sentence(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    store = three(folder)
+    store.close()
+    store.path.chmod(0o444)
+    folder.chmod(0o555)
+    for above in (tmp_path, *tmp_path.parents[:2]):
+        above.chmod(0o755)  # pytest's own folders are for their owner alone
+
+    def act() -> object:
+        if os.geteuid() == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+        return Store(folder)
+
+    answer = in_a_child(act)
+    assert answer.startswith("BadInput: ") and str(folder) in answer
+    folder.chmod(0o755)
+    store.path.chmod(0o644)
+    assert Store(folder).count() == 3
+
+
+def test_a_clock_that_jumps_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter(("2030-01-01", "1970-01-01", "2036-01-01"))
+    monkeypatch.setattr(stores, "_now", lambda: next(moments))
+    store = Store(tmp_path)
+    for key in "abc":
+        store.put(small_run(key))
+    assert store.run_keys() == ["b", "a", "c"] and store.check() == []
+
+
 # ---- runs of earlier versions --------------------------------------------------------------------
 
 
@@ -256,6 +334,17 @@ def test_runs_of_earlier_versions_are_taken_over_once(
     store.delete("a")
     store.close()
     assert Store(tmp_path).run_keys() == ["b"]
+
+
+def test_an_earlier_run_that_cannot_be_read_for_now_is_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old_file(tmp_path / "runs" / "artefacts", "1", small_run("a"), created="2026-01-02")
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "read_bytes", Mock(side_effect=OSError("Input/output error")))
+        with pytest.raises(BadInput):
+            Store(tmp_path)
+    assert Store(tmp_path).run_keys() == ["a"]
 
 
 # ---- several processes, kill -9 ------------------------------------------------------------------
