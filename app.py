@@ -27,6 +27,7 @@ from dpmf_core.serving.settings import settings
 try:
     usable(data_folder())
     settings()
+    from pages.kit.page_table import page_address
     from pages.server import upload_quota
     from pages.server.addresses import Addresses
     from pages.server.doors import Guard, doors, login_described, most_streams
@@ -46,7 +47,7 @@ app = st.App(
     Path(__file__).parent / "pages/kit/navigation.py",
     middleware=[
         *guards,
-        Middleware(Addresses, base=base),
+        Middleware(Addresses, page_address, base),
         Middleware(upload_quota.Guard),
     ],
     lifespan=lifespan,

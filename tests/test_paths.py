@@ -18,7 +18,7 @@ import pytest
 from dpmf_core import paths
 from dpmf_core.privacy.account_files import FILE
 from dpmf_datasets import session_files
-from pages.server.housekeeping import round_made
+from pages.server.lifespan import round_made
 from tests.privacy.test_odometer import independently
 
 ROOT = Path(__file__).parents[1]

@@ -21,11 +21,11 @@ from pages.kit import (
     colours,
     line_labels,
     privacy_card,
-    run_progress,
     safe_text,
     time_estimate,
     who_sees_what,
 )
+from pages.kit.runs import ask, may_begin
 from pages.kit.who_sees_what import Schematic
 
 HOW = """
@@ -170,13 +170,11 @@ def terms(audit: Audit, secret: bool) -> None:
 def request_audit(spec: AuditSpec) -> dict[str, Audit]:
     """The audit, once it has ended; a long one waits for its button."""
     long = time_estimate.cost(spec)
-    if not engine().had(spec) and not run_progress.may_begin(
+    if not engine().had(spec) and not may_begin(
         "audit", long, f"{spec.runs:,} trainings", spec.model_dump_json()
     ):
         return {}
-    return run_progress.request(
-        "audit", {"audit": spec}, by_button=long > engine().limits.ask_seconds
-    )
+    return ask("audit", {"audit": spec}, by_button=long > engine().limits.ask_seconds)
 
 
 def main() -> None:

@@ -14,7 +14,8 @@ from dpmf_core.runs.specification import DataSpec
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
 from pages.choose.controls import Inquiry
-from pages.kit import odometer, run_progress, safe_text
+from pages.kit import odometer, safe_text
+from pages.kit.runs import ask
 
 SELECTING = "choose.selecting"  # in the session: the selection that was asked for
 WINNERS = "choose.selected"  # in the session: what left each selection, by its specification
@@ -67,9 +68,7 @@ def _show(spec: PrivateSelection, finding: Finding) -> None:
     if st.session_state.get(SELECTING) != spec:
         return
     works = {"selection": spec}
-    selection: SelectionResult | None = run_progress.request(
-        "choose.own", works, by_button=True
-    ).get("selection")
+    selection: SelectionResult | None = ask("choose.own", works, by_button=True).get("selection")
     if selection is None:
         return
     st.session_state[WINNERS] = {

@@ -12,7 +12,8 @@ from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from pages.choose import controls, figures, own_data, take_away, waiting
 from pages.choose.controls import Inquiry
-from pages.kit import charts, run_progress, safe_text, time_estimate, who_sees_what
+from pages.kit import charts, safe_text, time_estimate, who_sees_what
+from pages.kit.runs import ask, queue
 
 NAME = "choose"
 
@@ -55,7 +56,7 @@ def _button(inquiry: Inquiry, runs: Runs) -> None:
         f"{len(runs.methods)} proven methods at {len(inquiry.question.epsilons)} epsilons,"
         f" {inquiry.question.draws} draws each: with those without privacy {len(runs.specs)}"
         f" trainings, {amount}."
-        f" {run_progress.queue()}"
+        f" {queue()}"
     )
 
 
@@ -100,7 +101,7 @@ def _refine(inquiry: Inquiry) -> None:
 def _finding(inquiry: Inquiry) -> Finding | None:
     """What is found once every run has finished; before that, how far they are."""
     runs = Runs(inquiry.question, inquiry.shape)
-    finished_runs = run_progress.request(NAME, runs.specs, by_button=True, whole=())
+    finished_runs = ask(NAME, runs.specs, by_button=True, whole=())
     result = answer(runs, finished_runs)
     if result is None:
         waiting.draw(so_far(runs, finished_runs))

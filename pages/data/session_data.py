@@ -11,7 +11,7 @@ from dpmf_core.privacy import accounts
 from dpmf_datasets import session_files
 from dpmf_datasets.readers.report import Report
 from pages.kit import data_sets
-from pages.server import memory, upload_quota
+from pages.server import sessions, upload_quota
 
 Result = TypeVar("Result")
 READ_ONCE = "data.read_once"  # in the session: what was made of the last file, by function
@@ -104,7 +104,7 @@ def remove(entry: Any) -> NoReturn:
     page is drawn anew.
     """
     _forget(entry)
-    memory.give_back()
+    sessions.give_memory_back()
     st.rerun()
 
 

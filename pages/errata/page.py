@@ -9,7 +9,8 @@ import streamlit as st
 from dpmf_core.errors import BadInput
 from dpmf_core.papers.errata.erratum import Attack, Comparison, Effect, Erratum
 from dpmf_core.papers.errata.registry import ERRATA
-from pages.kit import links, run_progress, safe_text
+from pages.kit import links, safe_text
+from pages.kit.runs import ask
 
 EVERY = "every source"
 COLOURS = {
@@ -103,7 +104,7 @@ def compute(erratum: Erratum) -> None:
         with st.spinner("Computing both"):
             readings(erratum.compare())
         return
-    audits = run_progress.request("errata", {"audit": erratum.means.spec}, by_button=True)
+    audits = ask("errata", {"audit": erratum.means.spec}, by_button=True)
     if "audit" in audits:
         readings(erratum.means.read(audits["audit"]))
 

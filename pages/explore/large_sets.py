@@ -4,8 +4,9 @@ from collections.abc import Collection
 
 from dpmf_core.runs.comparison import Comparison, split_name
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import data_sets, run_progress, time_estimate
+from pages.kit import data_sets, time_estimate
 from pages.kit.choice import Choice
+from pages.kit.runs import may_begin
 
 HEADLINE = ("main", "twin", "trivial")  # the methods of which the headline speaks
 NOT_YET = (
@@ -44,4 +45,4 @@ def _may_start(page: str, every: dict[str, RunSpec], missing: Collection[str], w
     """Whether what is left may be asked for; what takes long has a button."""
     seconds = time_estimate.seconds({name: every[name] for name in missing}) if missing else 0.0
     signature = " ".join(spec.model_dump_json() for spec in every.values())
-    return run_progress.may_begin(page, seconds, what, signature)
+    return may_begin(page, seconds, what, signature)

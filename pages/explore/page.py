@@ -21,24 +21,21 @@ from pages.explore import large_sets, sections, story, wanted_gain
 from pages.explore.words import NO_BETTER
 from pages.kit import (
     comparison,
+    drawing,
     epsilon_grid,
     exports,
-    first_view,
     forms,
     odometer,
-    polling,
     privacy_card,
-    run_progress,
     safe_text,
     sidebar,
     sidebar_values,
-    stored_results,
     who_sees_what,
 )
 from pages.kit.choice import Choice
 from pages.kit.comparison import gain_kept, missing_draws
 from pages.kit.components import hero, hundred
-from pages.server import turns
+from pages.kit.runs import ask, note_shipped
 
 WITH_LISTS = ("main", "twin")  # the runs that recommend
 
@@ -62,7 +59,7 @@ def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) ->
         user = story.person(choice, spec)
         new_story["lists"] = story.lists(choice, spec, grid, user)
         story.remember(choice, new_story)
-    visible_story = new_story or (first_view.before("explore") if waits else None)
+    visible_story = new_story or (epsilon_grid.before("explore") if waits else None)
     if visible_story is None:
         return False
     hero.draw("explore.hero", visible_story, go_to)
@@ -89,9 +86,9 @@ def plain_finding(choice: Choice, proved: bool, runs: dict[str, Run], is_request
         clause = f"errs by {error:.3f} in the first draw"
     missing = missing_draws(draws, runs) if draws else ""
     if proved:
-        headline = first_view.proved_headline(choice.epsilon, title, clause, missing)
+        headline = comparison.proved_headline(choice.epsilon, title, clause, missing)
     else:
-        headline = first_view.unproved_headline(title, clause, missing)
+        headline = comparison.unproved_headline(title, clause, missing)
     st.title(headline, anchor=False)
 
 
@@ -118,17 +115,17 @@ def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: Pr
         st.caption(sections.CONTENTS)
         if "twin" in runs:
             sections.lists(choice, runs)
-            turns.let_answers_pass()
+            drawing.let_answers_pass()
         sections.run_in_full(selection, runs)
-        turns.let_answers_pass()
+        drawing.let_answers_pass()
         sections.who_pays(runs)
-        turns.let_answers_pass()
+        drawing.let_answers_pass()
     if proved:
         sections.attacks(ready.plan, choice.delta)  # before a run, for it needs none
-        turns.let_answers_pass()
+        drawing.let_answers_pass()
     who_sees_what.draw(who_sees_what.of(choice.algorithm))
     if "main" in runs:
-        turns.let_answers_pass()
+        drawing.let_answers_pass()
         exports.draw(runs["main"])
 
 
@@ -158,9 +155,7 @@ def main() -> None:
         beneath = meaning_and_card(choice, spec, ready)
     with news:
         runs = large_sets.runs(choice, selection)
-        finished_runs = run_progress.request(
-            "explore", runs, first=comparison.first_runs(selection), whole=WITH_LISTS
-        )
+        finished_runs = ask("explore", runs, whole=WITH_LISTS)
     if not is_drawn:
         grid = epsilon_grid.read(spec, also=(choice.epsilon,))
         with head:
@@ -170,10 +165,10 @@ def main() -> None:
             plain_finding(choice, proved, finished_runs, is_requested="main" in runs)
     if proved:
         with waiting_place:
-            stored_results.note([*selection.runs.values(), *epsilon_grid.specs(spec)])
+            note_shipped([*selection.runs.values(), *epsilon_grid.specs(spec)])
     with beneath:
         sections.better(selection, finished_runs, use)
-    polling.first_view_ends(is_drawn)
+    drawing.first_view_ends(is_drawn)
     below(choice, selection, finished_runs, ready)
     if proved and "main" in finished_runs and len(finished_runs) == len(runs):
         epsilon_grid.keep_filling("explore", spec, grid)

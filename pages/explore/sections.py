@@ -19,11 +19,11 @@ from pages.kit import (
     lesson,
     privacy_card,
     quarters,
-    run_progress,
     safe_text,
 )
 from pages.kit.choice import Choice
 from pages.kit.comparison import median, weak_twin
+from pages.kit.runs import goes_on
 from pages.kit.session_widgets import bind
 
 EVERY = "explore.every"
@@ -39,9 +39,7 @@ def better(selection: Comparison, runs: dict[str, Run], use: Callable[[str], Non
     """Where another proven method does better at this epsilon: that, and a button that shows it.
     Nothing while runs go on: the best of those that have finished need not be the best.
     """
-    better_method = (
-        None if run_progress.goes_on("explore") else clearly_better(runs, selection.runs)
-    )
+    better_method = None if goes_on("explore") else clearly_better(runs, selection.runs)
     if better_method is None:
         return
     (who, gap), digits = better_method, METRICS["rmse"].digits

@@ -21,7 +21,7 @@ from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.specification import RunSpec
 from pages.explore import words
-from pages.kit import colours, first_view
+from pages.kit import colours, comparison, epsilon_grid
 from pages.kit.choice import Choice
 from pages.kit.comparison import median
 
@@ -37,7 +37,7 @@ def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
         return None
     kind = algorithms.find(choice.algorithm)
     title, twin, trivial = kind.title, _level(grid.twin), _level(grid.trivial)
-    without = f"{first_view.twin_title(kind.id)}, without privacy: {words.stars(twin['median'])}"
+    without = f"{comparison.twin_title(kind.id)}, without privacy: {words.stars(twin['median'])}"
     guess = f"guessing the mean: {words.stars(trivial['median'])}"
     epsilons = (*EPSILONS, choice.epsilon, *grid.epsilons)
     return {
@@ -84,7 +84,7 @@ def remember(choice: Choice, story: dict[str, Any]) -> None:
     for point in story["points"]:
         if point["epsilon"] == choice.epsilon:
             texts = {"title": point["title"], "sentence": point["sentence"]}
-            first_view.remember("explore", choice, story | texts)
+            epsilon_grid.remember("explore", choice, story | texts)
 
 
 # ---- one person's list ---------------------------------------------------------------------------

@@ -8,8 +8,7 @@ from dpmf_core.runs.epsilon_grid import EpsilonGrid, Point
 from dpmf_core.runs.needed_epsilon import share_kept
 from dpmf_core.teaching.glossary import TERMS as GLOSSARY
 from pages.kit.choice import Choice
-from pages.kit.comparison import gain_kept, median, median_text
-from pages.kit.first_view import headline, purchase_text, twin_title
+from pages.kit.comparison import gain_kept, headline, median, median_text, purchase_text, twin_title
 
 NO_BETTER = "does no better than guessing the mean"
 RMSE = METRICS["rmse"]

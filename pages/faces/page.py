@@ -13,12 +13,12 @@ from dpmf_core.runs.inspection import Explanation, basis, explanation, sheet
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from pages.kit import (
+    drawing,
     epsilon_grid,
     exports,
     forms,
     lesson,
     parts,
-    polling,
     published_figures,
     safe_text,
     sidebar,
@@ -210,7 +210,7 @@ def main() -> None:
         selection = part_comparison(spec, choice.shape)
         count = int(spec.parameters["n_components"])
         view = parts.draw_first_view(PARTS, choice, spec, selection, proved, count)
-    polling.first_view_ends(view.has_parts)
+    drawing.first_view_ends(view.has_parts)
     with beneath:
         below(choice, selection, view)
     if proved and len(view.runs) == len(selection.runs):

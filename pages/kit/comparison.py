@@ -7,15 +7,24 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS, weak_reference
-from dpmf_core.jobs import machine
-from dpmf_core.runs.comparison import PLAIN, Comparison, clearly_better, same_draws, split_name
+from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.runs.comparison import (
+    DRAWS,
+    PLAIN,
+    Comparison,
+    clearly_better,
+    same_draws,
+    split_name,
+)
+from dpmf_core.runs.epsilon_grid import Point
 from dpmf_core.runs.needed_epsilon import Draws, share_kept, shares_kept
 from dpmf_core.runs.record import Run
 from pages.kit import sweep_frames
+from pages.kit.choice import Choice, SampleChoice
 from pages.kit.frames import Curve, curve_frame, to_frame
 
-BESIDE = ("main", "twin", "trivial", "user-mean", "content")
 NAMES = {PLAIN: "DPALS without biases"}
 
 
@@ -67,14 +76,6 @@ def ladder(runs: Mapping[str, Run], metric: str) -> pd.DataFrame:
             }
         )
     return to_frame(rows, {"name": str, "id": str, "draw": int, metric: float})
-
-
-def first_runs(selection: Comparison) -> list[str]:
-    """What a page is begun with: the first draw; where there is little memory, of the chosen
-    run and what stands beside it alone.
-    """
-    first = [name for name in selection.runs if split_name(name)[1] == 0]
-    return [name for name in first if name in BESIDE] if machine.is_small() else first
 
 
 def heading(selection: Comparison) -> str:
@@ -187,3 +188,56 @@ def weak_twin(runs: Mapping[str, Run]) -> str:
     }
     guesses = {runs[name].record.title: errors[name] for name in ("trivial", "user-mean")}
     return weak_reference(runs["twin"].record.title, errors["twin"], guesses)
+
+
+# ---- headlines of first views --------------------------------------------------------------------
+
+
+def twin_title(algorithm: str) -> str:
+    """What the method without privacy is called."""
+    return algorithms.find(algorithms.find(algorithm).twin).title
+
+
+def headline(
+    choice: Choice | SampleChoice, point: Point, title: str, clause: str, each: str = ""
+) -> str:
+    """At which epsilon a method does what, and what epsilon that truly is where the noise is set
+    by the source's rule. clause: what the method does; each: what the source's epsilon is of,
+    where it is not the total.
+    """
+    draws = of_draws(len(point.beside) or DRAWS)
+    if choice.calibration == "source" and point.prices:
+        return (
+            f"At the source's ε = {budget_text(point.epsilon)}{each}, truly"
+            f" {epsilon_text(point.prices[0])}, {title} {clause}{draws}"
+        )
+    return proved_headline(point.epsilon, title, clause, draws)
+
+
+def proved_headline(epsilon: float, title: str, clause: str, draws: str = "") -> str:
+    """The headline of an epsilon. draws: which there are, where some are missing."""
+    return f"At ε = {budget_text(epsilon)}, {title} {clause}{draws}"
+
+
+def unproved_headline(title: str, clause: str, draws: str = "") -> str:
+    """The headline where epsilon promises nothing."""
+    return f"With nothing proved, {title} {clause}{draws}"
+
+
+def of_draws(count: int) -> str:
+    """Where draws are missing: which there are."""
+    if count >= DRAWS:
+        return ""
+    if count == 1:
+        return ", in the first draw"
+    return f", in {count} of {DRAWS} draws"
+
+
+def purchase_text(choice: Choice | SampleChoice, point: Point) -> str:
+    """What a point cost, on private data; nothing on public ones."""
+    if choice.entry.public:
+        return ""
+    prices = ", ".join(epsilon_text(price) for price in point.prices)
+    if len(point.prices) == 1:
+        return f"Bought: 1 draw, with an ε of its own of {prices}"
+    return f"Bought: {len(point.prices)} draws, with an ε of its own of {prices}"

@@ -1,38 +1,33 @@
 """A chosen method over the grid of epsilons: what is there, and on public and simulated data the
-rest, asked for behind everything else while its page is looked at.
+rest, asked for behind everything else while its page is looked at; and the result before, which
+stays while the next is computed.
 """
 
 import functools
 import statistics
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
 import streamlit as st
 
+from dpmf_core import algorithms
 from dpmf_core.jobs import machine
 from dpmf_core.jobs.engine import engine
-from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.queue import IDLE
+from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.epsilon_grid import COARSE, EPSILONS, EpsilonGrid, grid_runs, read_grid
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import data_sets, run_progress, time_estimate
-from pages.server import sessions, visitor
-from pages.server.background_work import Filling
+from pages.kit import data_sets, runs, time_estimate
+from pages.kit.choice import Choice, SampleChoice
 
-__all__ = [
-    "COARSE",
-    "EPSILONS",
-    "fill",
-    "keep_filling",
-    "read",
-    "run_summaries",
-    "specs",
-]
-RunSummary = Mapping[str, Any] | None  # a run's summary
+__all__ = ["COARSE", "EPSILONS"]
+
 LOOK = 2.0  # seconds between looks at a grid that fills
+RunSummary = Mapping[str, Any] | None  # a run's summary
+Story = dict[str, Any]  # what a component of a first view draws
 
 
 def read(spec: RunSpec, metric: str = "rmse", also: Collection[float] = ()) -> EpsilonGrid:
@@ -45,8 +40,8 @@ def read(spec: RunSpec, metric: str = "rmse", also: Collection[float] = ()) -> E
     """
     public = data_sets.is_public(spec.data.id)
     bought_epsilons = [] if public else engine().known_runs.epsilons(spec)
-    runs = grid_runs(spec, (*EPSILONS, *also, *bought_epsilons))
-    grid = read_grid(runs, run_summaries([run.spec for run in runs]), metric)
+    runs_along = grid_runs(spec, (*EPSILONS, *also, *bought_epsilons))
+    grid = read_grid(runs_along, run_summaries([run.spec for run in runs_along]), metric)
     return grid if public else replace(grid, missing=())
 
 
@@ -57,52 +52,43 @@ def specs(spec: RunSpec) -> list[RunSpec]:
 
 def run_summaries(specs: Sequence[RunSpec]) -> list[RunSummary]:
     """The summary of each of these runs: from the store, else from what comes with the package."""
-    summaries = engine().known_runs.summaries(specs)
-    lacking = iter(shipped_runs.summaries(_lacking(specs, summaries)))
-    return [next(lacking) if here is None else here for here in summaries]
+    stored = engine().known_runs.summaries(specs)
+    lacking = [spec for spec, here in zip(specs, stored, strict=True) if here is None]
+    shipped = iter(shipped_runs.summaries(lacking))
+    return [next(shipped) if here is None else here for here in stored]
 
 
-def _lacking(specs: Sequence[RunSpec], summaries: Sequence[RunSummary]) -> list[RunSpec]:
-    return [spec for spec, here in zip(specs, summaries, strict=True) if here is None]
-
-
-def fill(page: str, grid: EpsilonGrid) -> bool:
-    """Ask the engine for what a grid lacks, behind everything else, until the page is left or
-    wants another grid; whether that goes on.
-
-    Never on private data, nor where there is little memory; and no more than what takes no long
-    time together with what is there, the most useful first.
+def fill(place: str, grid: EpsilonGrid) -> runs.Request:
+    """Ask for what a grid lacks, behind everything else, until the page is left or wants another
+    grid. What failed is not asked for again.
     """
-    affordable = _affordable(grid)
-    key = f"{page}.grid"
-    st.session_state.setdefault("runs.drawn", set()).add(key)
-    before: Filling | None = st.session_state.get(key)
-    if before is None or not before.covers(affordable):
-        sessions.registry.let_go(sessions.this(), key)
-        before = st.session_state[key] = Filling(affordable, _submission())
-    before.advance()
-    sessions.registry.hold(sessions.this(), key, before, by_button=False)
-    return before.busy
+    specs_by_text = {spec.model_dump_json(): spec for spec in _affordable(grid)}
+    request = runs.request_at(f"{place}.grid")
+    if request.called_off or not specs_by_text.keys() <= request.specs.keys():
+        request.submit(request.want(specs_by_text), (), IDLE)
+    runs.hold(f"{place}.grid", request, by_button=False)
+    return request
 
 
-def keep_filling(page: str, spec: RunSpec, grid: EpsilonGrid) -> None:
+def keep_filling(place: str, spec: RunSpec, grid: EpsilonGrid) -> None:
     """Fill a grid, and draw the page again as it fills. spec: the run that the grid is of."""
-    if fill(page, grid):
-        run_progress.follow(functools.partial(_watch, page, spec, len(grid.missing)), LOOK)
+    if fill(place, grid).busy:
+        runs.follow(functools.partial(_watch_grid, place, spec, len(grid.missing)), LOOK)
 
 
-def _watch(page: str, spec: RunSpec, missing: int) -> None:
+def _watch_grid(place: str, spec: RunSpec, missing: int) -> None:
     """Draw the page again when nothing more comes; on a quiet server as soon as a fifth of what
     the grid lacked is there.
     """
-    filling: Filling = st.session_state[f"{page}.grid"]
-    quiet = run_progress.strain() <= 1
-    if not filling.busy or (quiet and len(read(spec).missing) <= 0.8 * missing):
+    busy = runs.goes_on(f"{place}.grid")
+    if not busy or (runs.strain() <= 1 and len(read(spec).missing) <= 0.8 * missing):
         st.rerun()
 
 
 def _affordable(grid: EpsilonGrid) -> list[RunSpec]:
-    """What a grid lacks, in its order, as far as the grid as a whole needs no confirmation."""
+    """What a grid lacks, in its order, as far as the grid as a whole needs no confirmation; nothing
+    on private data, nor where there is little memory.
+    """
     missing = grid.missing
     if not missing or not data_sets.is_public(missing[0].data.id) or machine.is_small():
         return []
@@ -113,7 +99,23 @@ def _affordable(grid: EpsilonGrid) -> list[RunSpec]:
     ]
 
 
-def _submission() -> Callable[[RunSpec], Job]:
-    """What asks the engine for a run on behalf of whoever is at the page, from any thread."""
-    here, asker = visitor.VisitorEngine(visitor.asker()), sessions.this()
-    return lambda spec: here.submit(spec, IDLE, asker, light=True)
+# ---- what is shown meanwhile ---------------------------------------------------------------------
+
+
+def remember(place: str, choice: Choice | SampleChoice, story: Story) -> None:
+    """Keep what is drawn, for as long as the next result is being computed."""
+    description = (
+        f"{algorithms.find(choice.algorithm).title} at ε = {budget_text(choice.epsilon)} on"
+        f" {choice.entry.title}"
+    )
+    st.session_state[f"{place}.story"] = (description, story)
+
+
+def before(place: str) -> Story | None:
+    """The last result, greyed, with what it is of; None where there was none."""
+    previous: tuple[str, Story] | None = st.session_state.get(f"{place}.story")
+    if previous is None:
+        return None
+    description, story = previous
+    sentence = f"This is still {description}; what you chose is not there yet."
+    return story | {"stale": True, "words": story["words"] | {"stale": sentence}}

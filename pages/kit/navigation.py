@@ -9,16 +9,17 @@ from dpmf_core.serving.requesters import asking
 from dpmf_core.serving.settings import settings
 from pages.kit import (
     data_sets,
+    drawing,
     lesson,
     lesson_heading,
     lesson_maker,
     page_table,
-    run_progress,
     safe_text,
     sidebar,
     sidebar_epsilon,
 )
-from pages.server import sessions, turns, visitor
+from pages.kit.runs import following
+from pages.server import sessions, visitor
 from pages.tradeoff import controls
 
 PRODUCT = "dpmf: what privacy costs"
@@ -114,15 +115,14 @@ def _draw(page: page_table.Page) -> None:
         _draw_row(pages, page)
     lesson_heading.draw()
     maker = st.container()  # of a lesson link, in full width above the page
-    run_progress.begin()
-    if words := data_sets.why_unsuited(page):
-        st.title(page.title, anchor=False)
-        st.warning(safe_text.escape(words))
-    else:
-        streamlit_pages[page.id].run()
-    if page.data_kind is not None and page.has_dial:
-        sidebar_epsilon.draw_bar(page.unused)
-    run_progress.leave()
+    with following():
+        if words := data_sets.why_unsuited(page):
+            st.title(page.title, anchor=False)
+            st.warning(safe_text.escape(words))
+        else:
+            streamlit_pages[page.id].run()
+        if page.data_kind is not None and page.has_dial:
+            sidebar_epsilon.draw_bar(page.unused)
     _freeze_startup_objects()
     if lesson_link is None and page.in_lessons and page.id != "lessons":
         button = st.container() if page.data_kind is None else st.sidebar
@@ -146,5 +146,5 @@ if _needs_lesson(name):
         " that. Ask whoever teaches here for one."
     )
     st.stop()
-with asking(who), turns.drawing():
+with asking(who), drawing.in_turn():
     _draw(page_table.BY_ID[name])

@@ -20,7 +20,7 @@ from dpmf_core.privacy.odometer import check as fits
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of, charges_of
 from dpmf_core.teaching.glossary import linked
-from pages.kit import data_sets, polling, safe_text
+from pages.kit import data_sets, drawing, safe_text
 
 Work = Any  # a RunSpec or a Measurement
 LOOK = 1.0  # seconds between looks at an account while runs go on
@@ -256,7 +256,7 @@ def panel(data_id: str, where: str, units: int) -> None:
     account = account_of(data_id)
     if account is not None:
         running = _running(account)
-        polling.repeat(
+        drawing.repeat(
             functools.partial(_panel, account, where, units, running), LOOK if running else None
         )
 

@@ -132,3 +132,9 @@ def page_meant(address: str) -> str | None:
     there is none.
     """
     return _PAGE_IDS.get(_plain(address))
+
+
+def page_address(name: str) -> str | None:
+    """The address of the page that a name means; '' of the first page, None where there is none."""
+    page = page_meant(name)
+    return "" if page == HOME else page

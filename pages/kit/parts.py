@@ -20,18 +20,16 @@ from pages.kit import (
     comparison,
     comparison_charts,
     epsilon_grid,
-    first_view,
     odometer,
     parts_story,
     parts_words,
     privacy_card,
-    run_progress,
-    stored_results,
 )
 from pages.kit.choice import SampleChoice
 from pages.kit.comparison import better_method
 from pages.kit.components import matched_parts
 from pages.kit.parts_words import Subject
+from pages.kit.runs import ask, note_shipped
 
 METRIC = "objective"
 WITH_PARTS = ("main", "twin")  # the runs whose parts are shown
@@ -71,8 +69,8 @@ def draw_first_view(
         if waits or grid.point(choice.epsilon) is not None:
             story = parts_story.of_grid(subject, choice, spec, grid, proved, most)
         if story is not None and not story["pending"]:
-            first_view.remember(page, choice, story)
-        displayed_story = story or (first_view.before(page) if waits else None)
+            epsilon_grid.remember(page, choice, story)
+        displayed_story = story or (epsilon_grid.before(page) if waits else None)
         if displayed_story is not None:
             with head:
                 matched_parts.draw(f"{page}.matched", displayed_story)
@@ -80,8 +78,7 @@ def draw_first_view(
 
     grid, has_parts = draw(waits=False)
     with news:
-        first = comparison.first_runs(selection)
-        runs = run_progress.request(page, selection.runs, first=first, whole=WITH_PARTS)
+        runs = ask(page, selection.runs, whole=WITH_PARTS)
     if not has_parts:
         grid, has_parts = draw(waits=True)
     if not has_parts:
@@ -89,7 +86,7 @@ def draw_first_view(
             st.title(parts_words.opening(subject, choice), anchor=False)
             st.write(odometer.opening_text(page))
     if proved:
-        stored_results.note([*selection.runs.values(), *epsilon_grid.specs(spec)])
+        note_shipped([*selection.runs.values(), *epsilon_grid.specs(spec)])
     if better := better_method(runs, selection.runs, METRIC):
         st.markdown(better)
     return FirstView(runs, grid, has_parts)

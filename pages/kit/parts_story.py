@@ -21,7 +21,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import colours, parts_words
 from pages.kit.choice import SampleChoice
-from pages.kit.first_view import Story
+from pages.kit.epsilon_grid import Story
 from pages.kit.parts_words import PARTS, TOPICS, Sayings, Subject
 
 MATCHED_PARTS = "matched"  # what comes with the package of runs, beside their records

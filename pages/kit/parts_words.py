@@ -8,8 +8,14 @@ from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import Point
 from dpmf_core.teaching.glossary import TERMS
 from pages.kit.choice import SampleChoice
-from pages.kit.comparison import gain_kept, median
-from pages.kit.first_view import headline, of_draws, purchase_text, unproved_headline
+from pages.kit.comparison import (
+    gain_kept,
+    headline,
+    median,
+    of_draws,
+    purchase_text,
+    unproved_headline,
+)
 
 
 @dataclass(frozen=True)

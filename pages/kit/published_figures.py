@@ -13,11 +13,11 @@ from pages.kit import (
     charts,
     comparison_charts,
     parts_figures,
-    run_progress,
     sweep_charts,
     sweep_frames,
 )
 from pages.kit.frames import ANY, Curve, curve_frame, to_frame
+from pages.kit.runs import ask
 from pages.kit.sweep_frames import Runs
 
 AXES = {
@@ -63,7 +63,7 @@ def choice(page: str, figures: Mapping[str, Figure]) -> None:
 def draw(page: str, figure: Figure) -> None:
     """The figure at page size, whatever the sidebar says."""
     points = figure.points()
-    runs = run_progress.request(f"{page}.figure.runs", {point.key: point.spec for point in points})
+    runs = ask(f"{page}.figure.runs", {point.key: point.spec for point in points})
     finished_points = [point for point in points if point.key in runs]
     if points and not finished_points:
         return

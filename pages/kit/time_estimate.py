@@ -2,7 +2,7 @@
 
 import functools
 import statistics
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,10 +113,6 @@ def costs(works: Iterable[Work]) -> list[float]:
     return [of(work) for work in works]
 
 
-def _costs_of(rest: Collection[Work]) -> float:
-    return sum(costs(rest)) if rest else 0.0
-
-
 def learn(handle: Any) -> None:
     """Remember how fast this machine did what has finished."""
     progress, spec = getattr(handle, "progress", None), handle.spec
@@ -202,21 +198,20 @@ def _turn(job: Job) -> str:
     return f"your turn: {ordinal(place)} of {max(job.waiting, place):,}"
 
 
-def progress(
-    jobs: Sequence[Any], open_jobs: Sequence[Job], rest: Collection[Work]
-) -> tuple[float, str]:
-    """How much of these runs is done, and in words: what is finished, how long the others take,
-    whose turn it is. rest: what is not asked for yet.
+def progress(open_jobs: Sequence[Job], done_count: int, count: int) -> tuple[float, str]:
+    """How much of so many runs is done, and in words: what is finished, how long the others take,
+    whose turn it is.
     """
-    ended_count, count = len(jobs) - len(open_jobs), len(jobs) + len(rest)
-    done_count = sum(job.state == "done" for job in jobs)
+    if not open_jobs:
+        return 1.0, f"{done_count} of {count} runs finished"
+    ended_count = count - len(open_jobs)
     running = next((job for job in open_jobs if job.progress), None)
     share = ended_count / count
     sentences = [f"{done_count} of {count} runs finished"]
     if ended_count > done_count:
         sentences.append(f"{ended_count - done_count:,} refused, failed or cancelled")
     costs = [job.cost for job in open_jobs]
-    remaining_seconds = max((sum(costs) + _costs_of(rest)) / engine().width, *costs)
+    remaining_seconds = max(sum(costs) / engine().width, *costs)
     now = running.progress if running else None
     if now and now.steps:
         share += now.step / now.steps / count

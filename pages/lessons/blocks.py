@@ -19,11 +19,10 @@ from pages.kit import (
     charts,
     colours,
     line_labels,
-    run_progress,
     safe_text,
-    stored_results,
     who_sees_what,
 )
+from pages.kit.runs import ask, note_shipped
 from pages.kit.who_sees_what import Schematic
 from pages.lessons.figures import DELTA_TEXT, show
 
@@ -185,7 +184,7 @@ def _draw_measurements(epsilon: float) -> None:
     """Errors over epsilon with a curator and without, and which epsilons are equally good."""
     points = [point for sweep in first_views.trust() for point in sweep.points()]
     specs = {point.key: point.spec for point in points}
-    runs = run_progress.request("learn.trust", specs, whole=())
+    runs = ask("learn.trust", specs, whole=())
     if len(runs) < len(specs):
         return
     results = summaries(points, runs, "rmse")
@@ -214,7 +213,7 @@ def _draw_measurements(epsilon: float) -> None:
         f" {first_views.TRUST_DRAWS} draws; linear along log ε between measured points. The rule:"
         " the noise of n messages is √n times that of one, so μ is √n times as large."
     )
-    stored_results.note([point.spec for point in points])
+    note_shipped([point.spec for point in points])
 
 
 def _draw_prices(

@@ -8,7 +8,8 @@ from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.teaching import randomised_response, trust
 from dpmf_core.teaching.demonstrations import CLIP_NORMS, added_up, clipping_errors, totals
-from pages.kit import charts, colours, quarters, run_progress
+from pages.kit import charts, colours, quarters
+from pages.kit.runs import ask
 from pages.lessons.figures import DELTA, DELTA_TEXT, Line, curves, epsilon_slider, show
 
 SMALL = "cinema-small"
@@ -193,7 +194,7 @@ def price() -> None:
         "not private": RunSpec.parse(data=data, algorithm="als").canonical(),
         "guessing": RunSpec.parse(data=data, algorithm="user-mean").canonical(),
     }
-    runs = run_progress.request("learn.runs", specs)
+    runs = ask("learn.runs", specs)
     if len(runs) < len(specs):
         return
     draws = {name: [runs[name]] for name in specs}

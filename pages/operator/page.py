@@ -8,7 +8,7 @@ import streamlit as st
 from dpmf_core.administration.overview import Overview, QueueEntry, lasting, presence, stop
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
-from pages.kit import polling, safe_text
+from pages.kit import drawing, safe_text
 from pages.server import lifespan, visitor
 
 EVERY = 3.0  # seconds between looks
@@ -95,7 +95,7 @@ def main() -> None:
         "A run that is stopped ends for everybody who waits for it, between two of its steps. What"
         " had finished stays."
     )
-    polling.repeat(draw_overview, EVERY)
+    drawing.repeat(draw_overview, EVERY)
 
 
 main()

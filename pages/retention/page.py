@@ -18,14 +18,13 @@ from pages.kit import (
     charts,
     odometer,
     published_figures,
-    run_progress,
     safe_text,
     sidebar,
-    stored_results,
     sweep_charts,
     who_sees_what,
 )
 from pages.kit.choice import Choice
+from pages.kit.runs import ask, goes_on, note_shipped
 from pages.retention import frames
 
 ORDERS = {
@@ -39,7 +38,7 @@ def finding(choice: Choice, names: Collection[str], runs: dict[str, Run]) -> Non
     names: of all that were asked for. runs: by name.
     """
     missing = frames.missing(names, runs)
-    if run_progress.goes_on("retention"):
+    if goes_on("retention"):
         st.title(f"{len(runs)} of {len(names)} runs have finished", anchor=False)
         st.write(f"What it costs to keep nothing is said when all have. Missing: {missing}.")
         return
@@ -184,7 +183,7 @@ def main() -> None:
         or first_views.EPOCHS
     )
     specs = frames.by_share(choice, arrival, epochs)
-    runs = run_progress.request("retention", specs, first=frames.FIRST, whole=())
+    runs = ask("retention", specs, first=frames.FIRST, whole=())
     with head:
         finding(choice, specs, runs)
         st.info(
@@ -197,7 +196,7 @@ def main() -> None:
         )
     if "baseline" in runs:
         by_share(runs)
-        stored_results.note(list(specs.values()))
+        note_shipped(list(specs.values()))
     who_sees_what.draw(who_sees_what.RETENTION)
     published_figures.choice("retention", figures_of("retention"))
     memory()

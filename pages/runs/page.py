@@ -13,11 +13,11 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report
 from dpmf_core.runs.store import to_json
 from dpmf_core.serving.requesters import may_delete, may_note
-from pages.kit import polling, safe_text, who_sees_what
+from pages.kit import drawing, safe_text, who_sees_what
+from pages.kit.runs import Request
 from pages.runs import comparison
 from pages.runs.schematic import WHO_SEES_WHAT
 from pages.server import sessions, visitor
-from pages.server.background_work import Runs
 
 COLUMNS = {
     "made": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
@@ -126,7 +126,9 @@ def going_on() -> None:
     """
     for page, (work, _) in sessions.registry.going(sessions.this()).items():
         words, button = st.columns([5, 1], vertical_alignment="center")
-        progress = f": {work.open} of {len(work.jobs)} runs to go" if isinstance(work, Runs) else ""
+        progress = ""
+        if isinstance(work, Request):
+            progress = f": {len(work.open_jobs)} of {len(work.specs)} runs to go"
         name = page.partition(".")[0]
         words.markdown(
             f"**{TITLES.get(name, name.capitalize())} goes on**{progress}. It stops two minutes"
@@ -142,7 +144,7 @@ def going_on() -> None:
 
 
 def main() -> None:
-    polling.repeat(going_on, 2.0)
+    drawing.repeat(going_on, 2.0)
     store = engine().store
     # of private data, the command line's are for its user
     rows, sizes = [row for row in store.rows() if row["public"]], store.sizes()

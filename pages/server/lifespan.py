@@ -1,27 +1,100 @@
-"""What goes on as long as the server runs, and what it tells its operator."""
+"""What goes on as long as the server runs, and what it tells its operator.
+
+By the clock, uploads older than a day go, and what ended servers left. While nobody asks for
+anything, workers compute what the pages show first: default runs, and the grids of epsilons that
+sliders move along. All of that is on simulated data, and goes behind all that visitors want.
+"""
 
 import asyncio
 import contextlib
+import logging
+import os
+import tempfile
+import threading
 from collections.abc import AsyncIterator
 
 import streamlit as st
 
+from dpmf_core import first_views
 from dpmf_core.administration.overview import Overview, overview
+from dpmf_core.errors import BadInput
+from dpmf_core.jobs import machine
 from dpmf_core.jobs.engine import engine
-from pages.server import housekeeping, sessions, upload_quota, warming
+from dpmf_core.jobs.job import Job
+from dpmf_core.jobs.queue import IDLE
+from dpmf_core.paths import workplace
+from dpmf_core.privacy import accounts
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.serving import limits
+from dpmf_core.serving.settings import settings
+from dpmf_datasets import session_files
+from pages.server import sessions, upload_quota
+
+QUIET = 15.0  # seconds after the start that belong to whoever comes first
+EVERY = 600.0  # seconds between two rounds of the caretaker
 
 
 def now() -> Overview:
     return overview(engine(), sessions.registry.visits(), upload_quota.uploaded_in_all())
 
 
+def round_made() -> None:
+    """One round. What cannot be removed is told in the server's log, and tried again next time."""
+    try:
+        session_files.sweep()
+        accounts.sweep(session_files.origins)
+    except (OSError, BadInput) as error:
+        logging.getLogger(__name__).warning("Old uploads could not be removed: %s", error)
+
+
+def warming_specs() -> list[RunSpec]:
+    """What idle workers compute, cheapest page first: nothing where the operator does not want it,
+    where there is little memory, or where older runs would have to go.
+    """
+    most = settings().most_runs
+    if not settings().warm or machine.is_small():
+        return []
+    specs = [it for it in first_views.cheapest_first() if limits.allowed_here(it.data.id)]
+    if most is not None and engine().store.count() + len(specs) > most:
+        return []
+    return specs
+
+
+def warm() -> list[Job]:
+    """Ask for it behind everything else. It is nobody's, so that no session's share is spent."""
+    try:
+        return [engine().submit(spec, IDLE, light=True) for spec in warming_specs()]
+    except BadInput as error:
+        logging.getLogger(__name__).warning("Nothing is computed beforehand: %s", error)
+        return []
+
+
+def _keep_house(over: threading.Event) -> None:
+    """Make a round at once and every so often, and warm up once it is quiet, until it is over."""
+    round_made()
+    warming = [] if over.wait(QUIET) else warm()
+    while not over.wait(EVERY):
+        round_made()
+    for job in warming:
+        job.cancel()
+
+
 @contextlib.asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[None]:
-    """While the server runs its caretaker is at work, idle workers compute what pages show first,
-    and sessions that go are seen off.
+    """While the server runs its caretaker is at work, and sessions that go are seen off.
+
+    Temporary files of it and its workers lie in a folder of its process, which goes with it.
     """
-    async with contextlib.AsyncExitStack() as stack:
-        await stack.enter_async_context(housekeeping.watching())
-        await stack.enter_async_context(warming.going())
-        stack.callback(asyncio.create_task(sessions.watch()).cancel)
+    try:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(workplace())
+    except OSError as error:
+        place = tempfile.gettempdir()
+        logging.getLogger(__name__).warning("Temporary files stay in %s: %s", place, error)
+    over = threading.Event()
+    threading.Thread(target=_keep_house, args=(over,), name="dpmf-caretaker", daemon=True).start()
+    watch = asyncio.create_task(sessions.watch())
+    try:
         yield
+    finally:
+        over.set()
+        watch.cancel()

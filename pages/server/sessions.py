@@ -1,19 +1,20 @@
-"""The sessions of this server: who they are, what goes on for them, and what happens when one
-has gone.
+"""The sessions of this server: what goes on for each, and what ends when one has gone.
 
 Streamlit keeps a session for two minutes after its connection is lost, then forgets it without
 giving its files back. Here it is closed a little earlier, and what it brought goes with it.
 """
 
 import asyncio
+import gc
 import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
+import pyarrow as pa
 import streamlit as st
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -22,21 +23,36 @@ from streamlit.runtime.state import SessionState
 from dpmf_core.administration.overview import Visit
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import accounts
+from dpmf_core.runs import memory
 from dpmf_datasets import session_files
-from pages.server import memory, visitor
-from pages.server.background_work import Work
+from pages.server import visitor
 
-# Seconds without a connection after which a session loses
+# seconds without a connection after which a session loses
 PAGE_WORK = 10.0  # what a page began by itself
 UPLOADS = 30.0  # files as they were sent; what was made of them stays
 GONE = 115.0  # everything; Streamlit would let it come back for 120
 LOOK = 1.0  # seconds between looks
 LATER = 10.0  # seconds after which Streamlit has let go of an ended session's last objects
 
+# Arrow's own pool keeps what threads that have ended allocated; this one's can be given back
+pa.set_memory_pool(pa.system_memory_pool())
+
+
+class Work(Protocol):
+    """Something that goes on in the background: runs of a page, or a search."""
+
+    @property
+    def busy(self) -> bool: ...
+
+    def advance(self) -> object:
+        """Called again and again as long as it is busy."""
+
+    def cancel(self) -> None: ...
+
 
 @dataclass
 class Session:
-    """One browser tab. own_data: its own data sets, by id. work: by page what goes on, and whether
+    """One browser tab. own_data: its own data sets, by id. work: by place what goes on, and whether
     a button began it.
     """
 
@@ -53,6 +69,17 @@ class Session:
     def away(self, now: float) -> float:
         """Seconds without a connection."""
         return 0.0 if self.left_at is None else now - self.left_at
+
+    def end_work(self, now: float) -> list[Work]:
+        """Take from it what goes on no longer; what of that is to be cancelled."""
+        ended = []
+        for place, (work, by_button) in list(self.work.items()):
+            late = self.away(now) >= (GONE if by_button else PAGE_WORK)
+            if late or not work.busy:
+                del self.work[place]
+            if late and work.busy:
+                ended.append(work)
+        return ended
 
 
 @dataclass(frozen=True)
@@ -110,40 +137,40 @@ class Sessions:
             for it in sessions
         ]
 
-    # -- what goes on ------------------------------------------------------------------------------
+    def count_busy(self) -> int:
+        """How many sessions have something going on."""
+        with self._lock:
+            return sum(any(work.busy for work, _ in it.work.values()) for it in self._open.values())
 
-    def hold(self, ident: str, page: str, work: Work, by_button: bool) -> None:
-        """A session has this going on at a page now, in place of what it had there.
-
-        by_button: whether a button began it.
-        """
+    def hold(self, ident: str, place: str, work: Work, by_button: bool) -> None:
+        """A session has this going on at a place of a page, instead of what it had there."""
         with self._lock:
             session = self.find(ident)
             if session is not None and work.busy:
-                session.work[page] = (work, by_button)
+                session.work[place] = (work, by_button)
             elif session is not None:
-                session.work.pop(page, None)
+                session.work.pop(place, None)
 
     def going(self, ident: str) -> dict[str, tuple[Work, bool]]:
-        """What a session has going on, by page, and whether a button began it."""
+        """What a session has going on, by place, and whether a button began it."""
         with self._lock:
-            by_page = dict(self._open[ident].work) if ident in self._open else {}
-        return {page: (work, by_button) for page, (work, by_button) in by_page.items() if work.busy}
+            works = dict(self._open[ident].work) if ident in self._open else {}
+        return {place: entry for place, entry in works.items() if entry[0].busy}
 
-    def let_go(self, ident: str, page: str) -> None:
+    def let_go(self, ident: str, place: str) -> None:
         """A session wants it no more; it is called off unless another one has it too."""
         with self._lock:
-            entry = self._open[ident].work.pop(page, None) if ident in self._open else None
+            entry = self._open[ident].work.pop(place, None) if ident in self._open else None
         if entry is not None:
             self._call_off(entry[0])
 
     def _call_off(self, work: Work) -> None:
-        with self._lock:
-            works = [it for other in self._open.values() for it, _ in other.work.values()]
-        if work not in works:
+        if work not in self._works():
             work.cancel()
 
-    # -- who has gone ------------------------------------------------------------------------------
+    def _works(self) -> list[Work]:
+        with self._lock:
+            return [work for it in self._open.values() for work, _ in it.work.values()]
 
     def look(self) -> Departures:
         """Call off what sessions that are gone had going on, and move on the rest."""
@@ -153,39 +180,21 @@ class Sessions:
             for ident in uploading:  # also files of a session that never drew a page
                 self.find(ident)
             for session in self._open.values():
-                self._note_connection(session, now)
-            gone = [it for it in self._open.values() if it.away(now) >= GONE]
-            to_end = [work for it in self._open.values() for work in _work_to_end(it, now)]
+                connected = self._is_connected(session.id)
+                began = now if session.left_at is None else session.left_at
+                session.left_at = None if connected else began
+            every = list(self._open.values())
+            to_end = [work for it in every for work in it.end_work(now)]
+            gone = [it for it in every if it.away(now) >= GONE]
             for session in gone:
                 del self._open[session.id]
                 self._closed_ids.append(session.id)
-            going = [work for it in self._open.values() for work, _ in it.work.values()]
-            files = [
-                it for it in self._open.values() if it.id in uploading and it.away(now) >= UPLOADS
-            ]
+            lacking = [it for it in every if it.id in uploading and UPLOADS <= it.away(now) < GONE]
         for work in to_end:
             self._call_off(work)
-        for work in going:
+        for work in self._works():
             work.advance()
-        return Departures(files, gone)
-
-    def _note_connection(self, session: Session, now: float) -> None:
-        if self._is_connected(session.id):
-            session.left_at = None
-        elif session.left_at is None:
-            session.left_at = now
-
-
-def _work_to_end(session: Session, now: float) -> list[Work]:
-    """What a session has going on no longer; it is taken from it."""
-    works = []
-    for page, (work, by_button) in list(session.work.items()):
-        if not work.busy:
-            del session.work[page]
-        elif session.away(now) >= (GONE if by_button else PAGE_WORK):
-            del session.work[page]
-            works.append(work)
-    return works
+        return Departures(lacking, gone)
 
 
 # ---- of this server ------------------------------------------------------------------------------
@@ -227,13 +236,9 @@ def note(page: str) -> None:
     if session is None:
         return
     session.owner, session.label, session.page = visitor.asker().owner, visitor.label(), page
-    session.state = _state(session.id)
+    streamlit_session = Runtime.instance().get_app_session(session.id) if Runtime.exists() else None
+    session.state = None if streamlit_session is None else streamlit_session.session_state
     session.own_data = dict(st.session_state.get("data.own", {}))
-
-
-def _state(ident: str) -> SessionState | None:
-    session = Runtime.instance().get_app_session(ident) if Runtime.exists() else None
-    return None if session is None else session.session_state
 
 
 async def watch() -> None:
@@ -259,7 +264,7 @@ async def _say_goodbye(departures: Departures) -> None:
     if departures.everything or departures.uploads:
         await asyncio.to_thread(release, departures.everything)
         loop = asyncio.get_running_loop()
-        loop.call_later(LATER, loop.run_in_executor, None, memory.give_back)
+        loop.call_later(LATER, loop.run_in_executor, None, give_memory_back)
 
 
 def release(gone: list[Session]) -> None:
@@ -272,4 +277,12 @@ def release(gone: list[Session]) -> None:
         engine().forget(entry.id)
     if entries:
         accounts.sweep(session_files.origins)
+    give_memory_back()
+
+
+def give_memory_back() -> None:
+    """Memory that nothing uses any more, as far as the libraries can; takes a while."""
+    gc.unfreeze()  # else a session that was open when everything was frozen would stay for ever
+    gc.collect()
+    gc.freeze()
     memory.give_back()

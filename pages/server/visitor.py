@@ -7,14 +7,9 @@ import functools
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import streamlit as st
 
-from dpmf_core.jobs.engine import engine
-from dpmf_core.jobs.job import Job
-from dpmf_core.jobs.workers import Measurement
-from dpmf_core.runs.specification import RunSpec
 from dpmf_core.serving.requesters import Asker, asking
 from dpmf_core.serving.settings import settings
 from pages.server import doors
@@ -47,21 +42,16 @@ def names() -> frozenset[str]:
 
 def label() -> str:
     """How an operator sees who it is: '' without a login."""
-    return next((name for name in sorted(names(), key=len)), "")
+    return min(names(), key=len, default="")
 
 
 def asker() -> Asker:
     """Who asks for what this page does."""
     if logged_in():
-        own_names = names()
-        return Asker.of_login(
-            str(st.user.get("iss")),
-            str(st.user.get("sub")),
-            bool(own_names & set(settings().operators)),
-        )
-    return Asker.of_session(
-        st.session_state.setdefault(TOKEN, secrets.token_urlsafe(24)), alone=_alone()
-    )
+        operates = bool(names() & set(settings().operators))
+        return Asker.of_login(str(st.user.get("iss")), str(st.user.get("sub")), operates)
+    token = st.session_state.setdefault(TOKEN, secrets.token_urlsafe(24))
+    return Asker.of_session(token, alone=_alone())
 
 
 def _alone() -> bool:
@@ -83,27 +73,3 @@ def here() -> Iterator[Asker]:
     who = asker()
     with asking(who):
         yield who
-
-
-@dataclass(frozen=True)
-class VisitorEngine:
-    """The engine as one visitor uses it, also from another session's page."""
-
-    who: Asker
-
-    def submit(
-        self,
-        spec: RunSpec,
-        priority: int = 0,
-        asker: str = "",
-        cost: float = 0.0,
-        light: bool = False,
-    ) -> Job:
-        with asking(self.who):
-            return engine().submit(spec, priority, asker, cost, light)
-
-    def measure(
-        self, measurement: Measurement, priority: int = 0, asker: str = "", cost: float = 0.0
-    ) -> Job:
-        with asking(self.who):
-            return engine().measure(measurement, priority, asker, cost)

@@ -25,13 +25,12 @@ from pages.kit import (
     charts,
     privacy_card,
     published_figures,
-    run_progress,
     safe_text,
     sidebar,
-    stored_results,
     who_sees_what,
 )
 from pages.kit.choice import Choice
+from pages.kit.runs import ask, note_shipped
 from pages.sketch import figures, small_sketch
 
 FIGURES = {
@@ -142,14 +141,14 @@ def figure(choice: Choice) -> None:
     sgld = f"SGLD at ε = {budget_text(epsilon)}, proved step by step"
     sgld_point = Point(replace(choice, epsilon=epsilon).spec("sgld"), sgld, None)
     beside = [sgld_point] if which == PROVED_BESIDE else []
-    runs: dict[str, Run] = run_progress.request(
+    runs: dict[str, Run] = ask(
         "sketch", {point.key: point.spec for point in [*points, *beside]}, whole=()
     )
     table = figures.frame([*points, *beside], runs, metric)
     if not len(table):
         return
     draw(source_figure, table, points, metric)
-    stored_results.note([point.spec for point in [*points, *beside]])
+    note_shipped([point.spec for point in [*points, *beside]])
     if all(point.key in runs for point in points):
         published_figures.show_verdict(source_figure, source_figure.verdict(points, runs))
     if isinstance(source_figure, Claim):
@@ -204,7 +203,7 @@ def main() -> None:
     choice = sidebar.choice()
     head, work = st.container(), st.container()
     with work:
-        attacks = run_progress.request("sketch.attack", {"attack": ATTACK})
+        attacks = ask("sketch.attack", {"attack": ATTACK})
     with head:
         claim(attacks)
     figure(choice)

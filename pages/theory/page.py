@@ -17,8 +17,9 @@ from dpmf_core.papers.registry import CLAIMS, figures_of
 from dpmf_core.papers.theory import Comparison
 from dpmf_core.papers.theory_claims import EACH, MAIN_BOUNDS, PLACES, claim_id
 from dpmf_core.privacy.formatting import budget_text, delta_text
-from pages.kit import charts, links, run_progress, safe_text
+from pages.kit import charts, links, safe_text
 from pages.kit.published_figures import command
+from pages.kit.runs import ask
 from pages.kit.session_widgets import bind
 from pages.theory import figures
 
@@ -73,7 +74,7 @@ def measured_here(bound: Bound, axis: Axis) -> Results:
     """Runs of this machine, at page size. Raises MissingResult until they have ended."""
     claim = figures_of("theory")[claim_id(bound.algorithm, axis)]
     points = claim.points()
-    runs = run_progress.request("theory", {point.key: point.spec for point in points})
+    runs = ask("theory", {point.key: point.spec for point in points})
     if any(point.key not in runs for point in points):
         raise MissingResult("not all runs have finished")
     return claim.results(points, runs)

@@ -15,12 +15,12 @@ from dpmf_core.runs.record import Run
 from pages.kit import (
     charts,
     colours,
+    drawing,
     epsilon_grid,
     exports,
     forms,
     lesson,
     parts,
-    polling,
     published_figures,
     safe_text,
     sidebar,
@@ -205,7 +205,7 @@ def main() -> None:
         view = parts.draw_first_view(TOPICS, choice, spec, selection, proved, most)
         if count > AT_ONCE:
             st.toggle(f"All {count} topics", key=ALL)
-    polling.first_view_ends(view.has_parts)
+    drawing.first_view_ends(view.has_parts)
     with beneath:
         below(selection, view, most)
     if proved and len(view.runs) == len(selection.runs):

@@ -10,13 +10,12 @@ from dpmf_core.jobs.engine import engine
 from pages.kit import (
     odometer,
     published_figures,
-    run_progress,
     safe_text,
     sidebar,
-    stored_results,
     time_estimate,
     who_sees_what,
 )
+from pages.kit.runs import ask, note_shipped, queue
 from pages.kit.sweep_frames import Runs
 from pages.tradeoff import controls, exports, findings, sections
 from pages.tradeoff.controls import Question
@@ -45,7 +44,7 @@ def request_runs(question: Question) -> Runs:
             words.write(
                 f"**{len(distinct):,} runs**, of which {len(stored):,} are stored. The other"
                 f" {len(missing):,} take about {time_estimate.words(seconds)} and appear as they"
-                f" finish. {run_progress.queue()}"
+                f" finish. {queue()}"
             )
             button.button(
                 "Run",
@@ -56,14 +55,12 @@ def request_runs(question: Question) -> Runs:
                 args=(question.signature,),
             )
             some = {key: distinct[key] for key in distinct if key in stored}
-            return run_progress.request("tradeoff", some, whole=())
+            return ask("tradeoff", some, whole=())
         st.session_state["tradeoff.go"] = question.signature
     by_button = st.session_state.get("tradeoff.asked") == question.signature
     seed = min((point.spec.seed for point in question.points), default=0)
     first = [point.key for point in question.points if point.spec.seed == seed][:AT_ONCE]
-    return run_progress.request(
-        "tradeoff", distinct, patience=0.7, first=first, by_button=by_button, whole=()
-    )
+    return ask("tradeoff", distinct, patience=0.7, first=first, by_button=by_button, whole=())
 
 
 def below(question: Question, results: Results) -> None:
@@ -110,7 +107,7 @@ def main() -> None:
         words.write(sentence if runs else odometer.opening_text("tradeoff", sentence))
         if runs:
             sections.figure(question, runs, metric, aside)
-            stored_results.note([point.spec for point in question.points])
+            note_shipped([point.spec for point in question.points])
         who_sees_what.draw(who_sees_what.USERS)
     if runs:
         below(question, results)

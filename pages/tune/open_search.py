@@ -12,6 +12,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core.cli import output as words
+from dpmf_core.jobs.engine import engine
+from dpmf_core.jobs.job import Job
 from dpmf_core.privacy import neighbours, normal_form
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
 from dpmf_core.privacy.selection import Price
@@ -19,6 +21,7 @@ from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import notebook_of_run
 from dpmf_core.runs.store import to_json
+from dpmf_core.serving.requesters import Asker, asking
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.tuning.confirmation import FRESH
 from dpmf_core.tuning.search import Search, Trial, price
@@ -47,23 +50,37 @@ class OpenSearch:
         return not self.lock.locked() and (self.search is None or not self.search.busy)
 
 
-@st.cache_resource
-def _open_searches() -> tuple[OrderedDict[str, OpenSearch], threading.Lock]:
-    return OrderedDict(), threading.Lock()
+# not in a cache, which may be emptied: a private search has drawn from the data
+_searches: OrderedDict[str, OpenSearch] = OrderedDict()
+_searches_lock = threading.Lock()
 
 
 def _open(key: str) -> OpenSearch:
     """The search of this key. Of many the idle ones that were looked at least lately are
     forgotten: two searches that go on must not write the same journal.
     """
-    searches, lock = _open_searches()
-    with lock:
-        search = searches.setdefault(key, OpenSearch())
-        searches.move_to_end(key)
-        idle = [name for name, other in searches.items() if other.is_idle and name != key]
-        for name in idle[: max(0, len(searches) - MOST)]:
-            del searches[name]
+    with _searches_lock:
+        search = _searches.setdefault(key, OpenSearch())
+        _searches.move_to_end(key)
+        idle = [name for name, other in _searches.items() if other.is_idle and name != key]
+        for name in idle[: max(0, len(_searches) - MOST)]:
+            del _searches[name]
         return search
+
+
+@dataclass(frozen=True)
+class _OwnersEngine:
+    """The engine as whoever began a search uses it, also from another session's page."""
+
+    owner: Asker
+
+    def submit(self, *arguments: Any, **terms: Any) -> Job:
+        with asking(self.owner):
+            return engine().submit(*arguments, **terms)
+
+    def measure(self, *arguments: Any, **terms: Any) -> Job:
+        with asking(self.owner):
+            return engine().measure(*arguments, **terms)
 
 
 def search_of(spec: TuneSpec, trials: int, begin: bool = True) -> Search | None:
@@ -78,7 +95,7 @@ def search_of(spec: TuneSpec, trials: int, begin: bool = True) -> Search | None:
                 search = open_search.search = Search(
                     spec,
                     trials,
-                    visitor.VisitorEngine(who),
+                    _OwnersEngine(who),
                     asker=sessions.this(),
                     cost=time_estimate.cost(spec.trial({})),
                 )

@@ -16,15 +16,15 @@ from dpmf_core.tuning.confirmation import outcome
 from dpmf_core.tuning.search import Search, Trial
 from dpmf_core.tuning.search_space import MOST_DRAWS, TuneSpec, default_range
 from pages.kit import (
+    drawing,
     odometer,
-    polling,
-    run_progress,
     safe_text,
     sidebar,
     time_estimate,
     who_sees_what,
 )
 from pages.kit.choice import Choice
+from pages.kit.runs import ask, may_begin, queue
 from pages.kit.sweep_frames import level, parameter
 from pages.server import sessions
 from pages.tune import open_search, private_selection
@@ -121,12 +121,12 @@ def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
     seconds = time_estimate.cost(spec.trial({})) * trials * spec.draws / engine().width
     st.caption(
         f"{trials * spec.draws} trainings, about {time_estimate.words(seconds)} (an estimate)."
-        f" {run_progress.queue()}"
+        f" {queue()}"
     )
     key, trial_count = st.session_state.get("tune.asked", (None, 0))
     if key != spec.key:
         return None, False
-    if not run_progress.may_begin("tune", seconds, "This search", f"{spec.key} {trials}"):
+    if not may_begin("tune", seconds, "This search", f"{spec.key} {trials}"):
         return None, False
     pressed = bool(st.session_state.pop("tune.now", False))
     search = open_search.search_of(
@@ -166,7 +166,7 @@ def _draw_outcome(choice: Choice, search: Search, best: Trial, head: DeltaGenera
     """
     spec, runs = search.spec, dict[str, Run]()
     if not (search.busy or search.cancelled):
-        runs = run_progress.request("tune.final", spec.fresh(best.place), by_button=True)
+        runs = ask("tune.final", spec.fresh(best.place), by_button=True)
         if result := outcome(runs, spec.metric):
             (head.success if result.verdict == "better" else head.info)(
                 f"On test ratings: {result.words}"
@@ -204,7 +204,7 @@ def main() -> None:
             sessions.this(), "tune", open_search.Searching(search), by_button=True
         )
         with head:
-            polling.repeat(functools.partial(_watch, search), LATER if search.best else FIRST)
+            drawing.repeat(functools.partial(_watch, search), LATER if search.best else FIRST)
     if search.failure:
         raise BadInput(search.failure)
     best = search.best

@@ -14,7 +14,8 @@ from dpmf_core.runs.store import to_json
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.tuning.private_selection import MOST, PrivateSelection, SelectionResult
 from dpmf_core.tuning.search_space import TuneSpec
-from pages.kit import odometer, run_progress, safe_text
+from pages.kit import odometer, safe_text
+from pages.kit.runs import ask
 from pages.kit.sweep_frames import level, parameter
 
 RULE = "by the privacy profile of a trial"
@@ -92,7 +93,7 @@ def _draw(spec: PrivateSelection) -> None:
     """The selection once it is asked for: sentence, what it cost, what the same epsilon buys
     without choosing.
     """
-    selection: SelectionResult | None = run_progress.request(
+    selection: SelectionResult | None = ask(
         "tune.selection", {"selection": spec}, by_button=True
     ).get("selection")
     if selection is None:
@@ -147,7 +148,7 @@ def _compare(spec: PrivateSelection, selection: SelectionResult) -> None:
             "seed": spec.searches[0].seed,
         }
     )
-    runs: dict[str, Run] = run_progress.request(
+    runs: dict[str, Run] = ask(
         "tune.unchosen", {"same": whole.final({}), "one": spec.searches[0].final({})}
     )
     rows: list[dict[str, Any]] = [

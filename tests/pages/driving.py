@@ -29,9 +29,9 @@ def behind_sidebar(path: str) -> str:
     """A script that draws the sidebar and then the page at `pages/...`."""
     kind = page_at(path).data_kind or "ratings"
     return (
-        "import runpy\nfrom pages.kit import run_progress, sidebar\n"
-        f"sidebar.draw({kind!r})\nrun_progress.begin()\n"
-        f"runpy.run_path({str(ROOT / 'pages' / path)!r})\nrun_progress.leave()\n"
+        "import runpy\nfrom pages.kit import runs, sidebar\n"
+        f"sidebar.draw({kind!r})\nwith runs.following():\n"
+        f"    runpy.run_path({str(ROOT / 'pages' / path)!r})\n"
     )
 
 

@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from pages.kit.page_table import PAGES, SECTIONS, page_meant
+from pages.kit.page_table import PAGES, SECTIONS, page_address, page_meant
 from pages.server.addresses import Addresses
 
 LINK = "data=cinema&eps=2&p.rank=3&grid=rank%20%3D%202%2C%204"
@@ -18,7 +18,7 @@ LINK = "data=cinema&eps=2&p.rank=3&grid=rank%20%3D%202%2C%204"
 def browser(base: str = "") -> TestClient:
     """Of a server whose every page says its address."""
     route = Route("/{path:path}", lambda request: PlainTextResponse(request.url.path))
-    app = Starlette(routes=[route], middleware=[Middleware(Addresses, base=base)])
+    app = Starlette(routes=[route], middleware=[Middleware(Addresses, page_address, base)])
     return TestClient(app, follow_redirects=False)
 
 

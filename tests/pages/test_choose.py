@@ -13,8 +13,8 @@ from tests.pages.driving import ROOT, run_until, words
 from tests.support.messy_table import messy_table
 
 SCRIPT = (
-    "import runpy\nfrom pages.kit import run_progress\nrun_progress.begin()\n"
-    f"runpy.run_path({str(ROOT / 'pages/choose/page.py')!r})\nrun_progress.leave()\n"
+    "import runpy\nfrom pages.kit import runs\nwith runs.following():\n"
+    f"    runpy.run_path({str(ROOT / 'pages/choose/page.py')!r})\n"
 )
 
 

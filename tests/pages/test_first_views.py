@@ -7,16 +7,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core import first_views
-from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
-from dpmf_core.jobs.job import Job
 from dpmf_core.runs import data_access, shipped_runs
 from dpmf_core.runs.epsilon_grid import grid_runs
 from dpmf_core.runs.shipped_runs import identity
 from dpmf_core.runs.specification import RunSpec, run_key
-from pages.kit import epsilon_grid, finished_runs, run_progress
+from pages.kit import epsilon_grid, runs
 from pages.kit.page_table import PAGES, Page
-from pages.server import warming
+from pages.server import lifespan
 from tests.pages.driving import behind_sidebar, words
 
 ANEW = "run `python -m benchmarks.shipped`: a first choice, or a version, has changed"
@@ -33,23 +31,23 @@ def asked_at_first(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[RunSpec], list[RunSpec]]:
     """What a page asks for before anybody has chosen anything, and what its grids are of."""
-    runs: list[RunSpec] = []
+    wanted: list[RunSpec] = []
     grids: list[RunSpec] = []
     read = epsilon_grid.read
 
-    def request(_: str, specs: dict[str, Any], *__: Any, **___: Any) -> dict[str, Any]:
-        runs.extend(it for it in specs.values() if isinstance(it, RunSpec))
-        return {}
+    def want(request: runs.Request, specs: dict[str, Any]) -> list[str]:
+        wanted.extend(it for it in specs.values() if isinstance(it, RunSpec))
+        return []
 
     def read_and_note(spec: RunSpec, *more: Any, **keywords: Any) -> Any:
         grids.append(spec)
         return read(spec, *more, **keywords)
 
-    monkeypatch.setattr(run_progress, "request", request)
+    monkeypatch.setattr(runs.Request, "want", want)
     monkeypatch.setattr(epsilon_grid, "read", read_and_note)
     app = AppTest.from_string(script(page), default_timeout=60).run()
     assert not app.exception, [error.value for error in app.exception]
-    return runs, grids
+    return wanted, grids
 
 
 def names(specs: Iterable[RunSpec]) -> set[str]:
@@ -60,9 +58,11 @@ def names(specs: Iterable[RunSpec]) -> set[str]:
 def test_the_default_and_the_grid_of_every_epsilon_slider_are_computed_beforehand(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs, grids = asked_at_first(page, monkeypatch)
+    specs, grids = asked_at_first(page, monkeypatch)
     every = names(first_views.cheapest_first())
-    assert names(runs) <= every and bool(grids) == bool(runs) == (page.id in first_views.FOLLOWING)
+    assert names(specs) <= every and bool(grids) == bool(specs) == (
+        page.id in first_views.FOLLOWING
+    )
     for spec in grids:
         assert names(it.spec for it in grid_runs(spec)) <= every
 
@@ -73,8 +73,8 @@ def test_the_default_and_the_grid_of_every_epsilon_slider_are_computed_beforehan
 def test_a_page_asks_at_first_for_what_is_listed(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs, _ = asked_at_first(page, monkeypatch)
-    assert runs and names(runs) <= names(RUNS_OF_PAGES[page.id])
+    specs, _ = asked_at_first(page, monkeypatch)
+    assert specs and names(specs) <= names(RUNS_OF_PAGES[page.id])
 
 
 def test_the_package_holds_these_runs_and_no_others() -> None:
@@ -111,30 +111,18 @@ def test_the_first_view_stands_on_an_empty_store(
 ) -> None:
     """Without a single run being computed: engine and workers are never asked."""
 
-    def never(*_: Any, **__: Any) -> Job:
-        raise BadInput("Nothing is computed here.")
+    def shipped_alone(request: runs.Request, run_names: list[str], whole: Any, **_: Any) -> None:
+        light = {it: request.specs[it] for it in run_names if whole is not None and it not in whole}
+        request.results |= runs._from_package(light)
 
-    monkeypatch.setattr(engine(), "submit", never)
-    monkeypatch.setattr(engine(), "measure", never)
-    monkeypatch.setattr(run_progress, "_submission", shipped_alone)
+    monkeypatch.setattr(runs.Request, "submit", shipped_alone)
+    monkeypatch.setattr(epsilon_grid, "fill", lambda *_: runs.Request())
     app = AppTest.from_string(script(next(it for it in PAGES if it.id == page)), default_timeout=60)
     app.run()
     assert not app.exception, [error.value for error in app.exception]
     text = words(app)
     assert "version" in text
     assert not engine().store.rows()
-
-
-def shipped_alone(handles: Any, run_names: Any, whole: Any) -> Any:
-    """Asks for what comes with the package, and for nothing else."""
-
-    def submit() -> list[Any]:
-        light = {it: handles[it][0] for it in run_names if whole is not None and it not in whole}
-        for name, handle in finished_runs.from_package(light).items():
-            handles[name] = (handles[name][0], handle)
-        return [job for name in run_names if (job := handles[name][1]) is not None]
-
-    return submit
 
 
 # ---- idle workers --------------------------------------------------------------------------------
@@ -149,22 +137,15 @@ def small(seed: int) -> RunSpec:
     )
 
 
-def test_idle_workers_compute_what_is_listed_and_then_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    specs = [small(seed) for seed in range(300, 304)]
-    monkeypatch.setattr(warming, "warming_specs", lambda: specs)
-    warming.Warming(quiet=0.0, every=0.01).run()  # returns when all is done
-    assert all(it is not None for it in engine().known_runs.summaries(specs))
-
-
-def test_visitors_come_before_what_is_computed_beforehand() -> None:
-    beforehand = [warming.ask(small(seed)) for seed in range(400, 430)]
+def test_visitors_come_before_what_idle_workers_compute(monkeypatch: pytest.MonkeyPatch) -> None:
+    specs = [small(seed) for seed in range(300, 330)]
+    monkeypatch.setattr(lifespan, "warming_specs", lambda: specs)
+    beforehand = lifespan.warm()
     visitor = engine().submit(small(500), asker="somebody")
     assert visitor.result(60).key == visitor.key
-    waiting = [job for job in beforehand if job.state == "waiting"]
-    assert waiting and all(job.ahead >= 0 for job in waiting)
     assert visitor.ahead == 0 and engine().waiting() == 0  # what is idle holds up nobody
-    for job in beforehand:
-        job.cancel()
+    assert all(job.wait(60) for job in beforehand)
+    assert all(it is not None for it in engine().known_runs.summaries(specs))
 
 
 def test_nothing_is_computed_beforehand_where_it_is_not_wanted(
@@ -182,7 +163,7 @@ def test_nothing_is_computed_beforehand_where_it_is_not_wanted(
             monkeypatch.setenv("DPMF_WARM", warm)
             monkeypatch.setenv("DPMF_MOST_RUNS", most_runs)
             settings.cache_clear()
-            assert len(warming.warming_specs()) == runs
+            assert len(lifespan.warming_specs()) == runs
     finally:
         settings.cache_clear()
 

@@ -207,7 +207,7 @@ def test_a_search_says_its_price_and_is_not_begun_again(mine: Any) -> None:
     assert {str(it.key) for it in app.button} >= {"tune.final.buy.Run"}
     from pages.tune import open_search
 
-    open_search._open_searches()[0].clear()
+    open_search._searches.clear()
     settled(app)
     assert app.title[0].value == "Which parameters?"
     assert entries(mine) == 9  # three draws of each of three trials

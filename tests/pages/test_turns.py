@@ -1,82 +1,103 @@
 """Turns: who draws first, and that nobody waits for ever."""
 
-from threading import Event
+import threading
+from collections.abc import Callable
 
 import pytest
 
-from pages.server import turns
-from pages.server.turns import ANSWER, BELOW, Turns
-
-
-def nothing() -> None:
-    """Always wanted."""
+from pages.kit import drawing
+from pages.kit.drawing import ANSWER, BELOW, Turns
 
 
 class EndOfPage(Exception):
     """As Streamlit ends a thread whose page is not wanted any more."""
 
 
+def nothing() -> None:
+    """Always wanted."""
+
+
 def end() -> None:
     raise EndOfPage
 
 
-def test_answers_go_before_what_stands_below_and_each_in_the_order_of_coming() -> None:
-    line = Turns(at_once=1)
+def waiting_for(line: Turns, place: int) -> Callable[[], None]:
+    """Looks until so many wait."""
+    there = threading.Event()
+
+    def look() -> None:
+        if len(line.line) >= place:
+            there.set()
+
+    look.there = there  # type: ignore[attr-defined]
+    return look
+
+
+def test_answers_go_before_what_stands_below_and_each_in_the_order_of_coming(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(drawing, "LOOK", 0.001)
+    monkeypatch.setattr(drawing, "PATIENCE", {ANSWER: 60.0, BELOW: 60.0})
+    line, drawn, threads = Turns(), list[int](), list[threading.Thread]()
     line.take(ANSWER, nothing)
-    coming = [(urgency, n, Event()) for n, urgency in enumerate((BELOW, ANSWER, BELOW, ANSWER))]
-    line._waiting = sorted(coming, key=lambda place: place[:2])
-    called = []
-    while line._waiting:
+
+    def draw(urgency: int, number: int, look: Callable[[], None]) -> None:
+        line.take(urgency, look)
+        drawn.append(number)
         line.give_back()
-        called += [n for _, n, turn in coming if turn.is_set() and n not in called]
-    assert called == [1, 3, 0, 2]
+
+    for number, urgency in enumerate((BELOW, ANSWER, BELOW, ANSWER)):
+        look = waiting_for(line, number + 1)
+        threads.append(threading.Thread(target=draw, args=(urgency, number, look)))
+        threads[-1].start()
+        assert look.there.wait(30)  # type: ignore[attr-defined]
+    line.give_back()
+    for thread in threads:
+        thread.join(30)
+    assert drawn == [1, 3, 0, 2] and line.holders == 0
 
 
 def test_who_is_not_wanted_any_more_leaves_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "LOOK", 0.01)
-    line = Turns(at_once=1)
+    monkeypatch.setattr(drawing, "LOOK", 0.01)
+    line = Turns()
     line.take(ANSWER, nothing)
     with pytest.raises(EndOfPage):
         line.take(ANSWER, end)
-    assert line._waiting == []
+    assert line.line == []
     line.give_back()
     line.take(ANSWER, end)  # free: nobody waits, so nobody looks
-    assert line._free == 0
+    assert line.holders == 1
 
 
 @pytest.fixture
 def line(monkeypatch: pytest.MonkeyPatch) -> Turns:
-    """The line of this process, in which one page is drawn at a time."""
-    own_line = Turns(at_once=1)
-    monkeypatch.setattr(turns, "_turns", own_line)
+    """The line of this process."""
+    own_line = Turns()
+    monkeypatch.setattr(drawing, "turns", own_line)
     return own_line
 
 
 def test_others_are_drawn_while_a_page_waits(line: Turns) -> None:
-    with turns.drawing():
-        assert line._free == 0
-        with turns.waiting(then=BELOW):
-            assert line._free == 1
-        assert line._free == 0
-    assert line._free == 1
+    with drawing.in_turn():
+        assert line.holders == 1
+        with drawing.waiting(then=BELOW):
+            assert line.holders == 0
+        assert line.holders == 1
+    assert line.holders == 0
+    with drawing.waiting():  # outside a page
+        assert line.holders == 0
 
 
 @pytest.mark.parametrize("waits", [False, True])
 def test_a_page_that_fails_gives_its_turn_back(line: Turns, waits: bool) -> None:
 
     def fail() -> None:
-        with turns.drawing():
+        with drawing.in_turn():
             if not waits:
                 raise EndOfPage
-            with turns.waiting():
+            with drawing.waiting():
                 raise EndOfPage
 
     with pytest.raises(EndOfPage):
         fail()
-    assert line._free == 1
-
-
-def test_waiting_outside_a_page_takes_no_turn(line: Turns) -> None:
-    with turns.waiting():
-        assert line._free == 1
-    assert line._free == 1
+    assert line.holders == 0

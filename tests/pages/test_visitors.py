@@ -122,8 +122,10 @@ def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put: Put
     token = app.session_state[visitor.TOKEN]
     assert len(token) >= 32 and token not in words(app)
     assert words(AppTest.from_string(script).run()) != words(app)
-    put(operators="teacher@example.org")
-    assert words(AppTest.from_string(script).run()).startswith("False False")
+    for setting in ({"operators": "teacher@example.org"}, {"hosts": "dpmf.example.org"}):
+        put(**setting)
+        assert words(AppTest.from_string(script).run()).startswith("False False")
+        put(operators="")
 
 
 def link_to(**parts: object) -> str:
@@ -211,8 +213,8 @@ def test_a_session_state_that_was_edited_asks_for_nothing_else(put: Put, at: Any
 
 RUNS = """
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import run_progress
-run_progress.request("x", {"x": RunSpec.parse(data={"id": "cinema"}, algorithm="global-mean")})
+from pages.kit.runs import ask
+ask("x", {"x": RunSpec.parse(data={"id": "cinema"}, algorithm="global-mean")})
 """
 
 

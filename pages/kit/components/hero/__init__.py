@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.kit import polling
+from pages.kit import drawing
 from pages.kit.components import Component
 
 COMPONENT = Component(Path(__file__).parent, shared="story")
@@ -31,9 +31,9 @@ def draw(key: str, story: Mapping[str, Any], on_pick: Callable[[float], None]) -
 
     COMPONENT.mount(
         key,
-        {**story, "awaited": polling.awaits_first_view()},
+        {**story, "awaited": drawing.awaits_first_view()},
         on_picked_change=handle_pick,
-        on_drawn_change=polling.first_view_drawn,
+        on_drawn_change=drawing.first_view_drawn,
     )
 
 

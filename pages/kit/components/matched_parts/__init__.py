@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pages.kit import polling
+from pages.kit import drawing
 from pages.kit.components import Component
 
 COMPONENT = Component(Path(__file__).parent, shared="story")
@@ -20,6 +20,6 @@ def draw(key: str, story: Mapping[str, Any]) -> None:
     """
     COMPONENT.mount(
         key,
-        {**story, "awaited": polling.awaits_first_view()},
-        on_drawn_change=polling.first_view_drawn,
+        {**story, "awaited": drawing.awaits_first_view()},
+        on_drawn_change=drawing.first_view_drawn,
     )
