@@ -21,7 +21,7 @@ REGISTRY = Registry(
     (
         Place("global-mean", "baselines", "GlobalMean"),
         Place("user-mean", "baselines", "UserMean"),
-        Place("content", "content", "OwnContent"),
+        Place("content", "baselines", "OwnContent"),
         Place("bias", "baselines", "Bias"),
         Place("private-bias", "baselines", "PrivateBias"),
         Place("local-bias", "local_biases", "LocalBias"),

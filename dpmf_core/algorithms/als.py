@@ -18,16 +18,19 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.als_sums import DataSize, ItemSystems, require_room, solve_items
 from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Recommender, Streams
-from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.plain_biases import (
+from dpmf_core.algorithms.exact_sums import (
+    DataSize,
     ExactSum,
+    ItemSystems,
     NumberOfEach,
     damped_biases,
     item_counts,
+    require_room,
+    solve_items,
     sums_over,
 )
+from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user

@@ -18,6 +18,7 @@ from dpmf_core.algorithms.base import (
     Streams,
     user_means,
 )
+from dpmf_core.algorithms.exact_sums import damped_biases, item_counts, mean_rating
 from dpmf_core.algorithms.item_offsets import (
     ReleasedBiases,
     SumsAndCounts,
@@ -28,7 +29,6 @@ from dpmf_core.algorithms.local_columns import (
     LOCAL_COLUMNS,
     with_local_columns,
 )
-from dpmf_core.algorithms.plain_biases import damped_biases, item_counts, mean_rating
 from dpmf_core.curator import Block, Curator, OpenCurator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Event, Guarantee, Status
@@ -219,3 +219,29 @@ class PrivateBias(OffsetsAlone):
             curator, unit=shape.half_range / 2, prior_deviation=self.prior_deviation
         )
         yield self.model(biases, shape)
+
+
+class OwnContent(Algorithm):
+    """Each user's own ridge regression on the public item features; without any, her mean."""
+
+    id: ClassVar[str] = "content"
+    colour: ClassVar[str] = "grey"
+    marker: ClassVar[str] = "diamond"
+    is_trivial: ClassVar[bool] = True
+    needs_item_features: ClassVar[bool] = True
+    uses_item_features: ClassVar[bool] = True
+    title: ClassVar[str] = "Own content"
+    words: ClassVar[str] = (
+        "each user's own regression on public item features; nobody's data reaches anybody else"
+    )
+    source: ClassVar[str] = "trivial predictor"
+
+    def guarantee(self) -> Guarantee:
+        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+        shape: Shape = curator.shape
+        nothing = np.zeros(shape.n_items, np.float32)
+        no_factors = np.zeros((shape.n_items, 0), np.float32)
+        model = Recommender(shape.bounds, shape.mid_range, nothing, no_factors, 0.0)
+        yield with_local_columns(model, None, shape)

@@ -20,7 +20,7 @@ from dpmf_core.algorithms.base import Array, Recommender, Streams
 from dpmf_core.algorithms.baselines import private_mean
 from dpmf_core.algorithms.dpals_plan import DPALSPlan
 from dpmf_core.algorithms.item_moments import SecondMoment, kept_rows
-from dpmf_core.algorithms.item_offsets import release_biases
+from dpmf_core.algorithms.item_offsets import NoisyCounts, release_biases
 from dpmf_core.algorithms.item_systems import (
     EntryRule,
     RarityWeights,
@@ -29,7 +29,6 @@ from dpmf_core.algorithms.item_systems import (
     user_factors,
 )
 from dpmf_core.algorithms.local_columns import with_local_columns
-from dpmf_core.algorithms.noisy_counts import NoisyCounts
 from dpmf_core.algorithms.spectrum import rating_factors, spectrum
 from dpmf_core.algorithms.svd import top_directions
 from dpmf_core.algorithms.svd_cleansing import capped_ratings

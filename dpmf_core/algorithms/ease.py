@@ -22,7 +22,7 @@ from dpmf_core.algorithms.base import (
     Streams,
     fits_in_memory,
 )
-from dpmf_core.algorithms.plain_biases import damped_biases, sums_over
+from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.moments import second_moment

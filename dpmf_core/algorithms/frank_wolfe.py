@@ -27,8 +27,8 @@ from dpmf_core.algorithms.base import (
     Recommender,
     Streams,
 )
+from dpmf_core.algorithms.exact_sums import damped_biases, item_counts
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.plain_biases import damped_biases, item_counts
 from dpmf_core.algorithms.row_moments import RowMoment
 from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape

@@ -12,17 +12,138 @@ docs/PRIVACY.md, "Item sums and counts".
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import INSIDE, Array, user_means
-from dpmf_core.algorithms.noisy_counts import NoisyCounts
-from dpmf_core.algorithms.offset_regression import regress_offsets
+from dpmf_core.algorithms.local_columns import centred, scaled
 from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
+from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Budget, Event, Repeat
+
+POINTS, WIDEST = 241, 6.0  # of the grid over the prior, and how many deviations it reaches
+AT_ONCE = 4096  # items, so that 8 MB do
+
+
+@dataclass(frozen=True)
+class NoisyCounts:
+    """Item counts behind noise, by what all of them together show of their spread: the true counts
+    are taken as log-normal, with the mean and the variance of the released ones, less the noise's
+    (empirical Bayes, Efron & Morris 1973). Each is then known by its posterior, which is above 0
+    however far below 0 noise took what was released.
+
+    values: (n_items,) weighted counts with Gaussian noise of deviation `noise`, one for all or
+    (n_items,).
+    """
+
+    values: Array
+    noise: float | Array
+
+    def combine_with(self, values: Array, noise: Array) -> "NoisyCounts":
+        """With other estimates of the same counts (n_items,), each by its precision."""
+        precision = 1 / np.square(self.noise)
+        whole = precision + 1 / noise**2
+        mean = (precision * self.values + values / noise**2) / whole
+        return NoisyCounts(mean, 1 / np.sqrt(whole))
+
+    @property
+    def expected(self) -> Array:
+        """Posterior means (n_items,), above 0, in the order of `values`."""
+        return self._posterior[0]
+
+    @property
+    def variances(self) -> Array:
+        """Of the counts about their posterior means (n_items,)."""
+        return self._posterior[1]
+
+    @cached_property
+    def _posterior(self) -> tuple[Array, Array]:
+        mean = max(float(self.values.mean()), 1e-3)
+        noise = np.broadcast_to(np.maximum(self.noise, 1e-9 * mean), self.values.shape)
+        spread = max(float(self.values.var() - np.mean(noise**2)), 0.0)
+        deviation = math.sqrt(math.log1p(spread / mean**2))
+        if not deviation:
+            return np.full(len(self.values), mean), np.zeros(len(self.values))
+        middle = math.log(mean) - deviation**2 / 2
+        largest = (math.log(max(float(self.values.max()), mean)) - middle) / deviation
+        z = np.linspace(-WIDEST, max(WIDEST, largest), POINTS)
+        values = np.exp(middle + deviation * z)
+        parts = [
+            _moments(
+                self.values[start : start + AT_ONCE],
+                noise[start : start + AT_ONCE],
+                values,
+                z**2 / 2,
+            )
+            for start in range(0, len(self.values), AT_ONCE)
+        ]
+        expected, variances = (np.concatenate(part) for part in zip(*parts, strict=True))
+        # noise below the grid's steps: the released count is as good as the true one
+        is_exact = noise < (z[1] - z[0]) * deviation * self.values
+        return (
+            np.where(is_exact, self.values, expected),
+            np.where(is_exact, noise**2, variances),
+        )
+
+
+def _moments(counts: Array, noise: Array, values: Array, cost: Array) -> tuple[Array, Array]:
+    """Posterior mean and variance of each count (n,), whose noise has deviation (n,), over `values`
+    (p,), whose prior density is exp(-cost).
+    """
+    logarithms = -(((counts[:, None] - values) / noise[:, None]) ** 2) / 2 - cost
+    weights = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    mean = weights @ values
+    return mean, np.maximum(weights @ values**2 - mean**2, 0.0)
+
+
+# prior deviations of the coefficients, in quarters of the rating range: of a category, and of a
+# number scaled to mean square 1; and how much of an offset's own deviation features leave
+CATEGORY, NUMBER, RESIDUAL = 0.2, 0.15, 0.6
+
+
+@dataclass(frozen=True)
+class OffsetPrior:
+    """What released offsets are pulled towards, a line in log counts and public item features:
+    expected offsets (n_items,), and their deviation from these.
+    """
+
+    mean: Array
+    deviation: float
+
+
+def regress_offsets(
+    estimates: Array,
+    variance: Array,
+    log_counts: Array,
+    features: ItemFeatures | None,
+    deviation: float,
+) -> OffsetPrior:
+    """The weighted ridge regression of released offsets (n_items,), of error `variance`
+    (n_items,), on their log counts and features. deviation: of offsets about it, without features.
+    """
+    columns, deviations = [np.ones((len(estimates), 1))], [deviation]
+    weights = 1 / (deviation**2 + variance)
+    columns.append(centred(log_counts[:, None], weights))
+    deviations.append(deviation)
+    if features is not None:
+        deviation *= RESIDUAL
+        weights = 1 / (deviation**2 + variance)
+        categories, numbers = features.categories, features.numbers
+        columns += [centred(categories, weights), scaled(numbers, weights)]
+        deviations += [CATEGORY] * categories.shape[1] + [NUMBER] * numbers.shape[1]
+    X = np.hstack(columns)
+    weighted_columns = X * weights[:, None]
+    ridge = np.diag(1 / np.square(deviations))
+    return OffsetPrior(
+        X @ np.linalg.solve(weighted_columns.T @ X + ridge, weighted_columns.T @ estimates),
+        deviation,
+    )
+
 
 SUMS_AND_COUNTS = "item sums and counts"
 RELEASES = 2  # of equal budget

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from dpmf_core.algorithms import moments
 from dpmf_core.algorithms.base import LEAST_SHARE, Array, PrivateAlgorithm, Streams, triangle
+from dpmf_core.algorithms.moments import estimate_residuals, residual_reach
 from dpmf_core.algorithms.nmf import COMPONENTS, descend, starting_factors, unit_parts
 from dpmf_core.algorithms.parts import PUBLIC_FACTS, Factorisation, Parts
-from dpmf_core.algorithms.residual_moments import estimate_residuals, residual_reach
 from dpmf_core.algorithms.sample_statistics import (
     START,
     SampleMoment,

@@ -30,7 +30,7 @@ from dpmf_core.algorithms.frank_wolfe import (
     ResidualMoment,
     ResidualProduct,
 )
-from dpmf_core.algorithms.jain_noise import RowBound, noise_level, row_bound_field
+from dpmf_core.algorithms.row_moments import RowBound, noise_level, row_bound_field
 from dpmf_core.algorithms.svd_cleansing import CappedCounts, capped_ratings
 from dpmf_core.curator import Curator, Held, Statistic
 from dpmf_core.data.ratings import Shape

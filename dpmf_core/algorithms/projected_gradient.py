@@ -27,6 +27,7 @@ from dpmf_core.algorithms.base import (
     triangle,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
+from dpmf_core.algorithms.exact_sums import damped_biases, item_counts
 from dpmf_core.algorithms.iterates import (
     MOMENT,
     GradientModel,
@@ -34,9 +35,8 @@ from dpmf_core.algorithms.iterates import (
     first_iterate,
     next_iterate,
 )
-from dpmf_core.algorithms.jain_noise import RowBound, noise_level, row_bound_field
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.plain_biases import damped_biases, item_counts
+from dpmf_core.algorithms.row_moments import RowBound, noise_level, row_bound_field
 from dpmf_core.curator import Curator, Held, OpenCurator, Statistic
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status

@@ -47,13 +47,13 @@ from dpmf_core.algorithms.item_moments import (
     kept_rows,
 )
 from dpmf_core.algorithms.item_offsets import (
+    NoisyCounts,
     ReleasedBiases,
     SumsAndCounts,
     bias_plan,
     release_biases,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.noisy_counts import NoisyCounts
 from dpmf_core.algorithms.spectrum import (
     Spectrum,
     column_space,

@@ -31,9 +31,8 @@ from dpmf_core.algorithms.base import (
 from dpmf_core.algorithms.baselines import (
     PUBLIC_FACTS,
 )
-from dpmf_core.algorithms.jain_noise import noise_level
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.row_moments import RowMoment, gridded_rows
+from dpmf_core.algorithms.row_moments import RowMoment, gridded_rows, noise_level
 from dpmf_core.curator import Block, Curator, Statistic, Step
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Budget, Event, Guarantee, Status

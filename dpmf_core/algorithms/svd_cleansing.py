@@ -20,8 +20,8 @@ from dpmf_core.algorithms.baselines import (
     UserMeans,
     private_mean,
 )
+from dpmf_core.algorithms.item_offsets import NoisyCounts
 from dpmf_core.algorithms.local_columns import with_local_columns
-from dpmf_core.algorithms.noisy_counts import NoisyCounts
 from dpmf_core.algorithms.row_moments import gridded_rows
 from dpmf_core.algorithms.svd import ItemMoment, PrivateSVD, Subspace, empty_subspace
 from dpmf_core.curator import Block, Curator, Held, Statistic, Totals, on_grid

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dpmf_core.algorithms.jain_noise import RowBound, noise_level
+from dpmf_core.algorithms.row_moments import RowBound, noise_level
 from dpmf_core.privacy.events import Event, Repeat, sequence
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.mechanisms import Gaussian

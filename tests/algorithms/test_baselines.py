@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms.plain_biases import damped_biases, sums_over
+from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
 from dpmf_core.data.ratings import Ratings
 from tests.fitting import fit_by_name
 

@@ -6,7 +6,7 @@ import pytest
 from dpmf_core.algorithms import Streams, build, train
 from dpmf_core.algorithms.base import Personal
 from dpmf_core.algorithms.ease import DAMPING, ItemRegression
-from dpmf_core.algorithms.plain_biases import damped_biases, sums_over
+from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy import NOTHING, Noise

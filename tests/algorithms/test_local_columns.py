@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import REGISTRY, Recommender, Streams, curator_for
+from dpmf_core.algorithms.item_offsets import regress_offsets
 from dpmf_core.algorithms.local_columns import with_local_columns
-from dpmf_core.algorithms.offset_regression import regress_offsets
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Noise

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dpmf_core.algorithms import build, find
-from dpmf_core.algorithms.jain_noise import RowBound
+from dpmf_core.algorithms.row_moments import RowBound
 from dpmf_core.data.ratings import Shape
 from dpmf_core.papers.source_noise import SOURCE_NOISE, SourceNoise, chien, jain, saha
 from dpmf_core.privacy import Budget, Calibration, Relation

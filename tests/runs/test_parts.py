@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import als_sums
+from dpmf_core.algorithms import exact_sums
 from dpmf_core.data.partitioned import Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, Cancelled
@@ -255,7 +255,7 @@ class Wider:
 def test_als_says_what_does_not_fit(
     parts: PartitionedRatings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(als_sums, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(exact_sums, "MOST_BYTES", 1_000)
     with pytest.raises(BadInput, match="smaller"):
         run(spec("als", parameters={"rank": 3}), input_data=parts)
 

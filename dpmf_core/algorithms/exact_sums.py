@@ -1,0 +1,182 @@
+"""Exact sums over users, for what promises nothing, in one memory or in parts: means, damped
+biases, and the item step of ALS.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpmf_core import kernels
+from dpmf_core.algorithms.base import Array, Recommender, user_means
+from dpmf_core.curator import Block, Statistic, Totals
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.errors import BadInput
+
+ExactSum = Callable[..., Array]  # exact_sum(statistic, *shared), as `OpenCurator.total`
+
+
+class ExactStatistic(Statistic):
+    """A sum that is never released: nothing bounds what a user adds."""
+
+    sensitivity: ClassVar[float] = math.inf
+
+
+@dataclass(frozen=True)
+class ValuesAndNumber(ExactStatistic):
+    """The sum of all ratings, and how many there are (2,)."""
+
+    name: ClassVar[str] = "exact sum of ratings"
+
+    def empty(self, shape: Shape) -> Totals:
+        return (np.zeros(2),)
+
+    def add(self, block: Block, totals: Totals) -> None:
+        totals[0][:] += (block.rows.values.sum(dtype=np.float64), len(block.rows))
+
+
+@dataclass(frozen=True)
+class NumberOfEach(ExactStatistic):
+    """How many ratings each item has (n_items,)."""
+
+    name: ClassVar[str] = "exact item counts"
+
+    def empty(self, shape: Shape) -> Totals:
+        return (np.zeros(shape.n_items),)
+
+    def add(self, block: Block, totals: Totals) -> None:
+        totals[0][:] += np.bincount(block.rows.items, minlength=len(totals[0]))
+
+
+@dataclass(frozen=True)
+class LeftOver(ExactStatistic):
+    """What users' damped means leave of each item's ratings (n_items,), about a centre and item
+    offsets.
+    """
+
+    damping: float
+    name: ClassVar[str] = "exact residuals"
+
+    def empty(self, shape: Shape, centre: float, b: Array) -> Totals:
+        return (np.zeros(shape.n_items),)
+
+    def add(self, block: Block, totals: Totals, centre: float, b: Array) -> None:
+        rows: Ratings = block.rows
+        a = user_means(rows, rows.values - centre - b[rows.items], self.damping)
+        totals[0][:] += np.bincount(rows.items, rows.values - centre - a[rows.users], len(b))
+
+
+def sums_over(rows: Ratings) -> ExactSum:
+    """Sums over the users of ratings in one memory."""
+    block = Block(np.arange(rows.n_users), {"train": rows}, rows.n_users)
+
+    def exact_sum(statistic: Statistic, *shared: object) -> Array:
+        totals = statistic.empty(rows.shape, *shared)
+        statistic.add(block, totals, *shared)
+        return statistic.assemble(totals, *shared)
+
+    return exact_sum
+
+
+def mean_rating(exact_sum: ExactSum, shape: Shape) -> float:
+    """Of all ratings; mid-range where there is none."""
+    total, number = exact_sum(ValuesAndNumber())
+    return float(total / number) if number else shape.mid_range
+
+
+def damped_biases(
+    exact_sum: ExactSum, shape: Shape, damping: float, rounds: int = 5
+) -> tuple[float, Array]:
+    """Global mean and item offsets (n_items,) of the damped bias model: alternating ridge
+    solutions (Koren, Bell & Volinsky 2009, eq. 3).
+    """
+    centre, counts = mean_rating(exact_sum, shape), exact_sum(NumberOfEach())
+    b = np.zeros(shape.n_items, np.float32)
+    for _ in range(rounds):
+        residual_sums = exact_sum(LeftOver(damping), centre, b)
+        b = (residual_sums / np.maximum(counts + damping, 1e-9)).astype(np.float32)
+    return centre, b
+
+
+def item_counts(exact_sum: ExactSum) -> Array:
+    """How many ratings each item has (n_items,), and one more: above 0. Exact."""
+    return exact_sum(NumberOfEach()) + 1.0
+
+
+MOST_BYTES = 2e9  # of all items' least squares
+AT_ONCE = 1024  # items that are solved together
+
+
+@dataclass(frozen=True)
+class DataSize:
+    """What is known of ratings before any is read. n_ratings: of the rows that are learned from."""
+
+    shape: Shape
+    n_ratings: int
+
+    @property
+    def n_users(self) -> int:
+        return self.shape.n_users
+
+    @property
+    def n_items(self) -> int:
+        return self.shape.n_items
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return self.shape.bounds
+
+    def __len__(self) -> int:
+        return self.n_ratings
+
+
+@dataclass(frozen=True)
+class ItemSystems(ExactStatistic):
+    """Each item's least squares on the sides s of the users who rated it, sum s s^T beside
+    sum s y: (n_items + 1, r, r + 1). The last is over everybody, whatever she rated.
+
+    A user's side is her factor, and a constant where offsets are found with the factors. y: her
+    rating less the centre, the item offsets b (n_items,) at the start, and her own offset.
+    """
+
+    name: ClassVar[str] = "exact item least squares"
+
+    def empty(self, shape: Shape, model: Recommender, b: Array) -> Totals:
+        r = model.item_factors.shape[1] + model.mended
+        return (np.zeros((shape.n_items + 1, r, r + 1)),)
+
+    def add(self, block: Block, totals: Totals, model: Recommender, b: Array) -> None:
+        data: Ratings = block.rows
+        own, m = model.personal(data), data.n_items
+        sides = own.factors.astype(np.float64)
+        if model.mended:
+            sides = np.column_stack([sides, np.full(data.n_users, data.shape.half_range / 2)])
+        residuals = data.values - np.float32(model.centre) - b[data.items] - own.offsets[data.users]
+        starts, order = data.by_item
+        users, targets, r = data.users[order], residuals[order].astype(np.float64), sides.shape[1]
+        totals[0][:m, :, :r] += kernels.weighted_grams(starts, users, sides, 0, m)
+        totals[0][:m, :, r] += kernels.right_sides(starts, users, targets, sides, 0, m)
+        totals[0][m, :, :r] += sides.T @ sides
+
+
+def solve_items(systems: Array, ridge: Array, unobserved_weight: float) -> Array:
+    """The items' sides (n_items, r), float32, of `ItemSystems`. ridge: (n_items,), above 0."""
+    n_items, r = len(systems) - 1, systems.shape[1]
+    base, sides = unobserved_weight * systems[-1, :, :r], np.empty((n_items, r), np.float32)
+    for start in range(0, n_items, AT_ONCE):
+        some = slice(start, min(start + AT_ONCE, n_items))
+        grams = systems[some, :, :r] + base + ridge[some, None, None] * np.eye(r)
+        sides[some] = np.linalg.solve(grams, systems[some, :, r:])[:, :, 0]
+    return sides
+
+
+def require_room(n_items: int, r: int) -> None:
+    """Raises BadInput where the least squares of all items would take too much memory."""
+    if (n_bytes := 8.0 * (n_items + 1) * r * (r + 1)) > MOST_BYTES:
+        raise BadInput(
+            f"ALS on ratings in parts holds the least squares of all items, here"
+            f" {n_bytes / 1e9:.1f} GB, and at most {MOST_BYTES / 1e9:.0f} GB. Take a smaller rank"
+            " (--param rank=16), or fewer items (--top-items)."
+        )
