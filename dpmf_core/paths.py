@@ -161,6 +161,13 @@ def claim_folder(root: Path) -> Path:
     return folder
 
 
+def give_up_claims() -> None:
+    """Remove this process's own folders now: a signal may end it before it does so by itself."""
+    for root, (pid, folder) in list(_claims.items()):
+        _remove_own(pid, folder)
+        del _claims[root]
+
+
 def clear(root: Path) -> None:
     """Remove the folders in `root` whose processes have ended, whichever way.
 

@@ -37,16 +37,33 @@ print(found.entry.id.partition("?")[0], workplace() / "half-written.npz", flush=
 sys.stdin.readline()
 """  # brings a file, leaves a temporary one, and lives until its input closes  # noqa: E501
 
+STOPPED = SERVER.replace(
+    "sys.stdin.readline()",
+    """
+import contextlib, uvicorn
+from starlette.applications import Starlette
+from pages.server.lifespan import lifespan
+
+@contextlib.asynccontextmanager
+async def told(app):
+    async with lifespan(app):
+        print("started", flush=True)
+        yield
+
+uvicorn.run(Starlette(lifespan=told), port=0, log_level="critical")
+""",
+)  # the same below a web server, which hears signals
+
 
 @pytest.fixture(autouse=True)
 def _data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
 
 
-def start_server() -> tuple[subprocess.Popen[str], list[Path]]:
+def start_server(script: str = SERVER) -> tuple[subprocess.Popen[str], list[Path]]:
     """Another server on the same data folder, and what it holds there."""
     child = subprocess.Popen(
-        [sys.executable, "-c", SERVER],
+        [sys.executable, "-c", script],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -62,6 +79,15 @@ def server() -> Iterator[tuple[subprocess.Popen[str], list[Path]]]:
     yield child, files
     child.kill()
     child.communicate()
+
+
+def test_sigterm_leaves_no_upload() -> None:
+    child, files = start_server(STOPPED)
+    assert child.stdout is not None and child.stdout.readline() == "started\n"
+    assert all(file.exists() for file in files)
+    child.terminate()
+    child.communicate()
+    assert len(files) == 2 and not any(file.parent.exists() for file in files)
 
 
 def test_what_a_killed_server_left_goes_when_another_starts(

@@ -22,7 +22,7 @@ from dpmf_core.jobs import machine
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.queue import IDLE
-from dpmf_core.paths import workplace
+from dpmf_core.paths import give_up_claims, workplace
 from dpmf_core.privacy import accounts
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.serving import limits
@@ -83,7 +83,8 @@ def _keep_house(over: threading.Event) -> None:
 async def lifespan(app: st.App) -> AsyncIterator[None]:
     """While the server runs its caretaker is at work, and sessions that go are seen off.
 
-    Temporary files of it and its workers lie in a folder of its process, which goes with it.
+    Temporary files of it and its workers, and uploads, lie in folders of its process, which go with
+    it, also when SIGTERM ends it.
     """
     try:
         os.environ["TMPDIR"] = tempfile.tempdir = str(workplace())
@@ -98,3 +99,4 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     finally:
         over.set()
         watch.cancel()
+        give_up_claims()
