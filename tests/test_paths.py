@@ -108,16 +108,10 @@ def test_what_a_killed_server_left_goes_when_another_starts(
     assert not any(file.exists() for file in theirs)  # a server that ends takes its own with it
 
 
-def test_the_folder_is_its_users_alone_and_the_same_each_time() -> None:
-    folder = paths.workplace()
-    assert (
-        folder == paths.workplace()
-        and folder.parent.stat().st_mode & 0o077 == folder.stat().st_mode & 0o077 == 0
-    )
-
-
-def test_a_fork_has_a_folder_of_its_own() -> None:
+def test_the_folder_is_its_users_alone_and_a_fork_has_its_own() -> None:
     mine = paths.workplace()
+    assert mine == paths.workplace()
+    assert mine.parent.stat().st_mode & 0o077 == mine.stat().st_mode & 0o077 == 0
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
         os.write(writing, str(paths.workplace()).encode())
@@ -153,11 +147,9 @@ class User:
     """A user whose data and cache folders are those of the system, and a private table."""
 
     folder: Path
-    data: Path
-    cache: Path
 
     def started(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
-        folders = {"XDG_DATA_HOME": str(self.data), "XDG_CACHE_HOME": str(self.cache)}
+        folders = {"XDG_DATA_HOME": str(self.folder / "data"), "XDG_CACHE_HOME": str(self.cache)}
         outer = {name: it for name, it in os.environ.items() if not name.startswith("DPMF_")}
         return subprocess.Popen(
             [sys.executable, "-m", "dpmf_core", *arguments],
@@ -177,43 +169,42 @@ class User:
         self.says(*FIT, "--dataset", self.table, "--epsilon", str(epsilon), **variables)
 
     @property
+    def cache(self) -> Path:
+        return self.folder / "cache"
+
+    @property
     def table(self) -> str:
         return f"{self.folder / 'mine.csv'}?bounds=1,5"
-
-    @property
-    def spent(self) -> Any:
-        return self.says("spent", self.table, "--json")
-
-    @property
-    def before(self) -> dict[str, str]:
-        """The environment in which everything lies in the cache, as earlier versions had it."""
-        return {"DPMF_DATA": str(self.cache / "dpmf")}
 
 
 @pytest.fixture
 def user(tmp_path: Path) -> User:
     rows = [f"p{u},t{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12)]
     (tmp_path / "mine.csv").write_text("user,item,rating\n" + "\n".join(rows) + "\n")
-    return User(tmp_path, tmp_path / "data", tmp_path / "cache")
+    return User(tmp_path)
 
 
 def test_removal_of_the_cache_loses_nothing_that_counts(user: User) -> None:
     user.fits(1.0)
     user.says("spent", user.table, "--budget", "3", "--delta", "1e-5", "--json")
-    before = user.spent
+    before = user.says("spent", user.table, "--json")
     shutil.rmtree(user.cache, ignore_errors=True)
-    assert user.spent == before and before["budget"]["epsilon"] == 3.0
+    assert user.says("spent", user.table, "--json") == before and before["budget"]["epsilon"] == 3.0
     assert len(user.says("runs", "--json")) == 1
 
 
 def test_an_account_in_the_cache_is_moved_once(user: User) -> None:
     """By one of several processes that start at once."""
-    user.fits(1.0, **user.before)
-    user.fits(2.0, **user.before)
+    in_cache = {"DPMF_DATA": str(user.cache / "dpmf")}  # as earlier versions had it
+    user.fits(1.0, **in_cache)
+    user.fits(2.0, **in_cache)
     processes = [user.started("spent", user.table, "--json") for _ in range(4)]
     totals = [json.loads(it.communicate(timeout=120)[0])["epsilon"] for it in processes]
     # noise multipliers of epsilon 1 and 2 at delta 1e-5 (Balle & Wang 2018)
     assert totals == pytest.approx([independently([3.7306, 1.9938], 1e-5)] * 4, abs=1e-3)
     assert not (user.cache / "dpmf" / FILE).exists()
     shutil.rmtree(user.cache)
-    assert user.spent["epsilon"] == totals[0] and len(user.says("runs", "--json")) == 2
+    assert (
+        user.says("spent", user.table, "--json")["epsilon"] == totals[0]
+        and len(user.says("runs", "--json")) == 2
+    )

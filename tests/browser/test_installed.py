@@ -7,43 +7,43 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import Server
-from tests.packaging.conftest import Environment, environment, wheel  # noqa: F401  # fixtures
+from tests.test_packaging import dpmf, installed, variables_in, wheel  # noqa: F401  # fixtures
 
 pytestmark = pytest.mark.browser
 
 
 class InstalledServer(Server):
-    """`dpmf app`, with the settings that lie beside the installed script."""
+    """`dpmf app`, with the settings that lie next to the installed script."""
 
-    def __init__(self, data: Path, environment: Environment) -> None:  # noqa: F811
+    def __init__(self, data: Path, environment: Path) -> None:
         super().__init__(data)
-        self.environment = environment
+        self.environment, self.work = environment, data / "work"
+        self.work.mkdir()
 
     @property
     def command(self) -> list[str]:
         options = ("--server.port", str(self.port), "--server.headless", "true")
-        return [str(self.environment.bin / "dpmf"), "app", *options]
+        return [*dpmf(self.environment), "app", *options]
 
     def launch(self, log: Any) -> "subprocess.Popen[bytes]":
-        variables = self.environment.variables | {"DPMF_DATA": str(self.data)}
         return subprocess.Popen(
             self.command,
-            cwd=self.environment.work,
+            cwd=self.work,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env=variables,
+            env=variables_in(self.work) | {"DPMF_DATA": str(self.data)},
             start_new_session=True,
         )
 
 
 def test_explore_is_served_as_it_is_set(
     chromium: Any,
-    environment: Environment,  # noqa: F811
+    installed: Path,  # noqa: F811
     tmp_path: Path,
 ) -> None:
     from playwright.sync_api import expect
 
-    server = InstalledServer(tmp_path, environment)
+    server = InstalledServer(tmp_path, installed)
     server.start()
     try:
         page = chromium.new_page(color_scheme="light")
@@ -56,4 +56,4 @@ def test_explore_is_served_as_it_is_set(
         page.close()
     finally:
         server.kill()
-    assert list(environment.work.iterdir()) == []
+    assert list(server.work.iterdir()) == []

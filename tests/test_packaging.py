@@ -1,0 +1,186 @@
+"""The wheel holds what a clone holds and works without one; a clone works without symbolic links,
+and the core without POSIX.
+"""
+
+import configparser
+import email
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import dpmf_core
+
+ROOT = Path(__file__).parents[1]
+PARTS = ("datasets", "dpmf_core", "pages", ".streamlit")
+FACTS = ("app.py", "pyproject.toml", "setup.py", "requirements.txt", "LICENSE", "README.md")
+INSTALLED_AS = {"dpmf_core": "dpmf_core", "datasets": "dpmf_datasets", "pages": "dpmf_app/pages"}
+WITHOUT_CACHES = shutil.ignore_patterns("__pycache__", "secrets.toml")
+FIT = ("fit", "--dataset", "cinema-small", "--algorithm", "private-bias", "--epsilon", "1")
+
+
+def output(command: list[str], folder: Path, **variables: str) -> str:
+    """What a program prints in a folder, with a data folder next to that."""
+    env = variables_in(folder) | variables
+    process = subprocess.run(
+        command, cwd=folder, env=env, capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+def variables_in(folder: Path) -> dict[str, str]:
+    unset = ("PYTHONPATH", "DPMF_LEDGER", "DPMF_CATALOGUE")
+    outer = {name: value for name, value in os.environ.items() if name not in unset}
+    return outer | {"DPMF_DATA": str(folder.parent / "data")}
+
+
+# ---- the wheel -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from a copy, because setuptools includes what an older build left."""
+    copy = tmp_path_factory.mktemp("clone")
+    for name in PARTS:
+        shutil.copytree(ROOT / name, copy / name, ignore=WITHOUT_CACHES)
+    for name in FACTS:
+        shutil.copy(ROOT / name, copy / name)
+    command = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation")
+    subprocess.run([sys.executable, *command, "-w", str(copy / "built"), str(copy)], check=True)
+    (file,) = (copy / "built").glob("*.whl")
+    return file
+
+
+def test_the_wheel_holds_every_file_and_no_other(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    expected = {"dpmf_app/app.py", "dpmf_app/.streamlit/config.toml"}
+    for folder, package in INSTALLED_AS.items():
+        files = (it for it in (ROOT / folder).rglob("*") if it.is_file())
+        expected |= {
+            f"{package}/{file.relative_to(ROOT / folder).as_posix()}"
+            for file in files
+            if "__pycache__" not in file.parts
+        }
+    assert {name for name in names if ".dist-info/" not in name} == expected
+
+
+def test_the_facts_of_the_wheel(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    by_name = {Path(name).name: name for name in archive.namelist() if ".dist-info/" in name}
+    entries = configparser.ConfigParser()
+    entries.read_string(archive.read(by_name["entry_points.txt"]).decode())
+    assert dict(entries["console_scripts"]) == {"dpmf": "dpmf_core.__main__:start"}
+    facts = email.message_from_bytes(archive.read(by_name["METADATA"]))
+    assert facts["Version"] == dpmf_core.__version__
+    assert facts["License-Expression"] == "Apache-2.0"
+    assert facts["Description-Content-Type"] == "text/markdown"
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment in which dpmf is installed next to another package called `datasets`. What
+    dpmf requires is that of the environment that runs the tests.
+    """
+    environment = tmp_path_factory.mktemp("installed") / "env"
+    venv.create(environment, with_pip=False, symlinks=True)
+    (packages,) = (environment / "lib").glob("python*/site-packages")
+    (packages / "datasets.py").write_text("MARK = 'another package'\n")
+    target = ("--prefix", str(environment), "--ignore-installed", "--no-warn-script-location")
+    install = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-index", *target, str(wheel))
+    subprocess.run([sys.executable, *install], check=True)
+    (packages / "required.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    return environment
+
+
+def dpmf(environment: Path) -> list[str]:
+    """Its command."""
+    return [str(environment / "bin/python"), str(environment / "bin/dpmf")]
+
+
+@pytest.mark.slow
+def test_the_command_works_where_no_clone_is_near(installed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    run = json.loads(output([*dpmf(installed), *FIT, "--json"], folder))
+    assert run["epsilon"]["exact"] == pytest.approx(1)
+    code = "import dpmf_core, datasets; print(dpmf_core.load('cinema-small').name, datasets.MARK)"
+    printed = output([str(installed / "bin/python"), "-c", code], folder)
+    assert printed == "cinema-small another package\n"
+    assert list(folder.iterdir()) == []
+
+
+# ---- a clone in which git could make no symbolic link --------------------------------------------
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """`dpmf_datasets` is a file that names the folder."""
+    place = tmp_path / "clone"
+    for part in PARTS[:3]:
+        shutil.copytree(ROOT / part, place / part, ignore=WITHOUT_CACHES)
+    shutil.copy(ROOT / "app.py", place)
+    (place / "dpmf_datasets").write_text("datasets")
+    return place
+
+
+def test_the_data_sets_are_found_next_to_the_app_alone(clone: Path, tmp_path: Path) -> None:
+    code = "import dpmf_core, dpmf_datasets; print(dpmf_datasets.__file__)"
+    command = [sys.executable, "-c", code]
+    assert Path(output(command, clone).strip()) == clone / "datasets/__init__.py"
+    package = tmp_path / "packages" / "dpmf_datasets"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    paths = os.pathsep.join(map(str, (clone, package.parent)))  # an installed package comes first
+    assert Path(output(command, clone, PYTHONPATH=paths).strip()) == package / "__init__.py"
+    (clone / "app.py").unlink()  # without the app the folder is somebody else's
+    code = "import dpmf_core, importlib.util; print(importlib.util.find_spec('dpmf_datasets'))"
+    assert output([sys.executable, "-c", code], clone) == "None\n"
+
+
+# ---- a system without POSIX ----------------------------------------------------------------------
+
+WITHOUT = """
+import os, socket, socketserver, sys
+import distributed, optuna, platformdirs, psutil  # libraries have code for each system
+for name in ("resource", "fcntl", "pwd", "grp", "termios"):
+    sys.modules[name] = None  # an import of it raises ImportError
+for owner, names in (
+    (os, ("nice", "geteuid", "getuid", "register_at_fork", "sched_getaffinity", "fork")),
+    (socket, ("AF_UNIX",)),
+    (socketserver, ("UnixStreamServer", "ThreadingUnixStreamServer")),
+):
+    for name in names:
+        delattr(owner, name)
+"""
+IMPORTS = """
+import importlib, pkgutil
+import dpmf_core, dpmf_datasets
+found = [
+    module.name
+    for package in (dpmf_core, dpmf_datasets)
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
+]
+for name in found:
+    importlib.import_module(name)
+print(len(found))
+"""
+FITS = """
+from dpmf_core import fit
+print(fit("cinema-small", "private-bias", epsilon=1.0).record.epsilon.exact)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [IMPORTS, FITS])
+def test_the_core_is_imported_and_fits_without_posix(code: str, tmp_path: Path) -> None:
+    data = str(tmp_path)
+    printed = output([sys.executable, "-c", WITHOUT + code], ROOT, DPMF_DATA=data)
+    assert float(printed) > 0
