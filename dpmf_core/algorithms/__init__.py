@@ -150,7 +150,7 @@ def require_sums_alone(algorithm: Algorithm, name: str, bounds: tuple[float, flo
 
 
 def train(algorithm: Algorithm, data: Any, noise: Noise, rng: Streams) -> Any:
-    """The fitted model (`Recommender` or `Parts`)."""
+    """The fitted model (`Recommender` or `Components`)."""
     *_, model = algorithm.fit(curator_for(algorithm, data, noise), rng)
     return model
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpmf_core.algorithms.base import Array
-from dpmf_core.algorithms.nmf import unit_parts
+from dpmf_core.algorithms.nmf import unit_components
 from dpmf_core.data.samples import SampleShape
-from dpmf_core.kernels import parts as kernel
+from dpmf_core.kernels import components as kernel
 
 EDGE = 1.0  # of the noise's largest eigenvalue: what lies below cannot be told from noise
 CANDIDATES = 12  # of how many leading axes to look at
@@ -162,8 +162,8 @@ def mean_row(total: Array, scale: float, axes: Array | None) -> Array:
 
 
 def pieces(row: Array, K: int, image: tuple[int, int] | None) -> Array:
-    """One row cut into K parts (K, d) that add up to it: an image by overlapping tiles, words dealt
-    out in turn, heaviest first.
+    """One row cut into K pieces (K, d) that add up to it: an image by overlapping tiles, words
+    dealt out in turn, heaviest first.
 
     A sample with a size of its own for each piece is explained at least as well as with one for the
     whole row.
@@ -255,7 +255,7 @@ class ResidualDistribution:
         return np.asarray(np.maximum(share[:, None] * self.centre + y, 0), np.float32)
 
     def lead(self, W: Array, other: Array, points: Array) -> float:
-        """By how much the objective 1/2N ||X - H W||^2 is smaller with the parts W (K, d), which
+        """By how much the objective 1/2N ||X - H W||^2 is smaller by components W (K, d), which
         were found here, than with others: estimated on draws that neither has seen.
         """
         directions = self.space @ self.axes
@@ -269,9 +269,9 @@ class ResidualDistribution:
 
 
 def unexplained_energy(points: Array, W: Array) -> float:
-    """Half the mean squared distance of points (count, d) from sums of parts W (K, d)."""
-    P, parts = points.astype(np.float64), unit_parts(W).astype(np.float64)
-    products, G = P @ parts.T, parts @ parts.T
+    """Half the mean squared distance of points (count, d) from sums of components W (K, d)."""
+    P, basis = points.astype(np.float64), unit_components(W).astype(np.float64)
+    products, G = P @ basis.T, basis @ basis.T
     H = kernel.coefficients(products, G)
     explained_energies = np.einsum("ik,ik->i", H, 2 * products - H @ G)
     return float(((P**2).sum(axis=1) - explained_energies).mean() / 2)

@@ -1,7 +1,7 @@
 """Non-negative factorisation without privacy: by scikit-learn, and with outliers set apart.
 
 Saha & Imtiaz 2022 [S22] write V (D x N) = W H + R with a sample a column; here X (N x D) ~ H W + R,
-a sample a row of norm 1, W's rows the parts.
+a sample a row of norm 1, W's rows the components.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core.algorithms.base import LEAST, Array, Streams
-from dpmf_core.algorithms.parts import Factorisation, Parts, dense
+from dpmf_core.algorithms.components import Components, Factorisation, dense
 from dpmf_core.algorithms.sample_statistics import (
     CoefficientMoment,
     CoefficientProducts,
@@ -24,12 +24,14 @@ from dpmf_core.algorithms.sample_statistics import (
 )
 from dpmf_core.curator import Held, OpenCurator
 from dpmf_core.data.samples import Matrix
-from dpmf_core.kernels import parts as kernel
+from dpmf_core.kernels import components as kernel
 
 MOST_FEATURES = 4_000  # whose second moment is held, where rows are in no one memory
 TOGETHER = 10  # iterations between two looks at the objective
 
-COMPONENTS: Any = Field(8, ge=1, le=512, title="parts K", description="number of parts, or topics")
+COMPONENTS: Any = Field(
+    8, ge=1, le=512, title="components K", description="how many components, or topics"
+)
 THRESHOLD: Any = Field(
     0.01,
     ge=LEAST,
@@ -70,18 +72,18 @@ class NMF(Factorisation):
             yield from self._alternate_by_sums(curator, rng)
 
     def _alternate_by_sums(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
-        """Rows find their coefficients, parts are solved for two sums over rows; for rows that are
-        in no one memory.
+        """Rows find their coefficients, components are solved for two sums over rows; for rows
+        that are in no one memory.
         """
-        # parts of norm 1 without negative entries: a row's coefficients are no longer than the row
+        # non-negative components of norm 1: a row's coefficients are no longer than the row
         rows, K = curator.hold(unit_samples), self.n_components
-        model = Parts(unit_parts(self._start_by_sums(curator, rows, rng)))
+        model = Components(unit_components(self._start_by_sums(curator, rows, rng)))
         for _ in range(self.n_steps):
             sides = curator.hold(local_sides, model, 1.0)
             A = curator.total(CoefficientMoment(1.0), sides, K)
             B = curator.total(CoefficientProducts(1.0), sides, K, rows)
             W = kernel.basis(A, B, model.basis.astype(np.float64), TOGETHER)
-            model = Parts(unit_parts(W))
+            model = Components(unit_components(W))
             yield model
 
     def _start_by_sums(self, curator: OpenCurator, rows: Held, rng: Streams) -> Array:
@@ -98,10 +100,10 @@ class NMF(Factorisation):
         data = curator.rows
         X = data.scaled(data.X)
         H, W = starting_factors(X, self.n_components, self.start, int(rng.init.integers(2**31)))
-        model = Parts(unit_parts(W))
+        model = Components(unit_components(W))
         for step in range(self.n_steps):
             H, W, converged = descend(X, H, W, min(TOGETHER, self.iterations - step * TOGETHER))
-            model = Parts(unit_parts(W))
+            model = Components(unit_components(W))
             yield model
             if converged:
                 break
@@ -129,7 +131,7 @@ def descend(X: Matrix, H: Array, W: Array, iterations: int) -> tuple[Array, Arra
     return H, W, n_iterations < iterations
 
 
-def unit_parts(W: Array) -> Array:
+def unit_components(W: Array) -> Array:
     """Rows of norm 1, float32: their size belongs to the coefficients."""
     norms = np.linalg.norm(W.astype(np.float64), axis=1, keepdims=True)
     return np.asarray(W / np.maximum(norms, 1e-30), np.float32)
@@ -147,7 +149,7 @@ def signed_halves(values: Array, vectors: Array, least: float) -> Array:
 
 
 class RobustNMF(Factorisation):
-    """Parts, coefficients and sparse outliers fitted together [S22, section 2.3]."""
+    """Components, coefficients and sparse outliers fitted together [S22, section 2.3]."""
 
     id: ClassVar[str] = "robust-nmf"
     title: ClassVar[str] = "Robust NMF"
@@ -157,7 +159,7 @@ class RobustNMF(Factorisation):
     source: ClassVar[str] = "Zhao & Tan 2017; Saha & Imtiaz 2022, section 2.3"
 
     n_components: int = COMPONENTS
-    steps: int = Field(20, ge=1, le=2000, title="steps", description="updates of the parts")
+    steps: int = Field(20, ge=1, le=2000, title="steps", description="updates of the components")
     passes: int = Field(
         15,
         ge=1,
@@ -173,7 +175,7 @@ class RobustNMF(Factorisation):
         X = dense(data)
         start = starting_factors(X, self.n_components, "nndsvda", int(rng.init.integers(2**31)))
         _, W, _ = descend(X, *start, TOGETHER)
-        model, H = Parts(unit_parts(W), self.outlier_threshold, self.outlier_limit), None
+        model, H = Components(unit_components(W), self.outlier_threshold, self.outlier_limit), None
         for _ in range(self.steps):
             W = np.asarray(model.basis)
             H, R = kernel.robust_coefficients(

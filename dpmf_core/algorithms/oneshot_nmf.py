@@ -12,9 +12,9 @@ from pydantic import Field
 
 from dpmf_core.algorithms import moments
 from dpmf_core.algorithms.base import LEAST_SHARE, Array, PrivateAlgorithm, Streams, triangle
+from dpmf_core.algorithms.components import PUBLIC_FACTS, Components, Factorisation
 from dpmf_core.algorithms.moments import estimate_residuals, residual_reach
-from dpmf_core.algorithms.nmf import COMPONENTS, descend, starting_factors, unit_parts
-from dpmf_core.algorithms.parts import PUBLIC_FACTS, Factorisation, Parts
+from dpmf_core.algorithms.nmf import COMPONENTS, descend, starting_factors, unit_components
 from dpmf_core.algorithms.sample_statistics import (
     START,
     SampleMoment,
@@ -39,7 +39,7 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     points drawn from it, cut off at 0, are factorised by scikit-learn without touching the data
     again. How many features or patterns are looked at is chosen on the released matrix: most energy
     left after noise.
-    Where pieces of the released mean row explain more, they are the parts; where little can be
+    Where pieces of the released mean row explain more, they are the components; where little can be
     seen at all, nothing but the sum is released.
     """
 
@@ -62,7 +62,7 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     second_moment: bool = Field(
         True,
         title="second moment",
-        description="off: the sum takes the whole budget, and the parts are pieces of the mean row",
+        description="off: the sum takes the whole budget; components are pieces of the mean row",
     )
     features_kept: int = Field(
         1000,
@@ -147,7 +147,7 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, "sample", taken_as_public=PUBLIC_FACTS)
 
-    def fit(self, curator: Curator, rng: Streams) -> Iterator[Parts]:
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Components]:
         shape: SampleShape = curator.shape
         scale = curator.scale(SampleSum())
         rows = curator.hold(unit_samples)
@@ -158,7 +158,7 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
             W = self._from_residuals(curator, total, row, W, rng)
         elif self.second_moment:
             W = self._from_moment(curator, rows, total, W, rng)
-        yield Parts(unit_parts(W))
+        yield Components(unit_components(W))
 
     def _axes(self, shape: SampleShape) -> Array | None:
         return moments.axes(shape) if self.smooth else None
@@ -166,8 +166,8 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     def _from_moment(
         self, curator: Curator, rows: Held, total: Array, pieces: Array, rng: Streams
     ) -> Array:
-        """Parts (K, d) of the released second moment of the foremost words, or the pieces of the
-        mean row where these explain more of it.
+        """Components (K, d) of the released second moment of the foremost words, or the pieces of
+        the mean row where these explain more of it.
         """
         shape: SampleShape = curator.shape
         kept_features = np.argsort(-total, kind="stable")[: self.features_kept]
@@ -203,6 +203,6 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         return W if distribution.lead(W, pieces, fresh) > 0 else pieces
 
     def _factorise(self, points: Array, start: str, rng: Streams) -> Array:
-        """Parts of points, which are data of nobody."""
+        """Components of points, which are data of nobody."""
         H, W = starting_factors(points, self.n_components, start, int(rng.init.integers(2**31)))
         return descend(points, H, W, self.iterations)[1]

@@ -1,7 +1,7 @@
 """Non-negative factorisation by noisy steps: Saha & Imtiaz 2022 [S22], corrected as
 docs/PRIVACY.md, "Saha and Imtiaz 2022", says.
 
-A sample is a row x of norm 1, about h W with h >= 0; W's rows are the parts.
+A sample is a row x of norm 1, about h W with h >= 0; W's rows are the components.
 """
 
 import math
@@ -14,15 +14,15 @@ from pydantic import Field
 
 from dpmf_core.algorithms import moments
 from dpmf_core.algorithms.base import LEAST, LEAST_SHARE, Array, PrivateAlgorithm, Streams, triangle
+from dpmf_core.algorithms.components import PUBLIC_FACTS, Components, Factorisation
 from dpmf_core.algorithms.nmf import (
     COMPONENTS,
     LIMIT,
     THRESHOLD,
     signed_halves,
     starting_factors,
-    unit_parts,
+    unit_components,
 )
-from dpmf_core.algorithms.parts import PUBLIC_FACTS, Factorisation, Parts
 from dpmf_core.algorithms.sample_statistics import (
     COEFFICIENTS,
     PRODUCTS,
@@ -38,7 +38,7 @@ from dpmf_core.algorithms.sample_statistics import (
 from dpmf_core.curator import Curator, Held, OpenCurator, Statistic
 from dpmf_core.data.samples import SampleShape
 from dpmf_core.errors import BadInput
-from dpmf_core.kernels import parts as kernel
+from dpmf_core.kernels import components as kernel
 from dpmf_core.privacy import Budget, Calibration, Event, Guarantee, Repeat, Status, sequence
 
 PAID_STARTS: dict[str, Statistic] = {"mean-row": SampleSum(), "private-svd": SampleMoment()}
@@ -47,7 +47,7 @@ Start = Literal["random", "mean-row", "private-svd", "nndsvd"]
 
 
 class DPNMF(PrivateAlgorithm, Factorisation):
-    """Each step releases two noisy sums over samples and moves the parts along them [S22, Alg.
+    """Each step releases two noisy sums over samples and moves the components along them [S22, Alg.
     2].
     """
 
@@ -98,7 +98,7 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         ge=1,
         le=1000,
         title="basis passes",
-        description="rounds over the parts, each solved for the released sums; free",
+        description="rounds over the components, each solved for the released sums; free",
     )
     basis_rate: float = Field(
         0.0,
@@ -106,8 +106,8 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         le=100,
         title="basis rate η_W",
         description=(
-            "instead, one gradient step of this rate on the sums over N, as in the source; 0: parts"
-            " are solved for"
+            "instead, one gradient step of this rate on the sums over N, as in the source; 0:"
+            " components are solved for"
         ),
     )
 
@@ -190,16 +190,16 @@ class DPNMF(PrivateAlgorithm, Factorisation):
             )
         return Guarantee(Status.PROVEN, "sample", taken_as_public=PUBLIC_FACTS)
 
-    def fit(self, curator: Curator, rng: Streams) -> Iterator[Parts]:
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Components]:
         W = self._start(curator, rng)
-        model = Parts(W, self.outlier_threshold if self.outliers else None, self.outlier_limit)
+        model = Components(W, self.outlier_threshold if self.outliers else None, self.outlier_limit)
         rows = None if self.outliers else curator.hold(unit_samples)
         gains: list[tuple[float, float]] = []
         bases = [W]
         for _ in range(self.steps):
             A, B, variance = self._release_sums(curator, model, rows)
             gains.append(((B * W).sum(), variance * (W.astype(np.float64) ** 2).sum()))
-            W = self._move_parts(
+            W = self._move_components(
                 W.astype(np.float64), _nearest_definite(A), B, curator.shape.n_units
             )
             model = replace(model, basis=W.astype(np.float32))
@@ -209,7 +209,7 @@ class DPNMF(PrivateAlgorithm, Factorisation):
             yield replace(model, basis=bases[best])
 
     def _release_sums(
-        self, curator: Curator, model: Parts, rows: Held | None
+        self, curator: Curator, model: Components, rows: Held | None
     ) -> tuple[Array, Array, float]:
         """Noisy sums of h h^T (K, K) and of h x^T (K, n_features), and the noise variance of the
         latter.
@@ -220,41 +220,41 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         scale = curator.scale(self._products)
         return A, curator.release(self._products, sides, K, rows), scale**2
 
-    def _move_parts(self, W: Array, A: Array, B: Array, n: int) -> Array:
+    def _move_components(self, W: Array, A: Array, B: Array, n: int) -> Array:
         if self.basis_rate:
             return kernel.in_unit_ball(np.maximum(W - self.basis_rate * (A @ W - B) / n, 0))
         return kernel.basis(A, B, W, self.basis_passes)
 
     def _start(self, curator: Curator, rng: Streams) -> Array:
-        """The first parts (K, n_features)."""
+        """The first components (K, n_features)."""
         K, shape = self.n_components, curator.shape
         if self.start == "nndsvd":
             assert isinstance(curator, OpenCurator)
             X = curator.rows.scaled(curator.rows.X)
             seed = int(rng.init.integers(2**31))
-            return unit_parts(starting_factors(X, K, "nndsvda", seed)[1])
+            return unit_components(starting_factors(X, K, "nndsvda", seed)[1])
         W = rng.init.uniform(0, 1, (K, shape.n_features))
         if self.start == "mean-row":
             scale = curator.scale(SampleSum())
             row = moments.mean_row(
                 curator.release(SampleSum(), curator.hold(unit_samples)), scale, moments.axes(shape)
             )
-            return unit_parts(moments.pieces(row, K, shape.image))
+            return unit_components(moments.pieces(row, K, shape.image))
         if self.start == "private-svd":
             moment = curator.release(SampleMoment(), curator.hold(unit_samples), None)
             values, vectors = np.linalg.eigh(moment)
             least = 0.01 * W.mean() / math.sqrt(shape.n_features)
             W = signed_halves(values[::-1][:K], vectors[:, ::-1][:, :K].T, least)
-        return unit_parts(W)
+        return unit_components(W)
 
 
 def best_step(gains: list[tuple[float, float]]) -> int:
-    """After how many steps the parts are to be kept: all, unless earlier ones explain more than the
-    last that were looked at, or these no more than the start, beyond doubt of noise.
+    """After how many steps components are to be kept: all, unless earlier ones explain more than
+    the last that were looked at, or these no more than the start, beyond doubt of noise.
 
-    gains: for each step's parts, the noisy sum of h W x, and its variance. At a least squares h, h
-    W x = |h W|^2; the parts are older than the noise in the sum of h x^T, so that this is without
-    bias.
+    gains: for each step's components, the noisy sum of h W x, and its variance. At a least squares
+    h, h W x = |h W|^2; the components are older than the noise in the sum of h x^T, so that this is
+    without bias.
     """
     last, place = len(gains) - 1, int(np.argmax([gain for gain, _ in gains]))
     if not _explains_more(gains[place], gains[last]):

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpmf_core.algorithms.base import INSIDE, Array
-from dpmf_core.algorithms.parts import (
+from dpmf_core.algorithms.components import (
+    Components,
     Own,
-    Parts,
     dense,
     matrix_on_grid,
     unit_rows,
@@ -20,7 +20,7 @@ from dpmf_core.algorithms.parts import (
 )
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.samples import Matrix, SampleShape, by_row, energies, is_sparse
-from dpmf_core.kernels import parts as kernel
+from dpmf_core.kernels import components as kernel
 
 SUM, START = "sum of the samples", "second moment of the samples"
 COEFFICIENTS, PRODUCTS = (
@@ -117,21 +117,21 @@ def symmetrise(product: Array) -> Array:
     return np.asarray((product + product.T) / 2)
 
 
-# ---- coefficients on shared parts ----------------------------------------------------------------
+# ---- coefficients on shared components -----------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class LocalSides:
-    """What rows compute on shared parts: coefficients (n_rows, K) of norm at most the clip, and,
-    where outliers are set apart, the rows less these, clipped to norm 1.
+    """What rows compute on shared components: coefficients (n_rows, K) of norm at most the clip,
+    and, where outliers are set apart, the rows less these, clipped to norm 1.
     """
 
     coefficients: Array
     clean_rows: Array | None = None
 
 
-def local_sides(block: Block, model: Parts, clip: float) -> LocalSides:
-    """Every row's own side on these parts; cleaned rows are on the grid."""
+def local_sides(block: Block, model: Components, clip: float) -> LocalSides:
+    """Every row's own side on these components; cleaned rows are on the grid."""
     own = _solve_locally(block, model)
     H = clip_norms(own.coefficients.astype(np.float64), clip)
     if own.outliers is None:
@@ -140,7 +140,7 @@ def local_sides(block: Block, model: Parts, clip: float) -> LocalSides:
     return LocalSides(H, on_grid(clean_rows, 1.0, block.n_units, factors=2))
 
 
-def _solve_locally(block: Block, model: Parts) -> Own:
+def _solve_locally(block: Block, model: Components) -> Own:
     """With outliers row by row: products of a whole block have digits that depend on its number of
     rows.
     """

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dpmf_core import kernels
 from dpmf_core.algorithms import Personal, Recommender
-from dpmf_core.algorithms.parts import Own, Parts
+from dpmf_core.algorithms.components import Components, Own
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
@@ -244,7 +244,7 @@ class SampleFacts:
 class SamplesEvaluation:
     """Components on the samples themselves, clean of what was planted."""
 
-    model: Parts
+    model: Components
     block: Any
     facts: SampleFacts
 

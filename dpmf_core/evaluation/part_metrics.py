@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.algorithms.parts import Own, coefficients
+from dpmf_core.algorithms.components import Own, coefficients
 from dpmf_core.data.samples import Matrix, Samples, energies, is_sparse
 
 Array = npt.NDArray[Any]

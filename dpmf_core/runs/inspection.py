@@ -1,5 +1,5 @@
-"""What a person sees of a finished factorisation: topics as words, parts as pictures, one row
-as a sum of parts. Rows are private: for the curator's eyes.
+"""What a person sees of a finished factorisation: topics as words, components as pictures, one row
+as a sum of components. Rows are private: for the curator's eyes.
 """
 
 import io
@@ -25,19 +25,19 @@ LARGEST = 48  # pixels of a small picture's longer side
 
 @dataclass(frozen=True)
 class Pair:
-    """A part and its partner in another factorisation (None without), with the cosine between
+    """A component and its partner in another factorisation (None without), with the cosine between
     them.
     """
 
-    part: int
+    component: int
     partner: int | None
     cosine: float
 
 
 @dataclass(frozen=True)
 class Typical:
-    """A row on which a part weighs heavily: its number, its name, the share of its coefficients
-    that the part has.
+    """A row on which a component weighs heavily: its number, its name, the component's share of its
+    coefficients.
     """
 
     row: int
@@ -47,7 +47,9 @@ class Typical:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One image and what became of it, as pictures; the strongest parts with their coefficients."""
+    """One image and what became of it, as pictures; the strongest components, each with its
+    coefficient.
+    """
 
     original: Array
     clean: Array | None
@@ -74,17 +76,17 @@ def topics(run: Run, count: int = coherence.TOP_WORDS) -> list[list[tuple[str, f
 
 
 def pairs(run: Run, other: Run) -> list[Pair]:
-    """The parts of a run with their partners in another, most alike first."""
+    """The components of a run with their partners in another, most alike first."""
     partner, cosine = part_metrics.best_matches(basis(run), basis(other))
     matched_pairs = [
-        Pair(part, int(mate) if mate >= 0 else None, float(value))
-        for part, (mate, value) in enumerate(zip(partner, cosine, strict=True))
+        Pair(component, int(mate) if mate >= 0 else None, float(value))
+        for component, (mate, value) in enumerate(zip(partner, cosine, strict=True))
     ]
     return sorted(matched_pairs, key=lambda pair: -pair.cosine)
 
 
 def likeness(run: Run, other: Run) -> float:
-    """Mean cosine of matched parts."""
+    """Mean cosine of matched components."""
     return part_metrics.match(basis(run), basis(other))
 
 
@@ -92,18 +94,18 @@ def shared_words(run: Run, other: Run) -> float:
     """How many of their heaviest words a topic and its partner share, mean over the pairs."""
     mine, theirs = ([{word for word, _ in topic} for topic in topics(it)] for it in (run, other))
     shared = [
-        len(mine[pair.part] & theirs[pair.partner])
+        len(mine[pair.component] & theirs[pair.partner])
         for pair in pairs(run, other)
         if pair.partner is not None
     ]
     return float(np.mean(shared))
 
 
-def typical(run: Run, part: int, count: int = 5) -> list[Typical]:
-    """The rows in which a part has the largest share."""
+def typical(run: Run, component: int, count: int = 5) -> list[Typical]:
+    """The rows in which a component has the largest share."""
     samples = samples_of(run)
     H = run.model.personal(samples).coefficients.astype(np.float64)
-    share = H[:, part] / np.maximum(H.sum(axis=1), 1e-300)
+    share = H[:, component] / np.maximum(H.sum(axis=1), 1e-300)
     rows = np.argsort(-share, kind="stable")[:count]
     return [
         Typical(
@@ -114,7 +116,7 @@ def typical(run: Run, part: int, count: int = 5) -> list[Typical]:
 
 
 def sheet(run: Run, order: list[int], zoom: int = 3) -> Array:
-    """Parts as pictures on one sheet, in this order, uint8 RGBA (height, width, 4); each part has
+    """Components as pictures on one sheet, in this order, uint8 RGBA (height, width, 4); each has
     its own scale from black to white. A last row that is not full stands in the middle, and there
     is nothing beside it.
     """
@@ -137,7 +139,7 @@ def row_length(count: int) -> int:
 
 
 def small_pictures(run: Run) -> list[bytes]:
-    """Each part as a PNG file, with its own scale from black to white."""
+    """Each component as a PNG file, with its own scale from black to white."""
     height, width = image_size(run)
     return [_png(picture_of(part.reshape(height, width), 1)) for part in basis(run)]
 
@@ -178,7 +180,7 @@ def picture_of(values: Array, zoom: int = 6, top: float | None = None) -> Array:
 
 
 def explanation(run: Run, row: int, strongest: int = 8) -> Explanation:
-    """One image as the run's parts explain it; all pictures share the brightness of what was
+    """One image as the run's components explain it; all pictures share the brightness of what was
     seen.
     """
     samples = samples_of(run)

@@ -149,7 +149,7 @@ class Run:
 
     @property
     def model(self) -> Any:
-        """The fitted shared side (`Recommender` or `Parts`), from which a unit finds its own."""
+        """The fitted shared side (`Recommender` or `Components`): a unit finds its own from it."""
         kind = algorithms.find(self.spec.algorithm)
         return kind.model_type(**self.record.model, **self.arrays)
 

@@ -141,7 +141,7 @@ def _draw_words(key: str, figure: Figure, points: Sequence[Point], runs: Runs) -
         pd.DataFrame(
             {
                 "alike": f"{pair.cosine:.0%}",
-                "with privacy": " · ".join(word for word, _ in mine[pair.part]),
+                "with privacy": " · ".join(word for word, _ in mine[pair.component]),
                 "without privacy": " · ".join(word for word, _ in theirs[pair.partner]),
             }
             for pair in pairs(private, plain)[:MOST_TOPICS]
@@ -161,7 +161,7 @@ def _draw_sheets(key: str, figure: Figure, points: Sequence[Point], runs: Runs) 
     sides = (
         (
             private,
-            [pair.part for pair in matches],
+            [pair.component for pair in matches],
             f"with privacy, {mean:.2f} alike on average",
         ),
         (plain, [pair.partner or 0 for pair in matches], "without, in the same places"),

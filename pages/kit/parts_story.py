@@ -144,7 +144,7 @@ def match_parts(subject: str, spec: str, twin: str) -> MatchedParts:
     order = [partners.get(place) for place in range(len(CONTENTS[subject](other)))]
     nothing: Part = [] if subject == TOPICS.id else ""
     return MatchedParts(
-        tuple(nothing if pair is None else contents[pair.part] for pair in order),
+        tuple(nothing if pair is None else contents[pair.component] for pair in order),
         tuple(0.0 if pair is None else pair.cosine for pair in order),
         run.record.metrics.get("coherence"),
     )

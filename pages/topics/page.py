@@ -106,7 +106,8 @@ def one_topic(runs: dict[str, Run]) -> None:
     matched_pairs = pairs(runs["main"], runs["twin"])
     private, plain = topics(runs["main"]), topics(runs["twin"])
     names = {
-        pair.part: ", ".join(word for word, _ in private[pair.part][:3]) or f"topic {pair.part + 1}"
+        pair.component: ", ".join(word for word, _ in private[pair.component][:3])
+        or f"topic {pair.component + 1}"
         for pair in matched_pairs
     }
     part = st.selectbox(
@@ -115,8 +116,8 @@ def one_topic(runs: dict[str, Run]) -> None:
         key=f"topics.one.{runs['main'].key}",
         format_func=names.__getitem__,
     )
-    pair = next(pair for pair in matched_pairs if pair.part == part)
-    sides = [(runs["main"], private[pair.part])]
+    pair = next(pair for pair in matched_pairs if pair.component == part)
+    sides = [(runs["main"], private[pair.component])]
     if pair.partner is not None:
         sides.append((runs["twin"], plain[pair.partner]))
     bars = pd.DataFrame(
@@ -142,7 +143,7 @@ def one_topic(runs: dict[str, Run]) -> None:
             "Documents are private data: this list is for whoever holds them. It is not part of"
             " what is released."
         )
-        _draw_documents(runs["main"], pair.part)
+        _draw_documents(runs["main"], pair.component)
 
 
 def _draw_documents(run: Run, topic: int) -> None:

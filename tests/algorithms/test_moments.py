@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import nnls
 
 from dpmf_core.algorithms import build, moments
+from dpmf_core.algorithms.components import Components
 from dpmf_core.algorithms.moments import (
     LEAST_REACH,
     estimate_residuals,
@@ -15,7 +16,6 @@ from dpmf_core.algorithms.moments import (
     unexplained_energy,
 )
 from dpmf_core.algorithms.oneshot_nmf import OneShotNMF
-from dpmf_core.algorithms.parts import Parts
 from dpmf_core.algorithms.sample_statistics import SampleMoment, residual_samples
 from dpmf_core.curator import Block
 from dpmf_core.data.samples import Samples, SampleShape
@@ -34,7 +34,7 @@ def test_pieces_add_up_to_the_row_and_explain_at_least_as_much() -> None:
         assert (W >= 0).all()
         X = Samples.of(rng.random((30, 54)), unit="image", public=True)
         whole, cut = (
-            by_samples(X).point(Parts(basis.astype(np.float32)))["objective"]
+            by_samples(X).point(Components(basis.astype(np.float32)))["objective"]
             for basis in (row[None], W)
         )
         assert cut <= whole + 1e-7

@@ -12,17 +12,17 @@ from sklearn import decomposition
 
 import dpmf_datasets as datasets
 from dpmf_core.algorithms import Streams, build, curator_for, train
+from dpmf_core.algorithms.components import Components, Factorisation
 from dpmf_core.algorithms.moments import MOST_FEATURES, least_signal
 from dpmf_core.algorithms.nmf import NMF, RobustNMF
 from dpmf_core.algorithms.oneshot_nmf import OneShotNMF
-from dpmf_core.algorithms.parts import Factorisation, Parts
 from dpmf_core.algorithms.private_nmf import DPNMF, best_step
 from dpmf_core.algorithms.sample_statistics import START, SUM
 from dpmf_core.data.preparation import Preparation, prepared
 from dpmf_core.data.samples import Samples, SampleShape
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.judges import by_samples
-from dpmf_core.kernels import parts as kernel
+from dpmf_core.kernels import components as kernel
 from dpmf_core.privacy import Budget, Calibration, Gaussian, Noise, Relation, Status, normal_form
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.testing import privacy_laws as laws
@@ -34,7 +34,7 @@ QUIET = 1e-9
 
 def fit_model(
     algorithm: Factorisation, data: Samples, level: float = QUIET, seed: int = 0
-) -> Parts:
+) -> Components:
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
     return train(algorithm, data, noise, Streams(np.random.default_rng(seed), 1))  # type: ignore[no-any-return]
 
@@ -47,7 +47,7 @@ def objective_of(model: Any, data: Samples) -> float:
 
 
 def trivial_objective(data: Samples) -> float:
-    nothing = Parts(np.zeros((1, data.shape.n_features), np.float32))
+    nothing = Components(np.zeros((1, data.shape.n_features), np.float32))
     return by_samples(data).figures(nothing)[0]["trivial_objective"]
 
 

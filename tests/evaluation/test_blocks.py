@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import Recommender
-from dpmf_core.algorithms.parts import Parts
+from dpmf_core.algorithms.components import Components
 from dpmf_core.data.partitioned import FACTS, Members, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
@@ -85,7 +85,7 @@ def test_every_figure_is_that_of_one_memory(
 @pytest.mark.parametrize("how", SPLITS[:2], ids=str)
 def test_every_figure_of_a_table_is_that_of_one_memory(how: SplitSpec) -> None:
     data = low_rank(n_users=200)
-    model = Parts(np.random.default_rng(1).random((3, data.n_items)).astype(np.float32) / 9)
+    model = Components(np.random.default_rng(1).random((3, data.n_items)).astype(np.float32) / 9)
     whole = by_split("table", split(data, how, SEED), SEED)
     parts = by_partitions("table", parted(data, 5), how, SEED)
     assert parts.words == whole.words

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from dpmf_core.algorithms import Personal, Recommender
-from dpmf_core.algorithms.parts import Parts
+from dpmf_core.algorithms.components import Components
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split
 from dpmf_core.errors import BadInput
@@ -87,12 +87,12 @@ def test_errors_by_user_by_hand() -> None:
 
 
 def test_training_error_in_stars_and_in_rows_of_norm_1_by_hand() -> None:
-    """Users rate (3, 4) and (2,): norms 5 and 2. Parts explain nothing: predicting 0 errs by every
+    """Users rate (3, 4) and (2,): norms 5 and 2. Zeros explain nothing: predicting 0 errs by every
     rating, and by 1 a row of norm 1.
     """
     train = ratings((0, 0, 3), (0, 1, 4), (1, 2, 2))
     split = Split(train, train, ratings(), ratings((1, 0, 5)), "by hand")
-    nothing, _ = by_split("table", split).figures(Parts(np.zeros((1, 5), np.float32)))
+    nothing, _ = by_split("table", split).figures(Components(np.zeros((1, 5), np.float32)))
     assert nothing["training_rmse"] == pytest.approx(math.sqrt((9 + 16 + 4) / 3))
     assert nothing["unit_row_rmse"] == pytest.approx(math.sqrt((1 + 1) / 3))
     constant, _ = by_split("ratings", split).figures(by_offset(0, 0, 0, 0, 0))  # always 3 stars

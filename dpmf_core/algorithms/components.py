@@ -1,4 +1,4 @@
-"""What every non-negative factorisation fits: a basis of parts, and the local step by which a
+"""What every non-negative factorisation fits: a basis of components, and the local step by which a
 unit finds its own coefficients.
 """
 
@@ -29,7 +29,7 @@ class Own:
 
 
 @dataclass(frozen=True)
-class Parts(Model):
+class Components(Model):
     """The shared side of a fitted factorisation. A row of norm 1 is explained as h basis + r, h >=
     0, r sparse.
 
@@ -51,7 +51,9 @@ class Parts(Model):
         """Every unit's own side, in units of its norm: a row of the data is about norm x (h
         basis + r).
         """
-        from dpmf_core.kernels import parts as kernel  # compiled code is loaded when first needed
+        from dpmf_core.kernels import (
+            components as kernel,
+        )  # compiled code is loaded when first needed
 
         if self.threshold is not None:
             H, R = kernel.robust_coefficients(
@@ -67,7 +69,7 @@ class Parts(Model):
 
 def coefficients(X: Matrix, basis: Array, start: Array | None = None) -> Array:
     """Non-negative least squares of each row of norm at most 1 on the basis, float64 (n, K)."""
-    from dpmf_core.kernels import parts as kernel
+    from dpmf_core.kernels import components as kernel
 
     W = basis.astype(np.float64)
     # a row's products are exact, so that their digits do not depend on how many rows there are
@@ -118,14 +120,14 @@ class Factorisation(Algorithm):
     """A non-negative factorisation of samples."""
 
     task: ClassVar[Literal["ratings", "samples"]] = "samples"
-    model_type: ClassVar[type] = Parts
+    model_type: ClassVar[type] = Components
     twin: ClassVar[str] = "nmf"
 
     @classmethod
     def recommend(
         cls, shape: SampleShape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """At most as many parts as features."""
+        """At most as many components as features."""
         default = int(cls.model_fields["n_components"].default)
         return {"n_components": max(1, min(default, shape.n_features, shape.n_samples))}
 

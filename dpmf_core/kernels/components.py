@@ -130,7 +130,7 @@ def _over_rows(work: Any, E: Array, X: Array, threshold: float, limit: float) ->
 
 
 def trim(product: Array, X: Array, threshold: float, limit: float) -> Array:
-    """X - product less its outliers, in the place of `product`: what is left for the parts to
+    """X - product less its outliers, in the place of `product`: what is left for the components to
     explain.
     """
     _over_rows(_trim, product, X, threshold, limit)
