@@ -1,6 +1,7 @@
 """What runs for every page: navigation, and the sidebar that all pages share."""
 
 import gc
+import pkgutil
 from pathlib import Path
 
 import streamlit as st
@@ -20,7 +21,6 @@ from pages.kit import (
 )
 from pages.kit.runs import following
 from pages.server import sessions, visitor
-from pages.tradeoff import controls
 
 PRODUCT = "dpmf: what privacy costs"
 # pages that are refused keep this title
@@ -108,7 +108,7 @@ def _tab_title(page: page_table.Page) -> str:
 def _draw(page: page_table.Page) -> None:
     """The sidebar, where the page has one, and the page."""
     if page.data_kind is not None:
-        note = controls.sidebar_note() if page.id == "trade-off" else ""
+        note = pkgutil.resolve_name(page.note)() if page.note else ""
         sidebar.draw(page.data_kind, page.unused, note)
     st.set_page_config(page_title=_tab_title(page))
     if lesson_link is None:

@@ -25,6 +25,7 @@ class Page:
     in_lessons: whether a lesson link may open it.
     for_operator: whether only the operator of the server sees it.
     has_dial: whether epsilon's slider stands at the bottom of a small screen too.
+    note: module and function that say what stands in its sidebar instead of widgets, if anything.
     also: further addresses that lead to it.
     """
 
@@ -38,6 +39,7 @@ class Page:
     in_lessons: bool = True
     for_operator: bool = False
     has_dial: bool = True
+    note: str = ""
     also: tuple[str, ...] = ()
 
     @property
@@ -93,7 +95,8 @@ PAGES = (
     Page("errata", "Errata", "rule", "Learn", None, also=("erratum",)),
     Page("explore", "Explore", "explore", "Explore", takes_parts=True, also=("explorer",)),
     Page("trade-off", "Trade-off", "query_stats", "Explore", unused=("eps", *ONE_RUN),
-         takes_parts=True, also=("trade-offs", "compare")),
+         takes_parts=True, note="pages.tradeoff.controls:sidebar_note",
+         also=("trade-offs", "compare")),
     Page("topics", "Topics", "article", "Explore", "documents", also=("topic", "documents")),
     Page("faces", "Faces", "face", "Explore", "images", also=("face", "images", "parts")),
     Page("sketch", "Sketch", "grid_on", "Explore", unused=("eps", "features", *ONE_RUN),

@@ -12,9 +12,12 @@ from dpmf_core.errors import BadInput
 from dpmf_core.runs import spreadsheets
 
 READ = re.compile(r"([\\\[\]<>!$*_#~|])")
+# the screen would make a link of it, escaped or not; bounded, so that a search takes linear time
 ADDRESS = re.compile(
-    r"((?:https?://|www\.)[^\s`'\")]*[^\s`'\").,;:!?]|[-.\w+]+@[-\w]+(?:\.[-\w]+)+)", re.I
-)  # the screen would make a link of it, escaped or not
+    r"((?:https?://|www\.)[^\s`'\")]*[^\s`'\").,;:!?]|[-.\w+]{1,64}@[-\w]{1,63}(?:\.[-\w]{1,63}){1,9})",
+    re.I,
+)
+MOST_LETTERS = 5_000  # of one text on a page; the rest is left out
 SETTINGS_KEPT = "Your settings are kept. Change the one named above."
 
 
@@ -23,7 +26,7 @@ def escape(text: str) -> str:
 
     An image in a link's parameter would else be fetched from wherever it says.
     """
-    parts = re.sub(r"`{2,}", "`", text).split("`")
+    parts = re.sub(r"`{2,}", "`", _shortened(text)).split("`")
     paired_ticks = len(parts) - 1 - (len(parts) - 1) % 2  # backticks that have a partner
     out = [
         part if place % 2 and place < paired_ticks else _escape_part(part)
@@ -41,8 +44,12 @@ def escape_letters(text: str) -> str:
     """
     return "".join(
         f"`{part}`" if place % 2 else _escape_all(part)
-        for place, part in enumerate(ADDRESS.split(text))
+        for place, part in enumerate(ADDRESS.split(_shortened(text)))
     )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"
 
 
 def _escape_all(text: str) -> str:

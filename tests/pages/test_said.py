@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from pages.kit.safe_text import escape, to_csv, without_formulas
+from pages.kit.safe_text import MOST_LETTERS, escape, escape_letters, to_csv, without_formulas
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,21 @@ def test_markdown_is_shown_as_it_is(text: str, expected: str) -> None:
     assert escape(text) == expected
 
 
+@pytest.mark.parametrize("text", ["a" * 100_000, "a@" * 50_000, "www." * 25_000, "`" * 100_000])
+def test_an_endless_text_is_cut_before_it_is_looked_at(text: str) -> None:
+    """Whatever a pattern takes for the rest, it takes for a text of this length at most."""
+    assert len(escape(text)) <= 2 * MOST_LETTERS + 3
+    assert len(escape_letters(text)) <= 2 * MOST_LETTERS + 3
+
+
+@pytest.mark.parametrize("address", ["ada@example.org", "a.b+c@x-y.co.uk", "http://a.b/c?d=e"])
+def test_an_address_is_no_link(address: str) -> None:
+    assert escape(f"by {address}, 3") == f"by `{address}`, 3"
+
+
 def test_a_spreadsheet_finds_no_formula() -> None:
     table = pd.DataFrame(
-        {"=note": ["=1+1", "@SUM(A1)", "-2+A1", "+A3", "\tx", "fine", None], "number": [-1.5] * 7}
+        {"=note": ["=1+1", "@SUM(A1)", "-2+A1", "+A3", "\t=x", "fine", None], "number": [-1.5] * 7}
     )
     lines = to_csv(table).splitlines()
     assert lines == [
@@ -35,7 +47,7 @@ def test_a_spreadsheet_finds_no_formula() -> None:
         "'@SUM(A1),-1.5",
         "'-2+A1,-1.5",
         "'+A3,-1.5",
-        "'\tx,-1.5",
+        "\t'=x,-1.5",
         "fine,-1.5",
         ",-1.5",
     ]
