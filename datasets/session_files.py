@@ -24,6 +24,7 @@ from urllib.parse import urlencode
 import numpy as np
 
 from dpmf_core.data.catalogue import Entry, SampleEntry
+from dpmf_core.data.hashing import OWNED_BY
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import Samples
@@ -178,6 +179,7 @@ def ratings(
     bounds: tuple[float, float],
     dates: Order | None = None,
     outside: Outside = "clamp",
+    owner: str = "",
 ) -> Upload:
     """Read the ratings of a table and keep them.
 
@@ -188,6 +190,9 @@ def ratings(
         Role to column ("": none), where its header does not tell.
     bounds, dates, outside
         As of `read_table`.
+    owner : str
+        The session or login that brings it, which has an account of its own. Where "", all that
+        bring the same file share one.
 
     Raises
     ------
@@ -203,7 +208,7 @@ def ratings(
         outside=outside,
         way=PAGE,
     )
-    data = replace(data, origin=source.fingerprint)
+    data = replace(data, origin=_origin(source.fingerprint, owner))
     file = _keep(data, _new_folder())
     by_role = {role: column for role, column in roles.items() if column or role in source.roles}
     facts = {
@@ -225,6 +230,11 @@ def ratings(
         assumptions=data.assumptions,
     )
     return Upload(entry, report, data)
+
+
+def _origin(fingerprint: str, owner: str) -> str:
+    """The key of an account: what somebody else does with the same file does not change it."""
+    return f"{fingerprint}{OWNED_BY}{owner}" if owner else fingerprint
 
 
 def _keep(data: Ratings | Samples, folder: Path) -> Path:
@@ -292,9 +302,9 @@ def _features_named(columns: Sequence[str]) -> str:
 # ---- documents and images ------------------------------------------------------------------------
 
 
-def samples(content: bytes, name: str, facts: dict[str, str]) -> Upload:
+def samples(content: bytes, name: str, facts: dict[str, str], owner: str = "") -> Upload:
     """Read documents or images and keep them: a text file with one a line, a column of a table
-    (fact `text`), a zip of files, a MATLAB matrix. Raises BadInput.
+    (fact `text`), a zip of files, a MATLAB matrix. owner: as of `ratings`. Raises BadInput.
     """
     ending = Path(name).suffix.lower()
     ending = ending if ending in ENDINGS else ".bin"
@@ -302,7 +312,7 @@ def samples(content: bytes, name: str, facts: dict[str, str]) -> Upload:
     with _read_apart(task, content, name, facts, ending=ending) as (report, converted):
         data = npz_folder.read_file(converted, name)
     assert isinstance(data, Samples)
-    data = replace(data, name=name, origin=hashlib.sha256(content).hexdigest())
+    data = replace(data, name=name, origin=_origin(hashlib.sha256(content).hexdigest(), owner))
     file = _keep(data, _new_folder())
     entry = SampleEntry(
         id=str(file),

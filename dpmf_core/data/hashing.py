@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 STEP = np.uint64(0x9E3779B97F4A7C15)  # of splitmix64
+OWNED_BY = "@"  # in an account's key: between a file's fingerprint and whose account it is
 AT_ONCE = 1 << 15  # numbers that stay in the second cache
 
 

@@ -24,6 +24,7 @@ from typing import Literal, Protocol
 import numpy as np
 from pydantic import ValidationError
 
+from dpmf_core.data.hashing import OWNED_BY
 from dpmf_core.documents import html_table
 from dpmf_core.errors import BadInput, Cancelled, explain
 from dpmf_core.privacy import (
@@ -178,10 +179,10 @@ class Account:
             for it in self.lines
         )
         head = ["what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"]
-        return html_table(head, rows, _in_full(self.total))
+        return html_table(head, rows, in_full(self.total))
 
     def __repr__(self) -> str:
-        return f"<Account: {_in_full(self.total)}>"
+        return f"<Account: {in_full(self.total)}>"
 
     @property
     def lines(self) -> list[Line]:
@@ -308,7 +309,7 @@ class Account:
                 _remove(db, [key for (key,) in db.execute(JOINED, self._keys | {"together": None})])
 
 
-def _in_full(account_total: Total) -> str:
+def in_full(account_total: Total) -> str:
     """A total as it is printed, with all that it rests on and what it does not cover."""
     if account_total.delta is None:
         more = "with a guarantee " if account_total.n_uncovered else ""
@@ -402,6 +403,45 @@ def sweep(uploads: Callable[[], Collection[str]]) -> None:
             present = uploads()
             keys = [key for (key,) in db.execute("SELECT key FROM accounts WHERE NOT lasting")]
             _remove(db, [key for key in keys if key not in present])
+
+
+@dataclass(frozen=True)
+class SharedFile:
+    """What several sessions or logins drew on copies of one file.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Of the file.
+    n_accounts : int
+        How many sessions or logins have an account of it.
+    total : Total
+        All that they drew, composed; what each of their accounts says is less.
+    """
+
+    fingerprint: str
+    n_accounts: int
+    total: Total
+
+
+def shared_files() -> list[SharedFile]:
+    """The files that more than one session or login has drawn on, for the operator."""
+    file = accounts_file()
+    if not file.exists():
+        return []
+    with open_file(file) as db:
+        query = "SELECT account, charge FROM entries WHERE account LIKE ? ORDER BY id"
+        rows = db.execute(query, (f"%{OWNED_BY}%",)).fetchall()
+    charges: dict[str, dict[str, list[Charge]]] = {}
+    for key, charge in rows:
+        fingerprint = key.partition(OWNED_BY)[0]
+        plain = charge_of_plain(json.loads(charge))
+        charges.setdefault(fingerprint, {}).setdefault(key, []).append(plain)
+    return [
+        SharedFile(name, len(accounts), total([it for part in accounts.values() for it in part]))
+        for name, accounts in charges.items()
+        if len(accounts) > 1
+    ]
 
 
 def _remove(db: sqlite3.Connection, keys: list[str]) -> None:

@@ -25,6 +25,7 @@ from dpmf_datasets.readers.report import Outside
 from pages.data import session_data
 from pages.data.sample_values import columns_text, first_values, values_text
 from pages.kit import safe_text
+from pages.server import visitor
 
 SCALES = {scale.words: scale for scale in USUAL}
 ANOTHER = "another"
@@ -87,6 +88,7 @@ def _read(
                 description.bounds,
                 _date_order(description.order),
                 outside,
+                owner=visitor.account_owner(),
             )
     except AmbiguousDates:
         st.session_state[_refused_key(description.name)] = True

@@ -8,6 +8,7 @@ from dpmf_datasets import session_files
 from dpmf_datasets.readers.people import FOLDER
 from pages.data import session_data
 from pages.kit import safe_text
+from pages.server import visitor
 
 NOBODYS = "none: all of different people"
 ORDERS = {"columns": "column by column, as MATLAB does", "lines": "line by line"}
@@ -35,7 +36,8 @@ def draw(file: Any) -> None:
     _say_unit(bool(facts.get("group")))
     if st.button("Check and use", type="primary", key="data.use"):
         answers = {fact: value for fact, value in facts.items() if value}
-        upload = session_files.samples(file.getvalue(), name, answers)
+        owner = visitor.account_owner()
+        upload = session_files.samples(file.getvalue(), name, answers, owner)
         session_data.keep(upload, file.file_id)
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 from dpmf_core.administration.overview import Overview, QueueEntry, lasting, presence, stop
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
+from dpmf_core.privacy import accounts
 from pages.kit import drawing, safe_text
 from pages.server import lifespan, visitor
 
@@ -83,6 +84,24 @@ def draw_overview() -> None:
             "own data sets": it.brought,
         }
         for it in overview.sessions
+    ]
+    safe_text.table(pd.DataFrame(rows))
+    _draw_shared_files()
+
+
+def _draw_shared_files() -> None:
+    """What sessions drew together on files that several of them brought."""
+    files = accounts.shared_files()
+    if not files:
+        return
+    st.header("Private files that several brought", anchor=False)
+    rows = [
+        {
+            "file": it.fingerprint[:8],
+            "accounts": it.n_accounts,
+            "together": accounts.in_full(it.total),
+        }
+        for it in files
     ]
     safe_text.table(pd.DataFrame(rows))
 

@@ -67,6 +67,14 @@ def _alone() -> bool:
     )
 
 
+def account_owner() -> str:
+    """Whose account a file enters that is brought at this page; "" for one person at their own
+    machine, whose sessions have one account for each file.
+    """
+    who = asker()
+    return "" if who.alone else who.owner
+
+
 @contextmanager
 def here() -> Iterator[Asker]:
     """Within it, whoever is at the page asks."""

@@ -43,6 +43,7 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.worlds import world
 from dpmf_core.tuning.private_selection import PrivateSelection
 from dpmf_core.tuning.search_space import TuneSpec
+from dpmf_datasets import session_files
 from tests.privacy.test_odometer import independently
 
 ROOT = Path(__file__).parents[2]
@@ -588,6 +589,32 @@ def test_accounts_of_uploads_go_with_them(tmp_path: Path) -> None:
     assert entry_counts == {"gone": 0, "there": 1, "path": 1}
     content = (tmp_path / account_files.FILE).read_bytes()
     assert b"gone" not in content
+
+
+def test_sessions_that_bring_one_file_have_accounts_of_their_own() -> None:
+    table = session_files.table(FRAME.to_csv(index=False).encode(), "mine.csv")
+
+    def brought_by(owner: str) -> Account:
+        own_account = account_of(session_files.ratings(table, {}, (1, 5), owner=owner).data)
+        assert own_account is not None
+        return own_account
+
+    alice, bob = brought_by("session:alice"), brought_by("session:bob")
+    alice.set_budget(3.0, 1e-5)
+    bob.set_budget(0.5, 1e-5)
+    alice.enter(CHARGE)
+    assert alice.budget is not None and alice.budget.epsilon == 3.0 and not bob.entries
+    assert brought_by("session:alice") == alice  # also when she brings it again
+    with pytest.raises(BadInput):
+        bob.enter(CHARGE)
+    assert accounts.shared_files() == []
+
+    for own_account in (alice, bob):
+        own_account.set_budget(None)
+    bob.enter(CHARGE)
+    (shared,) = accounts.shared_files()
+    assert shared.fingerprint == table.fingerprint and shared.n_accounts == 2
+    assert shared.total == alice.after([CHARGE])
 
 
 def test_a_budget_is_checked_and_taken_away(tmp_path: Path) -> None:
