@@ -4,14 +4,12 @@ beat another.
 
 from typing import Any
 
-import numpy as np
 import pytest
 from scipy import stats
 
 from dpmf_core import algorithms
 from dpmf_core.data.ratings import Shape
 from dpmf_core.data.samples import SampleShape
-from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.runs.comparison import (
     DRAWS,
     PLAIN,
@@ -25,7 +23,7 @@ from dpmf_core.runs.comparison import (
 )
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from pages.kit.comparison import better_method, gain_kept, heading, missing_draws
+from pages.kit.comparison import better_method, gain_kept, missing_draws
 from tests.support.records import run_of
 
 SMALL = Shape(500, 200, (1, 5))
@@ -116,23 +114,6 @@ def test_what_is_not_clear_or_not_comparable_is_not_said(
     assert clearly_better(runs, run_names) is None
 
 
-def test_the_interval_is_student_s_and_covers() -> None:
-    rng = np.random.default_rng(0)
-    gaps = rng.normal(0.3, 1.0, (4000, 5))
-    hits = [
-        it.interval[0] <= 0.3 <= it.interval[1]
-        for it in (PairedDifference(tuple(row)) for row in gaps)
-    ]
-    assert np.mean(hits) == pytest.approx(0.95, abs=4 * (0.95 * 0.05 / 4000) ** 0.5)
-    assert compare_pairs([1.0, 2.0], [0.5, 0.5]).differences == (0.5, 1.5)
-    assert (
-        PairedDifference((0.5,)).interval == (float("-inf"), float("inf"))
-        and PairedDifference((0.5,)).clear == 0
-    )
-    with pytest.raises(ValueError, match="no draw"):
-        compare_pairs([], [])
-
-
 # ---- the sentence --------------------------------------------------------------------------------
 
 
@@ -164,35 +145,33 @@ def test_a_headline_never_keeps_more_than_all_nor_less_than_nothing(
     assert gain_kept([(private, twin, trivial)], "ALS", "nothing") == clause
 
 
-@pytest.mark.parametrize("task", ["ratings", "samples"])
-def test_every_private_method_of_the_registry_is_there(task: str) -> None:
-    private = {
-        name
-        for name, kind in algorithms.of_task(task).items()
-        if issubclass(kind, algorithms.PrivateAlgorithm)
-    }
-    assert set(private_methods(task)) - {PLAIN} == private
-    if task == "ratings":
-        whole = comparison(
-            spec("private-bias", parameters={"prior_deviation": 0.3}), SMALL, every=True
-        )
-        beside = {PLAIN, "main", "twin", "trivial", "user-mean"}
-        assert private | beside == {split_name(name)[0] for name in whole.runs}
-        with_features = comparison(
-            spec("spectral", data={"id": "cinema-small", "item_features": "public"}),
-            SMALL,
-            every=True,
-        )
-        there = {split_name(name)[0] for name in with_features.runs}
-        assert private - {"spectral"} | beside | {"content"} == there
-        assert whole.every and heading(whole) == "Every private method, at this ε"
-    else:
-        one = spec("oneshot-nmf", data={"id": "digits"}, parameters={"n_components": 4})
-        whole = part_comparison(one, SampleShape(100, 64))
-        assert private - {"oneshot-nmf"} | {"main", "twin"} == {
-            split_name(name)[0] for name in whole.runs
-        }
-        assert all(it.parameters["n_components"] == 4 for it in whole.runs.values())
+def methods_of(runs: dict[str, RunSpec]) -> set[str]:
+    return {split_name(name)[0] for name in runs}
+
+
+def private_of(task: str) -> set[str]:
+    kinds = algorithms.of_task(task).items()
+    return {name for name, kind in kinds if issubclass(kind, algorithms.PrivateAlgorithm)}
+
+
+def test_every_private_method_for_ratings_is_there() -> None:
+    private = private_of("ratings")
+    assert set(private_methods("ratings")) == private | {PLAIN}
+    mine = spec("private-bias", parameters={"prior_deviation": 0.3})
+    whole = comparison(mine, SMALL, every=True)
+    beside = {PLAIN, "main", "twin", "trivial", "user-mean"}
+    assert methods_of(whole.runs) == private | beside and whole.every
+    mine = spec("spectral", data={"id": "cinema-small", "item_features": "public"})
+    with_features = comparison(mine, SMALL, every=True)
+    assert methods_of(with_features.runs) == private - {"spectral"} | beside | {"content"}
+
+
+def test_every_private_method_for_samples_is_there_with_as_many_components() -> None:
+    mine = spec("oneshot-nmf", data={"id": "digits"}, parameters={"n_components": 4})
+    whole = part_comparison(mine, SampleShape(100, 64))
+    expected = private_of("samples") - {"oneshot-nmf"} | {"main", "twin"}
+    assert methods_of(whole.runs) == expected
+    assert all(it.parameters["n_components"] == 4 for it in whole.runs.values())
 
 
 def test_draws_that_only_one_of_them_has_are_no_pair() -> None:

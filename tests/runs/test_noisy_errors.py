@@ -2,7 +2,6 @@
 none of.
 """
 
-import csv
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +13,10 @@ from scipy import stats
 
 from dpmf_core import account, sweep
 from dpmf_core.algorithms import Recommender
-from dpmf_core.cli import main
 from dpmf_core.curator import OpenCurator, in_memory
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy import NOTHING, Noise
+from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
 from dpmf_core.runs.data_access import split_of
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.noisy_errors import (
@@ -32,7 +31,6 @@ from dpmf_core.runs.noisy_errors import (
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec
-from dpmf_core.runs.sweep import rows
 from dpmf_datasets import import_parts
 
 DELTA = 1e-5
@@ -184,32 +182,8 @@ def test_each_release_enters_the_account(clinic: str) -> None:
     assert math.isnan(raw.noisy_rmse) and "rmse" not in frame
     entry = account(clinic)
     assert entry.lines[-1].together == pytest.approx(0.5, rel=1e-6)
-    mu = math.hypot(*(_mu(epsilon) for epsilon in (1.0, 0.5)))
-    assert entry.total.epsilon == pytest.approx(_epsilon(mu), rel=1e-6)
-
-
-def _delta_of(mu: float, epsilon: float) -> float:
-    return float(
-        stats.norm.cdf(mu / 2 - epsilon / mu)
-        - math.exp(epsilon) * stats.norm.cdf(-mu / 2 - epsilon / mu)
-    )
-
-
-def _mu(epsilon: float) -> float:
-    """By bisection on the closed form of Balle & Wang 2018."""
-    low, high = 1e-6, 10.0
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _delta_of(middle, epsilon) < DELTA else (low, middle)
-    return low
-
-
-def _epsilon(mu: float) -> float:
-    low, high = 0.0, 50.0
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _delta_of(mu, middle) > DELTA else (low, middle)
-    return high
+    mu = math.hypot(*(gaussian_mu(epsilon, DELTA) for epsilon in (1.0, 0.5)))
+    assert entry.total.epsilon == pytest.approx(gaussian_epsilon(mu, DELTA), rel=1e-6)
 
 
 def test_an_error_costs_its_epsilon_under_either_relation(clinic: str) -> None:
@@ -237,26 +211,3 @@ def test_no_error_where_nothing_is_proved_or_needed(clinic: str) -> None:
     for epsilon in (0.0, -1.0, 1e9, math.nan):
         with pytest.raises(BadInput, match="most"):
             charge(fit_run(clinic), epsilon)
-
-
-def test_a_table_claims_no_error_that_was_not_released(clinic: str) -> None:
-    frame_of = sweep(clinic, ["private-bias"], epsilons=[1.0], delta=DELTA)
-    (row,) = rows(frame_of.points, frame_of.runs, {}, 0.5)
-    assert "noisy_rmse" not in row
-
-
-def test_the_command(
-    clinic: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DPMF_ENGINE", "threads")
-    arguments = [
-        "sweep", "--dataset", clinic, "--algorithms", "private-bias", "--epsilons", "1",
-        "--delta", str(DELTA),
-    ]  # fmt: skip
-    out = tmp_path / "runs.csv"
-    assert main([*arguments, "--out", str(out), "--noisy-errors", "0.5"]) == 0
-    with out.open() as file:
-        (row,) = csv.DictReader(file)
-    assert 0 < float(row["noisy_rmse"]) < 3
-    assert main([*arguments, "--noisy-errors", "0.5"]) == 2
-    assert "goes with --out" in capsys.readouterr().err

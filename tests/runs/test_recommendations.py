@@ -1,4 +1,4 @@
-"""One user's list from a run on ratings in parts, read from the part that holds her."""
+"""One user's list from a run, and lists of everybody; of ratings in parts as in memory."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from dpmf_core import sweep
 from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, Cancelled
-from dpmf_core.runs import data_access, filters
+from dpmf_core.runs import data_access, filters, lists
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.recommendations import recommend, someone, top_rated
 from dpmf_core.runs.record import Run
@@ -21,7 +23,7 @@ from dpmf_core.testing.worlds import low_rank
 from dpmf_datasets.simulated.large_cinema import CinemaParts, Films
 from tests.support.parts import in_files
 
-USERS = 60
+USERS, K = 60, 5
 PRIVATE_ROWS = {"row_count": "private"}
 
 
@@ -85,16 +87,6 @@ def test_everybodys_list_is_the_one_in_memory(data: dict[str, Any], parts: Any) 
         assert top_rated(there, user) == top_rated(whole, user)
 
 
-@pytest.mark.parametrize("user", [-1, USERS])
-def test_nobody_has_another_number(user: int, parts: Any) -> None:
-    finished_run = run(spec("parts"))
-    with pytest.raises(BadInput):
-        recommend(finished_run, user)
-
-
-# ---- items that exact counts choose --------------------------------------------------------------
-
-
 @pytest.mark.parametrize("public", [True, False])
 def test_of_private_items_the_counts_are_forgotten_too(public: bool, parts: Any) -> None:
     data, reads = parts
@@ -106,9 +98,6 @@ def test_of_private_items_the_counts_are_forgotten_too(public: bool, parts: Any)
     assert reads.read == ([] if public else [0, 1, 2, 3])
 
 
-# ---- refused before anything is read ------------------------------------------------------------
-
-
 def test_one_part_is_read_for_a_user_and_remembered(parts: Any) -> None:
     data, reads = parts
     finished_run = run(spec("parts"))
@@ -116,6 +105,9 @@ def test_one_part_is_read_for_a_user_and_remembered(parts: Any) -> None:
     recommend(finished_run, 7)
     top_rated(finished_run, 7)
     assert reads.read == [data.parts.place_of(7)]
+    for user in (-1, USERS):
+        with pytest.raises(BadInput):
+            recommend(finished_run, user)
 
 
 @pytest.mark.parametrize("data", [{}, PRIVATE_ROWS], ids=["given", "released"])
@@ -139,17 +131,6 @@ def test_a_simulated_part_holds_whom_it_says(user: int) -> None:
     assert user in cinema[cinema.place_of(user)].ids
 
 
-def test_items_are_counted_once(parts: Any) -> None:
-    data, reads = parts
-    data_access.open_anywhere(DataSpec(id="parts", top_items=12))
-    assert reads.read == [0, 1, 2, 3]
-    few = data_access.open_anywhere(DataSpec(id="parts", top_items=5))
-    assert reads.read == [0, 1, 2, 3]
-    counts = np.bincount(data.together().items, minlength=data.n_items)
-    items = np.argsort(-counts, kind="stable")[:5]
-    assert set(few.titles or ()) == {f"film {item}" for item in items}
-
-
 def test_a_run_that_still_counts_items_can_be_cancelled(parts: Any) -> None:
     _, reads = parts
     reports: list[tuple[int, int] | None] = []
@@ -168,3 +149,59 @@ def test_data_that_are_given_are_not_the_set_of_their_name(parts: Any, films: Ra
     assert len(result.runs) == 1
     with pytest.raises(BadInput, match="ratings"):
         sweep("parts", ["slope-one"])
+
+
+# ---- lists of everybody, as a file ---------------------------------------------------------------
+
+
+def by_hand(run_: Run, ratings: Ratings) -> list[tuple[int, int, int, float]]:
+    """Every user's list from all pairs, one user after the other."""
+    rows, model = [], run_.model
+    personal = model.personal(ratings)
+    for user in range(ratings.n_users):
+        own_items = set(ratings.items[ratings.users == user].tolist())
+        scores = np.asarray(model.scores(personal, np.array([user])))[0]
+        unseen = [item for item in np.argsort(-scores, kind="stable") if item not in own_items][:K]
+        ratings_ = model.predict(personal, np.full(len(unseen), user), np.array(unseen, int))
+        pairs = zip(unseen, ratings_, strict=True)
+        rows += [(user, rank, int(it), float(at)) for rank, (it, at) in enumerate(pairs, 1)]
+    return rows
+
+
+def test_every_list_is_what_all_pairs_say(
+    catalogue: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ratings = low_rank(n_users=60)
+    catalogue(films=ratings)
+    monkeypatch.setattr(lists, "SCORES", 7.0 * ratings.n_items)  # several blocks of users
+    finished_run, steps = run(spec("films")), []
+    rows = lists.write_lists(
+        finished_run, tmp_path / "lists.parquet", K, lambda *it: steps.append(it)
+    )
+    table = pq.read_table(tmp_path / "lists.parquet").to_pydict()
+    expected = by_hand(finished_run, ratings)
+    assert rows == len(expected) and steps[-1] == (60, 60) and len(steps) > 5
+    assert table["user"] == [it[0] for it in expected]
+    assert table["rank"] == [it[1] for it in expected]
+    assert table["item"] == [str(it[2]) for it in expected]
+    assert set(table["title"]) == {None}
+    assert table["rating"] == pytest.approx([it[3] for it in expected], rel=1e-5)
+
+
+def test_lists_of_ratings_in_parts_are_the_same(parts: Any, tmp_path: Path) -> None:
+    tables = []
+    for finished_run in both():
+        lists.write_lists(finished_run, tmp_path / "lists.parquet", K)
+        tables.append(pq.read_table(tmp_path / "lists.parquet").to_pandas())
+    whole, there = (it.sort_values(["user", "rank"], ignore_index=True) for it in tables)
+    pd.testing.assert_frame_equal(whole, there, rtol=1e-5)
+
+
+def test_what_cannot_be_is_said(catalogue: Callable[..., None], tmp_path: Path) -> None:
+    catalogue(films=low_rank(n_users=60))
+    finished_run = run(spec("films"))
+    with pytest.raises(BadInput, match="least"):
+        lists.write_lists(finished_run, tmp_path / "lists.parquet", 0)
+    with pytest.raises(BadInput, match="cannot be written"):
+        lists.write_lists(finished_run, tmp_path / "nowhere" / "lists.parquet")
+    assert list(tmp_path.iterdir()) == []
