@@ -103,6 +103,7 @@ def _environment(language: str) -> "Environment":
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,  # of what another template includes
     )
     environment.filters["comment"] = _comment
     return environment
