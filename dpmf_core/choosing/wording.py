@@ -50,7 +50,7 @@ def _between(answer: Answer, place: Place) -> str:
         f"The gain is what {_title(answer.reference)}, which has no privacy, gets right beyond"
         f" guessing. {place.title} keeps {low:.0%} to {high:.0%} of it: a 95%"
         f" confidence interval of the mean over {len(place.shares)} draws of split and noise, each"
-        f" beside the same split without privacy.{_may_miss(answer, low)}"
+        f" compared with the same split without privacy.{_may_miss(answer, low)}"
     )
 
 

@@ -117,8 +117,7 @@ def typical(run: Run, component: int, count: int = 5) -> list[Typical]:
 
 def sheet(run: Run, order: list[int], zoom: int = 3) -> Array:
     """Components as pictures on one sheet, in this order, uint8 RGBA (height, width, 4); each has
-    its own scale from black to white. A last row that is not full stands in the middle, and there
-    is nothing beside it.
+    its own scale from black to white. A last row that is not full stands in the middle.
     """
     size = image_size(run)
     pictures = [picture_of(basis(run)[part].reshape(size), 1) for part in order]
@@ -163,8 +162,8 @@ def _laid_out(pictures: list[Array], across: int, zoom: int) -> Array:
     out = np.zeros((down * tall + GAP, across * wide + GAP, 4), np.uint8)
     for place, picture in enumerate(pictures):
         row, column = divmod(place, across)
-        beside = (across - min(across, len(pictures) - row * across)) * wide // 2
-        y, x = row * tall, column * wide + beside
+        indent = (across - min(across, len(pictures) - row * across)) * wide // 2
+        y, x = row * tall, column * wide + indent
         out[y : y + tall + GAP, x : x + wide + GAP] = SHADE
         out[y + GAP : y + tall, x + GAP : x + wide, :3] = picture[:, :, None]
     return out.repeat(zoom, axis=0).repeat(zoom, axis=1)

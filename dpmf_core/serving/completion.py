@@ -1,4 +1,4 @@
-"""Completion codes: what somebody has finished, signed by the server that saw it, without a name.
+"""Completion codes: what was finished, signed by the server that saw it, without a name.
 
 A code is short enough to be copied by hand. Each is drawn anew, so that a code that is handed in
 twice is seen.
@@ -40,7 +40,7 @@ def mark(what: str) -> bytes:
 
 
 def code(what: str, right: int, n_questions: int) -> str:
-    """The code of whoever has finished this now, in groups of letters."""
+    """A code, in groups of letters, that says that this was finished today."""
     day = (datetime.now(UTC).date() - FIRST_DAY).days
     message = LAYOUT.pack(VERSION, mark(what), day, right, n_questions, secrets.token_bytes(3))
     whole = message + signing.signature(PURPOSE, message, SIGNATURE)

@@ -37,8 +37,8 @@ OWN = ("class", "seat", "lang", "teach")  # of an address, and of no page
 MOST_STEPS = 20
 PURPOSE, TEACHER = "lesson", "teacher"
 UNKNOWN = (
-    "There is no lesson of this link on this server. Ask whoever gave it to you for another; the"
-    " page is shown as it always is."
+    "This server did not make this lesson link. Ask for a new one; the page is shown without a"
+    " lesson."
 )
 Kind = TypeVar("Kind", bound=BaseModel)
 
@@ -120,7 +120,7 @@ def _parse(kind: type[Kind], parts: Mapping[str, object]) -> Kind:
 
 
 def link_token(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
-    """The link of a sequence, for its class or (purpose TEACHER) for whoever teaches it.
+    """The link of a sequence, for its class or (purpose TEACHER) for its teacher.
 
     Raises BadInput where it would be too long for an address.
     """
@@ -163,6 +163,6 @@ def _stored_sequence(ident: str) -> LessonSequence:
 
 def _of_another_version() -> BadInput:
     return BadInput(
-        "The lesson of this link was made by another version and cannot be read. The page is"
-        " shown as it always is."
+        "Another version made this lesson link, and it cannot be read. The page is shown without a"
+        " lesson."
     )

@@ -1,6 +1,6 @@
 """How much may be asked for on this server.
 
-The operator is not bound by it, and the command line is hers.
+The operator, who also has the command line, has no limits.
 """
 
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -55,12 +55,12 @@ def at_most(name: str, size: float, unit: str) -> None:
     most: int | None = getattr(settings(), name)
     if most is not None and size > most and not asker().operator:
         raise BadInput(
-            f"At most {most:,} {unit} at a time on this server; got {size:,.6g}. Whoever runs"
-            " this server set that. Ask for fewer, or ask the operator."
+            f"At most {most:,} {unit} at a time on this server; got {size:,.6g}. The"
+            " operator of this server set this limit. Ask for fewer, or ask the operator."
         )
 
 
 def download(data_id: str) -> None:
-    """Raises BadInput where whoever asks may not have a published set downloaded."""
+    """Raises BadInput if this requester may not have a published set downloaded."""
     if settings().downloads == "operator":
         must_operate(asker(), f"Downloading a data set such as {data_id}")

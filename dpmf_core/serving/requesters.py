@@ -1,7 +1,7 @@
-"""Who asks for something, and what she may do to what is shared.
+"""Who asks for something, and what they may do to what is shared.
 
-A page says who its visitor is, the command line that it is the operator. Where nobody says
-anything, a stranger asks: limits hold and nothing of others may be changed.
+A page names its visitor, and the command line is the operator. Without either, the requester is a
+stranger: limits hold, and nothing of others may be changed.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from dpmf_core.errors import BadInput
 @dataclass(frozen=True)
 class Asker:
     """owner: as the store keeps it, '' where nobody is named. operator: runs this server.
-    alone: the one person at a machine of her own.
+    alone: the one person at a machine of their own.
     """
 
     owner: str = ""
@@ -25,7 +25,7 @@ class Asker:
 
     @classmethod
     def of_session(cls, token: str, alone: bool = False) -> "Asker":
-        """Whoever holds a session's secret token.
+        """The holder of a session's secret token.
 
         The owner's name is its digest: it can be shown and gives no right.
         """
@@ -33,7 +33,7 @@ class Asker:
 
     @classmethod
     def of_login(cls, issuer: str, subject: str, operator: bool) -> "Asker":
-        """Whoever a login provider vouches for."""
+        """A person whose login provider vouches for them."""
         return cls(f"login:{_digest(f'{issuer} {subject}')}", operator=operator)
 
     def owns(self, owner: str) -> bool:
@@ -55,7 +55,7 @@ def asker() -> Asker:
 
 
 def owner_now() -> str:
-    """Whose what is asked for here and now will be."""
+    """The owner of what is asked for here and now."""
     return asker().owner
 
 
@@ -70,7 +70,7 @@ def asking(who: Asker) -> Iterator[None]:
 
 
 def may_note(who: Asker, owner: str) -> bool:
-    """Whether she may write notes and tags on a run of this owner."""
+    """Whether they may write notes and tags on a run of this owner."""
     return who.alone or who.operator or who.owns(owner)
 
 
@@ -86,23 +86,23 @@ def _deletes() -> str:
 
 
 def must_note(who: Asker, owner: str) -> None:
-    """Raises BadInput where she may not."""
+    """Raises BadInput where they may not."""
     if not may_note(who, owner):
         raise BadInput(
-            "Notes and tags of a run are for whoever had it computed, and this run is somebody"
-            " else's. It can be read and compared."
+            "Only the person who started a run can write its notes and tags, and somebody else"
+            " started this one. You can read and compare it."
         )
 
 
 def must_delete(who: Asker, owner: str) -> None:
-    """Raises BadInput where she may not."""
+    """Raises BadInput where they may not."""
     if may_delete(who, owner):
         return
     if _deletes() == "operator":
         raise _for_the_operator("Stored runs are deleted by")
     raise BadInput(
-        "A stored run can be deleted by whoever had it computed, and this run is somebody else's."
-        " It can be read and compared."
+        "Only the person who started a run can delete it, and somebody else started this one."
+        " You can read and compare it."
     )
 
 

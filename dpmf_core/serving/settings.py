@@ -1,4 +1,4 @@
-"""What whoever runs a server sets: read once, from the environment and from one TOML file.
+"""What the operator of a server sets: read once, from the environment and from one TOML file.
 
 A setting comes from its environment variable (`DPMF_` and its name in capitals), else from the file
 that DPMF_SETTINGS names (or `settings.toml` in the data folder), else from the profile. A profile
@@ -30,7 +30,7 @@ NAMES_FILE = "DPMF_SETTINGS"
 PREFIX = "DPMF_"
 SECRET = frozenset({"lesson_key"})  # settings whose value is never printed
 WITHOUT_LIMIT = "unlimited"  # TOML and the environment have no word for None
-WHOSE = "Whoever runs this server set that."
+WHOSE = "The operator of this server set this limit."
 
 
 def _limit(value: Any) -> Any:
@@ -83,7 +83,7 @@ class Settings(BaseSettings):
     )
     data_sets: NamesOrAll = Field(
         None,
-        description="ids of the data sets that may be computed on, beside a session's own files",
+        description="ids of the data sets that may be used; a session's own files always may",
     )
     largest_audit: Limit = Field(None, ge=1, description="trainings of one audit, at most")
     largest_sweep: Limit = Field(
@@ -95,7 +95,7 @@ class Settings(BaseSettings):
     )
     deletes: Literal["owner", "operator"] = Field(
         "owner",
-        description="who may delete a stored run: whoever had it computed, or the operator alone",
+        description="who may delete a stored run: the person who started it, or only the operator",
     )
     pages_without_lesson: NamesOrAll = Field(
         None,

@@ -21,8 +21,8 @@ from dpmf_core.serving.settings import settings
 FILE = "lesson_key"
 LONGEST = 20_000  # letters of a token that is looked at
 WARNING = (
-    "Lesson links are signed with a key in this server's data folder and end with it. Whoever runs"
-    " the server can set DPMF_LESSON_KEY, so that they outlive it."
+    "Lesson links are signed with a key in this server's data folder and end with it. Set"
+    " DPMF_LESSON_KEY for links that outlive it."
 )
 
 
@@ -72,7 +72,7 @@ def sign(purpose: str, content: Any) -> str:
 
 
 def content(purpose: str, token: str) -> Any:
-    """What a token says. Raises Forged where this server did not sign it for this purpose."""
+    """What a token says. Raises ForgedToken where this server did not sign it for this purpose."""
     if len(token) > LONGEST or not token.isascii():
         raise ForgedToken
     try:

@@ -98,4 +98,4 @@ def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit
 
     wrong = visit("/explore?class=nothing-like-it&" + SMALL)
     at_rest(wrong)
-    wrong.get_by_text("There is no lesson of this link on this server").wait_for()
+    wrong.get_by_text("This server did not make this lesson link").wait_for()

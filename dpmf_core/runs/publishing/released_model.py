@@ -1,5 +1,5 @@
 """A released recommender, read from its folder and applied to one person's own ratings. Needs numpy
-alone: a copy of this file lies beside every saved model as `recommend.py`.
+alone: a copy of this file is saved with every model as `recommend.py`.
 
     from recommend import load_model, recommend
     model = load_model(".")
@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 try:
     from dpmf_core.errors import BadInput
-except ImportError:  # beside a model, where the package is not installed
+except ImportError:  # next to a model, without the package
 
     class BadInput(ValueError):  # type: ignore[no-redef]
         """Something a person gave cannot be used; the message says what to do."""
@@ -47,8 +47,8 @@ FOR_ITEMS = {
 class ReleasedModel:
     """The shared side of a recommender.
 
-    local_step: how a person finds her own side, one of LOCAL_STEPS. bounds: lowest and highest
-    rating. item_ids: one an item. settings: what the local step reads beside `arrays`, which hold
+    local_step: how a person finds their own side, one of LOCAL_STEPS. bounds: lowest and highest
+    rating. item_ids: one an item. settings: other values that the local step reads. arrays:
     item_offsets (n_items,), item_factors (n_items, r), local_columns (n_items, c) and what some
     local steps need. titles: of the items, where they are public. privacy: epsilon, delta, unit and
     status as they were recorded. warning: '' where a proof limits what the model tells of a person.
