@@ -12,9 +12,6 @@ from types import MappingProxyType
 from typing import Literal
 
 from dpmf_core.errors import BadInput
-from dpmf_core.privacy import Gaussian
-from dpmf_core.privacy.gaussian import gaussian_mu
-from dpmf_core.privacy.groups import group_epsilon
 from dpmf_core.registry import by_id
 
 Axis = Literal["users", "items", "epsilon"]
@@ -91,15 +88,6 @@ def crossing(
     start = place.with_value(axis, 1.0)
     ratio = constants[0] * first.error(start) / (constants[1] * second.error(start))
     return float(ratio ** (1 / gap))
-
-
-def user_epsilon(per_rating: float, ratings: int, delta: float = 1e-5) -> tuple[float, float]:
-    """Epsilon of a user with so many ratings where each rating has `per_rating`: by group privacy
-    of pure epsilon (Dwork & Roth 2014, Theorem 2.2), and exactly for Gaussian noise, whose mu
-    grows `ratings`-fold (Dong, Roth & Su 2022, Theorem 2.14).
-    """
-    one = Gaussian(noise_multiplier=1 / gaussian_mu(per_rating, delta))
-    return per_rating * ratings, group_epsilon(one, delta, size=ratings)
 
 
 BOUNDS: dict[str, Bound] = by_id(

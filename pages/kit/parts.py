@@ -2,28 +2,34 @@
 epsilon truly is, the source's figures.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
 
 from dpmf_core.papers import source_noise
-from dpmf_core.privacy import Relation
+from dpmf_core.papers.registry import figures_of
+from dpmf_core.privacy import NOTHING, Budget, Relation
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
-from dpmf_core.runs.comparison import Comparison
+from dpmf_core.runs.comparison import Comparison, part_comparison
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
-from dpmf_core.runs.planning import PreparedRun
+from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import (
     charts,
     comparison,
     comparison_charts,
+    drawing,
     epsilon_grid,
+    forms,
     odometer,
     parts_story,
     parts_words,
     privacy_card,
+    published_figures,
+    sidebar,
 )
 from pages.kit.choice import SampleChoice
 from pages.kit.comparison import better_method
@@ -90,6 +96,58 @@ def draw_first_view(
     if better := better_method(runs, selection.runs, METRIC):
         st.markdown(better)
     return FirstView(runs, grid, has_parts)
+
+
+Settings = Callable[[SampleChoice], tuple[dict[str, object], tuple[str, ...]]]
+Below = Callable[[SampleChoice, Comparison, FirstView], None]
+
+
+def draw_page(
+    subject: Subject, heading: str, settings: Settings, most: Callable[[int], int], below: Below
+) -> FirstView:
+    """A page about documents or images, as far as both have it.
+
+    Parameters
+    ----------
+    heading : str
+        Of the fold that holds the settings and the algorithm's parameters.
+    settings : callable
+        Draws how rows are made; returns it, and what of it is taken as public.
+    most : callable
+        How many of all parts are shown.
+    below : callable
+        Draws what stands under the first view and needs runs.
+    """
+    choice, page = sidebar.sample_choice(), subject.id
+    budget = Budget(
+        epsilon=choice.epsilon,
+        delta=choice.delta,
+        calibration=choice.calibration,
+        noise=choice.noise,
+    )
+    head, card, beneath = (st.container() for _ in range(3))
+    with st.expander(heading):
+        data, assumptions = settings(choice)
+        usual = {"n_components": choice.entry.n_components}
+        parameters = forms.parameters(choice.algorithm, choice.shape, budget, page, usual)
+    spec = choice.spec(parameters=parameters, data=data)
+    ready = prepare(spec, choice.shape, assumptions, choice.entry.unit)
+    with card:
+        label(choice, ready)
+    proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
+    selection = part_comparison(spec, choice.shape)
+    with head:
+        count = most(int(spec.parameters["n_components"]))
+        view = draw_first_view(subject, choice, spec, selection, proved, count)
+    drawing.first_view_ends(view.has_parts)
+    with beneath:
+        below(choice, selection, view)
+    if proved and len(view.runs) == len(selection.runs):
+        epsilon_grid.keep_filling(page, spec, view.grid)
+    with st.expander("ε of the source"):
+        per_step(page, choice.delta)
+    published_figures.choice(page, figures_of(page))
+    return view
 
 
 def label(choice: SampleChoice, ready: PreparedRun) -> None:

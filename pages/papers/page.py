@@ -11,11 +11,11 @@ import streamlit as st
 from dpmf_core.errors import BadInput
 from dpmf_core.papers import results
 from dpmf_core.papers.figures import Claim, Outcome
-from dpmf_core.papers.registry import CLAIMS, find_claim
-from pages.kit import published_figures, safe_text
+from dpmf_core.papers.registry import CLAIMS
+from pages.kit import page_controls, published_figures, safe_text
+from pages.kit.session_widgets import bind
 
 EVERY = "every paper"
-DATA = {False: "the source's", True: "stand-in"}
 MARKS = {
     Outcome.REPRODUCED: "✓ reproduced",
     Outcome.DIFFERS: "✗ differs",
@@ -26,44 +26,40 @@ MARKS = {
 def headline() -> None:
     """How many claims were measured, and how many hold."""
     outcomes = Counter(last.outcome for claim in CLAIMS.values() if (last := results.last(claim)))
-    count = sum(outcomes.values())
-    st.title(
-        f"{outcomes[Outcome.REPRODUCED]} of {count} measured claims hold here"
-        if count
-        else "What do the source papers claim, and does it hold?",
-        anchor=False,
-    )
+    reproduced, count = outcomes[Outcome.REPRODUCED], sum(outcomes.values())
+    title = "What do the source papers claim, and does it hold?"
+    if count:
+        title = f"{count} claims measured again: {reproduced} reproduced on our data"
+    st.title(title, anchor=False)
     st.write(
-        f"The source papers make {len(CLAIMS)} claims that runs can contradict: an order of"
-        " methods, a figure, a shape of a curve. Each is a list of statements; it is reproduced"
-        " where all of them hold. A claim that differs here may still hold on the source's data:"
-        " the verdict says which data and which size it comes from."
+        f"The source papers make {len(CLAIMS)} claims that a run can contradict: an order of"
+        " methods, a figure, the shape of a curve. Each claim is a list of statements. It is"
+        " reproduced if all of them hold. A claim that differs here may still hold on the source's"
+        " data: each verdict says which data and which size it is from."
     )
 
 
-def table(paper: str) -> None:
-    """The claims of one paper or all, with their last verdicts."""
-    claims = [claim for claim in CLAIMS.values() if paper in (EVERY, claim.paper)]
-    safe_text.table(pd.DataFrame(_row(claim) for claim in claims))
-
-
-def _row(claim: Claim) -> dict[str, str]:
+def row(claim: Claim) -> dict[str, str]:
+    """A claim with its last verdict."""
     last = results.last(claim)
-    size = {"full": "full", "page": "page", None: "-"}[last.size if last else None]
+    measured = ("-", "-", "-")
+    if last is not None:
+        data = "stand-in" if last.stand_in else "the source's"
+        measured = (data, "full" if last.size == "full" else "page", last.created[:10])
     return {
         "source": claim.source,
         "claim": claim.title,
-        "data": DATA[last.stand_in] if last else "-",
+        "data": measured[0],
         "verdict": MARKS[last.outcome if last else Outcome.NOT_MEASURED],
-        "size": size,
+        "size": measured[1],
         "statements": str(len(claim.clauses)),
-        "measured": last.created[:10] if last else "-",
+        "measured": measured[2],
     }
 
 
 def one_claim(claim: Claim) -> None:
-    """A claim: what the source says, what was measured, and the button that measures it here."""
-    st.subheader(f"{claim.source}: {claim.title}", anchor=False)
+    """A claim: what the source says, what was measured, and the toggle that measures it here."""
+    st.subheader(published_figures.name(claim), anchor=False)
     last = results.last(claim)
     if last is None:
         st.write("The source says that:")
@@ -79,20 +75,19 @@ def main() -> None:
     headline()
     papers = [EVERY, *dict.fromkeys(claim.paper for claim in CLAIMS.values())]
     paper = st.selectbox("Paper", papers, key="papers.paper")
-    table(paper)
+    claims = {name: it for name, it in CLAIMS.items() if paper in (EVERY, it.paper)}
+    safe_text.table(pd.DataFrame(row(claim) for claim in claims.values()))
     st.caption(
-        "All of it from the command line: `python -m dpmf_core papers run --all`; what was run"
-        " before is not run again."
+        "All of it from the command line: `python -m dpmf_core papers run --all`. Finished runs are"
+        " not repeated."
     )
-    ids = [claim.id for claim in CLAIMS.values() if paper in (EVERY, claim.paper)]
-    claim_id = st.selectbox(
-        "One claim",
-        ids,
-        key="papers.claim",
-        format_func=lambda name: f"{CLAIMS[name].source}: {CLAIMS[name].title}",
-    )
-    if claim_id:
-        one_claim(find_claim(claim_id))
+    ids, key = list(claims), "papers.claim"
+    page_controls.start(key, "claim", ids[0], page_controls.one_of(CLAIMS))
+    if st.session_state[key] not in claims:
+        st.session_state[key] = ids[0]
+    names = {name: published_figures.name(claim) for name, claim in claims.items()}
+    claim_id = st.selectbox("One claim", ids, **bind(key, ids), format_func=names.__getitem__)
+    one_claim(CLAIMS[claim_id])
 
 
 try:

@@ -1,6 +1,6 @@
 """What if the server keeps nothing?
 
-Factorisation without user data retention beside what keeps everything.
+Factorisation without user data retention, compared with a server that keeps everything.
 """
 
 from collections.abc import Collection
@@ -9,11 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core import first_views
+from dpmf_core.data.splits import SplitSpec
 from dpmf_core.errors import BadInput
 from dpmf_core.papers.registry import figures_of
 from dpmf_core.papers.retention_excess import AXIS_TITLE
 from dpmf_core.runs.record import Run
-from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, MOMENTS, Moment, at_rest, stream
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, MOMENTS, at_rest, stream
 from pages.kit import (
     charts,
     odometer,
@@ -25,139 +27,125 @@ from pages.kit import (
 )
 from pages.kit.choice import Choice
 from pages.kit.runs import ask, goes_on, note_shipped
-from pages.retention import frames
 
-ORDERS = {
-    "random": "in random order",
-    "time": "by time, the latest held out",
+ORDERS = {"random": "in random order", "time": "by time, the latest held out"}
+MIDDLE = 0.5
+FIRST = ("baseline", f"rated {MIDDLE:g}")  # what the headline needs
+# the variants, with the method whose colour each has
+TINTS = {
+    "rated": "spectral",
+    "new": "dpfw",
+    "online": "dpals",
+    "static": "user-mean",
+    "slope one": "private-svd",
 }
 
 
-def finding(choice: Choice, names: Collection[str], runs: dict[str, Run]) -> None:
-    """What keeping nothing costs; while runs go on, how many have finished and which are missing.
-    names: of all that were asked for. runs: by name.
+def specs_of(choice: Choice, arrival: str, epochs: int) -> dict[str, RunSpec]:
+    """Every variant at every share, by name; the baseline and Slope One know no share."""
+    split = SplitSpec(kind="time") if arrival == "time" else SplitSpec()
+    specs = first_views.retention(choice.spec(), arrival, epochs)
+    return {name: spec.model_copy(update={"split": split}) for name, spec in specs.items()}
+
+
+def by_share(runs: dict[str, Run]) -> pd.DataFrame:
+    """A row a run: name, share (empty for a level), RMSE, and value, its excess over the baseline
+    in percent; and how figures draw it.
     """
-    missing = frames.missing(names, runs)
+    base, rows = runs["baseline"].record.metric("rmse"), []
+    for name, run in runs.items():
+        variant, _, share = name.rpartition(" ")
+        if not share[0].isdigit():
+            variant, share = name, "nan"
+        error = run.record.metric("rmse")
+        values = {"share": float(share), "RMSE": error, "value": 100 * (error / base - 1)}
+        rows.append({"name": variant, "id": TINTS.get(variant, "als"), "source": False} | values)
+    return pd.DataFrame(rows)
+
+
+def headline(choice: Choice, names: Collection[str], runs: dict[str, Run]) -> None:
+    """What keeping nothing costs. names: of all runs that were asked for."""
     if goes_on("retention"):
         st.title(f"{len(runs)} of {len(names)} runs have finished", anchor=False)
-        st.write(f"What it costs to keep nothing is said when all have. Missing: {missing}.")
+        st.write("The cost of keeping nothing appears when all have.")
         return
-    not_there = f"Not there: {missing}." if missing else ""
-    if not set(frames.FIRST) <= runs.keys():
+    if not set(FIRST) <= runs.keys():
         st.title("What does it cost to keep nothing?", anchor=False)
-        st.write(odometer.opening_text("retention", not_there))
+        st.write(odometer.opening_text("retention"))
         return
-    table = frames.shares(runs)
-    middle = (table["variant"] == "rated") & (table["share"] == frames.MIDDLE)
-    cost = float(table[middle]["excess"].iloc[0])
-    if cost >= 0:
-        title = (
-            f"Keeping nothing of users costs {cost:.1%} in RMSE where half of the ratings arrive"
-            " one by one"
-        )
-    else:
-        title = (
-            f"Keeping nothing of users lowers the RMSE by {-cost:.1%} where half of the ratings"
-            " arrive one by one"
-        )
-    st.title(title, anchor=False)
-    learns = (
-        f"On {choice.entry.title}, held-out RMSE **{float(table['rmse'].iloc[0]):.3f}** with"
-        " everything kept. A server that drops each user's ratings and vector after every"
-        " interaction learns from them all the same, through the item factors, which stay."
+    base, middle = (runs[name].record.metric("rmse") for name in FIRST)
+    cost = middle / base - 1
+    does = f"costs {cost:.1%} in RMSE" if cost >= 0 else f"lowers the RMSE by {-cost:.1%}"
+    st.title(f"Keeping no user data {does} if half of the ratings arrive one by one", anchor=False)
+    missing = len(names) - len(runs)
+    st.write(
+        f"On {choice.entry.title}, held-out RMSE is **{base:.3f}** with everything kept. A server"
+        " that drops each user's ratings and vector after every interaction still learns from them:"
+        " the item factors stay." + f" {missing} runs are missing." * bool(missing)
     )
-    st.write(f"{learns} {not_there}")
 
 
-def by_share(runs: dict[str, Run]) -> None:
-    table = frames.shares(runs)
-    lines = frames.points(table[table["variant"] != "baseline"], "share")
+def draw_shares(runs: dict[str, Run]) -> None:
+    """The excess of every variant by the share of ratings that are known from the start."""
+    table = by_share(runs)
+    lines = table[table["name"] != "baseline"]
     if lines["share"].nunique() < 2:  # one point makes no line
         return
     axis = "share of the ratings known from the start, Rₛ"
-    fig = sweep_charts.against(lines, "share", AXIS_TITLE, axis)
-    values = "; ".join(
-        f"{frames.NAMES[variant]} at {share}: {excess:.1%}"
-        for variant, share, excess in (
-            table[["variant", "share", "excess"]].dropna().itertuples(index=False)
-        )
+    charts.show(
+        sweep_charts.against(lines, "share", AXIS_TITLE, axis),
+        "retention.shares",
+        "Excess RMSE over the baseline by the share of ratings known from the start.",
+        table.rename(columns={"value": "excess, %"}),
+        caption=(
+            "**static**: frozen at the start. **online**: everything is kept, vectors are updated."
+            " **new**, **rated**: no user data is kept. Users send all their ratings each time, and"
+            " the newly rated item, or all rated items, are updated. **slope one** learns mean"
+            " differences between pairs of items."
+        ),
     )
-    alt = f"Excess RMSE over the baseline against the static share: {values}"
-    words = (
-        "**static**: frozen at the start. **online**: all is kept, vectors are fitted anew."
-        " **new**, **rated**: nothing of users is kept; whoever comes brings her ratings, and the"
-        " item she rates now, or all that she has rated, learns from them. **slope one** learns"
-        " mean differences between pairs of items."
-    )
-    charts.show(fig, "retention.shares", alt, table, caption=words)
+
+
+# ---- what is kept --------------------------------------------------------------------------------
 
 
 def memory() -> None:
-    """The retention ledger, and a stream that is really run."""
-    st.header("What is kept, where, for how long", anchor=False)
-    draw_ledger()
+    """What each variant keeps, who could get it, and a small stream that is really run."""
+    st.header("What is kept, where and for how long", anchor=False)
+    rows = [(name, it.what, it.where, it.how_long) for name, its in MEMORY.items() for it in its]
+    columns = ["variant", "what", "where", "how long"]
+    safe_text.words_table(pd.DataFrame(rows, columns=columns))
     st.header("What would a subpoena get, and what a wiretap?", anchor=False)
-    draw_exposure()
-    number = st.slider("Moment", 1, MOMENTS, 1, key="retention.moment")
-    draw_holdings(stream()[number - 1])
-
-
-def draw_ledger() -> None:
-    """The retention ledger."""
-    rows = [
-        {
-            "variant": frames.NAMES[name],
-            "what": entry.what,
-            "where": entry.where,
-            "how long": entry.how_long,
-        }
-        for name, entries in MEMORY.items()
-        for entry in entries
-    ]
-    safe_text.words_table(pd.DataFrame(rows))
-
-
-def draw_exposure() -> None:
-    """Who could get what."""
-    rows = [
-        {
-            "variant": frames.NAMES[name],
-            "a subpoena gets, at rest": ", ".join(what for what in at_rest(name)),
-            "a wiretap gets, of one interaction": message,
-        }
-        for name, message in IN_TRANSIT.items()
-    ]
-    safe_text.words_table(pd.DataFrame(rows))
+    exposed = [(name, ", ".join(at_rest(name)), message) for name, message in IN_TRANSIT.items()]
+    columns = ["variant", "a subpoena gets, at rest", "a wiretap gets, of one interaction"]
+    safe_text.words_table(pd.DataFrame(exposed, columns=columns))
     st.caption(
-        "The source's claim is of storage: neither ratings nor users' vectors stay on the"
-        " server (abstract). So a subpoena finds item factors alone. In return, whoever is"
-        " served without a profile brings all her ratings each time, and one tapped interaction"
-        " gives them away; a server that keeps ratings is sent the new one only. What is"
-        " recommended crosses the wire in every variant."
+        "The source's claim is about storage: neither ratings nor user vectors stay on the server"
+        " (abstract), so a subpoena finds only item factors. In return, users without a stored"
+        " profile send all their ratings each time, and one tapped interaction reveals them. A"
+        " server that keeps ratings receives only the new one. Recommendations are sent in every"
+        " variant."
     )
-
-
-def draw_holdings(moment: Moment) -> None:
-    """What the servers of every variant hold right after a rating of the stream."""
+    moment = stream()[st.slider("Moment", 1, MOMENTS, 1, key="retention.moment") - 1]
     st.write(
-        f"**Person {moment.user} rates item {moment.item} with {moment.rating:g}.** Right"
-        " after, the servers hold:"
+        f"**Person {moment.user} rates item {moment.item} with {moment.rating:g}.** The servers now"
+        " hold:"
     )
-    rows = [
+    rows_now = [
         {
-            "variant": frames.NAMES[one.variant],
-            "ratings": one.ratings,
-            "numbers about users": one.user_numbers,
-            "numbers about items": one.item_numbers,
-            "there for a moment only": one.for_a_moment,
-            "ratings sent": one.ratings_sent,
+            "variant": it.variant,
+            "ratings": it.ratings,
+            "numbers about users": it.user_numbers,
+            "numbers about items": it.item_numbers,
+            "only for a moment": it.for_a_moment,
+            "ratings sent": it.ratings_sent,
         }
-        for one in moment.holdings
+        for it in moment.holdings
     ]
-    safe_text.words_table(pd.DataFrame(rows))
+    safe_text.words_table(pd.DataFrame(rows_now))
     st.caption(
-        "Four people, six items, three numbers each. In variant rated the item factors moved"
-        f" by {moment.item_move:.3f} in this moment: they remember something."
+        "Four people, six items, three numbers each. In variant rated the item factors moved by"
+        f" {moment.item_move:.3f}: they remember something."
     )
 
 
@@ -166,36 +154,30 @@ def main() -> None:
     head = st.container()
     left, right = st.columns(2)
     arrival = left.selectbox(
-        "Ratings arrive",
-        list(ORDERS),
-        key="retention.arrival",
-        format_func=lambda order: ORDERS[order],
+        "Ratings arrive", list(ORDERS), key="retention.arrival", format_func=ORDERS.__getitem__
     )
-    epochs = (
-        right.number_input(
-            "Epochs over what is known from the start",
-            1,
-            2000,
-            first_views.EPOCHS,
-            key="retention.epochs",
-            help="The source takes 200.",
-        )
-        or first_views.EPOCHS
+    epochs = right.number_input(
+        "Epochs over what is known from the start",
+        1,
+        2000,
+        first_views.EPOCHS,
+        key="retention.epochs",
+        help="The source takes 200.",
     )
-    specs = frames.by_share(choice, arrival, epochs)
-    runs = ask("retention", specs, first=frames.FIRST, whole=())
+    specs = specs_of(choice, arrival, epochs or first_views.EPOCHS)
+    runs = ask("retention", specs, first=FIRST, whole=())
     with head:
-        finding(choice, specs, runs)
+        headline(choice, specs, runs)
         st.info(
-            "**No differential privacy, and no ε.** It limits what a thief, a court or a"
-            " curious employee finds on the server. It does not limit what the item factors, or"
-            " recommendations to others, reveal: they learn from every rating, exactly. Source:"
-            " D. Vallet, A. Friedman & S. Berkovsky, *Matrix Factorization without User Data"
+            "**No differential privacy, and no ε.** This limits what a thief, a court or a curious"
+            " employee finds on the server. It does not limit what the item factors, or other"
+            " people's recommendations, reveal: they learn exactly from every rating. Source: D."
+            " Vallet, A. Friedman & S. Berkovsky, *Matrix Factorization without User Data"
             " Retention*, PAKDD 2014.",
             icon=":material/info:",
         )
     if "baseline" in runs:
-        by_share(runs)
+        draw_shares(runs)
         note_shipped(list(specs.values()))
     who_sees_what.draw(who_sees_what.RETENTION)
     published_figures.choice("retention", figures_of("retention"))

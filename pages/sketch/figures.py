@@ -12,57 +12,47 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.sweep import Point
 from dpmf_core.teaching.sketch_collisions import SketchLayout
 from pages.kit import charts, sweep_charts, sweep_frames
-from pages.kit.frames import Columns, to_frame
 
 INK = "#111111"  # on cells that are never empty
-AXES = {
-    "threshold": "threshold ε of the source",
-    "regularisation": "regularisation λ",
-}
+AXES = {"threshold": "threshold ε of the source", "regularisation": "regularisation λ"}
+LOAD = ("rgba(139,147,161,0.15)", "#56B4E9", "#E69F00", "#D55E00")  # of 0, 1, 2, 4 components
+
+
+def _in_words(values: pd.Series, nothing: float) -> pd.Series:
+    """Numbers as they are printed, one of which stands for none."""
+    words: pd.Series = values.map(
+        lambda it: "none" if it == nothing else f"{it:g}", na_action="ignore"
+    )
+    return words
 
 
 def frame(points: Sequence[Point], runs: dict[str, Run], metric: str) -> pd.DataFrame:
-    """A row a run: name, id, source, value, space gain and the other parameters of the grid, in
-    words where a number stands for none.
-    """
+    """A row a run: name, id, source, value, space gain and the other parameters of the grid."""
     table = sweep_frames.frame(points, runs, metric, notes={})
     table = table.drop(columns=["epsilon", "seed"]).rename(columns={"space_gain": "gain"})
-    one_row = (point for point in points if point.spec.parameters.get("depth") == 1)
-    hash_names = {sweep_frames.method(point.label) for point in one_row}
-    table.loc[table["name"].isin(hash_names), "id"] = "sketch-hash"
+    one_row = {it.label for it in points if it.spec.parameters.get("depth") == 1}
+    table.loc[table["name"].isin({sweep_frames.method(it) for it in one_row}), "id"] = "sketch-hash"
     table["gain"] = table["gain"].astype(float) if "gain" in table else float("nan")
     table["name"] += table["gain"].map(lambda gain: "" if gain != gain else f", γ = {gain:g}")
     if "rank" in table:
         table["name"] += table["rank"].map(lambda rank: f", d = {rank}")
     if "threshold" in table:
-        table["threshold"] = table["threshold"].map(
-            lambda bound: "none" if bound == NO_THRESHOLD else f"{bound:g}", na_action="ignore"
-        )
+        table["threshold"] = _in_words(table["threshold"], NO_THRESHOLD)
     return table
-
-
-def metric_label(metric: str) -> str:
-    """A metric's title with a capital letter."""
-    title = METRICS[metric].title
-    return title[:1].upper() + title[1:]
 
 
 def against(table: pd.DataFrame, figure: Figure, metric: str) -> go.Figure:
     """The metric along the figure's axis; regular factorisation is a level."""
-    lines = table.copy()
+    lines = table
     if figure.axis == "regularisation":
-        lines = lines.sort_values("regularisation", kind="stable")
-        lines["regularisation"] = lines["regularisation"].map(
-            lambda value: "none" if value == 0 else f"{value:g}", na_action="ignore"
-        )
-    return sweep_charts.against(lines, figure.axis, metric_label(metric), AXES[figure.axis])
+        lines = table.sort_values("regularisation", kind="stable")
+        lines["regularisation"] = _in_words(lines["regularisation"], 0)
+    return sweep_charts.against(lines, figure.axis, METRICS[metric].label, AXES[figure.axis])
 
 
 def best(points: Sequence[Point], table: pd.DataFrame) -> pd.DataFrame:
-    """The best λ among those that were run, for each dimension and space gain, and what it
-    reaches: rank, gain, regularisation, value.
-
-    A place is left out until all of its λ have been run.
+    """The best λ that was run, for each dimension and space gain all of whose λ were: rank, gain,
+    regularisation, value.
     """
     counts = table.groupby(["rank", "gain"])["value"].transform("size")
     whole = table[counts == len({point.grid["regularisation"] for point in points})]
@@ -72,67 +62,33 @@ def best(points: Sequence[Point], table: pd.DataFrame) -> pd.DataFrame:
 
 def best_heat(rows: pd.DataFrame) -> go.Figure:
     """Dimension by space gain, the best λ written in each cell."""
-    fig = charts.figure("dimension d", "space gain γ", height=300)
-    grid = rows.pivot_table(index="gain", columns="rank", values="regularisation")
-    errors = rows.pivot_table(index="gain", columns="rank", values="value")
-    cells = zip(grid.to_numpy(float), errors.to_numpy(float), strict=True)
-    text = [
-        [f"λ = {at:g}<br>RMSE {error:.3f}" for at, error in zip(*row, strict=True)] for row in cells
-    ]
-    fig.add_heatmap(
-        z=grid.rank(method="dense").to_numpy(),
-        x=[str(d) for d in grid.columns],
-        y=[f"{gain:g}" for gain in grid.index],
-        text=text,
-        texttemplate="%{text}",
-        colorscale="Cividis",
-        showscale=False,
-        hovertemplate="d %{x}, γ %{y}: %{text}<extra></extra>",
-    )
-    fig.update_xaxes(type="category")
-    fig.update_yaxes(type="category")
-    return fig
+    texts = [f"λ = {it.regularisation:g}<br>RMSE {it.value:.3f}" for it in rows.itertuples()]
+    place = {"index": "gain", "columns": "rank"}
+    table = rows.assign(text=texts)
+    ranks = table.pivot(**place, values="regularisation").astype(float).rank(method="dense")
+    text = table.pivot(**place, values="text")
+    return charts.heat_map(ranks, text, "dimension d", "space gain γ")
 
 
 def cells(sketch: SketchLayout) -> pd.DataFrame:
     """Where every component of every vector lies, and with which sign."""
-    columns: Columns = {"row": int, "cell": int, "vector": str, "component": int, "sign": int}
-    return to_frame(
-        ({name: getattr(it, name) for name in columns} for it in sketch.components), columns
-    )
-
-
-def vector_name(vector: str) -> str:
-    """A person or an item of the small sketch."""
-    kind, number = vector.split()
-    if kind == "person":
-        return f"person {number}"
-    return f"item {number}"
-
-
-def _row(number: int) -> str:
-    return f"row {number}"
+    names = ("row", "cell", "vector", "component", "sign")
+    return pd.DataFrame({name: getattr(it, name) for name in names} for it in sketch.components)
 
 
 def table_of_cells(sketch: SketchLayout, vector: str) -> go.Figure:
-    """The sketch itself: how many components lie in each cell, and where one vector's do, with
-    their signs.
-    """
-    fig = charts.figure("cell", "row", height=130 + 45 * len(sketch.load))
+    """How many components lie in each cell, and where one vector's do, with their signs."""
+    rows = [f"row {j + 1}" for j in range(len(sketch.load))]
+    fig = charts.figure("cell", "row", 130 + 45 * len(rows), yaxis={"autorange": "reversed"})
     fig.add_heatmap(
         z=sketch.load,
         x=list(range(sketch.width)),
-        y=[_row(j + 1) for j in range(len(sketch.load))],
+        y=rows,
         xgap=2,
         ygap=2,
         zmin=0,
         zmax=4,
-        colorscale=[
-            [0, "rgba(139,147,161,0.15)"],
-            [0.25, "#56B4E9"],
-            [0.5, "#E69F00"],
-            [1, "#D55E00"],
-        ],
+        colorscale=list(zip((0, 0.25, 0.5, 1), LOAD, strict=True)),
         colorbar={
             "title": {"text": "components"},
             "tickvals": [0, 1, 2, 3, 4],
@@ -140,18 +96,17 @@ def table_of_cells(sketch: SketchLayout, vector: str) -> go.Figure:
         },
         hovertemplate="%{y}, %{x}: %{z}<extra></extra>",
     )
-    hers = sketch.of(vector)
+    own = sketch.of(vector)
     fig.add_scatter(
-        x=[it.cell for it in hers],
-        y=[_row(it.row) for it in hers],
+        x=[it.cell for it in own],
+        y=[rows[it.row - 1] for it in own],
         mode="markers+text",
-        name=vector_name(vector),
+        name=vector,
         textposition="middle center",
-        text=["+" if it.sign > 0 else "−" for it in hers],
+        text=["+" if it.sign > 0 else "−" for it in own],
         textfont={"size": 15, "color": INK},
-        customdata=[it.component for it in hers],
+        customdata=[it.component for it in own],
         marker={"symbol": "square-open", "size": 24, "color": INK, "line": {"width": 3}},
         hovertemplate="%{customdata}<extra></extra>",
     )
-    fig.update_yaxes(autorange="reversed")
     return fig
