@@ -4,7 +4,7 @@ it, for this session and for all.
 
 import re
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from typing import Any
 from uuid import uuid4
 
@@ -24,7 +24,7 @@ MB = 1_000_000
 HEAD = 8_192  # bytes in which the name of an uploaded file stands
 MOST_REFUSALS = 1_000  # refusals
 
-_coming: dict[str, int] = {}  # bytes on their way, by session
+_coming = Counter[str]()  # bytes of unfinished uploads that have arrived, by session
 _refusals: OrderedDict[str, str] = OrderedDict()  # sentence by file
 # files are read two at a time: each takes several times its size
 reading = threading.BoundedSemaphore(2)
@@ -52,7 +52,7 @@ def must_fit(ident: str, size: int) -> None:
     """
     now = settings()
     own, everybody = (
-        uploaded_by(ident) + _coming.get(ident, 0),
+        uploaded_by(ident) + _coming[ident],
         uploaded_in_all() + sum(_coming.values()),
     )
     for amount, most, whose in (
@@ -135,13 +135,11 @@ class Guard:
             await self._refuse(str(error), file, scope, receive, send)
             return
         _refusals.pop(file, None)
-        _coming[ident] = _coming.get(ident, 0) + int(size)
+        upload = _Upload(ident, receive)
         try:
-            await self.app(scope, receive, send)
+            await self.app(scope, upload.next_piece, send)
         finally:
-            _coming[ident] -= int(size)
-            if not _coming[ident]:
-                del _coming[ident]
+            _coming.subtract({ident: upload.counted})
 
     async def _refuse(
         self, sentence: str, file: str, scope: Scope, receive: Receive, send: Send
@@ -160,6 +158,28 @@ class Guard:
         while len(_refusals) > MOST_REFUSALS:
             _refusals.popitem(last=False)
         await self.app(*_empty(scope, head), send)
+
+
+class _Upload:
+    """An upload that takes the room of what has arrived, not of what it declares, so that one that
+    declares much and sends nothing keeps nobody else from uploading.
+    """
+
+    def __init__(self, ident: str, receive: Receive) -> None:
+        self.ident, self._receive, self._arrived, self.counted = ident, receive, 0, 0
+
+    async def next_piece(self) -> Message:
+        """The next piece, or the end of the connection where there is no room left."""
+        message = await self._receive()
+        self._arrived += len(message.get("body", b""))
+        if self._arrived - self.counted >= MB:
+            _coming[self.ident] += self._arrived - self.counted
+            self.counted = self._arrived
+            try:
+                must_fit(self.ident, 0)
+            except BadInput:
+                return {"type": "http.disconnect"}
+        return message
 
 
 def _empty(scope: Scope, head: bytes) -> tuple[Scope, Receive]:

@@ -2,6 +2,7 @@
 session brought goes.
 """
 
+import asyncio
 import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -118,6 +119,49 @@ def test_uploads_on_their_way_count_and_are_forgotten_afterwards(
     send("ada", "two", 2 * MB)
     upload_quota.must_be_there(File("two"))
     assert sum(upload_quota._coming.values()) == 0
+
+
+@pytest.mark.usefixtures("storage")
+def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_ended() -> None:
+    received: dict[str, list[str]] = {}
+
+    async def keeper(scope: Any, receive: Any, send: Any) -> None:
+        """As Streamlit: reads an upload to its end."""
+        kinds = received.setdefault(scope["path"], [])
+        while not kinds or kinds[-1] == "http.request":
+            message = await receive()
+            kinds.append("done" if message.get("more_body") is False else message["type"])
+
+    async def drive() -> None:
+        never, queue = asyncio.Event(), asyncio.Queue[Any]()
+
+        async def silence() -> Any:
+            await never.wait()
+
+        def upload(session: str, receive: Any) -> Any:
+            scope = {
+                "type": "http",
+                "method": "PUT",
+                "path": f"/_stcore/upload_file/{session}/file",
+                "headers": [(b"content-length", b"%d" % (3 * MB))],
+            }
+            return asyncio.create_task(upload_quota.Guard(keeper)(scope, receive, None))
+
+        idle = [upload(f"hostile-{number}", silence) for number in range(7)]
+        first, second = upload("ada", queue.get), upload("bob", queue.get)
+        for _ in range(3):
+            for _ in (first, second):
+                await queue.put({"type": "http.request", "body": b"x" * MB, "more_body": True})
+        await queue.put({"type": "http.request", "body": b"", "more_body": False})
+        await asyncio.wait([first, second])
+        for task in idle:
+            task.cancel()
+        await asyncio.gather(*idle, return_exceptions=True)
+
+    asyncio.run(drive())
+    ends = sorted(kinds[-1] for path, kinds in received.items() if "hostile" not in path)
+    assert ends == ["done", "http.disconnect"]  # six megabytes, where five have room
+    assert not upload_quota._coming.total()
 
 
 def test_an_upload_of_no_declared_size_is_refused(send: Send) -> None:
