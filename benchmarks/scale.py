@@ -22,7 +22,7 @@ import pyarrow.parquet
 
 from benchmarks.report import RESULTS, save
 from dpmf_core.paths import data_folder
-from dpmf_datasets import parts_folder
+from dpmf_datasets import partitions
 from dpmf_datasets.simulated.large_cinema import ENTRIES, large_cinema
 
 LARGEST = ("private-bias", "spectral", "ada-dpals", "dp-sgd", "als")
@@ -63,7 +63,7 @@ def import_figures(millions: int, text: bool) -> dict[str, Any]:
     name, folder = f"scale-{millions}m", table_folder(millions, text)
     code = (
         "import sys, dpmf_datasets as datasets;"
-        " report = datasets.import_parts(sys.argv[1], sys.argv[2], replace=True);"
+        " report = datasets.import_partitions(sys.argv[1], sys.argv[2], replace=True);"
         f" print(report.kept); {PEAK}"
     )
     source = f"{folder}?bounds=0.5,5&users={millions * 10_000}"
@@ -163,7 +163,7 @@ def main() -> None:
         for algorithm in ALGORITHMS[millions]:
             rows += fit_figures(millions, algorithm, imports[-1]["ratings"])
             save("scale", {"imports": imports, "rows": rows, "workers": workers})
-        files = parts_folder.folder_of(f"scale-{millions}m").glob("*.parquet")
+        files = partitions.folder_of(f"scale-{millions}m").glob("*.parquet")
         imports[-1]["disk_mb"] = sum(file.stat().st_size for file in files) / 1e6
         save("scale", {"imports": imports, "rows": rows, "workers": workers})
 

@@ -18,8 +18,7 @@ from dpmf_datasets import (
     download,
     fingerprint,
     npz_folder,
-    parts_address,
-    parts_folder,
+    partitions,
     session_files,
 )
 from dpmf_datasets.readers.ratings_tables import read_table
@@ -43,7 +42,7 @@ __all__ = [
     "entry_of",
     "fetch",
     "import_",
-    "import_parts",
+    "import_partitions",
     "in_parts",
     "is_in_parts",
     "is_own",
@@ -61,18 +60,19 @@ def catalogue() -> tuple[DatasetFacts, ...]:
 
 
 def in_parts() -> tuple[Entry, ...]:
-    """Every set of ratings in parts: simulated, and kept under a name of its owner's. One whose
-    manifest is damaged is not listed; whoever names it hears so.
+    """Return every set of ratings in partitions: simulated, and kept under a name of its owner's.
+
+    One whose manifest is damaged is not listed; loading it says so.
     """
-    return (*LARGE.values(), *parts_folder.entries())
+    return (*LARGE.values(), *partitions.entries())
 
 
 def is_in_parts(id_or_path: str) -> bool:
-    """Whether it is a set of ratings in parts: simulated, of its owner's, or at an address."""
+    """Whether it is a set of ratings in partitions: simulated, of its owner's, or at an address."""
     return (
         id_or_path in LARGE
-        or _is_own_parts(id_or_path)
-        or (id_or_path not in SOURCES and parts_address.is_address(id_or_path))
+        or _is_partitioned(id_or_path)
+        or (id_or_path not in SOURCES and partitions.is_address(id_or_path))
     )
 
 
@@ -103,8 +103,8 @@ def entry_of(id: str) -> Entry | SampleEntry:  # noqa: A002
         return twins.entry_of(id)
     if id in LARGE:
         return LARGE[id]
-    if _is_own_parts(id):
-        return parts_folder.entry_of(id)
+    if _is_partitioned(id):
+        return partitions.entry_of(id)
     return npz_folder.current_entry(source_of(id).entry)
 
 
@@ -112,13 +112,13 @@ def present(id: str) -> bool:  # noqa: A002
     """Whether `load` can give the data set without a download."""
     if twins.is_twin(id):
         return True
-    if id in LARGE or _is_own_parts(id):
+    if id in LARGE or _is_partitioned(id):
         return True
     return source_of(id).entry.kind == "simulated" or npz_folder.place(id).is_file()
 
 
-def _is_own_parts(id: str) -> bool:  # noqa: A002
-    return id not in SOURCES and id not in LARGE and parts_folder.is_there(id)
+def _is_partitioned(id: str) -> bool:  # noqa: A002
+    return id not in SOURCES and id not in LARGE and partitions.is_there(id)
 
 
 def stamp(id_or_path: str) -> Hashable:
@@ -127,10 +127,8 @@ def stamp(id_or_path: str) -> Hashable:
     """
     if twins.is_twin(id_or_path) or id_or_path in LARGE:
         return ()
-    if parts_address.is_address(id_or_path):
-        return parts_address.stamp(id_or_path)
-    if _is_own_parts(id_or_path):
-        return (parts_folder.folder_of(id_or_path) / parts_folder.MANIFEST).stat().st_mtime_ns
+    if partitions.is_address(id_or_path) or _is_partitioned(id_or_path):
+        return partitions.stamp(id_or_path)
     files = (npz_folder.place(id_or_path),) if id_or_path in SOURCES else files_of(id_or_path)
     facts = ((str(file), file.stat()) for file in files if file.exists())
     return tuple((name, it.st_size, it.st_mtime_ns) for name, it in facts)
@@ -145,8 +143,8 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
     and the encoding of a text that is not UTF-8 (`encoding=koi8-r`), where they are not to be found
     in the file. `item_table=films.csv` names a public table of the items
     (`readers.item_tables`).
-    What `import_parts` keeps under a name is read part by part, and so is its folder's copy at an
-    address of fsspec (`s3://bucket/own`).
+    What `import_partitions` keeps under a name is read partition by partition, and so is its
+    folder's copy at an address of fsspec (`s3://bucket/own`).
     `cinema?users=2000&items=200&density=0.05&bounds=1,5` is the invented cinema in that shape.
     seed: which draw of a simulated set; others have one only. Raises BadInput when the set is
     unknown or not on this machine.
@@ -157,10 +155,10 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
         return twins.load(id_or_path, seed)
     if id_or_path in LARGE:
         return large_cinema(LARGE[id_or_path], seed)
-    if _is_own_parts(id_or_path):
-        return parts_folder.read(id_or_path)
-    if parts_address.is_address(id_or_path):
-        return parts_address.read(id_or_path)
+    if _is_partitioned(id_or_path):
+        return partitions.read(id_or_path)
+    if partitions.is_address(id_or_path):
+        return partitions.read_address(id_or_path)
     if id_or_path not in SOURCES:
         return from_a_file(id_or_path)
     source = SOURCES[id_or_path]
@@ -244,29 +242,32 @@ def _keep(id: str, path: str | Path, folder: Path, replace: bool) -> Report:  # 
 
 def _source_outside(id: str) -> Source:  # noqa: A002
     """What is fetched or imported as it is. Raises BadInput on what is in parts."""
-    if id in LARGE or _is_own_parts(id):
+    if id in LARGE or _is_partitioned(id):
         raise BadInput(
-            f"{id} is on this machine, in parts: use it as it is. Ratings of your own come with"
-            " `import NAME PATH --partitioned`."
+            f"{id} is on this machine, in partitions: use it as it is. Ratings of your own come"
+            " with `import NAME PATH --partitioned`."
         )
     return source_of(id)
 
 
-def import_parts(
+def import_partitions(
     name: str,
     path_and_facts: str,
     *,
-    parts: int | None = None,
+    n_partitions: int | None = None,
     replace: bool = False,
     progress: Callable[[str, int, int], None] = lambda stage, count, total: None,
 ) -> Report:
-    """Keeps tables of ratings of any size in parts, as `parts_import.import_parts`."""
+    """Keep tables of ratings of any size in partitions, as
+    `partition_import.import_partitions`.
+    """
     if name in SOURCES or name in LARGE:
         raise BadInput(
-            f"{name} is a data set of the catalogue. Take a name of your own for ratings in parts."
+            f"{name} is a data set of the catalogue. Take a name of your own for ratings in"
+            " partitions."
         )
-    from dpmf_datasets import parts_import  # reads tables in batches, by much of Arrow
+    from dpmf_datasets import partition_import  # reads tables in batches, by much of Arrow
 
-    return parts_import.import_parts(
-        name, path_and_facts, parts=parts, replace=replace, progress=progress
+    return partition_import.import_partitions(
+        name, path_and_facts, n_partitions=n_partitions, replace=replace, progress=progress
     )

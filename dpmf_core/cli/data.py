@@ -101,28 +101,35 @@ def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
     is_flag=True,
     help=(
         "Ratings of any size, under a new name: PATH is a table, a folder of tables or a pattern,"
-        " with what is said after it ('BIG.csv?bounds=1,5'). They are kept in parts, of which one"
-        " is in memory at a time."
+        " with what is said after it ('BIG.csv?bounds=1,5'). They are kept in partitions, of which"
+        " one is in memory at a time."
     ),
 )
 @click.option(
+    "--partitions",
     "--parts",
+    "n_partitions",
     type=int,
-    help="With --partitioned: how many parts; one for every 32,768 users unless given.",
+    help="With --partitioned: how many partitions; one for every 32,768 users unless given.",
 )
 @json_option
 def import_(
-    data_id: str, path: str, replace: bool, partitioned: bool, parts: int | None, as_json: bool
+    data_id: str,
+    path: str,
+    replace: bool,
+    partitioned: bool,
+    n_partitions: int | None,
+    as_json: bool,
 ) -> None:
     """Take a file or folder that you have: the official archive or folder, or a table with a
     header.
 
     With --partitioned, ratings that need not fit in memory.
     """
-    if parts is not None and not partitioned:
-        raise BadInput("--parts is for ratings in parts: add --partitioned.")
+    if n_partitions is not None and not partitioned:
+        raise BadInput("--partitions is for ratings in partitions: add --partitioned.")
     if partitioned:
-        report = _import_parts(data_id, path, parts, replace)
+        report = _import_partitions(data_id, path, n_partitions, replace)
     else:
         _entry(data_id)
         report = catalogue().import_(data_id, Path(path), replace=replace)
@@ -133,7 +140,7 @@ def import_(
     )
 
 
-def _import_parts(name: str, path: str, parts: int | None, replace: bool) -> Repairs:
+def _import_partitions(name: str, path: str, n_partitions: int | None, replace: bool) -> Repairs:
     """With a bar for each stage."""
     bars: dict[str, tqdm[Any]] = {}
 
@@ -145,7 +152,9 @@ def _import_parts(name: str, path: str, parts: int | None, replace: bool) -> Rep
         bars[stage].update(count - bars[stage].n)
 
     try:
-        return catalogue().import_parts(name, path, parts=parts, replace=replace, progress=tell)
+        return catalogue().import_partitions(
+            name, path, n_partitions=n_partitions, replace=replace, progress=tell
+        )
     finally:
         for bar in bars.values():
             bar.close()

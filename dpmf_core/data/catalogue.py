@@ -99,10 +99,10 @@ class Catalogue(Protocol):
         """Every entry that fits in one memory, in the order in which they are shown."""
 
     def in_parts(self) -> tuple[Entry, ...]:
-        """Every entry of ratings in parts."""
+        """Every entry of ratings in partitions."""
 
     def is_in_parts(self, id_or_path: str) -> bool:
-        """Whether it is a set of ratings in parts; nothing is read."""
+        """Whether it is a set of ratings in partitions; nothing is read."""
 
     def ratings(self) -> tuple[Entry, ...]:
         """The entries that hold ratings."""
@@ -129,17 +129,18 @@ class Catalogue(Protocol):
     def import_(self, id: str, path: str | Path, *, replace: bool) -> Repairs:  # noqa: A002
         """Take a file or folder as the data. Raises BadInput."""
 
-    def import_parts(
+    def import_partitions(
         self,
         name: str,
         path_and_facts: str,
         *,
-        parts: int | None,
+        n_partitions: int | None,
         replace: bool,
         progress: Callable[[str, int, int], None],
     ) -> Repairs:
-        """Keep tables of ratings in parts under a new name. progress: of (stage, done, in all).
-        Raises BadInput.
+        """Keep tables of ratings in partitions under a new name.
+
+        progress: of (stage, done, in all). Raises BadInput.
         """
 
     def is_own(self, id_or_path: str) -> bool:
@@ -178,7 +179,7 @@ def lent_here(data_id: str) -> AnyData | None:
 
 
 def is_in_parts(data_id: str) -> bool:
-    """Whether a data set is ratings in parts. Nothing is read."""
+    """Whether a data set is ratings in partitions. Nothing is read."""
     if (data := lent_here(data_id)) is not None:
         return isinstance(data, PartitionedRatings)
     return catalogue().is_in_parts(data_id)

@@ -11,8 +11,8 @@ from pages.kit import data_sets, safe_text
 from pages.server import visitor
 
 
-def _in_parts() -> list[datasets.Entry]:
-    """The sets in parts that pages may use here; what others are called is their owner's."""
+def _in_partitions() -> list[datasets.Entry]:
+    """The sets in partitions that pages may use here; what others are called is their owner's."""
     return [it for it in data_sets.in_parts() if limits.allowed_here(it.id)]
 
 
@@ -21,10 +21,10 @@ def draw() -> None:
     st.header("The catalogue", anchor=False)
     _draw_table()
     st.caption(
-        "Ratings that do not fit in memory are kept in parts, by the command line: `dpmf import"
-        " NAME 'BIG.csv?bounds=1,5' --partitioned`. Explore, Trade-off, Tune and Choose then have"
-        f" NAME among their data sets, up to about {data_sets.LARGEST_IN_PARTS:,} ratings; beyond,"
-        " `dpmf fit --dataset NAME` trains on them."
+        "Ratings that do not fit in memory are kept in partitions, by the command line: `dpmf"
+        " import NAME 'BIG.csv?bounds=1,5' --partitioned`. Explore, Trade-off, Tune and Choose then"
+        f" have NAME among their data sets, up to about {data_sets.LARGEST_IN_PARTS:,} ratings;"
+        " beyond, `dpmf fit --dataset NAME` trains on them."
     )
     missing = {
         it.id: it
@@ -57,7 +57,7 @@ def _draw_table() -> None:
             "what": it.words,
             "licence": it.licence,
         }
-        for it in (*datasets.catalogue(), *_in_parts())
+        for it in (*datasets.catalogue(), *_in_partitions())
     ]
     widths = {"id": 120, "data": 200, "what": 400, "licence": 330}
     texts = {name: st.column_config.TextColumn(width=width) for name, width in widths.items()}

@@ -17,7 +17,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_a_table_is_imported_listed_and_fitted(say: Any, table: str) -> None:
-    output = say("import", "own", table, "--partitioned", "--parts", "4", "--json")
+    output = say("import", "own", table, "--partitioned", "--partitions", "4", "--json")
     assert output.code == 0
     assert (output.json["n_users"], output.json["n_items"]) == (80, 15) and output.json["present"]
     by_id = {row["id"]: row for row in say("datasets", "--json").json}
@@ -45,7 +45,7 @@ def test_an_exported_program_does_not_say_where_a_private_file_lies(say: Any, ta
 
 
 def test_a_private_selection_is_paid_for_once(say: Any, table: str) -> None:
-    assert say("import", "own", table, "--partitioned", "--parts", "4").code == 0
+    assert say("import", "own", table, "--partitioned", "--partitions", "4").code == 0
     output = say(
         *("tune", "--dataset", "own", "--algorithm", "private-bias", "--epsilon", "1"),
         *("--vary", "prior_deviation=0.1:0.6", "--private-selection", "--trials", "2", "--json"),
@@ -56,7 +56,7 @@ def test_a_private_selection_is_paid_for_once(say: Any, table: str) -> None:
 
 
 def test_errors_of_a_sweep_are_released_with_noise(say: Any, table: str, tmp_path: Path) -> None:
-    assert say("import", "own", table, "--partitioned", "--parts", "4").code == 0
+    assert say("import", "own", table, "--partitioned", "--partitions", "4").code == 0
     output = say(
         *("sweep", "--dataset", "own", "--algorithms", "private-bias", "--epsilons", "1,2"),
         *("--noisy-errors", "1", "--out", f"{tmp_path}/errors.csv"),
@@ -99,7 +99,7 @@ def test_errors_of_a_sweep_are_released_with_noise(say: Any, table: str, tmp_pat
         (("fetch", "own"), "machine"),
         (("import", "own", "x.csv"), "machine"),
         (("import", "own", "x.csv?bounds=1,5", "--partitioned"), "table"),
-        (("import", "ml-1m", "x.csv", "--parts", "3"), "--parts"),
+        (("import", "ml-1m", "x.csv", "--partitions", "3"), "--partitions"),
         (("import", "cinema", "x.csv", "--partitioned"), "Take"),
     ],
     ids=lambda it: it if isinstance(it, str) else " ".join(it),

@@ -86,7 +86,7 @@ def test_large_cinemas_are_listed_and_present(name: str) -> None:
     assert data.shape.n_users == entry.n_users
     assert data.n_items == len(data.titles or ())
     with pytest.raises(BadInput, match="catalogue"):
-        datasets.import_parts(name, "ratings.csv?bounds=1,5")
+        datasets.import_partitions(name, "ratings.csv?bounds=1,5")
     with pytest.raises(BadInput, match="machine"):
         datasets.fetch(name, accept_licence=True)
     with pytest.raises(BadInput, match="machine"):

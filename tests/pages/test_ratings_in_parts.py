@@ -16,7 +16,7 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
 from dpmf_core.serving import settings
 from dpmf_core.testing.worlds import low_rank
-from dpmf_datasets import parts_folder
+from dpmf_datasets import partitions
 from pages.kit import data_sets
 from tests.pages.driving import (
     behind_sidebar,
@@ -37,13 +37,13 @@ def ratings(public: bool) -> Ratings:
 
 
 def write_set(public: bool) -> None:
-    folder = parts_folder.folder_of(NAME)
+    folder = partitions.folder_of(NAME)
     folder.mkdir(parents=True)
     in_files(ratings(public), 3, folder)
 
 
 def gone() -> None:
-    shutil.rmtree(parts_folder.folder_of(NAME), ignore_errors=True)
+    shutil.rmtree(partitions.folder_of(NAME), ignore_errors=True)
     engine().forget(NAME)
 
 
@@ -96,7 +96,7 @@ def test_only_methods_that_ask_for_sums_alone_are_offered(films: None) -> None:
 
 
 def test_a_private_set_is_measured_by_its_people_alone(private: None) -> None:
-    entry = parts_folder.entry_of(NAME)
+    entry = partitions.entry_of(NAME)
     many = replace(entry, n_ratings=10**12)
     assert data_sets.n_ratings(many) == data_sets.n_ratings(entry) == 240 * entry.n_items
     assert data_sets.n_ratings(replace(many, public=True)) == 10**12

@@ -180,8 +180,8 @@ def test_who_may_not_use_them_hears_nothing_of_parts(put: Put, at: Any) -> None:
 @pytest.mark.parametrize("address", ["memory://bucket/own", "file:///etc", "sqlite:///a.db"])
 def test_no_page_opens_an_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     addresses: list[str] = []
-    monkeypatch.setattr("dpmf_datasets.parts_address.read", addresses.append)
-    monkeypatch.setattr("dpmf_datasets.parts_address.stamp", addresses.append)
+    monkeypatch.setattr("dpmf_datasets.partitions.read_address", addresses.append)
+    monkeypatch.setattr("dpmf_datasets.partitions.stamp", addresses.append)
     monkeypatch.setattr("dpmf_datasets.readers.databases.read", addresses.append)
     app = AppTest.from_string(behind_sidebar("accountant/page.py"), default_timeout=60)
     app.query_params["data"] = address

@@ -73,7 +73,7 @@ def load_ratings(frame: pd.DataFrame, folder: Path, facts: str) -> Ratings:
 def of_parts(frame: pd.DataFrame, folder: Path) -> Ratings:
     file = folder / "table.csv"
     frame.to_csv(file, index=False)
-    datasets.import_parts("mine", f"{file}?bounds=1,5&users=200", parts=3, replace=True)
+    datasets.import_partitions("mine", f"{file}?bounds=1,5&users=200", n_partitions=3, replace=True)
     parts = datasets.load("mine")
     assert isinstance(parts, PartitionedRatings)
     return parts.together()

@@ -31,7 +31,7 @@ from dpmf_core.runs.noisy_errors import (
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec
-from dpmf_datasets import import_parts
+from dpmf_datasets import import_partitions
 
 DELTA = 1e-5
 DRAWS = 4000
@@ -73,7 +73,7 @@ def by_user(finished_run: Any) -> tuple[float, int]:
 
 @pytest.mark.parametrize("more", [{}, {"row_count": "private"}], ids=["given", "released"])
 def test_of_ratings_in_parts_it_is_the_one_in_memory(clinic: str, more: dict[str, str]) -> None:
-    import_parts("own", clinic, parts=5)
+    import_partitions("own", clinic, n_partitions=5)
     event = score_event(2.0)
 
     def score(data: str) -> float:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from dpmf_core.data.partitioned import Members, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
-from dpmf_datasets.parts_folder import Manifest, file_of, finish, of_folder, write_part
+from dpmf_datasets.partitions import Manifest, file_of, finish, of_folder, write_partition
 
 
 def in_files(ratings: Ratings, n_parts: int, folder: Path) -> PartitionedRatings:
@@ -13,7 +13,7 @@ def in_files(ratings: Ratings, n_parts: int, folder: Path) -> PartitionedRatings
     hashes = []
     for part in range(n_parts):
         rows = ratings.only(part_of == part)
-        hashes.append(write_part(file_of(folder, part), rows.users, rows))
+        hashes.append(write_partition(file_of(folder, part), rows.users, rows))
     features = ratings.item_features
     manifest = Manifest(
         name=ratings.name,

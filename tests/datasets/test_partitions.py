@@ -1,23 +1,30 @@
-"""Tables kept in parts: what they hold is what the same table holds in memory, whatever is in it;
-imports that were stopped go on; what is wrong is said.
+"""Tables kept in partitions hold what the same table holds in memory, here and at an address;
+what is wrong is refused.
 """
 
 import gzip
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 import dpmf_datasets as datasets
+from dpmf_core import api
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
+from dpmf_core.jobs.workers import threads
 from dpmf_core.paths import held_alone
-from dpmf_datasets import parts_folder, parts_import
+from dpmf_core.runs import data_access
+from dpmf_core.testing.worlds import low_rank
+from dpmf_datasets import partitions
 from dpmf_datasets.readers import text_tables
+from tests.support.parts import in_files
 
 COLUMNS = ("users", "items", "values", "order")
 FACTS = ("n_users", "n_items", "bounds", "titles", "labels", "assumptions", "public", "origin")
@@ -43,8 +50,8 @@ def table(path: Path, rows: list[str], header: str = "user,item,rating,time") ->
     return f"{path}?bounds=1,5"
 
 
-def in_parts(name: str, source: str, **options: Any) -> PartitionedRatings:
-    datasets.import_parts(name, source, **options)
+def partitioned(name: str, source: str, **options: Any) -> PartitionedRatings:
+    datasets.import_partitions(name, source, **options)
     ratings = datasets.load(name)
     assert isinstance(ratings, PartitionedRatings)
     return ratings
@@ -62,14 +69,14 @@ def assert_same(parts: PartitionedRatings, whole: Any) -> None:
 MESSY = ["a,film 1,4,", "007,film 1,5,", "7,film 1,1,", "b,film 2,x,", "c,,3,", "7,film 1,4,"]
 
 
-@pytest.mark.parametrize("parts", [None, 1, 4, 61])
+@pytest.mark.parametrize("count", [None, 1, 61])
 @pytest.mark.parametrize("batch", [1 << 11, 8 << 20])
-def test_parts_hold_what_the_table_holds(
-    parts: int | None, batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_they_hold_what_the_table_holds(
+    count: int | None, batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_tables, "BATCH", batch)
     source = table(tmp_path / "some.csv", lines())
-    assert_same(in_parts("some", source, parts=parts), datasets.load(source))
+    assert_same(partitioned("some", source, n_partitions=count), datasets.load(source))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +92,7 @@ def test_messy_rows_end_as_they_do_in_memory(header: str, rows: list[str], tmp_p
     source = table(tmp_path / "messy.csv", rows, header) + (
         "&user=who&item=what&rating=score" if header.startswith("who") else ""
     )
-    assert_same(in_parts("messy", source, parts=3), datasets.load(source))
+    assert_same(partitioned("messy", source, n_partitions=3), datasets.load(source))
 
 
 def test_gzip_and_parquet_are_read_too(tmp_path: Path) -> None:
@@ -97,7 +104,7 @@ def test_gzip_and_parquet_are_read_too(tmp_path: Path) -> None:
     gzip_file.write_bytes(gzip.compress("\n".join(["user,item,rating,time", *lines()]).encode()))
     for place, file in enumerate((tmp_path / "some.parquet", gzip_file)):
         source = f"{file}?bounds=1,5"
-        assert_same(in_parts(f"some-{place}", source, parts=3), datasets.load(source))
+        assert_same(partitioned(f"some-{place}", source, n_partitions=3), datasets.load(source))
 
 
 @pytest.mark.parametrize("how", ["days", "days/*.csv"])
@@ -107,7 +114,7 @@ def test_several_files_are_one_set(how: str, tmp_path: Path) -> None:
     (tmp_path / "days").mkdir()
     for day, some in enumerate((rows[:300], rows[300:301], rows[301:])):
         table(tmp_path / f"days/{day}.csv", some)
-    parts = in_parts("some", f"{tmp_path}/{how}?bounds=1,5", parts=4)
+    parts = partitioned("some", f"{tmp_path}/{how}?bounds=1,5", n_partitions=4)
     assert isinstance(whole, Ratings)
     for column in COLUMNS:
         assert np.array_equal(getattr(parts.together(), column), getattr(whole, column))
@@ -119,7 +126,7 @@ def test_a_public_item_table_comes_with_them(tmp_path: Path) -> None:
     films = tmp_path / "films.csv"
     films.write_text("item,year\n" + "".join(f"{j},{1950 + j}\n" for j in range(25)))
     source = table(tmp_path / "some.csv", lines()) + f"&item_table={films}"
-    parts, whole = in_parts("some", source), datasets.load(source)
+    parts, whole = partitioned("some", source), datasets.load(source)
     assert isinstance(whole, Ratings)
     assert whole.item_features
     assert parts.item_features
@@ -128,91 +135,46 @@ def test_a_public_item_table_comes_with_them(tmp_path: Path) -> None:
     assert parts.assumptions == whole.assumptions
 
 
-@pytest.mark.parametrize("stage", ["reading some.csv", "gathering", "writing parts"])
-def test_an_import_that_was_stopped_goes_on(
-    stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(text_tables, "BATCH", 1 << 11)
+@pytest.mark.parametrize("stage", ["reading some.csv", "gathering", "writing partitions"])
+def test_an_import_that_was_stopped_leaves_nothing(stage: str, tmp_path: Path) -> None:
     source = table(tmp_path / "some.csv", lines())
 
     def stop(at: str, count: int, total: int) -> None:
-        if at == stage and (count >= 3 or at.startswith("reading")):
+        if at == stage:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        datasets.import_parts("some", source, parts=6, progress=stop)
-    assert not parts_folder.is_there("some")
-    steps: list[tuple[str, int]] = []
-    datasets.import_parts(
-        "some", source, parts=6, progress=lambda at, count, total: steps.append((at, count))
-    )
-    stages = {at for at, _ in steps}
-    assert ("reading some.csv" in stages) == (stage == "reading some.csv")
-    assert ("gathering" in stages) == (stage != "writing parts")
-    ratings = datasets.load("some")
-    assert isinstance(ratings, PartitionedRatings)
-    assert_same(ratings, datasets.load(source))
-    files = sorted(it.name for it in parts_folder.folder_of("some").iterdir())
+        datasets.import_partitions("some", source, n_partitions=6, progress=stop)
+    assert [it.name for it in partitions.root().iterdir()] == [".some.lock"]
+    assert_same(partitioned("some", source, n_partitions=6), datasets.load(source))
+    files = sorted(it.name for it in partitions.folder_of("some").iterdir())
     assert files == [*(f"0000{k}.parquet" for k in range(6)), "manifest.json"]
-
-
-def test_parts_that_were_written_are_not_written_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = table(tmp_path / "some.csv", lines())
-
-    def stop(at: str, count: int, total: int) -> None:
-        if at == "writing parts" and count == 4:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        datasets.import_parts("some", source, parts=6, progress=stop)
-    file_names: list[str] = []
-    write = parts_import.write_part
-    monkeypatch.setattr(
-        parts_import,
-        "write_part",
-        lambda file, *rest: (file_names.append(file.name), write(file, *rest))[1],
-    )
-    datasets.import_parts("some", source, parts=6)
-    assert file_names == ["00004.parquet", "00005.parquet"]
-
-
-def test_another_file_begins_anew(tmp_path: Path) -> None:
-    def stop(at: str, count: int, total: int) -> None:
-        if at == "writing parts":
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        datasets.import_parts("some", table(tmp_path / "some.csv", lines()), progress=stop)
-    source = table(tmp_path / "some.csv", lines(seed=1))
-    assert_same(in_parts("some", source), datasets.load(source))
 
 
 def test_another_set_is_replaced_where_that_is_said(tmp_path: Path) -> None:
     first, second = (table(tmp_path / f"{k}.csv", lines(seed=k)) for k in range(2))
-    one = in_parts("some", first)
+    one = partitioned("some", first)
     with pytest.raises(BadInput, match="ratings"):
-        datasets.import_parts("some", second)
+        datasets.import_partitions("some", second)
     assert_same(one, datasets.load(first))
-    other = in_parts("some", second, replace=True)
+    other = partitioned("some", second, replace=True)
     assert_same(other, datasets.load(second))
     assert one.fingerprint != other.fingerprint
 
 
 def test_a_damaged_part_is_named(tmp_path: Path) -> None:
-    ratings = in_parts("some", table(tmp_path / "some.csv", lines()), parts=3)
-    file = parts_folder.file_of(parts_folder.folder_of("some"), 1)
+    ratings = partitioned("some", table(tmp_path / "some.csv", lines()), n_partitions=3)
+    file = partitions.file_of(partitions.folder_of("some"), 1)
     content = bytearray(file.read_bytes())
     content[100] ^= 1
     file.write_bytes(bytes(content))
     assert len(ratings.parts[0].ids)
-    with pytest.raises(BadInput, match="part"):
+    with pytest.raises(BadInput, match="Partition"):
         ratings.item_counts()
     file.unlink()
-    with pytest.raises(BadInput, match="part"):
+    with pytest.raises(BadInput, match="Partition"):
         datasets.load("some").together()  # type: ignore[union-attr]
-    manifest = parts_folder.folder_of("some") / "manifest.json"
+    manifest = partitions.folder_of("some") / "manifest.json"
     manifest.write_text(manifest.read_text()[:-5])
     with pytest.raises(BadInput, match="manifest"):
         datasets.load("some")
@@ -223,7 +185,7 @@ def test_a_damaged_part_is_named(tmp_path: Path) -> None:
     [
         ("cinema", lines(), {}, "catalogue"),
         ("../some", lines(), {}, "small letters, digits"),
-        ("some", lines(), {"parts": 0}, "--parts"),
+        ("some", lines(), {"n_partitions": 0}, "--partitions"),
         ("some", [], {}, "header"),
         ("some", ["1,2,3,4", "1,3,3,4"], {}, "user"),
         ("some", ["1,2,70,4", "2,3,80,4"], {}, "outside"),
@@ -235,7 +197,7 @@ def test_bad_input_is_refused_and_nothing_stays(
     name: str, rows: list[str], options: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(BadInput, match=words):
-        datasets.import_parts(name, table(tmp_path / "some.csv", rows), **options)
+        datasets.import_partitions(name, table(tmp_path / "some.csv", rows), **options)
     assert not list((tmp_path / "home").rglob("*.parquet"))
     assert not list((tmp_path / "home").rglob("*.arrow"))
 
@@ -243,26 +205,115 @@ def test_bad_input_is_refused_and_nothing_stays(
 def test_paths_that_hold_nothing_are_refused(tmp_path: Path) -> None:
     for path in ("none.csv", "none/*.csv", "."):
         with pytest.raises(BadInput, match="table"):
-            datasets.import_parts("some", f"{tmp_path}/{path}?bounds=1,5")
+            datasets.import_partitions("some", f"{tmp_path}/{path}?bounds=1,5")
     with pytest.raises(BadInput, match="are not declared"):
-        datasets.import_parts("some", table(tmp_path / "some.csv", lines()).partition("?")[0])
+        datasets.import_partitions("some", table(tmp_path / "some.csv", lines()).partition("?")[0])
     with pytest.raises(BadInput, match="image"):
-        datasets.import_parts("some", table(tmp_path / "some.csv", lines()) + "&image=3,4")
+        datasets.import_partitions("some", table(tmp_path / "some.csv", lines()) + "&image=3,4")
 
 
 def test_two_imports_of_one_name_do_not_meet(tmp_path: Path) -> None:
     source = table(tmp_path / "some.csv", lines())
-    parts_folder.root().mkdir(parents=True)
+    partitions.root().mkdir(parents=True)
     with (
-        held_alone(parts_folder.root() / ".some.lock", "the import of some"),
+        held_alone(partitions.root() / ".some.lock", "the import of some"),
         pytest.raises(BadInput, match="Another"),
     ):
-        datasets.import_parts("some", source)
+        datasets.import_partitions("some", source)
 
 
 def test_times_read_in_two_ways_make_no_order(tmp_path: Path) -> None:
     (tmp_path / "days").mkdir()
     table(tmp_path / "days/1.csv", ["1,2,3,1000000000", "2,2,3,1000000001"])
     table(tmp_path / "days/2.csv", ["1,3,3,2020-01-02", "2,3,3,2020-01-03"])
-    datasets.import_parts("some", f"{tmp_path}/days?bounds=1,5")
+    datasets.import_partitions("some", f"{tmp_path}/days?bounds=1,5")
     assert datasets.load("some").together().order is None  # type: ignore[union-attr]
+
+
+# ---- at an address ---------------------------------------------------------
+
+THERE = "memory://bucket/own"
+
+
+def copy_there(folder: Path) -> None:
+    fsspec.filesystem("memory").put(f"{folder}/", "/bucket/own/", recursive=True)
+
+
+@pytest.fixture
+def own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _home: None
+) -> Iterator[PartitionedRatings]:
+    """The same ratings in the data folder, as the set `own`, and at an address."""
+    monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
+    data_access.forget()
+    folder = partitions.folder_of("own")
+    folder.mkdir(parents=True)
+    ratings = in_files(low_rank(n_users=200), 5, folder)
+    copy_there(folder)
+    yield ratings
+    fsspec.filesystem("memory").rm("/bucket", recursive=True)
+    data_access.forget()
+
+
+def test_it_holds_what_the_folder_holds(own: PartitionedRatings) -> None:
+    ratings = datasets.load(THERE)
+    assert isinstance(ratings, PartitionedRatings)
+    assert ratings.fingerprint == own.fingerprint
+    assert ratings.account == own.account
+    for one, other in zip(ratings.parts, own.parts, strict=True):
+        assert np.array_equal(one.ids, other.ids)
+        assert np.array_equal(one.rows.values, other.rows.values)
+
+
+def test_each_worker_reads_it_there(own: PartitionedRatings) -> None:
+    here = api.fit("own", "private-bias", epsilon=1, delta=1e-6, keep=False)
+    with threads(2) as way:
+        there = api.fit(THERE, "private-bias", epsilon=1, delta=1e-6, spread=way.address)
+    assert np.array_equal(here.arrays["item_offsets"], there.arrays["item_offsets"])
+    assert here.record.metrics == there.record.metrics
+
+
+def test_another_manifest_is_another_set(own: PartitionedRatings, tmp_path: Path) -> None:
+    before = datasets.stamp(THERE), datasets.load(THERE).fingerprint
+    assert datasets.stamp(THERE) == before[0]
+    in_files(low_rank(n_users=200, seed=3), 5, partitions.folder_of("own"))
+    copy_there(partitions.folder_of("own"))
+    assert datasets.stamp(THERE) != before[0]
+    assert datasets.load(THERE).fingerprint != before[1]
+
+
+def damage() -> str:
+    with fsspec.open("memory://bucket/own/00002.parquet", "ab") as file:
+        file.write(b"more")
+    return THERE
+
+
+def nonsense() -> str:
+    with fsspec.open("memory://bucket/own/manifest.json", "w") as file:
+        file.write("[]")
+    return THERE
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        (lambda: "memory://bucket/nothing", "manifest"),
+        (lambda: "file:///nowhere/at/all", "manifest"),
+        (damage, "Partition"),
+        (nonsense, "manifest"),
+        (lambda: "sftp://me:secret@host/own", "password"),
+        (lambda: "abfs://bucket/own", "installed"),
+        (lambda: "postgresql://host/ratings?bounds=1,5", "database"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    address: Callable[[], str], words: str, own: PartitionedRatings
+) -> None:
+    with pytest.raises(BadInput, match=words) as error:
+        list(datasets.load(address()).parts)  # type: ignore[union-attr]
+    assert "secret" not in str(error.value)
+
+
+def test_paths_and_ids_are_no_addresses() -> None:
+    for text in ("cinema", "ratings.csv?bounds=1,5", "C:\\data\\a.csv", "sqlite:///a.db", "/a/b"):
+        assert not partitions.is_address(text)

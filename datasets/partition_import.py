@@ -1,0 +1,364 @@
+"""Tables of ratings, however large, into partitions on disk: memory holds some rows, the ids of
+users and items, and one partition.
+
+Three stages: the tables are read, file by file, and their usable rows put aside; the rows are put
+where their users' partition is gathered; each partition is sorted and written.
+"""
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dpmf_core.data.hashing import keys_of_ids
+from dpmf_core.data.partitioned import Members, usual_parts
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_core.paths import create_folder, held_alone
+from dpmf_datasets import fingerprint, partitions
+from dpmf_datasets.partitions import Manifest, file_of, write_partition
+from dpmf_datasets.readers.cells import spelling_notes
+from dpmf_datasets.readers.cleaning import Batches
+from dpmf_datasets.readers.columns import chosen_columns, in_path
+from dpmf_datasets.readers.dates import READING_IS_PUBLIC
+from dpmf_datasets.readers.item_tables import ITEM_TABLE, read_item_table
+from dpmf_datasets.readers.ratings_tables import (
+    assumed_sizes,
+    declared_size,
+    first_values,
+    require_bounds,
+    require_usable,
+    require_within,
+)
+from dpmf_datasets.readers.report import DUPLICATE, EMPTY_USER, Problem, Report
+from dpmf_datasets.readers.table import PREVIEW, file_name, report_damage
+from dpmf_datasets.readers.tables import open_table
+from dpmf_datasets.spilled_rows import Numbers, SpilledRows
+from dpmf_datasets.table_paths import RATING_FACTS, facts_in, path_of, ways
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz")
+ROW_TYPE = np.dtype([("user", "i4"), ("item", "i4"), ("value", "f4"), ("order", "i8")])
+AT_ONCE = 4_000_000  # rows that are put in their partitions together, at most
+MOST_PARTITIONS = 10_000
+SEVERAL_TIMES = "Times were read in several ways, so the order of the ratings is not used."
+Progress = Callable[[str, int, int], None]  # stage, done, in all
+
+
+def import_partitions(
+    name: str,
+    path_and_facts: str,
+    *,
+    n_partitions: int | None = None,
+    replace: bool = False,
+    progress: Progress = lambda stage, count, total: None,
+) -> Report:
+    """Keep the ratings of tables in partitions under a name.
+
+    Parameters
+    ----------
+    name : str
+        Of the new set.
+    path_and_facts : str
+        A table, a folder of tables, or a pattern such as ``days/*.csv``, with what `load` knows
+        after a path: ``big.csv?bounds=1,5``.
+    n_partitions : int, optional
+        One for every 32,768 users unless it is given.
+    replace : bool
+        Even where there is a set of this name.
+    progress : callable
+        Of the stage, what is done, and how much there is.
+
+    Raises
+    ------
+    BadInput
+    """
+    partitions.require_name(name)
+    files, facts = _files(path_and_facts)
+    if n_partitions is not None and not 1 <= n_partitions <= MOST_PARTITIONS:
+        raise BadInput(
+            f"--partitions is a whole number from 1 to {MOST_PARTITIONS:,}. Got {n_partitions}."
+        )
+    if partitions.is_there(name) and not replace:
+        raise BadInput(
+            f"There are ratings called {name} on this machine. Take another name, or repeat with"
+            " --replace."
+        )
+    folder = create_folder(partitions.root()) / f".{name}.unfinished"
+    with held_alone(folder.with_suffix(".lock"), f"the import of {name}"):
+        shutil.rmtree(folder, ignore_errors=True)  # of an import that was killed
+        create_folder(folder)
+        try:
+            return _Import(name, files, facts, n_partitions, progress, folder).run()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str]]:
+    """The tables that a path, a folder or a pattern names, and what is said after it."""
+    whole = path_of(path_and_facts)
+    text, _, query = (path_and_facts, "", "") if whole.is_file() else path_and_facts.partition("?")
+    facts, path = facts_in(query, RATING_FACTS), path_of(text)
+    if path.is_dir():
+        paths = sorted(it for it in path.iterdir() if it.suffix.lower() in SUFFIXES)
+    elif "*" in path.name and path.parent.is_dir():
+        paths = sorted(it for it in path.parent.glob(path.name) if it.is_file())
+    else:
+        paths = [path] if path.is_file() else []
+    if not paths:
+        raise BadInput(
+            f"There is no table {file_name(path)}. Give the path of a table of ratings (CSV, TSV or"
+            " Parquet, also .gz), of a folder with such tables, or a pattern such as 'days/*.csv'."
+        )
+    return paths, facts
+
+
+@dataclass(frozen=True)
+class _FileRead:
+    """What one file held, in addition to its rows."""
+
+    read: int
+    problems: tuple[Problem, ...]
+    columns: tuple[tuple[str, str], ...]
+    values: tuple[tuple[str, ...], ...]
+    ignored: tuple[str, ...]
+    assumed: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    titles: dict[str, str]
+    has_order: bool
+
+
+class _Import:
+    def __init__(
+        self,
+        name: str,
+        files: list[Path],
+        facts: dict[str, str],
+        n_partitions: int | None,
+        progress: Progress,
+        folder: Path,
+    ) -> None:
+        self._name, self._files, self._facts = name, files, facts
+        self._n_partitions, self._progress, self._folder = n_partitions, progress, folder
+        self._ways = ways(facts)
+        way = in_path(str(files[0]), facts)
+        self._bounds = require_bounds(self._ways["bounds"], file_name(files[0]), way)
+        self._rows = SpilledRows(folder)
+
+    def run(self) -> Report:
+        files = [self._read(file) for file in self._files]
+        has_order = all(it.has_order for it in files) and not _differing_times(files)
+        users, items = self._rows.users.labels(), self._rows.items.labels()
+        n_users, n_items = (
+            declared_size(self._ways[f"n_{what}"], len(labels), what, self._name)
+            for what, labels in (("users", users), ("items", items))
+        )
+        n_partitions = self._n_partitions or usual_parts(n_users)
+        self._gather((users, items), Members(n_users, n_partitions), has_order)
+        keys = np.append(keys_of_ids(users), np.zeros(n_users - len(users), np.uint64))
+        written = self._write(keys, n_items, n_partitions, has_order)
+        if written.raters < 2:
+            raise BadInput(
+                f"{self._name} would hold usable ratings of one user only. What one user shares"
+                " with others cannot be learned from one: at least 2 are needed."
+            )
+        problems = (
+            *(problem for it in files for problem in it.problems),
+            *((Problem(DUPLICATE, written.merged),) if written.merged else ()),
+            *_users_without_ratings(len(users) - written.raters),
+        )
+        sentences = self._finish(files, items, (n_users, n_items), written)
+        return Report(
+            name=self._name,
+            read=sum(it.read for it in files),
+            kept=written.n_ratings,
+            n_users=n_users,
+            n_items=n_items,
+            problems=problems,
+            columns=files[0].columns,
+            values=files[0].values,
+            ignored=files[0].ignored,
+            assumed=(
+                *dict.fromkeys(words for it in files for words in it.assumed),
+                *_spelling_notes(users, "users"),
+                *_spelling_notes(items, "items"),
+                *([SEVERAL_TIMES] if _differing_times(files) else []),
+                *sentences,
+            ),
+        )
+
+    def _read(self, file: Path) -> _FileRead:
+        """Put the usable rows of a file aside."""
+        name, way = file_name(file), in_path(str(file), self._facts)
+        with report_damage(name), file.open("rb") as stream:
+            table = open_table(stream, name, self._ways["encoding"])
+            places = chosen_columns(table, dict(self._ways["columns"]), name, way)
+            values = tuple(first_values(table.sample(at, PREVIEW)) for at in places.values())
+            batches = Batches(
+                table, places, self._bounds, self._ways["dates"], self._ways["outside"]
+            )
+            size, usable, has_order = max(file.stat().st_size, 1), 0, "time" in places
+            for batch in batches:
+                self._rows.add(batch)
+                usable += len(batch.values)
+                has_order &= batch.order is not None or not len(batch.values)
+                self._progress(f"reading {name}", min(stream.tell(), size), size)
+        require_usable(batches.read, batches.problems, table, places, name)
+        require_within(usable, batches.problems, table, places, self._bounds, name, way)
+        if batches.dates_are_ambiguous:
+            raise BadInput(
+                f"Dates of {name} such as 03/04/2021 can be read in two ways. Say after the path"
+                " which number is the day: dates=dmy or dates=mdy."
+            )
+        names = table.shown_names
+        return _FileRead(
+            read=batches.read,
+            problems=batches.problems,
+            columns=tuple((role, names[at]) for role, at in places.items()),
+            values=values,
+            ignored=tuple(it for at, it in enumerate(names) if at not in places.values()),
+            assumed=batches.reading_notes,
+            assumptions=(*table.assumptions, *([READING_IS_PUBLIC] if "time" in places else [])),
+            titles=batches.titles,
+            has_order=has_order,
+        )
+
+    def _gather(self, labels: tuple[pa.Array, pa.Array], members: Members, has_order: bool) -> None:
+        """Put all rows, numbered, where their users' partition is gathered, in their order."""
+        users, items = (Numbers(each) for each in labels)
+        chunks = list[npt.NDArray[Any]]()
+        for at, table in enumerate(self._rows, 1):
+            rows = np.empty(len(table), ROW_TYPE)
+            rows["user"], rows["item"] = users.of(table["user"]), items.of(table["item"])
+            rows["value"] = table["value"].to_numpy()
+            rows["order"] = table["order"].to_numpy() if has_order else 0
+            chunks.append(rows)
+            if sum(map(len, chunks)) > AT_ONCE or at == self._rows.count:
+                self._put(np.concatenate(chunks), members)
+                chunks.clear()
+            self._progress("gathering", at, self._rows.count)
+
+    def _put(self, rows: npt.NDArray[Any], members: Members) -> None:
+        partition_of = members.part_of[rows["user"]]
+        order = np.argsort(partition_of, kind="stable")
+        rows, numbers = rows[order], partition_of[order]
+        some, first = np.unique(numbers, return_index=True)
+        for partition, part in zip(some, np.split(rows, first[1:]), strict=True):
+            with (self._folder / f"rows-{partition}").open("ab") as file:
+                part.tofile(file)
+
+    def _write(
+        self, keys: npt.NDArray[np.uint64], n_items: int, n_partitions: int, has_order: bool
+    ) -> "_Written":
+        """Sort and write each partition. keys: (n_users,) what draws of each are keyed by."""
+        written = _Written()
+        for partition in range(n_partitions):
+            rows_file = self._folder / f"rows-{partition}"
+            rows_file.touch()
+            rows = np.fromfile(rows_file, ROW_TYPE)
+            rows_file.unlink()
+            ratings = Ratings.of(
+                rows["user"].copy(),
+                rows["item"].copy(),
+                rows["value"].copy(),
+                n_users=len(keys),
+                n_items=n_items,
+                bounds=self._bounds,
+                order=rows["order"].copy() if has_order else None,
+                user_keys=keys,
+            )
+            file = file_of(self._folder, partition)
+            written.hashes.append(write_partition(file, ratings.users, ratings))
+            written.n_ratings += len(ratings)
+            written.merged += len(rows) - len(ratings)
+            written.raters += len(np.unique(ratings.users))
+            self._progress("writing partitions", partition + 1, n_partitions)
+        return written
+
+    def _finish(
+        self,
+        files: list[_FileRead],
+        items: pa.Array,
+        size: tuple[int, int],
+        written: "_Written",
+    ) -> tuple[str, ...]:
+        """Write the manifest, and put the set where it belongs, in place of an older one. Returns
+        what was read of the item table.
+        """
+        names = items.cast(pa.string()).to_pylist()
+        more = tuple(f"item {at}" for at in range(len(names), size[1]))
+        titles: dict[str, str] = {}
+        for it in files:
+            titles = {**it.titles, **titles}
+        assumptions = assumed_sizes(self._ways["n_users"])
+        assumptions += tuple(words for it in files for words in it.assumptions)
+        features, sentences = None, tuple[str, ...]()
+        if ITEM_TABLE in self._facts:
+            path = path_of(self._facts[ITEM_TABLE])
+            item_table = read_item_table(path, (*names, *more))
+            features, sentences = item_table.features, item_table.sentences(file_name(path))
+        manifest = Manifest(
+            name=self._name,
+            n_users=size[0],
+            n_items=size[1],
+            n_ratings=written.n_ratings,
+            bounds=self._bounds,
+            public=False,
+            assumptions=tuple(dict.fromkeys(assumptions)),
+            origin=_origin(self._files),
+            titles=(*(titles.get(name) or name for name in names), *more),
+            labels=(*names, *more),
+            parts=tuple(written.hashes),
+            feature_names=None if features is None else features.names,
+            features=None if features is None else tuple(features.values.tolist()),
+        )
+        self._rows.forget()
+        partitions.finish(self._folder, manifest)
+        target = partitions.folder_of(self._name)
+        aside = target.with_name(f".{self._name}.old")
+        shutil.rmtree(aside, ignore_errors=True)
+        if target.exists():
+            target.replace(aside)
+        self._folder.replace(target)
+        shutil.rmtree(aside, ignore_errors=True)
+        return sentences
+
+
+@dataclass
+class _Written:
+    """What the partitions hold together. merged: ratings of a pair that was there before; raters:
+    users with ratings.
+    """
+
+    hashes: list[str] = field(default_factory=list)
+    n_ratings: int = 0
+    merged: int = 0
+    raters: int = 0
+
+
+def _users_without_ratings(count: int) -> tuple[Problem, ...]:
+    return (Problem(EMPTY_USER, count),) if count else ()
+
+
+def _origin(files: list[Path]) -> str:
+    """The fingerprint of one file, or of several."""
+    if len(files) == 1:
+        return fingerprint.of(files[0])
+    return fingerprint.of_bytes(
+        "\n".join(f"{file.name} {fingerprint.of(file)}" for file in files).encode()
+    )
+
+
+def _differing_times(files: Sequence[_FileRead]) -> bool:
+    """Whether times were read in more ways than one, so that they make no order."""
+    words = {words for it in files for words in it.assumed if words.startswith(("Times", "Dates"))}
+    return len(words) > 1
+
+
+def _spelling_notes(labels: pa.Array, what: str) -> list[str]:
+    """As `spelling_notes`; whole numbers are written in one way."""
+    return [] if pa.types.is_integer(labels.type) else spelling_notes(labels.to_pylist(), what)

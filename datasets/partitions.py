@@ -1,0 +1,374 @@
+"""Ratings in partitions: a manifest and a Parquet file for each partition.
+
+They lie in a folder of the data folder under a name, or at an address of fsspec such as
+`s3://bucket/own`, which the command line and Python take and pages never do. The manifest holds the
+public facts and a hash of each file; the fingerprint of the ratings is the hash of these. A folder
+that has no manifest yet is unfinished.
+"""
+
+import contextlib
+import functools
+import hashlib
+import json
+import re
+from dataclasses import dataclass, fields
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet
+
+from dpmf_core.data.catalogue import Entry
+from dpmf_core.data.item_features import ItemFeatures
+from dpmf_core.data.partitioned import LazyParts, Members, Part, PartitionedRatings
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.errors import BadInput
+from dpmf_core.paths import data_folder
+
+FORMAT = 2
+MANIFEST = "manifest.json"
+WORDS = "Ratings in partitions, of which one is in memory at a time."  # of every set
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+ADDRESS = re.compile(r"[a-z][a-z0-9]*(::[a-z][a-z0-9]*)*://", re.I)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is known of a set before any partition is read. parts: sha256 of each file. The others
+    are those of `Ratings`; the item table as names of columns and values (n_items, columns).
+    """
+
+    name: str
+    n_users: int
+    n_items: int
+    n_ratings: int
+    bounds: tuple[float, float]
+    public: bool
+    assumptions: tuple[str, ...]
+    origin: str
+    titles: tuple[str, ...] | None
+    labels: tuple[str, ...] | None
+    parts: tuple[str, ...]
+    feature_names: tuple[str, ...] | None = None
+    features: tuple[tuple[float, ...], ...] | None = None
+    format: int = FORMAT
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all facts and partitions."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def text(self) -> str:
+        return json.dumps({it.name: getattr(self, it.name) for it in fields(self)}, sort_keys=True)
+
+    @property
+    def item_features(self) -> ItemFeatures | None:
+        if self.feature_names is None:
+            return None
+        return ItemFeatures(self.feature_names, np.array(self.features, np.float32))
+
+
+def root() -> Path:
+    """Return the folder of all sets that have a name."""
+    return data_folder() / "parts"
+
+
+def folder_of(name: str) -> Path:
+    return root() / name
+
+
+def is_there(name: str) -> bool:
+    """Whether a finished set of this name is on this machine."""
+    return bool(NAME.fullmatch(name)) and (folder_of(name) / MANIFEST).is_file()
+
+
+def require_name(name: str) -> None:
+    """Raise BadInput on a name that cannot be a folder's."""
+    if not NAME.fullmatch(name):
+        raise BadInput(
+            "The name of ratings in partitions has up to 64 small letters, digits, dashes and"
+            f" underscores, and begins with a letter or digit. Got '{name[:80]}'."
+        )
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+def file_of(folder: Path, partition: int) -> Path:
+    return folder / f"{partition:05}.parquet"
+
+
+def write_partition(file: Path, users: npt.NDArray[Any], rows: Ratings) -> str:
+    """Write the ratings of some users, numbered among all by `users` (n_ratings,). The file is
+    there in whole or not at all. Returns its sha256.
+    """
+    columns: dict[str, Any] = {
+        "user": users.astype(np.int32),
+        "item": rows.items,
+        "value": rows.values,
+    }
+    if rows.order is not None:
+        columns["order"] = rows.order
+    if rows.user_keys is not None:
+        columns["key"] = rows.user_keys[rows.users]
+    aside = file.with_suffix(".new")
+    pyarrow.parquet.write_table(pa.table(columns), aside, compression="lz4")
+    with aside.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    aside.replace(file)
+    return digest
+
+
+def finish(folder: Path, manifest: Manifest) -> None:
+    """Make the folder a finished set."""
+    aside = folder / f"{MANIFEST}.new"
+    aside.write_text(manifest.text, "utf-8")
+    aside.replace(folder / MANIFEST)
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def read(name: str) -> PartitionedRatings:
+    """Return the ratings of a finished set. Raises BadInput where its manifest is damaged; each
+    partition is checked when it is first read.
+    """
+    return of_folder(folder_of(name), _manifest_of(name))
+
+
+def read_address(address: str) -> PartitionedRatings:
+    """Return the ratings at an address. Raises BadInput where it cannot be read or holds no
+    manifest.
+    """
+    content = _fetched(address, MANIFEST).decode(errors="replace")
+    manifest = _manifest_in(content, without_query(address))
+    return _of_partitions(_FetchedPartitions(address, manifest), manifest)
+
+
+def of_folder(folder: Path, manifest: Manifest) -> PartitionedRatings:
+    return _of_partitions(ParquetPartitions(folder, manifest), manifest)
+
+
+def _of_partitions(partitions: LazyParts, manifest: Manifest) -> PartitionedRatings:
+    low, high = manifest.bounds
+    return PartitionedRatings(
+        partitions,
+        manifest.n_users,
+        manifest.n_items,
+        (low, high),
+        manifest.fingerprint,
+        manifest.titles,
+        manifest.name,
+        manifest.public,
+        manifest.assumptions,
+        manifest.origin,
+        manifest.labels,
+        manifest.item_features,
+    )
+
+
+def _manifest_of(name: str) -> Manifest:
+    file = folder_of(name) / MANIFEST
+    return _manifest(file, file.stat().st_mtime_ns)
+
+
+@functools.lru_cache(8)
+def _manifest(file: Path, stamp: int) -> Manifest:
+    return _manifest_in(file.read_text("utf-8", errors="replace"), file.parent.name)
+
+
+def _manifest_in(text: str, name: str) -> Manifest:
+    try:
+        facts = json.loads(text)
+        if facts.get("format") != FORMAT:
+            raise ValueError("another format")
+        return Manifest(**{name: _tuples(value) for name, value in facts.items()})
+    except (AttributeError, ValueError, TypeError) as error:
+        raise BadInput(
+            f"The manifest of {name} is damaged ({error}). Import it again with --replace."
+        ) from error
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(each) for each in value) if isinstance(value, list) else value
+
+
+class ParquetPartitions(LazyParts):
+    """Partitions in files of a folder, read when asked for and not kept."""
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self._folder, self._manifest = folder, manifest
+        self._members: Members | None = None
+        self._features = manifest.item_features
+        self._checked: set[tuple[int, int]] = set()  # partition, and when its file was changed
+
+    def __len__(self) -> int:
+        return len(self._manifest.parts)
+
+    def place_of(self, user: int) -> int:
+        return int(self._who.part_of[user])
+
+    @property
+    def _who(self) -> Members:
+        if self._members is None:
+            self._members = Members(self._manifest.n_users, len(self))
+        return self._members
+
+    def part(self, place: int) -> Part:
+        ids, columns = self._who.of_part(place), self._columns(place)
+        users, keys = self._who.place_of[columns["user"]], None
+        if "key" in columns:
+            keys = np.zeros(len(ids), np.uint64)  # of users without ratings it does not matter
+            keys[users] = columns["key"]
+        rows = Ratings(
+            users,
+            columns["item"],
+            columns["value"],
+            len(ids),
+            self._manifest.n_items,
+            self._manifest.bounds,
+            columns.get("order"),
+            name=self._manifest.name,
+            public=self._manifest.public,
+            origin=self._manifest.origin,
+            item_features=self._features,
+            user_keys=keys,
+        )
+        return Part(ids, rows)
+
+    def _columns(self, place: int) -> dict[str, npt.NDArray[Any]]:
+        try:
+            content, stamp = self._content(place)
+            if (place, stamp) not in self._checked:
+                if hashlib.sha256(content).hexdigest() != self._manifest.parts[place]:
+                    raise ValueError("it was changed")
+                self._checked.add((place, stamp))
+            table = pyarrow.parquet.read_table(BytesIO(content))
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise BadInput(
+                f"Partition {place} of {self._manifest.name} is not the one that its manifest names"
+                f" ({type(error).__name__}). Import it again with --replace, or copy it again."
+            ) from error
+        return {name: table[name].to_numpy() for name in table.column_names}
+
+    def _content(self, place: int) -> tuple[bytes, int]:
+        """A file's bytes, and a number that changes when the file does."""
+        file = file_of(self._folder, place)
+        return file.read_bytes(), file.stat().st_mtime_ns
+
+
+def entries() -> list[Entry]:
+    """Return the entry of every finished set whose manifest can be read."""
+    names = sorted(path.parent.name for path in root().glob(f"*/{MANIFEST}"))
+    readable_sets = []
+    for name in filter(NAME.fullmatch, names):
+        with contextlib.suppress(BadInput, FileNotFoundError):  # damaged, or removed just now
+            readable_sets.append(entry_of(name))
+    return readable_sets
+
+
+def entry_of(name: str) -> Entry:
+    """Return what the catalogue says of a finished set. Raises BadInput where its manifest is
+    damaged.
+    """
+    manifest = _manifest_of(name)
+    size = sum(file.stat().st_size for file in folder_of(name).glob("*.parquet"))
+    return Entry(
+        id=name,
+        title=manifest.name,
+        kind="file",
+        words=WORDS,
+        licence="Your own.",
+        citation="",
+        size_mb=round(size / 1e6, 1),
+        home="",
+        public=manifest.public,
+        assumptions=manifest.assumptions,
+        n_users=manifest.n_users,
+        n_items=manifest.n_items,
+        n_ratings=manifest.n_ratings,
+        bounds=manifest.bounds,
+        item_features=", ".join((manifest.feature_names or ())[:8]),
+    )
+
+
+# ---- at an address -------------------------------------------------------------------------------
+
+
+def is_address(text: str) -> bool:
+    """Whether it is an address of fsspec, which databases have not."""
+    if not ADDRESS.match(text):
+        return False
+    try:
+        from fsspec.registry import (  # type: ignore[import-untyped]  # for addresses alone
+            known_implementations,
+        )
+    except ImportError:
+        return False
+    return text.partition(":")[0].lower() in known_implementations
+
+
+def stamp(id_or_address: str) -> int:
+    """Return a number that changes when the manifest does."""
+    if not is_address(id_or_address):
+        return (folder_of(id_or_address) / MANIFEST).stat().st_mtime_ns
+    digest = hashlib.sha256(_fetched(id_or_address, MANIFEST)).hexdigest()
+    return int(digest[:12], 16)
+
+
+def without_query(address: str) -> str:
+    """Return an address without what stands after a question mark, which may be a key to it."""
+    return address.partition("?")[0][:120]
+
+
+class _FetchedPartitions(ParquetPartitions):
+    def __init__(self, address: str, manifest: Manifest) -> None:
+        super().__init__(Path(), manifest)
+        self._address = address
+
+    def _content(self, place: int) -> tuple[bytes, int]:
+        content = _fetched(self._address, file_of(Path(), place).name)
+        return content, hash(content)
+
+
+def _fetched(address: str, name: str) -> bytes:
+    """A file at an address."""
+    files, folder = _file_system(address)
+    try:
+        return bytes(files.cat_file(f"{folder.rstrip('/')}/{name}"))
+    except FileNotFoundError as error:
+        raise BadInput(
+            f"There is no {name} at {without_query(address)}. Copy there what `import NAME PATH"
+            " --partitioned` made in the data folder (parts/NAME), and name that folder."
+        ) from error
+    except Exception as error:  # each kind of place has errors of its own
+        raise BadInput(
+            f"{without_query(address)} cannot be read: {type(error).__name__}. See that this"
+            " machine, and each worker, may read it."
+        ) from error
+
+
+@functools.lru_cache(4)
+def _file_system(address: str) -> tuple[Any, str]:
+    """Where it is, and the path there."""
+    import fsspec  # type: ignore[import-untyped]
+
+    if urlsplit(address).password is not None:
+        raise BadInput(
+            "An address with a password would be kept with every run. Leave it out of the address"
+            " and give it to the driver, e.g. in its environment variables."
+        )
+    try:
+        files, folder = fsspec.core.url_to_fs(address)
+    except ImportError as error:
+        raise BadInput(
+            f"{without_query(address)} needs a library that is not installed here: {error}."
+        ) from error
+    except Exception as error:  # each kind of place has errors of its own
+        raise BadInput(f"{without_query(address)} is no address of a folder: {error}.") from error
+    return files, folder
