@@ -4,6 +4,7 @@ A row holds everything of its run: the record, the model's arrays as npz, and wh
 it. A digest covers what was computed, so that changed bytes are found and never served.
 """
 
+import functools
 import hashlib
 import io
 import json
@@ -11,7 +12,7 @@ import sqlite3
 import threading
 import time
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -84,7 +85,7 @@ class RunFile:
         from dpmf_core.runs.record import Run
 
         row = self._row(key)
-        return None if row is None else Run(_record(key, row[1]), _arrays(key, row[3]))
+        return None if row is None else Run(_record(key, row[1]), _Arrays(key, row[3]))
 
     def record(self, key: str) -> "RunRecord | None":
         """As `get`, without the model's arrays."""
@@ -322,11 +323,30 @@ def _npz(run: "Run") -> bytes:
     return out.getvalue()
 
 
-def _arrays(key: str, content: bytes) -> dict[str, Any]:
-    import numpy as np
+class _Arrays(Mapping[str, Any]):
+    """The arrays of a stored model, read when they are first looked at: most runs are looked at
+    for their record.
+    """
 
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:
-            return dict(file)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise DamagedRun(key, f"its arrays cannot be read ({error})") from error
+    def __init__(self, key: str, content: bytes) -> None:
+        self._key, self._content = key, content
+
+    @functools.cached_property
+    def _by_name(self) -> dict[str, Any]:
+        import numpy as np
+
+        try:
+            with np.load(io.BytesIO(self._content), allow_pickle=False) as file:
+                return dict(file)
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            reason = f"its arrays cannot be read ({error})"
+            raise DamagedRun(self._key, reason) from error
+
+    def __getitem__(self, name: str) -> Any:
+        return self._by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)

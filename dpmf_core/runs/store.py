@@ -26,7 +26,7 @@ from dpmf_core.runs.run_file import (
 from dpmf_core.runs.summary import Summary, summarise, to_json
 
 if TYPE_CHECKING:
-    from dpmf_core.runs.record import Run, RunRecord
+    from dpmf_core.runs.record import Run
     from dpmf_core.runs.specification import RunSpec
 
 __all__ = ["SCHEMA", "DamagedRun", "Store", "summarise", "to_json"]
@@ -89,18 +89,20 @@ class Store(RunFile):
 
     # -- finding -----------------------------------------------------------------------------------
 
-    def find(self, spec: "RunSpec") -> "RunRecord | None":
-        """The record of this run, here or else in the package; None where neither has it.
+    def find(self, spec: "RunSpec") -> "Run | None":
+        """This run, here or else in the package, without its model; None where neither has it.
 
         Opens no data: the store knows a run by its data's bytes, so of data that this process has
         not opened yet it finds nothing. Raises BadInput of the data.
         """
         from dpmf_core.runs import shipped_runs
+        from dpmf_core.runs.record import Run
 
         with contextlib.suppress(DamagedRun):
-            if (key := _known_key(spec)) and (record := self.record(key)):
-                return record
-        return shipped_runs.record(spec)
+            if (key := _known_key(spec)) and (run := self.get(key)):
+                return run
+        record = shipped_runs.record(spec)
+        return None if record is None else Run(record)
 
     def find_all(self, specs: Sequence["RunSpec"]) -> list[Summary | None]:
         """As `find`, the summary of each of these runs."""
