@@ -19,7 +19,6 @@ from pages.audit import controls
 from pages.kit import (
     charts,
     colours,
-    line_labels,
     privacy_card,
     safe_text,
     time_estimate,
@@ -131,7 +130,7 @@ def figure(audit: Audit) -> None:
         hovertemplate="%{x:.1%} false alarms, %{y:.1%} missed<extra></extra>",
     )
     middle = min(zip(best.false_alarms, best.misses, strict=True), key=sum)
-    line_labels.note(fig, "this attack", middle, (90, 60), arrow=True)
+    charts.note(fig, "this attack", middle, (90, 60), arrow=True)
     alt = f"The attack's errors: at best {middle[0]:.0%} false alarms with {middle[1]:.0%} missed."
     words = "Rates are counted on the trainings that judged."
     if curve is not None:

@@ -2,6 +2,7 @@
 
 import math
 import re
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,13 +14,14 @@ import plotly.graph_objects as go
 import plotly.io
 import streamlit as st
 
-from pages.kit import colours, data_sets, line_labels, safe_text
+from pages.kit import colours, data_sets, safe_text
 
 # Streamlit brings its own, and building in plotly's takes longer than the figure
 plotly.io.templates.default = None
 
 Settings = Mapping[str, Any]
 NONE: Settings = MappingProxyType({})
+MOST_LINES, LETTERS = 9, 16  # of a legend beside a figure; letters of a row of it
 ROOMY = 0.3  # of an error rate that a curve leaves for both errors: words fit below it
 
 
@@ -51,6 +53,51 @@ def figure(
     return go.Figure(layout={**common, **axes, **layout})
 
 
+def note(
+    fig: go.Figure,
+    text: str,
+    at: tuple[float, float],
+    aside: tuple[float, float],
+    arrow: bool = False,
+) -> None:
+    """Words at a place of a figure, which name what is drawn there.
+
+    at: on the axes, of a logarithmic one the logarithm. aside: how far the words stand to the
+    right of it and above, in pixels; without an arrow they begin there, unless that is nowhere.
+    """
+    right, up = aside
+    common = {"x": at[0], "y": at[1], "text": text, "font": {"color": colours.text(), "size": 12}}
+    if arrow:
+        fig.add_annotation(
+            **common, ax=right, ay=-up, arrowcolor=colours.ink(), arrowwidth=1, arrowhead=2
+        )
+        return
+    starts = {"xanchor": "left", "yanchor": "bottom"} if any(aside) else {}
+    fig.add_annotation(**common, **starts, xshift=right, yshift=up, showarrow=False)
+
+
+def with_legend(fig: go.Figure) -> go.Figure:
+    """The figure with the names of its lines at right, from top to bottom as the lines end; one of
+    many lines, or of bars, keeps its legend above.
+    """
+    lines = [it for it in fig.data if it.name and it.showlegend is not False and _end(it)]
+    if not 0 < len(lines) <= MOST_LINES:
+        return fig
+    for rank, line in enumerate(sorted(lines, key=lambda it: _end(it)[-1], reverse=True)):
+        rows = textwrap.wrap(line.name, LETTERS, break_long_words=False)
+        line.update(name="<br>".join(rows), legendrank=rank, showlegend=True)
+    place = {"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"}
+    fig.update_layout(showlegend=True, legend=place)
+    return fig
+
+
+def _end(trace: Any) -> list[float]:
+    """The last value of a line that can be drawn; nothing of another trace."""
+    if "lines" not in (getattr(trace, "mode", None) or "") or trace.y is None:
+        return []
+    return [float(y) for y in trace.y if y is not None and math.isfinite(y)][-1:]
+
+
 UNSHOWN = ("id", "source")  # columns for figures alone: names say the same in words
 
 
@@ -68,14 +115,14 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Ready:
-    """A figure that has its lines' names at their ends, and its numbers."""
+    """A figure with its legend, and its numbers."""
 
     figure: go.Figure
     numbers: Numbers
 
 
 def ready(fig: go.Figure, alt: str, table: pd.DataFrame) -> Ready:
-    return Ready(line_labels.place(fig), Numbers(alt, table))
+    return Ready(with_legend(fig), Numbers(alt, table))
 
 
 def show(
@@ -86,8 +133,8 @@ def show(
     leaves: bool | None = None,
     caption: str = "",
 ) -> None:
-    """The figure with its lines' names at their ends, its description for screen readers, its
-    camera button for a PNG, and below it what to see and a small button that opens its numbers.
+    """The figure with its legend, its description for screen readers, its camera button for a PNG,
+    and below it what to see and a small button that opens its numbers.
 
     leaves: whether the numbers may be saved; by default where the page is not about data that
     somebody brought, whose raw figures are for the screen. caption: what to see, as Markdown.
@@ -187,7 +234,7 @@ def trade_off(curve: pd.DataFrame | None) -> go.Figure:
         line={"color": colours.ink(), "dash": "dash"},
         hoverinfo="skip",
     )
-    line_labels.note(fig, "blind guessing", (0.25, 0.75), (8, 4))
+    note(fig, "blind guessing", (0.25, 0.75), (8, 4))
     return fig
 
 
@@ -206,7 +253,7 @@ def _out_of_reach(fig: go.Figure, curve: pd.DataFrame) -> None:
     pairs = zip(alarms, misses, strict=True)
     _, even = min((abs(one - other), (one + other) / 2) for one, other in pairs)
     roomy = even > ROOMY
-    line_labels.note(
+    note(
         fig,
         "no attack gets here",
         (even / 2, even / 2),

@@ -38,76 +38,34 @@ EDGES: tuple[Edge, ...] = (  # of joint differential privacy
     ("shared", "view", ""),
     ("you", "view", "~" + "from your own row, no noise"),
 )
-ADVERSARY = "Adversary\nsees what is shared,\nmay be everyone else"
-ANALYST = "Analyst\nsees what is shared; errors\nonly on public data"
 
-USERS = Schematic(
-    {
-        "you": "You\nyour ratings, your own factor",
-        "others": "Everyone else\ntheir ratings",
-        "curator": "Curator\nsees all ratings, adds noise",
-        "shared": "Item factors and offsets\nwith noise: all that is shared",
-        "adversary": ADVERSARY,
-        "view": "Your recommendations\nseen by you alone",
-        "analyst": ANALYST,
-    },
-    EDGES,
-    "Joint differential privacy: what others could learn about you passes through the noisy"
-    " release. Your view is computed from it and your own ratings. Someone who opens it, and"
-    " the curator, see private data: the promise protects people from each other.",
-)
-DOCUMENTS = Schematic(
-    {
-        "you": "You\nyour documents, your own topic weights",
-        "others": "Everyone else\ntheir documents",
-        "curator": "Curator\nsees all documents, adds noise",
-        "shared": "Topics: weights of words\nwith noise: all that is shared",
-        "adversary": ADVERSARY,
-        "view": "Your documents' topics\nseen by you alone",
-        "analyst": ANALYST,
-    },
-    EDGES,
-    "Joint differential privacy: what others could learn about you passes through the noisy"
-    " release. Your view is computed from it and your own documents. Someone who opens it, and"
-    " the curator, see private data: the promise protects people from each other.",
-)
-IMAGES = Schematic(
-    {
-        "you": "You\nyour images, your own coefficients",
-        "others": "Everyone else\ntheir images",
-        "curator": "Curator\nsees all images, adds noise",
-        "shared": "Parts: a basis of images\nwith noise: all that is shared",
-        "adversary": ADVERSARY,
-        "view": "Your image as a sum of parts\nseen by you alone",
-        "analyst": ANALYST,
-    },
-    EDGES,
-    "Joint differential privacy: what others could learn about you passes through the noisy"
-    " release. Your view is computed from it and your own images. Someone who opens it, and"
-    " the curator, see private data: the promise protects people from each other.",
-)
 
-OPEN = Schematic(
-    {
-        "you": "You\nyour ratings",
-        "others": "Everyone else\ntheir ratings",
-        "curator": "Curator\nsees all ratings",
-        "shared": "Item factors\nwithout noise",
-        "adversary": "Adversary\nmay subtract what she knows\nand read you off the rest",
-        "view": "Your recommendations",
-    },
-    (
-        ("you", "curator", ""),
-        ("others", "curator", ""),
-        ("curator", "shared", "~" + "no noise"),
-        ("shared", "adversary", "~"),
-        ("shared", "view", ""),
-    ),
-    "Without privacy: nothing limits what the shared factors tell about one person.",
-    frozenset(),
-    frozenset({"shared"}),
-)
+def _joint(many: str, your_own: str, shared: str, view: str) -> Schematic:
+    """The schematic of joint differential privacy: many rows of a person, and what is hers."""
+    return Schematic(
+        {
+            "you": f"You\nyour {many}, your own {your_own}",
+            "others": f"Everyone else\ntheir {many}",
+            "curator": f"Curator\nsees all {many}, adds noise",
+            "shared": f"{shared}\nwith noise: all that is shared",
+            "adversary": "Adversary\nsees what is shared,\nmay be everyone else",
+            "view": f"{view}\nseen by you alone",
+            "analyst": "Analyst\nsees what is shared; errors\nonly on public data",
+        },
+        EDGES,
+        "Joint differential privacy: what others could learn about you passes through the noisy"
+        f" release. Your view is computed from it and your own {many}. Someone who opens it, and"
+        " the curator, see private data: the promise protects people from each other.",
+    )
 
+
+USERS = _joint("ratings", "factor", "Item factors and offsets", "Your recommendations")
+DOCUMENTS = _joint(
+    "documents", "topic weights", "Topics: weights of words", "Your documents' topics"
+)
+IMAGES = _joint(
+    "images", "coefficients", "Parts: a basis of images", "Your image as a sum of parts"
+)
 RATINGS = Schematic(
     {
         "you": "You\nwhich films you rated,\nand how",
@@ -212,8 +170,6 @@ OF_ALGORITHM = {
     "input-perturbation": RATINGS,
     "dpnmf-laplace": RATINGS,
     "local-bias": LOCAL,
-    "sketch": SKETCH,
-    "no-retention": RETENTION,
 }
 
 
@@ -254,6 +210,6 @@ def draw(schematic: Schematic, unfolded: bool = False) -> None:
         st.markdown(f":small[{linked(schematic.words)}]")
 
 
-def of(algorithm: str, private: bool = True) -> Schematic:
-    """The schematic of an algorithm on ratings."""
-    return OF_ALGORITHM.get(algorithm, USERS if private else OPEN)
+def of(algorithm: str) -> Schematic:
+    """The schematic of a private algorithm on ratings."""
+    return OF_ALGORITHM.get(algorithm, USERS)

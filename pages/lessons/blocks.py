@@ -18,7 +18,6 @@ from dpmf_core.teaching import trust
 from pages.kit import (
     charts,
     colours,
-    line_labels,
     safe_text,
     who_sees_what,
 )
@@ -240,7 +239,7 @@ def _draw_prices(
             line={"color": colours.of(method), "width": 2.5},
         )
         point = line[LABEL_POINTS[method]]  # where one line is far from the other
-        line_labels.note(fig, name, (math.log10(point.epsilon or 1.0), point.median), (10, 2))
+        charts.note(fig, name, (math.log10(point.epsilon or 1.0), point.median), (10, 2))
     own = {"color": colours.of("user-mean"), "dash": "dash"}
     charts.level(fig, alone, "each user's own mean", own)
     if needed is not None:

@@ -15,8 +15,8 @@ from dpmf_core.runs.store import to_json
 from dpmf_core.serving.requesters import may_delete, may_note
 from pages.kit import drawing, safe_text, who_sees_what
 from pages.kit.runs import Request
+from pages.kit.who_sees_what import Schematic
 from pages.runs import comparison
-from pages.runs.schematic import WHO_SEES_WHAT
 from pages.server import sessions, visitor
 
 COLUMNS = {
@@ -30,6 +30,26 @@ COLUMNS = {
 }
 
 TITLES = {"tradeoff": "Trade-off", "learn": "Lessons"}  # of pages that go by another name
+WHO_SEES_WHAT = Schematic(
+    {
+        "you": "You",
+        "others": "Others on this server",
+        "store": "Runs on catalogue data\none store for all",
+        "own": "Runs on what you brought\nyour session alone",
+        "notes": "Notes and tags\nseen by all",
+    },
+    (
+        ("you", "store", ""),
+        ("others", "store", ""),
+        ("you", "notes", ""),
+        ("others", "notes", ""),
+        ("you", "own", "~"),
+    ),
+    "Runs on public and simulated data are shared by everyone who uses this server, and computed"
+    " once.",
+    frozenset(),
+    frozenset(),
+)
 
 
 def ticked_keys(table: pd.DataFrame) -> list[str]:

@@ -26,13 +26,37 @@ from pages.kit import (
 from pages.kit.choice import Choice
 from pages.kit.runs import ask, may_begin, queue
 from pages.kit.sweep_frames import level, parameter
+from pages.kit.who_sees_what import Schematic
 from pages.server import sessions
 from pages.tune import open_search, private_selection
-from pages.tune.schematic import WHO_SEES_WHAT
 
 SCORE = "validation RMSE"
 FIRST, LATER = 0.3, 0.7  # seconds between two looks at a search, before its first point and after
 OPENLY, PRIVATELY = "look at every trial", "see the winner only"
+WHO_SEES_WHAT = Schematic(
+    {
+        "train": "Ratings to train on",
+        "validation": "Validation ratings\nscore every trial",
+        "trials": "Trials\neach with noise of its own",
+        "analyst": (
+            "Analyst\nlooking at every trial: pays for all,\nseeing the winner only: for the"
+            " selection"
+        ),
+        "winner": "The winner\nshared",
+        "adversary": "Adversary\nsees the winner,\nand what the analyst tells",
+    },
+    (
+        ("train", "trials", "noise"),
+        ("validation", "trials", "scores"),
+        ("trials", "analyst", "~all scores, if she looks"),
+        ("trials", "winner", "the best"),
+        ("winner", "adversary", ""),
+    ),
+    "Choosing looks at private ratings as well. On public or simulated data it costs nothing; on"
+    " private data either every look is paid for, or nobody looks.",
+    frozenset({"winner"}),
+    frozenset({"analyst"}),
+)
 
 
 def search_settings(choice: Choice) -> tuple[TuneSpec, int]:

@@ -123,7 +123,8 @@ def _table(value: Any) -> dict[str, Any]:
 def _trace(trace: dict[str, Any]) -> dict[str, Any]:
     """What is drawn of a trace: no colours, no markup."""
     shown = ("type", "name", "x", "y", "z", "text")
-    return {name: _summary(_array(trace[name])) for name in shown if name in trace}
+    drawn = trace | ({"name": trace["name"].replace("<br>", " ")} if "name" in trace else {})
+    return {name: _summary(_array(drawn[name])) for name in shown if name in drawn}
 
 
 def _array(value: Any) -> Any:
