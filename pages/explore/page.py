@@ -17,10 +17,11 @@ from dpmf_core.runs.epsilon_grid import EpsilonGrid
 from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from pages.explore import large_sets, sections, story, wanted_gain
+from pages.explore import sections, story, wanted_gain
 from pages.explore.words import NO_BETTER
 from pages.kit import (
     comparison,
+    data_sets,
     drawing,
     epsilon_grid,
     exports,
@@ -68,14 +69,11 @@ def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) ->
     return True
 
 
-def plain_finding(choice: Choice, proved: bool, runs: dict[str, Run], is_requested: bool) -> None:
-    """The headline of what has no epsilon, or lacks what it is compared with. is_requested:
-    whether the run is asked for.
-    """
+def plain_finding(choice: Choice, proved: bool, runs: dict[str, Run]) -> None:
+    """The headline of what has no epsilon, or lacks what it is compared with."""
     if "main" not in runs:
         st.title(f"What does ε = {budget_text(choice.epsilon)} cost?", anchor=False)
-        before = () if is_requested else (large_sets.NOT_YET,)
-        st.write(odometer.opening_text("explore", *before))
+        st.write(odometer.opening_text("explore"))
         return
     draws = same_draws(runs, "main", "twin", "trivial")
     title = runs["main"].record.title
@@ -154,15 +152,16 @@ def main() -> None:
     with middle:
         beneath = meaning_and_card(choice, spec, ready)
     with news:
-        runs = large_sets.runs(choice, selection)
-        finished_runs = ask("explore", runs, whole=WITH_LISTS)
+        runs = selection.runs
+        slow = choice.entry.public and data_sets.is_in_parts(choice.data)
+        finished_runs = ask("explore", runs, whole=WITH_LISTS, confirm=slow)
     if not is_drawn:
         grid = epsilon_grid.read(spec, also=(choice.epsilon,))
         with head:
             is_drawn = proved and draw_story(choice, spec, grid, waits=True)
     if not is_drawn:
         with head:
-            plain_finding(choice, proved, finished_runs, is_requested="main" in runs)
+            plain_finding(choice, proved, finished_runs)
     if proved:
         with waiting_place:
             note_shipped([*selection.runs.values(), *epsilon_grid.specs(spec)])

@@ -84,7 +84,7 @@ def with_legend(fig: go.Figure) -> go.Figure:
     if not 0 < len(lines) <= MOST_LINES:
         return fig
     for rank, line in enumerate(sorted(lines, key=lambda it: _end(it)[-1], reverse=True)):
-        rows = textwrap.wrap(line.name, LETTERS, break_long_words=False)
+        rows = textwrap.wrap(line.name, LETTERS, break_long_words=False, break_on_hyphens=False)
         line.update(name="<br>".join(rows), legendrank=rank, showlegend=True)
     place = {"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"}
     fig.update_layout(showlegend=True, legend=place)

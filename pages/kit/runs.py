@@ -152,6 +152,7 @@ def ask(
     by_button: bool = False,
     whole: Collection[str] | None = None,
     first: Collection[str] = (),
+    confirm: bool = False,
 ) -> dict[str, Any]:
     """Get the finished ones of the wanted runs or measurements, and have the rest computed.
 
@@ -172,6 +173,8 @@ def ask(
         Names of the runs whose arrays the page needs; of the others it gets the records. None: all.
     first
         Names of those that are computed before the others.
+    confirm
+        Whether what takes long waits for a button, which says how long.
 
     Raises
     ------
@@ -180,6 +183,8 @@ def ask(
     """
     with visitor.here():
         limits.at_most("largest_sweep", len(specs), "runs of a page")
+    if confirm:
+        specs = _confirmed(place, specs)
     request = request_at(place)
     known = {name: request.specs[name] for name in (*request.results, *request.jobs)}
     admitted, has_purchases = odometer.admit(specs, known)
@@ -205,6 +210,19 @@ def ask(
     odometer.offer(place, withheld, specs)
     engine().start()  # so that the next run need not wait for workers
     return {name: request.results[name] for name in admitted if name in request.results}
+
+
+def _confirmed(place: str, specs: Mapping[str, Work]) -> Mapping[str, Work]:
+    """What may be asked for by now: what is there, and the rest if it takes no long time together
+    or its button was pressed.
+    """
+    here = engine().known_runs.summaries(list(specs.values()))
+    lacking = {name: specs[name] for name, it in zip(specs, here, strict=True) if it is None}
+    signature = " ".join(spec.model_dump_json() for spec in specs.values())
+    seconds = time_estimate.seconds(lacking) if lacking else 0.0
+    if may_begin(place, seconds, f"The {len(lacking)} runs that are not there", signature):
+        return specs
+    return {name: spec for name, spec in specs.items() if name not in lacking}
 
 
 def goes_on(place: str) -> bool:

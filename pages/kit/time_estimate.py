@@ -3,19 +3,17 @@
 import functools
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 import dpmf_datasets as datasets
 from dpmf_core.audit.membership_inference import AuditSpec
-from dpmf_core.data.catalogue import catalogue
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.machine import duration
-from dpmf_core.runs import data_access, specification
-from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.runs import data_access
+from dpmf_core.runs.specification import RunSpec
 from dpmf_core.tuning.private_selection import PrivateSelection
 from dpmf_datasets.simulated import twins
 from pages.kit import data_sets
@@ -29,16 +27,6 @@ PART_READING = 2.0  # seconds for each million ratings in parts, to read, split 
 A_DOCUMENT = 300  # different words of a document
 REFRESH = 60.0  # seconds until stored runs are looked at again
 Work = Any  # a RunSpec or a Measurement
-
-
-@dataclass(frozen=True)
-class _DataIdentity:
-    fingerprint: str
-
-
-@functools.lru_cache(16)
-def _data_identity(data: DataSpec, stamp: float) -> _DataIdentity:
-    return _DataIdentity(data_access.identified_data(data).fingerprint)
 
 
 @functools.cache
@@ -68,17 +56,12 @@ def stored_names(specs: Mapping[str, RunSpec]) -> frozenset[str]:
 
     Raises BadInput when the data cannot be opened.
     """
-    sizes, store = _sizes(), engine().store
-    small = {name: spec for name, spec in specs.items() if sizes.get(spec.data.id, 0) <= LARGEST}
-    identities = {
-        data: _data_identity(data, catalogue().stamp(data.id))
-        for data in {spec.data for spec in small.values()}
-    }
-    return frozenset(
-        name
-        for name, spec in small.items()
-        if store.has(specification.run_key(spec, identities[spec.data]))
-    )
+    sizes = _sizes()
+    for data in {spec.data for spec in specs.values()}:
+        if sizes.get(data.id, 0) <= LARGEST:
+            data_access.identified_data(data)  # the store finds runs on data that were opened
+    here = engine().store.find_all(list(specs.values()))
+    return frozenset(name for name, it in zip(specs, here, strict=True) if it is not None)
 
 
 def seconds(specs: Mapping[str, Work]) -> float:

@@ -47,7 +47,8 @@ WORDS = {
 BLOCKS = {"expander", "popover", "form", "tab"}
 # what depends on the machine and the day
 CHANGES = (
-    (re.compile(r"\b\d[\d,.]*( ?)(ms|s|seconds?|min|minutes?|MB|kB|GB)\b"), r"…\1\2"),
+    (re.compile(r"\b\d[\d,.]* ?(ms|s|seconds?|min|minutes?)\b"), "… s"),
+    (re.compile(r"\b\d[\d,.]*( ?)(MB|kB|GB)\b"), r"…\1\2"),
     (re.compile(r"\b20\d\d-\d\d-\d\d(T[\d:.+]*)?\b"), "…"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "…"),
 )
