@@ -11,7 +11,7 @@ from dpmf_core.cli import output
 from dpmf_core.cli.tables import json_option
 from dpmf_core.errors import BadInput
 from dpmf_core.paths import write_whole
-from dpmf_core.runs.lists import write_lists
+from dpmf_core.runs.recommendations import write_lists
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import notebook_of_run
 from dpmf_core.runs.reports import report as html_report

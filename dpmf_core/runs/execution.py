@@ -29,12 +29,11 @@ from dpmf_core.privacy.events import Ledger
 from dpmf_core.runs import partition_selection
 from dpmf_core.runs.data_access import open_split, open_watched, split_ratings
 from dpmf_core.runs.filters import by_exact_counts, filtered_anywhere
-from dpmf_core.runs.item_names import ItemNames
 from dpmf_core.runs.memory import peak_mb
 from dpmf_core.runs.planning import PreparedRun, charge_before, first_release, prepared_for
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.public_shape import PublicShape
-from dpmf_core.runs.record import Run, RunRecord, provenance
+from dpmf_core.runs.record import ItemNames, Run, RunRecord, provenance
 from dpmf_core.runs.seeds import seeds
 from dpmf_core.runs.specification import RunSpec, run_key
 

@@ -12,19 +12,19 @@ import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, Self, TypedDict
 
 import numpy.typing as npt
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from dpmf_core import algorithms
+from dpmf_core.data.item_features import ItemFeatures
+from dpmf_core.data.partitioned import PartitionedRatings
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.runs.privacy_record import Count, PrivacyRecord, Size
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.specification import RunSpec, Value, file_of
 from dpmf_core.version import __version__
-
-if TYPE_CHECKING:
-    from dpmf_core.runs.item_names import ItemNames
 
 Figures = dict[str, int | float | None]
 # computed from raw rows, so that they stay on the machine where the data are private
@@ -112,6 +112,33 @@ class RunRecord(PrivacyRecord):
 
 
 @dataclass(frozen=True)
+class ItemNames:
+    """What a run knows of its items without anybody's rating.
+
+    ids: one an item, each once. titles: of public data, where they are not the ids. features:
+    the items' public table, where there is one.
+    """
+
+    ids: tuple[str, ...]
+    titles: tuple[str, ...] = ()
+    features: ItemFeatures | None = None
+
+    @classmethod
+    def of(cls, ratings: Ratings | PartitionedRatings) -> Self:
+        """Ids as they are in the data; of public data without ids their titles, else numbers from
+        0. A title in private data is what one person's row says, so none is told.
+        """
+        titles = (ratings.titles or ()) if ratings.public else ()
+        if ratings.labels is not None and len(set(ratings.labels)) == ratings.n_items:
+            ids = ratings.labels
+        elif titles and len(set(titles)) == ratings.n_items:
+            ids = titles
+        else:
+            ids = tuple(map(str, range(ratings.n_items)))
+        return cls(ids, titles if titles != ids else (), ratings.item_features)
+
+
+@dataclass(frozen=True)
 class Run:
     """A finished run: what is written down of it, and the arrays of the shared model.
 
@@ -121,7 +148,7 @@ class Run:
 
     record: RunRecord
     arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
-    items: "ItemNames | None" = field(default=None, repr=False)
+    items: ItemNames | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return f"<Run: {self.summary}>"

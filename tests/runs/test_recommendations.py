@@ -14,9 +14,9 @@ from dpmf_core import sweep
 from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, Cancelled
-from dpmf_core.runs import data_access, filters, lists
+from dpmf_core.runs import data_access, filters, recommendations
 from dpmf_core.runs.execution import run
-from dpmf_core.runs.recommendations import recommend, someone, top_rated
+from dpmf_core.runs.recommendations import recommend, someone, top_rated, write_lists
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.testing.worlds import low_rank
@@ -173,11 +173,9 @@ def test_every_list_is_what_all_pairs_say(
 ) -> None:
     ratings = low_rank(n_users=60)
     catalogue(films=ratings)
-    monkeypatch.setattr(lists, "SCORES", 7.0 * ratings.n_items)  # several blocks of users
+    monkeypatch.setattr(recommendations, "SCORES", 7.0 * ratings.n_items)  # several blocks of users
     finished_run, steps = run(spec("films")), []
-    rows = lists.write_lists(
-        finished_run, tmp_path / "lists.parquet", K, lambda *it: steps.append(it)
-    )
+    rows = write_lists(finished_run, tmp_path / "lists.parquet", K, lambda *it: steps.append(it))
     table = pq.read_table(tmp_path / "lists.parquet").to_pydict()
     expected = by_hand(finished_run, ratings)
     assert rows == len(expected) and steps[-1] == (60, 60) and len(steps) > 5
@@ -191,7 +189,7 @@ def test_every_list_is_what_all_pairs_say(
 def test_lists_of_ratings_in_parts_are_the_same(parts: Any, tmp_path: Path) -> None:
     tables = []
     for finished_run in both():
-        lists.write_lists(finished_run, tmp_path / "lists.parquet", K)
+        write_lists(finished_run, tmp_path / "lists.parquet", K)
         tables.append(pq.read_table(tmp_path / "lists.parquet").to_pandas())
     whole, there = (it.sort_values(["user", "rank"], ignore_index=True) for it in tables)
     pd.testing.assert_frame_equal(whole, there, rtol=1e-5)
@@ -201,7 +199,7 @@ def test_what_cannot_be_is_said(catalogue: Callable[..., None], tmp_path: Path) 
     catalogue(films=low_rank(n_users=60))
     finished_run = run(spec("films"))
     with pytest.raises(BadInput, match="least"):
-        lists.write_lists(finished_run, tmp_path / "lists.parquet", 0)
+        write_lists(finished_run, tmp_path / "lists.parquet", 0)
     with pytest.raises(BadInput, match="cannot be written"):
-        lists.write_lists(finished_run, tmp_path / "nowhere" / "lists.parquet")
+        write_lists(finished_run, tmp_path / "nowhere" / "lists.parquet")
     assert list(tmp_path.iterdir()) == []

@@ -19,7 +19,6 @@ from dpmf_core.algorithms.sgd import LearntUsers
 from dpmf_core.algorithms.svd import Subspace
 from dpmf_core.errors import BadInput
 from dpmf_core.runs import data_access
-from dpmf_core.runs.item_names import ItemNames
 from dpmf_core.runs.publishing import released_model
 from dpmf_core.runs.publishing.privacy_statement import (
     as_html,
@@ -30,7 +29,7 @@ from dpmf_core.runs.publishing.privacy_statement import (
     warning_of,
 )
 from dpmf_core.runs.publishing.released_model import ARRAYS_FILE, FORMAT, SETTINGS_FILE
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.record import ItemNames, Run
 from dpmf_core.runs.summary import to_json
 
 PEOPLE = {"user_factors", "user_offsets"}  # what some models without a promise hold of users
