@@ -22,8 +22,9 @@ from dpmf_core.errors import BadInput
 from dpmf_core.paths import create_folder, held_alone
 from dpmf_datasets import fingerprint, partitions
 from dpmf_datasets.partitions import Manifest, file_of, write_partition
+from dpmf_datasets.readers import dates
 from dpmf_datasets.readers.cells import spelling_notes
-from dpmf_datasets.readers.cleaning import Batches
+from dpmf_datasets.readers.cleaning import Batch, CleanRows
 from dpmf_datasets.readers.columns import chosen_columns, in_path
 from dpmf_datasets.readers.dates import READING_IS_PUBLIC
 from dpmf_datasets.readers.item_tables import ITEM_TABLE, read_item_table
@@ -35,7 +36,7 @@ from dpmf_datasets.readers.ratings_tables import (
     require_usable,
     require_within,
 )
-from dpmf_datasets.readers.report import DUPLICATE, EMPTY_USER, Problem, Report
+from dpmf_datasets.readers.report import DUPLICATE, EMPTY_USER, NO_TIME, Problem, Report, Tally
 from dpmf_datasets.readers.table import PREVIEW, file_name, report_damage
 from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.spilled_rows import Numbers, SpilledRows
@@ -198,33 +199,31 @@ class _Import:
             table = open_table(stream, name, self._ways["encoding"])
             places = chosen_columns(table, dict(self._ways["columns"]), name, way)
             values = tuple(first_values(table.sample(at, PREVIEW)) for at in places.values())
-            batches = Batches(
-                table, places, self._bounds, self._ways["dates"], self._ways["outside"]
-            )
-            size, usable, has_order = max(file.stat().st_size, 1), 0, "time" in places
-            for batch in batches:
-                self._rows.add(batch)
+            rows = CleanRows(table, places, self._bounds, self._ways["outside"])
+            size, usable, ways_of_times = max(file.stat().st_size, 1), 0, _TimesRead()
+            for batch in rows:
+                order = ways_of_times.order(batch, self._ways["dates"], rows.tally)
+                self._rows.add(batch, order)
                 usable += len(batch.values)
-                has_order &= batch.order is not None or not len(batch.values)
                 self._progress(f"reading {name}", min(stream.tell(), size), size)
-        require_usable(batches.read, batches.problems, table, places, name)
-        require_within(usable, batches.problems, table, places, self._bounds, name, way)
-        if batches.dates_are_ambiguous:
+        require_usable(rows.read, rows.problems, table, places, name)
+        require_within(usable, rows.problems, table, places, self._bounds, name, way)
+        if ways_of_times.are_ambiguous:
             raise BadInput(
                 f"Dates of {name} such as 03/04/2021 can be read in two ways. Say after the path"
                 " which number is the day: dates=dmy or dates=mdy."
             )
         names = table.shown_names
         return _FileRead(
-            read=batches.read,
-            problems=batches.problems,
+            read=rows.read,
+            problems=rows.problems,
             columns=tuple((role, names[at]) for role, at in places.items()),
             values=values,
             ignored=tuple(it for at, it in enumerate(names) if at not in places.values()),
-            assumed=batches.reading_notes,
+            assumed=(*rows.reading_notes, *sorted(ways_of_times.words)),
             assumptions=(*table.assumptions, *([READING_IS_PUBLIC] if "time" in places else [])),
-            titles=batches.titles,
-            has_order=has_order,
+            titles=rows.titles,
+            has_order="time" in places and ways_of_times.are_read,
         )
 
     def _gather(self, labels: tuple[pa.Array, pa.Array], members: Members, has_order: bool) -> None:
@@ -338,6 +337,30 @@ class _Written:
     n_ratings: int = 0
     merged: int = 0
     raters: int = 0
+
+
+@dataclass
+class _TimesRead:
+    """How the times of a file were read, each batch by itself."""
+
+    words: set[str] = field(default_factory=set)
+    are_ambiguous: bool = False
+    are_read: bool = True
+
+    def order(
+        self, batch: Batch, declared: dates.Order | None, tally: Tally
+    ) -> npt.NDArray[np.int64] | None:
+        """Return the times of a batch; one that cannot be read ends the use of all."""
+        if batch.times is None:
+            return None
+        column = dates.Column(declared)
+        column.take(batch.times)
+        times = column.result()
+        tally.add(NO_TIME, batch.rows[times.unread], times.example)
+        self.words |= {times.words} - {""}
+        self.are_ambiguous |= times.ambiguous or bool(times.assumption)
+        self.are_read &= times.order is not None or not len(batch.values)
+        return times.order
 
 
 def _users_without_ratings(count: int) -> tuple[Problem, ...]:

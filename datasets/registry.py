@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from dpmf_core.data.catalogue import Entry
 from dpmf_datasets import sample_sets
-from dpmf_datasets.published import eachmovie, jester, movielens, netflix
+from dpmf_datasets.published import jester, movielens, netflix
 from dpmf_datasets.simulated import cinema, large_cinema, low_rank
 from dpmf_datasets.source import Source
 
@@ -26,7 +26,6 @@ SOURCES = registry(
         *movielens.SOURCES,
         *jester.SOURCES,
         *netflix.SOURCES,
-        *eachmovie.SOURCES,
         *sample_sets.SOURCES,
     )
 )

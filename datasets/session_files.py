@@ -281,7 +281,7 @@ def with_item_table(entry: Entry, content: bytes, name: str) -> tuple[Entry, tup
         features = ItemFeatures(tuple(facts["names"]), np.load(file, allow_pickle=False))
     assumptions = tuple(dict.fromkeys((*entry.assumptions, ITEMS_ARE_PUBLIC)))
     new_file = _keep(replace(data, item_features=features, assumptions=assumptions), _new_folder())
-    shutil.copy(_folder(entry.id) / COMMAND, new_file.parent)
+    shutil.copy(Path(entry.id).parent / COMMAND, new_file.parent)
     remove(entry)
     new_entry = replace(
         entry,
@@ -350,17 +350,13 @@ def command_path(data_id: str) -> str:
     """Return ratings that were brought as a command names them: the file's own name, with its
     bounds, its columns and how its dates are written.
     """
-    return (_folder(data_id) / COMMAND).read_text("utf-8")
+    return (Path(data_id).parent / COMMAND).read_text("utf-8")
 
 
 def remove(entry: Entry | SampleEntry) -> None:
     """Forget a file that was brought."""
     if is_own(entry.id):
-        shutil.rmtree(_folder(entry.id), ignore_errors=True)
-
-
-def _folder(data_id: str) -> Path:
-    return Path(data_id).parent
+        shutil.rmtree(Path(entry.id).parent, ignore_errors=True)
 
 
 def size(data_ids: Collection[str] | None = None) -> int:
@@ -368,7 +364,7 @@ def size(data_ids: Collection[str] | None = None) -> int:
     folders = (
         home().glob("*/*/")
         if data_ids is None
-        else [_folder(data_id) for data_id in data_ids if is_own(data_id)]
+        else [Path(data_id).parent for data_id in data_ids if is_own(data_id)]
     )
     return sum(_bytes(file) for folder in folders for file in folder.glob("*"))
 

@@ -24,9 +24,9 @@ class SpilledRows:
         self._folder, self.count = folder, 0
         self.users, self.items = _Ids(), _Ids()
 
-    def add(self, batch: Batch) -> None:
-        """Raises BadInput where the disk is full."""
-        order = np.zeros(len(batch.values), np.int64) if batch.order is None else batch.order
+    def add(self, batch: Batch, order: npt.NDArray[np.int64] | None) -> None:
+        """Put a batch aside, with its times. Raises BadInput where the disk is full."""
+        order = np.zeros(len(batch.values), np.int64) if order is None else order
         columns = [batch.users, batch.items, pa.array(batch.values), pa.array(order)]
         rows = pa.record_batch(columns, names=["user", "item", "value", "order"])
         self.users.add(batch.users.dictionary)

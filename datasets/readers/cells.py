@@ -65,6 +65,12 @@ def _buffers(text: pa.Array) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint
     return places, np.frombuffer(content, np.uint8)
 
 
+def dictionary_of(ids: pa.Array) -> pa.DictionaryArray:
+    """Return ids of text as a dictionary, of whole numbers where all are."""
+    numbers = whole_numbers(ids)
+    return (ids if numbers is None else numbers).dictionary_encode()
+
+
 class Labels:
     """The ids of all rows, batch by batch, which are numbered when all are known: the order of the
     rows does not matter.
@@ -73,18 +79,9 @@ class Labels:
     def __init__(self) -> None:
         self._parts: list[pa.DictionaryArray] = []
 
-    def take(self, ids: pa.Array, keep: Flags) -> pa.DictionaryArray:
-        """Takes the ids of a batch (n,), of which the rows `keep` are used. The ids of the others
-        are known too. Returns those that are used.
-        """
-        numbers = whole_numbers(ids)
-        part = only((ids if numbers is None else numbers).dictionary_encode(), keep)
-        self._parts.append(part)
-        return part
-
-    def pop(self) -> pa.DictionaryArray:
-        """The batch that was taken last, which is then forgotten."""
-        return self._parts.pop()
+    def take(self, ids: pa.DictionaryArray) -> None:
+        """Take the ids of a batch, of which the dictionary holds those of unusable rows too."""
+        self._parts.append(ids)
 
     def numbering(self) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
         """The labels, whole numbers by size, others by alphabet; and each used row's place among

@@ -79,6 +79,12 @@ class ColumnTimes:
     assumption: str = ""
     ambiguous: bool = False
 
+    def assumptions(self, *, has_times: bool) -> tuple[str, ...]:
+        """Return what reading the times takes as public."""
+        if not has_times:
+            return ()
+        return (READING_IS_PUBLIC, *([self.assumption] if self.assumption else []))
+
 
 @dataclass(frozen=True)
 class _Part:

@@ -32,85 +32,36 @@ ROLE_NAMES = {
 }
 ROLES = ("user", "item", "rating", "time")
 REQUIRED_ROLES = ROLES[:3]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 BEGINNINGS: dict[str, tuple[str, ...]] = {
-    "user": (
-        "client",
-        "buyer",
-        "subject",
-        "visitor",
-        "guest",
-        "patron",
-        "subscriber",
-        "participant",
-        "listener",
-        "rater",
+    "user": _words(
+        "client buyer subject visitor guest patron subscriber participant listener rater"
     ),
-    "item": ("programme", "show", "series", "course", "recipe", "restaurant", "hotel"),
+    "item": _words("programme show series course recipe restaurant hotel"),
     "rating": ("points", "mark"),
     "time": ("when",),
     "title": (),
 }
-# how the name of a column of times ends
-WHEN = ("time", "timestamp", "date", "datetime", "day", "ts", "epoch")
-# before one of BEFORE_WHEN
-PAST_VERBS = (
-    "rated",
-    "reviewed",
-    "created",
-    "watched",
-    "added",
-    "submitted",
-    "posted",
-    "voted",
-    "listened",
-    "seen",
-    "read",
-    "viewed",
-    "played",
-    "visited",
-    "bought",
-    "ordered",
-    "purchased",
-    "updated",
-    "bewertet",
-    "gesehen",
-    "gekauft",
-    "erstellt",
+WHEN = _words("time timestamp date datetime day ts epoch")  # how a column of times ends
+BEFORE_WHEN = ("at", "on", "am")  # after one of PAST_VERBS
+PAST_VERBS = _words(
+    "rated reviewed created watched added submitted posted voted listened seen read viewed played"
+    " visited bought ordered purchased updated bewertet gesehen gekauft erstellt"
 )
-BEFORE_WHEN = ("at", "on", "am")
-OF_RATING = ("rating", "rated", "review", "reviewed", "vote", "voted", "unix")
-NOT_OF_RATING = (
-    "release",
-    "released",
-    "birth",
-    "born",
-    "publication",
-    "published",
-    "join",
-    "joined",
-    "signup",
-    "member",
-    "registration",
-    "registered",
+OF_RATING = _words("rating rated review reviewed vote voted unix")
+NOT_OF_RATING = _words(
+    "release released birth born publication published join joined signup member registration"
+    " registered"
 )
 # as the last word
 NO_RATING = (
     *WHEN,
-    "at",
-    "on",
-    "id",
-    "ids",
-    "count",
-    "counts",
-    "number",
-    "num",
-    "no",
-    "name",
-    "text",
-    "title",
-    "type",
-    "user",
-    "item",
+    *_words("at on id ids count counts number num no name text title type user item"),
 )
 
 

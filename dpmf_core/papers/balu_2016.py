@@ -31,7 +31,7 @@ def _movielens() -> DataSpec:
 
 
 def _eachmovie(full: bool) -> DataSpec:
-    return DataSpec(id=first_present("eachmovie", "ml-1m", "cinema")) if full else _movielens()
+    return DataSpec(id=first_present("ml-1m", "cinema")) if full else _movielens()
 
 
 # ---- what is run ---------------------------------------------------------------------------------
@@ -317,7 +317,6 @@ CLAIMS = (
             _loses_less(HASHING, REGULAR),
         ),
         source_data=EACHMOVIE,
-        source_ids=("eachmovie",),
         page="sketch",
         axis="regularisation",
     ),
