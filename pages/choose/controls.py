@@ -16,7 +16,7 @@ from pages.kit.data_sets import session_key
 from pages.kit.session_widgets import bind
 
 WHOM: dict[Protect, str] = {
-    "person": "a person, with everything she rated",
+    "person": "a person, with all their ratings",
     "rating": "a single rating",
     "group": "a group of people together",
 }
@@ -78,8 +78,8 @@ def draw() -> Inquiry:
     with goal:
         goal_name = cast(Goal, _segments("3. Ratings or lists?", GOALS, "choose.goal"))
         st.caption(
-            "Ratings: how far predictions are off. Lists: how many liked items are among 20 that"
-            " are shown."
+            "Ratings: how far predictions are off. Lists: how many liked items are among the 20"
+            " shown."
         )
     with cost:
         wish = _wish(goal_name)
@@ -114,23 +114,18 @@ def _data_set() -> Any:
     low, high = entry.bounds
     shape = f"{entry.n_users:,} people, {entry.n_items:,} items, ratings from {low:g} to {high:g}."
     if entry.public:
-        st.caption(f"{shape} Public or simulated: methods are tried on the data themselves, free.")
+        st.caption(f"{shape} Public or simulated: trying methods on the data costs no ε.")
         return entry
-    st.number_input(
-        f"About how many ratings does a person give? ({shape})",
-        1,
-        entry.n_items,
-        min(EACH, max(1, entry.n_items // 4)),
-        key=f"choose.each.{entry.id}",
-        persist_state="session",
-    )
+    label = f"About how many ratings does a person give? ({shape})"
+    first = min(EACH, max(1, entry.n_items // 4))
+    _number(label, 1, entry.n_items, first, f"each.{entry.id}")
     st.caption(
         "Private: methods are tried on **a simulated twin** with as many people, items and ratings"
-        " as you say here. Your rows are not used, and choosing costs no ε. They are not counted"
-        " either, for a count of private rows tells something about the people in them. Guess from"
-        " what anybody knows of the service: there are 166 ratings a person in MovieLens 1M and 209"
-        " in the Netflix Prize, which are eager raters. Then try half of it and twice as much: if"
-        " the same method is recommended, the guess is good enough."
+        " as you give here. Your rows are not used, and choosing costs no ε. Your ratings are not"
+        " counted either: a count of private rows reveals something about the people in them."
+        " MovieLens 1M has 166 ratings per person and the Netflix Prize 209, both from eager"
+        " raters. Try half and twice your guess: if the recommended method stays the same, the"
+        " guess is good enough."
     )
     return entry
 
@@ -140,42 +135,33 @@ def _twin(entry: Any) -> str:
     return twins.twin_id(entry.n_users, entry.n_items, each / entry.n_items, entry.bounds)
 
 
+KEEP: dict[str, Any] = {"persist_state": "session"}
+
+
 def _segments(label: str, options: dict[Any, str], key: str) -> str:
-    return str(
-        st.segmented_control(
-            label,
-            list(options),
-            default=next(iter(options)),
-            required=True,
-            key=key,
-            persist_state="session",
-            format_func=options.__getitem__,
-        )
-    )
+    names = list(options)
+    box = {"default": names[0], "required": True, "key": key, **KEEP}
+    return str(st.segmented_control(label, names, format_func=options.__getitem__, **box))
+
+
+def _number(
+    label: str, low: float, high: float | None, first: float, key: str, **more: Any
+) -> float:
+    """A number, which is the first one while the box is empty."""
+    value = st.number_input(label, low, high, first, key=f"choose.{key}", **KEEP, **more)
+    return first if value is None else value
 
 
 def _whom() -> tuple[Protect, int]:
-    protect = st.radio(
-        "1. Whom must it protect?",
-        list(WHOM),
-        key="choose.whom",
-        persist_state="session",
-        format_func=WHOM.__getitem__,
-    )
+    box = {"key": "choose.whom", **KEEP}
+    label = "1. Whom must it protect?"
+    protect = st.radio(label, list(WHOM), format_func=WHOM.__getitem__, **box)
     if protect == "group":
-        size = st.number_input(
-            "People of a group, at most",
-            2,
-            LARGEST_GROUP,
-            3,
-            key="choose.group",
-            persist_state="session",
-        )
-        return "group", int(size or 2)
+        return "group", int(_number("People in a group, at most", 2, LARGEST_GROUP, 3, "group"))
     if protect == "rating":
         st.caption(
-            "Nothing here is proved for a rating alone. What hides that a person's whole row was"
-            " replaced hides each of her ratings, and is asked for."
+            "No method here is proved for a single rating. Instead, the method hides whether a"
+            " person's whole row was replaced, which hides each rating in it."
         )
     return protect, 1
 
@@ -183,84 +169,32 @@ def _whom() -> tuple[Protect, int]:
 def _wish(goal: str) -> dict[str, float]:
     wish = _segments("2. What may it cost?", WISHES, "choose.wish")
     if wish == "spend":
-        value = st.number_input(
-            "ε, at most",
-            0.01,
-            100.0,
-            2.0,
-            format="%g",
-            key="choose.spend",
-            persist_state="session",
-            help="Smaller is more private; 1 counts as strong.",
-        )
-        return {"spend": value or 2.0}
+        text = "Smaller is more private; 1 counts as strong."
+        epsilon = _number("ε, at most", 0.01, 100.0, 2.0, "spend", format="%g", help=text)
+        return {"spend": epsilon}
     if wish == "keep":
-        percent = st.number_input(
-            "Percent of the gain over guessing, at least",
-            1,
-            100,
-            80,
-            5,
-            key="choose.keep",
-            persist_state="session",
-        )
-        return {"keep": (percent or 80) / 100}
+        label = "Percent of the gain over guessing, at least"
+        return {"keep": _number(label, 1, 100, 80, "keep", step=5) / 100}
     if goal == "lists":
-        percent = st.number_input(
-            "Percent of liked items found, at least",
-            1,
-            100,
-            25,
-            key="choose.found",
-            persist_state="session",
-        )
-        return {"reach": (percent or 25) / 100}
-    error = st.number_input(
-        "Predictions off by, at most (RMSE)",
-        0.01,
-        None,
-        0.9,
-        0.01,
-        key="choose.error",
-        persist_state="session",
-    )
-    return {"reach": error or 0.9}
+        label = "Percent of liked items found, at least"
+        return {"reach": _number(label, 1, 100, 25, "found") / 100}
+    return {"reach": _number("RMSE of predictions, at most", 0.01, None, 0.9, "error", step=0.01)}
 
 
 def _further(entry: Any) -> dict[str, Any]:
     left, middle, right = st.columns(3)
+    none: dict[str, Any] = {"value": None, "placeholder": "no such condition", **KEEP}
     rare = left.number_input(
-        "Percent of what is found of rare items that must be kept",
+        "Percent to keep of what is found of rare items",
         1,
         100,
-        None,
         key="choose.rare",
-        persist_state="session",
-        placeholder="no such condition",
-        help="Of Recall@20 of the half of the items with the fewest ratings.",
+        help="Recall@20 on the half of the items with the fewest ratings.",
+        **none,
     )
-    worst = middle.number_input(
-        "What the worst quarter of people or items may lose (RMSE)",
-        0.001,
-        None,
-        None,
-        0.01,
-        key="choose.worst",
-        persist_state="session",
-        placeholder="no such condition",
-        format="%g",
-    )
-    delta = right.number_input(
-        "δ",
-        1e-15,
-        0.49,
-        default_delta(entry.n_users),
-        format="%.1e",
-        key=f"choose.delta.{entry.n_users}",
-        persist_state="session",
-    )
-    return {
-        "rare": rare / 100 if rare else None,
-        "worst": worst,
-        "delta": delta,
-    }
+    label = "Most that the worst quarter may lose (RMSE)"
+    box = {"step": 0.01, "format": "%g", "key": "choose.worst", **none}
+    worst = middle.number_input(label, 0.001, None, **box)
+    first, key = default_delta(entry.n_users), f"choose.delta.{entry.n_users}"
+    delta = right.number_input("δ", 1e-15, 0.49, first, format="%.1e", key=key, **KEEP)
+    return {"rare": rare / 100 if rare else None, "worst": worst, "delta": delta}

@@ -13,47 +13,64 @@ from dpmf_core.choosing.question import Question
 from dpmf_core.privacy.formatting import budget_text
 from pages.kit import charts, colours
 
-HEIGHT = 400
+Line = Sequence[tuple[float, float]]  # (epsilon, median) of a method
 
 
 def front(answer: Answer) -> go.Figure:
     """Every candidate at every epsilon; the answer's method is thick, with its interval."""
-    fig = _empty(answer.question)
-    best_method = answer.best.method if answer.best else ""
-    for method, places in by_method(answer).items():
-        if method == best_method:
-            _band(fig, method, places)
-        _line(
-            fig, method, [(place.epsilon, place.value) for place in places], method == best_method
-        )
-    if answer.best:
-        _mark(fig, answer.best)
+    lines: dict[str, list[Place]] = {}
+    for place in sorted(answer.places, key=lambda it: it.epsilon):
+        lines.setdefault(place.method, []).append(place)
+    medians = {name: [(it.epsilon, it.value) for it in its] for name, its in lines.items()}
     plain, guess = (statistics.median(it) for it in (answer.plain, answer.guesses))
+    best = answer.best
+    fig = _figure(answer.question, medians, best.method if best else "")
+    if best:
+        _band(fig, best.method, lines[best.method])
+        ring = {"color": colours.of(best.method), "width": 3}
+        fig.add_scatter(
+            x=[best.epsilon],
+            y=[best.value],
+            mode="markers",
+            marker={"color": "rgba(0,0,0,0)", "size": 22, "line": ring},
+            hoverinfo="skip",
+            showlegend=False,
+        )
     _levels(fig, plain, guess, f"{algorithms.find(answer.reference).title}, no privacy")
     return fig
 
 
 def partial_front(so_far: SoFar) -> go.Figure:
     """What has finished of a question that is still being answered: nothing is marked in it."""
-    fig = _empty(so_far.question)
     lines = {method: points for method, points in so_far.lines.items() if points}
-    for method, points in lines.items():
-        _line(fig, method, points, thick=False)
+    fig = _figure(so_far.question, lines)
     _levels(fig, so_far.plain, so_far.guess, "no privacy")
     first, last = (math.log10(so_far.question.epsilons[at]) for at in (0, -1))
     fig.update_xaxes(range=[first - 0.1, last + 0.1])
     return fig
 
 
-def _empty(question: Question) -> go.Figure:
+def _figure(question: Question, lines: Mapping[str, Line], thick: str = "") -> go.Figure:
+    """A line a method. thick: the method whose line is."""
     lists = question.goal == "lists"
-    axis = "liked items found by a list of 20" if lists else "predictions off by (RMSE)"
-    fig = charts.figure("ε, total (log scale)", axis, height=HEIGHT)
-    fig.update_xaxes(
-        type="log",
-        tickvals=question.epsilons,
-        ticktext=[budget_text(it) for it in question.epsilons],
-    )
+    axis = "liked items in a list of 20" if lists else "RMSE of predictions"
+    ticks = {
+        "tickvals": question.epsilons,
+        "ticktext": [budget_text(it) for it in question.epsilons],
+    }
+    fig = charts.figure("ε, total (log scale)", axis, 400, xaxis={"type": "log", **ticks})
+    for method, points in lines.items():
+        title, is_thick = algorithms.find(method).title, method == thick
+        fig.add_scatter(
+            x=[epsilon for epsilon, _ in points],
+            y=[value for _, value in points],
+            name=title,
+            mode="lines+markers",
+            line={"color": colours.of(method), "width": 3.5 if is_thick else 1.2},
+            marker={"symbol": colours.marker(method), "size": 8 if is_thick else 5},
+            opacity=1.0 if is_thick or not thick else 0.65,
+            hovertemplate=f"{title}<br>ε = %{{x:g}}: %{{y:.3f}}<extra></extra>",
+        )
     return fig
 
 
@@ -65,35 +82,13 @@ def _levels(fig: go.Figure, plain: float | None, guess: float | None, name: str)
         charts.level(fig, guess, "guessing", {"color": ink, "dash": "dash"}, "left")
 
 
-def by_method(answer: Answer) -> Mapping[str, list[Place]]:
-    """The places of each candidate, by ascending epsilon."""
-    lines: dict[str, list[Place]] = {}
-    for place in sorted(answer.places, key=lambda it: it.epsilon):
-        lines.setdefault(place.method, []).append(place)
-    return lines
-
-
-def _line(fig: go.Figure, method: str, points: Sequence[tuple[float, float]], thick: bool) -> None:
-    """points: (epsilon, median)."""
-    title = algorithms.find(method).title
-    fig.add_scatter(
-        x=[epsilon for epsilon, _ in points],
-        y=[value for _, value in points],
-        name=title,
-        mode="lines+markers",
-        line={"color": colours.of(method), "width": 3.5 if thick else 1.2},
-        marker={"symbol": colours.marker(method), "size": 8 if thick else 5},
-        opacity=1.0 if thick else 0.65,
-        hovertemplate=f"{title}<br>ε = %{{x:g}}: %{{y:.3f}}<extra></extra>",
-    )
-
-
-def _band(fig: go.Figure, method: str, places: list[Place]) -> None:
-    ends = [interval(place.values) for place in places]
+def _band(fig: go.Figure, method: str, places: Sequence[Place]) -> None:
+    """The 95% interval at each epsilon."""
+    lows, highs = zip(*(interval(place.values) for place in places), strict=True)
     x = [place.epsilon for place in places]
     fig.add_scatter(
         x=[*x, *reversed(x)],
-        y=[*(high for _, high in ends), *(low for low, _ in reversed(ends))],
+        y=[*highs, *reversed(lows)],
         fill="toself",
         mode="none",
         fillcolor=colours.of(method),
@@ -103,45 +98,29 @@ def _band(fig: go.Figure, method: str, places: list[Place]) -> None:
     )
 
 
-def _mark(fig: go.Figure, best: Place) -> None:
-    fig.add_scatter(
-        x=[best.epsilon],
-        y=[best.value],
-        mode="markers",
-        marker={
-            "color": "rgba(0,0,0,0)",
-            "size": 22,
-            "line": {"color": colours.of(best.method), "width": 3},
-        },
-        hoverinfo="skip",
-        showlegend=False,
+def table(answer: Answer) -> pd.DataFrame:
+    """A row for every candidate at every epsilon."""
+    places = sorted(answer.places, key=lambda it: (it.epsilon, answer.metric.sign * it.value))
+    return pd.DataFrame(
+        {
+            "ε": place.epsilon,
+            "method": place.title,
+            answer.metric.title: place.value,
+            "95%, from": interval(place.values)[0],
+            "to": interval(place.values)[1],
+            "gain kept": "" if place.share is None else f"{place.share:.0%}",
+            "of rare items": f"{statistics.median(place.rare):.0%}" if place.rare else "",
+            "worst quarter loses": statistics.median(place.losses) if place.losses else None,
+            "on the front": "yes" if place in answer.front else "",
+        }
+        for place in places
     )
 
 
-def table(answer: Answer) -> pd.DataFrame:
-    """A row for every candidate at every epsilon."""
-    rows = []
-    for place in sorted(answer.places, key=lambda it: (it.epsilon, answer.metric.sign * it.value)):
-        low, high = interval(place.values)
-        rows.append(
-            {
-                "ε": place.epsilon,
-                "method": place.title,
-                answer.metric.title: place.value,
-                "95%, from": low,
-                "to": high,
-                "gain kept": None if place.share is None else f"{place.share:.0%}",
-                "of rare items": _percent(place.rare),
-                "worst quarter loses": _median(place.losses),
-                "on the front": "yes" if place in answer.front else "",
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def _percent(draws: tuple[float, ...] | None) -> str:
-    return "" if draws is None else f"{statistics.median(draws):.0%}"
-
-
-def _median(draws: tuple[float, ...] | None) -> float | None:
-    return None if draws is None else statistics.median(draws)
+def partial_table(so_far: SoFar) -> pd.DataFrame:
+    """A row for every method at every epsilon that has finished."""
+    return pd.DataFrame(
+        {"method": algorithms.find(method).title, "ε": epsilon, so_far.question.metric: value}
+        for method, points in so_far.lines.items()
+        for epsilon, value in points
+    )
