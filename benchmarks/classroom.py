@@ -1,14 +1,13 @@
 """A class on one server: thirty students open a teacher's link within ten seconds, move epsilon
-five times and start a training each. Five of them are those of `benchmarks.hostile`: a sweep of
-4,096 cells and an audit of 100,000 trainings, six uploads of 90 MB, three who leave in
-mid-training.
+five times and start a training each. Six of them are those of `benchmarks.hostile`: a sweep of
+4,096 cells and an audit of 100,000 trainings, six uploads of 90 MB, one who attacks the server with
+files, idle connections and developers' messages, three who leave in mid-training.
 
-`python -m benchmarks.classroom [--students 30] [--data cinema-small] [--browsers 2]
-[--processes 1] [--kind]`:
+`python -m benchmarks.classroom [--students 30] [--data cinema-small] [--browsers 2] [--kind]`
 starts a server of its own on an empty data directory, looks at its memory and its log all the
 while, and checks every result against a training in this process. Two of the students have a real
-browser.
-Everybody looks at a result for 2 to 8 seconds; students, browsers and server share this machine.
+browser. Everybody looks at a result for 2 to 8 seconds. Students, browsers and server share this
+machine.
 --kind: nobody is hostile.
 """
 
@@ -43,7 +42,7 @@ PRESETS = (0.5, 1.0, 2.0, 5.0, 10.0)
 # seconds within which all come; for which each looks at a result
 OPENING, THINKING = 10.0, (2.0, 8.0)
 AFTER = 60.0  # seconds until memory is looked at again
-LEAVERS, OTHERS = 3, 2  # who leave in mid-training; who sweep, or upload
+LEAVERS, OTHERS = 3, 3  # who leave in mid-training; who sweep, upload or attack
 ALGORITHM = "dpals"
 
 
@@ -205,6 +204,7 @@ async def whole_class(
             "sweep": hostile.sweeps(base, over),
             "audit": hostile.audits(base, over),
             "uploads": hostile.uploads(base, over),
+            "attacks": hostile.attacks(base, over),
         }
     )
     tasks = {name: asyncio.create_task(doing) for name, doing in others.items()}
@@ -337,7 +337,6 @@ def lesson(arguments: argparse.Namespace, base: str, query: str, pid: int) -> di
     watch.over.set()
     return {
         "students": arguments.students,
-        "processes": arguments.processes,
         "data": arguments.data,
         "browsers": len(browser_results),
         "seconds": round(took, 1),
