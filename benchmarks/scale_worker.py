@@ -1,5 +1,5 @@
 """One fit in a fresh process, for `benchmarks.scale`: `python -m benchmarks.scale_worker NAME
-ALGORITHM memory|disk|1|2`. NAME: of ratings in parts. A number: of Dask worker processes, each with
+ALGORITHM memory|disk|1|2`. NAME: of ratings in parts. A number: of worker processes, each with
 one thread. Prints one line of JSON.
 """
 
@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 
 import dpmf_datasets as datasets
 from dpmf_core import algorithms, kernels
 from dpmf_core.algorithms import PrivateAlgorithm
 from dpmf_core.curator import Curator, NoisyCurator, OpenCurator, People, in_memory, in_parts
-from dpmf_core.data.partitioned import PartitionedRatings, PartitionedTable
+from dpmf_core.data.partitioned import ItemCounts, PartitionedRatings, PartitionedTable
 from dpmf_core.data.samples import of_ratings
-from dpmf_core.jobs.part_workers import spread
+from dpmf_core.jobs.partitions import spread
 from dpmf_core.privacy import NOTHING, Budget, Noise, calibrate
 from dpmf_core.runs import data_access
 from dpmf_core.runs.memory import peak_mb
@@ -76,6 +77,12 @@ def own_usage() -> tuple[float, float]:
     return time.process_time(), peak_mb()
 
 
+def usage_of(process: psutil.Process) -> tuple[float, float]:
+    """As `own_usage`, of a worker process; its memory now."""
+    times = process.cpu_times()
+    return times.user + times.system, process.memory_info().rss / 1e6
+
+
 @contextlib.contextmanager
 def people_in(
     place: str, name: str, algorithm: str, folder: Path
@@ -92,12 +99,12 @@ def people_in(
         yield in_place(ratings.kept_in(folder), algorithm, folder), {}, lambda: [own_usage()]
     else:
         with spread(name, algorithm, workers=int(place)) as workers:
-            workers.client.run(warm, algorithm)
+            workers.fold(ratings, ItemCounts(ratings.n_items), ())  # they have started
             data: Any = data_access.open_anywhere(DataSpec(id=name))
             yield (
                 in_place(data, algorithm, folder),
                 {},
-                lambda: [own_usage(), *workers.client.run(own_usage).values()],
+                lambda: [own_usage(), *map(usage_of, psutil.Process().children())],
             )
 
 

@@ -69,7 +69,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         import os
 
-        os.environ |= {"DPMF_DATA": folder, "DPMF_ENGINE": "threads"}
+        os.environ["DPMF_DATA"] = folder
         app = AppTest.from_string(SCRIPT, default_timeout=300)
         for epsilon in EPSILONS:  # once each, so that all is stored
             move(app, epsilon)

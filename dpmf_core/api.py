@@ -100,8 +100,8 @@ def fit(
         the data folder (`dpmf_core.account`); data in memory that this process uses share one.
     spread
         For ratings in partitions that have an id: workers read the partitions and add them up;
-        those of the scheduler at this address, or where True processes of this machine. The model
-        has the same bits.
+        those of the Dask scheduler at this address, or where True processes of this machine. The
+        model has the same bits.
     choices
         Every other parameter of a run, by the names of `dpmf_core.runs.specification.PARAMETERS`,
         which are also those of the command line: `epsilon` (needed by private algorithms), `delta`
@@ -146,11 +146,9 @@ def _spread_over(
             "spread is for ratings in parts, which workers find by their id. Got data in memory:"
             " keep them in parts first, `python -m dpmf_core import NAME PATH --partitioned`."
         )
-    from dpmf_core.jobs.part_workers import spread  # all of Dask's, which few runs need
-    from dpmf_core.jobs.scheduler_security import Scheduler
+    from dpmf_core.jobs.partitions import LOCAL, spread
 
-    address = way if isinstance(way, str) else None
-    return spread(data, algorithm, Scheduler.from_environment(address))
+    return spread(data, algorithm, way if isinstance(way, str) else LOCAL)
 
 
 def _load_for(data: Source, bounds: Bounds | None, ids: Iterable[str]) -> AnyData:

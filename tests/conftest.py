@@ -29,12 +29,21 @@ from dpmf_core.errors import BadInput
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.runs import data_access
 from dpmf_core.testing.worlds import low_rank, world
+from tests.support.engines import in_threads
 
 # an example may take any time on a machine that does other work
 settings.register_profile("dpmf", deadline=None)
 settings.load_profile("dpmf")
 
 CATALOGUE = "tests.small_catalogue"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def workers_of_this_process() -> Iterator[None]:
+    """What tests have computed is computed in this process, unless they start worker processes."""
+    with pytest.MonkeyPatch.context() as patch:
+        in_threads(patch)
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -75,7 +75,7 @@ def run(
     command: str, data: Path, shell: str = "{}", **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """A command of ours within a line of the shell, which tells its exit code last."""
-    ours = {"DPMF_DATA": str(data), "DPMF_CATALOGUE": CATALOGUE, "DPMF_ENGINE": "threads"}
+    ours = {"DPMF_DATA": str(data), "DPMF_CATALOGUE": CATALOGUE}
     return subprocess.run(
         ["bash", "-c", shell.format(f"{sys.executable} -m dpmf_core {command}")],
         cwd=ROOT,

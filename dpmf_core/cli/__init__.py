@@ -41,7 +41,7 @@ PLACES = {
     ),
     "doctor": Place(
         "doctor:doctor",
-        "Versions, data folder, data sets, stored runs, workers and speed of this machine.",
+        "Versions, data folder, data sets, stored runs and speed of this machine.",
     ),
     "fit": Place("runs:fit", "One run, in this process and on all cores; kept in the store."),
     "papers": Place("papers:papers", "Every claim of the source papers, with the last verdict."),
@@ -57,7 +57,6 @@ PLACES = {
         "Search over parameters, judged by validation ratings; the winner is compared with the"
         " recommended parameters over fresh draws, on test ratings.",
     ),
-    "workers": Place("workers:workers", "The workers of the scheduler that DPMF_SCHEDULER names."),
 }
 MOVED = {  # names of earlier editions
     "fetch": "datasets fetch",

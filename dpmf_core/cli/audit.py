@@ -174,7 +174,7 @@ def _all(epsilon: float | None, options: dict[str, Any], out: Path | None, as_js
 
     if epsilon is None:
         raise BadInput("audit --every needs --epsilon: what every attacked run may spend.")
-    engine = Engine.from_environment(Store())
+    engine = Engine(Store())
     audits: list[Audit] = []
     try:
         jobs = [

@@ -129,7 +129,7 @@ def _selection_on_data(finding: Finding, data: DataSpec) -> SelectionResult:
         )
     from dpmf_core.jobs.engine import Engine
 
-    engine = Engine.from_environment(Store())
+    engine = Engine(Store())
     try:
         selection: SelectionResult = engine.measure(spec).result()
         return selection

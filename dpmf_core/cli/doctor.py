@@ -43,7 +43,7 @@ class Finding:
 @json_option
 @click.pass_context
 def doctor(context: click.Context, quick: bool, as_json: bool) -> None:
-    """Versions, data folder, data sets, stored runs, workers and speed of this machine.
+    """Versions, data folder, data sets, stored runs and speed of this machine.
 
     Exit code 1 where something is wrong.
     """
@@ -121,21 +121,6 @@ def _store() -> tuple[str, str]:
         store.close()
 
 
-def _workers() -> tuple[str, str]:
-    """Raises BadInput and OSError where a scheduler is named that cannot be reached."""
-    from dpmf_core.jobs.scheduler_security import Scheduler
-
-    way = Scheduler.from_environment()
-    if way is None:
-        return "its own processes, started when they are needed", ""
-    from dpmf_core.jobs.worker_conditions import conditions
-
-    workers = conditions(way)
-    refusing = sum(isinstance(it, Exception) or bool(it.problem) for it in workers.values())
-    advice = f"{refusing} of them would refuse: `workers check`." if refusing else ""
-    return f"{len(workers)} at {way.address}", advice if workers else "none is there: start some."
-
-
 def _speed() -> tuple[str, str]:
     """A private run on the smallest ratings here, once to compile and once to measure."""
     from dpmf_core.runs.execution import run
@@ -164,5 +149,4 @@ LOOKS: Sequence[tuple[str, Callable[[], tuple[str, str]]]] = (
     ("data folder", _folder),
     ("data sets here", _data),
     ("stored runs", _store),
-    ("workers", _workers),
 )

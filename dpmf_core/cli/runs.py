@@ -1,5 +1,6 @@
 """`fit` and `sweep`: the commands that compute."""
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,6 @@ from dpmf_core.cli.options import (
     shape_of,
     with_told_delta,
 )
-from dpmf_core.cli.spreading import spread_options, spread_over
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.paths import require_parent
@@ -75,16 +75,31 @@ TEXTS = (".csv", ".tsv", ".txt", ".dat", ".data")
     metavar="NAME=TEXT",
     help=f"For --save, what only the publisher knows: {', '.join(ABOUT)}; repeatable.",
 )
-@spread_options
+@click.option(
+    "--spread",
+    is_flag=False,
+    flag_value="local",
+    metavar="[ADDRESS]",
+    help=(
+        "For ratings in partitions: processes of this machine read them and add them up, or the"
+        " workers of the Dask scheduler at an address such as tls://host:8786."
+    ),
+)
 @run_options("algorithm", "epsilon", "seed", "curve_points")
-def fit(folder: Path | None, abouts: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def fit(
+    folder: Path | None,
+    abouts: tuple[str, ...],
+    spread: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """One run, in this process and on all cores; kept in the store."""
     choices, name = run_choices(options), options["algorithm"]
     warn_of(options["dataset"])
     kind = algorithm_of(name)
     parameters = typed_parameters(kind, algorithm_texts(options))
     about = _about_what_is_saved(name, folder, abouts)
-    with spread_over(options, name):
+    with _spread_over(spread, options["dataset"], name):
         spec = RunSpec.of(**with_told_delta(choices, [name]), parameters=parameters)
         if kind.needs_item_features and spec.data.item_features == "none":
             click.echo(NO_ITEM_FEATURES.format(title=kind.title), err=True)
@@ -121,6 +136,17 @@ def warn_of(dataset: str) -> None:
             " `fit --dataset NAME`.",
             err=True,
         )
+
+
+def _spread_over(
+    where: str | None, dataset: str, algorithm: str
+) -> contextlib.AbstractContextManager[object]:
+    """Have sums over partitions made by workers as long as this is open. Raises BadInput."""
+    if where is None:
+        return contextlib.nullcontext()
+    from dpmf_core.jobs.partitions import spread  # which few runs need
+
+    return spread(dataset, algorithm, where)
 
 
 def _about_what_is_saved(
@@ -278,7 +304,7 @@ def finish(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exce
     specs = list({point.key: point.spec for point in points}.values())
     runs: dict[str, Run] = {}
     failures: list[Exception] = []
-    engine = Engine.from_environment(store)
+    engine = Engine(store)
     try:
         with tqdm(total=len(specs), unit="run", file=sys.stderr, disable=None) as bar:
             for spec, outcome in engine.sweep(specs):

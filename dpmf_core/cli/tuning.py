@@ -170,7 +170,7 @@ def _range(text: str) -> Interval:
 def _run_search(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
     from dpmf_core.jobs.engine import Engine
 
-    engine = Engine.from_environment(Store())
+    engine = Engine(Store())
     search = None
     try:
         search = Search(spec, trials, engine)
@@ -197,7 +197,7 @@ def _run_search(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
 def _run_selection(spec: PrivateSelection) -> SelectionResult:
     from dpmf_core.jobs.engine import Engine
 
-    engine = Engine.from_environment(Store())
+    engine = Engine(Store())
     try:
         selection: SelectionResult = engine.measure(spec).result()
         return selection

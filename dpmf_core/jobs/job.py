@@ -1,4 +1,4 @@
-"""Handles on runs that are being computed: what a page holds, and the shared task behind it."""
+"""Work that worker processes compute, and the handles that callers hold on it."""
 
 import threading
 import time
@@ -9,60 +9,109 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Literal, Protocol
 
+from dpmf_core.data.catalogue import catalogue, is_own
 from dpmf_core.errors import BadInput, Cancelled
-from dpmf_core.jobs.verification import Refusal
-from dpmf_core.jobs.workers import Outcome
-from dpmf_core.runs.execution import Progress
+from dpmf_core.runs.execution import Progress, Report
+from dpmf_core.runs.specification import RunSpec
 from dpmf_core.serving.requesters import owner_now
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
+# a Run, what a measurement found, or BadInput, Cancelled, RuntimeError
+Outcome = Any
+
+
+class Measurement(Protocol):
+    """Work whose result the store does not keep, such as an audit.
+
+    Equal JSON on equal data is equal work. One that reads a data set names it in `data`.
+    """
+
+    def check(self) -> None:
+        """Raise BadInput on what cannot be measured."""
+
+    def model_dump_json(self) -> str: ...
+
+    def measure(self, report: Report, stopped: Callable[[], bool]) -> Any: ...
+
+
+Work = RunSpec | Measurement
+
+
+def stamp_of(work: Work) -> Any:
+    """Return the stamp of the data's bytes; '' where the work reads none. Raises BadInput."""
+    data = getattr(work, "data", None)
+    return catalogue().stamp(data.id) if data is not None else ""
+
+
+def identity(work: Work, stamp: Any) -> str:
+    """Return a text that is the same for equal work on equal bytes."""
+    if isinstance(work, RunSpec):
+        return f"{stamp} {work.canonical().model_dump_json()}"
+    return f"{type(work).__name__} {stamp} {work.model_dump_json()}"
+
+
+def is_own_data(work: Work) -> bool:
+    """Whether the work is a run on an uploaded file, which the shared store never holds."""
+    return isinstance(work, RunSpec) and is_own(work.data.id)
 
 
 @dataclass(eq=False)
 class Task:
-    """One run or measurement being computed, shared by all the handles that wait for it."""
+    """One run or measurement, shared by all handles that wait for it.
+
+    Parameters
+    ----------
+    cost
+        Estimated seconds; 0 where nobody estimated.
+    light
+        Whether no handle needs a stored run's arrays.
+    askers
+        The sessions that want it, with their priorities; '' stands for no session.
+    debtor
+        The session that its cost counts for.
+    turn_of
+        The session in whose turn a worker got it.
+    is_public
+        Whether it is a run on data that are known to be public.
+    is_waiting
+        Whether it waits for a worker; its data are open then.
+    call_off
+        Tells the worker that computes it to stop.
+    """
 
     identity: str
     spec: Any  # Work
     number: int = 0
-    cost: float = 0.0  # estimated seconds; 0 where nobody estimated
-    # sessions that want it, '' for none, and with which priority
+    cost: float = 0.0
+    light: bool = False
     askers: dict[str, int] = field(default_factory=dict)
-    debtor: str = ""  # the session that its cost counts for
-    turn_of: str = ""  # the session in whose turn a worker has it
-    lane: str = ""  # the ticket of the first run of those that a worker has in one task
-    public: bool = False  # whether it is a run on data that are known to be public
-    in_line: bool = False  # whether it waits for a worker, its data being open
-    light: bool = False  # whether nobody needs a stored run's arrays
-    began: float | None = None  # when a worker began, on the monotonic clock
-    worker: str = ""  # where
-    ticket: str = field(default_factory=lambda: uuid.uuid4().hex)
+    debtor: str = ""
+    turn_of: str = ""
+    is_public: bool = False
+    is_waiting: bool = False
+    call_off: Callable[[], None] = lambda: None
     key: str = ""
     state: State = "waiting"
     progress: Progress | None = None
     outcome: Outcome | None = None
-    future: Any = None
-    refusals: dict[str, Refusal] = field(default_factory=dict)  # by worker
-    attempts: int = 0  # how often a worker refused it
-    given_up: bool = False  # whether its worker was ended, as it took too long
-    handles: weakref.WeakSet["Job"] = field(default_factory=weakref.WeakSet)
-    # the key is known, or never will be
-    key_ready: threading.Event = field(default_factory=threading.Event)
-    settled: threading.Event = field(default_factory=threading.Event)
-    owner: str = field(default_factory=owner_now)  # of whoever asked first
+    ticket: str = field(default_factory=lambda: uuid.uuid4().hex)
+    owner: str = field(default_factory=owner_now)
     request_time: float = field(default_factory=time.monotonic)
+    handles: weakref.WeakSet["Job"] = field(default_factory=weakref.WeakSet)
+    key_ready: threading.Event = field(default_factory=threading.Event)  # or there will be none
+    settled: threading.Event = field(default_factory=threading.Event)
     _listening: threading.Lock = field(default_factory=threading.Lock)
     _listeners: list[Callable[[], None]] = field(default_factory=list)
 
     def settle(self, outcome: Outcome) -> None:
-        """The end, once. Whoever waits goes on; listeners hear of it by `tell`."""
-        self.outcome, self.future, self.state = outcome, None, _state(outcome)
+        """End the task, once. Listeners hear of it by `tell`."""
+        self.outcome, self.state = outcome, _state(outcome)
         self.key_ready.set()
         with self._listening:
             self.settled.set()
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Have `listener` called when the task has ended, or now where it has."""
+        """Call `listener` when the task has ended, or now if it has."""
         with self._listening:
             if not self.settled.is_set():
                 self._listeners.append(listener)
@@ -70,17 +119,16 @@ class Task:
         listener()
 
     def tell(self) -> None:
-        """Call who listens, after the end."""
+        """Call all listeners, after the end."""
         for listener in self._listeners:
             listener()
 
     def place(self, asker: str) -> tuple[int, float, int]:
-        """The tasks of an asker start in this order: by her priority, then the cheap ones."""
+        """Sort the tasks of one session: by priority, then the cheap ones first."""
         return -self.askers[asker], self.cost, self.number
 
 
 def _state(outcome: Outcome) -> State:
-    """How a task that has this outcome ended."""
     if isinstance(outcome, Cancelled):
         return "cancelled"
     return "failed" if isinstance(outcome, Exception) else "done"
@@ -97,7 +145,7 @@ class JobEngine(Protocol):
 
 
 class Job:
-    """One caller's handle on a run; cheap to ask.
+    """One caller's handle on a run or measurement; cheap to ask.
 
     A handle that is dropped does not cancel its run.
     """
@@ -113,30 +161,30 @@ class Job:
 
     @property
     def key(self) -> str:
-        """The run's key; waits for its data to be opened. '' when they cannot be."""
+        """The run's key; waits until its data are open. '' when they cannot be opened."""
         self._task.key_ready.wait()
         return self._task.key
 
     @property
     def state(self) -> State:
-        """An end is told when the outcome can be had."""
+        """How far it is; once it has ended, the result can be had."""
         if self._task.state not in ("waiting", "running"):
             self._task.settled.wait(1.0)
         return "cancelled" if self._has_left else self._task.state
 
     @property
     def is_queued(self) -> bool:
-        """Whether it is known that the run has to be computed: it waits for a worker or has one."""
-        return self._task.in_line or bool(self._task.turn_of)
+        """Whether it has to be computed: it waits for a worker or has one."""
+        return self._task.is_waiting or self._task.state == "running"
 
     @property
     def ticket(self) -> str:
-        """Names the run among all that this server computes."""
+        """The name of the run among all that this server computes."""
         return self._task.ticket
 
     @property
     def owner(self) -> str:
-        """Whose the run is, as the store keeps it; '' where nobody is named."""
+        """Who asked first, as the store keeps it; '' where nobody is named."""
         return self._task.owner
 
     @property
@@ -155,7 +203,7 @@ class Job:
 
     @property
     def waiting(self) -> int:
-        """How many runs wait in all, this one among them."""
+        """How many runs wait in all, this one included."""
         return self._engine.waiting()
 
     @property
@@ -170,21 +218,19 @@ class Job:
 
     @property
     def bad_input(self) -> bool:
-        """It failed because of what was asked for; otherwise asking again may help."""
+        """Whether it failed because of what was asked for; otherwise asking again may help."""
         return self.state == "failed" and isinstance(self._task.outcome, BadInput)
 
     def listen(self, listener: Callable[["Job"], None]) -> None:
-        """Have `listener` called with this handle when the run has ended."""
+        """Call `listener` with this handle when the run has ended."""
         self._task.listen(lambda: listener(self))
 
     def wait(self, timeout: float) -> bool:
-        """Whether the run ended, well or badly, within so many seconds."""
+        """Return whether the run ended, well or badly, within so many seconds."""
         return self._has_left or self._task.settled.wait(timeout)
 
     def cancel(self) -> None:
-        """Stop waiting; the run itself stops, between two steps, when no other handle waits for
-        it.
-        """
+        """Stop waiting; the run stops, between two steps, when no other handle waits for it."""
         if self.state in ("waiting", "running"):
             self._has_left = True
             self._engine.leave(self._task, self)
@@ -195,7 +241,7 @@ class Job:
             handle.cancel()
 
     def result(self, timeout: float | None = None) -> Any:
-        """The finished Run, or what a measurement found.
+        """Return the finished Run, or what a measurement found.
 
         Raises BadInput, Cancelled, RuntimeError when it failed, TimeoutError.
         """
@@ -209,7 +255,7 @@ class Job:
 
 
 def outcomes(jobs: Sequence[Job]) -> Iterator[tuple[Any, Any]]:
-    """What each job was asked for and its result, or what went wrong with it, as they end.
+    """Yield what each job was asked for and its result or error, as they end.
 
     Stopping the iteration cancels what is left.
     """

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import psutil
 
-from dpmf_core.serving.settings import settings
-
 SMALL = 1500.0  # MB; below, worker processes of their own would leave nothing for the runs
 
 
@@ -79,6 +77,8 @@ class Limits:
     @classmethod
     def from_settings(cls) -> "Limits":
         """Those that whoever runs the server set."""
+        from dpmf_core.serving.settings import settings  # most commands need none
+
         values = settings()
         return cls(
             run_seconds=_or_none(values.seconds_per_run),

@@ -1,46 +1,47 @@
-"""Which runs the workers have, which is next, and how much each session has asked for.
+"""Which task a free worker gets, and how much each session has asked for.
 
-All of it is plain logic: no threads, no scheduler.
+Sessions take turns; within a session, tasks go by priority, then the cheap ones first. All of it is
+plain logic, without threads or processes.
 """
 
-import functools
-import math
-from collections.abc import Hashable
+import bisect
+import itertools
+from collections.abc import Callable
 
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs.job import Task
 from dpmf_core.jobs.machine import Limits, duration
-from dpmf_core.jobs.round_robin import Turns
 
-LONG = 20.0  # estimated seconds; runs that take longer never have all workers
-IDLE = -100  # priority of work that goes only where nobody else's can, and leaves a worker free
-SMALL = 0.1  # expected seconds; runs that take no longer may go to a worker together
-TOGETHER = 0.25  # expected seconds of all of them, which others may have to wait
-MOST = 16  # of them
-KINDS = 1000  # of runs, of which it is remembered how long they take
-GRACE = 30.0  # seconds after which a run that took too long is ended together with its worker
+LONG = 20.0  # estimated seconds; tasks that take longer never have all workers
+IDLE = -100  # priority of work that goes after everything else, and leaves one worker free
 
 
-class Lanes:
-    """Tasks from the moment they are asked for until a worker has them no more. It is not
-    thread-safe: the engine calls it under its lock.
+class Queue:
+    """Tasks from the moment they are asked for until their workers have finished with them.
 
-    count: how many tasks the workers may have at once. limits: of what sessions ask for; the asker
-    '' has none.
+    It is not thread-safe: the engine calls it under its lock. The asker '' stands for no session
+    and has no limits.
+
+    Parameters
+    ----------
+    n_workers
+        How many tasks may be computed at once.
+    limits
+        Of what sessions ask for.
     """
 
-    def __init__(self, count: int, limits: Limits) -> None:
-        self.count, self.limits = count, limits
-        self._turns: Turns[Task] = Turns()  # those that wait for a worker
-        self._idle: Turns[Task] = Turns()  # those that wait behind them
-        self._handed_tasks: dict[str, Task] = {}  # those that a worker has, by ticket
-        self._took: dict[Hashable, float] = {}  # seconds of the quickest run of each kind
+    def __init__(self, n_workers: int, limits: Limits) -> None:
+        self.n_workers, self.limits = n_workers, limits
+        # waiting tasks of each session in their order; the first session has the next turn
+        self._lines: dict[str, list[Task]] = {}
+        self._running: dict[Task, None] = {}
         self._debts: dict[str, float] = {}  # estimated seconds of what each session has unfinished
+        self._places: dict[Task, int] | None = None  # of waiting tasks; None after a change
 
     # -- asking ------------------------------------------------------------------------------------
 
     def refusal(self, asker: str, cost: float) -> BadInput | None:
-        """Why a session may not ask for so many more seconds of work; None where it may."""
+        """Say why a session may not ask for so many more seconds of work; None if it may."""
         debt, most = self._debts.get(asker, 0.0), self.limits.session_seconds
         if not asker or debt + cost <= most:
             return None
@@ -51,29 +52,32 @@ class Lanes:
         )
 
     def enter(self, task: Task, asker: str, priority: int) -> None:
-        """A session asks for a task, as the first or beside others; the first answers for its
-        cost.
-        """
+        """Note that a session asks for a task; the first session that does owes its cost."""
         if not task.askers:
             self._charge(task, asker)
+        if task.is_waiting:
+            self._remove(task, asker)
         task.askers[asker] = max(priority, task.askers.get(asker, priority))
-        if task.in_line:
-            self._wait(task, asker)
+        if task.is_waiting:
+            self._insert(task, asker)
 
-    def quit(self, task: Task, asker: str) -> None:
-        """A session wants a task no more, others do."""
+    def wait(self, task: Task) -> None:
+        """Let a task wait for a worker."""
+        task.is_waiting = True
+        for asker in task.askers:
+            self._insert(task, asker)
+
+    def leave(self, task: Task, asker: str) -> None:
+        """Note that a session no longer wants a task that others want."""
+        self._remove(task, asker)
         task.askers.pop(asker, None)
-        for line in (self._turns, self._idle):
-            line.remove(task, asker)
         if task.debtor == asker and task.askers:
             self._pay(task)
             self._charge(task, next(iter(task.askers)))
 
     def close(self, task: Task) -> None:
-        """A task has ended, or nobody wants it: it does not wait, and nobody owes it."""
-        task.in_line = False
-        for line in (self._turns, self._idle):
-            line.remove(task)
+        """Remove a task that has ended or that nobody wants: it owes nothing more."""
+        self._withdraw(task)
         self._pay(task)
 
     def _charge(self, task: Task, asker: str) -> None:
@@ -85,150 +89,110 @@ class Lanes:
         if debt > 1e-9:
             self._debts[task.debtor] = debt
 
+    def _insert(self, task: Task, asker: str) -> None:
+        self._places = None
+        bisect.insort(self._lines.setdefault(asker, []), task, key=lambda it: it.place(asker))
+
+    def _remove(self, task: Task, asker: str) -> None:
+        line = self._lines.get(asker, [])
+        if task in line:
+            self._places = None
+            line.remove(task)
+            if not line:
+                del self._lines[asker]
+
+    def _withdraw(self, task: Task) -> None:
+        for asker in task.askers:
+            self._remove(task, asker)
+        task.is_waiting = False
+
     # -- computing ---------------------------------------------------------------------------------
 
-    def line_up(self, task: Task) -> None:
-        """From now on a task waits for a worker."""
-        task.in_line = True
-        for asker in task.askers:
-            self._wait(task, asker)
-
-    def _wait(self, task: Task, asker: str) -> None:
-        if task.askers[asker] <= IDLE:
-            self._idle.add(task, asker, task.place(asker))
-            return
-        self._idle.remove(task, asker)
-        self._turns.add(task, asker, task.place(asker))
-
     def next(self) -> Task | None:
-        """The task that a worker gets now; None where none is free, or nothing may go."""
-        if self._busy() >= self.count:
-            return None
-        turn = self._turns.take(self._is_allowed) or self._idle.take(self._is_allowed_idle)
+        """Take the task that a free worker gets now; None where nothing may start.
+
+        After a session had its turn, every other session with something to start comes first.
+        """
+        turn = self._first(self._may_start) or self._first(self._may_start_idle)
         if turn is None:
             return None
-        self._submit_pool(*turn, lane=turn[0].ticket)
-        return turn[0]
+        task, asker = turn
+        self._lines[asker] = self._lines.pop(asker)  # to the end
+        self._withdraw(task)
+        task.turn_of = asker
+        self._running[task] = None
+        return task
 
-    def together_with(self, first: Task) -> list[Task]:
-        """Small runs that go to a worker in one task with the first, after it: of the same session
-        and priority, in her order. Enough stay for the other workers.
-        """
-        tasks: list[Task] = []
-        seconds_left = TOGETHER - self._expected(first)
-        if self._expected(first) > SMALL or _is_idle(first):
-            return tasks
-        for _ in range(min(MOST - 1, len(self._turns) // self.count)):
-            turn = self._turns.take(
-                functools.partial(self._may_follow, first, min(SMALL, seconds_left))
-            )
-            if turn is None:
-                break
-            self._submit_pool(*turn, lane=first.ticket)
-            tasks.append(turn[0])
-            seconds_left -= self._expected(turn[0])
-        return tasks
+    def _first(self, may_start: Callable[[Task, str], bool]) -> tuple[Task, str] | None:
+        for asker, line in self._lines.items():
+            for task in line:
+                if may_start(task, asker):
+                    return task, asker
+        return None
 
-    def _may_follow(self, first: Task, seconds: float, task: Task, asker: str) -> bool:
-        return (
-            asker == first.turn_of
-            and task.askers[asker] == first.askers.get(asker)
-            and self._expected(task) <= seconds
-        )
-
-    def _submit_pool(self, task: Task, asker: str, lane: str) -> None:
-        for line in (self._turns, self._idle):
-            line.remove(task)
-        task.turn_of, task.in_line, task.lane = asker, False, lane
-        self._handed_tasks[task.ticket] = task
-
-    def _busy(self) -> int:
-        """How many workers have something."""
-        return len({task.lane for task in self._handed_tasks.values()})
-
-    def took(self, task: Task, seconds: float) -> None:
-        """How long a run took."""
-        if len(self._took) >= KINDS:
-            self._took.clear()
-        kind = _kind(task)
-        self._took[kind] = min(seconds, self._took.get(kind, seconds))
-
-    def _expected(self, task: Task) -> float:
-        """Seconds, by the quickest run of its kind, which had a core to itself, or by whoever
-        estimated; infinite where nobody knows, and of what goes to a worker alone: private data, of
-        which a task that Dask begins again would draw anew, and what is no run.
-        """
-        if not task.public:
-            return math.inf
-        return self._took.get(_kind(task), task.cost or math.inf)
-
-    def _is_allowed(self, task: Task, asker: str) -> bool:
-        """Whether a session may have one more run at once; and one worker is kept from long
-        runs, so that short ones need not wait for their end.
-        """
+    def _may_start(self, task: Task, asker: str) -> bool:
+        """Whether a session may have one more task at once; long ones leave a worker free."""
+        if task.askers[asker] <= IDLE:
+            return False
         if asker == "":
             return True
-        now = self._handed_tasks.values()
-        hers = {other.lane for other in now if other.turn_of == asker and not _is_idle(other)}
-        if self.limits.session_runs and len(hers) >= self.limits.session_runs:
+        n_own = sum(it.turn_of == asker and not _is_idle(it) for it in self._running)
+        if self.limits.session_runs and n_own >= self.limits.session_runs:
             return False
-        return task.cost <= LONG or sum(other.cost > LONG for other in now) < max(1, self.count - 1)
+        n_long = sum(it.cost > LONG for it in self._running)
+        return task.cost <= LONG or n_long < max(1, self.n_workers - 1)
 
-    def _is_allowed_idle(self, task: Task, asker: str) -> bool:
-        """Of several workers one stays free, for whoever comes next."""
-        return self._busy() < max(1, self.count - 1) and self._is_allowed(task, asker)
+    def _may_start_idle(self, task: Task, asker: str) -> bool:
+        """Whether work that nobody waits for may start: of several workers one stays free."""
+        is_idle = task.askers[asker] <= IDLE
+        return is_idle and len(self._running) < max(1, self.n_workers - 1)
 
-    def task_of(self, ticket: str) -> Task | None:
-        """The task that a worker has under this ticket."""
-        return self._handed_tasks.get(ticket)
-
-    def beside(self, task: Task) -> list[Task]:
-        """The other runs that its worker has with it in one task."""
-        lane = [it for it in self._handed_tasks.values() if it.lane == task.lane]
-        return [it for it in lane if it is not task and not it.settled.is_set()]
-
-    def land(self, task: Task) -> bool:
-        """A worker has it no more; whether one had."""
-        return self._handed_tasks.pop(task.ticket, None) is not None
-
-    def late(self, now: float) -> list[Task]:
-        """What sessions asked for and a worker does not end by itself, though its time is long
-        over; what was given up once is not among it. now: on the monotonic clock.
-        """
-        end = now - self.limits.run_seconds - GRACE
-        return [
-            task
-            for task in self._handed_tasks.values()
-            if task.turn_of and task.began is not None and task.began < end and not task.given_up
-        ]
+    def end(self, task: Task) -> None:
+        """Note that a worker has finished with a task."""
+        self._running.pop(task, None)
 
     # -- looking -----------------------------------------------------------------------------------
 
     def ahead(self, task: Task) -> int:
-        """How many waiting tasks go before this one; all of them before one whose data are
-        still being opened.
+        """Count the waiting tasks that start before this one.
+
+        All of them start before one whose data are still being opened.
         """
-        if task.ticket in self._handed_tasks:
+        if task in self._running:
             return 0
-        behind = len(self._turns) + self._idle.ahead(task)
-        return self._turns.ahead(task) if task.in_line and not _is_idle(task) else behind
+        places = self._order()
+        return places.get(task, len(places))
 
     @property
-    def waiting(self) -> int:
-        """What waits behind everything else holds up nobody, and is not counted."""
-        return len(self._turns)
+    def n_waiting(self) -> int:
+        """How many tasks wait; idle ones hold up nobody and do not count."""
+        return sum(not _is_idle(task) for task in self._order())
 
     def tasks(self) -> list[Task]:
-        """What workers have, then what waits, in the order in which it goes."""
-        return [*self._handed_tasks.values(), *self._turns.items(), *self._idle.items()]
+        """Return what workers have, then what waits, in the order in which it starts."""
+        return [*self._running, *self._order()]
 
+    def _order(self) -> dict[Task, int]:
+        """Return the place of each waiting task: round by round, idle tasks last."""
+        if self._places is None:
+            rounds = [
+                task
+                for idle in (False, True)
+                for task in itertools.chain.from_iterable(
+                    itertools.zip_longest(*self._own_lines(idle))
+                )
+                if task is not None
+            ]
+            self._places = {task: at for at, task in enumerate(dict.fromkeys(rounds))}
+        return self._places
 
-def _kind(task: Task) -> Hashable:
-    """Runs of one kind take about as long: the same data, method and parameters."""
-    spec = task.spec
-    return spec.data, spec.algorithm, tuple(sorted(spec.parameters.items()))
+    def _own_lines(self, idle: bool) -> list[list[Task]]:
+        return [
+            [task for task in line if (task.askers[asker] <= IDLE) is idle]
+            for asker, line in self._lines.items()
+        ]
 
 
 def _is_idle(task: Task) -> bool:
-    """Whether nobody wants it otherwise than behind everything else."""
+    """Whether everybody who wants it lets everything else go first."""
     return all(priority <= IDLE for priority in task.askers.values())

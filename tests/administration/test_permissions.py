@@ -46,7 +46,7 @@ def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Set]:
 
 @pytest.fixture
 def engine(put: Set, tmp_path: Path) -> Iterator[Engine]:
-    new_engine = Engine(Store(tmp_path / "runs"), processes=False)
+    new_engine = Engine(Store(tmp_path / "runs"))
     yield new_engine
     new_engine.close()
     new_engine.store.close()

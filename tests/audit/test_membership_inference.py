@@ -225,7 +225,7 @@ def test_an_audit_stops_when_it_is_told() -> None:
 
 @pytest.fixture
 def threads(tmp_path: Path) -> Iterator[Engine]:
-    engine = Engine(Store(tmp_path), processes=False, workers=1)
+    engine = Engine(Store(tmp_path), workers=1)
     yield engine
     engine.close()
 

@@ -201,7 +201,6 @@ def test_the_command_says_the_same(
     from dpmf_core.cli import main
 
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    monkeypatch.setenv("DPMF_ENGINE", "threads")
     page = tmp_path / "r.html"
     arguments = ["choose", "--dataset", TWIN, "--spend", "10", "--draws", "3", "--delta", "1e-5"]
     assert main([*arguments, "--report", str(page), "--json"]) == 0

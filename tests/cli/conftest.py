@@ -27,7 +27,6 @@ class Output:
 def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_CATALOGUE", CATALOGUE)
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "home"))
-    monkeypatch.setenv("DPMF_ENGINE", "threads")
 
 
 @pytest.fixture

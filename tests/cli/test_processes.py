@@ -122,7 +122,7 @@ def interrupted(function: str, calls: int, *words: str) -> str:
         done = subprocess.run(
             after(function, calls, signal.SIGINT, words),
             cwd=ROOT,
-            env={**os.environ, "DPMF_ENGINE": "threads"},
+            env={**os.environ},
             capture_output=True,
             text=True,
             timeout=120,

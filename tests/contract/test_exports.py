@@ -311,7 +311,6 @@ def exports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tupl
         savemat(side.folder / "images.mat", {"X": images(side)})
         with pytest.MonkeyPatch.context() as patch, logged(side.log):
             patch.setenv("DPMF_DATA", str(side.folder / "home"))
-            patch.setenv("DPMF_ENGINE", "threads")
             patch.delenv("DPMF_CATALOGUE", raising=False)
             patch.delenv(LEDGER, raising=False)
             patch.setattr(Release, "_publish", lambda _, part, noise: 0 * part + noise)

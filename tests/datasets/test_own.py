@@ -185,7 +185,7 @@ def test_what_is_removed_or_old_is_gone() -> None:
 
 @pytest.fixture
 def threads(tmp_path: Path) -> Iterator[Engine]:
-    engine = Engine(Store(tmp_path / "store"), processes=False, workers=1)
+    engine = Engine(Store(tmp_path / "store"), workers=1)
     yield engine
     engine.close()
 

@@ -18,7 +18,6 @@ from dpmf_core import api
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_core.jobs.workers import threads
 from dpmf_core.paths import held_alone
 from dpmf_core.runs import data_access
 from dpmf_core.testing.worlds import low_rank
@@ -267,8 +266,7 @@ def test_it_holds_what_the_folder_holds(own: PartitionedRatings) -> None:
 
 def test_each_worker_reads_it_there(own: PartitionedRatings) -> None:
     here = api.fit("own", "private-bias", epsilon=1, delta=1e-6, keep=False)
-    with threads(2) as way:
-        there = api.fit(THERE, "private-bias", epsilon=1, delta=1e-6, spread=way.address)
+    there = api.fit(THERE, "private-bias", epsilon=1, delta=1e-6, spread=True)
     assert np.array_equal(here.arrays["item_offsets"], there.arrays["item_offsets"])
     assert here.record.metrics == there.record.metrics
 

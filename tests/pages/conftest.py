@@ -22,7 +22,6 @@ def fresh_store(folder: Path) -> Iterator[None]:
     """An empty store in a folder, with an engine of its own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPMF_DATA", str(folder))
-        patch.setenv("DPMF_ENGINE", "threads")
         patch.setenv("DPMF_THREADS", "2")  # pages estimate time by them
         engines: list[Engine] = []
         patch.setattr("dpmf_core.jobs.engine._only", engines)

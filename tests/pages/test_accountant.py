@@ -31,7 +31,6 @@ SCRIPT = behind_sidebar("accountant/page.py")
 @pytest.fixture(autouse=True)
 def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    monkeypatch.setenv("DPMF_ENGINE", "threads")
     engines: list[Engine] = []
     monkeypatch.setattr("dpmf_core.jobs.engine._only", engines)
     yield

@@ -136,7 +136,6 @@ def test_no_value_of_an_option_breaks_a_command(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    monkeypatch.setenv("DPMF_ENGINE", "threads")
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(list(f"{words}{option}".encode()))

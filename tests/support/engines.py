@@ -1,8 +1,18 @@
-"""Runs to be computed elsewhere, short and long, and waiting for what becomes of them."""
+"""Runs to be computed elsewhere, and workers that compute them in this process."""
 
+import socket
+import threading
+from multiprocessing import Pipe
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from dpmf_core.jobs import worker
+from dpmf_core.jobs.engine import Engine
+from dpmf_core.jobs.worker import Worker
 from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.store import Store
 
 CATALOGUE = "tests.support.two_sets"
 QUICK: dict[str, Any] = {
@@ -19,3 +29,38 @@ LONG: dict[str, Any] = {
 
 def spec(parts: dict[str, Any], **more: Any) -> RunSpec:
     return RunSpec.parse(**{**parts, **more})
+
+
+class ThreadWorker(Worker):
+    """A worker in a thread of this process: it starts at once, and has what tests put in place."""
+
+    memory = 0.0  # MB; tests set it
+
+    def __init__(self, n_workers: int) -> None:
+        self.connection, self._theirs = Pipe()
+        self._sending, self._is_alive = threading.Lock(), True
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        worker.serve(self._theirs)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._is_alive
+
+    def kill(self) -> None:
+        """Close the connection, as the end of a process does."""
+        self._is_alive = False
+        with socket.socket(fileno=self.connection.fileno()) as line:
+            line.shutdown(socket.SHUT_RDWR)
+            line.detach()
+
+
+def thread_engine(folder: Path, **more: Any) -> Engine:
+    """An engine with a store of its own in a folder, and workers in this process."""
+    return Engine(Store(folder), **{"workers": 1, "start_worker": ThreadWorker, **more})
+
+
+def in_threads(patch: pytest.MonkeyPatch) -> None:
+    """Engines that nobody gave workers compute in this process."""
+    patch.setattr(worker, "start", ThreadWorker)

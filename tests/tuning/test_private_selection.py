@@ -161,7 +161,7 @@ def test_the_same_specification_selects_the_same_on_public_data_and_not_on_priva
 
 
 def test_nothing_of_a_selection_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = Engine(Store(tmp_path / "store"), processes=False, workers=1)
+    engine = Engine(Store(tmp_path / "store"), workers=1)
     try:
         job = engine.measure(spec(distribution="geometric", trials=2.0))
         assert job.result(60).epsilon > 2

@@ -88,7 +88,7 @@ def _catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
-    threads = Engine(Store(tmp_path / "store"), processes=False, workers=1)
+    threads = Engine(Store(tmp_path / "store"), workers=1)
     yield threads
     threads.close()
     threads.store.close()

@@ -1,0 +1,227 @@
+"""What a process does with partitions of ratings: it reads some of them and adds them up.
+
+Each function here is pure: the same partitions under the same question give the same value, in
+whichever process and however often. A process is handed statistics with what is public or released,
+and hands back sums; it never has a noise generator or its seed.
+"""
+
+import hashlib
+import os
+import pickle
+import shutil
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dpmf_core import kernels
+from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
+from dpmf_core.errors import BadInput
+from dpmf_core.paths import create_folder, workplace
+from dpmf_core.runs import data_access
+from dpmf_core.runs.installation import Installation, current_installation, source_of
+
+HERE = "this machine"  # the name of all its processes
+Places = tuple[int, ...]  # of partitions, ascending
+Content = bytes | Path  # a pickled `Question`, or its file
+
+
+class WorkerRefuses(RuntimeError):
+    """This process would add up something else than was asked for."""
+
+    def __init__(self, worker: str, reason: str) -> None:
+        super().__init__(worker, reason)
+        self.worker, self.reason = worker, reason
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """The code and data of the process that asks, which those that add up must have too."""
+
+    installation: Installation
+    algorithm: str
+    source: str  # a hash of the algorithm's file
+    data_id: str
+    fingerprint: str
+
+    @classmethod
+    def of(cls, algorithm: str, data_id: str, fingerprint: str) -> "Requirement":
+        """Describe this process. Raises BadInput."""
+        return cls(current_installation(), algorithm, source_of(algorithm), data_id, fingerprint)
+
+    def unmet(self) -> str:
+        """Say why this process must not add up; '' where it may."""
+        if words := current_installation().differs_from(self.installation):
+            return words
+        try:
+            if source_of(self.algorithm) != self.source:
+                return f"its code of {self.algorithm} differs from the code that asks"
+            if data_access.open_raw(self.data_id).fingerprint != self.fingerprint:
+                return f"its data set {self.data_id} holds something else"
+        except BadInput as error:  # it has no such algorithm or data
+            return str(error).rstrip(".")
+        return ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Whose question it is.
+
+    Parameters
+    ----------
+    requirement
+        What must be the same here.
+    run
+        Names the run that asks.
+    held
+        The number of each key's question, in the order of the questions that are handed over.
+    live
+        Numbers of the questions whose answers are still held.
+    folder
+        Where all processes of one machine keep what they hold; None where each keeps its own.
+    """
+
+    requirement: Requirement
+    run: str
+    held: dict[Hashable, int]
+    live: frozenset[int]
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is made of each partition: added to a sum, or held beside the partition.
+
+    Parameters
+    ----------
+    what
+        A `Fold` or a `Beside`.
+    changes
+        Of partitions before, pickled.
+    keys
+        Of what is held already and needed.
+    """
+
+    what: Any
+    changes: bytes
+    keys: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True)
+class PartialSum:
+    """The sum over some partitions; `places` says which, so that each is seen to count once."""
+
+    places: Places
+    total: Any
+
+
+def add_up(request: Request, places: Places, sum_: Content, *held: Content) -> PartialSum:
+    """Return the sum over some partitions. Raises WorkerRefuses.
+
+    held: the questions of what is held and needed, and of what that was made of.
+    """
+    reader, question = _Reader(request, held), _question(sum_)
+    total = question.what.empty()
+    with kernels.single_threaded_blas:
+        for place in places:
+            question.what.add(total, reader.part(question, place), reader.states(question, place))
+    return PartialSum(places, total)
+
+
+def hold(request: Request, places: Places, *held: Content) -> None:
+    """Hold what the last question makes beside some partitions. Raises WorkerRefuses."""
+    reader, key = _Reader(request, held), list(request.held)[-1]
+    with kernels.single_threaded_blas:
+        for place in places:
+            reader.state(key, place)
+
+
+def _question(content: Content) -> Question:
+    question: Question = pickle.loads(
+        content.read_bytes() if isinstance(content, Path) else content
+    )
+    return question
+
+
+class _Reader:
+    """The partitions that this process can read, and what is held beside them on disk.
+
+    What is missing, because another process had it and is gone, is made again.
+    """
+
+    def __init__(self, request: Request, held: Sequence[Content]) -> None:
+        self._worker = HERE if request.folder is not None else _address()
+        if reason := request.requirement.unmet():
+            raise WorkerRefuses(self._worker, reason)
+        data = data_access.open_raw(request.requirement.data_id)
+        if not isinstance(data, PartitionedRatings):
+            raise WorkerRefuses(self._worker, f"its {data.name} is not in parts")
+        self._data = replace(data, parts=_PartsHere(data.parts, self._worker))
+        self._folder = create_folder(request.folder or folder_of(request.run))
+        self._numbers, self._questions = request.held, dict(zip(request.held, held, strict=True))
+        self._changed: dict[bytes, PartitionedRatings] = {}
+        for path in self._folder.glob("held-*"):
+            if int(path.name.removeprefix("held-")) not in request.live:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def part(self, question: Question, place: int) -> Part:
+        """Return a partition after the question's changes, which are made once."""
+        data = self._changed.get(question.changes)
+        if data is None:
+            data = self._data
+            for change in pickle.loads(question.changes):
+                data = data.with_change(change)
+            name = hashlib.sha256(question.changes).hexdigest()
+            data = self._changed[question.changes] = data.kept_in(
+                create_folder(self._folder / name)
+            )
+        return data.parts[place]
+
+    def states(self, question: Question, place: int) -> dict[Hashable, Any]:
+        """Return what is held beside a partition and needed for a question."""
+        return {key: self.state(key, place) for key in question.keys}
+
+    def state(self, key: Hashable, place: int) -> Any:
+        """Return what is held beside a partition under a key, made if need be."""
+        path = create_folder(self._folder / f"held-{self._numbers[key]}") / str(place)
+        if path.exists():
+            return pickle.loads(path.read_bytes())
+        question = _question(self._questions[key])
+        state = question.what(self.part(question, place), self.states(question, place))
+        aside = path.with_name(f"{place}-{os.getpid()}-{id(self)}")
+        aside.write_bytes(pickle.dumps(state, protocol=5))
+        aside.replace(path)  # nobody reads half of it
+        return state
+
+
+@dataclass(frozen=True)
+class _PartsHere(LazyParts):
+    """As this process can read them. Raises WorkerRefuses where a file is missing or changed."""
+
+    parts: Sequence[Part]
+    worker: str
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def part(self, place: int) -> Part:
+        try:
+            return self.parts[place]
+        except BadInput as error:
+            raise WorkerRefuses(self.worker, str(error).rstrip(".")) from None
+
+
+def _address() -> str:
+    from distributed import get_worker
+
+    return str(get_worker().address)
+
+
+def folder_of(run: str) -> Path:
+    """Return where a worker on a machine of its own keeps what it holds for a run."""
+    return workplace() / f"parts-{run}"
+
+
+def forget(run: str) -> None:
+    """Remove what this worker keeps for a run."""
+    shutil.rmtree(folder_of(run), ignore_errors=True)

@@ -1,0 +1,357 @@
+"""Worker processes: what one does, and the thread of the server that gives it work.
+
+A worker is a plain child process that speaks over a pipe; it listens on no port and writes nothing
+to the store. It is not started by `multiprocessing`, which would import the parent's `__main__`
+again: in a served page that is the page's script. It ends when the pipe closes, so it never
+outlasts the process that started it, however that one ends.
+"""
+
+import contextlib
+import functools
+import itertools
+import math
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+import psutil
+
+from dpmf_core import kernels
+from dpmf_core.data.catalogue import catalogue
+from dpmf_core.errors import BadInput, Cancelled, words_of
+from dpmf_core.jobs.job import Outcome, Task, Work
+from dpmf_core.jobs.machine import Limits, duration
+from dpmf_core.paths import workplace
+from dpmf_core.runs import data_access, execution
+from dpmf_core.runs.execution import Progress
+from dpmf_core.runs.specification import RunSpec
+
+MOST = 8  # workers; each holds its own copy of the data
+# next to one busy page a worker has a quarter of a core, and so it has next to a neighbour; at 19
+# it would have a seventieth
+NICE = 5
+BETWEEN = 0.1  # seconds at least between two messages of one run's progress
+LOOK = 1.0  # seconds between looks at a worker's memory
+GRACE = 30.0  # seconds that a run over its time has to reach the end of its step
+DIED = (
+    "The worker process died while computing this run; most often because memory ran out. Choose"
+    " fewer ratings, items or factors."
+)
+MEMORY_RAN_OUT = "Memory ran out while computing this run. Choose fewer ratings, items or factors."
+
+
+def usual_count() -> int:
+    """Return how many workers this machine has: one for each core, at most `MOST`."""
+    return max(1, min(kernels.usable_threads(), MOST))
+
+
+# ---- in the worker process -----------------------------------------------------------------------
+
+
+def serve(connection: Connection, on_close: Callable[[], None] = lambda: None) -> None:
+    """Compute what comes through a connection until it closes.
+
+    Messages in: ("compute", number, work), ("call", number, function, arguments), ("stop", number),
+    ("forget",). Messages out: (number, Progress) and, once for each number, (number, outcome).
+    """
+    inbox = _Inbox(connection, on_close)
+    inbox.start()
+    while (message := inbox.messages.get()) is not None:
+        kind, *rest = message
+        if kind == "forget":
+            data_access.forget()
+            continue
+        number = rest[0]
+        outcome = (
+            _value_of(*rest[1:])
+            if kind == "call"
+            else _outcome(
+                rest[1], _Report(connection, number), functools.partial(inbox.is_stopped, number)
+            )
+        )
+        with contextlib.suppress(OSError):  # nobody listens any more
+            try:
+                connection.send((number, outcome))
+            except (TypeError, AttributeError, ValueError) as error:  # it cannot be pickled
+                connection.send((number, RuntimeError(f"The run failed: {words_of(error)}")))
+
+
+def _value_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    """Call a function; what it raises is returned."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        return error
+
+
+class _Inbox(threading.Thread):
+    """Sorts messages until the connection closes; then everything is stopped."""
+
+    def __init__(self, connection: Connection, on_close: Callable[[], None]) -> None:
+        super().__init__(name="dpmf-inbox", daemon=True)
+        self.messages: SimpleQueue[Any] = SimpleQueue()
+        self._connection, self._on_close = connection, on_close
+        self._stopped: set[int] = set()
+        self._is_closed = False
+
+    def run(self) -> None:
+        try:
+            while True:
+                message = self._connection.recv()
+                if message[0] == "stop":
+                    self._stopped.add(message[1])
+                else:
+                    self.messages.put(message)
+        except (EOFError, OSError):
+            self._on_close()
+            self._is_closed = True
+            self.messages.put(None)
+
+    def is_stopped(self, number: int) -> bool:
+        return self._is_closed or number in self._stopped
+
+
+class _Report:
+    """Sends the progress of one run, though not more often than anybody can read it."""
+
+    def __init__(self, connection: Connection, number: int) -> None:
+        self._connection, self._number = connection, number
+        self._last = time.monotonic()
+
+    def __call__(self, progress: Progress) -> None:
+        if time.monotonic() >= self._last + BETWEEN:
+            self._last = time.monotonic()
+            self._connection.send((self._number, progress))
+
+
+def _outcome(work: Work, report: _Report, stopped: Callable[[], bool]) -> Outcome:
+    """Do one run or measurement; what went wrong is returned, as an error that can be pickled."""
+    try:
+        if isinstance(work, RunSpec):
+            return execution.run(work, report=report, stopped=stopped)
+        return work.measure(report, stopped)
+    except Cancelled:
+        return Cancelled()
+    except BadInput as error:
+        return BadInput(str(error))
+    except MemoryError:
+        return RuntimeError(MEMORY_RAN_OUT)
+    except Exception as error:
+        return RuntimeError(f"The run failed: {words_of(error)}")
+
+
+def _main(file_descriptor: int) -> None:
+    """Serve in this process, which ends at once when the connection closes."""
+    if hasattr(os, "nice"):
+        os.nice(NICE)
+    import scipy.sparse.linalg  # noqa: F401  (most runs need it: not while the first one waits)
+
+    catalogue()
+    serve(Connection(file_descriptor), on_close=lambda: os._exit(0))
+
+
+# ---- in the server -------------------------------------------------------------------------------
+
+
+class Worker:
+    """A worker process, as the process that started it sees it.
+
+    Parameters
+    ----------
+    n_workers
+        How many share this machine's cores.
+    """
+
+    def __init__(self, n_workers: int) -> None:
+        self.connection, theirs = Pipe()
+        self._sending = threading.Lock()
+        self._start(theirs, max(1, kernels.usable_threads() // n_workers))
+        theirs.close()
+
+    def _start(self, theirs: Connection, threads: int) -> None:
+        path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+        variables = ("DPMF_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "dpmf_core.jobs.worker", str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            env={
+                **os.environ,
+                **dict.fromkeys(variables, str(threads)),
+                "PYTHONPATH": path,
+                "TMPDIR": str(workplace()),
+            },
+            start_new_session=True,  # Ctrl-C in the terminal is for the parent to answer
+        )
+
+    def send(self, *message: Any) -> None:
+        """Send a message, from any thread. Raises OSError where the worker has died."""
+        with self._sending:
+            self.connection.send(message)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def memory(self) -> float:
+        """Resident memory in MB; 0 where it has died."""
+        try:
+            return float(psutil.Process(self._process.pid).memory_info().rss) / 1e6
+        except psutil.Error:
+            return 0.0
+
+    def kill(self) -> None:
+        """End the process at once."""
+        self._process.kill()
+        self._process.wait()
+
+
+def start(n_workers: int) -> Worker:
+    """Start one of so many workers, which share this machine's cores."""
+    return Worker(n_workers)
+
+
+class Owner(Protocol):
+    """What a worker's thread asks of the engine."""
+
+    def take(self) -> Task | None:
+        """Wait for the next task; None when there will be none any more."""
+
+    def finish(self, task: Task, outcome: Outcome) -> None:
+        """Take what became of a task."""
+
+
+class WorkerThread(threading.Thread):
+    """Gives one worker process its tasks, one after the other, and replaces it when it dies."""
+
+    _numbers = itertools.count()
+
+    def __init__(self, owner: Owner, start: Callable[[], Worker], limits: Limits) -> None:
+        super().__init__(name="dpmf-worker", daemon=True)
+        self._owner, self._start_worker, self._limits = owner, start, limits
+        self._starting = threading.Lock()
+        self._is_closed = False
+        self.worker: Worker | None = None
+
+    def run(self) -> None:
+        while (task := self._owner.take()) is not None:
+            try:
+                outcome = self._outcome(task)
+            except Cancelled as error:
+                outcome = error
+            except Exception as error:  # without this thread nothing would be computed any more
+                outcome = RuntimeError(f"The run failed: {words_of(error)}")
+            self._owner.finish(task, outcome)
+
+    def ready(self) -> Worker:
+        """Return the worker, started if need be. Raises Cancelled once it is closed."""
+        with self._starting:
+            if self._is_closed:
+                raise Cancelled
+            if self.worker is None or not self.worker.is_alive:
+                self.worker = self._start_worker()
+            return self.worker
+
+    def forget_data(self) -> None:
+        """Have the worker forget the data sets in its memory, after what it is computing."""
+        with contextlib.suppress(OSError):
+            if self.worker is not None:
+                self.worker.send("forget")
+
+    def close(self) -> None:
+        """End the worker, and this thread once its owner has no more tasks."""
+        with self._starting:
+            self._is_closed = True
+        if self.worker is not None:
+            self.worker.kill()
+        self.join(timeout=5.0)
+
+    def _outcome(self, task: Task) -> Outcome:
+        """Compute a task; where the worker dies, a run on public data is tried once more.
+
+        Other work is not: it may have drawn noise on private data, and would draw again.
+        """
+        for _ in range(2 if task.is_public else 1):
+            worker = self.ready()
+            try:
+                return self._compute(task, worker)
+            except (EOFError, OSError):
+                worker.kill()
+            if task.settled.is_set():
+                return Cancelled()
+        return RuntimeError(DIED)
+
+    def _compute(self, task: Task, worker: Worker) -> Outcome:
+        """Have a worker compute a task. Raises EOFError and OSError where the worker dies."""
+        number = next(self._numbers)
+
+        def call_off() -> None:
+            with contextlib.suppress(OSError):
+                worker.send("stop", number)
+
+        task.call_off = call_off  # from here on whoever stops the task tells the worker
+        if task.settled.is_set():
+            return Cancelled()
+        worker.send("compute", number, task.spec)
+        return self._await(task, worker, call_off)
+
+    def _await(self, task: Task, worker: Worker, call_off: Callable[[], None]) -> Outcome:
+        """Follow a task to its end, or end the worker where the task breaks a limit.
+
+        What no session asked for has no limits.
+        """
+        bounded = bool(task.turn_of)
+        most_memory = self._limits.run_memory if bounded else math.inf
+        end = time.monotonic() + (self._limits.run_seconds if bounded else math.inf)
+        is_late = False
+        while True:
+            if worker.connection.poll(_patience(end, most_memory)):
+                _, news = worker.connection.recv()
+                if not isinstance(news, Progress):
+                    too_late = is_late and isinstance(news, Cancelled)
+                    return _too_long(self._limits.run_seconds) if too_late else news
+                task.progress = news
+            if most_memory < math.inf and worker.memory > most_memory:
+                worker.kill()
+                return _too_large(most_memory)
+            if time.monotonic() > end:
+                if is_late:
+                    worker.kill()
+                    return _too_long(self._limits.run_seconds)
+                call_off()
+                is_late, end = True, end + GRACE
+
+
+def _patience(end: float, most_memory: float) -> float | None:
+    """Return how long to wait for news, in seconds; None for ever."""
+    seconds = max(0.0, end - time.monotonic())
+    if most_memory < math.inf:
+        seconds = min(seconds, LOOK)
+    return None if seconds == math.inf else seconds
+
+
+def _too_long(seconds: float) -> BadInput:
+    return BadInput(
+        f"This run took longer than {duration(seconds)}, which is the most that one run may take"
+        " here. Choose fewer steps, trainings or ratings."
+    )
+
+
+def _too_large(megabytes: float) -> BadInput:
+    return BadInput(
+        f"This run needed more than {megabytes / 1000:.1f} GB of memory, which is the most that one"
+        " run may take here. Choose fewer ratings, items or factors."
+    )
+
+
+if __name__ == "__main__":
+    _main(int(sys.argv[1]))

@@ -1,0 +1,476 @@
+"""Jobs: computed once, shared, in turn, cancelled, limited and retried.
+
+Workers are threads here, and work goes on when a test says so. `test_processes` has real ones.
+"""
+
+import math
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.jobs import machine, worker
+from dpmf_core.jobs.engine import Engine
+from dpmf_core.jobs.job import Job
+from dpmf_core.jobs.machine import Limits
+from dpmf_core.runs import execution
+from dpmf_core.runs.execution import Progress
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.store import Store
+from dpmf_core.serving.settings import settings
+from tests.support.engines import LONG, QUICK, ThreadWorker, spec, thread_engine
+
+pytestmark = pytest.mark.usefixtures("two_sets")
+WAIT = 60.0  # seconds before a test that hangs fails
+
+
+@dataclass
+class Gate:
+    """What a test holds of a piece of work: it has begun; it may go on."""
+
+    begun: threading.Event = field(default_factory=threading.Event)
+    open: threading.Event = field(default_factory=threading.Event)
+    times: int = 0
+    stopped: Callable[[], bool] = lambda: False
+
+    def has_begun(self) -> bool:
+        return self.begun.wait(WAIT)
+
+
+gates: dict[str, Gate] = {}
+
+
+@dataclass(frozen=True)
+class Gated:
+    """Work that waits at the gate of its name, then ends, or stops where it is told to."""
+
+    name: str
+
+    def check(self) -> None:
+        if self.name == "bad":
+            raise BadInput("This name is bad.")
+
+    def model_dump_json(self) -> str:
+        return self.name
+
+    def measure(self, report: Callable[[Progress], None], stopped: Callable[[], bool]) -> str:
+        gate = gates[self.name]
+        gate.times += 1
+        gate.stopped = stopped
+        report(Progress(1, 2, 0.0, ()))
+        gate.begun.set()
+        while not gate.open.wait(0.001):
+            if stopped():
+                raise Cancelled
+        return self.name
+
+
+def gated(name: str) -> Gated:
+    gates[name] = Gate()
+    return Gated(name)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    """One worker, so that a second task waits."""
+    new_engine = thread_engine(tmp_path)
+    yield new_engine
+    for gate in gates.values():
+        gate.open.set()
+    new_engine.close()
+
+
+def started(engine: Engine, *jobs: Job) -> list[str]:
+    """The order in which these are computed, each let through as it begins."""
+    order: list[str] = []
+    for job in jobs:
+        job.listen(lambda it: order.append(it.spec.name))
+    for job in jobs:
+        gates[job.spec.name].open.set()
+    for job in jobs:
+        job.result(WAIT)
+    return order
+
+
+# ---- once ----------------------------------------------------------------------------------------
+
+
+def test_a_run_is_computed_and_kept_and_then_read(engine: Engine) -> None:
+    job = engine.submit(spec(QUICK, seed=1))
+    run = job.result(WAIT)
+    assert (job.state, job.error, job.bad_input) == ("done", None, False)
+    assert run.record.cached is False and run.key == job.key
+    again = engine.submit(spec(QUICK, seed=1))
+    assert again.state == "done"
+    assert again.result().record == run.record.model_copy(update={"cached": True})
+    light = engine.submit(spec(QUICK, seed=1), light=True).result(0)
+    assert light.record.cached and not light.arrays and again.result().arrays
+
+
+def test_work_that_two_ask_for_is_computed_once(engine: Engine) -> None:
+    work = gated("shared")
+    first, second = engine.measure(work, asker="a"), engine.measure(work, asker="b")
+    assert gates["shared"].has_begun() and len(engine.jobs()) == 1
+    first.cancel()  # the other still wants it
+    assert first.state == "cancelled" and second.state == "running"
+    gates["shared"].open.set()
+    assert second.result(WAIT) == "shared" and gates["shared"].times == 1
+    assert engine.measure(work).state == "done" and gates["shared"].times == 1
+
+
+def test_a_budget_that_buys_nothing_is_no_other_run(engine: Engine) -> None:
+    engine.measure(gated("before"))
+    plain = engine.submit(spec(LONG, seed=6))
+    other = engine.submit(spec(LONG, seed=6, budget={"epsilon": 3.0, "delta": 1e-6}))
+    assert plain.key == other.key
+    assert len([job for job in engine.jobs() if job.spec != Gated("before")]) == 1
+    plain.cancel()
+    other.cancel()
+
+
+def test_what_another_process_stores_meanwhile_is_not_computed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.measure(gated("before"))
+    assert gates["before"].has_begun()
+    waiting = engine.submit(spec(QUICK))
+    other_store = Store(engine.store.folder)
+    other_store.put(execution.run(spec(QUICK)))
+    other_store.close()
+    monkeypatch.setattr(execution, "run", pytest.fail)
+    assert waiting.key
+    gates["before"].open.set()
+    assert waiting.result(WAIT).record.cached is True
+
+
+def test_a_damaged_run_is_computed_again(engine: Engine) -> None:
+    job = engine.submit(spec(QUICK, seed=3))
+    job.result(WAIT)
+    with sqlite3.connect(engine.store.path) as db:
+        db.execute("UPDATE runs SET model = x'00' WHERE key = ?", (job.key,))
+    assert engine.submit(spec(QUICK, seed=3)).result(WAIT).record.cached is False
+    assert engine.store.check() == []
+
+
+# ---- turns and places ----------------------------------------------------------------------------
+
+
+def test_two_sessions_take_turns(engine: Engine) -> None:
+    before = engine.measure(gated("before"))
+    assert gates["before"].has_begun()
+    many = [engine.measure(gated(f"a{it}"), asker="a") for it in range(3)]
+    other = engine.measure(gated("b"), asker="b")
+    assert [job.ahead for job in (*many, other)] == [0, 2, 3, 1] and other.waiting == 4
+    assert started(engine, before, *many, other) == ["before", "a0", "b", "a1", "a2"]
+
+
+def test_4096_runs_of_a_session_are_accepted(engine: Engine) -> None:
+    engine.measure(gated("before"))
+    jobs = [engine.measure(gated(f"cell {it}"), asker="a") for it in range(4096)]
+    other = engine.measure(gated("other"), asker="b")
+    assert engine.n_unfinished() == 4098 and jobs[-1].ahead == 4096 and other.ahead == 1
+    assert len(engine.jobs()) == 4098
+    gates["other"].open.set()
+    for job in jobs:
+        job.cancel()
+    gates["before"].open.set()
+    assert other.result(WAIT) == "other"
+
+
+def test_a_session_that_asks_for_too_much_is_refused_and_others_are_not(tmp_path: Path) -> None:
+    engine = thread_engine(tmp_path, limits=Limits(session_seconds=100.0))
+    job = engine.submit(spec(QUICK), asker="hostile", cost=200.0)
+    assert job.bad_input
+    assert engine.submit(spec(QUICK), asker="student", cost=50.0).result(WAIT).key
+    # what has ended is not owed
+    assert engine.submit(spec(QUICK, seed=1), asker="student", cost=90.0).result(WAIT).key
+    engine.close()
+
+
+def test_a_sweep_yields_what_finishes_and_what_fails(engine: Engine) -> None:
+    specs = [spec(QUICK, seed=seed) for seed in range(2)] + [spec(QUICK, budget=None)]
+    outcomes = {one.model_dump_json(): outcome for one, outcome in engine.sweep(specs)}
+    assert isinstance(outcomes[specs[2].model_dump_json()], BadInput)
+    assert sum(isinstance(outcome, Run) for outcome in outcomes.values()) == 2
+
+
+# ---- cancelled -----------------------------------------------------------------------------------
+
+
+def test_a_running_job_is_cancelled_at_once_and_its_worker_goes_on(engine: Engine) -> None:
+    job, later = engine.measure(gated("job")), engine.measure(gated("later"))
+    assert gates["job"].has_begun()
+    job.cancel()
+    assert job.state == "cancelled"
+    with pytest.raises(Cancelled):
+        job.result(0)
+    gates["later"].open.set()
+    assert later.result(WAIT) == "later" and not gates["job"].open.is_set()
+
+
+def test_a_stop_that_comes_late_stops_nothing_else(engine: Engine) -> None:
+    first = engine.measure(gated("first"))
+    assert gates["first"].has_begun()
+    late_stop = first._task.call_off
+    gates["first"].open.set()
+    first.result(WAIT)
+    second = engine.measure(gated("second"))
+    assert gates["second"].has_begun()
+    late_stop()
+    gates["second"].open.set()
+    assert second.result(WAIT) == "second"
+
+
+def test_a_job_that_waits_is_cancelled_and_never_begins(engine: Engine) -> None:
+    engine.measure(gated("before"))
+    job = engine.measure(gated("job"), asker="a")
+    job.stop()
+    last = engine.measure(gated("last"))
+    for name in ("before", "last"):
+        gates[name].open.set()
+    last.result(WAIT)
+    assert job.state == "cancelled" and gates["job"].times == 0
+
+
+def test_closing_calls_everything_off(tmp_path: Path) -> None:
+    engine = thread_engine(tmp_path)
+    running, waiting = engine.measure(gated("running")), engine.measure(gated("waiting"))
+    assert gates["running"].has_begun()
+    engine.close()
+    assert running.state == waiting.state == "cancelled" and engine.jobs() == []
+
+
+# ---- what goes wrong -----------------------------------------------------------------------------
+
+BAD = {
+    "rank above the items": {**LONG, "data": {"id": "small"}, "parameters": {"rank": 41}},
+    "unknown algorithm": {**QUICK, "algorithm": "dplas"},
+    "unknown data": {**QUICK, "data": {"id": "smal"}},
+    "no budget": {**QUICK, "budget": None},
+    "nothing left": {**QUICK, "data": {"id": "small", "min_user_count": 1000}},
+}
+
+
+@pytest.mark.parametrize("parts", BAD.values(), ids=BAD)
+def test_bad_input_is_told_and_nothing_is_kept(engine: Engine, parts: dict[str, Any]) -> None:
+    job = engine.submit(spec(parts))
+    with pytest.raises(BadInput):
+        job.result(WAIT)
+    assert job.state == "failed" and job.bad_input and job.error
+    assert engine.store.rows() == [] and engine.jobs() == []
+
+
+def test_a_measurement_that_cannot_be_made_is_told(engine: Engine) -> None:
+    assert engine.measure(Gated("bad")).bad_input
+    job = engine.measure(Gated("no such gate"))
+    with pytest.raises(RuntimeError):
+        job.result(WAIT)
+    assert job.state == "failed" and not job.bad_input
+
+
+def test_a_store_that_takes_nothing_is_told(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(run: Run, owner: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(engine.store, "put", full)
+    job = engine.submit(spec(QUICK))
+    with pytest.raises(RuntimeError, match="No space left"):
+        job.result(WAIT)
+    assert not job.bad_input
+
+
+def test_what_was_computed_on_data_that_are_gone_is_forgotten(engine: Engine) -> None:
+    job = engine.submit(spec(QUICK))
+    job.result(WAIT)
+    engine.forget("small")
+    assert engine.known_runs.whole(spec(QUICK)) is None  # its data are to be opened again
+    assert engine.submit(spec(QUICK)).result(WAIT).record.cached is True
+
+
+# ---- limits --------------------------------------------------------------------------------------
+
+
+def limited(folder: Path, **limits: float) -> Engine:
+    return thread_engine(folder, limits=Limits(**limits))  # type: ignore[arg-type]
+
+
+def test_a_run_over_its_time_is_stopped_between_two_steps(tmp_path: Path) -> None:
+    engine = limited(tmp_path, run_seconds=0.0)
+    job = engine.measure(gated("job"), asker="a")
+    with pytest.raises(BadInput):
+        job.result(WAIT)
+    threads = [it.worker for it in engine._threads]
+    assert threads[0] is not None and threads[0].is_alive  # it ended its step
+    engine.measure(gated("unlimited"))  # no session asked for it
+    assert gates["unlimited"].has_begun() and not gates["unlimited"].stopped()
+    engine.close()
+
+
+def test_a_run_that_does_not_stop_in_time_ends_with_its_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "GRACE", 0.0)
+    engine = limited(tmp_path, run_seconds=0.0)
+    engine.start()
+    (thread,) = engine._threads
+    first = thread.worker
+    with pytest.raises(BadInput):
+        engine.measure(gated("job"), asker="a").result(WAIT)
+    assert first is not None and not first.is_alive
+    gates["job"].open.set()
+    gated("next")
+    gates["next"].open.set()
+    assert engine.measure(Gated("next")).result(WAIT) == "next"
+    engine.close()
+
+
+def test_a_run_over_its_memory_ends_with_its_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "LOOK", 0.01)
+    engine = limited(tmp_path, run_memory=100.0)
+    job = engine.measure(gated("job"), asker="a")
+    assert gates["job"].has_begun() and job.state == "running"
+    monkeypatch.setattr(ThreadWorker, "memory", 101.0)
+    with pytest.raises(BadInput):
+        job.result(WAIT)
+    (thread,) = engine._threads
+    assert thread.worker is not None and not thread.worker.is_alive
+    engine.close()
+
+
+# ---- workers that die ----------------------------------------------------------------------------
+
+
+def kill_worker(engine: Engine) -> None:
+    (thread,) = engine._threads
+    assert thread.worker is not None
+    thread.worker.kill()
+
+
+def test_a_measurement_whose_worker_dies_fails_and_the_next_has_a_new_one(engine: Engine) -> None:
+    job = engine.measure(gated("job"))
+    assert gates["job"].has_begun()
+    kill_worker(engine)
+    with pytest.raises(RuntimeError):
+        job.result(WAIT)
+    assert not job.bad_input and gates["job"].times == 1
+    gated("next")
+    gates["next"].open.set()
+    assert engine.measure(Gated("next")).result(WAIT) == "next"
+
+
+@pytest.mark.parametrize(("deaths", "state"), [(1, "done"), (2, "failed")])
+def test_a_run_on_public_data_is_tried_once_more(
+    deaths: int, state: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts: list[threading.Event] = [threading.Event() for _ in range(3)]
+    compute, numbers = execution.run, iter(range(3))
+
+    def run(*arguments: Any, stopped: Callable[[], bool], **more: Any) -> Run:
+        number = next(numbers)
+        attempts[number].set()
+        while number < deaths and not stopped():
+            pass
+        return compute(*arguments, stopped=stopped, **more)
+
+    monkeypatch.setattr(execution, "run", run)
+    job = engine.submit(spec(QUICK))
+    for attempt in attempts[:deaths]:
+        assert attempt.wait(WAIT)
+        kill_worker(engine)
+    assert job.wait(WAIT) and job.state == state
+    assert attempts[1].is_set() and not attempts[2].is_set()
+
+
+def test_a_run_on_private_data_is_not_tried_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have drawn noise, and would draw again."""
+    begun, attempts = threading.Event(), []
+
+    def run(*_: Any, stopped: Callable[[], bool], **__: Any) -> Run:
+        attempts.append(None)
+        begun.set()
+        while not stopped():
+            pass
+        raise Cancelled
+
+    monkeypatch.setattr(execution, "run", run)
+    job = engine.submit(spec(QUICK, data={"id": "own"}))
+    assert begun.wait(WAIT)
+    kill_worker(engine)
+    with pytest.raises(RuntimeError):
+        job.result(WAIT)
+    assert len(attempts) == 1 and engine.store.rows() == []
+
+
+# ---- the machine ---------------------------------------------------------------------------------
+
+GROUPS = {
+    "version 2": {"sys/fs/cgroup/memory.max": "1000000000\n"},
+    "version 2, no limit above": {
+        "sys/fs/cgroup/memory.max": "max\n",
+        "proc/self/cgroup": "0::/a/b\n",
+        "sys/fs/cgroup/a/memory.max": "1000000000",
+    },
+    "version 1": {"sys/fs/cgroup/memory/memory.limit_in_bytes": "1000000000"},
+    "version 1, a group within": {
+        "proc/self/cgroup": "5:memory:/docker/x\n",
+        "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712",
+        "sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes": "1000000000",
+    },
+}
+
+
+@pytest.mark.parametrize("files", GROUPS.values(), ids=GROUPS)
+def test_limits_of_control_groups_are_read(files: dict[str, str], tmp_path: Path) -> None:
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert machine.memory(tmp_path) == 1000.0 and machine.is_small(tmp_path)
+
+
+def test_without_a_usable_limit_the_machine_s_memory_counts(tmp_path: Path) -> None:
+    whole = machine.memory(tmp_path)
+    (tmp_path / "sys/fs/cgroup").mkdir(parents=True)
+    (tmp_path / "sys/fs/cgroup/memory.max").write_text("not a number")
+    assert machine.memory(tmp_path) == whole > 0
+
+
+def test_one_worker_computes_where_memory_is_little(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "is_small", lambda: True)
+    assert Engine(Store(tmp_path)).width == 1
+
+
+@pytest.mark.parametrize(
+    ("memory", "megabytes"), [("300", 300), ("half", machine.memory() / 2), ("unlimited", math.inf)]
+)
+def test_the_settings_bound_sessions(
+    memory: str, megabytes: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variables = {
+        "SECONDS_PER_RUN": "7",
+        "RUNS_IN_FLIGHT": "2",
+        "ESTIMATED_SECONDS": "unlimited",
+        "MEMORY_PER_RUN": memory,
+        "CONFIRM_SECONDS": "9",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(f"DPMF_{name}", value)
+    settings.cache_clear()
+    try:
+        assert Limits.from_settings() == Limits(7, megabytes, 2, math.inf, 9)
+    finally:
+        monkeypatch.undo()
+        settings.cache_clear()

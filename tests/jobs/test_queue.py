@@ -1,0 +1,133 @@
+"""Whose task is next, and how much a session may ask for, as plain logic."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpmf_core.jobs.job import Task
+from dpmf_core.jobs.machine import Limits
+from dpmf_core.jobs.queue import IDLE, LONG, Queue
+
+
+def add(
+    queue: Queue, name: str, asker: str, cost: float = 1.0, priority: int = 0, number: int = 0
+) -> Task:
+    task = Task(name, None, number=number, cost=cost)
+    queue.enter(task, asker, priority)
+    queue.wait(task)
+    return task
+
+
+def names(queue: Queue) -> list[str]:
+    """What starts, in order, if each task ends before the next starts."""
+    started = []
+    while (task := queue.next()) is not None:
+        queue.end(task)
+        started.append(task.identity)
+    return started
+
+
+def test_sessions_take_turns_and_one_that_asks_for_much_waits_for_itself() -> None:
+    queue = Queue(1, Limits(session_seconds=math.inf))
+    for number in range(4096):
+        add(queue, f"sweep {number}", "hostile", number=number)
+    students = [add(queue, f"student {it}", f"s{it}", number=9000 + it) for it in range(29)]
+    assert [queue.ahead(it) for it in students] == list(range(1, 30))
+    assert {it.identity for it in students} <= set(names(queue)[:30])
+
+
+def test_within_a_session_priority_goes_first_then_the_cheap_then_the_earlier() -> None:
+    queue = Queue(1, Limits())
+    add(queue, "late", "a", number=3)
+    add(queue, "early", "a", number=2)
+    add(queue, "cheap", "a", cost=0.5, number=4)
+    add(queue, "urgent", "a", cost=9.0, priority=1, number=5)
+    assert names(queue) == ["urgent", "cheap", "early", "late"]
+
+
+def test_what_two_sessions_want_starts_once_in_the_first_turn() -> None:
+    queue = Queue(1, Limits())
+    add(queue, "long before", "a")
+    shared = add(queue, "shared", "a", number=1)
+    queue.enter(shared, "b", 0)
+    assert names(queue) == ["long before", "shared"]
+    again = add(queue, "again", "a")
+    queue.enter(again, "b", 0)
+    queue.leave(again, "a")
+    assert queue.tasks() == [again] and names(queue) == ["again"]
+
+
+def test_idle_work_goes_last_and_leaves_a_worker_free() -> None:
+    queue = Queue(2, Limits())
+    idle = [add(queue, f"idle {it}", "", priority=IDLE, number=it) for it in range(2)]
+    assert queue.n_waiting == 0 and queue.next() is idle[0] and queue.next() is None
+    wanted = add(queue, "wanted", "a", number=2)
+    assert queue.ahead(wanted) == 0 and queue.ahead(idle[1]) == 1
+    assert queue.next() is wanted
+    queue.end(idle[0])
+    assert queue.next() is None
+    queue.enter(idle[1], "b", 0)  # somebody wants it now
+    assert queue.next() is idle[1]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 5)), max_size=40))
+def test_the_forecast_is_what_happens_and_nobody_starves(requests: list[tuple[str, int]]) -> None:
+    queue = Queue(1, Limits())
+    for number, (asker, cost) in enumerate(requests):
+        add(queue, str(number), asker, cost=float(cost), number=number)
+    forecast = queue.tasks()
+    assert [queue.ahead(task) for task in forecast] == list(range(len(requests)))
+    waited: dict[str, int] = {}
+    for task in forecast:
+        assert queue.next() is task
+        queue.end(task)
+        for asker in {next(iter(it.askers)) for it in queue.tasks()} - {task.turn_of}:
+            waited[asker] = waited.get(asker, 0) + 1
+            assert waited[asker] <= 3
+        waited.pop(task.turn_of, None)
+
+
+def test_long_runs_never_have_all_workers() -> None:
+    queue = Queue(2, Limits())
+    first, second = add(queue, "1", "a", LONG + 1), add(queue, "2", "b", LONG + 1)
+    assert [queue.next(), queue.next()] == [first, None]
+    quick = add(queue, "quick", "c")
+    assert queue.next() is quick
+    queue.end(first)
+    assert queue.next() is second
+    alone = Queue(1, Limits())
+    assert alone.next() is add(alone, "only", "a", LONG + 1) or alone.next() is not None
+
+
+def test_a_session_has_at_most_so_many_runs_at_once() -> None:
+    queue = Queue(3, Limits(session_runs=1))
+    first, second, other = (
+        add(queue, "1", "a"),
+        add(queue, "2", "a", number=1),
+        add(queue, "3", "b"),
+    )
+    assert [queue.next(), queue.next(), queue.next()] == [first, other, None]
+    queue.end(first)
+    assert queue.next() is second
+
+
+def test_a_session_that_owes_too_much_is_refused_until_some_has_ended() -> None:
+    queue = Queue(2, Limits(session_seconds=100.0))
+    big = add(queue, "big", "a", 90.0)
+    assert queue.refusal("a", 20.0) is not None
+    assert queue.refusal("b", 20.0) is None and queue.refusal("", 1e9) is None
+    queue.enter(big, "b", 0)
+    queue.leave(big, "a")  # now b owes it
+    assert queue.refusal("a", 20.0) is None and queue.refusal("b", 20.0) is not None
+    queue.close(big)
+    assert queue.refusal("b", 20.0) is None
+
+
+@pytest.mark.parametrize("cost", [0.0, 1.0])
+def test_a_closed_task_waits_no_longer(cost: float) -> None:
+    queue = Queue(1, Limits())
+    task = add(queue, "1", "a", cost)
+    queue.close(task)
+    assert queue.next() is None and queue.tasks() == [] and not task.is_waiting
