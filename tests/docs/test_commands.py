@@ -83,16 +83,14 @@ ACCOUNT = f"{independently(MU, 1e-5):.2f} at delta 1e-05 per user"
 SEARCH = f"{independently([MU[2]] * 7, 1e-5):.2f}"
 OUTPUTS = (
     r"0\.\d{3} PROVEN (2\.0|1\.99999)\d*\n(.*\n)*\(100, \d+\)\n",
-    r"1\n",
     rf"{re.escape(ACCOUNT)} .*\n",
     rf"{SEARCH}\n{SEARCH}\n5\n",
-    r"True\n\(1,\)\n10\n",
     r"\(16, 64\) CONDITIONAL 2\.0\n\(3, 16\)\n",
     r"5 200 2\n",
 )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("example", "output"), zip(EXAMPLES, OUTPUTS, strict=True))
+@pytest.mark.parametrize(("example", "output"), [*zip(EXAMPLES, OUTPUTS, strict=True)])
 def test_every_example_prints_what_it_should(example: str, output: str, tmp_path: Path) -> None:
     assert re.fullmatch(output, _run(tmp_path, tmp_path, "-c", example))
