@@ -113,9 +113,9 @@ def _from_whole_range(name: str, field: Field, shape: Any, rng: np.random.Genera
 
 
 def covering(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str, Any]]:
-    """Of the corners, so many that any three choices are met together: a fifth of 144."""
+    """Of the corners, so many that any two choices are met together: a tenth of 144."""
     names = [name for name, field in fields(kind).items() if _choices(field)]
-    together = list(itertools.combinations(names, min(3, len(names))))
+    together = list(itertools.combinations(names, min(2, len(names))))
     remaining = corners(kind, shape, seed)
 
     def groups_of(corner: dict[str, Any]) -> set[tuple[Any, ...]]:

@@ -39,7 +39,11 @@ def ratios(target: AttackTarget, pair: Pair, draws: int) -> tuple[np.ndarray, np
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters"), [("private-svd", {}), ("spectral", {"refinement_steps": 0})]
+    ("name", "parameters"),
+    [
+        ("private-svd", {}),
+        pytest.param("spectral", {"refinement_steps": 0}, marks=pytest.mark.slow),
+    ],
 )
 def test_the_ratio_of_released_sums_is_that_of_two_gaussians(
     name: str, parameters: dict[str, Any]
@@ -124,6 +128,7 @@ def test_what_an_algorithm_does_to_its_arrays_does_not_reach_the_log() -> None:
     assert present.var() == pytest.approx(squared_mu, rel=4 * math.sqrt(2 / 300))
 
 
+@pytest.mark.slow
 def test_densities_integrate_to_one() -> None:
     """The mean over the world without the canary of the ratio itself is 1, whatever is
     released, also in steps that look at the steps before.

@@ -55,9 +55,8 @@ def test_one_more_person_loses_nearly_all_that_is_proved(mine: Ratings) -> None:
 
 
 def test_too_little_noise_is_found_on_given_data(mine: Ratings) -> None:
-    assert not audit_on(mine, "private-bias", epsilon=1.0, runs=100).broken
     for fault, by in (("small-noise", "what is released"), ("unlisted-release", "what is shared")):
-        result = audit_on(mine, "private-bias", epsilon=1.0, runs=160, fault=fault)
+        result = audit_on(mine, "private-bias", epsilon=1.0, runs=100, fault=fault)
         assert result.broken, fault
         assert result.by == by
 

@@ -106,6 +106,7 @@ def above_the_truth(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaussian", [True, False])
 def test_bounds_are_above_the_truth_no_more_often_than_stated(gaussian: bool) -> None:
     """10,000 audits of an exactly tight mechanism of epsilon 3: each test within its share of
@@ -155,6 +156,7 @@ def test_the_bound_is_sharp_and_ends_where_the_claim_does() -> None:
     assert bound[0] < TRUTH * pair_test.STEP <= bound[1]
 
 
+@pytest.mark.slow
 def test_a_learned_score_pays_for_learning() -> None:
     """Scores fitted to noise on the first half: of 200 audits, the pair test and error rates on
     what is shared find something in at most 5%.

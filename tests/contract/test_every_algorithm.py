@@ -29,7 +29,7 @@ private = pytest.mark.parametrize(
     [case for case in CASES if normal_form(case[0]().plan(case[1].world().shape, 1.0))],
     ids=case_name,
 )
-DRAWS = settings(max_examples=8, deadline=None, derandomize=True)
+DRAWS = settings(max_examples=4)
 
 
 def recommended_for(case: Case) -> Algorithm:
@@ -164,7 +164,7 @@ def test_spends_exactly_its_plan_and_is_finite_with_its_own_recommendation(case:
     assert_sound(record(algorithm, world), algorithm, world, 1.0, home)
 
 
-@pytest.mark.parametrize("stride", [9, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [29, pytest.param(1, marks=pytest.mark.slow)])
 @every
 def test_spends_exactly_its_plan_in_every_corner(case: Case, stride: int) -> None:
     kind, home = case
@@ -199,7 +199,7 @@ def test_survives_a_world_without_ratings(case: Case) -> None:
     kind, home = case
     shape = home.world().shape
     empty = home.nobody()
-    for parameters in corners(kind, shape)[::5]:
+    for parameters in corners(kind, shape)[::17]:
         algorithm = kind(**parameters)
         assert_sound(record(algorithm, empty), algorithm, empty, 1.0, home)
 
@@ -208,7 +208,7 @@ def test_survives_a_world_without_ratings(case: Case) -> None:
 def test_survives_one_user_and_few_items(case: Case) -> None:
     kind, home = case
     lone = home.lone()
-    for parameters in corners(kind, lone.shape)[::5]:
+    for parameters in corners(kind, lone.shape)[::17]:
         algorithm = kind(**parameters)
         assert_sound(record(algorithm, lone), algorithm, lone, 1.0, home)
 
@@ -288,10 +288,9 @@ def test_a_calibrated_plan_costs_exactly_the_budget_in_every_corner(
 @private
 @pytest.mark.parametrize("relation", Relation)
 def test_dp_accounting_agrees_on_the_cost(case: Case, relation: Relation) -> None:
-    kind = case[0]
-    world = case[1].world()
-    shape = world.shape
     """Privacy loss distributions over the ledger that a run really spent: independent of ours."""
+    kind, world = case[0], case[1].world()
+    shape = world.shape
     from dp_accounting import dp_event
     from dp_accounting.pld import PLDAccountant
     from dp_accounting.privacy_accountant import NeighboringRelation

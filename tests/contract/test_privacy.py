@@ -1,4 +1,4 @@
-"""Every PROVEN algorithm keeps the four laws, wherever three choices of its parameters meet; in the
+"""Every PROVEN algorithm keeps the four laws, wherever two choices of its parameters meet; in the
 slow suite in every corner.
 """
 
@@ -7,46 +7,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import REGISTRY, Algorithm, build
+from dpmf_core.algorithms import REGISTRY, build
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.privacy import Budget, Status, normal_form
+from dpmf_core.privacy import Budget, normal_form
 from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing import worlds
-from dpmf_core.testing.homes import CASES, RATINGS, Home, case_name
-from dpmf_core.testing.parameters import corners, covering
+from dpmf_core.testing.homes import RATINGS, case_name
 from dpmf_core.testing.probes import blind, pairs, record, replay
 from dpmf_core.testing.worlds import with_row
+from tests.contract.cases import PROVEN, Case, every, in_corners, proven
 
-Case = tuple[type[Algorithm], Home]
-
-
-def proven(case: Case, whole: bool = False) -> list[Algorithm]:
-    """The algorithm where it claims a proof: of the corners that cover three choices, or of all
-    (`whole`).
-    """
-    kind, home = case
-    algorithms = [
-        kind(**parameters)
-        for parameters in (corners if whole else covering)(kind, home.world().shape)
-    ]
-    return [algorithm for algorithm in algorithms if algorithm.guarantee().status is Status.PROVEN]
-
-
-def _over(cases: list[Case]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("case", cases, ids=case_name)
-
-
-in_corners = pytest.mark.parametrize(
-    "whole", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["three choices", "all"]
+releasing = pytest.mark.parametrize(
+    "case",
+    [case for case in PROVEN if normal_form(proven(case)[0].plan(case[1].world().shape, 1.0))],
+    ids=case_name,
 )
-PROVEN = [case for case in CASES if proven(case)]
-every = _over(PROVEN)
-RELEASING = [
-    case for case in PROVEN if normal_form(proven(case)[0].plan(case[1].world().shape, 1.0))
-]
-
-
-releasing = _over(RELEASING)
 
 
 @releasing
