@@ -4,6 +4,7 @@ The documents keep their places, so that links between them hold here as in the 
 of the reference are made from the registry, the commands and the docstrings.
 """
 
+import logging
 import shutil
 import sys
 from pathlib import Path
@@ -32,13 +33,14 @@ COPIED_FILES = (
 )
 API = (
     "dpmf_core.api",
-    *(f"dpmf_core.estimators.{name}" for name in ("recommenders", "prices", "folds", "nmf")),
+    *(f"dpmf_core.estimators.{name}" for name in ("recommenders", "model_selection", "nmf")),
     "dpmf_core.testing.contract",
 )
 
 
 def main() -> None:
     """Write the sources, then the site. Raises mkdocs' Abort on a link that leads nowhere."""
+    logging.basicConfig(level=logging.WARNING)  # what mkdocs refuses
     shutil.rmtree(SOURCES, ignore_errors=True)
     for pattern in COPIED_FILES:
         for file in ROOT.glob(pattern):
