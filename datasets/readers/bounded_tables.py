@@ -17,7 +17,12 @@ MOST_CELLS = 50_000_000
 MOST_RAGGED = 1_000_000
 LONGEST_COLUMN_NAME = 200  # characters
 ROWS = 1 << 16  # of a group in the file
-KEPT = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_temporal)
+COLUMN_KINDS = (
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal,
+    pa.types.is_temporal,
+)
 
 
 def write_bounded(table: Table, name: str, target: Path) -> None:
@@ -70,7 +75,7 @@ def _check_cells(count: int, name: str) -> None:
 
 def _plain(column: pa.Array) -> pa.Array:
     """Numbers and times as they are, anything else as text."""
-    if any(is_kind(column.type) for is_kind in KEPT):
+    if any(is_kind(column.type) for is_kind in COLUMN_KINDS):
         return column
     return column.cast(pa.string())
 

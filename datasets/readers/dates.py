@@ -5,7 +5,6 @@ first, names of months. Only their order is used.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -33,34 +32,17 @@ EPOCHS = (
     ("microseconds", 1e14, 1e16),
     ("nanoseconds", 1e17, 9.2e18),
 )
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-MONTH_NAME = "name"  # what stands in a date beside its numbers
-CLOCK = (
-    r"(?:[T ,]+(?P<hour>\d{1,2}):(?P<minute>\d{2})"
-    r"(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,6})\d*)?)?"
-    r"\s*(?P<half>[AaPp])?(?(half)\.?[Mm]\.?))?"
-    r"\s*(?:UTC|GMT|Z)?(?P<away>[+-]\d{2}:?\d{2})?$"
-)
-WEEKDAY = r"^(?:[A-Za-z]{3,9}\.?,?\s+)?"
+# two numbers of day and month, then the year: with the sign between them, and what follows
 NUMERIC = re.compile(
-    r"^(?P<first>\d{1,2})[/.\- ]\s?(?P<second_>\d{1,2})"
-    r"(?:[/.\-]\s?|,?\s)(?P<year>\d{4}|\d{2})(?!\d)" + CLOCK
+    r"^(?P<first>\d{1,2})(?P<sign>[/.\- ])\s?(?P<second>\d{1,2})(?:[/.\-]\s?|,?\s)"
+    r"(?P<year>\d{4}|\d{2})(?!\d)(?P<rest>.*)$"
 )
-YEAR_FIRST = re.compile(
-    r"^(?P<year>\d{4})[/. \-](?P<month>\d{1,2})[/. \-](?P<day>\d{1,2})(?!\d)" + CLOCK
-)
-DAY_NAMED = re.compile(
-    WEEKDAY + r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?[\s\-/]*(?P<name>[A-Za-z]{3,9})"
-    r"\.?,?[\s\-/]*(?P<year>\d{4}|\d{2})(?!\d)" + CLOCK
-)
-NAME_FIRST = re.compile(
-    WEEKDAY + r"(?P<name>[A-Za-z]{3,9})\.?[\s\-]+(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-    r",?[\s\-]+(?P<year>\d{4})(?!\d)" + CLOCK
-)
-# as C's ctime writes it
-YEAR_LAST = re.compile(
-    r"^(\D*\d{1,2})\s+(\d{1,2}:\d{2}(?::\d{2})?)\s*([+-]\d{4}|UTC|GMT)?\s+(\d{4})$"
-)
+# as C's ctime writes it: Wed Nov 27 13:05:09 +0000 2019
+YEAR_LAST = re.compile(r"^(\D*\d{1,2}) (\d{1,2}:\d{2}(?::\d{2})?) ?([+-]\d{4}|UTC|GMT)? (\d{4})$")
+CLOCK = re.compile(r"[T ]?\d{1,2}:\d{2}.*")
+DATE_PARTS = r"\d+|[A-Za-z]{3,9}"  # a date has three: neither 10:30 nor Mar is one
+MONTHS = 12
+CENTURY = 69  # years of two digits below it are of this century, as POSIX has it
 
 
 @dataclass(frozen=True)
@@ -101,7 +83,8 @@ class Column:
     def __init__(self, order: Order | None = None) -> None:
         self._order: Order | None = order
         self._parts: list[_Part] = []
-        self._signs: set[str] = set()
+        self._signs: set[str] = set()  # between numbers of which either may be the day
+        self._has_names = False
         self._examples: dict[str, str] = {}
 
     def take(self, column: pa.Array) -> None:
@@ -121,25 +104,14 @@ class Column:
         return _numbers(text) or self._dates(text)
 
     def _dates(self, text: pa.Array) -> _Part:
-        import pandas as pd
-
         as_dictionary = text.dictionary_encode()
-        distinct = as_dictionary.dictionary.to_pylist()
         at = as_dictionary.indices.to_numpy(zero_copy_only=False)
-        day_first = _micro(
-            pd.to_datetime(
-                pd.Series(distinct, dtype="str"), errors="coerce", utc=True, format="ISO8601"
-            )
-        )
-        month_first = day_first.copy()
-        for place in np.flatnonzero(day_first == UNREAD):
-            day_first[place], month_first[place], sign = parse_date(distinct[place])
-            self._signs.add(sign)
-        return (
-            _Part("date", day_first[at], month_first[at])
-            if len(distinct)
-            else _same("date", np.empty(0, np.int64))
-        )
+        if not len(at):
+            return _same("date", np.empty(0, np.int64))
+        dates = parse_dates(as_dictionary.dictionary.to_pylist())
+        self._signs |= set(dates.signs)
+        self._has_names |= dates.have_names
+        return _Part("date", dates.day_first[at], dates.month_first[at])
 
     def result(self) -> ColumnTimes:
         """What the whole column says."""
@@ -193,7 +165,7 @@ class Column:
             "dmy": np.concatenate([part.day_first for part in self._parts]),
             "mdy": np.concatenate([part.month_first for part in self._parts]),
         }
-        signs = self._signs & set("/.- ")
+        signs = self._signs
         bad = {name: int((times == UNREAD).sum()) for name, times in read.items()}
         order, why = self._choose_order(bad, signs)
         unread = read[order] == UNREAD
@@ -205,7 +177,7 @@ class Column:
                 unread,
                 words=(
                     "Dates with the names of months were read."
-                    if MONTH_NAME in self._signs
+                    if self._has_names
                     else "Dates were read as year, month, day."
                 ),
             )
@@ -239,27 +211,67 @@ def require_order(text: str | None) -> Order | None:
     )
 
 
-def parse_date(text: str) -> tuple[int, int, str]:
-    """A date that is not ISO's, in microseconds since 1970 with the day first and with the month
-    first, and what stands between its numbers.
+@dataclass(frozen=True)
+class Dates:
+    """Some dates in microseconds since 1970, UNREAD where a text is none.
 
-    UNREAD where it is none.
+    Parameters
+    ----------
+    day_first, month_first : int64 (n,)
+        Read with the day first, and with the month first, where that makes a difference.
+    signs : tuple of str
+        What stands between the numbers of each date that it makes a difference for.
+    have_names : bool
+        Whether some have names of months.
     """
-    text = YEAR_LAST.sub(r"\1 \4 \2\3", " ".join(text.split()))
-    if match := NUMERIC.match(text):
-        first, second = int(match["first"]), int(match["second_"])
-        return (
-            _moment(match, first, second),
-            _moment(match, second, first),
-            text[match.end("first")],
-        )
-    if match := YEAR_FIRST.match(text):
-        return (*(_moment(match, int(match["day"]), int(match["month"])),) * 2, "")
-    if (match := DAY_NAMED.match(text) or NAME_FIRST.match(text)) and (
-        name := match["name"][:3].lower()
-    ) in MONTHS:
-        return (*(_moment(match, int(match["day"]), 1 + MONTHS.index(name)),) * 2, MONTH_NAME)
-    return UNREAD, UNREAD, ""
+
+    day_first: Times
+    month_first: Times
+    signs: tuple[str, ...]
+    have_names: bool
+
+
+def parse_dates(texts: Sequence[str]) -> Dates:
+    """Read dates of any form by pandas, which reads ISO's itself and others by dateutil."""
+    import pandas as pd
+
+    values = pd.Series([" ".join(text.split()) for text in texts], dtype=object)
+    values = values.str.replace(YEAR_LAST, r"\1 \4 \2 \3", regex=True).str.strip()
+    parts = values.str.extract(NUMERIC).fillna("")
+    is_numeric = parts["first"] != ""
+    is_late = pd.to_numeric(parts["year"]) < CENTURY
+    century = pd.Series(np.where(is_late, "20", "19"), dtype=object)
+    year = parts["year"].where(parts["year"].str.len() == 4, century + parts["year"])
+
+    def read(day: str, month: str) -> Times:
+        iso = year + "-" + parts[month].str.zfill(2) + "-" + parts[day].str.zfill(2)
+        iso = (iso + parts["rest"]).where(pd.to_numeric(parts[month]) <= MONTHS, "")
+        return _moments(values.where(~is_numeric, iso))
+
+    names = values[~is_numeric].str.replace(CLOCK, "", regex=True)
+    day_first = read("first", "second")
+    return Dates(
+        day_first,
+        read("second", "first") if is_numeric.any() else day_first,
+        tuple(parts["sign"][is_numeric]),
+        bool(names.str.contains(r"[A-Za-z]{3}").any()),
+    )
+
+
+def _moments(texts: "pd.Series[str]") -> Times:
+    """All in the form of the first one, which is quick; the others each by itself."""
+    import pandas as pd
+    from pandas.tseries.api import guess_datetime_format
+
+    is_date = texts.str.replace(CLOCK, "", regex=True).str.count(DATE_PARTS) >= 3
+    candidates = texts[is_date]
+    form = guess_datetime_format(candidates.iloc[0]) if len(candidates) else None
+    stamps = pd.to_datetime(candidates, format=form or "mixed", errors="coerce", utc=True)
+    rest = candidates[stamps.isna()] if form else candidates[:0]
+    times = pd.Series(UNREAD, texts.index)
+    times[candidates.index] = _micro(stamps)
+    times[rest.index] = _micro(pd.to_datetime(rest, format="mixed", errors="coerce", utc=True))
+    return np.asarray(times, np.int64)
 
 
 def looks_like_times(values: Sequence[str]) -> bool:
@@ -272,53 +284,19 @@ def looks_like_times(values: Sequence[str]) -> bool:
     numbers = [float(text) for text in texts if re.fullmatch(r"\d{9,19}(\.\d+)?", text)]
     if len(numbers) == len(texts):
         return all(any(low <= number < high for _, low, high in EPOCHS) for number in numbers)
-    iso = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
-    return all(iso.fullmatch(text) or parse_date(text)[:2] != (UNREAD, UNREAD) for text in texts)
+    dates = parse_dates(texts)
+    return bool(((dates.day_first != UNREAD) | (dates.month_first != UNREAD)).all())
 
 
 def has_numeric_dates(values: Sequence[str]) -> bool:
     """Whether some date can be read with the day first or with the month first."""
-    return any(parse_date(value.strip())[2] in tuple("/.- ") for value in values)
+    return bool(parse_dates(values).signs)
 
 
 def is_order_clear(values: Sequence[str]) -> bool:
     """Whether some date with two numbers before its year can be read in one way only."""
-    read = (parse_date(value.strip()) for value in values)
-    return any(
-        sign in tuple("/.- ") and (day_first == UNREAD) != (month_first == UNREAD)
-        for day_first, month_first, sign in read
-    )
-
-
-def _moment(match: re.Match[str], day: int, month: int) -> int:
-    year = int(match["year"])
-    if len(match["year"]) == 2:
-        year += 2000 if year < 69 else 1900  # as POSIX has it
-    hour = int(match["hour"] or 0)
-    if match["half"]:
-        hour = hour % 12 + 12 * (match["half"] in "Pp")
-    away = match["away"]
-    zone = (
-        timezone(
-            timedelta(hours=int(away[1:3]), minutes=int(away[-2:])) * (-1 if away[0] == "-" else 1)
-        )
-        if away
-        else UTC
-    )
-    try:
-        when = datetime(
-            year,
-            month,
-            day,
-            hour,
-            int(match["minute"] or 0),
-            int(match["second"] or 0),
-            int((match["part"] or "").ljust(6, "0")),
-            tzinfo=zone,
-        )
-        return (when - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
-    except (ValueError, OverflowError):
-        return UNREAD
+    dates = parse_dates(values)
+    return bool(((dates.day_first == UNREAD) != (dates.month_first == UNREAD)).any())
 
 
 def _micro(stamps: "pd.Series[pd.Timestamp]") -> Times:

@@ -19,53 +19,29 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# What files that are not UTF-8 are written in; a finder that may choose among all encodings there
-# are takes Russian for Japanese.
-USUAL = (
-    WESTERN,
-    "cp1250",
-    "cp1251",
-    "koi8_r",
-    "koi8_u",
-    "cp866",
-    "iso8859_2",
-    "cp1253",
-    "cp1254",
-    "cp1255",
-    "cp1256",
-    "cp932",
-    "euc_jp",
-    "gb18030",
-    "big5",
-    "cp949",
-)
-LATIN = (WESTERN, "cp1250", "iso8859_2", "cp1254")
-ALIKE = 0.05  # two readings whose mess and coherence differ by no more are equally likely
-NAMES = {
+# What files that are not UTF-8 are written in, and what these encodings are called; a finder that
+# may choose among all there are takes Russian for Japanese.
+USUAL = {
+    WESTERN: "Windows-1252 (Western European)",
     "cp1250": "Windows-1250 (Central European)",
     "cp1251": "Windows-1251 (Cyrillic)",
-    WESTERN: "Windows-1252 (Western European)",
-    "cp1253": "Windows-1253 (Greek)",
-    "cp1254": "Windows-1254 (Turkish)",
-    "cp1255": "Windows-1255 (Hebrew)",
-    "cp1256": "Windows-1256 (Arabic)",
     "koi8_r": "KOI8-R (Russian)",
     "koi8_u": "KOI8-U (Ukrainian)",
     "cp866": "CP866 (Cyrillic)",
     "iso8859_2": "ISO 8859-2 (Central European)",
+    "cp1253": "Windows-1253 (Greek)",
+    "cp1254": "Windows-1254 (Turkish)",
+    "cp1255": "Windows-1255 (Hebrew)",
+    "cp1256": "Windows-1256 (Arabic)",
     "cp932": "Shift-JIS (Japanese)",
     "euc_jp": "EUC-JP (Japanese)",
     "gb18030": "GB 18030 (Chinese)",
     "big5": "Big5 (Chinese)",
     "cp949": "CP949 (Korean)",
     "latin-1": "ISO 8859-1 (Western European)",
-    "utf-16": "UTF-16",
-    "utf-16-le": "UTF-16",
-    "utf-16-be": "UTF-16",
-    "utf-32": "UTF-32",
-    UTF8: "UTF-8",
-    "utf-8-sig": "UTF-8",
 }
+LATIN = (WESTERN, "cp1250", "iso8859_2", "cp1254")
+ALIKE = 0.05  # two readings whose mess and coherence differ by no more are equally likely
 
 
 def require_encoding(name: str) -> str:
@@ -86,8 +62,10 @@ def _encodes_text(name: str) -> bool:
 
 
 def usual_name(encoding: str) -> str:
-    """An encoding's usual name."""
-    return NAMES.get(encoding, encoding)
+    """Return an encoding's usual name."""
+    if encoding.startswith("utf-"):
+        return "-".join(encoding.upper().split("-")[:2])
+    return USUAL.get(encoding, encoding)
 
 
 def encoding_of(content: bytes, otherwise: str = "") -> tuple[str, bool]:
@@ -128,7 +106,7 @@ def _likely(content: bytes) -> str:
     from charset_normalizer import from_bytes
 
     telling = b"\n".join(re.findall(rb"[^\r\n]*[\x80-\xff][^\r\n]*", content))[:LOOKED_AT]
-    matches = from_bytes(telling, cp_isolation=list(USUAL))
+    matches = from_bytes(telling, cp_isolation=[it for it in USUAL if it != "latin-1"])
     best = matches.best()
     if best is None:
         return WESTERN if _fits(content, WESTERN) else "latin-1"

@@ -14,7 +14,7 @@ from dpmf_datasets.readers.dates import (
     Column,
     ColumnTimes,
     looks_like_times,
-    parse_date,
+    parse_dates,
 )
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -104,7 +104,8 @@ def test_what_no_date_tells_is_assumed_unless_it_is_declared() -> None:
     ["yesterday", "5", "1/2", "13/13/2020", "31/04/2021", "3 Foo 2021", "Mar", "2021", "10:30", ""],
 )
 def test_what_is_no_date_is_none(text: str) -> None:
-    assert parse_date(text)[:2] == (UNREAD, UNREAD)
+    dates = parse_dates([text])
+    assert [*dates.day_first, *dates.month_first] == [UNREAD, UNREAD]
 
 
 @pytest.mark.parametrize(
