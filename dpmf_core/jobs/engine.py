@@ -9,6 +9,7 @@ import atexit
 import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.errors import BadInput, Cancelled, words_of
@@ -27,7 +28,7 @@ from dpmf_core.jobs.job import (
 )
 from dpmf_core.jobs.machine import Limits
 from dpmf_core.jobs.queue import Queue
-from dpmf_core.jobs.results import DataFacts, Fingerprints, Results, Source
+from dpmf_core.jobs.results import Opener, Results, Source
 from dpmf_core.jobs.worker import Worker, WorkerThread
 from dpmf_core.runs import data_access, specification
 from dpmf_core.runs.record import Run
@@ -68,8 +69,8 @@ class Engine:
         self._news = threading.Condition(self._lock)  # a worker may have something to do
         self._tasks: dict[str, Task] = {}  # unfinished, by identity
         self._n_submitted = 0
-        self._data = Fingerprints()
-        self.known_runs = Results(store, self._data)
+        self._opener = Opener()
+        self.known_runs = Results(store, self._opener)
         self._queue = Queue(self.width, self.limits)
         self._start_worker = start_worker
         self._threads: list[WorkerThread] = []
@@ -82,14 +83,7 @@ class Engine:
 
     # -- asking ------------------------------------------------------------------------------------
 
-    def submit(
-        self,
-        spec: RunSpec,
-        priority: int = 0,
-        asker: str = "",
-        cost: float = 0.0,
-        light: bool = False,
-    ) -> Job:
+    def submit(self, spec: RunSpec, priority: int = 0, asker: str = "", cost: float = 0.0) -> Job:
         """Return a handle at once.
 
         It is done if the store has the run, and shared if the run is being computed.
@@ -104,17 +98,16 @@ class Engine:
             The session that asks; sessions take turns.
         cost
             Estimated seconds.
-        light
-            Whether a stored run may come without its arrays.
         """
         try:
             allowed.check(spec, is_own_data(spec))
             stamp = stamp_of(spec)
-            task = Task(identity(spec, stamp), spec, cost=cost, light=light)
+            task = Task(identity(spec, stamp), spec, cost=cost)
         except BadInput as error:
             return self._refused_job(spec, error)
-        begin = functools.partial(self._begin, task, asker, (spec.data, stamp))
-        return self._shared(task, asker, priority, begin)
+        source: Source = (spec.data, stamp)
+        look_up = functools.partial(self._look_up, task)
+        return self._shared(task, asker, priority, lambda: self._opener.ask(source, asker, look_up))
 
     def measure(
         self, work: Measurement, priority: int = 0, asker: str = "", cost: float = 0.0
@@ -151,7 +144,6 @@ class Engine:
     def forget(self, data_id: str) -> None:
         """Forget what was computed on a data set that is gone, and the data sets in memory."""
         self.known_runs.forget(data_id)
-        self._data.forget(data_id)
         data_access.forget()
         for thread in self._threads:
             thread.forget_data()
@@ -170,7 +162,6 @@ class Engine:
                 task.number, self._n_submitted = self._n_submitted, self._n_submitted + 1
                 self._tasks[new_task.identity] = new_task
             self._queue.enter(task, asker, priority)
-            task.light = task.light and new_task.light
             job = Job(self, task, asker)
             task.handles.add(job)
         if task is new_task:
@@ -182,19 +173,15 @@ class Engine:
         self._settle(task, error)
         return Job(self, task)
 
-    def _begin(self, task: Task, asker: str, source: Source) -> None:
-        """Look the run up at once where its data are known; otherwise open them first."""
-        if facts := self._data.find(source):
-            self._look_up(task, facts)
-        else:
-            self._data.ask(source, asker, functools.partial(self._look_up, task))
+    def _look_up(self, task: Task, data: Any) -> None:
+        """Settle a task with the stored run, or let it wait for a worker.
 
-    def _look_up(self, task: Task, facts: DataFacts | Exception) -> None:
-        """Settle a task with the stored run, or let it wait for a worker."""
+        data: what identifies them, or the exception that opening them raised.
+        """
         try:
-            if isinstance(facts, Exception):
-                raise facts
-            task.key, task.is_public = specification.run_key(task.spec, facts), facts.public
+            if isinstance(data, Exception):
+                raise data
+            task.key, task.is_public = specification.run_key(task.spec, data), data.public
             task.key_ready.set()
             if not self._is_stored(task):
                 self._wait(task)
@@ -205,16 +192,12 @@ class Engine:
 
     def _is_stored(self, task: Task) -> bool:
         """Whether the store has a task's run; the task is settled then."""
-        while task.key and not is_own_data(task.spec):
-            light = task.light
-            stored_run = self.known_runs.find_run(task.key, light)
-            if stored_run is None:
-                return False
-            with self._lock:
-                if task.light == light:  # else somebody came who needs the arrays
-                    self._settle(task, stored_run)
-                    return True
-        return False
+        if not task.key or is_own_data(task.spec):
+            return False
+        stored_run = self.known_runs.stored(task.key)
+        if stored_run is not None:
+            self._settle(task, stored_run)
+        return stored_run is not None
 
     # -- computing ---------------------------------------------------------------------------------
 
@@ -355,7 +338,7 @@ class Engine:
             self._news.notify_all()
         for task in list(self._tasks.values()):
             self._settle(task, Cancelled())
-        self._data.close()
+        self._opener.close()
         for thread in self._threads:
             thread.close()
 

@@ -63,8 +63,6 @@ class Task:
     ----------
     cost
         Estimated seconds; 0 where nobody estimated.
-    light
-        Whether no handle needs a stored run's arrays.
     askers
         The sessions that want it, with their priorities; '' stands for no session.
     debtor
@@ -83,7 +81,6 @@ class Task:
     spec: Any  # Work
     number: int = 0
     cost: float = 0.0
-    light: bool = False
     askers: dict[str, int] = field(default_factory=dict)
     debtor: str = ""
     turn_of: str = ""

@@ -1,11 +1,10 @@
-"""What is known without computing: runs in the store, finished work in memory, opened data sets."""
+"""What is known without computing: stored runs, finished work in memory, data that are open."""
 
 import contextlib
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -14,44 +13,33 @@ from dpmf_core.runs import data_access
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec, run_key
 from dpmf_core.runs.store import DamagedRun, Store
-from dpmf_core.runs.summary import summarise
+from dpmf_core.runs.summary import Summary, summarise
 from dpmf_core.serving.settings import settings
 
 MOST_REMEMBERED = 200  # outcomes in memory
 AT_ONCE = 4  # data sets that are opened at a time; of one session one
 
 Source = tuple[DataSpec, Any]  # a data set and the stamp of its bytes
-Summary = dict[str, Any]  # of a run, as `summary.summarise` has it
 
 
-@dataclass(frozen=True)
-class DataFacts:
-    """What a run's key needs of its data, and whether they are public."""
+class Opener:
+    """Opens data sets in the background, sessions in turn.
 
-    fingerprint: str
-    public: bool
-
-
-class Fingerprints:
-    """The facts of data sets, which are opened in the background, sessions in turn.
-
-    A slow data set holds up only those who wait for it. Asking again opens nothing.
+    A slow one holds up only those who wait for it; one that is open already is told at once.
     """
 
     def __init__(self) -> None:
-        self._facts: dict[Source, DataFacts] = {}
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(AT_ONCE, "dpmf-loading")
         self._lines: dict[str, deque[Source]] = {}  # of each session; one is being opened
         self._waiting: dict[Source, list[Callable[[Any], None]]] = {}
         self._opening: set[Source] = set()
 
-    def find(self, source: Source) -> DataFacts | None:
-        """Return what is known already."""
-        return self._facts.get(source)
-
     def ask(self, source: Source, asker: str, then: Callable[[Any], None]) -> None:
-        """Call `then` with the facts of a data set, or with the exception that opening raised."""
+        """Call `then` with a data set's identity, or with the exception that opening raised."""
+        if (known := data_access.known_identity(source[0])) is not None:
+            then(known)
+            return
         with self._lock:
             self._waiting.setdefault(source, []).append(then)
             line = self._lines.setdefault(asker, deque())
@@ -66,10 +54,11 @@ class Fingerprints:
             is_ours = source in self._waiting and source not in self._opening
             if is_ours:
                 self._opening.add(source)
-        facts = self._open(source) if is_ours else None
+        result = _opened(source) if is_ours else None
         with self._lock:
             then = self._waiting.pop(source) if is_ours else []
-            self._opening.discard(source)
+            if is_ours:
+                self._opening.discard(source)
             self._lines[asker].popleft()
             if not self._lines[asker]:
                 del self._lines[asker]
@@ -77,64 +66,46 @@ class Fingerprints:
                 with contextlib.suppress(RuntimeError):  # closed
                     self._pool.submit(self._open_next, asker)  # after all other sessions' turns
         for each in then:
-            each(facts)
-
-    def _open(self, source: Source) -> Any:
-        try:
-            data = data_access.identified_data(source[0])
-        except Exception as error:
-            return error
-        facts = self._facts[source] = DataFacts(data.fingerprint, data.public)
-        return facts
-
-    def forget(self, data_id: str) -> None:
-        for source in [source for source in list(self._facts) if source[0].id == data_id]:
-            del self._facts[source]
+            each(result)
 
     def close(self) -> None:
         """Open nothing more; what is being opened is waited for."""
         self._pool.shutdown(cancel_futures=True)
 
 
+def _opened(source: Source) -> Any:
+    try:
+        return data_access.identified_data(source[0])
+    except Exception as error:
+        return error
+
+
 class Results:
     """Finished runs and measurements. Safe to call from any thread."""
 
-    def __init__(self, store: Store, data: Fingerprints) -> None:
-        self._store, self._data, self._lock = store, data, threading.Lock()
-        # by key and lightness: sessions that look at the same run share it, and it is read once
-        self._cached_runs: WeakValueDictionary[tuple[str, bool], Run] = WeakValueDictionary()
+    def __init__(self, store: Store, opener: Opener) -> None:
+        self._store, self._opener, self._lock = store, opener, threading.Lock()
+        # sessions that look at the same run share it, and it is read once
+        self._cached_runs: WeakValueDictionary[str, Run] = WeakValueDictionary()
         # measurements, and runs on uploaded files, by identity
         self._remembered: OrderedDict[str, Task] = OrderedDict()
 
-    # -- one run -----------------------------------------------------------------------------------
-
-    def find_run(self, key: str, light: bool) -> Run | None:
-        """Return a stored run; None where there is none, or it is damaged.
-
-        light: without its arrays.
-        """
-        cached_run = self._cached_runs.get((key, light))
+    def stored(self, key: str) -> Run | None:
+        """Return a stored run; None where there is none, or it is damaged."""
+        cached_run = self._cached_runs.get(key)
         if cached_run is not None and self._store.has(key):
             return cached_run
-        run = self._read(key, light)
-        if run is not None:
-            self._cached_runs[key, light] = run
-        return run
-
-    def _read(self, key: str, light: bool) -> Run | None:
-        try:
-            if not light:
-                return self._store.get(key)
-            record = self._store.record(key)
-        except DamagedRun:
-            return None
-        return None if record is None else Run(record, {})
+        with contextlib.suppress(DamagedRun):
+            run = self._store.get(key)
+            if run is not None:
+                self._cached_runs[key] = run
+            return run
+        return None
 
     def keep(self, run: Run, owner: str) -> None:
         """Store a run. Raises BadInput where the disk refuses."""
         self._store.put(run, owner)
-        for light in (False, True):
-            self._cached_runs.pop((run.key, light), None)
+        self._cached_runs.pop(run.key, None)
         if (most := settings().most_runs) is not None:
             self._store.keep_at_most(most, besides=run.key)
 
@@ -161,43 +132,53 @@ class Results:
                 if _data_id(task) == data_id:
                     del self._remembered[name]
 
-    # -- many runs, without computing, opening or waiting for anything -----------------------------
+    # -- without computing or waiting for anything -------------------------------------------------
 
-    def summaries(self, specs: Sequence[RunSpec]) -> list[Summary | None]:
-        """Return the summary of each of these runs that is known, None of the others.
+    def find(self, spec: RunSpec) -> Run | None:
+        """Return a run that is stored, remembered or comes with the package; None of others.
 
-        Of data that were not opened yet nothing is found; they are opened meanwhile. Raises
-        BadInput.
+        One that comes with the package has no arrays. Of data that are not open yet only those are
+        found; the data are opened meanwhile. Raises BadInput.
         """
-        stamps = {spec.data: stamp_of(spec) for spec in specs}
-        keys = ["" if is_own_data(spec) else self._key(spec, stamps[spec.data]) for spec in specs]
-        stored = self._store.summaries([key for key in keys if key])
+        if is_own_data(spec):
+            return self._remembered_run(spec)
+        self._open(spec)
+        return self._store.find(spec)
+
+    def find_all(self, specs: Sequence[RunSpec]) -> list[Summary | None]:
+        """As `find`, the summary of each of these runs."""
+        shared_specs = [spec for spec in specs if not is_own_data(spec)]
+        for spec in {spec.data: spec for spec in shared_specs}.values():
+            self._open(spec)
+        shared = iter(self._store.find_all(shared_specs))
+        own_runs = [self._remembered_run(spec) if is_own_data(spec) else None for spec in specs]
         return [
-            stored.get(key) if key else self._remembered_summary(spec, stamps[spec.data])
-            for spec, key in zip(specs, keys, strict=True)
+            (summarise(run.record) if run else None) if is_own_data(spec) else next(shared)
+            for spec, run in zip(specs, own_runs, strict=True)
         ]
 
-    def _key(self, spec: RunSpec, stamp: Any) -> str:
-        """Return the key of a run; '' where its data were not opened yet."""
-        source = spec.data, stamp
-        if (facts := self._data.find(source)) is not None:
-            return run_key(spec, facts)
-        self._data.ask(source, "", lambda _: None)
-        return ""
-
-    def _remembered_summary(self, spec: RunSpec, stamp: Any) -> Summary | None:
-        task = self.recall(identity(spec, stamp))
-        outcome = None if task is None else task.outcome
-        return summarise(outcome.record) if isinstance(outcome, Run) else None
+    def is_stored(self, spec: RunSpec) -> bool:
+        """Whether the store itself has a run, as far as its data are open."""
+        known = self._open(spec)
+        return known is not None and self._store.has(run_key(spec, known))
 
     def whole(self, spec: RunSpec) -> Run | None:
-        """Return a run with its arrays; None where it is not known, or cannot be read."""
-        stamp = stamp_of(spec)
+        """Return a run with its arrays; as `find` otherwise."""
         if is_own_data(spec):
-            task = self.recall(identity(spec, stamp))
-            return task.outcome if task and isinstance(task.outcome, Run) else None
-        key = self._key(spec, stamp)
-        return self.find_run(key, light=False) if key else None
+            return self._remembered_run(spec)
+        known = self._open(spec)
+        return None if known is None else self.stored(run_key(spec, known))
+
+    def _open(self, spec: RunSpec) -> data_access.DataIdentity | None:
+        """Return what is known of a run's data; where they are not open, have them opened."""
+        known = data_access.known_identity(spec.data)
+        if known is None:
+            self._opener.ask((spec.data, stamp_of(spec)), "", lambda _: None)
+        return known
+
+    def _remembered_run(self, spec: RunSpec) -> Run | None:
+        task = self.recall(identity(spec, stamp_of(spec)))
+        return task.outcome if task is not None and isinstance(task.outcome, Run) else None
 
     def epsilons(self, spec: RunSpec) -> list[float]:
         """Return at which epsilons, ascending, runs of this algorithm on these data are known."""

@@ -17,7 +17,6 @@ from dpmf_core.jobs import machine
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.queue import IDLE
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.epsilon_grid import COARSE, EPSILONS, EpsilonGrid, grid_runs, read_grid
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import data_sets, runs, time_estimate
@@ -50,12 +49,9 @@ def specs(spec: RunSpec) -> list[RunSpec]:
     return [run.spec for run in grid_runs(spec)]
 
 
-def run_summaries(specs: Sequence[RunSpec]) -> list[RunSummary]:
+def run_summaries(specs: Sequence[RunSpec]) -> Sequence[RunSummary]:
     """The summary of each of these runs: from the store, else from what comes with the package."""
-    stored = engine().known_runs.summaries(specs)
-    lacking = [spec for spec, here in zip(specs, stored, strict=True) if here is None]
-    shipped = iter(shipped_runs.summaries(lacking))
-    return [next(shipped) if here is None else here for here in stored]
+    return engine().known_runs.find_all(specs)
 
 
 def fill(place: str, grid: EpsilonGrid) -> runs.Request:

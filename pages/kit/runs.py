@@ -114,7 +114,7 @@ class Request:
     ) -> None:
         """Ask the engine for these. priority: of all; else early ones go before late ones."""
         light = {name for name in names if whole is not None and name not in whole}
-        self.results |= _from_package({name: self.specs[name] for name in names if name in light})
+        self.results |= _known_records({name: self.specs[name] for name in names if name in light})
         names = [name for name in names if name not in self.results]
         costs = time_estimate.costs(self.specs[name] for name in names) if names else []
         order = dict.fromkeys((*first, *self.specs))
@@ -124,19 +124,20 @@ class Request:
                 work, late = self.specs[name], min(-LAST, -(-places[name] // ROUND))
                 terms = -late if priority is None else priority, sessions.this(), cost
                 self.jobs[name] = (
-                    engine().submit(work, *terms, light=name in light)
+                    engine().submit(work, *terms)
                     if isinstance(work, RunSpec)
                     else engine().measure(work, *terms)
                 )
 
 
-def _from_package(specs: Mapping[str, Work]) -> dict[str, Run]:
-    """Records of runs that come with the package and that the store is not known to have."""
-    runs = {name: spec for name, spec in specs.items() if isinstance(spec, RunSpec)}
-    summaries = engine().known_runs.summaries(list(runs.values()))
-    lacking = [name for name, here in zip(runs, summaries, strict=True) if here is None]
-    records = {name: shipped_runs.record(runs[name]) for name in lacking}
-    return {name: Run(record, {}) for name, record in records.items() if record is not None}
+def _known_records(specs: Mapping[str, Work]) -> dict[str, Run]:
+    """Records of runs that are there, or come with the package."""
+    runs = {
+        name: engine().known_runs.find(spec)
+        for name, spec in specs.items()
+        if isinstance(spec, RunSpec)
+    }
+    return {name: Run(run.record, {}) for name, run in runs.items() if run is not None}
 
 
 def request_at(place: str) -> Request:
@@ -216,7 +217,7 @@ def _confirmed(place: str, specs: Mapping[str, Work]) -> Mapping[str, Work]:
     """What may be asked for by now: what is there, and the rest if it takes no long time together
     or its button was pressed.
     """
-    here = engine().known_runs.summaries(list(specs.values()))
+    here = engine().known_runs.find_all(list(specs.values()))
     lacking = {name: specs[name] for name, it in zip(specs, here, strict=True) if it is None}
     signature = " ".join(spec.model_dump_json() for spec in specs.values())
     seconds = time_estimate.seconds(lacking) if lacking else 0.0
@@ -360,8 +361,7 @@ def note_shipped(specs: Sequence[RunSpec]) -> None:
     """Say so where some of these runs come with the package and the store has none of its own:
     algorithms with their versions, seeds, when and by which versions they were computed.
     """
-    here = engine().known_runs.summaries(specs)
-    lacking = [spec for spec, summary in zip(specs, here, strict=True) if summary is None]
+    lacking = [spec for spec in specs if not engine().known_runs.is_stored(spec)]
     records = [it for it in map(shipped_runs.record, lacking) if it is not None]
     if not records:
         return

@@ -63,7 +63,7 @@ def warming_specs() -> list[RunSpec]:
 def warm() -> list[Job]:
     """Ask for it behind everything else. It is nobody's, so that no session's share is spent."""
     try:
-        return [engine().submit(spec, IDLE, light=True) for spec in warming_specs()]
+        return [engine().submit(spec, IDLE) for spec in warming_specs()]
     except BadInput as error:
         logging.getLogger(__name__).warning("Nothing is computed beforehand: %s", error)
         return []

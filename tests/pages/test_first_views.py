@@ -113,7 +113,7 @@ def test_the_first_view_stands_on_an_empty_store(
 
     def shipped_alone(request: runs.Request, run_names: list[str], whole: Any, **_: Any) -> None:
         light = {it: request.specs[it] for it in run_names if whole is not None and it not in whole}
-        request.results |= runs._from_package(light)
+        request.results |= runs._known_records(light)
 
     monkeypatch.setattr(runs.Request, "submit", shipped_alone)
     monkeypatch.setattr(epsilon_grid, "fill", lambda *_: runs.Request())
@@ -145,7 +145,7 @@ def test_visitors_come_before_what_idle_workers_compute(monkeypatch: pytest.Monk
     assert visitor.result(60).key == visitor.key
     assert visitor.ahead == 0 and engine().waiting() == 0  # what is idle holds up nobody
     assert all(job.wait(60) for job in beforehand)
-    assert all(it is not None for it in engine().known_runs.summaries(specs))
+    assert all(it is not None for it in engine().known_runs.find_all(specs))
 
 
 def test_nothing_is_computed_beforehand_where_it_is_not_wanted(
