@@ -241,13 +241,13 @@ def _sentence(problem: ErrorDetails) -> str:
         names = tuple(Settings.model_fields)
         return (
             f"{file()}: there is no setting '{name}'.{closest(name, names)} `python -m dpmf_core"
-            " settings` lists all."
+            " app --settings` lists all."
         )
     source = f"{PREFIX}{name.upper()}" if f"{PREFIX}{name.upper()}" in os.environ else str(file())
     got = "" if name in SECRET else f" Got {problem['input']!r}."
     return (
         f"{source}: the setting '{name}' cannot be used ({problem['msg']}).{got}"
-        " `python -m dpmf_core settings` says what it means."
+        " `python -m dpmf_core app --settings` says what it means."
     )
 
 
