@@ -1,92 +1,127 @@
-"""What goes on here? For whoever runs the server: sessions, queue with a Stop for each run,
-memory, store.
-"""
+"""What goes on here? The operator sees sessions, memory, store and the queue, with a Stop."""
+
+from typing import Any
 
 import pandas as pd
+import psutil
 import streamlit as st
 
-from dpmf_core.administration.overview import Overview, QueueEntry, lasting, presence, stop
-from dpmf_core.errors import BadInput
+from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs.engine import engine
+from dpmf_core.jobs.job import Job
 from dpmf_core.privacy import accounts
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.serving import class_records
 from pages.kit import drawing, safe_text
-from pages.server import lifespan, visitor
+from pages.server import sessions, upload_quota, visitor
+from pages.server.sessions import Visit
 
 EVERY = 3.0  # seconds between looks
 MOST_RUNS = 50  # runs of the queue
+MB = 1e6
 
 
-def facts(overview: Overview) -> None:
-    first, second, third, fourth = st.columns(4)
-    first.metric(
-        "Sessions connected",
-        f"{sum(visit.away is None for visit in overview.sessions)} of {len(overview.sessions)}",
+def draw_facts(visits: list[Visit], jobs: list[Job]) -> None:
+    store, server = engine().store, psutil.Process().memory_info().rss
+    columns = st.columns(4)
+    n_connected = sum(visit.away is None for visit in visits)
+    columns[0].metric("Sessions connected", f"{n_connected} of {len(visits)}")
+    columns[1].metric("Runs in the queue", len(jobs))
+    columns[2].metric(
+        "Memory, server + workers",
+        f"{server / MB:,.0f} + {sum(engine().worker_memory()) / MB:,.0f} MB",
     )
-    second.metric("Runs in the queue", len(overview.queue))
-    third.metric(
-        "Memory, server + workers", f"{overview.mb_server:,.0f} + {overview.mb_workers:,.0f} MB"
-    )
-    fourth.metric("Store", f"{overview.mb_store:,.0f} MB")
+    columns[3].metric("Store", f"{store.path.stat().st_size / MB:,.0f} MB")
     st.caption(
-        f"{overview.runs:,} runs and the answers of {overview.lessons:,} lessons are stored;"
-        f" uploads take {overview.mb_uploads:,.1f} MB."
+        f"{store.count():,} runs and the answers of {class_records.count():,} lessons are stored;"
+        f" uploads take {upload_quota.uploaded_in_all() / MB:,.1f} MB."
     )
+
+
+def describe(spec: Any) -> str:
+    """What is computed, in a line; of an uploaded file, not where it lies."""
+    data = getattr(spec, "data", None)
+    name = "" if data is None else "an uploaded file" if is_own(data.id) else data.id
+    if isinstance(spec, RunSpec):
+        epsilon = "" if spec.budget is None else f", epsilon {spec.budget.epsilon:g}"
+        parameters = "".join(f", {key} {value}" for key, value in spec.parameters.items())
+        return f"{spec.algorithm} on {name}{epsilon}, seed {spec.seed}{parameters}"
+    size = getattr(spec, "size", None)
+    kind = type(spec).__name__.removesuffix("Spec").lower()
+    return kind + (f" of {size:,g}" if size else "") + (f" on {name}" if name else "")
 
 
 def _stop(ticket: str) -> None:
-    """Looks once more who asks: a page may have been open for long."""
+    """Stop a run for everybody, if whoever asks is the operator still: the page may be old."""
     if not visitor.asker().operator:
         return
-    try:
-        st.session_state["operator.done"] = f"Stopped {stop(engine(), ticket)}."
-    except BadInput:
-        st.session_state["operator.done"] = "That run had ended before."
+    job = next((it for it in engine().jobs() if it.ticket == ticket), None)
+    if job is not None:
+        job.stop()
+    st.session_state["operator.done"] = (
+        "That run had ended before." if job is None else f"Stopped {describe(job.spec)}."
+    )
 
 
-def line(run: QueueEntry, logins: dict[str, str]) -> None:
+def draw_job(job: Job, place: int, logins: dict[str, str]) -> None:
     what, state, owner, button = st.columns([5, 2, 2, 1], vertical_alignment="center")
-    what.markdown(safe_text.escape_letters(run.words))
-    state.markdown(f"{run.step or run.state}" + (f", {run.ahead} ahead" if run.ahead else ""))
-    whose = logins.get(run.owner) or run.owner.partition(":")[2][:8] or "nobody"
-    owner.markdown(f"{safe_text.escape_letters(whose)}, {lasting(run.age)} old")
+    what.markdown(safe_text.escape_letters(describe(job.spec)))
+    progress = job.progress
+    now = job.state if progress is None else f"step {progress.step} of {progress.steps}"
+    state.markdown(f"{now}, {place} ahead" if place and job.state == "waiting" else now)
+    name = logins.get(job.owner) or _short(job.owner) or "nobody"
+    owner.markdown(f"{safe_text.escape_letters(name)}, {lasting(job.age)} old")
     button.button(
         "Stop",
-        key=f"operator.stop.{run.ticket}",
+        f"operator.stop.{job.ticket}",
         on_click=_stop,
-        args=(run.ticket,),
+        args=(job.ticket,),
         width="stretch",
     )
 
 
 def draw_overview() -> None:
-    """Draws itself again and again, for an operator alone."""
+    """Draw everything; it draws itself again and again, for an operator alone."""
     if not visitor.asker().operator:
         return
-    overview = lifespan.now()
-    facts(overview)
+    visits, jobs = sessions.registry.visits(), engine().jobs()
+    draw_facts(visits, jobs)
     st.header("Queue", anchor=False)
     if message := st.session_state.pop("operator.done", ""):
         st.success(safe_text.escape(message))
-    if not overview.queue:
+    if not jobs:
         st.write("Nothing waits and nothing is computed.")
-    for run in overview.queue[:MOST_RUNS]:
-        line(run, {visit.owner: visit.label for visit in overview.sessions})
-    if len(overview.queue) > MOST_RUNS:
-        st.caption(f"And {len(overview.queue) - MOST_RUNS:,} more.")
+    logins = {visit.owner: visit.label for visit in visits}
+    n_running = sum(job.state == "running" for job in jobs)
+    for place, job in enumerate(jobs[:MOST_RUNS]):
+        draw_job(job, place - n_running, logins)
+    if len(jobs) > MOST_RUNS:
+        st.caption(f"And {len(jobs) - MOST_RUNS:,} more.")
     st.header("Sessions", anchor=False)
     rows = [
         {
             "login": it.label or "-",
-            "owner": it.owner.partition(":")[2][:8],
+            "owner": _short(it.owner),
             "page": it.page,
             "since": lasting(it.seconds),
-            "connected": presence(it.away),
-            "own data sets": it.brought,
+            "connected": "yes" if it.away is None else f"gone for {lasting(it.away)}",
+            "own data sets": it.n_own_data,
         }
-        for it in overview.sessions
+        for it in visits
     ]
     safe_text.table(pd.DataFrame(rows))
     _draw_shared_files()
+
+
+def _short(owner: str) -> str:
+    return owner.partition(":")[2][:8]
+
+
+def lasting(seconds: float) -> str:
+    """3 s, 12 min, 5.0 h"""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _draw_shared_files() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.administration import permissions
+from dpmf_core import permissions
 from dpmf_core.cli import output as words
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine

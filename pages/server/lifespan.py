@@ -1,4 +1,4 @@
-"""What goes on as long as the server runs, and what it tells its operator.
+"""What goes on as long as the server runs.
 
 By the clock, uploads older than a day go, and what ended servers left. While nobody asks for
 anything, workers compute what the pages show first: default runs, and the grids of epsilons that
@@ -16,7 +16,6 @@ from collections.abc import AsyncIterator
 import streamlit as st
 
 from dpmf_core import first_views
-from dpmf_core.administration.overview import Overview, overview
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs import machine
 from dpmf_core.jobs.engine import engine
@@ -28,14 +27,10 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.serving import limits
 from dpmf_core.serving.settings import settings
 from dpmf_datasets import session_files
-from pages.server import sessions, upload_quota
+from pages.server import sessions
 
 QUIET = 15.0  # seconds after the start that belong to whoever comes first
 EVERY = 600.0  # seconds between two rounds of the caretaker
-
-
-def now() -> Overview:
-    return overview(engine(), sessions.registry.visits(), upload_quota.uploaded_in_all())
 
 
 def round_made() -> None:

@@ -20,7 +20,6 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.state import SessionState
 
-from dpmf_core.administration.overview import Visit
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import accounts
 from dpmf_core.runs import memory
@@ -36,6 +35,30 @@ LATER = 10.0  # seconds after which Streamlit has let go of an ended session's l
 
 # Arrow's own pool keeps what threads that have ended allocated; this one's can be given back
 pa.set_memory_pool(pa.system_memory_pool())
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One session, as the operator sees it.
+
+    Parameters
+    ----------
+    label
+        Its login, '' without one.
+    seconds
+        Since it began.
+    away
+        Seconds since its connection was lost; None while it is connected.
+    n_own_data
+        How many data sets it uploaded.
+    """
+
+    owner: str
+    label: str
+    page: str
+    seconds: float
+    away: float | None
+    n_own_data: int
 
 
 class Work(Protocol):

@@ -7,7 +7,6 @@ import math
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,60 +18,22 @@ from dpmf_core.jobs.engine import Engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.machine import Limits
 from dpmf_core.runs import execution
-from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import Store
 from dpmf_core.serving.settings import settings
-from tests.support.engines import LONG, QUICK, ThreadWorker, spec, thread_engine
+from tests.support.engines import (
+    LONG,
+    QUICK,
+    WAIT,
+    Gated,
+    ThreadWorker,
+    gated,
+    gates,
+    spec,
+    thread_engine,
+)
 
 pytestmark = pytest.mark.usefixtures("two_sets")
-WAIT = 60.0  # seconds before a test that hangs fails
-
-
-@dataclass
-class Gate:
-    """What a test holds of a piece of work: it has begun; it may go on."""
-
-    begun: threading.Event = field(default_factory=threading.Event)
-    open: threading.Event = field(default_factory=threading.Event)
-    times: int = 0
-    stopped: Callable[[], bool] = lambda: False
-
-    def has_begun(self) -> bool:
-        return self.begun.wait(WAIT)
-
-
-gates: dict[str, Gate] = {}
-
-
-@dataclass(frozen=True)
-class Gated:
-    """Work that waits at the gate of its name, then ends, or stops where it is told to."""
-
-    name: str
-
-    def check(self) -> None:
-        if self.name == "bad":
-            raise BadInput("This name is bad.")
-
-    def model_dump_json(self) -> str:
-        return self.name
-
-    def measure(self, report: Callable[[Progress], None], stopped: Callable[[], bool]) -> str:
-        gate = gates[self.name]
-        gate.times += 1
-        gate.stopped = stopped
-        report(Progress(1, 2, 0.0, ()))
-        gate.begun.set()
-        while not gate.open.wait(0.001):
-            if stopped():
-                raise Cancelled
-        return self.name
-
-
-def gated(name: str) -> Gated:
-    gates[name] = Gate()
-    return Gated(name)
 
 
 @pytest.fixture

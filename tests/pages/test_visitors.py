@@ -16,6 +16,7 @@ from dpmf_core.serving.requesters import Asker, asking
 from dpmf_core.serving.settings import settings
 from pages.server import visitor
 from tests.pages.driving import behind_sidebar, words
+from tests.support.engines import gated, gates
 
 ROOT = Path(__file__).parents[2]
 ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
@@ -105,8 +106,22 @@ def test_the_operators_page_is_empty_for_everybody_else(put: Put, at: Any) -> No
         assert not app.exception and not words(app) and not app.metric
     at(TEACHER)
     app = AppTest.from_file(page, default_timeout=60).run()
-    assert not app.exception
-    assert "Nothing waits" in words(app)
+    assert not app.exception and app.metric
+
+
+def test_the_operator_sees_the_queue_and_stops_a_run(put: Put, at: Any) -> None:
+    at(TEACHER)
+    job = engine().measure(gated("hers"), asker="ada")
+    assert gates["hers"].has_begun()
+    app = AppTest.from_file(str(ROOT / "pages/operator/page.py"), default_timeout=60).run()
+    button = app.button(key=f"operator.stop.{job.ticket}")
+    at(BOB)
+    button.click().run()
+    assert job.state == "running"
+    at(TEACHER)
+    app.run()
+    app.button(key=f"operator.stop.{job.ticket}").click().run()
+    assert job.state == "cancelled" and not app.exception
 
 
 def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put: Put) -> None:

@@ -2,18 +2,23 @@
 
 import socket
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.jobs import worker
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.jobs.worker import Worker
+from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 
+WAIT = 60.0  # seconds before a test that hangs fails
 CATALOGUE = "tests.support.two_sets"
 QUICK: dict[str, Any] = {
     "data": {"id": "small"},
@@ -64,3 +69,52 @@ def thread_engine(folder: Path, **more: Any) -> Engine:
 def in_threads(patch: pytest.MonkeyPatch) -> None:
     """Engines that nobody gave workers compute in this process."""
     patch.setattr(worker, "start", ThreadWorker)
+
+
+# ---- work that goes on when a test says so -------------------------------------------------------
+
+
+@dataclass
+class Gate:
+    """What a test holds of a piece of work: it has begun; it may go on."""
+
+    begun: threading.Event = field(default_factory=threading.Event)
+    open: threading.Event = field(default_factory=threading.Event)
+    times: int = 0
+    stopped: Callable[[], bool] = lambda: False
+
+    def has_begun(self) -> bool:
+        return self.begun.wait(WAIT)
+
+
+gates: dict[str, Gate] = {}
+
+
+@dataclass(frozen=True)
+class Gated:
+    """Work that waits at the gate of its name, then ends, or stops where it is told to."""
+
+    name: str
+
+    def check(self) -> None:
+        if self.name == "bad":
+            raise BadInput("This name is bad.")
+
+    def model_dump_json(self) -> str:
+        return self.name
+
+    def measure(self, report: Callable[[Progress], None], stopped: Callable[[], bool]) -> str:
+        gate = gates[self.name]
+        gate.times += 1
+        gate.stopped = stopped
+        report(Progress(1, 2, 0.0, ()))
+        gate.begun.set()
+        while not gate.open.wait(0.001):
+            if stopped():
+                raise Cancelled
+        return self.name
+
+
+def gated(name: str) -> Gated:
+    gates[name] = Gate()
+    return Gated(name)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dpmf_core.administration import permissions
+from dpmf_core import permissions
 from dpmf_core.audit.membership_inference import AuditSpec
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import Engine

@@ -1,1 +1,0 @@
-"""What a server's operator sees and does."""
