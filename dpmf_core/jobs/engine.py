@@ -144,7 +144,7 @@ class Engine:
     def forget(self, data_id: str) -> None:
         """Forget what was computed on a data set that is gone, and the data sets in memory."""
         self.known_runs.forget(data_id)
-        data_access.forget()
+        data_access.forget(data_id)
         for thread in self._threads:
             thread.forget_data()
 

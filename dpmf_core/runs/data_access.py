@@ -125,13 +125,14 @@ def open_data(spec: DataSpec) -> Data:
     return data
 
 
-def forget() -> None:
+def forget(data_id: str = "") -> None:
     """Nothing that was read stays in this process's memory but counts of public items; what is
-    still in use is read again.
+    still in use is read again. data_id: of data that are gone, whose identity is forgotten too.
     """
+    for known in [known for known in list(_identities) if known[0].id == data_id]:
+        del _identities[known]
     for cache in (_raw, _prepared_data, _split, _own_rows, _first_users):
         cache.cache_clear()
-    _identities.clear()
     coherence.forget()
     filters.forget()
 

@@ -87,11 +87,6 @@ class RunFile:
         row = self._row(key)
         return None if row is None else Run(_record(key, row[1]), _Arrays(key, row[3]))
 
-    def record(self, key: str) -> "RunRecord | None":
-        """As `get`, without the model's arrays."""
-        row = self._row(key)
-        return None if row is None else _record(key, row[1])
-
     def views(self, key: str) -> dict[str, Any]:
         """What pages show of a model that is not kept, by name."""
         row = self._row(key)

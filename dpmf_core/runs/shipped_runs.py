@@ -98,4 +98,5 @@ def _keys() -> Mapping[str, str]:
 
 @functools.lru_cache(1000)
 def _record(key: str) -> RunRecord | None:
-    return _file().record(key)
+    run = _file().get(key)
+    return None if run is None else run.record
