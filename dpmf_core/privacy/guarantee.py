@@ -49,9 +49,8 @@ def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
     kinds = list(dict.fromkeys(mechanisms))
     if not kinds:
         return ""
-    first, *others = (NOISES.get(kind, (kind,) * 2) for kind in kinds)
-    noises = dict.fromkeys((first[0], *(it for _, it in others if it != first[1])))
-    text = " and ".join(noises)
+    first, *others = dict.fromkeys(NOISES.get(kind, kind) for kind in kinds)
+    text = " and ".join((first, *(it[:1].lower() + it[1:] for it in others)))
     if reproducible:
         text += ", drawn from a seed: noise reproducible, for study, not for release."
     else:
@@ -68,21 +67,14 @@ REAL_NUMBERS = (
     "The proof is about real numbers, which floating-point noise approximates; discrete noise is"
     " exact and 0.1% larger."
 )
-GAUSSIAN = ("Floating-point Gaussian noise", "floating-point Gaussian noise")
-# by mechanism: at the beginning of a sentence, and within it
-NOISES = {
+GAUSSIAN = "Floating-point Gaussian noise"
+NOISES = {  # by mechanism
     "Gaussian": GAUSSIAN,
-    "Laplace": ("Floating-point Laplace noise", "floating-point Laplace noise"),
-    "posterior sample": (
-        "A floating-point posterior sample",
-        "a floating-point posterior sample",
-    ),
+    "Laplace": "Floating-point Laplace noise",
+    "posterior sample": "A floating-point posterior sample",
     "thresholded Gaussian": GAUSSIAN,
     "padded Gaussian count": GAUSSIAN,
-    DISCRETE: (
-        "Exact discrete Gaussian noise on a grid",
-        "exact discrete Gaussian noise on a grid",
-    ),
+    DISCRETE: "Exact discrete Gaussian noise on a grid",
 }
 
 

@@ -1,6 +1,5 @@
-"""The four laws that a PROVEN algorithm keeps (docs/PRIVACY.md,
-"How it is tested"), as checks that raise
-AssertionError.
+"""Laws that a PROVEN algorithm keeps from end to end (docs/PRIVACY.md, "How it is tested"), as
+checks that raise AssertionError. `curator_laws` are about its questions one by one.
 
 None of them knows an algorithm: each runs it twice, and compares what left the curator or what was
 about to be released.
@@ -95,27 +94,6 @@ def check_sensitivity(
             if relation != "replace":
                 largest[name] = max(largest.get(name, 0.0), move / bound)
     return largest
-
-
-# ---- additivity ----------------------------------------------------------------------------------
-
-
-def check_additivity(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> None:
-    """Under the same releases every statistic is a sum over units: S(A and B) = S(A) + S(B),
-    S(nobody) = 0.
-    """
-    data = home.world(seed)
-    whole = record(algorithm, data)
-    even, odd = (replay(algorithm, home.half(data, parity), whole) for parity in (0, 1))
-    nobody = replay(algorithm, home.nobody(), whole)
-    for (total, first), (_, second), (_, none) in zip(
-        pairs(whole, even), pairs(whole, odd), pairs(whole, nobody), strict=True
-    ):
-        left_over = float(np.linalg.norm(total.statistic - first.statistic - second.statistic))
-        assert left_over <= 1e-9 * (total.leaf.sensitivity + np.linalg.norm(total.statistic)), (
-            f"{total.leaf.statistic!r} is no sum over units: off by {left_over:.3g}"
-        )
-        assert not none.statistic.any(), f"{none.leaf.statistic!r} is not zero without units"
 
 
 # ---- locality ------------------------------------------------------------------------------------

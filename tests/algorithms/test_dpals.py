@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from dpmf_core.algorithms import REGISTRY, Streams, curator_for, dpals
+from dpmf_core.algorithms import REGISTRY, Streams, curator_for
 from dpmf_core.algorithms.base import INSIDE
 from dpmf_core.algorithms.dpals import DPALS, AdaDPALS, nearest_psd, orthonormal
 from dpmf_core.algorithms.item_systems import GRAMS, RIGHT_SIDES, Entries, clipped, item_entries
 from dpmf_core.curator import Block, in_memory, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.evaluation.metrics import rmse
 from dpmf_core.privacy import (
     Gaussian,
     Noise,
@@ -150,21 +149,6 @@ def test_rows_are_clipped_whatever_the_inner_solve_leaves() -> None:
     np.testing.assert_allclose(clipped_rows[4:6], [[0.3, 0.4], [0.1, 0]], rtol=1e-5)
 
 
-def test_the_size_of_a_block_is_only_a_matter_of_memory(
-    data: Ratings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Grams are released block by block as one event: same ledger, same model up to (vanishing)
-    noise.
-    """
-    whole = fit_by_name("dpals", data, VANISHING, rank=3, steps=2, biases=False)
-    monkeypatch.setattr(dpals, "BLOCK_BYTES", 4 * 3 * 3 * 5)  # 5 of 23 items at a time
-    parts = fit_by_name("dpals", data, VANISHING, rank=3, steps=2, biases=False)
-    assert parts.ledger == whole.ledger
-    np.testing.assert_allclose(
-        parts.model.item_factors, whole.model.item_factors, rtol=1e-4, atol=1e-6
-    )
-
-
 def test_ada_weights_sum_to_k_for_every_user(data: Ratings) -> None:
     algorithm = AdaDPALS(ratings_per_user=5)
     entries, _, _ = entered_by(algorithm, data, 1.0)
@@ -218,31 +202,6 @@ def test_orthonormal_and_nearest_psd() -> None:
     np.testing.assert_allclose(nearest_psd(A), np.diag([2.0, 0.0]), atol=1e-12)
 
 
-def test_without_psd_projection_noise_ruins_the_fit(data: Ratings) -> None:
-    """The ablation of [C21, Fig. 5]: unprojected Grams are worse."""
-    options: dict[str, Any] = {
-        "rank": 4,
-        "noise_ridge": 0.0,
-        "regularisation": 0.1,
-        "biases": False,
-    }
-
-    def error(psd: bool) -> float:
-        models = [
-            fit_by_name("dpals", data, 3.0, seed, psd=psd, **options).model for seed in range(5)
-        ]
-        return float(
-            np.median(
-                [
-                    rmse(model.predict(model.personal(data), data.users, data.items), data.values)
-                    for model in models
-                ]
-            )
-        )
-
-    assert error(psd=True) < error(psd=False)
-
-
 # ---- Grams and right-hand sides of a step under replacement -------------------------------------
 
 
@@ -270,7 +229,7 @@ def joint_move(place: Any, entries: int, a: float, b: float) -> float:
     return float((a * grams + b * sides) / entries)
 
 
-@pytest.mark.parametrize("gram_share", [0.1, 0.15, 0.3, 0.34, 0.5, 0.7, 0.95])
+@pytest.mark.parametrize("gram_share", [0.1, 0.34, 0.95])
 def test_a_replaced_user_moves_a_step_as_far_as_counted_and_no_further(gram_share: float) -> None:
     """The worst of both releases together, by a search over both users' vectors, weights and
     ratings.

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import Streams, build, train
-from dpmf_core.algorithms.base import Personal
 from dpmf_core.algorithms.ease import DAMPING, ItemRegression
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
-from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.errors import BadInput
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import low_rank
 
@@ -77,11 +75,3 @@ def test_predictions_do_not_depend_on_how_many_are_scored_at_once(
     whole = model.predict(personal, *pairs)
     monkeypatch.setattr("dpmf_core.algorithms.ease.MOST_SCORES", 20)
     np.testing.assert_array_equal(model.predict(personal, *pairs), whole)
-
-
-def test_it_says_what_it_needs() -> None:
-    model = fit_model(likes(), 1.0)
-    with pytest.raises(TypeError, match="own row"):
-        model.predict(Personal(np.zeros(60), np.zeros((60, 0))), np.array([0]), np.array([0]))
-    with pytest.raises(BadInput, match="at most 12,000 items"):
-        build("ease", {}, Shape(10, 20_000, (0, 1)), None)

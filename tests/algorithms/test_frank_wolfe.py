@@ -6,10 +6,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms.frank_wolfe import FW
-from dpmf_core.algorithms.private_frank_wolfe import DPFW, DPFWOja
-from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.errors import BadInput
+from dpmf_core.algorithms.private_frank_wolfe import DPFW
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels.replay import Rows, replay
 from tests.algorithms.frank_wolfe_world import (
     Array,
@@ -227,13 +225,3 @@ def test_oja_never_holds_the_item_by_item_matrix() -> None:
     tracemalloc.stop()
     assert model.item_factors.shape == (m, 5)
     assert peak < 100 * 8 * (m + len(ratings))
-
-
-def test_refuses_a_matrix_too_large_and_names_the_way_out() -> None:
-    shape = Shape(100, 12_001, (1.0, 5.0))
-    with pytest.raises(
-        BadInput, match=r"at most 12,000 items. Got 12,001. Use --algorithm dpfw-oja"
-    ):
-        DPFW().check(shape)
-    DPFWOja().check(shape)
-    FW().check(shape)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from dpmf_core.algorithms import Streams, curator_for, train
+from dpmf_core.algorithms import Streams, train
 from dpmf_core.algorithms.base import Algorithm
 from dpmf_core.algorithms.gradient import DPSGD, ItemGradient
 from dpmf_core.algorithms.iterates import GradientModel, first_iterate, next_iterate
@@ -113,24 +113,6 @@ def test_rows_on_the_grid_stay_within_their_bound(
         assert np.linalg.norm(Z.C @ Q.T + Z.S.toarray(), axis=1).max() > 0.999 * bound
 
 
-def test_descent_lowers_the_error_it_descends() -> None:
-    data = low_rank()
-    algorithm, errors = PGD(steps=15, nuclear_norm=0.5), []
-    for model in algorithm.fit(
-        curator_for(algorithm, data, Noise(algorithm.plan(data.shape, 1.0))),
-        Streams(np.random.default_rng(0), 1),
-    ):
-        errors.append(
-            float(
-                (
-                    (model.predict(model.personal(data), data.users, data.items) - data.values) ** 2
-                ).mean()
-            )
-        )
-    assert errors[-1] < 0.85 * errors[0]
-    assert (np.diff(errors) < 1e-3).all()
-
-
 # ---- DP-SGD --------------------------------------------------------------------------------------
 
 
@@ -155,15 +137,6 @@ def test_the_released_gradient_is_the_sum_of_clipped_dense_ones() -> None:
     curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
     gradient = curator.total(ItemGradient(C), model)
     np.testing.assert_allclose(gradient, expected, rtol=1e-3, atol=1e-4)
-
-
-def test_without_noise_it_learns_the_taste_that_is_there() -> None:
-    data = low_rank(n_users=400)
-    model = fit_model(
-        DPSGD(rank=3, steps=100, clip_norm=100.0, user_regularisation=0.5, biases=False), data
-    )
-    error = model.predict(model.personal(data), data.users, data.items) - data.values
-    assert np.sqrt((error**2).mean()) < 0.35  # of ratings whose taste has a deviation of about 1.4
 
 
 def test_its_budget_is_shared_by_steps_and_biases() -> None:

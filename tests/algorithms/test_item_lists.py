@@ -8,7 +8,6 @@ from dpmf_core.algorithms.item_lists import (
     ItemLikes,
     content_share,
     item_regression,
-    items_carried,
     liked_rows,
 )
 from dpmf_core.algorithms.item_moments import SecondMoment
@@ -93,14 +92,6 @@ def test_the_share_of_content_is_least_squares_off_the_diagonal() -> None:
     assert content_share(M, moment_spectrum, along, content) == pytest.approx(expected)
     assert content_share(-M, moment_spectrum, along, content) == 0.0
     assert content_share(M, moment_spectrum, along, np.zeros((10, 0))) == 0.0
-
-
-def test_more_items_are_carried_where_there_are_more_likes_and_less_noise() -> None:
-    counts = 500.0 / np.arange(1, 2001) ** 0.7
-    n_items = [items_carried(counts, 6000, scale) for scale in (0.1, 1.0, 10.0, 1e9)]
-    assert n_items == sorted(n_items, reverse=True) and n_items[-1] == 1
-    assert items_carried(2 * counts, 6000, 1.0) > n_items[1]
-    assert items_carried(counts[:20], 6000, 0.1) == 20
 
 
 def test_lists_go_by_counts_alone_where_a_moment_would_drown() -> None:

@@ -139,14 +139,6 @@ def test_outliers_that_were_planted_are_found_again() -> None:
     assert objective_of(robust, data) < 0.25 * objective_of(plain, data)
 
 
-def test_outliers_of_a_huge_corpus_are_refused() -> None:
-    from scipy.sparse import csr_array
-
-    huge = Samples.of(csr_array(([1.0], ([0], [0])), shape=(100_000, 5_000)), unit="document")
-    with pytest.raises(BadInput, match="more than 250,000,000 cells"):
-        fit_model(RobustNMF(n_components=2), huge)
-
-
 # ---- with privacy --------------------------------------------------------------------------------
 
 

@@ -104,56 +104,6 @@ def fit_model(**parameters: object) -> RetentionModel:
     return train(algorithm, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))  # type: ignore[no-any-return]
 
 
-def rmse(model: RetentionModel) -> float:
-    data = low_rank(n_users=120, n_items=25, density=0.8)
-    return float(
-        np.sqrt(
-            np.mean(
-                (model.predict(model.personal(data), data.users, data.items) - data.values) ** 2
-            )
-        )
-    )
-
-
-def test_arrivals_teach_what_frozen_factors_miss() -> None:
-    share = {"static_share": 0.2}
-    errors = {variant: rmse(fit_model(variant=variant, **share)) for variant in MEMORY}
-    assert errors["online"] == pytest.approx(errors["baseline"], rel=0.02)
-    assert errors["baseline"] < errors["rated"] < 0.5 * errors["static"]
-    assert errors["baseline"] < errors["new"] < 0.5 * errors["static"]
-
-
-def test_least_squares_is_where_the_passes_of_online_lead() -> None:
-    """Stochastic gradients with a small rate, pulled towards 0 once a rating, end at the ridge
-    regression with that many times the penalty.
-    """
-    from dpmf_core import kernels
-    from dpmf_core.kernels import descent as kernel
-
-    rng = np.random.default_rng(4)
-    Q, items = rng.standard_normal((30, 3)).astype(np.float32), np.arange(30, dtype=np.int32)
-    values = rng.normal(3, 1, 30).astype(np.float32)
-    starts = np.array([0, 12, 30])
-    passes = kernel.users(
-        np.zeros((2, 3), np.float32),
-        Q,
-        items,
-        values,
-        starts,
-        iterations=20_000,
-        rate=0.0005,
-        penalty=PENALTY,
-    )
-    residuals = values - np.repeat([values[:12].mean(), values[12:].mean()], [12, 18]).astype(
-        np.float32
-    )
-    np.testing.assert_allclose(
-        passes,
-        kernels.solve_rows(starts, items, residuals, Q, PENALTY * np.diff(starts)),
-        atol=0.01,
-    )
-
-
 def test_online_by_gradients_finds_users_and_new_items_anew() -> None:
     """Its last batch by hand: users from their start by passes over their stored ratings; items
     that were known at the start stay as they were.

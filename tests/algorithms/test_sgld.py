@@ -115,14 +115,6 @@ def test_without_data_the_chain_samples_the_prior_at_any_level_of_noise(
     assert_variance(chain(algorithm, NOBODY, level).item_factors, 0.25 / (1 - 0.1 / 4))
 
 
-def test_from_a_far_start_the_noise_of_the_steps_alone_makes_the_prior() -> None:
-    """Steps of length eta from anywhere forget the start: variance 1 / (precision (1 - eta
-    precision / 4)), of the chain theta' = a theta + sqrt(eta) xi.
-    """
-    algorithm = SGLD(rank=4, steps=60, prior_precision=25.0, step_size=1.5, averaged_share=0.0)
-    assert_variance(chain(algorithm, NOBODY).item_factors, 1 / (25 * (1 - 1.5 / 4)))
-
-
 def test_a_likelihood_that_counts_less_than_noise_would_allow_is_a_colder_chain() -> None:
     """Half a step of length eta with noise of deviation s beta eta / 2: variance (s beta eta /
     2)^2 / (1 - a^2), here a tenth of the prior's.
@@ -220,16 +212,6 @@ SOURCE: dict[str, Any] = {
     "step_size": 1.0,
     "prior_precision": 4.0,
 }
-
-
-@pytest.mark.parametrize(("loss", "variance"), [(1, 0.2338), (5, 0.1483), (20, 0.1068)])
-def test_at_usual_sizes_the_chain_has_not_reached_the_prior_of_an_item_that_nobody_rated(
-    loss: float, variance: float
-) -> None:
-    """Variances of 400,000 chains that were simulated one step after the other, not the
-    formula's; .25 would be the prior's.
-    """
-    assert SGLD(**SOURCE).prior_variance(CROWD, 1 / loss) == pytest.approx(variance, abs=0.001)
 
 
 def test_the_formula_is_the_variance_of_a_chain() -> None:

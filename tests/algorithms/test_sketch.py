@@ -5,10 +5,9 @@ import pytest
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Streams, build
-from dpmf_core.algorithms.count_sketch import Sketch, SketchModel, hash_keys
-from dpmf_core.data.ratings import Shape
+from dpmf_core.algorithms.count_sketch import SketchModel, hash_keys
 from dpmf_core.kernels import sketch as kernel
-from dpmf_core.privacy import NOTHING, Noise, Status
+from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.teaching.sketch_collisions import ITEMS, USERS, sketch_layout, vectors
 from dpmf_core.testing.worlds import low_rank
 
@@ -145,16 +144,6 @@ def test_the_table_is_as_small_as_it_says_and_collisions_cost() -> None:
 def test_a_small_threshold_keeps_ratings_out() -> None:
     assert fit_sketch(threshold=0.02)[1] > fit_sketch(threshold=100.0)[1]
     assert fit_sketch(threshold=0.5, loss="half")[2] == fit_sketch(threshold=1.0, loss="whole")[2]
-
-
-def test_nothing_is_claimed_as_our_own() -> None:
-    guarantee = Sketch().guarantee()
-    assert guarantee.status is Status.UNPROVEN
-    assert not guarantee.has_epsilon
-    assert '"implicitly provide the differential privacy guarantees"' in guarantee.words
-    assert Sketch(rank=32, depth=4, space_gain=2).width(Shape(61_265, 1_623, (1, 6))) == -(
-        -(61_265 + 1_623) * 32 // 8
-    )
 
 
 @pytest.mark.parametrize(("gamma", "depth"), [(1.0, 1), (4.0, 1), (2.0, 4)])

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import Streams, build, train
-from dpmf_core.algorithms.base import Personal
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import low_rank
 
@@ -68,15 +66,3 @@ def test_a_user_without_ratings_gets_the_mean_of_all() -> None:
     data = Ratings.of([0, 0], [0, 1], [1.0, 4.0], n_users=2, n_items=2, bounds=(0, 5))
     model = fit_model(data)
     np.testing.assert_allclose(model.scores(model.personal(data), np.array([1])), 2.5)
-
-
-def test_it_says_what_it_needs() -> None:
-    data = low_rank(n_users=5, n_items=3)
-    with pytest.raises(TypeError, match="own ratings"):
-        fit_model(data).predict(
-            Personal(np.zeros(5), np.zeros((5, 0))), np.array([0]), np.array([0])
-        )
-    from dpmf_core.data.ratings import Shape
-
-    with pytest.raises(BadInput, match="at most 12,000 items"):
-        build("slope-one", {}, Shape(10, 20_000, (1, 5)), None)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Streams, build, train
+from dpmf_core.algorithms import Streams, train
 from dpmf_core.algorithms.svd import (
     PrivateSVD,
     Subspace,
@@ -12,8 +12,7 @@ from dpmf_core.algorithms.svd import (
 )
 from dpmf_core.algorithms.svd_cleansing import SVDCleansing
 from dpmf_core.data.ratings import Shape
-from dpmf_core.errors import BadInput
-from dpmf_core.privacy import Budget, Noise, Status, normal_form
+from dpmf_core.privacy import Budget, Noise, normal_form
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.testing.worlds import low_rank, world
 
@@ -120,14 +119,3 @@ def test_top_directions_are_ordered_and_cover_all_when_asked() -> None:
     A = np.diag([3.0, -5.0, 1.0, 2.0, 0.5])
     assert np.abs(top_directions(A, 2)).argmax(axis=0).tolist() == [0, 3]
     assert np.abs(top_directions(A, 5)).argmax(axis=0).tolist() == [0, 3, 2, 4, 1]
-
-
-def test_too_many_items_are_refused_with_the_way_out() -> None:
-    with pytest.raises(BadInput, match=r"at most 12,000 items. Got 20,000. Use --top-items"):
-        build("private-svd", {}, Shape(1000, 20_000, (1, 5)), Budget(epsilon=1, delta=1e-6))
-
-
-def test_both_are_proven_and_cleansing_has_no_rule_of_its_own() -> None:
-    assert {kind().guarantee().status for kind in (PrivateSVD, SVDCleansing)} == {Status.PROVEN}
-    with pytest.raises(BadInput, match="no calibration"):
-        SVDCleansing().source_level(Shape(10, 5, (1, 5)), Budget(epsilon=1, delta=1e-6))

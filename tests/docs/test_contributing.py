@@ -16,6 +16,7 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.privacy import NOTHING, Budget, Noise, calibrate, normal_form
 from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.testing import curator_laws
 from dpmf_core.testing import privacy_laws as laws
 from tests.docs.markdown import ROOT, blocks
 
@@ -47,7 +48,7 @@ def toy(folder: Path, *changes: tuple[str, str]) -> Algorithm:
 def test_it_keeps_the_contract(tmp_path: Path) -> None:
     algorithm = toy(tmp_path)
     laws.check_blindfold(algorithm)
-    laws.check_additivity(algorithm)
+    curator_laws.check_sums(algorithm)
     laws.check_locality(algorithm)
     shares = laws.check_sensitivity(algorithm, level=0.01)
     assert shares["clipped rows"] > 0.99  # the bound is tight
@@ -84,11 +85,11 @@ FAULTS: dict[str, tuple[tuple[str, str], Callable[[Algorithm], object]]] = {
     ),
     "centred by all users' mean": (
         ("user_means(rows, rows.values)[rows.users]", "rows.values.sum() / max(len(rows), 1)"),
-        laws.check_additivity,
+        curator_laws.check_sums,
     ),
     "divided by an exact count": (
         ("on_grid(x, self.clip, block.n_units)", "x / max(len(rows), 1)"),
-        laws.check_additivity,
+        curator_laws.check_sums,
     ),
 }
 
