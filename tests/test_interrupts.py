@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -113,3 +114,35 @@ def test_a_data_folder_that_takes_nothing_is_said(command: str, tmp_path: Path) 
     process = run(command, tmp_path / "file" / "data", NUMBA_CACHE_DIR="")
     assert process.returncode == 2 and "Traceback" not in process.stderr
     assert f"{tmp_path}/file/data" in process.stderr and "Set DPMF_DATA" in process.stderr
+
+
+# ---- a server ------------------------------------------------------------------------------------
+
+SERVER = ("app.py", "--server.headless", "true", "--server.port", "0")
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_a_server_that_runs(tmp_path: Path) -> None:
+    child = start(SERVER, tmp_path)
+    assert child.stdout is not None and child.stderr is not None
+    threading.Thread(target=child.stderr.read, daemon=True).start()  # what it imports
+    try:
+        assert any("URL:" in line for line in child.stdout)
+        os.killpg(child.pid, signal.SIGINT)
+        assert child.wait(60) == 130
+    finally:
+        child.kill()
+    with pytest.raises(ProcessLookupError):  # no worker is left
+        os.killpg(child.pid, 0)
+
+
+@pytest.mark.slow
+def test_a_server_on_a_data_folder_that_takes_nothing_does_not_start(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    child = start(SERVER, tmp_path / "file" / "data", NUMBA_CACHE_DIR="")
+    try:
+        _, errors = child.communicate(timeout=120)
+    finally:
+        child.kill()
+    assert child.returncode == 2 and "Traceback" not in errors
+    assert f"{tmp_path}/file/data" in errors and "DPMF_DATA" in errors
