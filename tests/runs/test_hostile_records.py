@@ -4,10 +4,8 @@ parsed or run: no line of it is anybody's code, link or formula.
 
 import ast
 import contextlib
-import copy
 import csv
 import io
-import json
 import re
 import sys
 from collections.abc import Callable
@@ -19,38 +17,14 @@ import pytest
 from markdown_it import MarkdownIt
 
 from dpmf_core.cli import output
-from dpmf_core.runs.execution import run
-from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report
-from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.store import summarise, to_json
+from dpmf_core.runs.store import summarise
 from pages.kit import safe_text
 from pages.runs import comparison
 from tests.runs.test_spreadsheets import FORMULA, cells
-from tests.support.records import altered
+from tests.support.records import run_of
 
-BUDGET = {"epsilon": 2.0, "delta": 1e-5}
-WHOLE: list[dict[str, Any]] = [
-    {
-        "data": {"id": "cinema-small"},
-        "algorithm": "dpals",
-        "budget": BUDGET,
-        "parameters": {"rank": 2, "steps": 2},
-    },
-    {"data": {"id": "cinema-small"}, "algorithm": "als", "parameters": {"rank": 2, "steps": 3}},
-    {
-        "data": {"id": "cinema-small", "top_items": 60, "item_choice": "private"},
-        "algorithm": "private-bias",
-        "budget": {**BUDGET, "epsilon": 4.0},
-    },
-    {
-        "data": {"id": "digits", "most_samples": 200},
-        "algorithm": "oneshot-nmf",
-        "budget": BUDGET,
-        "parameters": {"n_components": 3, "iterations": 5},
-    },
-    {"data": {"id": "cinema-small"}, "algorithm": "input-perturbation", "budget": BUDGET},
-]
 HOSTILE = (
     '"""\nimport os; os.system("touch /tmp/dpmf-was-here")\n"""',
     "'); raise SystemExit('ran')  #", 'x;=HYPERLINK("http://evil.example")',
@@ -61,63 +35,39 @@ HOSTILE = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def records() -> list[dict[str, Any]]:
-    """What real runs export: of public data, and as on private data."""
-    runs = [run(RunSpec.parse(**parts)) for parts in WHOLE]
-    private_runs = [altered(one, public=False) for one in runs]
-    return [json.loads(to_json(one.export())) for one in (*runs, *private_runs)]
-
-
-def made_of(runs: list[Run]) -> dict[str, str]:
-    """Every file that can be made of runs, by its kind."""
-    rows = [
-        {"created": "2026-11-22", **summarise(one.record), "note": "", "tags": ""} for one in runs
-    ]
-    return {
-        "html": report(runs, "Runs compared"),
-        "json": to_json([one.export() for one in runs], indent=1),
-        "script": "\n\n".join(output.script(one.record) for one in runs),
-        "csv": safe_text.to_csv(comparison.run_table(rows, {})),
-    }
-
-
-@pytest.fixture(autouse=True)
-def _quiet(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("CRITICAL", logger="streamlit")
-
-
-# ---- what is made of hostile records -------------------------------------------------------------
-
-
-def hostile(record: dict[str, Any], text: str) -> Run:
-    """A record with this text wherever text or names may be."""
-    new_record = copy.deepcopy(record)
-    new_record["spec"]["data"]["id"] = f"{text}"
-    new_record |= {
-        "title": text,
-        "split": text,
-        "noise": text,
-        "key": text,
-        "created": text,
-        "rule": text,
-        "versions": {text: text},
-    }
-    new_record["guarantee"] |= {"words": text, "taken_as_public": [text]}
-    new_record["parameters"] = {**new_record["parameters"], text: text}
-    new_record["metrics"] = {**new_record.get("metrics", {}), text: 1.0}
-    new_record["ledger"] = [{**row, "statistic": text} for row in new_record["ledger"]]
-    return Run(RunRecord.model_validate(new_record))
+def hostile(text: str, epsilon: float) -> Run:
+    """A run whose record has this text wherever text or names may be."""
+    release = {
+        "mechanism": "Gaussian", "statistic": text, "sensitivity": 1.0, "noise_multiplier": 2.0,
+        "count": 1, "replace_one_factor": 2.0,
+    }  # fmt: skip
+    budget = {"epsilon": epsilon, "delta": 1e-5}
+    return run_of(
+        **dict.fromkeys(("title", "split", "noise", "key", "created", "rule"), text),
+        spec={"data": {"id": text}, "algorithm": "dpals", "budget": budget},
+        versions={text: text},
+        guarantee={"status": "PROVEN", "words": text, "taken_as_public": [text]},
+        parameters={"rank": 2, text: text},
+        metrics={"rmse": 0.9, text: 1.0},
+        curves=[{"step": 1.0, "test_rmse": 0.9}],
+        seconds={"fit": 0.1},
+        epsilon={"exact": epsilon},
+        delta=1e-5,
+        ledger=[release],
+    )
 
 
 @pytest.fixture(scope="module", params=HOSTILE, ids=range(len(HOSTILE)))
-def attack(
-    request: pytest.FixtureRequest, records: list[dict[str, Any]]
-) -> tuple[str, dict[str, str]]:
-    """A hostile text, and the files that are made of records which hold it everywhere."""
-    return request.param, made_of(
-        [hostile(records[0], request.param), hostile(records[1], request.param)]
-    )
+def attack(request: pytest.FixtureRequest) -> tuple[str, dict[str, str]]:
+    """A hostile text, and the files that are made of two records which hold it everywhere."""
+    runs = [hostile(request.param, epsilon) for epsilon in (1.0, 2.0)]
+    more = {"created": "2026-11-22", "note": request.param, "tags": request.param, "owner": ""}
+    rows = [{**summarise(one.record), **more} for one in runs]
+    return request.param, {
+        "html": report(runs, request.param),
+        "script": "\n\n".join(output.script(one.record) for one in runs),
+        "csv": safe_text.to_csv(comparison.run_table(rows, {})),
+    }
 
 
 def test_the_script_holds_literals_alone(
@@ -192,17 +142,8 @@ def test_markdown_has_no_link_image_or_tag_of_others(
         for child in children
         if child.type in ("text", "text_special")
     )
-    kinds = {child.type for child in children}
-    assert kinds <= {
-        "paragraph_open",
-        "paragraph_close",
-        "inline",
-        "text",
-        "text_special",
-        "softbreak",
-        "code_inline",
-        "hardbreak",
-    }
+    plain = "paragraph_open paragraph_close inline text text_special softbreak hardbreak"
+    assert {child.type for child in children} <= {*plain.split(), "code_inline"}
 
 
 def test_the_list_has_no_formula(attack: tuple[str, dict[str, str]]) -> None:
