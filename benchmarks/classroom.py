@@ -99,10 +99,10 @@ async def one(
         await student.first_drawing()
         for epsilon in rng.sample(PRESETS, 5):
             await asyncio.sleep(rng.uniform(*THINKING))
-            await student.touch("sidebar.eps", epsilon, epsilon)
+            await student.touch("sidebar.epsilon", epsilon, epsilon)
             results.append((epsilon, await student.result(epsilon)))
         own = round(3 + 0.01 * number, 2)
-        await student.touch("sidebar.eps", own, own)
+        await student.touch("sidebar.epsilon", own, own)
         results.append((own, await student.result(own, whole=True)))
     return student, results
 
@@ -245,8 +245,8 @@ def main() -> None:
         os.environ["DPMF_DATA"] = folder
         from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, link_token
 
-        link = {"data": arguments.data, "algo": ALGORITHM, "seed": "0"}
-        locked_facts = ("data", "algo", "seed")
+        link = {"dataset": arguments.data, "algorithm": ALGORITHM, "seed": "0"}
+        locked_facts = ("dataset", "algorithm", "seed")
         shared = LessonLink.parse(page="explore", query=link, locked=locked_facts, title="A class")
         query = f"class={link_token(LessonSequence.parse(steps=(shared,)))}"
         port = free_port()

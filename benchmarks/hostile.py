@@ -172,5 +172,5 @@ async def leaves(base: str, query: str, rng: random.Random) -> None:
     await asyncio.sleep(rng.uniform(0, 10))
     async with Student(base, query) as student:
         await student.first_drawing()
-        await student.set("sidebar.eps", round(rng.uniform(11, 30), 2))
+        await student.set("sidebar.epsilon", round(rng.uniform(11, 30), 2))
         await asyncio.sleep(rng.uniform(0, CANCEL_AFTER))

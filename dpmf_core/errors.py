@@ -39,11 +39,11 @@ def closest(name: str, choices: Iterable[str]) -> str:
     return f" Did you mean '{near[0]}'?" if near else ""
 
 
-def _range_words(field: dict[str, object]) -> str:
+def range_words(field: dict[str, object]) -> str:
     """The range or the choices of one JSON-schema property, in words; '' where it has none."""
     for choice in field.get("anyOf", []):  # type: ignore[attr-defined]
         if choice.get("type") != "null":
-            return _range_words(choice)
+            return range_words(choice)
     if "enum" in field:
         return "one of " + ", ".join(str(choice) for choice in field["enum"])  # type: ignore[attr-defined]
     if field.get("type") == "boolean":
@@ -84,8 +84,8 @@ def _sentence(
             f"There is no parameter '{name}' of {owner}.{closest(name, schema)} Its parameters:"
             f" {parameters}."
         )
-    range_words = _range_words(schema.get(str(place[0]), {}) if place else {})
-    rule = f"must be {range_words}" if range_words else f"is not usable ({problem['msg']})"
+    words = range_words(schema.get(str(place[0]), {}) if place else {})
+    rule = f"must be {words}" if words else f"is not usable ({problem['msg']})"
     return f"The '{name}' parameter of {owner} {rule}. Got {_short(problem['input'])}."
 
 

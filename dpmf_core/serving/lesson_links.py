@@ -19,18 +19,29 @@ from dpmf_core.paths import data_folder
 from dpmf_core.serving import signing
 
 CONTROLS = {
-    "data": "data set",
-    "top": "most rated items",
-    "features": "item features",
-    "algo": "algorithm",
-    "eps": "ε",
+    "dataset": "data set",
+    "top_items": "most rated items",
+    "most_words": "most frequent words",
+    "item_features": "item features",
+    "algorithm": "algorithm",
+    "epsilon": "ε",
     "delta": "δ",
     "seed": "seed",
-    "rule": "noise rule",
-    "shape": "item set and number of rows",
-    "noise_kind": "kind of noise",
+    "calibration": "noise rule",
+    "row_count": "item set and number of rows",
+    "noise": "kind of noise",
     "parameters": "parameters",
     "page": "the page's own controls",
+}
+OLD_NAMES = {  # of controls, in links of earlier editions
+    "data": "dataset",
+    "top": "top_items",
+    "features": "item_features",
+    "algo": "algorithm",
+    "eps": "epsilon",
+    "rule": "calibration",
+    "shape": "row_count",
+    "noise_kind": "noise",
 }
 IDENT = re.compile(r"[A-Za-z0-9_-]{8,32}")
 OWN = ("class", "seat", "lang", "teach")  # of an address, and of no page
@@ -41,6 +52,22 @@ UNKNOWN = (
     " lesson."
 )
 Kind = TypeVar("Kind", bound=BaseModel)
+
+
+def _new_name(name: str, kind: str, text: str = "") -> str:
+    if name == "noise" and text in ("exact", "source", "both"):  # a control of Trade-off
+        return "calibrations"
+    return "most_words" if (name, kind) == ("top", "documents") else OLD_NAMES.get(name, name)
+
+
+def in_new_names(query: Mapping[str, str], kind: str = "ratings") -> dict[str, str]:
+    """What a link says, by today's names, where it is of an earlier edition; kind: of the page's
+    data.
+    """
+    return {
+        _new_name(name, kind, text): "private" if (name, text) == ("shape", "released") else text
+        for name, text in query.items()
+    }
 
 
 class LessonLink(BaseModel):
@@ -69,6 +96,20 @@ class LessonLink(BaseModel):
         ):
             raise ValueError("the link is too long to be kept")
         return {name: value for name, value in query.items() if name not in OWN}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename(cls, parts: Any) -> Any:
+        """Links of earlier editions have other names."""
+        if not isinstance(parts, dict):
+            return parts
+        kind = "documents" if parts.get("page") == "topics" else "ratings"
+        names: dict[str, Any] = {
+            field: tuple(_new_name(str(name), kind) for name in parts.get(field) or ())
+            for field in ("locked", "hidden")
+        }
+        query = parts.get("query") or {}
+        return parts | names | {"query": in_new_names(query, kind)}
 
     @model_validator(mode="after")
     def _known_controls(self) -> Self:

@@ -105,7 +105,7 @@ def _data_set() -> Any:
     left.selectbox(
         "Your data",
         usable,
-        **bind(session_key("data"), usable),
+        **bind(session_key("dataset"), usable),
         format_func=titles.__getitem__,
     )
     with right:

@@ -43,12 +43,12 @@ WITH_LISTS = ("main", "twin")  # the runs that recommend
 
 def go_to(epsilon: float) -> None:
     """A point of the figure was chosen."""
-    sidebar_values.put("eps", epsilon)
+    sidebar_values.put("epsilon", epsilon)
 
 
 def use(algorithm: str) -> None:
     """Another method was chosen for the same epsilon."""
-    sidebar_values.put("algo", algorithm)
+    sidebar_values.put("algorithm", algorithm)
 
 
 def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) -> bool:
@@ -153,7 +153,7 @@ def main() -> None:
         beneath = meaning_and_card(choice, spec, ready)
     with news:
         runs = selection.runs
-        slow = choice.entry.public and data_sets.is_in_parts(choice.data)
+        slow = choice.entry.public and data_sets.is_in_parts(choice.dataset)
         finished_runs = ask("explore", runs, whole=WITH_LISTS, confirm=slow)
     if not is_drawn:
         grid = epsilon_grid.read(spec, also=(choice.epsilon,))

@@ -56,7 +56,7 @@ def better(selection: Comparison, runs: dict[str, Run], use: Callable[[str], Non
             high=f"{-low:.{digits}f}",
         )
     )
-    if who not in VARIANTS and lesson.fixed_value("algo") is None:
+    if who not in VARIANTS and lesson.fixed_value("algorithm") is None:
         show = f"Show {name}"
         st.button(show, key="explore.better", type="primary", on_click=use, args=(who,))
 
@@ -139,7 +139,7 @@ def attacks(plan: Event, delta: float) -> None:
 def lists(choice: Choice, runs: dict[str, Run]) -> None:
     """One person's recommendations in full, private beside non-private."""
     st.header("One person's list", anchor="list")
-    key = f"explore.user.{choice.data}"
+    key = f"explore.user.{choice.dataset}"
     st.session_state.setdefault(key, someone(runs["main"]))
     user = st.number_input("Person", 0, choice.entry.n_users - 1, **bind(key, emptiable=True))
     if user is None:

@@ -94,7 +94,7 @@ def person(choice: Choice, spec: RunSpec) -> int | None:
     """Whose list is shown: the one that was asked for, else somebody with a rich history; None
     while no run says who there is.
     """
-    key = f"explore.user.{choice.data}"
+    key = f"explore.user.{choice.dataset}"
     if key not in st.session_state:
         trivial = references(spec)["trivial"]
         run = engine().known_runs.whole(trivial)

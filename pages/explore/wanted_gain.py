@@ -29,7 +29,7 @@ def _question(now: float, title: str, grid: EpsilonGrid, go_to: Callable[[float]
         value, detail = answer(line, goal)
         st.markdown(f"with {title}: **{value}**{detail}", width="content", help=goals.BETWEEN)
         needed = needed_epsilon(line, goal)
-        if needed is None or lesson.fixed_value("eps") is not None:
+        if needed is None or lesson.fixed_value("epsilon") is not None:
             return
         there = needed.rounded
         if there != now and st.button("Show", key="explore.keep.go", on_click=go_to, args=(there,)):

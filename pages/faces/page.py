@@ -16,11 +16,11 @@ from pages.kit import (
     safe_text,
     who_sees_what,
 )
-from pages.kit.choice import SampleChoice
+from pages.kit.choice import Choice
 from pages.kit.parts_words import PARTS
 
 
-def outlier_settings(choice: SampleChoice) -> tuple[dict[str, object], tuple[str, ...]]:
+def outlier_settings(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:
     """Outliers as the source plants them, or none; and what is taken as public. No link holds them,
     so that a lesson that fixes parameters has none.
     """
@@ -35,7 +35,7 @@ def outlier_settings(choice: SampleChoice) -> tuple[dict[str, object], tuple[str
             rows = left.slider("Share of the images", 0.01, 1.0, 0.1, 0.01, key="faces.rows")
             cells = right.slider("Share of their pixels", 0.01, 1.0, 0.7, 0.01, key="faces.cells")
             data = {"outlier_rows": rows, "outlier_cells": cells}
-    return data, choice.assumptions(False)
+    return data, choice.assumptions
 
 
 SIDES = {"main": "With privacy", "twin": "Without privacy"}
@@ -52,10 +52,10 @@ def _image(picture: Any, caption: str) -> None:
     st.image(picture, caption=caption, width=170, alt=caption)
 
 
-def one_image(choice: SampleChoice, runs: dict[str, Run]) -> None:
+def one_image(choice: Choice, runs: dict[str, Run]) -> None:
     """One image, rebuilt from parts with privacy and without."""
     st.header("One image as a sum of parts", anchor=False)
-    key = f"faces.image.{choice.data}"
+    key = f"faces.image.{choice.dataset}"
     row = st.number_input("Image", 1, choice.entry.n_samples, 1, key=key, step=1)
     if row is None:
         st.info("Give an image's number.")
@@ -100,7 +100,7 @@ def recovery_table(runs: dict[str, Run]) -> None:
         safe_text.table(pd.DataFrame(rows))
 
 
-def below(choice: SampleChoice, selection: Comparison, view: parts.FirstView) -> None:
+def below(choice: Choice, selection: Comparison, view: parts.FirstView) -> None:
     """What stands under the first view and needs runs."""
     runs = view.runs
     who_sees_what.draw(who_sees_what.IMAGES)

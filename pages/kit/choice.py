@@ -1,10 +1,9 @@
 """What is chosen in the sidebar: the run that it describes, and relatives of it."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-import dpmf_datasets as datasets
 from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC, Shape
 from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WORDS_ARE_PUBLIC, SampleShape
 from dpmf_core.runs.specification import RunSpec
@@ -12,41 +11,40 @@ from pages.kit import data_sets
 from pages.kit.page_table import DataKind
 
 
-def shape_fields(shape_is: str, kind: DataKind = "ratings") -> dict[str, str]:
-    """What a run's data say of a shape that is released; nothing where it is given."""
-    if shape_is == "given":
-        return {}
-    return {"row_count": "private"} | ({} if kind == "images" else {"item_choice": "private"})
-
-
 @dataclass(frozen=True)
 class Choice:
-    """What the sidebar says: everything a run needs except advanced parameters."""
+    """What the sidebar says, by the names of a run's parameters."""
 
-    data: str
-    top_items: int | None
+    dataset: str
     algorithm: str
     epsilon: float
     delta: float
-    seed: int
-    calibration: str
+    seed: int = 0
+    calibration: str = "exact"
     noise: str = "continuous"
-    shape_is: str = "given"
-    features: str = "none"
+    row_count: str = "given"  # where it is private, so is which items or words there are
+    item_features: str = "none"
+    top_items: int | None = None
+    most_words: int | None = None
 
     @cached_property
-    def entry(self) -> datasets.Entry:
-        data_set: datasets.Entry = data_sets.find(self.data)
-        return data_set
+    def entry(self) -> Any:
+        """The data set in the catalogue, or of the session."""
+        return data_sets.find(self.dataset)
 
     @cached_property
-    def shape(self) -> Shape:
+    def kind(self) -> DataKind:
+        return data_sets.kind_of(self.entry)
+
+    @cached_property
+    def shape(self) -> Any:
         """The public shape, without opening the data."""
-        return Shape(
-            self.entry.n_users,
-            min(self.top_items or self.entry.n_items, self.entry.n_items),
-            self.entry.bounds,
-        )
+        entry = self.entry
+        if self.kind == "ratings":
+            n_items = min(self.top_items or entry.n_items, entry.n_items)
+            return Shape(entry.n_users, n_items, entry.bounds)
+        n_features = min(self.most_words or entry.n_features, entry.n_features)
+        return SampleShape(entry.n_samples, n_features, entry.image, entry.n_people)
 
     @property
     def kept_items(self) -> int | None:
@@ -54,92 +52,28 @@ class Choice:
         return self.top_items if self.shape.n_items < self.entry.n_items else None
 
     @property
-    def item_features(self) -> str:
-        """What algorithms may know of the items: the public table, where there is one and it is
-        chosen.
-        """
-        return self.features if self.entry.item_features else "none"
+    def known_features(self) -> str:
+        """What algorithms may know of the items: the public table, where there is one."""
+        return self.item_features if self.entry.item_features else "none"
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return self.entry.assumptions + (
-            (ITEM_SET_IS_PUBLIC,) if self.kept_items and self.shape_is == "given" else ()
-        )
-
-    def spec(
-        self, algorithm: str | None = None, parameters: dict[str, Any] | None = None, **changes: Any
-    ) -> RunSpec:
-        """The run that is chosen, or a relative of it. Raises BadInput."""
-        budget = {
-            "epsilon": changes.get("epsilon", self.epsilon),
-            "delta": self.delta,
-            "calibration": changes.get("calibration", self.calibration),
-            "noise": self.noise,
-        }
-        return RunSpec.parse(
-            data={
-                "id": self.data,
-                "top_items": self.kept_items,
-                "item_features": self.item_features,
-                **shape_fields(self.shape_is),
-            },
-            algorithm=algorithm or self.algorithm,
-            parameters=parameters or {},
-            budget=budget,
-            seed=changes.get("seed", self.seed),
-        )
-
-
-@dataclass(frozen=True)
-class SampleChoice:
-    """What the sidebar says on a page about documents or images."""
-
-    data: str
-    most_words: int | None
-    algorithm: str
-    epsilon: float
-    delta: float
-    seed: int
-    calibration: str
-    noise: str = "continuous"
-    shape_is: str = "given"
-
-    @cached_property
-    def entry(self) -> datasets.SampleEntry:
-        data_set: datasets.SampleEntry = data_sets.find(self.data)
-        return data_set
+        """What is assumed of the data, and of the columns that are kept by exact counts."""
+        is_exact = self.row_count == "given"
+        if self.kind == "ratings":
+            chosen = (ITEM_SET_IS_PUBLIC,) if self.kept_items and is_exact else ()
+            return (*self.entry.assumptions, *chosen)
+        learned = self.kind == "documents" and self.entry.kind != "simulated"
+        fewer = is_exact and self.most_words is not None and self.most_words < self.entry.n_features
+        words = (WORDS_ARE_PUBLIC,) * learned + (VOCABULARY_IS_PUBLIC,) * fewer
+        others = (it for it in self.entry.assumptions if it != WORDS_ARE_PUBLIC)
+        return tuple(dict.fromkeys((*words, *others)))
 
     @property
-    def shape(self) -> SampleShape:
-        """The public shape, without opening the data."""
-        entry = self.entry
-        return SampleShape(
-            entry.n_samples,
-            min(self.most_words or entry.n_features, entry.n_features),
-            entry.image,
-            entry.n_people,
-        )
-
-    def assumptions(self, hashed: bool) -> tuple[str, ...]:
-        """What the words assume: only an invented vocabulary, or a hashed one, learns nothing
-        from documents.
-        """
-        words_chosen = (
-            self.most_words is not None
-            and self.most_words < self.entry.n_features
-            and self.shape_is == "given"
-        )
-        words_learned = self.entry.holds == "documents" and self.entry.kind != "simulated"
-        words = (
-            ()
-            if hashed
-            else (WORDS_ARE_PUBLIC,) * words_learned + (VOCABULARY_IS_PUBLIC,) * words_chosen
-        )
-        return tuple(
-            dict.fromkeys(
-                (*words, *(it for it in self.entry.assumptions if it != WORDS_ARE_PUBLIC))
-            )
-        )
+    def assumptions_of_hashed_words(self) -> tuple[str, ...]:
+        """As `assumptions`, where words are folded into buckets: nothing is learned from them."""
+        learned = (WORDS_ARE_PUBLIC, VOCABULARY_IS_PUBLIC)
+        return tuple(it for it in self.assumptions if it not in learned)
 
     def spec(
         self,
@@ -148,22 +82,15 @@ class SampleChoice:
         data: dict[str, Any] | None = None,
         **changes: Any,
     ) -> RunSpec:
-        """The run that is chosen, or a relative of it. Raises BadInput."""
-        budget = {
-            "epsilon": changes.get("epsilon", self.epsilon),
-            "delta": self.delta,
-            "calibration": changes.get("calibration", self.calibration),
-            "noise": self.noise,
-        }
-        return RunSpec.parse(
-            data={
-                "id": self.data,
-                "most_words": self.most_words,
-                **shape_fields(self.shape_is, self.entry.holds),
-                **(data or {}),
-            },
-            algorithm=algorithm or self.algorithm,
-            parameters=parameters or {},
-            budget=budget,
-            seed=changes.get("seed", self.seed),
-        ).canonical()
+        """The run that is chosen, or a relative of it; data: how samples are prepared.
+
+        Raises BadInput.
+        """
+        choices = asdict(self) | (data or {}) | changes
+        if self.kind == "ratings":
+            choices |= {"top_items": self.kept_items, "item_features": self.known_features}
+        if self.row_count == "private" and self.kind != "images":
+            choices["item_choice"] = "private"
+        choices |= {"algorithm": algorithm or self.algorithm, "parameters": parameters or {}}
+        spec = RunSpec.of(**choices)
+        return spec if self.kind == "ratings" else spec.canonical()

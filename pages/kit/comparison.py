@@ -22,7 +22,7 @@ from dpmf_core.runs.epsilon_grid import Point
 from dpmf_core.runs.needed_epsilon import Draws, share_kept, shares_kept
 from dpmf_core.runs.record import Run
 from pages.kit import sweep_frames
-from pages.kit.choice import Choice, SampleChoice
+from pages.kit.choice import Choice
 from pages.kit.frames import Curve, curve_frame, to_frame
 
 NAMES = {PLAIN: "DPALS without biases"}
@@ -198,9 +198,7 @@ def twin_title(algorithm: str) -> str:
     return algorithms.find(algorithms.find(algorithm).twin).title
 
 
-def headline(
-    choice: Choice | SampleChoice, point: Point, title: str, clause: str, each: str = ""
-) -> str:
+def headline(choice: Choice, point: Point, title: str, clause: str, each: str = "") -> str:
     """At which epsilon a method does what, and what epsilon that truly is where the noise is set
     by the source's rule. clause: what the method does; each: what the source's epsilon is of,
     where it is not the total.
@@ -233,7 +231,7 @@ def of_draws(count: int) -> str:
     return f", in {count} of {DRAWS} draws"
 
 
-def purchase_text(choice: Choice | SampleChoice, point: Point) -> str:
+def purchase_text(choice: Choice, point: Point) -> str:
     """What a point cost, on private data; nothing on public ones."""
     if choice.entry.public:
         return ""

@@ -21,10 +21,10 @@ A_ROW = 100  # ratings of a person, where their number is private
 KIND = "sidebar.holds"  # in the session: the kind of data of the page shown
 OWN = "data.own"  # in the session: the data sets that it brought, by id
 # values that each kind of data has for itself
-OF_KIND = ("data", "top", "algo", "eps", "delta", "shape", "features")
+OF_KIND = ("dataset", "algorithm", "epsilon", "delta", "row_count", "item_features")
 # what a kind is first shown with, by the names of the sidebar's values
 FIRST: dict[str, dict[str, Any]] = {
-    kind: {"data": it.data, "algo": it.algorithm, "eps": it.epsilon}
+    kind: {"dataset": it.data, "algorithm": it.algorithm, "epsilon": it.epsilon}
     for kind, it in first_views.USUAL.items()
 }
 
@@ -62,7 +62,7 @@ def is_public(data_id: str) -> bool:
 
 def chosen_is_public() -> bool:
     """Whether the data set chosen on this page is public; so it is where none is chosen."""
-    data_id = st.session_state.get(session_key("data"))
+    data_id = st.session_state.get(session_key("dataset"))
     return data_id is None or is_public(data_id)
 
 
@@ -94,7 +94,7 @@ def why_unsuited(page: Page) -> str:
     """Why a page cannot be about the data set that is chosen, in a sentence; '' where it can."""
     if page.takes_parts or page.data_kind != "ratings":
         return ""
-    data_id = st.session_state[session_key("data")]
+    data_id = st.session_state[session_key("dataset")]
     if not is_in_parts(data_id):
         return ""
     return (
@@ -118,7 +118,7 @@ def usable() -> list[str]:
     none, of which the page then says so.
     """
     ids = [entry.id for entry in entries() if _is_usable(entry.id)]
-    return ids or [FIRST[data_kind()]["data"]]
+    return ids or [FIRST[data_kind()]["dataset"]]
 
 
 def _is_usable(data_id: str) -> bool:
@@ -140,11 +140,12 @@ def choose(entry: Any) -> None:
     drawn.
     """
     kind = kind_of(entry)
-    values = {"data": entry.id, "top": None, "delta": default_delta(privacy_units(entry))}
+    values = {"dataset": entry.id, "delta": default_delta(privacy_units(entry))}
+    values |= dict.fromkeys(("top_items", "most_words"))
     for name, value in values.items():
         st.session_state[session_key(name, kind)] = value
     if kind != "ratings":
-        st.session_state.setdefault(session_key("algo", kind), FIRST[kind]["algo"])
+        st.session_state.setdefault(session_key("algorithm", kind), FIRST[kind]["algorithm"])
 
 
 def remove_own(entry: Any) -> None:
@@ -152,7 +153,7 @@ def remove_own(entry: Any) -> None:
     own = st.session_state.get(OWN, {})
     st.session_state[OWN] = {name: it for name, it in own.items() if name != entry.id}
     for key, value in list(st.session_state.items()):
-        if str(key).endswith(".data") and value == entry.id:
+        if str(key).endswith(".dataset") and value == entry.id:
             del st.session_state[key]
 
 
@@ -161,9 +162,9 @@ def private_algorithms() -> list[str]:
     where they are chosen.
     """
     task = "ratings" if data_kind() == "ratings" else "samples"
-    data_id = st.session_state.get(session_key("data"))
+    data_id = st.session_state.get(session_key("dataset"))
     has_table = data_id is None or bool(getattr(find(data_id), "item_features", ""))
-    plain = not has_table or st.session_state.get(session_key("features")) != "public"
+    plain = not has_table or st.session_state.get(session_key("item_features")) != "public"
     parts = data_id is not None and is_in_parts(data_id)
     return [
         name

@@ -20,7 +20,7 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.epsilon_grid import COARSE, EPSILONS, EpsilonGrid, grid_runs, read_grid
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import data_sets, runs, time_estimate
-from pages.kit.choice import Choice, SampleChoice
+from pages.kit.choice import Choice
 
 __all__ = ["COARSE", "EPSILONS"]
 
@@ -98,7 +98,7 @@ def _affordable(grid: EpsilonGrid) -> list[RunSpec]:
 # ---- what is shown meanwhile ---------------------------------------------------------------------
 
 
-def remember(place: str, choice: Choice | SampleChoice, story: Story) -> None:
+def remember(place: str, choice: Choice, story: Story) -> None:
     """Keep what is drawn, for as long as the next result is being computed."""
     description = (
         f"{algorithms.find(choice.algorithm).title} at ε = {budget_text(choice.epsilon)} on"

@@ -59,7 +59,7 @@ def _draw_form(page: Page) -> None:
     left, right = st.columns([6, 1], vertical_alignment="center")
     left.header("Make a lesson link", anchor=False)
     right.button("Close", key="lesson.close", on_click=_close, width="stretch")
-    if page.data_kind is not None and datasets.is_own(sidebar_values.value("data")):
+    if page.data_kind is not None and datasets.is_own(sidebar_values.value("dataset")):
         st.warning(
             "This page shows data that you brought, and a link cannot carry a file: whoever"
             " opened it would see other data. Choose a data set that this server has, in the"
@@ -148,7 +148,7 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
 
 def _ask_locks(page: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Which controls are locked, and which are hidden."""
-    has_epsilon = page.data_kind is not None and "eps" not in page.unused
+    has_epsilon = page.data_kind is not None and "epsilon" not in page.unused
     choices = [it for it in MAY_CHANGE if it != ONLY_EPSILON or has_epsilon]
     choice = st.radio(
         "What the class may change",
@@ -157,11 +157,11 @@ def _ask_locks(page: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
         horizontal=True,
     )
     if choice == AS_CHOSEN:
-        locked_controls = _ask_controls("Locked", "lesson.locked", ["data", "algo", "seed"])
+        locked_controls = _ask_controls("Locked", "lesson.locked", ["dataset", "algorithm", "seed"])
         return locked_controls, _ask_controls("Hidden", "lesson.hidden", [])
     if choice == EVERYTHING:
         return (), ()
-    controls = tuple(it for it in CONTROLS if it != "eps" or choice != ONLY_EPSILON)
+    controls = tuple(it for it in CONTROLS if it != "epsilon" or choice != ONLY_EPSILON)
     out_of_sight = st.toggle("Hide what is locked", key="lesson.hide")
     return ((), controls) if out_of_sight else (controls, ())
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpmf_core.serving.lesson_links import in_new_names
 from pages.kit import lesson, safe_text
 
 Read = Callable[[str], Any]  # a link's text as a value; raises ValueError on what cannot be used
@@ -26,7 +27,8 @@ def start(key: str, name: str, first: Any, read: Read = str) -> None:
     fixed_values = lesson.page_values()
     if fixed_values is None and key in st.session_state:
         return
-    text = (st.query_params if fixed_values is None else fixed_values).get(name)
+    values = st.query_params if fixed_values is None else fixed_values
+    text = in_new_names(values).get(name)
     try:
         value = first if text is None else read(text)
     except (ValueError, OverflowError):

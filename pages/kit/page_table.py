@@ -8,8 +8,8 @@ from dpmf_core.registry import by_id
 
 FOLDER = Path(__file__).parents[1]
 DataKind = Literal["ratings", "documents", "images"]
-ONE_RUN = ("algo", "rule", "noise_kind", "shape")  # controls of a single private run
-NOT_PRIVATE = ("features", "eps", "delta", *ONE_RUN)  # a page without privacy
+ONE_RUN = ("algorithm", "calibration", "noise", "row_count")  # controls of a single private run
+NOT_PRIVATE = ("item_features", "epsilon", "delta", *ONE_RUN)  # a page without privacy
 
 
 @dataclass(frozen=True)
@@ -94,17 +94,17 @@ PAGES = (
     Page("theory", "Theory", "function", "Learn", None),
     Page("errata", "Errata", "rule", "Learn", None, also=("erratum",)),
     Page("explore", "Explore", "explore", "Explore", takes_parts=True, also=("explorer",)),
-    Page("trade-off", "Trade-off", "query_stats", "Explore", unused=("eps", *ONE_RUN),
+    Page("trade-off", "Trade-off", "query_stats", "Explore", unused=("epsilon", *ONE_RUN),
          takes_parts=True, note="pages.tradeoff.controls:sidebar_note",
          also=("trade-offs", "compare")),
     Page("topics", "Topics", "article", "Explore", "documents", also=("topic", "documents")),
     Page("faces", "Faces", "face", "Explore", "images", also=("face", "images", "parts")),
-    Page("sketch", "Sketch", "grid_on", "Explore", unused=("eps", "features", *ONE_RUN),
+    Page("sketch", "Sketch", "grid_on", "Explore", unused=("epsilon", "item_features", *ONE_RUN),
          also=("sketches",)),
     Page("retention", "Retention", "delete_sweep", "Explore", unused=NOT_PRIVATE),
     Page("choose", "Choose", "recommend", "Choose", None, in_lessons=False,
          also=("chooser", "advice")),
-    Page("tune", "Tune", "tune", "Choose", unused=("shape",), takes_parts=True,
+    Page("tune", "Tune", "tune", "Choose", unused=("row_count",), takes_parts=True,
          also=("tuning", "search")),
     Page("data", "Data", "upload_file", "Choose", None,
          also=("upload", "datasets")),

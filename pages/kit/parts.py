@@ -31,7 +31,7 @@ from pages.kit import (
     published_figures,
     sidebar,
 )
-from pages.kit.choice import SampleChoice
+from pages.kit.choice import Choice
 from pages.kit.comparison import better_method
 from pages.kit.components import matched_parts
 from pages.kit.parts_words import Subject
@@ -55,7 +55,7 @@ class FirstView:
 
 def draw_first_view(
     subject: Subject,
-    choice: SampleChoice,
+    choice: Choice,
     spec: RunSpec,
     selection: Comparison,
     proved: bool,
@@ -98,8 +98,8 @@ def draw_first_view(
     return FirstView(runs, grid, has_parts)
 
 
-Settings = Callable[[SampleChoice], tuple[dict[str, object], tuple[str, ...]]]
-Below = Callable[[SampleChoice, Comparison, FirstView], None]
+Settings = Callable[[Choice], tuple[dict[str, object], tuple[str, ...]]]
+Below = Callable[[Choice, Comparison, FirstView], None]
 
 
 def draw_page(
@@ -118,7 +118,7 @@ def draw_page(
     below : callable
         Draws what stands under the first view and needs runs.
     """
-    choice, page = sidebar.sample_choice(), subject.id
+    choice, page = sidebar.choice(), subject.id
     budget = Budget(
         epsilon=choice.epsilon,
         delta=choice.delta,
@@ -150,7 +150,7 @@ def draw_page(
     return view
 
 
-def label(choice: SampleChoice, ready: PreparedRun) -> None:
+def label(choice: Choice, ready: PreparedRun) -> None:
     """The privacy label, which opens to the ledger."""
     privacy_card.label(
         ready.plan,

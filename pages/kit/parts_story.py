@@ -20,7 +20,7 @@ from dpmf_core.runs.inspection import pairs, row_length, small_pictures, topics
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import colours, parts_words
-from pages.kit.choice import SampleChoice
+from pages.kit.choice import Choice
 from pages.kit.epsilon_grid import Story
 from pages.kit.parts_words import PARTS, TOPICS, Sayings, Subject
 
@@ -56,7 +56,7 @@ KINDS = {TOPICS.id: "words", PARTS.id: "pictures"}
 
 def of_grid(
     subject: Subject,
-    choice: SampleChoice,
+    choice: Choice,
     spec: RunSpec,
     grid: EpsilonGrid,
     proved: bool,
@@ -114,7 +114,7 @@ def _point(
 
 
 def _find_parts(
-    subject: Subject, choice: SampleChoice, spec: RunSpec, twin: RunSpec
+    subject: Subject, choice: Choice, spec: RunSpec, twin: RunSpec
 ) -> MatchedParts | None:
     """On public data remembered for everybody; of a run that is not there what comes with the
     package, else None.

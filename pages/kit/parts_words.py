@@ -7,7 +7,7 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import Point
 from dpmf_core.teaching.glossary import TERMS
-from pages.kit.choice import SampleChoice
+from pages.kit.choice import Choice
 from pages.kit.comparison import (
     gain_kept,
     headline,
@@ -59,7 +59,7 @@ class Sayings:
     """
 
     subject: Subject
-    choice: SampleChoice
+    choice: Choice
     title: str
     without: str
     proved: bool
@@ -193,7 +193,7 @@ def _legend(subject: Subject) -> str:
     )
 
 
-def _draws_note(subject: Subject, choice: SampleChoice) -> str:
+def _draws_note(subject: Subject, choice: Choice) -> str:
     note = (
         f"The {subject.many} are those of one draw, seed {choice.seed}; percentages are medians"
         " over draws."
@@ -204,6 +204,6 @@ def _draws_note(subject: Subject, choice: SampleChoice) -> str:
     return f"{note} {raw}"
 
 
-def opening(subject: Subject, choice: SampleChoice) -> str:
+def opening(subject: Subject, choice: Choice) -> str:
     """The headline before there is any result."""
     return f"{subject.title} at ε = {budget_text(choice.epsilon)}, with privacy and without"

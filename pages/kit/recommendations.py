@@ -43,8 +43,8 @@ def choose(entry: Any, recommendation: Recommendation | None) -> None:
     data_sets.choose(entry)
     if recommendation is not None:
         values = {
-            "algo": recommendation.method,
-            "eps": recommendation.epsilon,
+            "algorithm": recommendation.method,
+            "epsilon": recommendation.epsilon,
             "delta": recommendation.delta,
         }
         for name, value in values.items():

@@ -15,14 +15,13 @@ from pages.kit import (
     sidebar_values,
     sidebar_widgets,
 )
-from pages.kit.choice import Choice, SampleChoice
+from pages.kit.choice import Choice
 from pages.kit.page_table import DataKind
-from pages.kit.sidebar_values import COMPLAINTS, value
+from pages.kit.sidebar_values import COMPLAINTS, controls, value
 
 
 def draw(kind: DataKind = "ratings", unused: Collection[str] = (), note: str = "") -> None:
-    """The sidebar of a page about one kind of data; afterwards `choice()` or `sample_choice()`
-    says what is chosen.
+    """The sidebar of a page about one kind of data; afterwards `choice()` says what is chosen.
 
     unused: controls that play no part on the page, by their names in a link. note: shown in
     place of all controls, where the page has settings of its own.
@@ -39,20 +38,20 @@ def draw(kind: DataKind = "ratings", unused: Collection[str] = (), note: str = "
 
 
 def _draw_widgets(unused: Collection[str]) -> None:
-    _draw_widget("data", sidebar_widgets.data_set, unused)
+    _draw_widget("dataset", sidebar_widgets.data_set, unused)
     entry = sidebar_values.chosen_entry()
     sidebar_widgets.describe_data(entry)
     units = data_sets.privacy_units(entry)
     if not entry.public:
         odometer.panel(entry.id, "sidebar", units)
-    _draw_widget("algo", sidebar_widgets.algorithm, unused)
-    _draw_widget("eps", partial(sidebar_epsilon.draw, unused=unused), unused)
+    _draw_widget("algorithm", sidebar_widgets.algorithm, unused)
+    _draw_widget("epsilon", partial(sidebar_epsilon.draw, unused=unused), unused)
     if "delta" not in unused and value("delta") >= 1 / units:
         st.warning(
             f"δ of 1/n ({1 / units:.0e}) or more would allow publishing one person's whole row."
         )
     if not entry.public:
-        _draw_widget("noise_kind", sidebar_widgets.noise_kind, unused)
+        _draw_widget("noise", sidebar_widgets.noise, unused)
     with st.expander("More"):
         _draw_rest(entry, unused)
 
@@ -61,14 +60,16 @@ def _draw_rest(entry: Any, unused: Collection[str]) -> None:
     """What a first look does without."""
     _draw_widget("delta", sidebar_widgets.delta, unused)
     _draw_widget("seed", sidebar_widgets.seed, unused)
-    _draw_widget("top", partial(sidebar_widgets.columns_kept, entry), unused)
+    columns = sidebar_widgets.COLUMNS.get(data_sets.data_kind())
+    if columns:
+        _draw_widget(columns, partial(sidebar_widgets.columns_kept, entry, columns), unused)
     if getattr(entry, "item_features", ""):
-        _draw_widget("features", sidebar_widgets.features, unused)
-    _draw_widget("rule", sidebar_widgets.rule, unused)
+        _draw_widget("item_features", sidebar_widgets.item_features, unused)
+    _draw_widget("calibration", sidebar_widgets.calibration, unused)
     if entry.public:
-        _draw_widget("noise_kind", sidebar_widgets.noise_kind, unused)
-    if not entry.public or value("top") or value("shape") != "given":
-        _draw_widget("shape", sidebar_widgets.shape, unused)
+        _draw_widget("noise", sidebar_widgets.noise, unused)
+    if not entry.public or (columns and value(columns)) or value("row_count") != "given":
+        _draw_widget("row_count", sidebar_widgets.row_count, unused)
 
 
 def _draw_widget(name: str, widget: Callable[[bool], None], unused: Collection[str]) -> None:
@@ -81,7 +82,7 @@ def _draw_widget(name: str, widget: Callable[[bool], None], unused: Collection[s
 
 def _show_complaints() -> None:
     """What was wrong with the address, until something else is chosen."""
-    state, now = st.session_state, _current_choice()
+    state, now = st.session_state, choice()
     if state[COMPLAINTS] and state.setdefault("sidebar.complained", now) != now:
         state[COMPLAINTS], state["sidebar.complained"] = [], now
     for complaint in dict.fromkeys(state[COMPLAINTS]):
@@ -89,35 +90,5 @@ def _show_complaints() -> None:
 
 
 def choice() -> Choice:
-    """What the sidebar of a page about ratings says now."""
-    return Choice(
-        data=value("data"),
-        top_items=value("top"),
-        algorithm=value("algo"),
-        epsilon=float(value("eps")),
-        delta=float(value("delta")),
-        seed=int(value("seed")),
-        calibration=value("rule") or "exact",
-        noise=value("noise_kind") or "continuous",
-        shape_is=value("shape") or "given",
-        features=value("features") or "none",
-    )
-
-
-def sample_choice() -> SampleChoice:
-    """What the sidebar of a page about documents or images says now."""
-    return SampleChoice(
-        data=value("data"),
-        most_words=value("top"),
-        algorithm=value("algo"),
-        epsilon=float(value("eps")),
-        delta=float(value("delta")),
-        seed=int(value("seed")),
-        calibration=value("rule") or "exact",
-        noise=value("noise_kind") or "continuous",
-        shape_is=value("shape") or "given",
-    )
-
-
-def _current_choice() -> Choice | SampleChoice:
-    return choice() if data_sets.data_kind() == "ratings" else sample_choice()
+    """What the sidebar says now."""
+    return Choice(**{control.id: value(control.id) for control in controls()})

@@ -18,7 +18,7 @@ from pages.kit.components import epsilon_slider
 from pages.kit.components.epsilon_slider import Labels, Stop
 from pages.kit.data_sets import session_key
 from pages.kit.session_widgets import follow
-from pages.kit.sidebar_values import EPSILONS, chosen_entry, put, value
+from pages.kit.sidebar_values import CONTROLS, EPSILONS, chosen_entry, put, value
 
 # what somebody may suspect of a unit
 CLAIMS = {
@@ -41,9 +41,8 @@ def draw(fixed: bool, unused: Collection[str] = ()) -> None:
     left, right = st.columns([5, 6], vertical_alignment="bottom")
     left.number_input(
         "ε, exactly",
-        1e-4,
-        1000.0,
-        **follow(session_key("eps")),
+        *CONTROLS["epsilon"].range,
+        **follow(session_key("epsilon")),
         format="%g",
         step=0.5,
         disabled=fixed,
@@ -54,8 +53,8 @@ def draw(fixed: bool, unused: Collection[str] = ()) -> None:
 
 def draw_bar(unused: Collection[str]) -> None:
     """The slider again, at the bottom of a small screen, where the sidebar is folded."""
-    if "eps" not in unused and not lesson.is_hidden("eps"):
-        _slider("sidebar.slider.bar", lesson.fixed_value("eps") is not None, unused, "bar")
+    if "epsilon" not in unused and not lesson.is_hidden("epsilon"):
+        _slider("sidebar.slider.bar", lesson.fixed_value("epsilon") is not None, unused, "bar")
 
 
 def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side", "bar"]) -> None:
@@ -66,7 +65,7 @@ def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side
 
     epsilon_slider.draw(
         key,
-        stop(value("eps")),
+        stop(value("epsilon")),
         [stop(epsilon) for epsilon in EPSILONS],
         [stop(it.epsilon, it.name) for it in DEPLOYMENTS.values()],
         _labels(),
@@ -81,7 +80,7 @@ def _labels() -> Labels:
 
 
 def _take(epsilon: float) -> None:
-    put("eps", epsilon)
+    put("epsilon", epsilon)
 
 
 # ---- what it means -------------------------------------------------------------------------------
@@ -91,12 +90,16 @@ def _claim(unused: Collection[str]) -> str | None:
     """What somebody may suspect of the unit that is protected; '' where the page's own methods
     say what they promise, None where epsilon promises nothing by itself.
     """
-    if "algo" in unused:
+    if "algorithm" in unused:
         return ""
-    kind = REGISTRY[value("algo")]
+    kind = REGISTRY[value("algorithm")]
     assert issubclass(kind, PrivateAlgorithm)
     promise = kind().guarantee()
-    if promise.status is not Status.PROVEN or promise.unit == VALUE or value("rule") == "source":
+    if (
+        promise.status is not Status.PROVEN
+        or promise.unit == VALUE
+        or value("calibration") == "source"
+    ):
         return None
     unit = promise.unit if kind.task == "ratings" else chosen_entry().unit
     return CLAIMS.get(unit, "")

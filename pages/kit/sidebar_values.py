@@ -1,105 +1,131 @@
 """The values of the sidebar in the session and in the page's address.
 
-A session starts from the address; after that the widgets lead and the address follows. A value of
-the address that cannot be used is named in a sentence and replaced by the default. What a lesson
-fixes is set anew in every run.
+They are parameters of a run, by their names: what may be said of one in a link is what its field
+of `RunSpec` allows. A session starts from the address; after that the widgets lead and the address
+follows. A value of the address that cannot be used is named in a sentence and replaced by the
+default. What a lesson fixes is set anew in every run.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
+from pydantic import TypeAdapter
 
 import dpmf_datasets as datasets
-from dpmf_core.errors import BadInput
+from dpmf_core.errors import BadInput, range_words
 from dpmf_core.privacy import default_delta
 from dpmf_core.registry import by_id
+from dpmf_core.runs.specification import PARAMETERS
 from dpmf_core.serving import limits
+from dpmf_core.serving.lesson_links import in_new_names
 from pages.kit import data_sets, lesson, links
 from pages.kit.data_sets import session_key
+from pages.kit.page_table import DataKind
 
 # where the slider stops, 0.05 to 100, twenty in each decade
 EPSILONS = tuple(round(10 ** (step / 20), 1 + (step < 0) + (step < -20)) for step in range(-26, 41))
-RULES = ["exact", "source"]
-NOISES = ["continuous", "discrete"]
-SHAPES = ["given", "released"]
-FEATURES = ["none", "public"]
 COMPLAINTS = "sidebar.complaints"  # in the session: what was wrong with the address
+MOST = 2**53 - 1  # the largest whole number that a browser holds exactly
 
 
 @dataclass(frozen=True)
 class Control:
-    """One value of the sidebar.
+    """One value of the sidebar: a parameter of a run.
 
-    id: its name in an address. first: of a session that has had none. read: from the address's
-    text; raises ValueError, or BadInput with a sentence. allowed_values: in words.
-    is_silent: whether the address leaves it out where it is the first one.
+    id: its name. first: of a session that has had none. is_silent: whether the address leaves it
+    out where it is the first one. check: raises ValueError, or BadInput with a sentence, on what
+    the page cannot use; allowed: the rest, in words. only: the kind of data that has it.
     """
 
     id: str
-    first: Any
-    read: Callable[[str], Any]
-    allowed_values: str
+    first: Any = None
     is_silent: bool = False
+    check: Callable[[str], object] | None = None
+    allowed: str = ""
+    only: DataKind | None = None
 
+    @functools.cached_property
+    def _adapter(self) -> TypeAdapter[Any]:
+        return TypeAdapter(PARAMETERS[self.id].info.rebuild_annotation())
 
-def _number(low: float, high: float) -> Callable[[str], float]:
-    def read(text: str) -> float:
-        value = float(text)
+    @functools.cached_property
+    def schema(self) -> dict[str, Any]:
+        """What the parameter's field allows, as JSON schema has it."""
+        schema = self._adapter.json_schema()
+        return dict(schema["anyOf"][0]) if "anyOf" in schema else schema
+
+    @property
+    def options(self) -> list[str]:
+        return list(self.schema["enum"])
+
+    @property
+    def range(self) -> tuple[Any, Any]:
+        """The least and the largest number of a widget."""
+        whole = self.schema["type"] == "integer"
+        high = self.schema.get("maximum", self.schema.get("exclusiveMaximum", MOST))
+        if "exclusiveMaximum" in self.schema and not whole:
+            high = 0.98 * high
+        convert = int if whole else float
+        return convert(self.schema["minimum"]), convert(min(high, MOST))
+
+    def read(self, text: str) -> Any:
+        """A value from an address's text. Raises ValueError, or BadInput with a sentence."""
+        value = self._adapter.validate_python(text)
+        if self.check is not None:
+            self.check(text)
+        if self.schema["type"] == "string":
+            return str(value)
+        low, high = self.range
         if not low <= value <= high:
             raise ValueError
         return value
 
-    return read
 
-
-def _whole_number(low: float, high: float) -> Callable[[str], int]:
-    number = _number(low, high)
-    return lambda text: int(number(text))
-
-
-def _one_of(options: Callable[[], list[str]]) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text not in options():
-            raise ValueError
-        return text
-
-    return read
-
-
-def _data_set(text: str) -> str:
+def _check_data_set(text: str) -> None:
     """Raises ValueError, and BadInput where whoever runs the server does not allow it, or it is too
     large for a page.
     """
-    if text not in data_sets.usable():
-        if any(entry.id == text for entry in data_sets.entries()):
-            limits.data_set(text)
-        if any(entry.id == text for entry in datasets.in_parts()) and limits.allowed_here(text):
-            raise BadInput(
-                f"{text} is too large for a page: pages take up to about"
-                f" {data_sets.LARGEST_IN_PARTS:,} ratings in parts. The command line trains"
-                f" on it: dpmf fit --dataset {text}."
-            )
+    if text in data_sets.usable():
+        return
+    if any(entry.id == text for entry in data_sets.entries()):
+        limits.data_set(text)
+    if any(entry.id == text for entry in datasets.in_parts()) and limits.allowed_here(text):
+        raise BadInput(
+            f"{text} is too large for a page: pages take up to about"
+            f" {data_sets.LARGEST_IN_PARTS:,} ratings in parts. The command line trains"
+            f" on it: dpmf fit --dataset {text}."
+        )
+    raise ValueError
+
+
+def _check_algorithm(text: str) -> None:
+    if text not in data_sets.private_algorithms():
         raise ValueError
-    return text
 
 
 # fmt: off
 CONTROLS = by_id((
-    Control("data", "cinema", _data_set, "a data set on this machine"),
-    Control("top", None, _whole_number(2, 1e6), "a whole number from 2"),
-    Control("features", "none", _one_of(lambda: FEATURES), "none or public", True),
-    Control("algo", "dpals", _one_of(data_sets.private_algorithms), "a private algorithm"),
-    Control("eps", 5.0, _number(1e-4, 1000), "a number from 0.0001 to 1000"),
-    Control("delta", None, _number(1e-15, 0.49), "a number from 1e-15 to 0.49"),
-    Control("seed", 0, _whole_number(0, 2**31), "a whole number from 0"),
-    Control("rule", "exact", _one_of(lambda: RULES), "exact or source", True),
-    Control("noise_kind", "continuous", _one_of(lambda: NOISES), "continuous or discrete",
-            True),
-    Control("shape", "given", _one_of(lambda: SHAPES), "given or released", True),
+    Control("dataset", "cinema", check=_check_data_set, allowed="a data set on this machine"),
+    Control("top_items", only="ratings"),
+    Control("most_words", only="documents"),
+    Control("item_features", "none", is_silent=True),
+    Control("algorithm", "dpals", check=_check_algorithm, allowed="a private algorithm"),
+    Control("epsilon", 5.0),
+    Control("delta"),
+    Control("seed", 0),
+    Control("calibration", "exact", is_silent=True),
+    Control("noise", "continuous", is_silent=True),
+    Control("row_count", "given", is_silent=True),
 ))
 # fmt: on
+
+
+def controls() -> list[Control]:
+    """Those of the page's kind of data."""
+    return [it for it in CONTROLS.values() if it.only in (None, data_sets.data_kind())]
 
 
 def value(name: str) -> Any:
@@ -113,7 +139,7 @@ def put(name: str, new: Any) -> None:
 
 def chosen_entry() -> Any:
     """The data set that is chosen."""
-    return data_sets.find(value("data"))
+    return data_sets.find(value("dataset"))
 
 
 def usual_delta() -> float:
@@ -123,74 +149,65 @@ def usual_delta() -> float:
 
 def prepare() -> None:
     """Before widgets are drawn: every value is there, is what a lesson fixes, and may be used."""
-    if any(session_key(name) not in st.session_state for name in CONTROLS):
+    if any(session_key(control.id) not in st.session_state for control in controls()):
         _start_from_address()
     _enforce_lesson()
     # removed meanwhile, or not allowed here
-    if value("data") not in data_sets.usable():
-        put("data", _first_values()["data"])
-    if value("algo") not in data_sets.private_algorithms():  # these data do not suit it
-        put("algo", data_sets.FIRST[data_sets.data_kind()]["algo"])
+    if value("dataset") not in data_sets.usable():
+        put("dataset", _first_values()["dataset"])
+    if value("algorithm") not in data_sets.private_algorithms():  # these data do not suit it
+        put("algorithm", data_sets.FIRST[data_sets.data_kind()]["algorithm"])
 
 
 def _first_values() -> dict[str, Any]:
     """The values of a session that has not had any; of the data sets the usual one, where that
     may be computed on.
     """
-    first = {control.id: control.first for control in CONTROLS.values()}
+    first = {control.id: control.first for control in controls()}
     first |= data_sets.FIRST[data_sets.data_kind()]
     usable = data_sets.usable()
-    return first if first["data"] in usable else first | {"data": usable[0]}
+    return first if first["dataset"] in usable else first | {"dataset": usable[0]}
 
 
 def _start_from_address() -> None:
     """Values from the address, or first ones, for what this session has not had before."""
     complaints: list[str] = []
-    first = _first_values()
-    for control in CONTROLS.values():
-        if session_key(control.id) not in st.session_state:
-            put(control.id, _from_address(control, first[control.id], complaints))
-    _fill_delta()
     st.session_state[COMPLAINTS] = complaints
+    first, texts = _first_values(), in_new_names(st.query_params, data_sets.data_kind())
+    for control in controls():
+        if session_key(control.id) not in st.session_state:
+            put(control.id, _read(control, texts.get(control.id), first[control.id], "link"))
+    _fill_delta()
 
 
-def _from_address(control: Control, first: Any, complaints: list[str]) -> Any:
-    text = st.query_params.get(control.id)
-    if text is None:
+def _read(control: Control, text: str | None, first: Any, source: str) -> Any:
+    """A value from its text; the first one where it says nothing, or with a complaint."""
+    if not text:
         return first
     try:
         return control.read(text)
     except BadInput as error:
-        complaints.append(error.args[0])
+        complaint = error.args[0]
     except (ValueError, OverflowError):
-        complaints.append(
-            f"'{control.id}' in the link must be {control.allowed_values}; got '{text[:40]}'."
-            " The default is used instead."
+        allowed = control.allowed or range_words(control.schema)
+        complaint = (
+            f"'{control.id}' in the {source} must be {allowed}; got '{text[:40]}'. The default is"
+            " used instead."
         )
+    st.session_state[COMPLAINTS].append(complaint)
     return first
 
 
 def _enforce_lesson() -> None:
     """What a lesson fixes, whatever the address or the browser says."""
     first = _first_values()
-    for control in CONTROLS.values():
+    for control in controls():
         text = lesson.fixed_value(control.id)
         if text is not None:
-            fixed = _of_lesson(control, text, first[control.id])
+            fixed = _read(control, text, first[control.id], "lesson")
             if st.session_state.get(session_key(control.id)) != fixed:
                 put(control.id, fixed)
     _fill_delta()
-
-
-def _of_lesson(control: Control, text: str, first: Any) -> Any:
-    try:
-        return control.read(text) if text else first
-    except (ValueError, OverflowError):
-        st.session_state[COMPLAINTS].append(
-            f"The lesson fixes '{control.id}' to what is not here ({control.allowed_values}"
-            " is needed). The default is used instead."
-        )
-        return first
 
 
 def _fill_delta() -> None:
@@ -199,7 +216,10 @@ def _fill_delta() -> None:
 
 
 def write_to_address() -> None:
-    links.put_in_address({control.id: _text(control) for control in CONTROLS.values()})
+    """The address says what is chosen, by today's names; so it does of the page's own controls."""
+    now: dict[str, str | None] = dict.fromkeys(st.query_params)
+    now |= in_new_names(st.query_params, data_sets.data_kind())
+    links.put_in_address(now | {control.id: _text(control) for control in controls()})
 
 
 def _text(control: Control) -> str | None:
@@ -207,6 +227,6 @@ def _text(control: Control) -> str | None:
     setting = value(control.id)
     if setting is None or (control.is_silent and setting == control.first):
         return None
-    if control.id == "data" and datasets.is_own(setting):
+    if control.id == "dataset" and datasets.is_own(setting):
         return None
     return f"{setting:.12g}" if isinstance(setting, float) else str(setting)

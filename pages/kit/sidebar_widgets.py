@@ -12,15 +12,7 @@ from dpmf_core.teaching.glossary import linked
 from pages.kit import data_sets
 from pages.kit.data_sets import data_kind, session_key
 from pages.kit.session_widgets import bind, follow
-from pages.kit.sidebar_values import (
-    FEATURES,
-    NOISES,
-    RULES,
-    SHAPES,
-    put,
-    usual_delta,
-    value,
-)
+from pages.kit.sidebar_values import CONTROLS, put, usual_delta, value
 
 UNKNOWN_DELTA = 1e-6  # where 1/(10 n) would say how many there are
 MOST_RATED = (
@@ -34,7 +26,8 @@ MOST_FREQUENT = (
 RULE_NAMES = {"exact": "exact accounting", "source": "the source's rule"}
 NOISE_NAMES = {"continuous": "floating-point", "discrete": "exact, on a grid"}
 FEATURE_USES = {"none": "not used", "public": "used, as public"}
-SHAPE_USES = {"given": "taken as public", "released": "released with noise"}
+SHAPE_USES = {"given": "taken as public", "private": "released with noise"}
+COLUMNS = {"ratings": "top_items", "documents": "most_words"}  # images keep all their pixels
 SHAPE_OF = {
     "ratings": "Which items there are, and how many users",
     "documents": "Which words there are, and how many documents",
@@ -53,7 +46,8 @@ SIZES = {
 def _reset_for_data() -> None:
     """Another number of users: another default for delta, all items again."""
     put("delta", usual_delta())
-    put("top", None)
+    if data_kind() in COLUMNS:
+        put(COLUMNS[data_kind()], None)
 
 
 def describe_data(entry: Any) -> None:
@@ -69,21 +63,18 @@ def describe_data(entry: Any) -> None:
     st.caption(f"{size} {entry.words}")
 
 
-def columns_kept(entry: Any, fixed: bool) -> None:
-    """How many of the items or words are looked at; images keep all their pixels."""
-    if data_kind() == "images":
-        put("top", None)
-        return
+def columns_kept(entry: Any, name: str, fixed: bool) -> None:
+    """How many of the items or words are looked at; name: of the parameter."""
     label, total, step, text = (
         ("Most rated items only", entry.n_items, 100, MOST_RATED)
-        if data_kind() == "ratings"
+        if name == "top_items"
         else ("Most frequent words only", entry.n_features, 1000, MOST_FREQUENT)
     )
     st.number_input(
         label,
-        2,
+        CONTROLS[name].range[0],
         None,
-        **bind(session_key("top"), emptiable=True),
+        **bind(session_key(name), emptiable=True),
         placeholder=f"all {total:,}",
         step=step,
         disabled=fixed,
@@ -94,8 +85,7 @@ def columns_kept(entry: Any, fixed: bool) -> None:
 def delta(fixed: bool) -> None:
     st.number_input(
         "δ",
-        1e-15,
-        0.49,
+        *CONTROLS["delta"].range,
         **follow(session_key("delta")),
         format="%.1e",
         step=1e-6,
@@ -109,8 +99,7 @@ def delta(fixed: bool) -> None:
 def seed(fixed: bool) -> None:
     st.number_input(
         "Seed",
-        0,
-        2**31,
+        *CONTROLS["seed"].range,
         **bind("sidebar.seed"),
         step=1,
         disabled=fixed,
@@ -118,11 +107,11 @@ def seed(fixed: bool) -> None:
     )
 
 
-def rule(fixed: bool) -> None:
+def calibration(fixed: bool) -> None:
     st.radio(
         "Noise is set by",
-        RULES,
-        **bind("sidebar.rule", RULES),
+        CONTROLS["calibration"].options,
+        **bind("sidebar.calibration", CONTROLS["calibration"].options),
         horizontal=True,
         disabled=fixed,
         format_func=lambda rule: RULE_NAMES[rule],
@@ -131,11 +120,11 @@ def rule(fixed: bool) -> None:
     )
 
 
-def noise_kind(fixed: bool) -> None:
+def noise(fixed: bool) -> None:
     st.radio(
         "Noise",
-        NOISES,
-        **bind("sidebar.noise_kind", NOISES),
+        CONTROLS["noise"].options,
+        **bind("sidebar.noise", CONTROLS["noise"].options),
         horizontal=True,
         disabled=fixed,
         format_func=lambda kind: NOISE_NAMES[kind],
@@ -145,13 +134,13 @@ def noise_kind(fixed: bool) -> None:
     )
 
 
-def features(fixed: bool) -> None:
+def item_features(fixed: bool) -> None:
     """Whether methods may know the public item table."""
-    entry = data_sets.find(value("data"))
+    entry = data_sets.find(value("dataset"))
     st.radio(
         f"The items' {entry.item_features}",
-        FEATURES,
-        **bind(session_key("features"), FEATURES),
+        CONTROLS["item_features"].options,
+        **bind(session_key("item_features"), CONTROLS["item_features"].options),
         horizontal=True,
         disabled=fixed,
         format_func=lambda it: FEATURE_USES[it],
@@ -163,12 +152,12 @@ def features(fixed: bool) -> None:
     )
 
 
-def shape(fixed: bool) -> None:
+def row_count(fixed: bool) -> None:
     """Whether the item set and the number of rows are taken as public."""
     st.radio(
         SHAPE_OF[data_kind()],
-        SHAPES,
-        **bind(session_key("shape"), SHAPES),
+        CONTROLS["row_count"].options,
+        **bind(session_key("row_count"), CONTROLS["row_count"].options),
         horizontal=True,
         disabled=fixed,
         on_change=_swap_default_delta,
@@ -185,9 +174,9 @@ def shape(fixed: bool) -> None:
 def _swap_default_delta() -> None:
     """A default of delta that says how many rows there are goes, or comes back."""
     usual = usual_delta()
-    if value("shape") == "released" and value("delta") == usual:
+    if value("row_count") == "private" and value("delta") == usual:
         put("delta", UNKNOWN_DELTA)
-    elif value("shape") == "given" and value("delta") == UNKNOWN_DELTA:
+    elif value("row_count") == "given" and value("delta") == UNKNOWN_DELTA:
         put("delta", usual)
 
 
@@ -196,7 +185,7 @@ def data_set(fixed: bool) -> None:
     st.selectbox(
         "Data set",
         usable,
-        **bind(session_key("data"), usable),
+        **bind(session_key("dataset"), usable),
         format_func=lambda it: titles[it],
         on_change=_reset_for_data,
         disabled=fixed,
@@ -208,7 +197,7 @@ def algorithm(fixed: bool) -> None:
     st.selectbox(
         "Private algorithm",
         ids,
-        **bind(session_key("algo"), ids),
+        **bind(session_key("algorithm"), ids),
         format_func=lambda name: algorithms.REGISTRY[name].title,
         disabled=fixed,
     )

@@ -7,7 +7,7 @@ from starlette.datastructures import QueryParams
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from dpmf_core.serving.lesson_links import CONTROLS
+from dpmf_core.serving.lesson_links import CONTROLS, OLD_NAMES
 
 FIRST_ONCE = "explore"  # its links had no name: it was the server's address alone
 
@@ -50,7 +50,7 @@ class Addresses:
 
 def _is_of_a_run(query: str) -> bool:
     names = QueryParams(query).keys()
-    return any(name in CONTROLS or name.startswith("p.") for name in names)
+    return any(name in CONTROLS or name in OLD_NAMES or name.startswith("p.") for name in names)
 
 
 # ---- where a login leads -------------------------------------------------------------------------

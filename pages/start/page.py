@@ -35,7 +35,7 @@ def figure() -> None:
     numbers = charts.Numbers("What is kept at each epsilon", price.table())
     charts.below("start.price", numbers, leaves=True, caption=price.caption())
     epsilon = budget_text(st.session_state.get(EPSILON, FIRST))
-    links.to("explore", f"Explore ε = {epsilon} in full", {"eps": epsilon})
+    links.to("explore", f"Explore ε = {epsilon} in full", {"epsilon": epsilon})
 
 
 def section(name: str) -> None:

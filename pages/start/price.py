@@ -21,7 +21,7 @@ from dpmf_core.runs.needed_epsilon import Goal, answer
 from dpmf_core.runs.planning import prepare
 from pages.kit import data_sets, goals
 from pages.kit.choice import Choice
-from pages.kit.sidebar_values import CONTROLS, EPSILONS
+from pages.kit.sidebar_values import EPSILONS
 
 COLUMNS = ("kept", "lowest draw", "highest draw", "RMSE")
 
@@ -30,15 +30,7 @@ COLUMNS = ("kept", "lowest draw", "highest draw", "RMSE")
 def choice() -> Choice:
     """What a page about ratings shows first."""
     first = data_sets.FIRST["ratings"]
-    return Choice(
-        data=first["data"],
-        top_items=None,
-        algorithm=first["algo"],
-        epsilon=CONTROLS["eps"].first,
-        delta=default_delta(data_sets.find(first["data"]).n_users),
-        seed=CONTROLS["seed"].first,
-        calibration="exact",
-    )
+    return Choice(**first, delta=default_delta(data_sets.find(first["dataset"]).n_users))
 
 
 def runs() -> list[GridRun]:

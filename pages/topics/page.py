@@ -18,7 +18,7 @@ from pages.kit import (
     safe_text,
     who_sees_what,
 )
-from pages.kit.choice import SampleChoice
+from pages.kit.choice import Choice
 from pages.kit.parts_words import TOPICS
 
 WEIGHTS = {"tfidf": "TF-IDF", "tf": "word shares (TF)", "none": "counts"}
@@ -26,7 +26,7 @@ SIDES = {"main": "With privacy", "twin": "Without privacy"}
 AT_ONCE = 10  # topics
 
 
-def preparation(choice: SampleChoice) -> tuple[dict[str, object], tuple[str, ...]]:
+def preparation(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:
     """How documents become rows: weights, or a hashed vocabulary; and what is taken as public. No
     link holds them, so that a lesson that fixes parameters leaves them as they are at first.
     """
@@ -55,7 +55,8 @@ def preparation(choice: SampleChoice) -> tuple[dict[str, object], tuple[str, ...
     words = None if buckets else choice.most_words
     public = (WEIGHTS_ARE_PUBLIC,) if weighting == "tfidf" else ()
     data: dict[str, object] = {"weighting": weighting, "hashed": buckets, "most_words": words}
-    return data, public + choice.assumptions(bool(buckets))
+    assumed = choice.assumptions_of_hashed_words if buckets else choice.assumptions
+    return data, public + assumed
 
 
 def one_side(run: Run, title: str) -> None:
@@ -122,7 +123,7 @@ def one_topic(runs: dict[str, Run]) -> None:
         safe_text.table(pd.DataFrame(documents, columns=columns))
 
 
-def below(_: SampleChoice, selection: Comparison, view: parts.FirstView) -> None:
+def below(_: Choice, selection: Comparison, view: parts.FirstView) -> None:
     """What stands under the first view and needs runs."""
     runs = view.runs
     who_sees_what.draw(who_sees_what.DOCUMENTS)

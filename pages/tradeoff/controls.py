@@ -55,7 +55,7 @@ CONTROLS: dict[str, tuple[Any, page_controls.Read]] = {
     "epsilons": (", ".join(f"{epsilon:g}" for epsilon in TRADE_OFF_EPSILONS), lambda it: it[:200]),
     "draws": (TRADE_OFF_DRAWS, within(int, 1, MOST_DRAWS)),
     "grid": ("", lambda text: text[:200]),
-    "noise": ("exact", one_of(NOISES)),
+    "calibrations": ("exact", one_of(NOISES)),
     "judge": ("test", one_of(JUDGES)),
     "metric": ("", one_of(("", *MEASURES))),
 }
@@ -195,7 +195,7 @@ def _widgets(fixed: bool) -> None:
     third.selectbox(
         "Noise is set by",
         list(NOISES),
-        **bind("tradeoff.noise", list(NOISES)),
+        **bind("tradeoff.calibrations", list(NOISES)),
         format_func=NOISES.__getitem__,
         **common,
     )
@@ -272,7 +272,7 @@ def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]
     budget = Budget(epsilon=1.0, delta=choice.delta)
     for name in names:
         method = Method(algorithm=name, label=_title(name))
-        if method.kind.needs_item_features and choice.item_features == "none":
+        if method.kind.needs_item_features and choice.known_features == "none":
             raise BadInput(
                 f"{method.label} learns from item features, and none are chosen. Remove it, or"
                 " choose a data set with features and make them public."
@@ -286,7 +286,7 @@ def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]
             label = f"{method.label}{SOURCE_SUFFIX}"
             rule = {"label": label, "calibration": Calibration.SOURCE}
             out.append(method.model_copy(update=rule))
-    features = ("content",) if choice.item_features == "public" else ()
+    features = ("content",) if choice.known_features == "public" else ()
     plain = [name for name in (*ALWAYS, *features) if name not in names]
     return *out, *(Method(algorithm=name, label=_title(name)) for name in plain)
 
@@ -304,12 +304,12 @@ def _own(choice: Choice) -> Question:
 
 
 def _own_question(choice: Choice, values: dict[str, Any]) -> Question:
-    methods = _methods(values["methods"], values["noise"], choice)
+    methods = _methods(values["methods"], values["calibrations"], choice)
     grid = typed_grid(methods, typed_values(values["grid"] or ""))
     on_validation = bool(grid) or values["judge"] == "validation"
     sweep = Sweep(
         data=DataSpec(
-            id=choice.data, top_items=choice.kept_items, item_features=choice.item_features
+            id=choice.dataset, top_items=choice.kept_items, item_features=choice.known_features
         ),
         methods=methods,
         epsilons=typed_epsilons(values["epsilons"] or ""),

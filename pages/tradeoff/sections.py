@@ -112,7 +112,7 @@ def _mark_text(mark: Mark) -> str:
 
 def skew(choice: Choice) -> None:
     """Chien et al. 2021, Fig. 2: how ratings bunch on few items, of the chosen data set."""
-    ratings = open_ratings(DataSpec(id=choice.data, top_items=choice.kept_items))
+    ratings = open_ratings(DataSpec(id=choice.dataset, top_items=choice.kept_items))
     table = pd.DataFrame(
         {"kept": it.selection, "items": it.items, "observations": it.observations}
         for it in shares(ratings)

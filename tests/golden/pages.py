@@ -16,14 +16,14 @@ from pages.kit.page_table import BY_ID, PAGES
 from tests.golden.files import rounded
 from tests.pages.driving import ROOT, behind_sidebar, settled
 
-SMALL = {"data": "cinema-small"}
+SMALL = {"dataset": "cinema-small"}
 # by page: the second view, as a link
 OTHER_VIEWS: dict[str, dict[str, str]] = {
     "lessons": {"lesson": "composition"},
-    "explore": SMALL | {"algo": "spectral", "eps": "2", "rank": "8"},
+    "explore": SMALL | {"algorithm": "spectral", "epsilon": "2", "rank": "8"},
     "trade-off": SMALL | {"epsilons": "1,5", "draws": "1", "noise": "both"},
-    "topics": {"algo": "dp-nmf", "eps": "3.16"},
-    "faces": {"eps": "1"},
+    "topics": {"algorithm": "dp-nmf", "epsilon": "3.16"},
+    "faces": {"epsilon": "1"},
     "sketch": SMALL,
     "retention": SMALL | {"epochs": "3"},
     "tune": SMALL,

@@ -72,7 +72,7 @@ def test_the_page_of_runs(
     with fresh_store(tmp_path):
         for budget in BUDGETS.values():
             spec = RunSpec.parse(
-                data={"id": SMALL["data"]}, algorithm="private-bias", budget=budget
+                data={"id": SMALL["dataset"]}, algorithm="private-bias", budget=budget
             )
             engine_run(spec)
         check("pages/runs.json", view("runs", {}), pytestconfig, capsys)

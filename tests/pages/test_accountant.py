@@ -67,7 +67,7 @@ def table_with(app: AppTest, column: str) -> pd.DataFrame:
 def test_the_sidebar_s_algorithm_costs_the_sidebar_s_epsilon() -> None:
     app = page(**{"from": "plan", "eps": "3"})
     assert app.title[0].value.endswith("cost ε = 3.00")
-    widget_of(app.number_input, "sidebar.eps").set_value(0.004)
+    widget_of(app.number_input, "sidebar.epsilon").set_value(0.004)
     assert ran(app).title[0].value.endswith("cost ε = 0.004")  # never "0.00"
 
 

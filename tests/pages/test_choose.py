@@ -50,7 +50,7 @@ def test_private_rows_are_not_touched(mine: Any) -> None:
     table, entry = mine
     app = AppTest.from_string(SCRIPT, default_timeout=60)
     app.session_state["data.own"] = {entry.id: entry}
-    app.session_state["sidebar.data"] = entry.id
+    app.session_state["sidebar.dataset"] = entry.id
     app.run()
     assert "a simulated twin" in words(app)
     app.number_input(key=f"choose.each.{entry.id}").set_value(9)
@@ -72,7 +72,7 @@ def test_a_choice_on_private_data_is_bought_and_in_the_account(mine: Any) -> Non
     table, entry = mine
     app = AppTest.from_string(SCRIPT, default_timeout=60)
     app.session_state["data.own"] = {entry.id: entry}
-    app.session_state["sidebar.data"] = entry.id
+    app.session_state["sidebar.dataset"] = entry.id
     app.session_state["choose.spend"] = 10.0
     app.run()
     app.button(key="choose.go").click()

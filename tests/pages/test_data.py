@@ -41,7 +41,7 @@ def mine() -> Any:
 
 def with_own(app: AppTest, entry: Any) -> AppTest:
     app.session_state["data.own"] = {entry.id: entry}
-    app.session_state["sidebar.data"] = entry.id
+    app.session_state["sidebar.dataset"] = entry.id
     return app.run()
 
 
@@ -49,7 +49,7 @@ def test_nobody_opens_anothers_by_its_address(mine: Any) -> None:
     app = AppTest.from_string(EXPLORE, default_timeout=60)
     app.query_params["data"] = mine.entry.id
     app.run()
-    assert app.sidebar.selectbox(key="sidebar.data").value == "cinema"
+    assert app.sidebar.selectbox(key="sidebar.dataset").value == "cinema"
     assert app.warning
 
 
@@ -66,7 +66,7 @@ def test_raw_figures_of_ones_own_data_are_for_the_screen(mine: Any) -> None:
     labels = [button.label for button in app.get("download_button")]
     # of the trade-off curve, which follows from the ledger
     assert labels.count("Download as CSV") == 1
-    app.sidebar.selectbox(key="sidebar.data").set_value("cinema-small")
+    app.sidebar.selectbox(key="sidebar.dataset").set_value("cinema-small")
     assert [button.label for button in settled(app).get("download_button")].count(
         "Download as CSV"
     ) == 5
@@ -74,7 +74,7 @@ def test_raw_figures_of_ones_own_data_are_for_the_screen(mine: Any) -> None:
 
 def with_upload(app: AppTest, upload: Any, holds: str) -> AppTest:
     app.session_state["data.own"] = {upload.entry.id: upload.entry}
-    app.session_state[f"sidebar.{holds}.data"] = upload.entry.id
+    app.session_state[f"sidebar.{holds}.dataset"] = upload.entry.id
     return settled(app)
 
 
@@ -255,4 +255,7 @@ def test_an_item_table_is_public_and_offered_in_the_sidebar() -> None:
     assert {it.label: it.value for it in app.metric}["Ratings kept"] == "360"
     assert account_of(entry.id).key == account  # the same people
     other = with_own(AppTest.from_string(EXPLORE, default_timeout=60), entry)
-    assert other.sidebar.radio(key="sidebar.features").label == f"The items' {entry.item_features}"
+    assert (
+        other.sidebar.radio(key="sidebar.item_features").label
+        == f"The items' {entry.item_features}"
+    )

@@ -101,7 +101,7 @@ def test_a_parameter_enters_the_run_and_an_impossible_one_is_named() -> None:
     assert f"Held-out RMSE {range_}" in headline(app)
     app.number_input(key="explore.dpals.rank").set_value(300)
     settled(app)
-    assert widget_of(app.number_input, "sidebar.eps").value == 5.0
+    assert widget_of(app.number_input, "sidebar.epsilon").value == 5.0
 
 
 def test_the_sources_rule_shows_what_it_truly_costs() -> None:

@@ -18,7 +18,7 @@ from pages.server import lifespan
 from tests.pages.driving import behind_sidebar, words
 
 ANEW = "run `python -m benchmarks.shipped`: a first choice, or a version, has changed"
-WITH_EPSILON = [it for it in PAGES if it.data_kind is not None and "eps" not in it.unused]
+WITH_EPSILON = [it for it in PAGES if it.data_kind is not None and "epsilon" not in it.unused]
 RUNS_OF_PAGES = first_views.runs_of_pages()
 WITH_LESSONS = {**RUNS_OF_PAGES, **first_views.runs_of_lessons()}
 

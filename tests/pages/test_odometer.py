@@ -47,13 +47,13 @@ def page_with(
     app = AppTest.from_string(behind_sidebar(page), default_timeout=120)
     app.session_state["data.own"] = {mine.entry.id: mine.entry}
     for name, value in (
-        ("data", mine.entry.id),
-        ("eps", epsilon),
-        ("algo", algorithm),
+        ("dataset", mine.entry.id),
+        ("epsilon", epsilon),
+        ("algorithm", algorithm),
         ("delta", DELTA),
     ):
         app.session_state[f"sidebar.{name}"] = value
-    app.session_state["sidebar.top"] = None
+    app.session_state["sidebar.top_items"] = None
     return settled(app)
 
 
@@ -91,7 +91,7 @@ def test_nothing_is_trained_unasked(page: str, mine: Any) -> None:
     assert entries(mine) == 0
     assert "0.00" in words(app)
     assert bool(buttons(app)) is (page not in ("tune/page.py", "accountant/page.py"))
-    widget_of(app.sidebar.number_input, "sidebar.eps").set_value(1.0)
+    widget_of(app.sidebar.number_input, "sidebar.epsilon").set_value(1.0)
     settled(app)
     assert entries(mine) == 0
 
@@ -110,7 +110,7 @@ def test_each_button_says_what_it_costs_and_costs_it(mine: Any) -> None:
     buttons(app)["Other private methods"].click()
     settled(app)
     assert total_epsilon(mine) == pytest.approx(price, abs=0.005)
-    widget_of(app.sidebar.number_input, "sidebar.eps").set_value(1.0)
+    widget_of(app.sidebar.number_input, "sidebar.epsilon").set_value(1.0)
     settled(app)
     assert total_epsilon(mine) == pytest.approx(price, abs=0.005)  # moving epsilon trains nothing
     assert f"{price:.2f}" in buttons(app)["This run"].label
@@ -125,7 +125,7 @@ def test_a_figure_over_epsilons_shows_what_was_bought_and_costs_twelve(mine: Any
     settled(app)
     assert [it["epsilon"] for it in component(app, "hero")["points"]] == [2.0]
     for epsilon in (0.5, 1.0, 5.0, 10.0):
-        widget_of(app.sidebar.number_input, "sidebar.eps").set_value(epsilon)
+        widget_of(app.sidebar.number_input, "sidebar.epsilon").set_value(epsilon)
         settled(app)
         buttons(app)["This run"].click()
         settled(app)

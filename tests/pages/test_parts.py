@@ -154,7 +154,12 @@ def mine() -> Iterator[Any]:
 def test_on_private_documents_only_what_was_bought_is_shown(mine: Any) -> None:
     app = AppTest.from_string(behind_sidebar("topics/page.py"), default_timeout=120)
     app.session_state["data.own"] = {mine.entry.id: mine.entry}
-    for name, value in (("data", mine.entry.id), ("eps", 3.0), ("top", None), ("delta", 1e-5)):
+    for name, value in (
+        ("dataset", mine.entry.id),
+        ("epsilon", 3.0),
+        ("most_words", None),
+        ("delta", 1e-5),
+    ):
         app.session_state[f"sidebar.documents.{name}"] = value
     settled(app)
     account = account_of(mine.entry.id)
@@ -169,7 +174,7 @@ def test_on_private_documents_only_what_was_bought_is_shown(mine: Any) -> None:
     assert [it["epsilon"] for it in story(app)["points"]] == [3.0]
     assert "3.00" in point(app, 3.0)["sentence"]
     entry_count = len(account.entries)
-    widget_of(app.number_input, "sidebar.documents.eps").set_value(2.0)
+    widget_of(app.number_input, "sidebar.documents.epsilon").set_value(2.0)
     settled(app)
     assert [it["epsilon"] for it in story(app)["points"]] == [3.0]  # nothing was bought at 2
     assert len(account.entries) == entry_count and story(app)["words"]["pending"] == ""

@@ -80,7 +80,7 @@ def spec(algorithm: str, **more: Any) -> RunSpec:
 
 
 def data_sets_of(app: AppTest) -> list[str]:
-    return list(app.sidebar.selectbox(key="sidebar.data").options)
+    return list(app.sidebar.selectbox(key="sidebar.dataset").options)
 
 
 # ---- chosen -------------------------------------------------------------------------------------
@@ -88,11 +88,11 @@ def data_sets_of(app: AppTest) -> list[str]:
 
 def test_only_methods_that_ask_for_sums_alone_are_offered(films: None) -> None:
     app = page_with("accountant/page.py", algo="input-perturbation").run()
-    options = set(app.sidebar.selectbox(key="sidebar.algo").options)
+    options = set(app.sidebar.selectbox(key="sidebar.algorithm").options)
     assert {"Spectral", "DPALS"} <= options and "Input perturbation" not in options
     assert app.warning
     other = page_with("accountant/page.py", data="cinema-small").run()
-    assert "Input perturbation" in other.sidebar.selectbox(key="sidebar.algo").options
+    assert "Input perturbation" in other.sidebar.selectbox(key="sidebar.algorithm").options
 
 
 def test_a_private_set_is_measured_by_its_people_alone(private: None) -> None:

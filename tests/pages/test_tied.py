@@ -44,22 +44,22 @@ def test_a_late_browser_does_not_set_epsilon_back() -> None:
     app._run(let_go(app, 2.0))
     app._run(widget_states(app))
     assert app.markdown[0].value == "ε = 2"
-    assert slider_epsilon(app) == widget_of(app.number_input, "sidebar.eps").value == 2.0
+    assert slider_epsilon(app) == widget_of(app.number_input, "sidebar.epsilon").value == 2.0
 
 
 def test_a_late_browser_does_not_set_the_box_back() -> None:
     app = open_page()
-    late(app, widget_of(app.number_input, "sidebar.eps"), 0.7)
+    late(app, widget_of(app.number_input, "sidebar.epsilon"), 0.7)
     assert app.markdown[0].value == "ε = 0.7"
     assert slider_epsilon(app) == 0.7
-    widget_of(app.number_input, "sidebar.eps").set_value(5.0).run()  # the first value again
+    widget_of(app.number_input, "sidebar.epsilon").set_value(5.0).run()  # the first value again
     assert app.markdown[0].value == "ε = 5"
 
 
 def test_the_slider_is_heard_at_an_epsilon_that_it_had_before_the_box_changed_it() -> None:
     app = open_page()
     app._run(let_go(app, 2.0))
-    widget_of(app.number_input, "sidebar.eps").set_value(0.7).run()
+    widget_of(app.number_input, "sidebar.epsilon").set_value(0.7).run()
     app._run(let_go(app, 2.0))
     assert app.markdown[0].value == "ε = 2"
 
@@ -85,16 +85,16 @@ def test_a_locked_slider_is_not_heard() -> None:
 def test_a_late_browser_does_not_keep_the_delta_of_other_data() -> None:
     app = open_page()
     assert app.markdown[1].value == "δ = 5e-05"
-    late(app, app.selectbox(key="sidebar.data"), "cinema")
+    late(app, app.selectbox(key="sidebar.dataset"), "cinema")
     assert app.markdown[1].value == "δ = 5e-06"
 
 
 def test_what_is_typed_before_the_answer_comes_is_kept() -> None:
     app = open_page()
-    box = widget_of(app.number_input, "sidebar.eps")
+    box = widget_of(app.number_input, "sidebar.epsilon")
     app._run(let_go(app, 2.0))
     states = widget_states(app)
     states.widgets.add(id=box.id, double_value=7.0)  # into the box that her browser still shows
     app._run(states)
     assert app.markdown[0].value == "ε = 7"
-    assert widget_of(app.number_input, "sidebar.eps").value == 7.0
+    assert widget_of(app.number_input, "sidebar.epsilon").value == 7.0

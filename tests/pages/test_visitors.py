@@ -170,7 +170,7 @@ def test_a_data_set_that_is_not_allowed_is_in_no_list_and_no_link(put: Put, at: 
     app = AppTest.from_string(behind_sidebar("accountant/page.py"), default_timeout=60)
     app.query_params["data"] = "cinema"
     app.run()
-    assert app.sidebar.selectbox(key="sidebar.data").options == [
+    assert app.sidebar.selectbox(key="sidebar.dataset").options == [
         "Cinema, 2,000 people",
         "Low rank, 5,000 users",
     ]
@@ -213,17 +213,21 @@ def test_a_lesson_does_not_bring_a_data_set_that_is_not_allowed(put: Put, at: An
         page="accountant", query={"data": "cinema"}, locked=("data",)
     )
     app.run()
-    assert not app.exception and app.sidebar.selectbox(key="sidebar.data").value == "cinema-small"
+    assert (
+        not app.exception and app.sidebar.selectbox(key="sidebar.dataset").value == "cinema-small"
+    )
 
 
 def test_a_session_state_that_was_edited_asks_for_nothing_else(put: Put, at: Any) -> None:
     put(data_sets="cinema-small")
     at(BOB)
     app = AppTest.from_string(
-        "from pages.kit import sidebar\nimport streamlit as st\nst.session_state['sidebar.data'] ="
-        " 'cinema'\nsidebar.draw()"
+        "from pages.kit import sidebar\nimport streamlit as st\n"
+        "st.session_state['sidebar.dataset'] = 'cinema'\nsidebar.draw()"
     ).run()
-    assert not app.exception and app.sidebar.selectbox(key="sidebar.data").value == "cinema-small"
+    assert (
+        not app.exception and app.sidebar.selectbox(key="sidebar.dataset").value == "cinema-small"
+    )
 
 
 RUNS = """

@@ -50,8 +50,8 @@ def test_a_link_holds_everything_itself(tmp_path: Path) -> None:
     lesson = sequence(gathers=True)
     token = link_token(lesson)
     assert sequence_of(token) == lesson and len(token) < 500
-    assert lesson.steps[0].fixed == {"eps", "delta"}
-    assert lesson.steps[0].query == {"eps": "1", "data": "cinema"}
+    assert lesson.steps[0].fixed == {"epsilon", "delta"}
+    assert lesson.steps[0].query == {"epsilon": "1", "dataset": "cinema"}
     assert not list(tmp_path.rglob("*")) and link_token(sequence()) != link_token(sequence())
     assert sequence_of(link_token(lesson, TEACHER), TEACHER) == lesson
 
@@ -206,7 +206,7 @@ def test_links_that_earlier_versions_kept_still_open(tmp_path: Path) -> None:
         '"question":"","pinned":true}'
     )
     lesson = sequence_of("aB3_-xyz09kL")
-    assert lesson.steps[0].title == "Old" and lesson.steps[0].fixed == {"eps"}
+    assert lesson.steps[0].title == "Old" and lesson.steps[0].fixed == {"epsilon"}
     assert not lesson.gathers
     file.write_text('{"page": "explore", "locks": 7}')
     with pytest.raises(BadInput):
