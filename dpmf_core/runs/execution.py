@@ -182,14 +182,9 @@ def run(
     record = RunRecord(
         **dict(PrivacyRecord.of(releases, ready.plan, spec.canonical().budget, ready.guarantee)),
         **provenance(),
-        spec=spec.canonical(),
+        **_facts(spec, ready, judge),
         key=key,
         public=data.public,
-        title=ready.algorithm.title,
-        version=type(ready.algorithm).version,
-        parameters=ready.algorithm.model_dump(mode="json"),
-        shape=_figures_of(judge.train.shape),
-        split=judge.words,
         noise_is_reproducible=noise.is_reproducible,
         noise=noise_words((leaf.mechanism for leaf, _ in releases), noise.is_reproducible),
         metrics=figures,
@@ -201,6 +196,18 @@ def run(
         released_shape=released_shape,
     )
     return Run(record, model.arrays, _names(input_data, judge.train))
+
+
+def _facts(spec: RunSpec, ready: PreparedRun, judge: judges.Judge) -> dict[str, Any]:
+    """What a record says of a run that was known before its first release."""
+    return {
+        "spec": spec.canonical(),
+        "title": ready.algorithm.title,
+        "version": type(ready.algorithm).version,
+        "parameters": ready.algorithm.model_dump(mode="json"),
+        "shape": _figures_of(judge.train.shape),
+        "split": judge.words,
+    }
 
 
 def _asked_data(

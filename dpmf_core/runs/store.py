@@ -36,9 +36,17 @@ NOTE, TAGS = 2000, 200  # characters
 
 
 class Store(RunFile):
-    """All finished runs of the data folder, or those in another folder.
+    """Finished runs that are kept, in a file that several processes may use.
 
-    Raises BadInput when the file cannot be opened.
+    Parameters
+    ----------
+    folder
+        Where `runs.sqlite` is, or is made; None for the data folder.
+
+    Raises
+    ------
+    BadInput
+        Where the file cannot be opened, or a newer version wrote it.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -133,8 +141,19 @@ class Store(RunFile):
     def put(self, run: "Run", owner: str = "") -> None:
         """Keep a finished run.
 
-        Where one has the same key, it is replaced; its note, tags, pin and owner stay. Raises
-        BadInput where the disk refuses.
+        Where one has the same key, it is replaced; its note, tags, pin and owner stay.
+
+        Parameters
+        ----------
+        run
+            With arrays of numbers alone.
+        owner
+            Whose it is; '' where nobody is named.
+
+        Raises
+        ------
+        BadInput
+            Where the disk refuses.
         """
         select = "SELECT note, tags, owner, pinned FROM runs WHERE key = ?"
         try:
@@ -169,9 +188,24 @@ class Store(RunFile):
         self._change("DELETE FROM runs WHERE key = ?", key)
 
     def keep_at_most(self, most: int, besides: str = "") -> int:
-        """Delete the oldest of more than `most` runs, except pinned ones and the key `besides`.
+        """Delete the oldest runs where there are more than so many.
 
-        Returns how many went. Raises BadInput where the disk refuses.
+        Parameters
+        ----------
+        most
+            How many may stay; pinned ones are never deleted.
+        besides
+            The key of a run that stays too.
+
+        Returns
+        -------
+        int
+            How many were deleted.
+
+        Raises
+        ------
+        BadInput
+            Where the disk refuses.
         """
         oldest = (
             "DELETE FROM runs WHERE key IN (SELECT key FROM runs WHERE NOT pinned AND key <> ?"
