@@ -4,7 +4,6 @@ A statistic is a sum over units of what `add` makes of each, so what one unit mo
 answer: no second fit is needed, and a unit may be as adversarial as can be.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,17 +71,6 @@ class QuestionRecord:
             for totals, at in zip(self.totals(question, block, cached), question.parts, strict=True)
         ]
         return np.concatenate(parts)
-
-    def total_shift(self, block: Block) -> float:
-        """How far the block's rows moved all answers together, in deviations of their Gaussian
-        noise: the root of the sum of squares.
-        """
-        states: dict[Key, Any] = {}
-        lengths = [
-            float(np.linalg.norm(self.answer(question, block, states))) / question.scale
-            for question in self.questions
-        ]
-        return math.hypot(*lengths)
 
 
 class ListeningCurator(NoisyCurator):

@@ -62,11 +62,6 @@ JOINED = (
 NAMED_AT_RANDOM = "lower(hex(randomblob(16)))"
 
 
-def as_text(value: Any) -> None:
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"a text is missing where {value!r} stands")
-
-
 def accounts_file() -> Path:
     """The file of accounts in the data folder, with what an earlier version kept in the cache."""
     file, old = data_folder() / FILE, cache_folder() / FILE

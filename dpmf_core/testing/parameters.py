@@ -29,6 +29,10 @@ def _choices(field: Field) -> list[Any] | None:
     return list(field["enum"]) if "enum" in field else None
 
 
+def is_choice(field: Field) -> bool:
+    return _choices(field) is not None
+
+
 def _switch(field: Field) -> Any:
     """The value at which a number switches its part off: an inclusive end of the range that is
     also the default.
@@ -110,26 +114,6 @@ def _from_whole_range(name: str, field: Field, shape: Any, rng: np.random.Genera
         value *= low / high
     value = min(max(value, low), high)
     return round(value) if field["type"] == "integer" else value
-
-
-def covering(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str, Any]]:
-    """Of the corners, so many that any two choices are met together: a tenth of 144."""
-    names = [name for name, field in fields(kind).items() if _choices(field)]
-    together = list(itertools.combinations(names, min(2, len(names))))
-    remaining = corners(kind, shape, seed)
-
-    def groups_of(corner: dict[str, Any]) -> set[tuple[Any, ...]]:
-        return {(group, *(corner[name] for name in group)) for group in together}
-
-    out: list[dict[str, Any]] = []
-    groups: set[tuple[Any, ...]] = set()
-    every = groups.union(*map(groups_of, remaining))
-    while not out or groups < every:
-        best = max(remaining, key=lambda corner: len(groups_of(corner) - groups))
-        remaining.remove(best)
-        out.append(best)
-        groups |= groups_of(best)
-    return out
 
 
 def parameter_strategy(kind: type[Algorithm], shape: Any) -> st.SearchStrategy[dict[str, Any]]:

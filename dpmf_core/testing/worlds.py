@@ -4,7 +4,7 @@ duplicates, half stars, values out of range.
 Shapes are rectangular and share no number with a rank, so that no transposition can hide.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -91,13 +91,6 @@ def world(
         n_items=n_items,
         bounds=bounds,
     )
-
-
-def only_users(
-    ratings: Ratings, condition: Callable[[npt.NDArray[np.int32]], npt.NDArray[np.bool_]]
-) -> Ratings:
-    """The same public shape with the rows of the wanted users only."""
-    return ratings.only(condition(ratings.users))
 
 
 def with_row(ratings: Ratings, user: int, items: Sequence[int], values: Sequence[float]) -> Ratings:

@@ -2,19 +2,77 @@
 disk, on one thread and on two.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Algorithm
-from dpmf_core.testing import curator_laws as laws
+from dpmf_core.algorithms import Algorithm, Streams
+from dpmf_core.curator import Block, Blocks, NoisyCurator, People, in_memory, in_parts, on_disk
+from dpmf_core.curator.people import rows_of, split_units
+from dpmf_core.data.partitioned import FACTS, Members, Part, PartitionedRatings
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.kernels import single_threaded_blas
+from dpmf_core.privacy import Noise
 from dpmf_core.testing import worlds
+from dpmf_core.testing.curator_laws import as_bits
 from dpmf_core.testing.homes import CASES, RATINGS, Home, case_name
 from dpmf_core.testing.parameters import corners as all_corners
+from tests.contract.cases import Case
 
-Case = tuple[type[Algorithm], Home]
 CORNERS = 4  # of each algorithm's parameters in the slow suite; the fast one has the first
+
+
+def permuted(data: Any, blocks: int) -> list[Block]:
+    order = np.random.default_rng(3).permutation(data.shape.n_units)
+    return split_units({"train": data}, np.array_split(order, min(blocks, len(order))))
+
+
+PEOPLE: dict[str, Callable[[Any, Path], Blocks]] = {
+    "7 blocks": lambda data, folder: in_memory(data, 7),
+    "64 blocks": lambda data, folder: in_memory(data, 64),
+    "blocks of one": lambda data, folder: in_memory(data, data.shape.n_units),
+    "one block, permuted": lambda data, folder: Blocks(data.shape, permuted(data, 1)),
+    "7 blocks on disk": lambda data, folder: on_disk(data.shape, in_memory(data, 7).blocks, folder),
+    "64 blocks on disk, permuted": lambda data, folder: on_disk(
+        data.shape, permuted(data, 64), folder
+    ),
+}
+OF_RATINGS: dict[str, Callable[[Ratings, Path], People]] = {
+    "7 parts": lambda data, folder: in_parts(in_hashed_parts(data, 7), folder),
+}
+
+
+def in_hashed_parts(ratings: Ratings, n_parts: int) -> PartitionedRatings:
+    """The same ratings, in parts by the hash of their users."""
+    members = Members(ratings.n_users, n_parts)
+    units = [members.of_part(place) for place in range(n_parts)]
+    parts = [Part(ids, rows_of(ratings, ids)) for ids in units]
+    facts = {name: getattr(ratings, name) for name in FACTS}
+    return PartitionedRatings(parts, fingerprint=ratings.fingerprint, **facts)
+
+
+def check_blocks(algorithm: Algorithm, data: Any, folder: Path) -> None:
+    """The same model, bit for bit, however the people lie; one thread first, two for the others."""
+    with single_threaded_blas, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPMF_THREADS", "1")
+        expected = _bits_of_a_fit(algorithm, in_memory(data), 1)
+        patch.setenv("DPMF_THREADS", "2")
+        places: dict[str, Callable[[Any, Path], People]] = {**PEOPLE}
+        places |= OF_RATINGS if isinstance(data, Ratings) else {}
+        for place, (how, people) in enumerate(places.items()):
+            (folder / str(place)).mkdir()
+            bits = _bits_of_a_fit(algorithm, people(data, folder / str(place)), 2)
+            assert bits == expected, f"another model from {how}"
+
+
+def _bits_of_a_fit(algorithm: Algorithm, people: People, threads: int) -> dict[str, Any]:
+    noise = Noise(algorithm.plan(people.shape, 0.3), np.random.SeedSequence(1), threads)
+    curator = NoisyCurator(people, noise, algorithm.guarantee().assumptions)
+    *_, model = algorithm.fit(curator, Streams(np.random.default_rng(2), 3))
+    return as_bits({**model.arrays, **model.settings})
 
 
 def proven(case: Case) -> list[Algorithm]:
@@ -41,4 +99,4 @@ def test_blocks_change_no_bit(case: Case, corners: slice, tmp_path: Path) -> Non
     for place, algorithm in enumerate(proven(case)[corners]):
         folder = tmp_path / str(place)
         folder.mkdir()
-        laws.check_blocks(algorithm, data, folder)
+        check_blocks(algorithm, data, folder)

@@ -17,6 +17,7 @@ from dpmf_core.testing import curator_laws as laws
 from dpmf_core.testing.homes import RATINGS
 from dpmf_core.testing.questions import ask
 from dpmf_core.testing.worlds import world
+from tests.contract.test_blocks import check_blocks
 
 CLIP = 0.13
 
@@ -132,7 +133,7 @@ def test_the_honest_form_keeps_every_law(tmp_path: Path) -> None:
     laws.check_plan(algorithm, world().shape)
     assert laws.check_units(algorithm)["sums"] > 0.99
     laws.check_sums(algorithm)
-    laws.check_blocks(algorithm, world(), tmp_path)
+    check_blocks(algorithm, world(), tmp_path)
 
 
 @pytest.mark.parametrize("kind", [WithoutClip, ClippedToTheRoot])
@@ -163,7 +164,7 @@ def test_what_is_no_sum_is_caught(kind: type[Statistic], words: str) -> None:
 @pytest.mark.parametrize("kind", [NumberedInTheBlock, OffTheGrid, CentredByTheBlock])
 def test_what_depends_on_blocks_is_caught(kind: type[Statistic], tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="another model"):
-        laws.check_blocks(toy(kind), world(), tmp_path)
+        check_blocks(toy(kind), world(), tmp_path)
 
 
 class PlannedWithAnotherFactor(ToySums):

@@ -1,4 +1,4 @@
-"""Every mechanism that adds noise keeps the laws of `dpmf_core.testing.mechanism_laws`; one that is
+"""Every mechanism that adds noise keeps the laws of `tests.contract.mechanism_laws`; one that is
 new is held to them because it is in the table, and a planted fault is found.
 """
 
@@ -16,7 +16,7 @@ from dpmf_core.privacy import Budget, Noise, calibrate
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.failing_mechanisms import FailingGaussian
 from dpmf_core.privacy.mechanisms import MECHANISMS, AdditiveNoise, Gaussian
-from dpmf_core.testing.mechanism_laws import check_account, check_draw
+from tests.contract.mechanism_laws import check_account, check_draw
 
 KINDS = [
     kind

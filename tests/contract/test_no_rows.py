@@ -20,7 +20,8 @@ from dpmf_core.privacy import Noise
 from dpmf_core.testing.contract import check_room
 from dpmf_core.testing.homes import RATINGS, case_name
 from dpmf_core.testing.room import Room
-from tests.contract.test_blocks import CURATOR_CASES, Case, proven
+from tests.contract.cases import Case
+from tests.contract.test_blocks import CURATOR_CASES, proven
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import pytest
 
 from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.components import Components
-from dpmf_core.data.partitioned import FACTS, Members, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.errors import BadInput
@@ -16,6 +15,7 @@ from dpmf_core.evaluation import metrics
 from dpmf_core.evaluation.judges import by_partitions, by_split
 from dpmf_core.evaluation.registry import METRICS, Metric
 from dpmf_core.testing.worlds import low_rank, world
+from tests.contract.test_blocks import in_hashed_parts
 
 SEED = 3
 SPLITS = (
@@ -25,25 +25,6 @@ SPLITS = (
     SplitSpec(kind="users", test_fraction=0.3),
     SplitSpec(validation_fraction=0.2, judged="validation"),
 )
-
-
-def parted(ratings: Ratings, n_parts: int) -> PartitionedRatings:
-    members, parts = Members(ratings.n_users, n_parts), []
-    for place in range(n_parts):
-        ids = members.of_part(place)
-        mine = ratings.only(np.isin(ratings.users, ids))
-        rows = Ratings.of(
-            np.searchsorted(ids, mine.users),
-            mine.items,
-            mine.values,
-            n_users=len(ids),
-            n_items=ratings.n_items,
-            bounds=ratings.bounds,
-            order=mine.order,
-        )
-        parts.append(Part(ids, rows))
-    facts = {name: getattr(ratings, name) for name in FACTS}
-    return PartitionedRatings(parts, fingerprint="", **facts)
 
 
 def timed(ratings: Ratings) -> Ratings:
@@ -73,7 +54,7 @@ def test_every_figure_is_that_of_one_memory(
     monkeypatch.setattr(metrics, "MAX_RANKED_USERS", most)
     model = model_for(data)
     whole = by_split("ratings", split(data, how, SEED), SEED)
-    parts = by_partitions("ratings", parted(data, 5), how, SEED)
+    parts = by_partitions("ratings", in_hashed_parts(data, 5), how, SEED)
     assert parts.words == whole.words
     assert parts.point(model) == pytest.approx(whole.point(model), rel=1e-6)
     (figures, buckets), (expected, expected_buckets) = parts.figures(model), whole.figures(model)
@@ -87,7 +68,7 @@ def test_every_figure_of_a_table_is_that_of_one_memory(how: SplitSpec) -> None:
     data = low_rank(n_users=200)
     model = Components(np.random.default_rng(1).random((3, data.n_items)).astype(np.float32) / 9)
     whole = by_split("table", split(data, how, SEED), SEED)
-    parts = by_partitions("table", parted(data, 5), how, SEED)
+    parts = by_partitions("table", in_hashed_parts(data, 5), how, SEED)
     assert parts.words == whole.words
     assert parts.point(model) == pytest.approx(whole.point(model), rel=1e-6)
     figures, expected = parts.figures(model)[0], whole.figures(model)[0]
@@ -109,7 +90,7 @@ def test_a_metric_that_is_added_is_seen_in_memory_and_in_partitions(
     monkeypatch.setitem(METRICS, metric.id, metric)
     model, how = model_for(small), SplitSpec(test_fraction=0.3)
     whole = by_split("ratings", split(small, how, SEED), SEED).figures(model)[0]
-    parts = by_partitions("ratings", parted(small, 3), how, SEED).figures(model)[0]
+    parts = by_partitions("ratings", in_hashed_parts(small, 3), how, SEED).figures(model)[0]
     assert 0 < whole["too_high"] == parts["too_high"] < 1
 
 
@@ -120,7 +101,7 @@ def as_numbers(buckets: dict[str, list[dict[str, float]]]) -> list[float]:
 def test_what_is_trained_on_is_the_same(small: Ratings) -> None:
     small = timed(small)
     for how in SPLITS[:4]:
-        train = by_partitions("ratings", parted(small, 4), how, SEED).train.together()
+        train = by_partitions("ratings", in_hashed_parts(small, 4), how, SEED).train.together()
         expected = split(small, how, SEED).train
         for name in ("users", "items", "values"):
             assert np.array_equal(getattr(train, name), getattr(expected, name))
@@ -142,10 +123,10 @@ def test_quantiles_of_counts_are_those_of_the_values(seed: int) -> None:
 )
 def test_a_split_that_looks_at_everybody_is_refused(how: Any, small: Ratings) -> None:
     with pytest.raises(BadInput):
-        by_partitions("ratings", parted(small, 3), how)
+        by_partitions("ratings", in_hashed_parts(small, 3), how)
 
 
 def test_a_split_that_leaves_nothing_is_refused(small: Ratings) -> None:
     one = small.only(np.arange(len(small)) == 0)
     with pytest.raises(BadInput, match="leaves no rating"):
-        by_partitions("ratings", parted(one, 3), SplitSpec())
+        by_partitions("ratings", in_hashed_parts(one, 3), SplitSpec())
