@@ -1,9 +1,13 @@
-"""From a CSV of ten million ratings to a private model on disk by one command, `fit --save`, in one
-memory: `python -m benchmarks.one_command [ALGORITHM ...]`.
+"""Whole private runs by one command, `fit`: `python -m benchmarks.one_command [csv|billion]
+[ALGORITHM ...]`.
 
-Two tables: sorted by user, with three columns; and in no order, with times. Each command is a
-process of its own with a data folder of its own, and judges the model on the ratings held out.
-Compiled code is there before.
+csv      from a table of ten million ratings to a saved model, in one memory; one table is sorted by
+         user, with three columns, the other in no order, with times
+billion  the simulated cinemas of 10 million and of a billion ratings, made partition by partition
+         as they are read
+
+Each command is a process with a data folder of its own, trains at epsilon 1 and judges the model on
+the ratings held out. Compiled code is there before. A recorded row is replaced.
 """
 
 import json
@@ -12,17 +16,24 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import reading, scale
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from benchmarks import scale
 from benchmarks.report import RESULTS, save
 from dpmf_core.paths import cache_folder, data_folder
 
 PRIVATE = ("private-bias", "spectral", "dpals", "ada-dpals", "dp-sgd", "dpfw-oja", "private-svd")
-ALGORITHMS = (*PRIVATE, "als")
+ALGORITHMS = {"csv": (*PRIVATE, "als"), "billion": ("private-bias", "spectral")}
 ROOT = Path(__file__).parents[1]
 MILLIONS = 10
+N_USERS, N_FILMS = 70_000, 10_000
+FIRST, LAST = 789_652_009, 1_231_131_736  # seconds since 1970 of the ratings
 
 
 def tables() -> dict[str, Path]:
@@ -30,62 +41,90 @@ def tables() -> dict[str, Path]:
     in_no_order = data_folder() / "scale" / f"{MILLIONS}m-shuffled.csv"
     if not in_no_order.exists():
         in_no_order.parent.mkdir(parents=True, exist_ok=True)
-        reading.make(
-            new_file := in_no_order.with_suffix(".new"), MILLIONS * 10**6, in_no_order=True
-        )
+        make_table(new_file := in_no_order.with_suffix(".new"))
         new_file.replace(in_no_order)
     in_order = scale.table_folder(MILLIONS, text=True) / "ratings.csv"
     return {"sorted": in_order, "in no order, with times": in_no_order}
 
 
-def measurement(path: Path, algorithm: str) -> dict[str, Any]:
-    """What `fit` of a table took: seconds from the command to its end, of the processor too, the
-    most memory, and the error on held-out ratings. Raises CalledProcessError.
+def make_table(path: Path) -> None:
+    """Writes a table of ratings in no order, with the columns of MovieLens."""
+    rng = np.random.default_rng(1)
+    activity = rng.lognormal(0, 1, N_USERS)
+    users = rng.choice(N_USERS, MILLIONS * 1_100_000, p=activity / activity.sum())
+    films = (N_FILMS * rng.random(len(users)) ** 2.5).astype(np.int64)
+    pairs = np.unique(users * N_FILMS + films)
+    rng.shuffle(pairs)
+    columns = {
+        "userId": pairs // N_FILMS + 1,
+        "movieId": pairs % N_FILMS + 1,
+        "rating": rng.integers(1, 11, len(pairs)) / 2,
+        "timestamp": rng.integers(FIRST, LAST, len(pairs)),
+    }
+    pyarrow.csv.write_csv(pa.table(columns), path)
+
+
+def measurement(algorithm: str, *options: str) -> dict[str, Any]:
+    """What `fit` took: seconds from the command to its end, of the processor too, the most memory,
+    and the error on held-out ratings. Raises RuntimeError where it fails.
     """
     command = [sys.executable, "-m", "dpmf_core", "fit", "--algorithm", algorithm, "--json"]
     command += ["--epsilon", "1"] if algorithm in PRIVATE else []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as answer:
         home = Path(folder) / "data"
         home.mkdir()
         kernel_cache = cache_folder() / "compiled"
-        kernel_cache.mkdir(exist_ok=True)
+        kernel_cache.mkdir(parents=True, exist_ok=True)
         (home / "compiled").symlink_to(kernel_cache)
         env = {**os.environ, "DPMF_DATA": str(home)}
-
-        def run(*more: str) -> str:
-            return subprocess.run(
-                [*command, *more], cwd=ROOT, env=env, check=True, capture_output=True, text=True
-            ).stdout
-
-        run("--dataset", "cinema-small")  # compiles
-        before, began = os.times(), time.perf_counter()
-        answer = run("--dataset", f"{path}?bounds=0.5,5", "--save", f"{folder}/model")
-        seconds, after = time.perf_counter() - began, os.times()
-        record = json.loads(answer)
-        assert (Path(folder) / "model" / "model.npz").exists()
+        warm = [*command, "--dataset", "cinema-small"]  # compiles
+        subprocess.run(warm, cwd=ROOT, env=env, check=True, stdout=subprocess.DEVNULL)
+        began = time.perf_counter()
+        whole = [*command, *(it.format(folder=folder) for it in options)]
+        process = subprocess.Popen(whole, cwd=ROOT, stdout=answer, env=env)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - began
+        if os.waitstatus_to_exitcode(status):
+            raise RuntimeError(f"{' '.join(whole)} failed.")
+        answer.seek(0)
+        record = json.load(answer)
     return {
         "algorithm": algorithm,
         "ratings": round(
             record["metrics"]["test_ratings"] / record["spec"]["split"]["test_fraction"]
         ),
         "seconds": seconds,
-        "processor_seconds": sum(after[2:4]) - sum(before[2:4]),
-        "peak_mb": record["peak_mb"],
+        "processor_seconds": usage.ru_utime + usage.ru_stime,
+        "peak_mb": usage.ru_maxrss / 1024,
         "rmse": record["metrics"]["rmse"],
         "load_average": os.getloadavg()[0],
     }
 
 
+def cases(part: str, algorithms: Sequence[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Name of the data, algorithm, options of the command."""
+    if part == "csv":
+        data = {
+            name: ("--dataset", f"{path}?bounds=0.5,5", "--save", "{folder}/model")
+            for name, path in tables().items()
+        }
+    else:
+        names = ("cinema-10m", "cinema-1b")
+        data = {name: ("--dataset", name, "--curve-points", "2") for name in names}
+    for name, options in data.items():
+        for algorithm in algorithms or ALGORITHMS[part]:
+            yield name, algorithm, options
+
+
 def main() -> None:
-    file = RESULTS / "one-command.json"
-    rows = json.loads(file.read_text("utf-8"))["rows"] if file.exists() else []
-    for name, path in tables().items():
-        for algorithm in sys.argv[1:] or ALGORITHMS:
-            row = {"table": name, **measurement(path, algorithm)}
-            print(row, flush=True)
-            same = [it for it in rows if (it["table"], it["algorithm"]) == (name, algorithm)]
-            rows = [it for it in rows if it not in same] + [row]
-            save("one-command", {"rows": rows})
+    part, algorithms = (sys.argv[1:2] or ["csv"])[0], sys.argv[2:]
+    column, record = {"csv": ("table", "one-command"), "billion": ("dataset", "billion")}[part]
+    for name, algorithm, options in cases(part, algorithms):
+        row = {column: name, **measurement(algorithm, *options)}
+        print(row, flush=True)
+        rows = json.loads((RESULTS / f"{record}.json").read_text("utf-8"))["rows"]
+        rows = [it for it in rows if (it[column], it["algorithm"]) != (name, algorithm)]
+        save(record, {"rows": [*rows, row]})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What ratings in parts cost: time, memory and processor time a rating of private training in
+"""What ratings in partitions cost: time, memory and processor time a rating of private training in
 memory and on disk, and of the import, at 1, 10 and 100 million simulated ratings; the models must
 have the same bits: `python -m benchmarks.scale [MILLIONS ...]`.
 
@@ -28,6 +28,7 @@ from dpmf_datasets.simulated.large_cinema import ENTRIES, large_cinema
 LARGEST = ("private-bias", "spectral", "ada-dpals", "dp-sgd", "als")
 TEN_MILLION = (*LARGEST, "dpals", "dpfw-oja", "oneshot-nmf", "dp-nmf")
 ALGORITHMS = {1: (*TEN_MILLION, "private-svd"), 10: TEN_MILLION, 100: LARGEST}
+PLACES = ("memory", "disk")
 ROOT = Path(__file__).parents[1]
 PEAK = "from dpmf_core.runs.memory import peak_mb; import sys; print(peak_mb(), file=sys.stderr)"
 
@@ -75,8 +76,10 @@ def import_figures(millions: int, text: bool) -> dict[str, Any]:
         text=True,
         check=True,
     )
+    files = partitions.folder_of(name).glob("*.parquet")
     return {
         "millions": millions,
+        "disk_mb": sum(file.stat().st_size for file in files) / 1e6,
         "from": "csv" if text else "parquet",
         "ratings": int(process.stdout),
         "seconds": time.perf_counter() - began,
@@ -85,7 +88,7 @@ def import_figures(millions: int, text: bool) -> dict[str, Any]:
 
 
 def fit_figures(
-    millions: int, algorithm: str, ratings: int, places: tuple[str, ...] = ("memory", "disk")
+    millions: int, algorithm: str, ratings: int, places: tuple[str, ...] = PLACES
 ) -> list[dict[str, Any]]:
     """The same fit in each place. Raises AssertionError where the models differ; without privacy
     ALS in one memory sums in another order than over parts.
@@ -115,57 +118,34 @@ def in_words(row: dict[str, Any]) -> str:
     )
 
 
-def on_workers(millions: int, algorithms: list[str], record: dict[str, Any]) -> None:
-    """Measures parts on disk and on workers, of a set that was imported before."""
-    imports_row = next(row for row in record["imports"] if row["millions"] == millions)
-    for algorithm in algorithms or ALGORITHMS[millions]:
-        new_pair = (millions, algorithm)
-        rows = [row for row in record["workers"] if (row["millions"], row["algorithm"]) != new_pair]
-        rows += fit_figures(millions, algorithm, imports_row["ratings"], ("disk", "1", "2"))
-        record["workers"] = sorted(rows, key=itemgetter("millions"))
-        save("scale", {name: record[name] for name in ("imports", "rows", "workers")})
-
-
-def more(millions: int, algorithms: list[str], record: dict[str, Any]) -> None:
-    """Measures some algorithms in memory and on disk, of a set that was imported before."""
-    imports_row = next(row for row in record["imports"] if row["millions"] == millions)
-    rows = list(record["rows"])
-    for algorithm in algorithms:
-        old = [row for row in rows if (row["millions"], row["algorithm"]) == (millions, algorithm)]
-        new = fit_figures(millions, algorithm, imports_row["ratings"])
-        rows = sorted([row for row in rows if row not in old] + new, key=itemgetter("millions"))
-        save("scale", {**{it: record[it] for it in ("imports", "workers")}, "rows": rows})
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("millions", nargs="*", type=int, default=[1, 10])
-    parser.add_argument("--workers", action="store_true")
-    parser.add_argument("--only", nargs="+", metavar="ALGORITHM", default=[])
+    parser.add_argument("--workers", action="store_true", help="of sets imported before")
+    parser.add_argument("--only", nargs="+", metavar="ALGORITHM", help="of sets imported before")
     arguments = parser.parse_args()
     file = RESULTS / "scale.json"
-    record = json.loads(file.read_text()) if file.exists() else {}
-    if arguments.workers:
-        for millions in arguments.millions:
-            on_workers(millions, arguments.only, record)
-        return
-    if arguments.only:
-        for millions in arguments.millions:
-            more(millions, arguments.only, record)
-            record = json.loads((RESULTS / "scale.json").read_text())
-        return
-    rows, imports, workers = (record.get(it, []) for it in ("rows", "imports", "workers"))
+    record: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+    kind, places = ("workers", ("disk", "1", "2")) if arguments.workers else ("rows", PLACES)
     for millions in arguments.millions:
-        rows = [row for row in rows if row["millions"] != millions]
-        imports = [row for row in imports if row["millions"] != millions]
-        imports.append(import_figures(millions, text=millions <= 10))
-        print(imports[-1], flush=True)
-        for algorithm in ALGORITHMS[millions]:
-            rows += fit_figures(millions, algorithm, imports[-1]["ratings"])
-            save("scale", {"imports": imports, "rows": rows, "workers": workers})
-        files = partitions.folder_of(f"scale-{millions}m").glob("*.parquet")
-        imports[-1]["disk_mb"] = sum(file.stat().st_size for file in files) / 1e6
-        save("scale", {"imports": imports, "rows": rows, "workers": workers})
+        if not (arguments.workers or arguments.only):
+            replace_rows(record, "imports", [import_figures(millions, text=millions <= 10)])
+        (imports,) = (it for it in record["imports"] if it["millions"] == millions)
+        for algorithm in arguments.only or ALGORITHMS[millions]:
+            rows = fit_figures(millions, algorithm, imports["ratings"], places)
+            replace_rows(record, kind, rows)
+            save("scale", {name: record.get(name, []) for name in ("imports", "rows", "workers")})
+
+
+def replace_rows(record: dict[str, Any], kind: str, rows: list[dict[str, Any]]) -> None:
+    """New rows in the place of those of the same size, algorithm and place."""
+
+    def of(row: dict[str, Any]) -> tuple[Any, ...]:
+        return row["millions"], row.get("algorithm"), row.get("place")
+
+    new = set(map(of, rows))
+    kept = [row for row in record.get(kind, []) if of(row) not in new]
+    record[kind] = sorted(kept + rows, key=itemgetter("millions"))
 
 
 if __name__ == "__main__":

@@ -210,18 +210,3 @@ def waiting() -> str:
         for name, words in names.items()
     ]
     return markdown(["from the moment that", "median", "wanted"], rows)
-
-
-def reading() -> str:
-    """What a table of ten million ratings takes to read."""
-    record = read_json("reading.json")
-    orders = ("sorted by user and film", "in no order")
-    names = {"dpmf": "dpmf", "before": "its first edition", "pyarrow": "pyarrow alone"}
-    rows = []
-    for name, words in names.items():
-        cells = []
-        for order in orders:
-            it = record[order][name]
-            cells += [f"{it['processor']:.1f} s", f"{it['peak_mb']:,.0f} MB"]
-        rows.append([words, *cells])
-    return markdown(["", orders[0], "memory", orders[1], "memory"], rows)

@@ -323,7 +323,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "one_command": speed_tables.one_command,
     "classroom": speed_tables.classroom,
     "waiting": speed_tables.waiting,
-    "reading": speed_tables.reading,
 }
 
 
