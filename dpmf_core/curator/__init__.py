@@ -19,7 +19,6 @@ from dpmf_core.curator.people import (
     Step,
     in_memory,
     in_parts,
-    on_disk,
 )
 from dpmf_core.curator.statistic import Block, Range, Statistic, Totals
 
@@ -41,7 +40,6 @@ __all__ = [
     "in_memory",
     "in_parts",
     "on_disjoint_groups",
-    "on_disk",
     "on_grid",
     "on_groups",
     "open_curator",

@@ -8,7 +8,7 @@ same value whenever and wherever it is made.
 
 import contextlib
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -185,25 +185,11 @@ def _samples_of(samples: Samples, units: Ints) -> Samples:
     return replace(samples, X=samples.X[rows], people=people, n_people=len(units), **known_rows)
 
 
-# ---- on disk -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Files(Sequence[Block]):
-    """Blocks in the files of a folder, read when asked for and not kept."""
-
-    paths: tuple[Path, ...]
-
-    def __len__(self) -> int:
-        return len(self.paths)
-
-    def __getitem__(self, place: Any) -> Any:
-        block: Block = pickle.loads(self.paths[place].read_bytes())
-        return block.checked()
+# ---- states on disk ------------------------------------------------------------------------------
 
 
 class FileStates(MutableMapping[tuple[Key, int], Any]):
-    """States in files of their own."""
+    """States in files of a folder of their own."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -231,17 +217,6 @@ class FileStates(MutableMapping[tuple[Key, int], Any]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
-
-
-def on_disk(shape: Any, blocks: Iterable[Block], folder: Path) -> Blocks:
-    """The same blocks in files of a folder of one's own; one is in memory at a time. shape: of
-    all units together.
-    """
-    paths = []
-    for place, block in enumerate(blocks):
-        paths.append(folder / f"{place}.block")
-        paths[-1].write_bytes(pickle.dumps(block, protocol=5))
-    return Blocks(shape, Files(tuple(paths)), FileStates(folder))
 
 
 # ---- in parts ------------------------------------------------------------------------------------

@@ -1,16 +1,99 @@
-"""The questions of a fit, and units that answer them one by one."""
+"""What one fit asked its curator, and what other rows would have answered to the same questions.
 
+A statistic is a sum over units of what `add` makes of each, so what one unit moves is her own
+answer: no second fit is needed, and a unit may be as adversarial as can be.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from dpmf_core.algorithms import Algorithm, Streams
-from dpmf_core.curator import Block
-from dpmf_core.curator.people import split_units
-from dpmf_core.curator.questions import ListeningCurator, Question, QuestionRecord
-from dpmf_core.privacy import Noise
+from dpmf_core.curator.curator import NoisyCurator
+from dpmf_core.curator.people import Held, Key, Step, in_memory, split_units
+from dpmf_core.curator.statistic import Array, Block, Range, Statistic, Totals
+from dpmf_core.privacy.noise import Noise
 
-__all__ = ["Question", "QuestionRecord", "ask", "single_units"]
+
+@dataclass(frozen=True)
+class Question:
+    """One release: a statistic, the scale of its noise, what was shared with it, and its parts."""
+
+    statistic: Statistic
+    scale: float
+    shared: tuple[Any, ...]
+    ranges: tuple[Range, ...] | None = None
+
+    @property
+    def parts(self) -> list[dict[str, Range]]:
+        return [{}] if self.ranges is None else [{"at": at} for at in self.ranges]
+
+
+@dataclass
+class QuestionRecord:
+    """All questions of a fit, and how what is held was made. model: what the fit ended with."""
+
+    shape: Any
+    questions: list[Question] = field(default_factory=list)
+    steps: dict[Key, tuple[Step, tuple[Any, ...]]] = field(default_factory=dict)
+    model: Any = None
+
+    def totals(
+        self, question: Question, block: Block, cached: dict[Key, Any] | None = None
+    ) -> list[Totals]:
+        """What the rows of a block add to the sums, part by part. cached: what was made of this
+        block for earlier questions.
+        """
+        states = {} if cached is None else cached
+
+        def beside(part: Any) -> Any:
+            if not isinstance(part, Held):
+                return part
+            if part.key not in states:
+                step, before = self.steps[part.key]
+                states[part.key] = step(block, *[beside(earlier) for earlier in before])
+            return states[part.key]
+
+        own, sums = [beside(part) for part in question.shared], []
+        for at in question.parts:
+            totals = question.statistic.empty(self.shape, *question.shared, **at)
+            question.statistic.add(block, totals, *own, **at)
+            sums.append(totals)
+        return sums
+
+    def answer(
+        self, question: Question, block: Block, cached: dict[Key, Any] | None = None
+    ) -> Array:
+        """The same, as it would be released: a symmetric matrix counts in full."""
+        parts = [
+            question.statistic.assemble(totals, *question.shared, **at).ravel()
+            for totals, at in zip(self.totals(question, block, cached), question.parts, strict=True)
+        ]
+        return np.concatenate(parts)
+
+
+class ListeningCurator(NoisyCurator):
+    """Answers as any curator does, and writes down what it was asked."""
+
+    def __init__(self, data: Any, noise: Noise, assumptions: Sequence[str] = ()) -> None:
+        super().__init__(in_memory(data), noise, assumptions)
+        self.record = QuestionRecord(data.shape)
+
+    def release(self, statistic: Statistic, *shared: Any) -> Array:
+        self.record.questions.append(Question(statistic, self.scale(statistic), shared))
+        return super().release(statistic, *shared)
+
+    def release_parts(self, statistic: Statistic, ranges: Sequence[Range], *shared: Any) -> Any:
+        question = Question(statistic, self.scale(statistic), shared, tuple(ranges))
+        self.record.questions.append(question)
+        return super().release_parts(statistic, ranges, *shared)
+
+    def hold(self, step: Step, *shared: Any) -> Held:
+        local_state = super().hold(step, *shared)
+        self.record.steps[local_state.key] = (step, shared)
+        return local_state
 
 
 def ask(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> QuestionRecord:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import Algorithm, Streams
-from dpmf_core.curator import Block, Blocks, NoisyCurator, People, in_memory, in_parts, on_disk
-from dpmf_core.curator.people import rows_of, split_units
+from dpmf_core.curator import Block, Blocks, NoisyCurator, People, in_memory, in_parts
+from dpmf_core.curator.people import FileStates, rows_of, split_units
 from dpmf_core.data.partitioned import FACTS, Members, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels import single_threaded_blas
@@ -35,9 +35,8 @@ PEOPLE: dict[str, Callable[[Any, Path], Blocks]] = {
     "64 blocks": lambda data, folder: in_memory(data, 64),
     "blocks of one": lambda data, folder: in_memory(data, data.shape.n_units),
     "one block, permuted": lambda data, folder: Blocks(data.shape, permuted(data, 1)),
-    "7 blocks on disk": lambda data, folder: on_disk(data.shape, in_memory(data, 7).blocks, folder),
-    "64 blocks on disk, permuted": lambda data, folder: on_disk(
-        data.shape, permuted(data, 64), folder
+    "64 blocks, permuted, states on disk": lambda data, folder: Blocks(
+        data.shape, permuted(data, 64), FileStates(folder)
     ),
 }
 OF_RATINGS: dict[str, Callable[[Ratings, Path], People]] = {

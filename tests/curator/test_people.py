@@ -21,7 +21,6 @@ from dpmf_core.curator import (
     Totals,
     in_memory,
     in_parts,
-    on_disk,
 )
 from dpmf_core.curator.people import rows_of, split_units
 from dpmf_core.data.ratings import Shape
@@ -52,7 +51,6 @@ def numbers(block: Block, *before: Any) -> Any:
 
 PLACES: dict[str, Callable[[Any, Path], Blocks]] = {
     "memory": lambda data, folder: in_memory(data, 5),
-    "disk": lambda data, folder: on_disk(data.shape, in_memory(data, 5).blocks, folder),
     "parts": lambda data, folder: in_parts(in_files(data, 5, folder), folder),
 }
 
