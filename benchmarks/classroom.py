@@ -69,21 +69,15 @@ class Watch(threading.Thread):
                 continue
         return total
 
-    def servers(self) -> list[psutil.Process]:
-        """What draws pages: the server itself, or those that `serve` has started."""
-        below = self.root.children()
-        processes = [it for it in below if any(part.endswith("app.py") for part in it.cmdline())]
-        return processes or [self.root]
-
     @property
     def server_mb(self) -> float:
-        """Of the servers themselves, without their workers."""
-        return sum(float(it.memory_info().rss) for it in self.servers()) / 1e6
+        """Of the server itself, without its workers."""
+        return float(self.root.memory_info().rss) / 1e6
 
     @property
     def processor_seconds(self) -> float:
-        """Of the servers themselves, without their workers."""
-        return sum(float(sum(it.cpu_times()[:2])) for it in self.servers())
+        """Of the server itself, without its workers."""
+        return float(sum(self.root.cpu_times()[:2]))
 
     def run(self) -> None:
         while not self.over.wait(0.5):
