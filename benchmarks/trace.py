@@ -32,7 +32,7 @@ EPSILONS = (2.0, 5.0, 1.0)  # a move before, so that nothing is opened first; an
 def move(app: AppTest, epsilon: float) -> float:
     """Choose an epsilon; milliseconds of processor until the page is drawn."""
     start = time.process_time()
-    app.session_state["sidebar.eps"] = epsilon
+    app.session_state["sidebar.epsilon"] = epsilon
     app.run()
     assert not app.exception, [error.value for error in app.exception]
     return 1000 * (time.process_time() - start)

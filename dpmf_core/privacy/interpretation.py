@@ -66,6 +66,7 @@ class Odds:
         )
 
 
+@functools.lru_cache(maxsize=256)
 def odds(event: Event, delta_: float, relation: Relation = Relation.ADD_REMOVE) -> Odds:
     """How far a Gaussian ledger lets an attacker's odds move at its exact epsilon.
 
@@ -89,6 +90,7 @@ class Meaning:
     correct: float
 
 
+@functools.lru_cache(maxsize=256)
 def meaning(event: Event, delta_: float, relation: Relation = Relation.ADD_REMOVE) -> Meaning:
     """By the exact curve (epsilon, delta(epsilon)): the suspicion e^epsilon / (1 + e^epsilon) at
     the event's epsilon; (1 + delta(0)) / 2 right answers, for delta(0) is the total variation.

@@ -1,5 +1,6 @@
 """Every rule by which an epsilon is computed: exact, Renyi, advanced composition, naive sum."""
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Literal
@@ -78,6 +79,7 @@ class RuleEpsilon:
     reason: str = ""
 
 
+@functools.lru_cache(maxsize=1024)
 def every_epsilon(
     event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE
 ) -> tuple[RuleEpsilon, ...]:

@@ -12,9 +12,8 @@ from dpmf_core.errors import BadInput
 from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.comparison import Comparison, same_draws
-from dpmf_core.runs.comparison import comparison as compared_with
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
-from dpmf_core.runs.planning import PreparedRun, prepare
+from dpmf_core.runs.planning import PreparedRun
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.explore import sections, story, wanted_gain
@@ -139,8 +138,8 @@ def main() -> None:
     with st.expander("Parameters of the algorithm"):
         parameters = forms.parameters(choice.algorithm, choice.shape, budget, "explore")
     spec = choice.spec(parameters=parameters)
-    ready = prepare(spec, choice.shape, choice.assumptions)
-    selection = compared_with(spec, choice.shape, every=bool(st.session_state.get(sections.EVERY)))
+    every = bool(st.session_state.get(sections.EVERY))
+    ready, selection = story.plan(spec.model_dump_json(), choice.shape, choice.assumptions, every)
     proved = ready.guarantee.has_epsilon
     grid = epsilon_grid.read(spec, also=(choice.epsilon,))
     is_measured = proved and grid.point(choice.epsilon) is not None

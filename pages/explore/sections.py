@@ -10,8 +10,7 @@ from dpmf_core.privacy import Event
 from dpmf_core.runs.comparison import VARIANTS, Comparison, clearly_better, same_draws
 from dpmf_core.runs.recommendations import Suggestion, recommend, someone, top_rated
 from dpmf_core.runs.record import Run
-from pages.explore import ready_figures
-from pages.explore.story import LIST_LENGTH
+from pages.explore.story import CACHE_SIZE, LIST_LENGTH
 from pages.kit import (
     charts,
     comparison,
@@ -75,7 +74,8 @@ def run_in_full(selection: Comparison, runs: dict[str, Run]) -> None:
 def steps(runs: dict[str, Run]) -> None:
     st.header("Error by step", anchor="steps")
     st.caption("Computed on raw data, not released. Further draws are faint.")
-    charts.show_ready(ready_figures.of_runs("steps", runs, lambda: _steps(runs)), "explore.steps")
+    ready = charts.of_runs("steps", runs.items(), lambda: _steps(runs))
+    charts.show_ready(ready, "explore.steps")
 
 
 def _steps(runs: dict[str, Run]) -> charts.Ready:
@@ -91,7 +91,7 @@ def _steps(runs: dict[str, Run]) -> charts.Ready:
 def methods(selection: Comparison, runs: dict[str, Run]) -> None:
     st.header(comparison.heading(selection), anchor="methods")
     st.caption(comparison.explanation(selection, runs))
-    ladder = ready_figures.of_runs("ladder", runs, lambda: _ladder(runs))
+    ladder = charts.of_runs("ladder", runs.items(), lambda: _ladder(runs))
     charts.show_ready(ladder, "explore.ladder")
     if not selection.every or st.session_state.get(EVERY):
         st.toggle(
@@ -135,6 +135,22 @@ def attacks(plan: Event, delta: float) -> None:
 
 # ---- one person's list ---------------------------------------------------------------------------
 
+Lists = tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]
+
+
+def lists_of(run: Run, user: int) -> Lists:
+    """What a run recommends to a person, and what they rated highest."""
+    return _cached_lists(run.key, user, run) if run.record.public else _lists(run, user)
+
+
+def _lists(run: Run, user: int) -> Lists:
+    return recommend(run, user, LIST_LENGTH), top_rated(run, user)
+
+
+@st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)
+def _cached_lists(key: str, user: int, _run: Run) -> Lists:
+    return _lists(_run, user)
+
 
 def lists(choice: Choice, runs: dict[str, Run]) -> None:
     """One person's recommendations in full, private beside non-private."""
@@ -145,7 +161,7 @@ def lists(choice: Choice, runs: dict[str, Run]) -> None:
     if user is None:
         st.info("Give a person's number.")
         return
-    private, twin = (recommend(runs[name], user, LIST_LENGTH) for name in ("main", "twin"))
+    (private, rated), (twin, _) = (lists_of(runs[name], user) for name in ("main", "twin"))
     shared = len({s.item for s in private} & {s.item for s in twin})
     st.write(
         f"**{shared} of {len(private)} recommendations stay the same with privacy** (✓). Her"
@@ -153,7 +169,7 @@ def lists(choice: Choice, runs: dict[str, Run]) -> None:
     )
     without = runs["twin"].record.title
     tables: dict[str, tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]] = {
-        "What she rated highest": (top_rated(runs["main"], user), ()),
+        "What she rated highest": (rated, ()),
         "Private": (private, twin),
         f"Without privacy ({without})": (twin, private),
     }

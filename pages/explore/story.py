@@ -15,7 +15,8 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy.gaussian import all_gaussian
 from dpmf_core.privacy.interpretation import Meaning, meaning
 from dpmf_core.runs import shipped_runs
-from dpmf_core.runs.comparison import references
+from dpmf_core.runs.comparison import Comparison, references
+from dpmf_core.runs.comparison import comparison as comparison_of
 from dpmf_core.runs.epsilon_grid import EPSILONS, EpsilonGrid, Point, at_epsilon
 from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.recommendations import recommend, someone
@@ -146,6 +147,17 @@ def _shared_items(spec: str, user: int) -> Items:
         return _cached_items(spec, user)
     except LookupError:
         return []
+
+
+@functools.lru_cache(maxsize=256)
+def plan(
+    spec: str, shape: Shape, assumptions: tuple[str, ...], every: bool
+) -> tuple[PreparedRun, Comparison]:
+    """The plan of a run and the runs that it is compared with; of public facts alone. spec: as
+    JSON. Raises BadInput.
+    """
+    run = RunSpec.model_validate_json(spec)
+    return prepare(run, shape, assumptions), comparison_of(run, shape, every)
 
 
 # ---- what epsilon means --------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import math
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 import plotly.io
 import streamlit as st
 
+from dpmf_core.runs.record import Run
 from pages.kit import colours, data_sets, safe_text
 
 # Streamlit brings its own, and building in plotly's takes longer than the figure
@@ -22,6 +23,7 @@ plotly.io.templates.default = None
 Settings = Mapping[str, Any]
 NONE: Settings = MappingProxyType({})
 MOST_LINES, LETTERS = 9, 16  # of a legend beside a figure; letters of a row of it
+CACHE_SIZE = 200  # figures in memory
 ROOMY = 0.3  # of an error rate that a curve leaves for both errors: words fit below it
 
 
@@ -123,6 +125,22 @@ class Ready:
 
 def ready(fig: go.Figure, alt: str, table: pd.DataFrame) -> Ready:
     return Ready(with_legend(fig), Numbers(alt, table))
+
+
+def of_runs(what: str, runs: Iterable[tuple[str, Run]], make: Callable[[], Ready]) -> Ready:
+    """The figure that `make` makes of these runs, which are told apart by their names and keys;
+    made once for all sessions where the data are public.
+
+    what: names the figure among those of the same runs.
+    """
+    if not data_sets.chosen_is_public():
+        return make()
+    return _cached((what, colours.is_dark(), [(name, run.key) for name, run in runs]), make)
+
+
+@st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)
+def _cached(key: tuple[object, ...], _make: Callable[[], Ready]) -> Ready:
+    return _make()
 
 
 def show(

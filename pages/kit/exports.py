@@ -1,5 +1,6 @@
 """What one run leaves to take home: the record, a script that does it again, a link."""
 
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -9,20 +10,35 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import notebook_of_run
 from dpmf_core.runs.store import to_json
 
+CACHE_SIZE = 100  # runs in memory
+
 
 def address() -> str:
     """This page as it stands, for whoever opens it."""
     return f"{(st.context.url or '').split('?')[0]}?{urlencode(dict(st.query_params))}"
 
 
+def _files(main: Run) -> tuple[str, str, Any]:
+    """A run as JSON, its script, its notebook."""
+    exported = main.record.exported()
+    return to_json(main.export(), indent=1), words.script(exported), notebook_of_run(exported)
+
+
+@st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)
+def _cached_files(key: str, _main: Run) -> tuple[str, str, Any]:
+    return _files(_main)
+
+
 def draw(main: Run) -> None:
     """One run's downloads, its script and notebook, the share link."""
     st.header("Take it away", anchor="take-it-away")
-    again = words.script(main.record.exported())
+    # made now: what is made at a click is lost where the page is just drawn anew
+    is_public = main.record.public and main.key
+    record, again, notebook = _cached_files(main.key, main) if is_public else _files(main)
     first, second, third, fourth = st.columns(4)
     first.download_button(
         "The run as JSON",
-        to_json(main.export(), indent=1),
+        record,
         f"{main.name}.json",
         "application/json",
         width="stretch",
@@ -30,7 +46,7 @@ def draw(main: Run) -> None:
     second.download_button("The script", again, f"{main.name}.py", "text/x-python", width="stretch")
     third.download_button(
         "A notebook",
-        notebook_of_run(main.record.exported()),
+        notebook,
         f"{main.name}.ipynb",
         "application/x-ipynb+json",
         width="stretch",

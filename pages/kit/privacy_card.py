@@ -1,5 +1,6 @@
 """The privacy card, what epsilon means, and who sees what: the same words on every page."""
 
+import functools
 from typing import Any
 
 import pandas as pd
@@ -47,6 +48,7 @@ def badge(status: Status) -> str:
     return f":{BADGES[status]}-badge[{STATUSES[status]}]"
 
 
+@functools.lru_cache(maxsize=256)
 def ledger_table(event: Event) -> pd.DataFrame:
     """The releases of an event, one row each."""
     return pd.DataFrame(
@@ -72,6 +74,7 @@ def _column(name: str) -> Any:
     )
 
 
+@functools.lru_cache(maxsize=256)
 def rules_table(event: Event, delta: float, unit: str = "user") -> pd.DataFrame:
     """Every rule's epsilon under the neighbouring relations that the unit has, as text."""
     relations = (Relation.ADD_REMOVE,) if unit == VALUE else tuple(Relation)
@@ -277,6 +280,13 @@ def attack_link(algorithm: str) -> None:
     links.to("audit", "Attack it: what an audit finds", {"attack": algorithm})
 
 
+@functools.lru_cache(maxsize=256)
+def _curve(event: Event) -> pd.DataFrame:
+    """The lowest false negative rate of any attack, by its false positive rate."""
+    alarms = [step / 100 for step in range(101)]
+    return pd.DataFrame({"fpr": alarms, "fnr": false_negatives(event, alarms)})
+
+
 def meaning(event: Event, delta: float, key: str) -> None:
     """The odds sentence and the exact trade-off curve."""
     try:
@@ -288,8 +298,7 @@ def meaning(event: Event, delta: float, key: str) -> None:
                 " for any."
             )
         )
-    alarms = [step / 100 for step in range(101)]
-    curve = pd.DataFrame({"fpr": alarms, "fnr": false_negatives(event, alarms)})
+    curve = _curve(event)
     fig = charts.trade_off(curve)
     at = curve.loc[curve["fpr"] == 0.05, "fnr"].iloc[0]
     charts.show(

@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -45,12 +46,17 @@ def _errors(draws: Sequence[Run], by: str, place: int) -> list[float]:
 
 def draw(key: str, runs: Runs, leaves: bool | None = None) -> None:
     """Both figures, side by side."""
+    every = [(name, run) for name, draws in runs.items() for run in draws]
     for column, by in zip(st.columns(2), GROUPS, strict=True):
-        title, rows = GROUPS[by][0], table(runs, by)
-        if len(rows):
+        figure = charts.of_runs(by, every, partial(_figure, runs, by))
+        if len(figure.numbers.table):
             with column:
-                alt = f"Held-out RMSE by quarter of {title}."
-                charts.show(charts.groups(rows, title), f"{key}.{by}", alt, rows, leaves)
+                charts.show_ready(figure, f"{key}.{by}", leaves)
+
+
+def _figure(runs: Runs, by: str) -> charts.Ready:
+    title, rows = GROUPS[by][0], table(runs, by)
+    return charts.ready(charts.groups(rows, title), f"Held-out RMSE by quarter of {title}.", rows)
 
 
 def sentence(runs: Runs, private: str, twin: str) -> str:
