@@ -120,6 +120,7 @@ def test_the_best_noisy_score_is_what_leaves(monkeypatch: pytest.MonkeyPatch) ->
     assert "0.9" not in json.dumps(result.export()["winner"]) and "trials" not in result.export()
 
 
+@pytest.mark.slow
 def test_choosing_is_better_than_drawing_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """With nearly exact scores the winner of twenty errs less on what it was chosen by than one
     draw does on average. On test ratings it need not: these ratings hold nothing to learn.

@@ -17,7 +17,7 @@ from dpmf_core.cli import main
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import Engine
-from dpmf_core.privacy import Gaussian, Laplace, Noise, Relation, Repeat, sequence
+from dpmf_core.privacy import Budget, Gaussian, Noise, Relation, Repeat
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.selection import SHAPES, number_of_trials, price_of_choosing
 from dpmf_core.runs.data_access import open_ratings, open_split
@@ -44,10 +44,6 @@ def test_a_price_counts_everything_a_trial_releases() -> None:
     assert replace_price.best_of["geometric"] == pytest.approx(
         price_of_choosing(Gaussian(2.5), 10, 1e-6).best_of["geometric"], rel=1e-9
     )
-    assert (
-        price_of_choosing(sequence(Gaussian(5.0), Laplace(3.0)), 10, 1e-6).best_of["poisson"]
-        > price_of_choosing(Gaussian(5.0), 10, 1e-6).best_of["poisson"]
-    )
 
 
 def test_one_trial_is_no_choice() -> None:
@@ -59,7 +55,7 @@ def test_one_trial_is_no_choice() -> None:
 @pytest.mark.parametrize("distribution", list(SHAPES))
 def test_the_number_of_trials_has_its_mean_and_law(distribution: str) -> None:
     rng = np.random.default_rng(0)
-    samples = np.array([number_of_trials(distribution, 10, rng) for _ in range(20_000)])
+    samples = np.array([number_of_trials(distribution, 10, rng) for _ in range(5_000)])
     assert samples.mean() == pytest.approx(10, abs=4 * samples.std() / math.sqrt(len(samples)))
     expected = {
         "poisson": math.exp(-10),
@@ -67,13 +63,13 @@ def test_the_number_of_trials_has_its_mean_and_law(distribution: str) -> None:
         "logarithmic": 0.0,
         "binomial": 2.0**-20,
     }
-    assert (samples == 0).mean() == pytest.approx(expected[distribution], abs=1e-3)
+    assert (samples == 0).mean() == pytest.approx(expected[distribution], abs=2e-3)
     # of the logarithmic: far larger
     variance = {"poisson": 10.0, "geometric": 90.0, "binomial": 5.0}
     assert (
         samples.var() > 200
         if distribution == "logarithmic"
-        else samples.var() == pytest.approx(variance[distribution], rel=0.06)
+        else samples.var() == pytest.approx(variance[distribution], rel=0.12)
     )
 
 
@@ -214,15 +210,12 @@ def test_the_winner_is_judged_by_paired_fresh_draws(gaps: tuple[float, ...], ver
     winner = [usual + gap for usual, gap in zip(USUAL, gaps, strict=True)]
     comparison = outcome(world(winner, USUAL), "rmse")
     assert comparison is not None and comparison.verdict == verdict
+    early = {name: run for name, run in world(winner, USUAL).items() if name != "default 4"}
+    assert outcome(early, "rmse") is None
     if any(gaps):
         assert comparison.gap.interval == pytest.approx(
             tuple(stats.ttest_rel(winner, USUAL).confidence_interval())
         )
-
-
-def test_no_outcome_before_every_fresh_draw_has_finished() -> None:
-    runs = world(USUAL, USUAL)
-    assert outcome({name: run for name, run in runs.items() if name != "default 4"}, "rmse") is None
 
 
 class Fake:
@@ -308,26 +301,14 @@ def test_a_noisy_score_is_the_clipped_error_and_noise() -> None:
     assert np.median([it.high - it.low for it in noisy_scores]) < 8 * spread
 
 
-def test_every_draw_of_a_trial_is_paid_for() -> None:
-    budget = RunSpec.parse(
-        data={"id": "small"}, algorithm="dpals", budget={"epsilon": 2.0, "delta": 1e-5}
-    ).budget
-    assert budget is not None
-    thrice = price(Gaussian(3.0), 5.0, 10, budget, 3)
-    mu = math.sqrt(3 * (1 / 9 + 1 / 25))
+def test_every_draw_and_every_score_of_a_trial_is_paid_for() -> None:
+    budget = Budget(epsilon=2.0, delta=1e-5)
+    free, scored = (price(Gaussian(3.0), noise, 10, budget) for noise in (None, 5.0))
+    assert scored.single == pytest.approx(epsilon(Gaussian(1 / math.hypot(1 / 3, 1 / 5)), 1e-5))
+    thrice, mu = price(Gaussian(3.0), 5.0, 10, budget, 3), math.sqrt(3 * (1 / 9 + 1 / 25))
     assert thrice.single == pytest.approx(epsilon(Gaussian(1 / mu), 1e-5))
     assert thrice.all_shown == pytest.approx(epsilon(Gaussian(1 / (mu * math.sqrt(10))), 1e-5))
-    assert thrice.best_of["poisson"] > price(Gaussian(3.0), 5.0, 10, budget).best_of["poisson"]
-
-
-def test_a_score_is_paid_for() -> None:
-    budget = RunSpec.parse(
-        data={"id": "small"}, algorithm="dpals", budget={"epsilon": 2.0, "delta": 1e-5}
-    ).budget
-    assert budget is not None
-    free, with_score = (price(Gaussian(3.0), noise, 10, budget) for noise in (None, 5.0))
-    assert with_score.best_of["poisson"] > free.best_of["poisson"]
-    assert with_score.single == pytest.approx(epsilon(Gaussian(1 / math.hypot(1 / 3, 1 / 5)), 1e-5))
+    assert free.best_of["poisson"] < scored.best_of["poisson"] < thrice.best_of["poisson"]
 
 
 # ---- the command ---------------------------------------------------------------------------------
@@ -354,12 +335,6 @@ def test_the_command_refuses_what_is_no_search(
     monkeypatch.delenv("DPMF_CATALOGUE")
     assert main(arguments.split()) == 2
     assert words in capsys.readouterr().err
-
-
-def test_a_price_stands_beside_one_trial_and_all() -> None:
-    search_price = price_of_choosing(Gaussian(5.0), 10, 1e-6)
-    assert search_price.all_shown == pytest.approx(2.92, abs=0.005)
-    assert search_price.single == epsilon(Gaussian(5.0), 1e-6) < min(search_price.best_of.values())
 
 
 def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(
@@ -401,26 +376,19 @@ def test_a_cut_search_goes_on_without_computing_anything_again(
     assert len(again.trials) == 7
 
 
-def test_what_was_running_when_a_search_was_cut_is_asked_for_first(tmp_path: Path) -> None:
+def test_what_was_cut_or_cancelled_is_asked_for_again(tmp_path: Path) -> None:
     engine, spec = Fake(), tune_spec(search={"rank": {"low": 1, "high": 40}})
     search = Search(spec, 5, engine, width=2, folder=tmp_path)
     search.advance()
     unfinished = [job.spec.parameters for job in engine.jobs]
-    again = Fake()
-    Search(spec, 5, again, width=2, folder=tmp_path).advance()
-    assert [job.spec.parameters for job in again.jobs] == unfinished
-
-
-def test_a_cancelled_search_asks_again_for_what_it_cut(tmp_path: Path) -> None:
-    engine, spec = Fake(), tune_spec(search={"rank": {"low": 1, "high": 40}})
-    search = Search(spec, 5, engine, width=2, folder=tmp_path)
-    search.advance()
-    cut = [job.spec.parameters for job in engine.jobs]
     search.cancel()
     assert {job.state for job in engine.jobs} == {"cancelled"}
     assert search.cancelled and not search.busy and not search.n_settled and not search.trials
     assert search.advance() and not search.cancelled
-    assert [job.spec.parameters for job in engine.jobs[len(cut) :]] == cut
+    assert [job.spec.parameters for job in engine.jobs[2:]] == unfinished
+    again = Fake()
+    Search(spec, 5, again, width=2, folder=tmp_path).advance()
+    assert [job.spec.parameters for job in again.jobs] == unfinished
 
 
 def test_a_trial_that_cannot_run_ends_the_search_with_its_sentence(tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
-"""Commands load what they use, and the list of them says what they say themselves."""
+"""Commands load what they use; what a shell completes; `doctor`."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,3 +57,34 @@ def test_a_command_loads_no_more_than_it_uses(
         env={**os.environ, "DPMF_DATA": str(tmp_path)},
     )
     assert process.stdout and process.stderr.splitlines()[-1] == "[]"
+
+
+def test_commands_and_options_are_completed() -> None:
+    """As bash asks for them."""
+
+    def completions(words: str) -> list[str]:
+        variables = {"_DPMF_COMPLETE": "bash_complete", "COMP_WORDS": words}
+        process = subprocess.run(
+            [sys.executable, "-c", "import sys; sys.argv = ['dpmf']; "
+             "from dpmf_core.__main__ import start; start()"],
+            env={**os.environ, **variables, "COMP_CWORD": str(len(words.split()) - 1)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )  # fmt: skip
+        return [line.partition(",")[2] for line in process.stdout.splitlines()]
+
+    assert completions("dpmf do") == ["doctor"]
+    assert completions("dpmf fit --alg") == ["--algorithm"]
+
+
+def test_a_sound_machine_is_described(say: Any, tmp_path: Path) -> None:
+    found = {it["what"]: it["found"] for it in say("doctor", "--quick", "--json").json}
+    assert str(tmp_path / "home") in found["data folder"]
+    assert f"{os.cpu_count()} cores" in found["machine"]
+    assert found["stored runs"] == "0 runs"
+
+
+@pytest.mark.parametrize("name", ["settings", "report", "warm", "fetch", "import"])
+def test_commands_of_earlier_editions_are_found(say: Any, name: str) -> None:
+    assert say(name, "--help").code == 0
