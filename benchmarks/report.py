@@ -14,7 +14,7 @@ import dpmf_datasets as datasets
 from dpmf_core.data.ratings import Ratings
 
 RESULTS = Path(__file__).parent / "results"
-LIBRARIES = ("numpy", "scipy", "numba", "implicit", "cmfrec", "dp-accounting", "distributed")
+LIBRARIES = ("numpy", "scipy", "numba", "implicit", "cmfrec", "dp-accounting")
 
 
 def movielens_or_simulated() -> Ratings:

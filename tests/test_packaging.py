@@ -149,7 +149,7 @@ def test_the_data_sets_are_found_next_to_the_app_alone(clone: Path, tmp_path: Pa
 
 WITHOUT = """
 import os, socket, socketserver, sys
-import distributed, optuna, platformdirs, psutil  # libraries have code for each system
+import optuna, platformdirs, psutil  # libraries have code for each system
 for name in ("resource", "fcntl", "pwd", "grp", "termios"):
     sys.modules[name] = None  # an import of it raises ImportError
 for owner, names in (
