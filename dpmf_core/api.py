@@ -143,8 +143,8 @@ def _spread_over(
         return contextlib.nullcontext()
     if not isinstance(data, str):
         raise BadInput(
-            "spread is for ratings in parts, which workers find by their id. Got data in memory:"
-            " keep them in parts first, `python -m dpmf_core import NAME PATH --partitioned`."
+            "spread is for ratings in partitions, which workers find by their id. Got data in"
+            " memory: keep them in partitions first, `datasets import NAME PATH --partitioned`."
         )
     from dpmf_core.jobs.partitions import LOCAL, spread
 

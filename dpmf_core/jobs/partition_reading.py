@@ -155,7 +155,7 @@ class _Reader:
             raise WorkerRefuses(self._worker, reason)
         data = data_access.open_raw(request.requirement.data_id)
         if not isinstance(data, PartitionedRatings):
-            raise WorkerRefuses(self._worker, f"its {data.name} is not in parts")
+            raise WorkerRefuses(self._worker, f"its {data.name} is not in partitions")
         self._data = replace(data, parts=_PartsHere(data.parts, self._worker))
         self._folder = create_folder(request.folder or folder_of(request.run))
         self._numbers, self._questions = request.held, dict(zip(request.held, held, strict=True))

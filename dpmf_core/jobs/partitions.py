@@ -217,7 +217,7 @@ class DaskPool:
             raise WorkersLost from None
         except CommClosedError as error:
             raise BadInput(
-                "The scheduler went away while parts were added up. Start both again."
+                "The scheduler went away while partitions were added up. Start both again."
             ) from error
 
     def close(self, run: str) -> None:
@@ -308,7 +308,9 @@ class PartitionSums:
                 fold.merge(total, part.total)
                 places += part.places
             if sorted(places) != list(range(n_parts)):
-                raise RuntimeError("A part was counted twice, or not at all. Nothing was released.")
+                raise RuntimeError(
+                    "A partition was counted twice, or not at all. Nothing was released."
+                )
             return total
 
         return self._retry(attempt)
@@ -384,14 +386,16 @@ class PartitionSums:
                 try:
                     return attempt(self._fit_workers())
                 except WorkerRefuses as refusal:
-                    log.warning("Worker %s is given no part: %s.", refusal.worker, refusal.reason)
+                    log.warning(
+                        "Worker %s is given no partition: %s.", refusal.worker, refusal.reason
+                    )
                     self._memory.refusals[refusal.worker] = refusal.reason
                 except WorkersLost:
                     self._memory.workers = []  # their shared contents are gone
                     break
         raise BadInput(
-            "The workers were lost again and again while adding up parts; most often because memory"
-            " ran out. Start workers with more of it, or more parts."
+            "The workers were lost again and again while adding up partitions; most often because"
+            " memory ran out. Start workers with more of it, or make more partitions."
         )
 
     def _fit_workers(self) -> dict[str, int]:
@@ -451,8 +455,9 @@ def spread(
     data = data_access.open_raw(data_id)
     if not isinstance(data, PartitionedRatings):
         raise BadInput(
-            f"Only ratings in parts are spread over workers, and {data_id} is in one memory. Leave"
-            " out --spread, or take its file in parts with `import NAME PATH --partitioned`."
+            f"Only ratings in partitions are spread over workers, and {data_id} is in one memory."
+            " Leave out --spread, or import its file with `datasets import NAME PATH"
+            " --partitioned`."
         )
     requirement = Requirement.of(algorithm, data_id, data.fingerprint)
     with contextlib.ExitStack() as stack:
@@ -501,7 +506,7 @@ def _client(where: str) -> Any:
         return Client(where, set_as_default=False, name="dpmf")  # type: ignore[no-untyped-call]
     except (OSError, TypeError, ValueError) as error:  # Dask's of TLS without certificates
         raise BadInput(
-            f"No part was read: the scheduler at {where} does not answer or does not take its"
+            f"No partition was read: the scheduler at {where} does not answer or does not take its"
             f" certificate ({str(error).splitlines()[0] if str(error) else type(error).__name__})."
             " Start it, or leave out the address."
         ) from error
