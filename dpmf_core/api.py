@@ -21,7 +21,7 @@ from dpmf_core.evaluation.registry import find
 from dpmf_core.privacy import Budget, accounts
 from dpmf_core.privacy.accounts import Account
 from dpmf_core.runs import data_access, execution, notebook_views
-from dpmf_core.runs.filters import filtered_anywhere
+from dpmf_core.runs.filters import filtered
 from dpmf_core.runs.line_charts import Chart
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.record import Run
@@ -343,9 +343,7 @@ def _require_sweepable(
 
 def _open_data(spec: DataSpec, own_data: AnyData | None) -> AnyData:
     """What a specification leaves of the catalogue's data, or of those given."""
-    return (
-        data_access.open_anywhere(spec) if own_data is None else filtered_anywhere(own_data, spec)
-    )
+    return data_access.open_anywhere(spec) if own_data is None else filtered(own_data, spec)
 
 
 def _run_all(

@@ -20,7 +20,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import coherence
 from dpmf_core.evaluation.blocks import require_both, split_part
 from dpmf_core.runs import filters, memory
-from dpmf_core.runs.filters import by_exact_counts, filtered, filtered_anywhere, filtered_parts
+from dpmf_core.runs.filters import by_exact_counts, filtered
 from dpmf_core.runs.public_shape import PublicShape, slots
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.seeds import seeds
@@ -79,7 +79,7 @@ def _prepared_data(spec: DataSpec, stamp: Hashable, folding: Any = None) -> AnyD
     raw = _raw(spec.id, stamp)
     if isinstance(raw, PartitionedRatings):
         raw = replace(raw, folding=folding)
-    return filtered_anywhere(raw, spec)
+    return filtered(raw, spec)
 
 
 def open_anywhere(spec: DataSpec) -> AnyData:
@@ -111,7 +111,7 @@ def open_watched(spec: DataSpec, before: Watch) -> AnyData:
     raw = open_raw(spec.id) if is_in_parts(spec.id) else None
     if not isinstance(raw, PartitionedRatings):
         return open_anywhere(spec)
-    return filtered_parts(replace(raw, folding=_folding.get()).with_watch(before), spec)
+    return filtered(replace(raw, folding=_folding.get()).with_watch(before), spec)
 
 
 def open_data(spec: DataSpec) -> Data:
@@ -198,8 +198,8 @@ def _shaped_ratings(spec: DataSpec, shape: PublicShape | None) -> PartitionedRat
     ratings = open_anywhere(spec)
     assert isinstance(ratings, PartitionedRatings)
     if spec.releases_shape and shape is None:
-        return filtered_parts(ratings, by_exact_counts(spec, ratings))
-    return ratings if shape is None else filtered_parts(ratings, spec, shape)
+        return filtered(ratings, by_exact_counts(spec, ratings))
+    return ratings if shape is None else filtered(ratings, spec, shape)
 
 
 # a user's own ratings; sessions that look at them have one part between them in memory

@@ -28,7 +28,7 @@ from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.privacy.events import Ledger
 from dpmf_core.runs import partition_selection
 from dpmf_core.runs.data_access import open_split, open_watched, split_ratings
-from dpmf_core.runs.filters import by_exact_counts, filtered_anywhere
+from dpmf_core.runs.filters import by_exact_counts, filtered
 from dpmf_core.runs.memory import peak_mb
 from dpmf_core.runs.planning import PreparedRun, charge_before, first_release, prepared_for
 from dpmf_core.runs.privacy_record import PrivacyRecord
@@ -228,7 +228,7 @@ def _asked_data(
             if isinstance(input_data, PartitionedRatings)
             else input_data
         )
-        data = filtered_anywhere(watched_data, spec.data)
+        data = filtered(watched_data, spec.data)
     if isinstance(data, PartitionedRatings):
         report = reader.report
         _check_parts(data, spec)
@@ -306,7 +306,7 @@ def _in_released_shape(
         return data, (), None
     first, budget = first_release(spec), spec.canonical().budget
     if budget is None or not normal_form(first):
-        return filtered_anywhere(data, by_exact_counts(spec.data, data)), (), None
+        return filtered(data, by_exact_counts(spec.data, data)), (), None
     streams = seeds(spec.seed)
     noise = paid.noise(first, streams.shape if data.public else None)
     shape = partition_selection.release_shape(
@@ -318,7 +318,7 @@ def _in_released_shape(
         most=spec.data.most_words if isinstance(data, Samples) else spec.data.top_items,
         slots=streams.sampling if data.public else secrets.randbits(63),
     )
-    return filtered_anywhere(data, spec.data, shape), noise.ledger, shape
+    return filtered(data, spec.data, shape), noise.ledger, shape
 
 
 def _judge(spec: RunSpec, data: AnyData, split_anew: bool) -> judges.Judge:

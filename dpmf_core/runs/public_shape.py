@@ -2,18 +2,18 @@
 
 import functools
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.data import Data
 from dpmf_core.data.hashing import keyed_uniform
-from dpmf_core.data.partitioned import Part
+from dpmf_core.data.partitioned import Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, Texts, is_sparse
 
 Ints = npt.NDArray[np.int64]
+Rated = TypeVar("Rated", Ratings, PartitionedRatings)
 
 
 @dataclass(frozen=True)
@@ -32,27 +32,47 @@ class PublicShape:
     kept: tuple[int, ...] | None = None
 
 
-def reshaped(data: Data, shape: PublicShape) -> Data:
+def reshaped(data: Any, shape: PublicShape) -> Any:
     """The data in the shape that was released: units in their rows, rows that nobody filled
     empty, only the kept items or words in their new order.
     """
-    if shape.units is not None:
-        data = (
-            _ratings_in_slots(data, shape)
-            if isinstance(data, Ratings)
-            else _samples_in_slots(data, shape)
-        )
+    if isinstance(data, Samples):
+        data = data if shape.units is None else _samples_in_slots(data, shape)
+        return data if shape.kept is None else data.features(np.array(shape.kept))
+    if isinstance(data, PartitionedRatings) and shape.units is not None:
+        change = functools.partial(part_in_slots, shape=shape, count=data.n_users)
+        data = data.with_change(change, n_users=shape.units)
+    elif shape.units is not None:
+        everybody = Part(np.arange(data.n_users), data)
+        data = part_in_slots(everybody, shape, data.n_users).rows
     if shape.kept is None:
         return data
-    if isinstance(data, Samples):
-        return data.features(np.array(shape.kept))
-    ratings = data.keeping(np.array(shape.kept))
+    result = keeping(data, np.array(shape.kept))
     # a title is some user's row, an id is what was counted
-    return (
-        ratings
-        if ratings.public or ratings.labels is None
-        else replace(ratings, titles=ratings.labels)
+    is_named = result.public or result.labels is None
+    return result if is_named else replace(result, titles=result.labels)
+
+
+def keeping(data: Rated, items: Ints) -> Rated:
+    """Only some items of ratings, in this order."""
+    if isinstance(data, Ratings):
+        return data.keeping(items)
+    titles, labels = (
+        None if names is None else tuple(names[j] for j in items)
+        for names in (data.titles, data.labels)
     )
+    features = data.item_features
+    return data.with_change(
+        functools.partial(_of_items, items=items),
+        n_items=len(items),
+        titles=titles,
+        labels=labels,
+        item_features=None if features is None else features.keeping(items),
+    )
+
+
+def _of_items(part: Part, items: Ints) -> Part:
+    return replace(part, rows=part.rows.keeping(items))
 
 
 def slots(shape: PublicShape, count: int) -> Ints:
@@ -62,20 +82,6 @@ def slots(shape: PublicShape, count: int) -> Ints:
     if shape.units is None:
         return np.arange(count)
     return np.argsort(keyed_uniform(shape.slots, np.arange(shape.units)), kind="stable")[:count]
-
-
-def _ratings_in_slots(ratings: Ratings, shape: PublicShape) -> Ratings:
-    users = slots(shape, ratings.n_users)[ratings.users]
-    order = np.lexsort((ratings.items, users))
-    return replace(
-        ratings,
-        users=users[order].astype(np.int32),
-        items=ratings.items[order],
-        values=ratings.values[order],
-        order=None if ratings.order is None else ratings.order[order],
-        n_users=shape.units or ratings.n_users,
-        user_keys=None,  # draws are keyed by the drawn rows
-    )
 
 
 def part_in_slots(part: Part, shape: PublicShape, count: int) -> Part:

@@ -91,10 +91,10 @@ def test_everybodys_list_is_the_one_in_memory(data: dict[str, Any], parts: Any) 
 def test_of_private_items_the_counts_are_forgotten_too(public: bool, parts: Any) -> None:
     data, reads = parts
     own, few = replace(data, public=public), DataSpec(id="parts", top_items=12)
-    filters.filtered_parts(own, few)
+    filters.filtered(own, few)
     reads.read.clear()
     data_access.forget()
-    filters.filtered_parts(own, few)
+    filters.filtered(own, few)
     assert reads.read == ([] if public else [0, 1, 2, 3])
 
 
