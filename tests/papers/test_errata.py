@@ -3,6 +3,7 @@
 import functools
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,8 +19,8 @@ from dpmf_core.papers.source_noise import SOURCE_NOISE
 from dpmf_core.runs.data_access import open_data, open_ratings
 from dpmf_core.runs.specification import DataSpec
 from tests.docs.markdown import headings
-from tests.docs.test_links import PRIVACY
 
+PRIVACY = Path(__file__).parents[2] / "docs" / "PRIVACY.md"
 Pair = tuple[float, float]
 ATTACKS = [name for name, it in ERRATA.items() if isinstance(it.means, Attack)]
 WITHOUT_ATTACK = [name for name in ERRATA if name not in ATTACKS]
