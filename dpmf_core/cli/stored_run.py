@@ -122,7 +122,9 @@ def check(context: click.Context, as_json: bool) -> None:
         click.echo(to_json({"runs": number, "problems": problems}))
     else:
         whole = "The store is whole." if not problems else f"Problems: {len(problems)}."
-        click.echo("\n".join([f"{number:,} runs in {store.path}.", *problems, whole]))
+        click.echo(
+            "\n".join([f"{number:,} run{'s' * (number != 1)} in {store.path}.", *problems, whole])
+        )
     store.close()
     if problems:
         context.exit(FAULTY)

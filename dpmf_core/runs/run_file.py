@@ -232,7 +232,12 @@ def write_file(path: Path, runs: Iterable[tuple["Run", Label, dict[str, Any]]]) 
 
 
 def open_shared(path: Path) -> sqlite3.Connection:
-    """Open a file that several processes may write at a time. Raises sqlite3.Error."""
+    """Open a file that several processes may write at a time, made for its user alone.
+
+    Raises OSError, sqlite3.Error.
+    """
+    if not path.exists():
+        path.touch(mode=0o600)
     db = _connect(path.absolute().as_uri())
     try:
         _keep_log(db)

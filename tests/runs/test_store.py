@@ -64,6 +64,7 @@ def three(folder: Path) -> Store:
 def test_a_run_comes_back_as_it_was_put(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put(small_run("a"))
+    assert store.path.stat().st_mode & 0o077 == 0  # it holds models of private data
     store.close()
     store = Store(tmp_path)
     back = store.get("a")
