@@ -288,12 +288,12 @@ def collect(
         if order_of_times is not None:
             order_of_times = order_of_times[by_pair]
         user_ids, item_ids, all_values = user_ids[by_pair], item_ids[by_pair], all_values[by_pair]
-        row = row[by_pair]
     again = np.flatnonzero(repeats(user_ids, item_ids))
     if len(again):
-        first = again[row[again].argmin()]
+        again_rows = row[again if by_pair is None else by_pair[again]]
+        first = again[again_rows.argmin()]
         example = f"{user_labels[user_ids[first]]},{item_labels[item_ids[first]]}"
-        rows.tally.add(DUPLICATE, np.sort(row[again]), example)
+        rows.tally.add(DUPLICATE, np.sort(again_rows), example)
     return Rows(
         users=user_ids,
         items=item_ids,
