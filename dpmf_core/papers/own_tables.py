@@ -25,31 +25,18 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
-EVERY = tuple(
-    Method(algorithm=name, label=name)
-    for name in (
-        "private-bias",
-        "dpals",
-        "ada-dpals",
-        "spectral",
-        "dpfw",
-        "dpfw-oja",
-        "private-svd",
-        "svd-cleansing",
-        "private-pgd",
-        "dp-sgd",
-        "sgld",
-        "input-perturbation",
-        "dpnmf-laplace",
-        "als",
-        "fw",
-        "pgd",
-        "sgd-mf",
-        "bias",
-        "user-mean",
-        "global-mean",
-    )
+PRIVATE = ("private-bias", "dpals", "ada-dpals", "spectral", "dpfw", "dpfw-oja", "private-svd") + (
+    "svd-cleansing",
+    "private-pgd",
+    "dp-sgd",
+    "sgld",
+    "input-perturbation",
+    "dpnmf-laplace",
 )
+PLAIN = ("als", "fw", "pgd", "sgd-mf", "bias", "user-mean", "global-mean")
+EVERY = tuple(Method(algorithm=name, label=name) for name in (*PRIVATE, *PLAIN))
+BEST = ("private-bias", "spectral", "dp-sgd", "dpals", "ada-dpals", "als")  # on every film
+GUESSES = ("user-mean", "global-mean")
 
 
 # with a public table of the films: in a table of their own, beside twins that know it too
@@ -93,40 +80,15 @@ def _lowrank_table(full: bool) -> tuple[Sweep, ...]:
 
 def _films_table(full: bool) -> tuple[Sweep, ...]:
     data = DataSpec(id=first_present("ml-1m", "cinema"), top_items=400)
-    return with_features(
-        Sweep(
-            data=data,
-            methods=EVERY,
-            epsilons=EPSILONS if full else (5.0,),
-            seeds=FRESH[: 5 if full else 2],
-        )
-    )
+    epsilons, seeds = EPSILONS if full else (5.0,), FRESH[: 5 if full else 2]
+    return with_features(Sweep(data=data, methods=EVERY, epsilons=epsilons, seeds=seeds))
 
 
 def _all_films_table(full: bool) -> tuple[Sweep, ...]:
-    methods = tuple(
-        method
-        for method in EVERY
-        if method.algorithm
-        in (
-            "private-bias",
-            "spectral",
-            "dp-sgd",
-            "dpals",
-            "ada-dpals",
-            "als",
-            "user-mean",
-            "global-mean",
-        )
-    )
-    return with_features(
-        Sweep(
-            data=DataSpec(id=first_present("ml-1m", "cinema")),
-            methods=methods,
-            epsilons=FEW,
-            seeds=FRESH[: 5 if full else 2],
-        )
-    )
+    methods = tuple(method for method in EVERY if method.algorithm in (*BEST, *GUESSES))
+    data = DataSpec(id=first_present("ml-1m", "cinema"))
+    seeds = FRESH[: 5 if full else 2]
+    return with_features(Sweep(data=data, methods=methods, epsilons=FEW, seeds=seeds))
 
 
 EASE = Method(algorithm="ease", label="EASE")
@@ -188,26 +150,15 @@ def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
     def sweeps(full: bool) -> tuple[Sweep, ...]:
         data_spec = data(full)
         K: dict[str, Value] = {"n_components": parts_of(data_spec.id)}
+        third = ("DP-NMF, private start", {"start": "private-svd"})
+        if data_spec.id in MANY_WORDS:
+            third = ("DP-NMF, random start, 10 steps", {"start": "random", "steps": 10})
+        starts = (("DP-NMF", {}), ("DP-NMF, random start", {"start": "random"}), third)
         methods = (
             Method(algorithm="oneshot-nmf", label="One-shot NMF", parameters=K),
-            Method(algorithm="dp-nmf", label="DP-NMF", parameters=K),
-            Method(
-                algorithm="dp-nmf",
-                label="DP-NMF, random start",
-                parameters={**K, "start": "random"},
-            ),
-            (
-                Method(
-                    algorithm="dp-nmf",
-                    label="DP-NMF, private start",
-                    parameters={**K, "start": "private-svd"},
-                )
-                if data_spec.id not in MANY_WORDS
-                else Method(
-                    algorithm="dp-nmf",
-                    label="DP-NMF, random start, 10 steps",
-                    parameters={**K, "start": "random", "steps": 10},
-                )
+            *(
+                Method(algorithm="dp-nmf", label=label, parameters=K | start)
+                for label, start in starts
             ),
             Method(algorithm="nmf", label="NMF", parameters=K),
         )

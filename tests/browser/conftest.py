@@ -17,6 +17,11 @@ from playwright.sync_api import TimeoutError as TookTooLong
 from pages.kit.page_table import PAGES
 
 ROOT = Path(__file__).parents[2]
+Visit = Callable[..., Any]
+NOTE_VIOLATIONS = (
+    "window.violations = []; document.addEventListener('securitypolicyviolation', it =>"
+    " violations.push(it.violatedDirective + ' ' + it.blockedURI));"
+)
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 QUIET = (
     "--no-sandbox",
@@ -40,12 +45,12 @@ def go(page: Any, name: str) -> None:
     page.get_by_test_id("stPageLink-NavLink").get_by_text(name, exact=True).first.click()
 
 
-def unfold_more(page: Any) -> None:
-    """The rest of the sidebar, where it is still folded."""
-    fold = page.get_by_test_id("stSidebar").locator("details", has_text="More").first
-    fold.wait_for()
-    if fold.get_attribute("open") is None:
-        fold.locator("summary").click()
+def settle(page: Any) -> None:
+    """Until the page is drawn to its end and nothing is being computed any more."""
+    page.locator("h1").first.wait_for()
+    page.get_by_role("button", name="Cancel").first.wait_for(state="detached", timeout=300_000)
+    page.wait_for_selector("[data-test-script-state=notRunning]", timeout=300_000)
+    assert page.get_by_test_id("stException").count() == 0
 
 
 def choose(page: Any, box: str, option: str) -> None:
@@ -146,7 +151,7 @@ def chromium() -> Iterator[Any]:
         pytest.skip("there is no Chromium on this machine")
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=60_000)
+    expect.set_options(timeout=180_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
         yield browser
@@ -178,7 +183,7 @@ def visit(chromium: Any, server: Server, tmp_path: Path) -> Iterator[Callable[..
             "console",
             lambda message: page.errors.append(message.text) if message.type == "error" else None,
         )
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(180_000)  # on a machine that has much else to do
         page.goto(server.url + path)
         return page
 

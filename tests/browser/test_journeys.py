@@ -1,0 +1,234 @@
+"""What a person does with the dashboard, from an entry to a result, in a real browser.
+
+The tests run in order on one server: what one computes is stored for the next.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from dpmf_core.serving import completion
+from dpmf_core.teaching.lessons import LESSONS
+from pages.kit.page_table import PAGES, SECTIONS
+from tests.browser.conftest import Server, Visit, choose, go, settle
+from tests.support.messy_table import MessyTable, messy_table
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+SMALL = "data=cinema-small&algo=private-bias"
+WORK = 300_000  # ms for trainings on a busy machine
+FOLLOWERS = (".hero h1", ".hero .sentence", ".hundred")
+
+
+def headline(page: Any, text: str) -> None:
+    page.wait_for_selector(f"h1:has-text('{text}')", timeout=WORK)
+
+
+def slider_to(page: Any, slider: Any, epsilon: float) -> None:
+    """Move the mouse to where the slider has this epsilon."""
+    rail = slider.bounding_box()
+    share = slider.evaluate(
+        """(rail, epsilon) => {
+            const [low, high] = [rail.ariaValueMin, rail.ariaValueMax].map(Math.log);
+            return (Math.log(epsilon) - low) / (high - low);
+        }""",
+        epsilon,
+    )
+    x, y = rail["x"] + share * rail["width"], rail["y"] + rail["height"] / 2
+    page.mouse.move(x, y, steps=4)
+
+
+def test_from_the_start_page_to_a_share_link(visit: Visit) -> None:
+    """The figure answers while it is held; Explore opens there; its link shows the same."""
+    page = visit("/", reduced_motion="reduce")
+    epsilon, handle = page.locator(".number").first, page.get_by_role("slider", name="Epsilon")
+    expect(epsilon).to_have_text("ε = 2")
+    box = handle.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 150, y)
+    expect(epsilon).not_to_have_text("ε = 2")
+    text = epsilon.inner_text()
+    page.mouse.up()
+    page.get_by_role("link", name=text).click()
+    page.wait_for_url(f"**/explore?*eps={text.removeprefix('ε = ')}*")
+    settle(page)
+    page.get_by_role("button", name="Share link").click(timeout=WORK)
+    link = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text().strip()
+    other = visit("/explore?" + link.split("?", 1)[1])
+    settle(other)
+    expect(other.locator("h1").first).to_have_text(page.locator("h1").first.inner_text())
+    assert page.outside == other.outside == []
+    # Streamlit probes /page/_stcore first
+    assert [error for error in page.errors if "404" not in error] == []
+
+
+def test_explore_follows_a_held_handle_and_keeps_what_it_is_let_go_at(visit: Visit) -> None:
+    page = visit(f"/explore?{SMALL}&eps=5")
+    headline(page, "At ε = 5,")
+    settle(page)
+    expect(page.locator(".hero circle.draw")).not_to_have_count(3, timeout=WORK)
+    settle(page)
+    before = [page.locator(it).inner_text() for it in FOLLOWERS]
+    sidebar = page.get_by_test_id("stSidebar")
+    slider, box = sidebar.get_by_role("slider"), sidebar.get_by_role("spinbutton", name="exactly")
+    slider_to(page, slider, 5)
+    page.mouse.down()
+    slider_to(page, slider, 0.5)
+    expect(slider).to_have_attribute("aria-valuenow", "0.5")
+    after = [page.locator(it).inner_text() for it in FOLLOWERS]
+    assert all(now != was for now, was in zip(after, before, strict=True))
+    expect(box).to_have_value("5")  # the session knows nothing of it yet
+    page.mouse.up()
+    expect(box).to_have_value("0.5")
+    page.wait_for_url(re.compile(r"[?&]eps=0\.5(&|$)"))
+    slider.focus()
+    slider.press("ArrowRight")
+    expect(box).not_to_have_value("0.5")
+    box.fill("2")
+    box.press("Enter")
+    headline(page, "At ε = 2,")
+    go(page, "Accountant")
+    settle(page)
+    page.reload()
+    settle(page)
+    expect(box).to_have_value("2")
+
+
+def test_from_an_upload_to_a_report_without_a_word_of_its_rows(
+    visit: Visit, tmp_path: Path
+) -> None:
+    table = messy_table()
+    (tmp_path / "visits.csv").write_bytes(table.content)
+    page = visit("/choose")
+    page.get_by_role("link", name="Bring a file").click()
+    page.locator("input[type=file]").set_input_files(tmp_path / "visits.csv")
+    choose(page, "What", "programme")
+    page.get_by_text("half stars, 0.5 to 5").click()
+    page.get_by_role("button", name="Check and use").click()
+    page.get_by_role("button", name=re.compile("^Leave these")).click()
+    page.get_by_role("button", name="Which method and epsilon? Choose").click()
+    page.get_by_role("button", name="Find the answer").click()
+    page.get_by_role("heading", name=re.compile("^(Use|No method|Up to)")).wait_for(timeout=WORK)
+    report, _ = without_rows(page, table)
+    page.get_by_role("button", name=re.compile("^Choose on my data")).click()
+    page.get_by_text("a private selection cost ε = ").wait_for(timeout=WORK)
+    full_report, _ = without_rows(page, table)
+    assert len(full_report) > len(report)
+    assert "data=" not in page.url and page.outside == []
+
+
+def without_rows(page: Any, table: MessyTable) -> list[str]:
+    """Report and notebook, in which nothing of the table's rows stands."""
+    files = []
+    for name in ("Report, to print", "Notebook"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name).click()
+        files.append(Path(download.value.path()).read_text("utf-8"))
+    for file in files:
+        assert not {secret for secret in table.secrets if secret in file}
+        assert not re.search(rf"\b{table.rows:,}\b|\b{table.rows}\b", file)
+    return files
+
+
+def test_from_a_lesson_to_its_code_on_a_phone(
+    visit: Visit, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPMF_DATA", str(server.data))  # codes are checked with the server's key
+    name, lesson = next(iter(LESSONS.items()))
+    page = visit(f"/lessons?lesson={name}", viewport={"width": 390, "height": 844})
+    for part in lesson.parts:
+        group = page.get_by_role("radiogroup", name=part.question)
+        group.get_by_text(part.answers[part.right], exact=True).click()
+        page.get_by_role("button", name="Show what happens").click()
+        group.wait_for(state="detached")
+        settle(page)
+    page.get_by_label(lesson.own_words).fill("Because nobody can tell.")
+    page.get_by_label(lesson.own_words).press("Tab")
+    page.get_by_role("button", name="Send", exact=True).click()
+    code = completion.read(page.get_by_test_id("stCode").inner_text())
+    assert code.what == completion.mark(name)
+    assert code.right == code.n_questions == len(lesson.parts)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 391
+
+
+def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit: Visit) -> None:
+    teacher = visit(f"/explore?{SMALL}&eps=1")
+    settle(teacher)
+    teacher.get_by_role("button", name="Make a lesson link").click()
+    teacher.get_by_label("Title").fill("Small ε")
+    teacher.get_by_label("Title").press("Tab")
+    teacher.get_by_text("as I choose").click()
+    for box, control in {"Locked": "ε", "Hidden": "δ"}.items():
+        choose(teacher, box, control)
+        teacher.keyboard.press("Escape")
+    teacher.get_by_role("button", name="Make it").click()
+    link = teacher.locator(".link code", has_text="?class=").first.inner_text().strip()
+    query = link.split("?")[1]
+    # with other values in it, and on the wrong page
+    for path in (f"/explore?{query}&eps=10&data=cinema&algo=dpals", f"/glossary?{query}"):
+        student = visit(path)
+        headline(student, "At ε = 1, Private biases")
+        student.get_by_text("Small ε").wait_for()
+        box = student.get_by_label("ε, exactly")
+        expect(box).to_be_disabled()
+        expect(box).to_have_value("1")
+        expect(student.get_by_role("spinbutton", name="δ")).to_have_count(0)
+        expect(student.get_by_role("link", name="Glossary")).to_have_count(0)
+
+
+def test_from_a_search_to_its_winner_on_explore(visit: Visit) -> None:
+    page = visit(f"/tune?{SMALL}&eps=2")
+    settle(page)
+    trials = page.get_by_role("spinbutton", name="Trials")
+    trials.fill("4")
+    trials.press("Enter")
+    settle(page)
+    page.get_by_role("button", name="Search", exact=True).click()
+    page.get_by_role("link", name="The winner in Explore").click(timeout=WORK)
+    headline(page, "At ε = 2, Private biases")
+    page.wait_for_url("**p.prior_deviation=**")
+
+
+def test_from_explore_to_a_fault_that_is_caught(visit: Visit) -> None:
+    page = visit(f"/explore?{SMALL}")
+    settle(page)
+    page.get_by_role("link", name=re.compile("^Attack it")).click()
+    page.wait_for_url("**/audit?attack=private-bias*")
+    headline(page, "is proved")
+    settle(page)
+    choose(page, "Plant a fault", "ten times less noise than the ledger says")
+    headline(page, "Caught")
+
+
+def test_two_runs_are_ticked_and_compared(visit: Visit) -> None:
+    page = visit("/runs")
+    settle(page)
+    expect(page.get_by_role("button", name=re.compile("report", re.I))).to_have_count(0)
+    grid = page.get_by_test_id("stDataFrame").first
+    grid.scroll_into_view_if_needed()
+    box = grid.bounding_box()
+    for row in (1, 2):
+        page.mouse.click(box["x"] + 20, box["y"] + 35 * row + 17)
+        settle(page)
+    with page.expect_download() as report:
+        page.get_by_role("button", name=re.compile("report", re.I)).click()
+    assert "<html" in Path(report.value.path()).read_text("utf-8")
+
+
+def test_the_sections_are_visible_and_lead_to_every_page(visit: Visit) -> None:
+    page = visit("/home")
+    links = page.get_by_test_id("stTopNavLink")
+    expect(links).to_contain_text([PAGES[0].title, *SECTIONS])
+    for link in links.all():
+        box = link.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 1280
+    for it in PAGES:
+        if it.section and not it.for_operator:
+            go(page, it.title)
+            page.wait_for_url(f"**/{it.id}*")
+            current = page.locator("[data-testid=stTopNavLink][aria-current=page]")
+            expect(current).to_contain_text(it.section)
