@@ -25,13 +25,9 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
-PRIVATE = ("private-bias", "dpals", "ada-dpals", "spectral", "dpfw", "dpfw-oja", "private-svd") + (
-    "svd-cleansing",
-    "private-pgd",
-    "dp-sgd",
-    "sgld",
-    "input-perturbation",
-    "dpnmf-laplace",
+PRIVATE = (
+    *("private-bias", "dpals", "ada-dpals", "spectral", "dpfw", "dpfw-oja", "private-svd"),
+    *("svd-cleansing", "private-pgd", "dp-sgd", "sgld", "input-perturbation", "dpnmf-laplace"),
 )
 PLAIN = ("als", "fw", "pgd", "sgd-mf", "bias", "user-mean", "global-mean")
 EVERY = tuple(Method(algorithm=name, label=name) for name in (*PRIVATE, *PLAIN))
@@ -150,9 +146,11 @@ def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
     def sweeps(full: bool) -> tuple[Sweep, ...]:
         data_spec = data(full)
         K: dict[str, Value] = {"n_components": parts_of(data_spec.id)}
+        third: tuple[str, dict[str, Value]]
         third = ("DP-NMF, private start", {"start": "private-svd"})
         if data_spec.id in MANY_WORDS:
             third = ("DP-NMF, random start, 10 steps", {"start": "random", "steps": 10})
+        starts: tuple[tuple[str, dict[str, Value]], ...]
         starts = (("DP-NMF", {}), ("DP-NMF, random start", {"start": "random"}), third)
         methods = (
             Method(algorithm="oneshot-nmf", label="One-shot NMF", parameters=K),

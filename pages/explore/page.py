@@ -33,7 +33,7 @@ from pages.kit import (
     who_sees_what,
 )
 from pages.kit.choice import Choice
-from pages.kit.comparison import gain_kept, missing_draws
+from pages.kit.comparison import gain_kept, missing_draws, title_of
 from pages.kit.components import hero, hundred
 from pages.kit.runs import ask, note_shipped
 
@@ -77,7 +77,7 @@ def plain_finding(choice: Choice, proved: bool, runs: dict[str, Run]) -> None:
     draws = same_draws(runs, "main", "twin", "trivial")
     title = runs["main"].record.title
     if draws:
-        clause = gain_kept(draws, runs["twin"].record.title, NO_BETTER)
+        clause = gain_kept(draws, title_of(runs, "twin"), NO_BETTER)
     else:
         error = runs["main"].record.metric("rmse")
         clause = f"errs by {error:.3f} in the first draw"

@@ -175,6 +175,11 @@ def better_method(runs: Mapping[str, Run], names: Iterable[str], metric: str) ->
 REFERENCES = ("twin", "trivial", "user-mean")
 
 
+def title_of(runs: Mapping[str, Run], who: str) -> str:
+    """A method's title, from any of its draws: the first need not be the first that is there."""
+    return next(run.record.title for name, run in runs.items() if split_name(name)[0] == who)
+
+
 def weak_twin(runs: Mapping[str, Run]) -> str:
     """The same of one private run's twin, once both trivial predictors are there; '' before,
     and where nothing is wrong.
@@ -186,8 +191,8 @@ def weak_twin(runs: Mapping[str, Run]) -> str:
         name: statistics.median(draw[place] for draw in draws)
         for place, name in enumerate(REFERENCES)
     }
-    guesses = {runs[name].record.title: errors[name] for name in ("trivial", "user-mean")}
-    return weak_reference(runs["twin"].record.title, errors["twin"], guesses)
+    guesses = {title_of(runs, name): errors[name] for name in ("trivial", "user-mean")}
+    return weak_reference(title_of(runs, "twin"), errors["twin"], guesses)
 
 
 # ---- headlines of first views --------------------------------------------------------------------

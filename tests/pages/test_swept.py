@@ -11,6 +11,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
 from pages.kit import quarters
+from pages.kit.comparison import weak_twin
 from pages.tradeoff import findings, sections
 from pages.tradeoff.findings import Results
 from tests.support.records import run_of
@@ -113,3 +114,19 @@ def test_which_epsilon_is_enough_of_each_method_that_has_finished() -> None:
     assert Results(points, runs, "rmse").finished_labels == ["B"]
     del runs[points[4].key]
     assert Results(points, runs, "rmse").twin is None
+
+
+def test_a_comparison_is_judged_by_any_draw_that_all_its_methods_have() -> None:
+    """A twin's first draw may be the last to finish: its lists are computed, and the records of
+    further draws come with the package.
+    """
+    runs = {
+        f"{who} draw 1": run_of(
+            spec=RunSpec.parse(data={"id": "x"}, algorithm="als"),
+            metrics={"rmse": error},
+            title=who,
+        )
+        for who, error in (("twin", 1.0), ("trivial", 0.9), ("user-mean", 0.95))
+    }
+    assert "twin" in weak_twin(runs)
+    assert weak_twin({}) == ""
