@@ -11,6 +11,7 @@ import itertools
 import logging
 import re
 import tempfile
+import time
 import uuid
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -169,10 +170,8 @@ class DaskPool:
         return dict(self._client.nthreads())
 
     def share(self, content: bytes, workers: Sequence[str]) -> Any:
-        try:
+        with self._losses():
             return self._client.scatter(content, workers=list(workers), broadcast=True, hash=False)
-        except KeyError as error:  # one has just gone
-            raise WorkersLost from error
 
     def map(
         self,
@@ -191,34 +190,45 @@ class DaskPool:
             for places, home in zip(chunks, homes, strict=True)
         ]
         while futures:
-            self._await(futures[0], homes)
+            with self._losses():
+                self._await(futures[0], homes)
             result: Result = futures.pop(0).result()
             homes.pop(0)
             yield result
 
     def _await(self, future: Any, homes: Sequence[str]) -> None:
-        """Wait until a future is done. Raises WorkersLost, and BadInput without a scheduler."""
+        """Wait until a future is done. Raises WorkersLost, and what Dask raises of lost workers."""
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker
         from distributed import wait as wait_for
-        from distributed.comm.core import CommClosedError
+
+        while not future.done():
+            with contextlib.suppress(TimeoutError), self._client.as_current():
+                wait_for([future], timeout=PAUSE)  # type: ignore[no-untyped-call]
+            if not set(homes) <= set(self._client.nthreads()):
+                raise WorkersLost
+        error = future.exception()
+        if isinstance(error, KilledWorker | CancelledError):
+            raise WorkersLost from error
+
+    @contextlib.contextmanager
+    def _losses(self) -> Iterator[None]:
+        """Turn what Dask raises of a worker that is gone into WorkersLost.
+
+        Raises BadInput where it is the scheduler.
+        """
+        from concurrent.futures import CancelledError
 
         try:
-            while True:
-                with contextlib.suppress(TimeoutError), self._client.as_current():
-                    wait_for([future], timeout=PAUSE)  # type: ignore[no-untyped-call]
-                    break
-                if not set(homes) <= set(self._client.nthreads()):
-                    raise WorkersLost
-            if isinstance(future.exception(), KilledWorker | CancelledError):
-                raise WorkersLost
-        except CancelledError:
-            raise WorkersLost from None
-        except CommClosedError as error:
-            raise BadInput(
-                "The scheduler went away while partitions were added up. Start both again."
-            ) from error
+            yield
+        except (CancelledError, KeyError, OSError) as error:
+            time.sleep(PAUSE)  # until the scheduler has noticed
+            if self._client.status != "running":
+                raise BadInput(
+                    "The scheduler went away while partitions were added up. Start both again."
+                ) from error
+            raise WorkersLost from error
 
     def close(self, run: str) -> None:
         with contextlib.suppress(OSError, RuntimeError):  # those that do not answer, when they end

@@ -43,6 +43,8 @@ class Opener:
         with self._lock:
             self._waiting.setdefault(source, []).append(then)
             line = self._lines.setdefault(asker, deque())
+            if source in line:
+                return
             line.append(source)
             if len(line) == 1:
                 self._pool.submit(self._open_next, asker)
