@@ -11,6 +11,7 @@ from tqdm import tqdm
 from dpmf_core.cli import tables
 from dpmf_core.cli.arguments import pairs
 from dpmf_core.cli.options import algorithm_of
+from dpmf_core.cli.runs import measured
 from dpmf_core.cli.tables import json_option
 from dpmf_core.data import Data
 from dpmf_core.errors import BadInput
@@ -18,11 +19,16 @@ from dpmf_core.paths import require_parent
 from dpmf_core.runs.data_access import open_data
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spreadsheets import write_csv
-from dpmf_core.runs.store import Store, to_json
+from dpmf_core.runs.store import to_json
 from dpmf_core.runs.sweep import typed_parameters
 
 if TYPE_CHECKING:  # it loads the compiled kernels
     from dpmf_core.audit.membership_inference import Audit
+
+IN_TABLE = (
+    *("algorithm", "fault", "unit", "proven", "lost by canary"),
+    *("pair test", "error rates", "at least"),
+)
 
 
 @click.command()
@@ -170,40 +176,15 @@ def _lines(result: "Audit") -> list[str]:
 def _all(epsilon: float | None, options: dict[str, Any], out: Path | None, as_json: bool) -> None:
     """The table of proofs and what an attack finds, and of faults."""
     from dpmf_core.audit.audit_table import as_record, table_specs
-    from dpmf_core.jobs.engine import Engine
 
     if epsilon is None:
         raise BadInput("audit --every needs --epsilon: what every attacked run may spend.")
-    engine = Engine(Store())
-    audits: list[Audit] = []
-    try:
-        jobs = [
-            engine.measure(spec)
-            for spec in table_specs(epsilon, options["delta"], options["runs"], options["seed"])
-        ]
-        for job in tqdm(jobs, unit="audit", file=sys.stderr, disable=None):
-            audits.append(job.result())
-    finally:
-        engine.close()
+    specs = table_specs(epsilon, options["delta"], options["runs"], options["seed"])
+    audits: list[Audit] = list(measured(specs, "audit"))
     rows = [_row(it) for it in audits]
-    names = [
-        "algorithm",
-        "fault",
-        "unit",
-        "proven",
-        "lost by canary",
-        "pair test",
-        "error rates",
-        "at least",
-    ]
-    cells = [
-        [
-            f"{row[name]:.2f}" if isinstance(row[name], float) else str(row[name] or "-")
-            for name in names
-        ]
-        for row in rows
-    ]
-    click.echo(to_json([as_record(it) for it in audits]) if as_json else tables.table(names, cells))
+    cells = [[tables.number(row[name], 2) for name in IN_TABLE] for row in rows]
+    words = tables.table(IN_TABLE, cells)
+    click.echo(to_json([as_record(it) for it in audits]) if as_json else words)
     if out is not None:
         write_csv(out, rows)
 

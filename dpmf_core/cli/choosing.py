@@ -16,7 +16,7 @@ from dpmf_core.choosing.selection import among_the_best
 from dpmf_core.cli import accounts, tables
 from dpmf_core.cli.arguments import field_option
 from dpmf_core.cli.options import ledger_option
-from dpmf_core.cli.runs import finish
+from dpmf_core.cli.runs import finish, measured
 from dpmf_core.cli.tables import json_option
 from dpmf_core.data import PartitionedRatings, Ratings, Samples
 from dpmf_core.data.catalogue import catalogue
@@ -127,14 +127,9 @@ def _selection_on_data(finding: Finding, data: DataSpec) -> SelectionResult:
             "--on-data compares at least two methods that predict ratings and do what was asked;"
             " there are none here."
         )
-    from dpmf_core.jobs.engine import Engine
-
-    engine = Engine(Store())
-    try:
-        selection: SelectionResult = engine.measure(spec).result()
-        return selection
-    finally:
-        engine.close()
+    (selection,) = measured([spec])
+    assert isinstance(selection, SelectionResult)
+    return selection
 
 
 def _finding(question: Question, dataset: str, data: Ratings | PartitionedRatings) -> Finding:

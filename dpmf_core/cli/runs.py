@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,6 @@ from dpmf_core.runs.store import Store, to_json
 from dpmf_core.runs.sweep import (
     Method,
     Point,
-    Summary,
     Sweep,
     rows,
     summaries,
@@ -304,9 +304,9 @@ def finish(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exce
     specs = list({point.key: point.spec for point in points}.values())
     runs: dict[str, Run] = {}
     failures: list[Exception] = []
-    engine = Engine(store)
+    bar = tqdm(total=len(specs), unit="run", file=sys.stderr, disable=None)
     try:
-        with tqdm(total=len(specs), unit="run", file=sys.stderr, disable=None) as bar:
+        with contextlib.closing(Engine(store)) as engine, bar:
             for spec, outcome in engine.sweep(specs):
                 bar.update()
                 if isinstance(outcome, Run):
@@ -319,9 +319,17 @@ def finish(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exce
             f"Interrupted. {len(runs)} of {len(specs)} runs are finished and kept; the same"
             " command goes on from there."
         ) from None
-    finally:
-        engine.close()
     return runs, failures
+
+
+def measured(specs: Iterable[Any], unit: str = "") -> Iterator[Any]:
+    """What worker processes measure, in this order; a bar counts where a unit is named."""
+    from dpmf_core.jobs.engine import Engine
+
+    with contextlib.closing(Engine(Store())) as engine:
+        jobs = [engine.measure(spec) for spec in specs]
+        for job in tqdm(jobs, unit=unit, file=sys.stderr, disable=None if unit else True):
+            yield job.result()
 
 
 def _figure(preset: str | None) -> "Figure | None":
@@ -335,33 +343,17 @@ def _figure(preset: str | None) -> "Figure | None":
 def _table(points: list[Point], runs: dict[str, Run]) -> str:
     """Medians over seeds for every method, grid point and epsilon."""
     medians = {
-        metric.id: {_place(it): it for it in summaries(points, runs, metric.id)}
+        metric: {(it.label, it.epsilon, *it.grid.items()): it for it in groups}
         for metric in METRICS.values()
-        if metric.ranks
+        if metric.ranks and (groups := summaries(points, runs, metric.id))
     }
-    metrics = [metric for metric, groups in medians.items() if groups]
-    body = [
-        [
-            it.label,
-            ", ".join(f"{name}={value}" for name, value in it.grid.items()) or "-",
-            tables.epsilon(it.epsilon),
-            len(it.draws),
-            *(
-                tables.number(medians[metric][place].median, 4) if place in medians[metric] else "-"
-                for metric in metrics
-            ),
-        ]
-        for place, it in max(medians.values(), key=len).items()
-    ]
-    head = [
-        "algorithm",
-        "parameters",
-        "epsilon",
-        "seeds",
-        *(METRICS[name].title for name in metrics),
-    ]
-    return tables.table(head, body) + "\n(medians over seeds)" if body else "No run finished."
-
-
-def _place(it: Summary) -> tuple[Any, ...]:
-    return it.label, it.epsilon, tuple(it.grid.items())
+    if not medians:
+        return "No run finished."
+    body = []
+    for place, it in max(medians.values(), key=len).items():
+        values = [groups[place].median if place in groups else None for groups in medians.values()]
+        grid = ", ".join(f"{name}={value}" for name, value in it.grid.items()) or "-"
+        facts = [it.label, grid, tables.epsilon(it.epsilon), len(it.draws)]
+        body.append([*facts, *(tables.number(value, 4) for value in values)])
+    head = ["algorithm", "parameters", "epsilon", "seeds", *(metric.title for metric in medians)]
+    return tables.table(head, body) + "\n(medians over seeds)"

@@ -1,5 +1,6 @@
 """`tune`: search over parameters on the validation split; the best, the table, the price."""
 
+import contextlib
 import sys
 import time
 from typing import Any
@@ -19,6 +20,7 @@ from dpmf_core.cli.options import (
     shape_of,
     with_told_delta,
 )
+from dpmf_core.cli.runs import measured
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.privacy.selection import CHEAPEST, SHAPES
@@ -26,7 +28,7 @@ from dpmf_core.runs import data_access, specification
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.store import Store, to_json
-from dpmf_core.runs.sweep import typed_parameters
+from dpmf_core.runs.sweep import Method, typed_grid, typed_parameters
 from dpmf_core.tuning.confirmation import FRESH, outcome
 from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.tuning.search import Search, Trial, price, table
@@ -92,9 +94,8 @@ def tune(as_json: bool, **options: Any) -> None:
     if is_private:
         names = ("distribution", "trials", "score_noise")
         settings = {name: options[name] for name in names}
-        _print_selection(
-            _run_selection(PrivateSelection.parse(searches=(spec,), **settings)), as_json
-        )
+        (selection,) = measured([PrivateSelection.parse(searches=(spec,), **settings)])
+        _print_selection(selection, as_json)
     else:
         if as_json and not data_access.open_anywhere(spec.data).public:
             raise BadInput(
@@ -136,10 +137,7 @@ def _search_spec(options: dict[str, Any], draws: int) -> TuneSpec:
 def _grid(kind: type[algorithms.Algorithm], grids: tuple[str, ...]) -> dict[str, Any]:
     texts = {name: split_list(value, "--grid") for name, value in pairs(grids, "--grid").items()}
     require_known([kind], texts)
-    return {
-        name: tuple(typed_parameters(kind, {name: value})[name] for value in values)
-        for name, values in texts.items()
-    }
+    return dict(typed_grid([Method(algorithm=kind.id)], texts))
 
 
 def _ranges(run: specification.RunSpec, ranges: tuple[str, ...], shape: Any) -> dict[str, Any]:
@@ -170,41 +168,22 @@ def _range(text: str) -> Interval:
 def _run_search(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
     from dpmf_core.jobs.engine import Engine
 
-    engine = Engine(Store())
-    search = None
-    try:
+    with contextlib.closing(Engine(Store())) as engine:
         search = Search(spec, trials, engine)
-        with tqdm(total=search.n_trials, unit="trial", file=sys.stderr, disable=None) as bar:
-            while search.advance():
-                bar.update(
-                    sum(trial.state in ("done", "stopped") for trial in search.trials) - bar.n
-                )
-                time.sleep(POLL)
-        if search.failure or search.best is None:
-            raise BadInput(search.failure or "Every trial failed.")
-        jobs = {name: engine.submit(one) for name, one in spec.fresh(search.best.place).items()}
-        return search, {name: job.result() for name, job in jobs.items()}
-    except KeyboardInterrupt:
-        if search is not None:
+        try:
+            with tqdm(total=search.n_trials, unit="trial", file=sys.stderr, disable=None) as bar:
+                while search.advance():
+                    bar.update(search.n_settled - bar.n)
+                    time.sleep(POLL)
+            if search.failure or search.best is None:
+                raise BadInput(search.failure or "Every trial failed.")
+            jobs = {name: engine.submit(one) for name, one in spec.fresh(search.best.place).items()}
+            return search, {name: job.result() for name, job in jobs.items()}
+        except KeyboardInterrupt:
             search.cancel()
-        raise Cancelled(
-            "Interrupted. Finished trials are kept; the same command goes on from there."
-        ) from None
-    finally:
-        engine.close()
-
-
-def _run_selection(spec: PrivateSelection) -> SelectionResult:
-    from dpmf_core.jobs.engine import Engine
-
-    engine = Engine(Store())
-    try:
-        selection: SelectionResult = engine.measure(spec).result()
-        return selection
-    except KeyboardInterrupt:
-        raise Cancelled("Interrupted. Nothing of a private selection is kept.") from None
-    finally:
-        engine.close()
+            raise Cancelled(
+                "Interrupted. Finished trials are kept; the same command goes on from there."
+            ) from None
 
 
 def _print_selection(selection: SelectionResult, as_json: bool) -> None:
@@ -240,14 +219,13 @@ def _tell(spec: TuneSpec, search: Search, fresh: dict[str, Run], as_json: bool) 
             "spec": spec.model_dump(mode="json"),
             "best": table([best])[0] if best else None,
             "trials": table(search.trials),
-        }
-        beside = {
+            "importance": search.importance(),
             "fresh": comparison.export() if comparison else None,
             "final": record.export(),
             "price": cost,
             **provenance(),
         }
-        click.echo(to_json(document | {"importance": search.importance()} | beside))
+        click.echo(to_json(document))
         return
     scored_trials = sorted(
         (trial for trial in search.trials if trial.score is not None),
