@@ -208,10 +208,3 @@ def frank_wolfe_floor(steps: int) -> float:
     radius; by Hoelder's inequality the rest is missing in Frobenius norm too.
     """
     return (1 - 1 / steps) ** steps
-
-
-def find_bound(bound_id: str) -> Bound:
-    """The bound of this id. Raises BadInput naming the known ones."""
-    if bound_id not in BOUNDS:
-        raise BadInput(f"There is no bound {bound_id!r}. Known: {', '.join(BOUNDS)}.")
-    return BOUNDS[bound_id]

@@ -55,11 +55,6 @@ class Price:
     best_of: dict[str, float]
     all_shown: float
 
-    @property
-    def cheapest(self) -> str:
-        """The distribution of the number of trials that costs least."""
-        return min(self.best_of, key=lambda name: self.best_of[name])
-
 
 def price_of_choosing(
     event: Event, mean: float, delta: float, relation: Relation = Relation.ADD_REMOVE

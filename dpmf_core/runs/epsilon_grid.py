@@ -4,7 +4,6 @@ predictor: which runs that takes, and the figures of those that are there.
 
 import math
 import statistics
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -54,14 +53,6 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A figure at an epsilon; measured: whether it was, or lies between two that were."""
-
-    value: float
-    measured: bool
-
-
-@dataclass(frozen=True)
 class EpsilonGrid:
     """What is there of a method's grid.
 
@@ -101,19 +92,6 @@ class EpsilonGrid:
     def point(self, epsilon: float) -> Point | None:
         """What was measured at exactly this epsilon."""
         return next((it for it in self.points if it.epsilon == epsilon), None)
-
-    def estimate(self, epsilon: float) -> Estimate | None:
-        """The median at an epsilon: measured, or linear in log epsilon between its neighbours;
-        None beyond what was measured.
-        """
-        place = bisect_left(self.epsilons, epsilon)
-        if place < len(self.points) and self.points[place].epsilon == epsilon:
-            return Estimate(self.points[place].median, measured=True)
-        if not 0 < place < len(self.points):
-            return None
-        low, high = self.points[place - 1 : place + 1]
-        share = math.log(epsilon / low.epsilon) / math.log(high.epsilon / low.epsilon)
-        return Estimate((1 - share) * low.median + share * high.median, measured=False)
 
 
 def grid_runs(
