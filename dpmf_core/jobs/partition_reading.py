@@ -5,22 +5,27 @@ whichever process and however often. A process is handed statistics with what is
 and hands back sums; it never has a noise generator or its seed.
 """
 
+import functools
 import hashlib
+import importlib.metadata
+import inspect
 import os
 import pickle
 import shutil
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dpmf_core import kernels
+from dpmf_core import algorithms, kernels
 from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
 from dpmf_core.errors import BadInput
 from dpmf_core.paths import create_folder, workplace
 from dpmf_core.runs import data_access
-from dpmf_core.runs.installation import Installation, current_installation, source_of
+from dpmf_core.version import __version__
 
+CORE = Path(__file__).parents[1]
+LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn")
 HERE = "this machine"  # the name of all its processes
 Places = tuple[int, ...]  # of partitions, ascending
 Content = bytes | Path  # a pickled `Question`, or its file
@@ -36,31 +41,55 @@ class WorkerRefuses(RuntimeError):
 
 @dataclass(frozen=True)
 class Requirement:
-    """The code and data of the process that asks, which those that add up must have too."""
+    """The code and data of the process that asks, which those that add up must have too.
 
-    installation: Installation
+    Parameters
+    ----------
+    versions
+        Of all that decides a sum's bits: a hash for code, by name.
+    """
+
+    versions: dict[str, str]
     algorithm: str
-    source: str  # a hash of the algorithm's file
     data_id: str
     fingerprint: str
 
     @classmethod
     def of(cls, algorithm: str, data_id: str, fingerprint: str) -> "Requirement":
         """Describe this process. Raises BadInput."""
-        return cls(current_installation(), algorithm, source_of(algorithm), data_id, fingerprint)
+        return cls(_versions(algorithm), algorithm, data_id, fingerprint)
 
     def unmet(self) -> str:
         """Say why this process must not add up; '' where it may."""
-        if words := current_installation().differs_from(self.installation):
-            return words
         try:
-            if source_of(self.algorithm) != self.source:
-                return f"its code of {self.algorithm} differs from the code that asks"
+            here = _versions(self.algorithm)
+            for name, version in self.versions.items():
+                if here[name] != version:
+                    return f"it has {name} {here[name]}, and {version} is wanted"
             if data_access.open_raw(self.data_id).fingerprint != self.fingerprint:
                 return f"its data set {self.data_id} holds something else"
         except BadInput as error:  # it has no such algorithm or data
             return str(error).rstrip(".")
         return ""
+
+
+def _versions(algorithm: str) -> dict[str, str]:
+    """Return what decides the bits of an algorithm's sums here, whose file may be a plugin's."""
+    source = Path(inspect.getfile(algorithms.find(algorithm)))
+    return {**_common_versions(), f"code of {algorithm}": _hash_of([source])}
+
+
+@functools.cache
+def _common_versions() -> dict[str, str]:
+    libraries = {name: importlib.metadata.version(name) for name in LIBRARIES}
+    return {"dpmf": __version__, **libraries, "code of dpmf": _hash_of(sorted(CORE.rglob("*.py")))}
+
+
+def _hash_of(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.name}\0".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True)

@@ -210,10 +210,11 @@ def test_a_worker_with_other_code_or_data_refuses(
 ) -> None:
     requirement = partition_reading.Requirement.of("bias", "own", own.fingerprint)
     assert requirement.unmet() == ""
-    installation = replace(requirement.installation, dpmf="0.1")
     for other in (
-        replace(requirement, installation=installation),
-        replace(requirement, source="another"),
+        *(
+            replace(requirement, versions=requirement.versions | {name: "another"})
+            for name in requirement.versions
+        ),
         replace(requirement, fingerprint="another"),
         replace(requirement, data_id="none"),
         replace(requirement, algorithm="none"),
