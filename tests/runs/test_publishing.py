@@ -2,11 +2,14 @@
 of people.
 """
 
+import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -179,46 +182,50 @@ def test_public_features_and_titles_are_released(tmp_path: Path) -> None:
     assert titles == dpmf_core.load("cinema-small").titles
 
 
-def test_what_a_person_gives_is_checked(tmp_path: Path) -> None:
-    model = load_model(save(fit(private(), "private-bias", epsilon=2.0), tmp_path / "model"))
-    for my_ratings, words in (
-        ({"film-33": 3}, "'film-33'"),
-        ({"film-3": 9}, "'film-3'"),
-        ({"film-3": "good"}, "Got 'good'"),
-        ([("film-3", 4)], "ratings"),
-    ):
-        with pytest.raises(BadInput, match=words):
-            recommend(model, my_ratings)  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="number"):
-        recommend(model, {}, k=0)
-    assert len(recommend(model, {}, k=99)) == 17
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of private biases."""
+    run = fit(private(), "private-bias", epsilon=2.0)
+    return save(run, tmp_path_factory.mktemp("saved") / "model")
 
 
-def test_damaged_models_are_refused(tmp_path: Path) -> None:
-    folder = save(fit(private(), "dpals", epsilon=2.0), tmp_path / "model")
-    with pytest.raises(BadInput, match="no released model"):
-        load_model(tmp_path)
-    sound, settings = (
-        (folder / "model.npz").read_bytes(),
-        json.loads((folder / "model.json").read_text()),
-    )
-    (folder / "model.npz").write_bytes(sound[: len(sound) // 2])
-    with pytest.raises(BadInput, match="cannot be read"):
-        load_model(folder)
-    np.savez(folder / "model.npz", item_ids=np.array([object()], object))
-    with pytest.raises(BadInput, match="cannot be read"):
-        load_model(folder)
-    (folder / "model.npz").write_bytes(sound)
+@pytest.mark.parametrize(
+    "mine", [{"film-33": 3}, {"film-3": 9}, {"film-3": "good"}, [("film-3", 4)]], ids=str
+)
+def test_what_a_person_gives_is_checked(folder: Path, mine: Any) -> None:
+    with pytest.raises(BadInput):
+        recommend(load_model(folder), mine)
+
+
+def test_a_list_has_a_length(folder: Path) -> None:
+    with pytest.raises(BadInput):
+        recommend(load_model(folder), {}, k=0)
+    assert len(recommend(load_model(folder), {}, k=99)) == 17
+
+
+def damages(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """A file of a model, and what it may hold in place of its content."""
+    sound = (folder / "model.npz").read_bytes()
+    settings = json.loads((folder / "model.json").read_text())
     with np.load(folder / "model.npz") as file:
         arrays = {name: file[name] for name in file.files}
-    np.savez(folder / "model.npz", **{**arrays, "item_offsets": arrays["item_offsets"][1:]})
-    with pytest.raises(BadInput):
-        load_model(folder)
-    (folder / "model.npz").write_bytes(sound)
+    short = {**arrays, "item_offsets": arrays["item_offsets"][1:]}
+    yield "model.npz", sound[: len(sound) // 2]
+    for content in ({"item_ids": np.array([object()], object)}, short):
+        np.savez(buffer := io.BytesIO(), **content)
+        yield "model.npz", buffer.getvalue()
     for change in ({"format": 2}, {"local_step": "exec"}, {"bounds": [5, 1]}):
-        (folder / "model.json").write_text(json.dumps(settings | change))
-        with pytest.raises(BadInput, match="cannot be read"):
-            load_model(folder)
+        yield "model.json", json.dumps(settings | change).encode()
+
+
+def test_damaged_models_are_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput):
+        load_model(tmp_path)
+    for place, (name, content) in enumerate(damages(folder)):
+        copy = shutil.copytree(folder, tmp_path / str(place))
+        (copy / name).write_bytes(content)
+        with pytest.raises(BadInput):
+            load_model(copy)
 
 
 REGISTRY_FIELDS = {
@@ -273,7 +280,7 @@ def test_the_statement_has_the_fields_of_the_registry(tmp_path: Path) -> None:
     assert all(row["question"] in page for row in statement["nist_sp_800_226"])
 
 
-def test_similar_items_are_those_of_the_nearest_direction(tmp_path: Path) -> None:
+def test_similar_items_are_those_of_the_nearest_direction(folder: Path, tmp_path: Path) -> None:
     run = fit(private(), "als", rank=3)
     model = load_model(save(run, tmp_path / "model"))
     V = run.model.item_factors.astype(float)
@@ -282,24 +289,19 @@ def test_similar_items_are_those_of_the_nearest_direction(tmp_path: Path) -> Non
     nearest = similar_items(model, "film-4", 5)
     assert [item for item, _ in nearest] == [f"film-{j}" for j in order]
     np.testing.assert_allclose([it for _, it in nearest], (V @ V[4])[order], atol=1e-6)
-    plain = save(fit(private(), "private-bias", epsilon=2.0), tmp_path / "plain")
-    with pytest.raises(BadInput, match="'film-4'"):
-        similar_items(load_model(plain), "film-4")
+    with pytest.raises(BadInput):  # it has no factors
+        similar_items(load_model(folder), "film-4")
 
 
 def test_a_folder_is_never_written_over(tmp_path: Path) -> None:
     run = fit(private(), "private-bias", epsilon=2.0)
     (tmp_path / "mine").mkdir()
     assert save(run, tmp_path / "mine") == tmp_path / "mine"  # it was empty
-    for place, words in (
-        (tmp_path / "mine", "exists"),
-        (tmp_path / "mine" / "model.json", "exists"),
-        (tmp_path / "no" / "way", "folder"),
-    ):
-        with pytest.raises(BadInput, match=words):
-            save(run, place)
+    for place in ("mine", "mine/model.json", "no/way"):
+        with pytest.raises(BadInput):
+            save(run, tmp_path / place)
     with pytest.raises(BadInput, match="'intended_use'"):
         save(run, tmp_path / "new", about={"intended": "x"})
+    with pytest.raises(BadInput):
+        save(Run(run.record), tmp_path / "new")  # it came as a file
     assert {path.name for path in tmp_path.iterdir()} == {"mine"}
-    with pytest.raises(BadInput, match="came as a file"):
-        save(Run(run.record), tmp_path / "new")
