@@ -20,67 +20,37 @@ COLOURS = {
     Effect.MISPRINT: "gray",
     Effect.MEANINGS: "blue",
 }
+# columns of the list, with their widths
+WIDE = {
+    "source": 190,
+    "correction": 390,
+    "as stated": 130,
+    "what holds": 150,
+    "so it is": 200,
+}
 
 
-def headline() -> None:
-    """How many corrections there are, and what they are not."""
-    sources = {erratum.source for erratum in ERRATA.values()}
-    st.title(f"{len(ERRATA)} corrections to {len(sources)} sources", anchor=False)
-    st.write(
-        "Everything here is built on these sources, so they were read line by line. This is what"
-        " does not hold as printed, and by how much: each figure is computed from the source's own"
-        " formula, or measured on its method. A correction says what an ε means; what the papers"
-        " found about accuracy is judged on the page Papers. Several are in the sources' favour."
-    )
-
-
-def errata_of(source: str) -> list[Erratum]:
-    """The corrections of one source or all."""
-    return [it for it in ERRATA.values() if source in (EVERY, it.source)]
+def _columns(wide: dict[str, int]) -> dict[str, object]:
+    return {name: st.column_config.TextColumn(width=width) for name, width in wide.items()}
 
 
 def overview(errata: list[Erratum]) -> None:
     """Source, what, and how large."""
-    wide = {
-        "source": 190,
-        "correction": 390,
-        "as stated": 130,
-        "what holds": 150,
-        "so it is": 200,
-    }
-    safe_text.table(
-        pd.DataFrame(_row(it) for it in errata),
-        column_config={
-            name: st.column_config.TextColumn(width=width) for name, width in wide.items()
-        },
-        height="content",
-    )
-
-
-def _row(erratum: Erratum) -> dict[str, str]:
-    source_figure, holds = erratum.figures
-    return {
-        "source": erratum.source,
-        "correction": erratum.title,
-        "as stated": source_figure,
-        "what holds": holds,
-        "so it is": str(erratum.effect),
-    }
+    rows = [(it.source, it.title, *it.figures, str(it.effect)) for it in errata]
+    table = pd.DataFrame(rows, columns=list(WIDE))
+    safe_text.table(table, column_config=_columns(WIDE), height="content")
 
 
 def draw_erratum(erratum: Erratum) -> None:
     """One correction: both statements, both figures, and the button that computes them."""
     st.header(erratum.title, anchor=False)
-    st.markdown(
-        f"{erratum.source}, {erratum.place} &nbsp;"
-        f" :{COLOURS[erratum.effect]}-badge[{erratum.effect}]"
-    )
-    source_figure, holds = erratum.figures
+    badge = f":{COLOURS[erratum.effect]}-badge[{erratum.effect}]"
+    st.markdown(f"{erratum.source}, {erratum.place} &nbsp; {badge}")
     for column, name, text, figure in zip(
         st.columns(2, gap="large"),
         ("As stated", "What holds"),
         (erratum.statement, erratum.holds),
-        (source_figure, holds),
+        erratum.figures,
         strict=True,
     ):
         with column, st.container(border=True):
@@ -88,40 +58,6 @@ def draw_erratum(erratum: Erratum) -> None:
             st.write(safe_text.escape(text))
     compute(erratum)
     st.caption(f'Derivation: docs/PRIVACY.md, "Corrections of the sources", "{erratum.section}".')
-    onward(erratum)
-
-
-def compute(erratum: Erratum) -> None:
-    """The button, and what it found."""
-    key = f"errata.compute.{erratum.id}"
-    label = "Run the attack" if isinstance(erratum.means, Attack) else "Compute both"
-    if st.button(label, type="primary", key=key, icon=":material/calculate:"):
-        st.session_state["errata.asked"] = erratum.id
-    st.caption(erratum.settings)
-    if st.session_state.get("errata.asked") != erratum.id:
-        return
-    if not isinstance(erratum.means, Attack):
-        with st.spinner("Computing both"):
-            readings(erratum.compare())
-        return
-    audits = ask("errata", {"audit": erratum.means.spec}, by_button=True)
-    if "audit" in audits:
-        readings(erratum.means.read(audits["audit"]))
-
-
-def readings(comparison: Comparison) -> None:
-    """Every figure of a comparison with its name."""
-    safe_text.table(
-        pd.DataFrame({"figure": it.text, "what it is": it.name} for it in comparison.readings),
-        column_config={
-            "figure": st.column_config.TextColumn(width=180),
-            "what it is": st.column_config.TextColumn(width=620),
-        },
-    )
-
-
-def onward(erratum: Erratum) -> None:
-    """Where to go on from here."""
     if isinstance(erratum.means, Attack):
         spec = erratum.means.spec
         settings = {"attack": spec.algorithm, "fault": spec.fault}
@@ -131,18 +67,48 @@ def onward(erratum: Erratum) -> None:
     links.to("papers", "What the sources found, measured again", {})
 
 
+def compute(erratum: Erratum) -> None:
+    """The button, and what it found."""
+    label = "Run the attack" if isinstance(erratum.means, Attack) else "Compute both"
+    key = f"errata.compute.{erratum.id}"
+    if st.button(label, type="primary", key=key, icon=":material/calculate:"):
+        st.session_state["errata.asked"] = erratum.id
+    st.caption(erratum.settings)
+    if st.session_state.get("errata.asked") != erratum.id:
+        return
+    if isinstance(erratum.means, Attack):
+        audits = ask("errata", {"audit": erratum.means.spec}, by_button=True)
+        if "audit" in audits:
+            readings(erratum.means.read(audits["audit"]))
+        return
+    with st.spinner("Computing both"):
+        readings(erratum.compare())
+
+
+def readings(comparison: Comparison) -> None:
+    """Every figure of a comparison with its name."""
+    rows = [(it.text, it.name) for it in comparison.readings]
+    wide = {"figure": 180, "what it is": 620}
+    safe_text.table(pd.DataFrame(rows, columns=list(wide)), column_config=_columns(wide))
+
+
 def main() -> None:
-    headline()
-    sources = [EVERY, *dict.fromkeys(it.source for it in ERRATA.values())]
-    source = st.selectbox("Source", sources, key="errata.source")
-    errata = errata_of(source)
+    sources = list(dict.fromkeys(it.source for it in ERRATA.values()))
+    st.title(f"{len(ERRATA)} corrections to {len(sources)} sources", anchor=False)
+    st.write(
+        "Everything here is built on these sources, so we read them line by line. This page lists"
+        " what does not hold as printed, and by how much. Each figure is computed from the source's"
+        " own formula, or measured on its method. A correction says what an ε means; Papers judges"
+        " what the sources found about accuracy. Several corrections are in the sources' favour."
+    )
+    source = st.selectbox("Source", [EVERY, *sources], key="errata.source")
+    errata = [it for it in ERRATA.values() if source in (EVERY, it.source)]
     overview(errata)
     names = {it.id: f"{it.source}: {it.title}" for it in errata}
-    address_id = st.query_params.get("erratum", "")
-    start = list(names).index(address_id) if address_id in names else 0
-    erratum_id = st.selectbox(
-        "One correction", list(names), start, names.__getitem__, key=f"errata.one.{source}"
-    )
+    ids, address_id = list(names), st.query_params.get("erratum", "")
+    start = ids.index(address_id) if address_id in ids else 0
+    key = f"errata.one.{source}"
+    erratum_id = st.selectbox("One correction", ids, start, names.__getitem__, key=key)
     if erratum_id:
         links.put_in_address({"erratum": erratum_id})
         draw_erratum(ERRATA[erratum_id])

@@ -17,7 +17,7 @@ from tests.browser.conftest import Server, Visit, choose, go, settle
 from tests.support.messy_table import MessyTable, messy_table
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-SMALL = "data=cinema-small&algo=private-bias"
+SMALL = "data=cinema-small&algorithm=private-bias"
 WORK = 300_000  # ms for trainings on a busy machine
 FOLLOWERS = (".hero h1", ".hero .sentence", ".hundred")
 
@@ -54,7 +54,7 @@ def test_from_the_start_page_to_a_share_link(visit: Visit) -> None:
     text = epsilon.inner_text()
     page.mouse.up()
     page.get_by_role("link", name=text).click()
-    page.wait_for_url(f"**/explore?*eps={text.removeprefix('ε = ')}*")
+    page.wait_for_url(f"**/explore?*epsilon={text.removeprefix('ε = ')}*")
     settle(page)
     page.get_by_role("button", name="Share link").click(timeout=WORK)
     link = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text().strip()
@@ -67,7 +67,7 @@ def test_from_the_start_page_to_a_share_link(visit: Visit) -> None:
 
 
 def test_explore_follows_a_held_handle_and_keeps_what_it_is_let_go_at(visit: Visit) -> None:
-    page = visit(f"/explore?{SMALL}&eps=5")
+    page = visit(f"/explore?{SMALL}&epsilon=5")
     headline(page, "At ε = 5,")
     settle(page)
     expect(page.locator(".hero circle.draw")).not_to_have_count(3, timeout=WORK)
@@ -84,7 +84,7 @@ def test_explore_follows_a_held_handle_and_keeps_what_it_is_let_go_at(visit: Vis
     expect(box).to_have_value("5")  # the session knows nothing of it yet
     page.mouse.up()
     expect(box).to_have_value("0.5")
-    page.wait_for_url(re.compile(r"[?&]eps=0\.5(&|$)"))
+    page.wait_for_url(re.compile(r"[?&]epsilon=0\.5(&|$)"))
     slider.focus()
     slider.press("ArrowRight")
     expect(box).not_to_have_value("0.5")
@@ -156,7 +156,7 @@ def test_from_a_lesson_to_its_code_on_a_phone(
 
 
 def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit: Visit) -> None:
-    teacher = visit(f"/explore?{SMALL}&eps=1")
+    teacher = visit(f"/explore?{SMALL}&epsilon=1")
     settle(teacher)
     teacher.get_by_role("button", name="Make a lesson link").click()
     teacher.get_by_label("Title").fill("Small ε")
@@ -169,7 +169,7 @@ def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit
     link = teacher.locator(".link code", has_text="?class=").first.inner_text().strip()
     query = link.split("?")[1]
     # with other values in it, and on the wrong page
-    for path in (f"/explore?{query}&eps=10&data=cinema&algo=dpals", f"/glossary?{query}"):
+    for path in (f"/explore?{query}&epsilon=10&data=cinema&algorithm=dpals", f"/glossary?{query}"):
         student = visit(path)
         headline(student, "At ε = 1, Private biases")
         student.get_by_text("Small ε").wait_for()
@@ -181,7 +181,7 @@ def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit
 
 
 def test_from_a_search_to_its_winner_on_explore(visit: Visit) -> None:
-    page = visit(f"/tune?{SMALL}&eps=2")
+    page = visit(f"/tune?{SMALL}&epsilon=2")
     settle(page)
     trials = page.get_by_role("spinbutton", name="Trials")
     trials.fill("4")
