@@ -243,8 +243,10 @@ class Engine:
 
     def finish(self, task: Task, outcome: Outcome) -> None:
         """Keep what a worker returned and end the task."""
-        self._settle(task, self._kept(task, outcome))
-        self._end(task)
+        try:
+            self._settle(task, self._kept(task, outcome))
+        finally:
+            self._end(task)
 
     def _end(self, task: Task) -> None:
         with self._news:

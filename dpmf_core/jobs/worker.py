@@ -9,6 +9,7 @@ outlasts the process that started it, however that one ends.
 import contextlib
 import functools
 import itertools
+import logging
 import math
 import os
 import subprocess
@@ -34,6 +35,7 @@ from dpmf_core.runs import data_access, execution
 from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.specification import RunSpec
 
+log = logging.getLogger(__name__)
 MOST = 8  # workers; each holds its own copy of the data
 # next to one busy page a worker has a quarter of a core, and so it has next to a neighbour; at 19
 # it would have a seventieth
@@ -182,6 +184,7 @@ class Worker:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "dpmf_core.jobs.worker", str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,  # which is for what the parent says
             pass_fds=[theirs.fileno()],
             env={
                 **os.environ,
@@ -248,9 +251,12 @@ class WorkerThread(threading.Thread):
                 outcome = self._outcome(task)
             except Cancelled as error:
                 outcome = error
-            except Exception as error:  # without this thread nothing would be computed any more
+            except Exception as error:
                 outcome = RuntimeError(f"The run failed: {words_of(error)}")
-            self._owner.finish(task, outcome)
+            try:
+                self._owner.finish(task, outcome)
+            except Exception:  # without this thread nothing would be computed any more
+                log.exception("Somebody who waited for a run failed when it ended.")
 
     def ready(self) -> Worker:
         """Return the worker, started if need be. Raises Cancelled once it is closed."""
