@@ -104,10 +104,12 @@ class Store(RunFile):
         not opened yet it finds nothing. Raises BadInput of the data.
         """
         from dpmf_core.runs import shipped_runs
+        from dpmf_core.runs.data_access import known_identity
         from dpmf_core.runs.record import Run
+        from dpmf_core.runs.specification import run_key
 
         with contextlib.suppress(DamagedRun):
-            if (key := _known_key(spec)) and (run := self.get(key)):
+            if (data := known_identity(spec.data)) and (run := self.get(run_key(spec, data))):
                 return run
         record = shipped_runs.record(spec)
         return None if record is None else Run(record)
@@ -115,8 +117,11 @@ class Store(RunFile):
     def find_all(self, specs: Sequence["RunSpec"]) -> list[Summary | None]:
         """As `find`, the summary of each of these runs."""
         from dpmf_core.runs import shipped_runs
+        from dpmf_core.runs.data_access import known_identity
+        from dpmf_core.runs.specification import run_key
 
-        keys = [_known_key(spec) for spec in specs]
+        known = {data: known_identity(data) for data in {spec.data for spec in specs}}
+        keys = [run_key(spec, data) if (data := known[spec.data]) else "" for spec in specs]
         here = self.summaries([key for key in keys if key])
         return [
             here.get(key) or shipped_runs.summary(spec)
@@ -245,15 +250,6 @@ class Store(RunFile):
                 f"{self.path} cannot be changed ({error}), so nothing was. Make room or repair that"
                 " folder, then try again."
             ) from error
-
-
-def _known_key(spec: "RunSpec") -> str:
-    """The key of a run on data that this process has opened; '' for others."""
-    from dpmf_core.runs.data_access import known_identity
-    from dpmf_core.runs.specification import run_key
-
-    data = known_identity(spec.data)
-    return "" if data is None else run_key(spec, data)
 
 
 def _now() -> str:
