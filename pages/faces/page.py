@@ -1,4 +1,4 @@
-"""What happens to parts? Images as sums of non-negative parts, found with privacy and without."""
+"""Images as sums of non-negative components, found with privacy and without."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from dpmf_core.runs.inspection import basis, explanation, sheet
 from dpmf_core.runs.record import Run
 from pages.kit import (
     exports,
+    factorisation,
     lesson,
-    parts,
     safe_text,
     who_sees_what,
 )
 from pages.kit.choice import Choice
-from pages.kit.parts_words import PARTS
+from pages.kit.factorisation_words import COMPONENTS
 
 
 def outlier_settings(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:
@@ -42,9 +42,12 @@ SIDES = {"main": "With privacy", "twin": "Without privacy"}
 
 
 def one_side(run: Run, title: str) -> None:
-    """The parts of one side, while the other is still being trained."""
+    """The components of one side, while the other is still being trained."""
     count = len(basis(run))
-    caption, alt = f"{title} ({run.record.title})", f"{count} parts of images, {title.lower()}."
+    caption, alt = (
+        f"{title} ({run.record.title})",
+        f"{count} components of images, {title.lower()}.",
+    )
     st.image(sheet(run, list(range(count))), caption=caption, alt=alt)
 
 
@@ -53,8 +56,8 @@ def _image(picture: Any, caption: str) -> None:
 
 
 def one_image(choice: Choice, runs: dict[str, Run]) -> None:
-    """One image, rebuilt from parts with privacy and without."""
-    st.header("One image as a sum of parts", anchor=False)
+    """One image, rebuilt from components with privacy and without."""
+    st.header("One image as a sum of components", anchor=False)
     key = f"faces.image.{choice.dataset}"
     row = st.number_input("Image", 1, choice.entry.n_samples, 1, key=key, step=1)
     if row is None:
@@ -71,17 +74,19 @@ def one_image(choice: Choice, runs: dict[str, Run]) -> None:
     for column, (name, image) in zip(rest, sides.items(), strict=False):
         with column:
             st.subheader(SIDES[name], anchor=False)
-            _image(image.reconstruction, f"rebuilt as a sum of parts; off by {image.error:.0%}")
+            _image(
+                image.reconstruction, f"rebuilt as a sum of components; off by {image.error:.0%}"
+            )
             if image.outliers is not None:
                 _image(image.outliers, "set apart as outliers")
-    st.subheader("Its strongest parts, with privacy, and how much of each", anchor=False)
-    strongest = sheet(runs["main"], [part for part, _ in private.strongest])
-    st.image(strongest, width=560, alt="The parts that weigh most in the image.")
-    amounts = {f"part {part + 1}": round(amount, 3) for part, amount in private.strongest}
+    st.subheader("Its strongest components, with privacy, and how much of each", anchor=False)
+    strongest = sheet(runs["main"], [component for component, _ in private.strongest])
+    st.image(strongest, width=560, alt="The components that weigh most in the image.")
+    amounts = {f"component {number + 1}": round(amount, 3) for number, amount in private.strongest}
     safe_text.table(pd.DataFrame([amounts]))
     st.caption(
         "The image and its coefficients are private. Its owner computes them from the picture and"
-        " the released parts; they are not released."
+        " the released components; they are not released."
     )
 
 
@@ -100,7 +105,7 @@ def recovery_table(runs: dict[str, Run]) -> None:
         safe_text.table(pd.DataFrame(rows))
 
 
-def below(choice: Choice, selection: Comparison, view: parts.FirstView) -> None:
+def below(choice: Choice, selection: Comparison, view: factorisation.FirstView) -> None:
     """What stands under the first view and needs runs."""
     runs = view.runs
     who_sees_what.draw(who_sees_what.IMAGES)
@@ -111,13 +116,17 @@ def below(choice: Choice, selection: Comparison, view: parts.FirstView) -> None:
     recovery_table(runs)
     if "main" in runs:
         one_image(choice, runs)
-        parts.price(selection, runs, PARTS)
+        factorisation.price(selection, runs, COMPONENTS)
 
 
 def main() -> None:
-    heading = "Parts, outliers and parameters"
-    view = parts.draw_page(PARTS, heading, outlier_settings, lambda count: count, below)
-    st.caption("Its Fig. 11, one face as a sum of parts, is “One image as a sum of parts” above.")
+    heading = "Components, outliers and parameters"
+    view = factorisation.draw_page(
+        COMPONENTS, heading, outlier_settings, lambda count: count, below
+    )
+    st.caption(
+        "Its Fig. 11, one face as a sum of parts, is “One image as a sum of components” above."
+    )
     if "main" in view.runs:
         exports.draw(view.runs["main"])
 

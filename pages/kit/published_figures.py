@@ -12,7 +12,7 @@ from dpmf_core.runs.sweep import Point, Summary, rows
 from pages.kit import (
     charts,
     comparison_charts,
-    parts_figures,
+    factorisation_figures,
     sweep_charts,
     sweep_frames,
 )
@@ -93,13 +93,13 @@ def _of_one_set(page: str, figure: Figure, points: list[Point]) -> list[Point]:
 
 def _show(key: str, figure: Figure, points: list[Point], runs: Runs, verdict: Verdict) -> None:
     """The figure's own drawing, or its chart with the numbers."""
-    if figure.id in parts_figures.OWN_DRAWINGS:
-        parts_figures.OWN_DRAWINGS[figure.id](key, figure, points, runs)
+    if figure.id in factorisation_figures.OWN_DRAWINGS:
+        factorisation_figures.OWN_DRAWINGS[figure.id](key, figure, points, runs)
     else:
         table = pd.DataFrame(rows(points, runs))
         alt = f"{figure.title}. {verdict.outcome}."
         charts.show(chart(figure, points, runs), key, alt, table)
-    parts_figures.show_totals(points)
+    factorisation_figures.show_totals(points)
 
 
 def command(figure: Figure) -> str:
@@ -143,7 +143,7 @@ def chart(figure: Figure, points: list[Point], runs: Runs) -> Any:
     fig = sweep_charts.against(draws, figure.axis, quantity, title)
     sweep_charts.add_published(fig, figure.marks)
     if figure.axis == "epsilon":
-        parts_figures.add_overall_axis(fig, points)
+        factorisation_figures.add_overall_axis(fig, points)
     return fig
 
 

@@ -64,7 +64,7 @@ DOCUMENTS = _joint(
     "documents", "topic weights", "Topics: weights of words", "Your documents' topics"
 )
 IMAGES = _joint(
-    "images", "coefficients", "Parts: a basis of images", "Your image as a sum of parts"
+    "images", "coefficients", "Components: a basis of images", "Your image as a sum of components"
 )
 RATINGS = Schematic(
     {

@@ -13,13 +13,13 @@ from pages.kit import (
     charts,
     colours,
     exports,
+    factorisation,
     lesson,
-    parts,
     safe_text,
     who_sees_what,
 )
 from pages.kit.choice import Choice
-from pages.kit.parts_words import TOPICS
+from pages.kit.factorisation_words import TOPICS
 
 WEIGHTS = {"tfidf": "TF-IDF", "tf": "word shares (TF)", "none": "counts"}
 SIDES = {"main": "With privacy", "twin": "Without privacy"}
@@ -123,7 +123,7 @@ def one_topic(runs: dict[str, Run]) -> None:
         safe_text.table(pd.DataFrame(documents, columns=columns))
 
 
-def below(_: Choice, selection: Comparison, view: parts.FirstView) -> None:
+def below(_: Choice, selection: Comparison, view: factorisation.FirstView) -> None:
     """What stands under the first view and needs runs."""
     runs = view.runs
     who_sees_what.draw(who_sees_what.DOCUMENTS)
@@ -134,7 +134,7 @@ def below(_: Choice, selection: Comparison, view: parts.FirstView) -> None:
             if name in runs:
                 one_side(runs[name], title)
     if "main" in runs:
-        parts.price(selection, runs, TOPICS)
+        factorisation.price(selection, runs, TOPICS)
 
 
 def most(count: int) -> int:
@@ -145,7 +145,7 @@ def most(count: int) -> int:
 
 
 def main() -> None:
-    view = parts.draw_page(TOPICS, "Topics, words and parameters", preparation, most, below)
+    view = factorisation.draw_page(TOPICS, "Topics, words and parameters", preparation, most, below)
     st.caption(
         "Its Fig. 9, a topic's words as bars, is “A topic in full” above. Its Fig. 1 is a drawing"
         " of the protocol."

@@ -23,10 +23,10 @@ from pages.kit import (
     comparison_charts,
     drawing,
     epsilon_grid,
+    factorisation_story,
+    factorisation_words,
     forms,
     odometer,
-    parts_story,
-    parts_words,
     privacy_card,
     published_figures,
     sidebar,
@@ -34,17 +34,17 @@ from pages.kit import (
 from pages.kit.choice import Choice
 from pages.kit.comparison import better_method
 from pages.kit.components import matched_parts
-from pages.kit.parts_words import Subject
+from pages.kit.factorisation_words import Subject
 from pages.kit.runs import ask, note_shipped
 
 METRIC = "objective"
-WITH_PARTS = ("main", "twin")  # the runs whose parts are shown
+WITH_COMPONENTS = ("main", "twin")  # the runs whose components are shown
 Runs = dict[str, Run]
 
 
 @dataclass(frozen=True)
 class FirstView:
-    """What the first view found: the runs that have finished, the grid, and whether the parts
+    """What the first view found: the runs that have finished, the grid, and whether the components
     stand there beside their partners.
     """
 
@@ -61,10 +61,10 @@ def draw_first_view(
     proved: bool,
     most: int,
 ) -> FirstView:
-    """The headline and the parts, which follow epsilon; beneath them how far the runs are.
+    """The headline and the components, which follow epsilon; beneath them how far the runs are.
 
-    proved: whether epsilon is what is promised. most: so many parts are shown. Of what is chosen
-    nothing may be there yet: then the result before stays.
+    proved: whether epsilon is what is promised. most: so many components are shown. Of what is
+    chosen nothing may be there yet: then the result before stays.
     """
     page = subject.id
     head, news = st.container(), st.container()
@@ -73,7 +73,7 @@ def draw_first_view(
         grid = epsilon_grid.read(spec, METRIC, also=(choice.epsilon,))
         story = None
         if waits or grid.point(choice.epsilon) is not None:
-            story = parts_story.of_grid(subject, choice, spec, grid, proved, most)
+            story = factorisation_story.of_grid(subject, choice, spec, grid, proved, most)
         if story is not None and not story["pending"]:
             epsilon_grid.remember(page, choice, story)
         displayed_story = story or (epsilon_grid.before(page) if waits else None)
@@ -84,12 +84,12 @@ def draw_first_view(
 
     grid, has_parts = draw(waits=False)
     with news:
-        runs = ask(page, selection.runs, whole=WITH_PARTS)
+        runs = ask(page, selection.runs, whole=WITH_COMPONENTS)
     if not has_parts:
         grid, has_parts = draw(waits=True)
     if not has_parts:
         with head:
-            st.title(parts_words.opening(subject, choice), anchor=False)
+            st.title(factorisation_words.opening(subject, choice), anchor=False)
             st.write(odometer.opening_text(page))
     if proved:
         note_shipped([*selection.runs.values(), *epsilon_grid.specs(spec)])
@@ -114,7 +114,7 @@ def draw_page(
     settings : callable
         Draws how rows are made; returns it, and what of it is taken as public.
     most : callable
-        How many of all parts are shown.
+        How many of all components are shown.
     below : callable
         Draws what stands under the first view and needs runs.
     """

@@ -1,5 +1,5 @@
-"""How figures of Saha & Imtiaz 2022 are drawn: two units side by side, topics as words, parts as
-pictures, and what the epsilon of a step adds up to.
+"""How figures of Saha & Imtiaz 2022 are drawn: two units side by side, topics as words, components
+as pictures, and what the epsilon of a step adds up to.
 """
 
 from collections.abc import Sequence
@@ -103,7 +103,7 @@ def _draw_units(key: str, figure: Figure, points: Sequence[Point], runs: Runs) -
         two_units(key, figure.results(points, runs))
 
 
-# ---- topics and parts ----------------------------------------------------------------------------
+# ---- topics and components -----------------------------------------------------------------------
 
 
 def _side_by_side(key: str, points: Sequence[Point], runs: Runs) -> tuple[Point, Run, Run] | None:
@@ -151,7 +151,7 @@ def _draw_words(key: str, figure: Figure, points: Sequence[Point], runs: Runs) -
 
 
 def _draw_sheets(key: str, figure: Figure, points: Sequence[Point], runs: Runs) -> None:
-    """Private parts beside their partners, as pictures."""
+    """Private components beside their partners, as pictures."""
     if (both := _side_by_side(key, points, runs)) is None:
         return
     _, private, plain = both
@@ -167,7 +167,7 @@ def _draw_sheets(key: str, figure: Figure, points: Sequence[Point], runs: Runs) 
         (plain, [pair.partner or 0 for pair in matches], "without, in the same places"),
     )
     for column, (run, order, words) in zip(columns, sides, strict=True):
-        alt = f"{len(order)} parts {words}."
+        alt = f"{len(order)} components {words}."
         column.image(sheet(run, order), width="stretch", caption=words, alt=alt)
 
 

@@ -48,7 +48,7 @@ def title(app: AppTest) -> str:
 
 
 def partners(private: Run, plain: Run) -> list[tuple[int, float]]:
-    """For each part without privacy its private partner, and their cosine."""
+    """For each component without privacy its private partner, and their cosine."""
     one, other = (
         it / np.linalg.norm(it, axis=1, keepdims=True)
         for it in (private.arrays["basis"].astype(float), plain.arrays["basis"].astype(float))

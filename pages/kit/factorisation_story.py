@@ -1,5 +1,5 @@
-"""The first view of Topics and Faces: what an epsilon does to parts, as a headline and as the
-parts themselves, each at the place of its partner without privacy.
+"""The first view of Topics and Faces: what an epsilon does to components, as a headline and as the
+components themselves, each at the place of its partner without privacy.
 
 All of it is made from the grid of epsilons, so that the browser can follow the slider alone.
 """
@@ -19,20 +19,20 @@ from dpmf_core.runs.epsilon_grid import EpsilonGrid, Point, at_epsilon
 from dpmf_core.runs.inspection import pairs, row_length, small_pictures, topics
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import colours, parts_words
+from pages.kit import colours, factorisation_words
 from pages.kit.choice import Choice
 from pages.kit.epsilon_grid import Story
-from pages.kit.parts_words import PARTS, TOPICS, Sayings, Subject
+from pages.kit.factorisation_words import COMPONENTS, TOPICS, Sayings, Subject
 
 MATCHED_PARTS = "matched"  # what comes with the package of runs, beside their records
-CACHE_SIZE = 1000  # parts of runs in memory, for all sessions
+CACHE_SIZE = 1000  # components of runs in memory, for all sessions
 Part = list[str] | str  # the words of a topic, or a picture's file in base64
 
 
 @dataclass(frozen=True)
 class MatchedParts:
-    """The parts of a private run, each at the place of its partner without privacy; nothing where
-    a part has none.
+    """The components of a private run, each at the place of its partner without privacy; nothing
+    where a component has none.
 
     alike: the cosine of each with its partner. coherence: of topics, where it could be computed.
     """
@@ -50,8 +50,8 @@ def _pictures(run: Run) -> list[Part]:
     return [base64.b64encode(file).decode() for file in small_pictures(run)]
 
 
-CONTENTS: dict[str, Callable[[Run], list[Part]]] = {TOPICS.id: _words, PARTS.id: _pictures}
-KINDS = {TOPICS.id: "words", PARTS.id: "pictures"}
+CONTENTS: dict[str, Callable[[Run], list[Part]]] = {TOPICS.id: _words, COMPONENTS.id: _pictures}
+KINDS = {TOPICS.id: "words", COMPONENTS.id: "pictures"}
 
 
 def of_grid(
@@ -65,7 +65,7 @@ def of_grid(
     """What the browser draws; None while there is no private run, or none without privacy.
 
     proved: whether epsilon is what is promised; else the chosen run alone is shown. most: so many
-    parts are shown.
+    components are shown.
     """
     twin = references(spec)["twin"]
     plain = _find_parts(subject, choice, twin, twin)
@@ -84,8 +84,8 @@ def of_grid(
         "plain": plain.parts[:most],
         "across": row_length(len(plain.parts[:most])),
         "points": [_point(sayings, points[at], it, plain, most) for at, it in by_epsilon.items()],
-        "terms": parts_words.terms(subject),
-        "words": parts_words.templates(sayings),
+        "terms": factorisation_words.terms(subject),
+        "words": factorisation_words.templates(sayings),
         "stale": False,
         "pending": choice.epsilon not in by_epsilon,
     }
@@ -110,7 +110,7 @@ def _point(
     }
 
 
-# ---- parts of runs that are there ----------------------------------------------------------------
+# ---- components of runs that are there -----------------------------------------------------------
 
 
 def _find_parts(
@@ -133,8 +133,8 @@ def _cached_parts(subject: str, spec: str, twin: str) -> MatchedParts:
 
 
 def match_parts(subject: str, spec: str, twin: str) -> MatchedParts:
-    """The parts of a run in the order of their partners. spec, twin: as JSON. Raises LookupError
-    where a run is not there.
+    """The components of a run in the order of their partners. spec, twin: as JSON. Raises
+    LookupError where a run is not there.
     """
     run, other = (engine().known_runs.whole(RunSpec.model_validate_json(it)) for it in (spec, twin))
     if run is None or other is None:

@@ -20,7 +20,7 @@ from pages.kit.comparison import (
 
 @dataclass(frozen=True)
 class Subject:
-    """What a page is about, in phrases. id: of the page. title, many, numbered: of parts; row,
+    """What a page is about, in phrases. id: of the page. title, many, numbered: of components; row,
     a_row: of what they explain.
     """
 
@@ -40,11 +40,11 @@ TOPICS = Subject(
     "document",
     "a document",
 )
-PARTS = Subject(
+COMPONENTS = Subject(
     "faces",
-    "Parts",
-    "parts",
-    "Part {number}",
+    "Components",
+    "components",
+    "Component {number}",
     "image",
     "an image",
 )
@@ -156,20 +156,20 @@ NEAREST_BOUGHT = (
 def templates(sayings: Sayings) -> dict[str, Any]:
     """What the browser says; {..} is filled in there."""
     subject, mine = sayings.subject, not sayings.choice.entry.public
-    part = subject.numbered_title
+    component = subject.numbered_title
     return {
         "near": (NEAREST_BOUGHT if mine else NEAREST),
         "pending": "" if mine else "This ε itself is being computed.",
         "stale": "",
         "caption": f"{_legend(subject)} {_draws_note(subject, sayings.choice)}",
-        "part": part,
+        "part": component,
         "stay": "{stay} of {all} words stay",
         "gone": "gone:",
         "fresh": "new:",
         "withPrivacy": f"With privacy ({sayings.title})",
         "without": f"Without privacy ({sayings.without})",
-        "alt": f"{part}, with privacy: {{alike}}% like its partner.",
-        "plainAlt": f"{part}, without privacy.",
+        "alt": f"{component}, with privacy: {{alike}}% like its partner.",
+        "plainAlt": f"{component}, without privacy.",
         "numbers": "The numbers",
         "columns": _columns(subject),
     }
@@ -187,8 +187,8 @@ def _legend(subject: Subject) -> str:
             " takes it from the list; +: what comes instead."
         )
     return (
-        "Each part stands at the place of its partner without privacy, and has its own scale from"
-        " black to white. The bar under it says how alike the two are: full where they are the"
+        "Each component stands at the place of its partner without privacy, and has its own scale"
+        " from black to white. The bar under it says how alike the two are: full where they are the"
         " same picture (their cosine is 1)."
     )
 
