@@ -85,6 +85,8 @@ def read_once(file: Any, read: Callable[[bytes, str], Result]) -> Result:
     if file_id != file.file_id:
         try:
             result = read(file.getvalue(), file.name)
+            if isinstance(result, session_files.OwnTable):
+                upload_quota.count_table(len(result.parquet))
         except BadInput as refusal:
             result = refusal
         st.session_state[key] = (file.file_id, result)

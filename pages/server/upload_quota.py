@@ -25,6 +25,7 @@ HEAD = 8_192  # bytes in which the name of an uploaded file stands
 MOST_REFUSALS = 1_000  # refusals
 
 _coming = Counter[str]()  # bytes of unfinished uploads that have arrived, by session
+_tables: dict[str, int] = {}  # bytes of the table last read, by session
 _refusals: OrderedDict[str, str] = OrderedDict()  # sentence by file
 # files are read two at a time: each takes several times its size
 reading = threading.BoundedSemaphore(2)
@@ -43,7 +44,15 @@ def uploaded_in_all() -> int:
 
 def _in_memory(ident: str) -> int:
     files = list(sessions.uploaded_files().get(ident, {}).values())
-    return sum(len(file.data) for file in files)
+    return sum(len(file.data) for file in files) + (_tables.get(ident, 0) if files else 0)
+
+
+def count_table(size: int) -> None:
+    """Count the bytes of the table that was last read in this session, which stays in memory."""
+    if (session := sessions.here()) is not None:
+        _tables[session.id] = size
+    for ident in set(_tables) - set(sessions.uploaded_files()):
+        _tables.pop(ident, None)
 
 
 def must_fit(ident: str, size: int) -> None:

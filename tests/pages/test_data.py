@@ -173,7 +173,7 @@ def test_a_private_file_under_a_published_name_is_private_on_pages(
 
 def tasks_on_data(spec: RunSpec) -> list[Any]:
     """The engine's tasks on the data of this run."""
-    tasks = list(engine()._results._remembered_tasks.values())
+    tasks = list(engine().known_runs._remembered.values())
     return [task for task in tasks if getattr(task.spec, "data", None) == spec.data]
 
 
@@ -184,7 +184,7 @@ def test_what_is_removed_leaves_memory_too(mine: Any) -> None:
     assert tasks_on_data(spec)
     engine().forget(mine.entry.id)
     assert not tasks_on_data(spec)
-    assert not [data for data, _ in engine()._data._facts if data.id == mine.entry.id]
+    assert not [data for data in data_access._identities if data[0].id == mine.entry.id]
     assert data_access._raw.cache_info().currsize == 0
 
 

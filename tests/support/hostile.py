@@ -306,8 +306,18 @@ def _ods() -> bytes:
         "</table:table-row></table:table></office:spreadsheet></office:body>"
         "</office:document-content>"
     )
-    kind = b"application/vnd.oasis.opendocument.spreadsheet"
-    return zipped({"mimetype": kind, "content.xml": content.encode()})
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    manifest = (
+        '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">'
+        f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{kind}"/>'
+        "</manifest:manifest>"
+    )
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", kind, zipfile.ZIP_STORED)
+        archive.writestr("META-INF/manifest.xml", manifest)
+        archive.writestr("content.xml", content)
+    return out.getvalue()
 
 
 def _parquet_of(columns: dict[str, Any]) -> bytes:
