@@ -21,9 +21,8 @@ from dpmf_core.audit.canary_data import COLUMNS, UNITS, Pair, Unit, pairs
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, closest
 from dpmf_core.privacy import Budget, Event, Noise, calibrate, normal_form, sequence
-from dpmf_core.privacy.disjoint_groups import EVERYBODY, DisjointGroup
 from dpmf_core.privacy.gaussian import all_gaussian
-from dpmf_core.privacy.mechanisms import AdditiveNoise, Mechanism
+from dpmf_core.privacy.mechanisms import EVERYBODY, AdditiveNoise, DisjointGroup, Mechanism
 from dpmf_core.privacy.noise import Release
 
 Array = npt.NDArray[Any]

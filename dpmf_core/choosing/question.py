@@ -11,8 +11,8 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
 from dpmf_core.errors import BadInput, explain
 from dpmf_core.privacy import Relation, Status
+from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, gaussian_mu
-from dpmf_core.privacy.groups import group_epsilon
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import Method, Point, Sweep

@@ -24,9 +24,9 @@ from dpmf_core.privacy import (
     normal_form,
     sequence,
 )
+from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.exchange import EVENT, dp_event_epsilon, dp_event_to_json, read_ledger
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
-from dpmf_core.privacy.groups import group_epsilon
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.summary import to_json
 

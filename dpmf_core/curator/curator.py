@@ -10,7 +10,7 @@ import numpy as np
 from dpmf_core.curator.groups import group_of
 from dpmf_core.curator.people import Cells, Held, Key, People, Step, in_memory
 from dpmf_core.curator.statistic import Array, Range, Statistic
-from dpmf_core.privacy.disjoint_groups import EVERYBODY, DisjointGroup
+from dpmf_core.privacy.mechanisms import EVERYBODY, DisjointGroup
 from dpmf_core.privacy.noise import Noise, PlanViolation, Release
 
 CELLS_ARE_PUBLIC = "which items were rated is public"  # an assumption of a guarantee

@@ -17,9 +17,8 @@ from dpmf_core.curator.people import Held, Step
 from dpmf_core.curator.statistic import Array, Block, Range, Statistic, Totals
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Shape
-from dpmf_core.privacy.disjoint_groups import EVERYBODY, DisjointGroup
 from dpmf_core.privacy.events import Event
-from dpmf_core.privacy.mechanisms import Mechanism
+from dpmf_core.privacy.mechanisms import EVERYBODY, DisjointGroup, Mechanism
 from dpmf_core.privacy.noise import PlanViolation
 
 KEY = 0x6A09E667F3BCC908  # the root of 2: of the hash, apart from all seeds of runs

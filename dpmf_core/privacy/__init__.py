@@ -4,7 +4,6 @@ accounting, guarantees.
 
 from dpmf_core.privacy.accounting import calibrate
 from dpmf_core.privacy.budget import Budget, Calibration, NoiseKind, default_delta
-from dpmf_core.privacy.disjoint_groups import EVERYBODY, DisjointGroup
 from dpmf_core.privacy.events import NOTHING, Event, Ledger, Repeat, Sequence, normal_form, sequence
 from dpmf_core.privacy.guarantee import (
     NOT_PRIVATE,
@@ -16,7 +15,9 @@ from dpmf_core.privacy.guarantee import (
     noise_words,
 )
 from dpmf_core.privacy.mechanisms import (
+    EVERYBODY,
     DiscreteGaussian,
+    DisjointGroup,
     Gaussian,
     Laplace,
     PosteriorSample,

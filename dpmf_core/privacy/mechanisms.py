@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -380,3 +380,15 @@ class PosteriorSample(Mechanism):
         return privacy_loss_distribution.from_privacy_parameters(
             common.DifferentialPrivacyParameters(1 / z, 0), value_discretization_interval=interval
         )
+
+
+class DisjointGroup(NamedTuple):
+    """Group `number`, from 0, of a split of all units into `of` groups. What is released on each of
+    them, once, costs a unit what one release costs; docs/PRIVACY.md, "Disjoint groups of units".
+    """
+
+    number: int
+    of: int
+
+
+EVERYBODY = DisjointGroup(0, 1)

@@ -17,11 +17,16 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.privacy.disjoint_groups import EVERYBODY, DisjointGroup
 from dpmf_core.privacy.events import Event, Ledger, normal_form
 from dpmf_core.privacy.failing_mechanisms import FailingGaussian, PaddedCount, ThresholdedCounts
 from dpmf_core.privacy.guarantee import noise_words
-from dpmf_core.privacy.mechanisms import AdditiveNoise, Mechanism, PosteriorSample
+from dpmf_core.privacy.mechanisms import (
+    EVERYBODY,
+    AdditiveNoise,
+    DisjointGroup,
+    Mechanism,
+    PosteriorSample,
+)
 from dpmf_core.privacy.random_streams import Stream, stream
 
 # normals drawn from one stream; fixed, so that results do not depend on the number of threads

@@ -11,8 +11,8 @@ import numpy as np
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Gaussian, Repeat
 from dpmf_core.privacy.accounting import epsilon as exactly
+from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import gaussian_mu
-from dpmf_core.privacy.groups import group_epsilon
 from dpmf_core.privacy.interpretation import false_negatives, odds
 
 CROWD, LOW, HIGH = 50, 1.0, 5.0

@@ -32,10 +32,10 @@ from dpmf_core.privacy import (
     Status,
     sequence,
 )
+from dpmf_core.privacy.accounting import of_group
 from dpmf_core.privacy.accounts import NoisePermit, charging
 from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.privacy.gaussian import gaussian_mu
-from dpmf_core.privacy.groups import of_group
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.random_streams import Secret
 from dpmf_core.privacy.selection import number_of_trials, price_of_choosing

@@ -17,9 +17,8 @@ from dpmf_core.privacy import (
     noise_words,
     normal_form,
 )
-from dpmf_core.privacy.accounting import rule_of
+from dpmf_core.privacy.accounting import group_epsilon, rule_of
 from dpmf_core.privacy.formatting import delta_text, epsilon_in_full, epsilon_text
-from dpmf_core.privacy.groups import group_epsilon
 from dpmf_core.privacy.interpretation import false_negatives, odds
 from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.runs.privacy_record import GuaranteeRecord

@@ -16,7 +16,7 @@ from dpmf_core.choosing.report import notebook, report
 from dpmf_core.data.ratings import Shape
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Relation
-from dpmf_core.privacy.groups import group_epsilon
+from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.runs.planning import prepare
 from dpmf_datasets import session_files
 from tests.support.messy_table import messy_table

@@ -38,11 +38,10 @@ from dpmf_core.privacy import (
     normal_form,
     sequence,
 )
-from dpmf_core.privacy.accounting import delta, epsilon
+from dpmf_core.privacy.accounting import delta, epsilon, of_group
 from dpmf_core.privacy.events import event_of_rows, ledger_rows, on_grids
 from dpmf_core.privacy.failing_mechanisms import PaddedCount
 from dpmf_core.privacy.gaussian import gaussian_epsilon, mu
-from dpmf_core.privacy.groups import of_group
 from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.testing import curator_laws as laws
 from dpmf_core.testing.homes import RATINGS

@@ -19,8 +19,8 @@ from dpmf_core.privacy import (
     normal_form,
 )
 from dpmf_core.privacy import accounting as rules
+from dpmf_core.privacy.accounting import group_epsilon, of_group
 from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
-from dpmf_core.privacy.groups import group_epsilon, of_group
 from dpmf_core.privacy.mechanisms import CONTINUOUS_SHARE
 from tests.privacy.test_accounting import ADD, MIXED_NOISE, MU, high_precision
 

@@ -20,7 +20,7 @@ from dpmf_core.data.frames import ratings_of
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.splits import SplitSpec, split
-from dpmf_core.privacy.disjoint_groups import DisjointGroup
+from dpmf_core.privacy.mechanisms import DisjointGroup
 from dpmf_datasets import session_files
 
 USERS, ITEMS, EACH = 120, 60, 30
