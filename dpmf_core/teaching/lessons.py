@@ -1,10 +1,53 @@
-"""All lessons in the order of the course: each uses what those before it said."""
+"""The course: lessons in their order, each with something to predict before it is shown and a
+question to answer in one's own words. The words are in `lessons.toml`.
+"""
 
 import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 
+from dpmf_core.documents import render
 from dpmf_core.registry import by_id
-from dpmf_core.teaching.course import Lesson, Part
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing to see.
+
+    id: of its demonstration. words: what it is about. question, answers: the prediction that is
+    asked before anything is shown. right: the place of the right answer. because: why it is.
+    task: what to try with the demonstration.
+    """
+
+    id: str
+    heading: str
+    words: str
+    question: str
+    answers: tuple[str, ...]
+    right: int
+    because: str
+    task: str
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """About five minutes. own_words: the question of the answer box. model: one good answer."""
+
+    id: str
+    title: str
+    idea: str
+    parts: tuple[Part, ...]
+    own_words: str
+    model: str
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Names of what there is to do: a prediction for each part, then the answer."""
+        return (*(part.id for part in self.parts), ANSWER)
+
+
+ANSWER = "answer"
 
 
 def _lessons() -> dict[str, Lesson]:
@@ -17,3 +60,11 @@ def _lessons() -> dict[str, Lesson]:
 
 
 LESSONS = _lessons()
+
+
+def handout(lessons: Sequence[Lesson], solved: bool = False) -> str:
+    """Lessons as one HTML file that prints on paper: what to predict, and room to write.
+
+    solved: with the answers, for the teacher.
+    """
+    return render("handout.html", lessons=lessons, solved=solved)

@@ -53,6 +53,8 @@ def draw(main: Run) -> None:
     )
     with fourth.popover("Share link", width="stretch"):
         st.code(address(), language=None, wrap_lines=True)
-        st.caption("Holds data set, algorithm, ε, δ and seed. Whoever opens it sees this result.")
+        st.caption(
+            "Holds data set, algorithm, ε, δ and seed. Anyone who opens it sees this result."
+        )
     with st.expander("The script"):
         st.code(again, language="python")

@@ -8,8 +8,8 @@ import streamlit as st
 
 from dpmf_core.serving import completion
 from dpmf_core.serving.class_records import LONGEST
-from dpmf_core.teaching.course import ANSWER, Lesson, Part
 from dpmf_core.teaching.glossary import linked
+from dpmf_core.teaching.lessons import ANSWER, Lesson, Part
 from pages.kit import lesson, lesson_heading
 from pages.kit.safe_text import escape_letters
 from pages.lessons import blocks, noise, people

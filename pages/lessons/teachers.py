@@ -12,8 +12,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.serving import class_records, completion
 from dpmf_core.serving.lesson_links import TEACHER, LessonLink, LessonSequence, sequence_of
 from dpmf_core.serving.signing import ForgedToken
-from dpmf_core.teaching.course import ANSWER, Lesson, handout
-from dpmf_core.teaching.lessons import LESSONS
+from dpmf_core.teaching.lessons import ANSWER, LESSONS, Lesson, handout
 from pages.kit import charts, colours, lesson_maker, safe_text
 from pages.kit.lesson_heading import steps_of
 from pages.kit.page_table import BY_ID

@@ -23,7 +23,6 @@ from dpmf_core.runs.shipped_runs import identity
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import summaries
 from dpmf_core.teaching import linkage, membership, randomised_response, trust
-from dpmf_core.teaching.course import handout
 from dpmf_core.teaching.demonstrations import (
     HIGH,
     added_up,
@@ -33,7 +32,7 @@ from dpmf_core.teaching.demonstrations import (
     group_epsilons,
     two_answers,
 )
-from dpmf_core.teaching.lessons import LESSONS
+from dpmf_core.teaching.lessons import LESSONS, handout
 
 
 def mu_at(epsilon: float, delta: float) -> float:
