@@ -171,20 +171,14 @@ def test_a_private_file_under_a_published_name_is_private_on_pages(
     )
 
 
-def tasks_on_data(spec: RunSpec) -> list[Any]:
-    """The engine's tasks on the data of this run."""
-    tasks = list(engine().known_runs._remembered.values())
-    return [task for task in tasks if getattr(task.spec, "data", None) == spec.data]
-
-
 def test_what_is_removed_leaves_memory_too(mine: Any) -> None:
     spec = RunSpec.parse(data={"id": mine.entry.id}, algorithm="global-mean")
     job = engine().submit(spec)
     assert job.result().record.public is False
-    assert tasks_on_data(spec)
+    assert engine().known_runs.find(spec) is not None
     engine().forget(mine.entry.id)
-    assert not tasks_on_data(spec)
-    assert not [data for data in data_access._identities if data[0].id == mine.entry.id]
+    assert engine().known_runs.find(spec) is None
+    assert data_access.known_identity(spec.data) is None
     assert data_access._raw.cache_info().currsize == 0
 
 
