@@ -11,9 +11,11 @@ import pytest
 from scipy.sparse import csr_array
 
 from dpmf_core import account, fit, load, sweep
+from dpmf_core.algorithms import REGISTRY
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_core.privacy.accounts import LEDGER
+from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.testing.worlds import low_rank
 
@@ -77,6 +79,23 @@ def test_bad_questions_are_one_sentence() -> None:
         fit("cinema-small", "dpals", epsilon=1, rnak=3)
     with pytest.raises(BadInput):
         sweep("cinema-small", ["dplas"], epsilons=[1])
+
+
+def test_a_run_has_one_name_for_each_parameter_and_takes_mappings_of_them() -> None:
+    common = {"dataset": "cinema", "algorithm": "dpals", "epsilon": 1.0, "delta": 1e-6}
+    flat = RunSpec.of(**common, rank=3, split="users", fold_in=0.5, min_df="2")
+    nested = RunSpec.of(
+        **common,
+        parameters={"rank": 3},
+        split={"kind": "users", "fold_in": 0.5},
+        preparation={"min_df": 2},
+    )
+    assert flat == nested
+    assert flat.split.fold_in == 0.5 and flat.data.min_df == 2 and flat.parameters == {"rank": 3}
+    # what stands in `parameters` is the algorithm's, whatever else has its name
+    assert RunSpec.of(**common, parameters={"noise": "own"}).parameters == {"noise": "own"}
+    for kind in REGISTRY.values():
+        assert not set(kind.model_fields) & set(PARAMETERS)
 
 
 def test_importing_the_package_is_quick_work() -> None:

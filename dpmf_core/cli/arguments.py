@@ -17,10 +17,11 @@ def field_option(name: str, info: "FieldInfo", **changes: Any) -> Callable[..., 
     default = None if info.is_required() else info.default
     facts: dict[str, Any] = {
         "type": _click_type(info.annotation),
-        "default": default.value if isinstance(default, StrEnum) else default,
         "show_default": default is not None,
         "help": info.description or (info.title or "").capitalize(),
     }
+    if default is not None:  # click takes None for a value that was given
+        facts["default"] = default.value if isinstance(default, StrEnum) else default
     return click.option(f"--{name.replace('_', '-')}", name, **facts | changes)
 
 

@@ -58,8 +58,9 @@ class RunCommand(click.Command):
             name = flag.removeprefix("--").replace("-", "_")
             if flag in own or not flag.startswith("--") or name not in OTHERS:
                 out.append(flag + equals + value)
-            elif equals or rest:
-                out += ["--param", f"{name}={value if equals else rest.pop(0)}"]
+            else:  # without a value it is short of one, which --param says
+                value = value if equals or not rest else rest.pop(0)
+                out += ["--param", f"{name}={value}"]
         return super().parse_args(context, out)
 
 

@@ -23,6 +23,8 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
     },
     "epsilon in words": ((*DPALS, "--epsilon", "much"), "'much'"),
     "delta alone": ((*DPALS, "--delta", "1e-5"), "add epsilon"),
+    "no algorithm": (SMALL, "--algorithm"),
+    "option without a value": ((*DPALS, "--min-user-count"), "min_user_count"),
     "no budget": (DPALS, "needs a budget"),
     "rank above the items": (
         (*DPALS, *BUDGET, "--param", "rank=41"),
