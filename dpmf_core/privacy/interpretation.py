@@ -61,8 +61,8 @@ class Odds:
             else f"{self.exception:.1e}".replace("e-0", "e-")
         )
         return (
-            "If an attacker starts at 1:1 odds that you took part, then except with probability"
-            f" {exception} she ends below {factor}:1."
+            "An attacker who starts at 1:1 odds that you took part ends below"
+            f" {factor}:1, except with probability {exception}."
         )
 
 

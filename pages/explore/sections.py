@@ -83,7 +83,7 @@ def _steps(runs: dict[str, Run]) -> charts.Ready:
     guesses = same_draws(runs, "trivial")
     return charts.ready(
         comparison_charts.steps(lines, median(guesses, 0) if guesses else None),
-        "Held-out and train RMSE by step, private beside non-private.",
+        "Held-out and train RMSE by step, private and non-private.",
         lines,
     )
 
@@ -164,12 +164,12 @@ def lists(choice: Choice, runs: dict[str, Run]) -> None:
     (private, rated), (twin, _) = (lists_of(runs[name], user) for name in ("main", "twin"))
     shared = len({s.item for s in private} & {s.item for s in twin})
     st.write(
-        f"**{shared} of {len(private)} recommendations stay the same with privacy** (✓). Her"
-        " ratings, at left, are private: this is her own view."
+        f"**{shared} of {len(private)} recommendations stay the same with privacy** (✓). The"
+        " person's ratings, at left, are private: this is their own view."
     )
     without = runs["twin"].record.title
     tables: dict[str, tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]] = {
-        "What she rated highest": (rated, ()),
+        "Rated highest": (rated, ()),
         "Private": (private, twin),
         f"Without privacy ({without})": (twin, private),
     }

@@ -197,7 +197,7 @@ def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
             "objective",
             f"the average {subject.row}",
         )
-        alt = "Objective by step, private beside non-private."
+        alt = "Objective by step, private and non-private."
         charts.show(fig, f"{page}.steps", alt, lines)
 
 

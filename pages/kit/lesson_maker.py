@@ -61,14 +61,13 @@ def _draw_form(page: Page) -> None:
     right.button("Close", key="lesson.close", on_click=_close, width="stretch")
     if page.data_kind is not None and datasets.is_own(sidebar_values.value("dataset")):
         st.warning(
-            "This page shows data that you brought, and a link cannot carry a file: whoever"
-            " opened it would see other data. Choose a data set that this server has, in the"
-            " sidebar, and make the link then. Your data stay where they are."
+            "This page shows your own data, and a link cannot carry a file. Choose one of the"
+            " server's data sets in the sidebar, then make the link. Your data stay where they are."
         )
         return
     st.caption(
-        "Whoever opens it sees this page with the values of now; locked controls cannot be"
-        " moved, hidden ones are not shown."
+        "The link opens this page with its current values. Locked controls cannot be changed;"
+        " hidden ones are not shown."
     )
     parts, gathers = _ask(page)
     try:
@@ -208,9 +207,7 @@ def show_links(sequence: LessonSequence) -> None:
     with st.expander("In a frame of a course site"):
         frame = escape_frame(address(token, embed="true"))
         st.code(frame, language="html", wrap_lines=True)
-        st.caption(
-            "Whoever runs this server must name the course site in DPMF_EMBED_IN beforehand."
-        )
+        st.caption("The server's operator must first name the course site in DPMF_EMBED_IN.")
     if not signing.key_is_lasting():
         st.warning(escape_letters(signing.WARNING))
 

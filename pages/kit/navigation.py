@@ -141,10 +141,7 @@ if lesson_link is not None and name != lesson_link.page:
 sessions.note(name)
 if _needs_lesson(name):
     st.title("Open a lesson link", anchor=False)
-    st.write(
-        "On this server this page is opened by a lesson link. Whoever runs this server set"
-        " that. Ask whoever teaches here for one."
-    )
+    st.write("On this server this page opens only with a lesson link. Ask your teacher for one.")
     st.stop()
 with asking(who), drawing.in_turn():
     _draw(page_table.BY_ID[name])

@@ -110,7 +110,7 @@ def _meaning(claim: str | None, epsilon: float) -> str:
         return NOT_BY_EPSILON
     if not claim:
         return ""
-    return f"An even suspicion {claim}, 50%, {suspicion(epsilon)}."
+    return f"Someone who is 50% sure {claim} {suspicion(epsilon)}."
 
 
 def suspicion(epsilon: float) -> str:
@@ -119,11 +119,11 @@ def suspicion(epsilon: float) -> str:
     """
     doubt = 100 * belief(0.5, -epsilon)  # percent
     if doubt < LEAST_DOUBT:
-        return "may become all but certainty"
+        return "may become almost certain"
     decimals = max(1, math.ceil(-math.log10(doubt)))
     at_most = math.ceil((100 - doubt) * 10**decimals) / 10**decimals
     figure = f"{at_most:.{decimals}f}%".replace(".0%", "%")
-    return f"becomes at most {figure}, rare outcomes aside"
+    return f"becomes at most {figure} sure, except in rare cases"
 
 
 # ---- real deployments ----------------------------------------------------------------------------

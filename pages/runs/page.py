@@ -131,8 +131,8 @@ def notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:
     if keys and all(may_delete(who, rows[key]["owner"]) for key in keys):
         with st.popover(f"Delete {len(keys)} run{'s' * (len(keys) > 1)}"):
             st.write(
-                "Whoever uses this server shares its store. What is deleted is computed again when"
-                " somebody asks for it."
+                "Everyone on this server shares its store. A deleted run is computed again when"
+                " someone asks for it."
             )
             if st.button("Delete", key="runs.delete", type="primary"):
                 with visitor.here():

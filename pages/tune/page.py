@@ -48,7 +48,7 @@ WHO_SEES_WHAT = Schematic(
     (
         ("train", "trials", "noise"),
         ("validation", "trials", "scores"),
-        ("trials", "analyst", "~all scores, if she looks"),
+        ("trials", "analyst", "~all scores, on request"),
         ("trials", "winner", "the best"),
         ("winner", "adversary", ""),
     ),

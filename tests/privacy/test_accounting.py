@@ -545,7 +545,7 @@ def test_odds_at_epsilon_one() -> None:
     chances = odds(Gaussian(1 / gaussian_mu(1.0, 1e-5)), 1e-5)
     assert chances.factor == pytest.approx(math.e)
     assert float(f"{chances.exception:.1e}") == 1.6e-4  # which is not delta
-    assert "except with probability 1.6e-4 she ends below 2.7:1" in chances.words
+    assert "2.7:1, except with probability 1.6e-4" in chances.words
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 3.0, 12.0])

@@ -12,16 +12,15 @@ COMPONENT = Component(Path(__file__).parent)
 WORDS = {
     "title": "What ε = {epsilon} means for one person",
     "suspicion": (
-        "An even suspicion that she took part (50 in 100) becomes {about}at most {suspicion} in"
-        " 100, except with probability {exception}."
+        "Someone who starts at 50:50 can become {about}at most {suspicion}% sure that you took"
+        " part, except with probability {exception}."
     ),
     "always": (
-        "An even suspicion that she took part (50 in 100) becomes {about}at most {suspicion} in"
-        " 100, always."
+        "Someone who starts at 50:50 can never become more than {about}{suspicion}% sure that you"
+        " took part."
     ),
     "guess": (
-        "The best attacker, from even odds, is right {about}{correct} times in 100; guessing is"
-        " right 50 times."
+        "The best attacker is right {about}{correct} times in 100; guessing is right 50 times."
     ),
     "about": "about ",
 }
