@@ -21,7 +21,7 @@ PRIVACY = ROOT / "docs" / "PRIVACY.md"
 TEXT = PRIVACY.read_text("utf-8")
 LEDGER = set(re.findall(r"^Ledger: `([^`]+)`", TEXT, re.M))
 GUARANTEES = TEXT.split("## Guarantee of each algorithm")[1].split("## Corrections")[0]
-CITATION = re.compile(r'PRIVACY\.md(?:#([\w-]+)|,\s+(?:#\s+)?"([^"]+)")?')
+CITATION = re.compile(r'docs/PRIVACY\.md(?:#([\w-]+)|,\s+(?:#\s+)?"([^"]+)")?')
 FOLDERS = ("dpmf_core", "pages", "datasets", "tests", "benchmarks", "deploy", "docs")
 
 every_document = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
