@@ -15,8 +15,6 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -31,12 +29,11 @@ from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
 from dpmf_core.paths import claim_folder, clear, data_folder
 from dpmf_datasets import npz_folder, sandbox, upload_conversion
-from dpmf_datasets.readers.bounded_tables import BoundedTable
-from dpmf_datasets.readers.columns import PAGE, detect_columns
+from dpmf_datasets.readers.bounded_tables import OwnTable
+from dpmf_datasets.readers.columns import PAGE
 from dpmf_datasets.readers.dates import Order
 from dpmf_datasets.readers.ratings_tables import read_labelled
 from dpmf_datasets.readers.report import Outside, Report
-from dpmf_datasets.readers.table import PREVIEW, as_texts
 
 if TYPE_CHECKING:  # where it is needed it is loaded: nobody's own files are read elsewhere
     import pandas as pd
@@ -69,62 +66,14 @@ class Upload:
     data: Ratings | Samples
 
 
-@dataclass(frozen=True)
-class OwnTable:
-    """A table that was brought, as the child process left it.
-
-    Parameters
-    ----------
-    name : str
-        Of the file.
-    parquet : bytes
-        Its cells, within bounds.
-    fingerprint : str
-        Of the file.
-    """
-
-    name: str
-    parquet: bytes
-    fingerprint: str
-
-    @property
-    def table(self) -> BoundedTable:
-        return BoundedTable(BytesIO(self.parquet))
-
-    @cached_property
-    def columns(self) -> tuple[str, ...]:
-        return self.table.shown_names
-
-    @cached_property
-    def roles(self) -> dict[str, str]:
-        """The column of each role, as far as its name tells."""
-        return detect_columns(self.table)
-
-    @cached_property
-    def layout(self) -> str:
-        """How columns and header were found, in a sentence."""
-        return self.table.layout
-
-    @cached_property
-    def rows(self) -> "pd.DataFrame":
-        """The first rows as text."""
-        import pandas as pd
-
-        first = next(iter(self.table.batches(range(len(self.columns)))), [])
-        texts = {
-            column: as_texts(part.slice(0, PREVIEW))
-            for column, part in zip(self.columns, first, strict=False)
-        }
-        return pd.DataFrame(texts)
-
-
 def home() -> Path:
     """Where uploads lie: a folder for this user and this data folder, in systemd's runtime
     directory or the system's temporary one.
     """
     where = hashlib.sha256(str(data_folder().absolute()).encode()).hexdigest()[:12]
     user = getattr(os, "getuid", int)()
-    return Path(os.environ.get("RUNTIME_DIRECTORY", TEMPORARY)) / f"{FOLDER}{user}-{where}"
+    places = os.environ.get("RUNTIME_DIRECTORY", TEMPORARY).split(":")  # systemd may name several
+    return Path(places[0]) / f"{FOLDER}{user}-{where}"
 
 
 def is_own(data_id: str) -> bool:
@@ -134,9 +83,20 @@ def is_own(data_id: str) -> bool:
     )
 
 
+@contextlib.contextmanager
+def _disk_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(
+            f"This server cannot keep the file now ({error.strerror or error}). Try again later, or"
+            " tell its operator."
+        ) from error
+
+
 def _new_folder() -> Path:
     root = home()
-    root.mkdir(mode=0o700, exist_ok=True)
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
     if root.is_symlink() or (hasattr(os, "getuid") and root.stat().st_uid != os.getuid()):
         raise BadInput(f"{root} belongs to another user: uploads cannot be kept there.")
     folder = claim_folder(root) / secrets.token_urlsafe(24)
@@ -167,12 +127,14 @@ def _read_apart(
 # ---- ratings -------------------------------------------------------------------------------------
 
 
+@_disk_errors()
 def table(content: bytes, name: str) -> OwnTable:
     """Read a table, also in a gzip or a zip. Raises BadInput."""
     with _read_apart(upload_conversion.write_table, content, name) as (origin, file):
         return OwnTable(name, file.read_bytes(), origin)
 
 
+@_disk_errors()
 def ratings(
     source: OwnTable,
     columns: dict[str, str],
@@ -209,7 +171,7 @@ def ratings(
         way=PAGE,
     )
     data = replace(data, origin=_origin(source.fingerprint, owner))
-    file = _keep(data, _new_folder())
+    file = _keep(data)
     by_role = {role: column for role, column in roles.items() if column or role in source.roles}
     facts = {
         "bounds": f"{bounds[0]:g},{bounds[1]:g}",
@@ -237,12 +199,16 @@ def _origin(fingerprint: str, owner: str) -> str:
     return f"{fingerprint}{OWNED_BY}{owner}" if owner else fingerprint
 
 
-def _keep(data: Ratings | Samples, folder: Path) -> Path:
-    """Write the data, and the fingerprint of their origin. Returns their file."""
-    kind = "ratings" if isinstance(data, Ratings) else "samples"
-    file = folder / f"{kind}.npz"
-    npz_folder.write(data, file)
-    (folder / ORIGIN).write_text(data.origin)
+def _keep(data: Ratings | Samples) -> Path:
+    """Write the data, and the fingerprint of their origin, in a new folder. Returns their file."""
+    folder = _new_folder()
+    file = folder / f"{'ratings' if isinstance(data, Ratings) else 'samples'}.npz"
+    try:
+        npz_folder.write(data, file)
+        (folder / ORIGIN).write_text(data.origin)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return file
 
 
@@ -251,6 +217,7 @@ def load(data_id: str) -> Ratings | Samples:
     return npz_folder.read_file(Path(data_id), "your file")
 
 
+@_disk_errors()
 def preview_items(content: bytes, name: str) -> "pd.DataFrame":
     """Return the first rows of an item table as text. Raises BadInput."""
     import pandas as pd
@@ -259,6 +226,7 @@ def preview_items(content: bytes, name: str) -> "pd.DataFrame":
         return pd.DataFrame(cells["rows"], columns=cells["names"])
 
 
+@_disk_errors()
 def with_item_table(entry: Entry, content: bytes, name: str) -> tuple[Entry, tuple[str, ...]]:
     """Give ratings that were brought a public table of their items, in place of any before.
 
@@ -280,7 +248,7 @@ def with_item_table(entry: Entry, content: bytes, name: str) -> tuple[Entry, tup
     with _read_apart(task, content, name, labels) as (facts, file):
         features = ItemFeatures(tuple(facts["names"]), np.load(file, allow_pickle=False))
     assumptions = tuple(dict.fromkeys((*entry.assumptions, ITEMS_ARE_PUBLIC)))
-    new_file = _keep(replace(data, item_features=features, assumptions=assumptions), _new_folder())
+    new_file = _keep(replace(data, item_features=features, assumptions=assumptions))
     shutil.copy(Path(entry.id).parent / COMMAND, new_file.parent)
     remove(entry)
     new_entry = replace(
@@ -302,6 +270,7 @@ def _features_named(columns: Sequence[str]) -> str:
 # ---- documents and images ------------------------------------------------------------------------
 
 
+@_disk_errors()
 def samples(content: bytes, name: str, facts: dict[str, str], owner: str = "") -> Upload:
     """Read documents or images and keep them: a text file with one a line, a column of a table
     (fact `text`), a zip of files, a MATLAB matrix. owner: as of `ratings`. Raises BadInput.
@@ -313,7 +282,7 @@ def samples(content: bytes, name: str, facts: dict[str, str], owner: str = "") -
         data = npz_folder.read_file(converted, name)
     assert isinstance(data, Samples)
     data = replace(data, name=name, origin=_origin(hashlib.sha256(content).hexdigest(), owner))
-    file = _keep(data, _new_folder())
+    file = _keep(data)
     entry = SampleEntry(
         id=str(file),
         title=_title_of(name),

@@ -2,15 +2,22 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet
 
 from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.arrow_tables import ParquetTable
-from dpmf_datasets.readers.table import MOST_COLUMNS, Table
+from dpmf_datasets.readers.columns import detect_columns
+from dpmf_datasets.readers.table import MOST_COLUMNS, PREVIEW, Table, as_texts
+
+if TYPE_CHECKING:  # where it is needed it is loaded
+    import pandas as pd
 
 FACTS = b"dpmf.table"  # in the metadata of the Parquet file
 MOST_CELLS = 50_000_000
@@ -112,3 +119,52 @@ class BoundedTable(ParquetTable):
 
     def read_as(self) -> tuple[str, ...]:
         return self._read_as
+
+
+@dataclass(frozen=True)
+class OwnTable:
+    """A table that was brought, as the child process left it.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    parquet : bytes
+        Its cells, within bounds.
+    fingerprint : str
+        Of the file.
+    """
+
+    name: str
+    parquet: bytes
+    fingerprint: str
+
+    @property
+    def table(self) -> BoundedTable:
+        return BoundedTable(BytesIO(self.parquet))
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return self.table.shown_names
+
+    @cached_property
+    def roles(self) -> dict[str, str]:
+        """The column of each role, as far as its name tells."""
+        return detect_columns(self.table)
+
+    @cached_property
+    def layout(self) -> str:
+        """How columns and header were found, in a sentence."""
+        return self.table.layout
+
+    @cached_property
+    def rows(self) -> "pd.DataFrame":
+        """The first rows as text."""
+        import pandas as pd
+
+        first = next(iter(self.table.batches(range(len(self.columns)))), [])
+        texts = {
+            column: as_texts(part.slice(0, PREVIEW))
+            for column, part in zip(self.columns, first, strict=False)
+        }
+        return pd.DataFrame(texts)

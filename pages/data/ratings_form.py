@@ -11,6 +11,7 @@ import streamlit as st
 
 from dpmf_core.data.column_names import REQUIRED_ROLES
 from dpmf_datasets import session_files
+from dpmf_datasets.readers.bounded_tables import OwnTable
 from dpmf_datasets.readers.columns import LABELS
 from dpmf_datasets.readers.dates import (
     ORDERS,
@@ -77,7 +78,7 @@ def draw(file: Any) -> None:
 
 
 def _read(
-    table: session_files.OwnTable, description: TableDescription, outside: Outside = "clamp"
+    table: OwnTable, description: TableDescription, outside: Outside = "clamp"
 ) -> session_files.Upload:
     """The whole table; asks for the order of dates where the table does not tell it."""
     try:

@@ -9,6 +9,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import accounts
 from dpmf_datasets import session_files
+from dpmf_datasets.readers.bounded_tables import OwnTable
 from dpmf_datasets.readers.report import Report
 from pages.kit import data_sets
 from pages.server import sessions, upload_quota
@@ -85,7 +86,7 @@ def read_once(file: Any, read: Callable[[bytes, str], Result]) -> Result:
     if file_id != file.file_id:
         try:
             result = read(file.getvalue(), file.name)
-            if isinstance(result, session_files.OwnTable):
+            if isinstance(result, OwnTable):
                 upload_quota.count_table(len(result.parquet))
         except BadInput as refusal:
             result = refusal

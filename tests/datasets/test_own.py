@@ -183,6 +183,16 @@ def test_what_is_removed_or_old_is_gone() -> None:
     assert upload_folders() == []
 
 
+def test_a_full_disk_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    table = session_files.table(TABLE.encode(), "shop.csv")
+    monkeypatch.setattr("dpmf_datasets.npz_folder.write", full)
+    with pytest.raises(BadInput, match="No space"):
+        session_files.ratings(table, COLUMNS, (0.5, 5.0))
+
+
 @pytest.fixture
 def threads(tmp_path: Path) -> Iterator[Engine]:
     engine = Engine(Store(tmp_path / "store"), workers=1)

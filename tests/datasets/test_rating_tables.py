@@ -15,8 +15,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.io
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import dpmf_datasets as datasets
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
@@ -325,39 +323,6 @@ def test_a_damaged_letter_changes_no_other() -> None:
     ratings, report = read(table(*GOOD) + b"5,10\xff")  # a last row that is no UTF-8
     assert len(ratings) == 20
     assert problems(report)[RAGGED_LINE] == (1, (22,))
-
-
-names = st.text("abcdefgh0123456789é_", min_size=1, max_size=6)
-triples_of = st.dictionaries(
-    st.tuples(names, names), st.integers(2, 10).map(lambda half: half / 2), min_size=2, max_size=30
-)
-
-
-@settings(
-    max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    deadline=None,
-    derandomize=True,
-)
-@given(triples_of.filter(lambda triples: len({user for user, _ in triples}) > 1))
-def test_every_format_gives_the_same_ratings(tmp_path: Path, triples: Any) -> None:
-    rows = [(user, item, value) for (user, item), value in triples.items()]
-    frame = pd.DataFrame(rows, columns=["user", "item", "rating"])
-    frame.to_csv(tmp_path / "a.csv", index=False)
-    frame.to_csv(tmp_path / "a.tsv.gz", index=False, sep="\t")
-    frame.to_parquet(tmp_path / "a.parquet")
-    results = [
-        read_table(tmp_path / file, name="a", bounds=(1, 5))
-        for file in ("a.csv", "a.tsv.gz", "a.parquet")
-    ]
-    assert len({ratings.fingerprint for ratings, _ in results}) == 1
-    ratings, report = results[0]
-    users = {user for user, _ in triples}
-    numbers = all(user.isdecimal() for user in users)
-    order = sorted(users, key=(lambda user: (int(user), user)) if numbers else None)
-    cells = zip(ratings.users, ratings.items, ratings.values.tolist(), strict=True)
-    assert {(order[u], (ratings.titles or ())[i]): v for u, i, v in cells} == triples
-    assert report.problems == ()
 
 
 # ---- which column is which -----------------------------------------------------------------------
