@@ -221,12 +221,18 @@ class Engine:
     def take(self) -> Task | None:
         """Wait for the task that a free worker gets; None once the engine is closed.
 
-        What another process has stored meanwhile is not computed again.
+        What another process has stored meanwhile is not computed again, nor what waits for data
+        that have changed.
         """
         while (task := self._next()) is not None:
             try:
+                # other data may be private: nobody asked for a run on them
+                if identity(task.spec, stamp_of(task.spec)) != task.identity:
+                    raise BadInput("The data changed while the run waited. Ask again.")
                 if not self._is_stored(task):
                     return task
+            except BadInput as error:
+                self._settle(task, error)
             except Exception as error:
                 self._settle(task, RuntimeError(f"The store cannot be read: {words_of(error)}."))
             self._end(task)

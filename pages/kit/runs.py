@@ -13,6 +13,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.runs import shipped_runs
@@ -114,7 +115,8 @@ class Request:
     ) -> None:
         """Ask the engine for these. priority: of all; else early ones go before late ones."""
         light = {name for name in names if whole is not None and name not in whole}
-        self.results |= _known_records({name: self.specs[name] for name in names if name in light})
+        with visitor.here():
+            self.results |= _known_runs({name: self.specs[name] for name in names}, light)
         names = [name for name in names if name not in self.results]
         costs = time_estimate.costs(self.specs[name] for name in names) if names else []
         order = dict.fromkeys((*first, *self.specs))
@@ -130,14 +132,24 @@ class Request:
                 )
 
 
-def _known_records(specs: Mapping[str, Work]) -> dict[str, Run]:
-    """Records of runs that are there, or come with the package."""
-    runs = {
-        name: engine().known_runs.find(spec)
-        for name, spec in specs.items()
-        if isinstance(spec, RunSpec)
+def _known_runs(specs: Mapping[str, Work], light: Collection[str]) -> dict[str, Run]:
+    """Runs that are there: records alone where these suffice, which may come with the package;
+    none on data that the operator does not allow.
+    """
+    runs = {name: spec for name, spec in specs.items() if isinstance(spec, RunSpec)}
+    ids = {spec.data.id for spec in runs.values()}
+    allowed = {it for it in ids if is_own(it) or limits.allowed_here(it)}
+    runs = {name: spec for name, spec in runs.items() if spec.data.id in allowed}
+    known = engine().known_runs
+    found = {
+        name: known.find(spec) if name in light else known.whole(spec)
+        for name, spec in runs.items()
     }
-    return {name: Run(run.record, {}) for name, run in runs.items() if run is not None}
+    return {
+        name: Run(run.record, {}) if name in light else run
+        for name, run in found.items()
+        if run is not None
+    }
 
 
 def request_at(place: str) -> Request:

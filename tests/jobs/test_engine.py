@@ -110,6 +110,20 @@ def test_what_another_process_stores_meanwhile_is_not_computed(
     assert waiting.result(WAIT).record.cached is True
 
 
+def test_a_run_whose_data_change_while_it_waits_is_not_computed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other data may be private, and nobody asked for a run on them."""
+    engine.measure(gated("before"))
+    assert gates["before"].has_begun()
+    job = engine.submit(spec(QUICK))
+    assert job.key
+    monkeypatch.setattr("dpmf_core.jobs.engine.stamp_of", lambda _: "another file")
+    gates["before"].open.set()
+    with pytest.raises(BadInput):
+        job.result(WAIT)
+
+
 def test_a_damaged_run_is_computed_again(engine: Engine) -> None:
     job = engine.submit(spec(QUICK, seed=3))
     job.result(WAIT)

@@ -112,8 +112,8 @@ def test_the_first_view_stands_on_an_empty_store(
     """Without a single run being computed: engine and workers are never asked."""
 
     def shipped_alone(request: runs.Request, run_names: list[str], whole: Any, **_: Any) -> None:
-        light = {it: request.specs[it] for it in run_names if whole is not None and it not in whole}
-        request.results |= runs._known_records(light)
+        light = [it for it in run_names if whole is not None and it not in whole]
+        request.results |= runs._known_runs({it: request.specs[it] for it in light}, light)
 
     monkeypatch.setattr(runs.Request, "submit", shipped_alone)
     monkeypatch.setattr(epsilon_grid, "fill", lambda *_: runs.Request())
