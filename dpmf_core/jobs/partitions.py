@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from dpmf_core.data.partitioned import Beside, Fold, PartitionedRatings, Watch
-from dpmf_core.errors import BadInput
+from dpmf_core.errors import BadInput, words_of
 from dpmf_core.jobs import worker
 from dpmf_core.jobs.partition_reading import (
     HERE,
@@ -508,15 +508,21 @@ def _client(where: str) -> Any:
     """Return a Dask client; certificates are named in Dask's own settings. Raises BadInput."""
     try:
         from distributed import Client
+        from distributed.security import Security
     except ImportError:
         raise BadInput(
             "A Dask scheduler needs the extra `cluster`: pip install 'dpmf[cluster]'."
         ) from None
+    credentials = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
+    if where.startswith("tls://") and credentials["ssl_context"] is None:
+        raise BadInput(
+            f"{where} needs certificates: name their files in Dask's settings, such as"
+            " DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..__TLS__CLIENT__CERT and ..__TLS__CLIENT__KEY."
+        )
     try:
         return Client(where, set_as_default=False, name="dpmf")  # type: ignore[no-untyped-call]
-    except (OSError, TypeError, ValueError) as error:  # Dask's of TLS without certificates
+    except OSError as error:
         raise BadInput(
             f"No partition was read: the scheduler at {where} does not answer or does not take its"
-            f" certificate ({str(error).splitlines()[0] if str(error) else type(error).__name__})."
-            " Start it, or leave out the address."
+            f" certificate ({words_of(error)}). Start it, or leave out the address."
         ) from error
