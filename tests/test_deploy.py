@@ -47,10 +47,11 @@ def test_the_unit_gives_the_server_little_to_do_harm_with() -> None:
     assert any(re.fullmatch(r"MemoryMax=\d+G", line) for line in lines)
 
 
-@pytest.mark.skipif(None in (NGINX, OPENSSL), reason="nginx or openssl is not on this machine")
-def test_nginx_takes_the_configuration(tmp_path: Path) -> None:
-    """As in deploy/, with files of its own. It limits requests by browser."""
-    key, certificate = tmp_path / "key", tmp_path / "pem"
+def configuration(folder: Path, outer: int, plain: int, server: int) -> Path:
+    """The configuration in deploy/ with these ports, a certificate that nobody signed, and all that
+    it writes in a folder.
+    """
+    key, certificate = folder / "key", folder / "pem"
     options = [
         "req",
         "-x509",
@@ -65,20 +66,28 @@ def test_nginx_takes_the_configuration(tmp_path: Path) -> None:
     assert run(OPENSSL, *options, "-keyout", key, "-out", certificate).returncode == 0
     site = (DEPLOY / "nginx.conf").read_text("utf-8")
     for theirs, ours in (
-        ("listen 443 ssl", "listen 127.0.0.1:8443"),
-        ("listen 80", "listen 127.0.0.1:8080"),
+        ("listen 443 ssl", f"listen 127.0.0.1:{outer}"),
+        ("listen 80", f"listen 127.0.0.1:{plain}"),
+        ("127.0.0.1:8501", f"127.0.0.1:{server}"),
         ("/etc/ssl/dpmf.pem", str(certificate)),
         ("/etc/ssl/dpmf.key", str(key)),
     ):
         assert theirs in site
         site = site.replace(theirs, ours)
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    own = "".join(f"{kind}_temp_path {tmp_path}/{kind};\n" for kind in kinds)
-    file = tmp_path / "nginx.conf"
+    own = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
+    file = folder / "nginx.conf"
     file.write_text(
-        f"pid {tmp_path}/pid;\nerror_log stderr;\nevents {{}}\n"
+        f"pid {folder}/pid;\nerror_log stderr;\nevents {{}}\n"
         f"http {{\naccess_log off;\n{own}{site}}}\n"
     )
+    return file
+
+
+@pytest.mark.skipif(None in (NGINX, OPENSSL), reason="nginx or openssl is not on this machine")
+def test_nginx_takes_the_configuration(tmp_path: Path) -> None:
+    """As in deploy/, with files of its own. It limits requests by browser."""
+    file = configuration(tmp_path, 8443, 8080, 8501)
     check = run(NGINX, "-t", "-q", "-c", file)
     assert (check.returncode, check.stderr) == (0, "")
-    assert "limit_req " in site
+    assert "limit_req " in file.read_text("utf-8")

@@ -15,7 +15,7 @@ from websockets.exceptions import InvalidStatus
 
 from tests.browser.conftest import Server
 from tests.browser.provider import CLIENT, SECRET, Provider, provider
-from tests.test_deploy import NGINX, OPENSSL, certify, configuration
+from tests.test_deploy import NGINX, OPENSSL, configuration
 
 pytestmark = pytest.mark.browser
 
@@ -86,7 +86,6 @@ def proxied(gated: Server, tmp_path: Path) -> Iterator[str]:
     """The address of nginx, with the configuration of deploy/, before the server."""
     if NGINX is None or OPENSSL is None:
         pytest.skip("nginx or openssl is not on this machine")
-    certify(tmp_path)
     port = free_port()
     command = [NGINX, "-c", configuration(tmp_path, port, free_port(), gated.port)]
     subprocess.run(command, check=True, stderr=subprocess.DEVNULL)  # returns when it listens
