@@ -20,7 +20,7 @@ from typing import Any
 
 from dpmf_core.errors import BadInput
 
-REFUSED, OUT_OF_MEMORY, FAILED, TOO_SLOW = 2, 3, 4, 5  # exit codes
+REFUSAL, OUT_OF_MEMORY, FAILED, TOO_SLOW = 2, 3, 4, 5  # exit codes
 # how a child ends that the system stops for its processor time
 TIME_IS_OVER = (TOO_SLOW, *(-getattr(signal, name, 99) for name in ("SIGXCPU", "SIGKILL")))
 LARGEST_OUTPUT = 1 << 30  # bytes of a file that the child writes
@@ -90,7 +90,7 @@ def read(task: Callable[..., Any], name: str, *arguments: Any, limits: Limits) -
     if code == 0:
         return json.loads(answer)
     raise BadInput(
-        json.loads(answer) if code == REFUSED else _why(name, code, errors.decode(), limits)
+        json.loads(answer) if code == REFUSAL else _why(name, code, errors.decode(), limits)
     )
 
 
@@ -155,7 +155,7 @@ def called(task: Callable[..., Any], arguments: list[Any]) -> tuple[int, Any]:
         return 0, task(*arguments)
     except BadInput as error:
         out_of_memory = isinstance(error.__cause__, MemoryError)
-        return (OUT_OF_MEMORY, None) if out_of_memory else (REFUSED, str(error))
+        return (OUT_OF_MEMORY, None) if out_of_memory else (REFUSAL, str(error))
     except (MemoryError, RecursionError):
         return OUT_OF_MEMORY, None
     except Exception as error:

@@ -296,8 +296,8 @@ def samples(content: bytes, name: str, facts: dict[str, str], owner: str = "") -
         assumptions=data.assumptions,
         n_people=data.n_people,
     )
-    found = replace(upload_conversion.REPORT.validate_python(report), name=name)
-    return Upload(entry, found, data)
+    full_report = replace(upload_conversion.REPORT.validate_python(report), name=name)
+    return Upload(entry, full_report, data)
 
 
 # ---- what is kept --------------------------------------------------------------------------------

@@ -146,7 +146,8 @@ def _spread_over(
             "spread is for ratings in partitions, which workers find by their id. Got data in"
             " memory: keep them in partitions first, `datasets import NAME PATH --partitioned`."
         )
-    from dpmf_core.jobs.partitions import LOCAL, spread
+    from dpmf_core.jobs.partition_pools import LOCAL
+    from dpmf_core.jobs.partitions import spread
 
     return spread(data, algorithm, way if isinstance(way, str) else LOCAL)
 

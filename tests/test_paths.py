@@ -81,6 +81,7 @@ def server() -> Iterator[tuple[subprocess.Popen[str], list[Path]]]:
     child.communicate()
 
 
+@pytest.mark.slow
 def test_sigterm_leaves_no_upload() -> None:
     child, files = start_server(STOPPED)
     assert child.stdout is not None and child.stdout.readline() == "started\n"
@@ -90,6 +91,7 @@ def test_sigterm_leaves_no_upload() -> None:
     assert len(files) == 2 and not any(file.parent.exists() for file in files)
 
 
+@pytest.mark.slow
 def test_what_a_killed_server_left_goes_when_another_starts(
     server: tuple[subprocess.Popen[str], list[Path]],
 ) -> None:
@@ -184,6 +186,7 @@ def user(tmp_path: Path) -> User:
     return User(tmp_path)
 
 
+@pytest.mark.slow
 def test_removal_of_the_cache_loses_nothing_that_counts(user: User) -> None:
     user.fits(1.0)
     user.says("spent", user.table, "--budget", "3", "--delta", "1e-5", "--json")
@@ -193,6 +196,7 @@ def test_removal_of_the_cache_loses_nothing_that_counts(user: User) -> None:
     assert len(user.says("runs", "--json")) == 1
 
 
+@pytest.mark.slow
 def test_an_account_in_the_cache_is_moved_once(user: User) -> None:
     """By one of several processes that start at once."""
     in_cache = {"DPMF_DATA": str(user.cache / "dpmf")}  # as earlier versions had it

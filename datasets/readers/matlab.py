@@ -93,7 +93,7 @@ def _shapes(file: Path) -> dict[str, tuple[int, ...]]:
     from scipy.io import whosmat
 
     try:
-        found = whosmat(file)
+        matrices = whosmat(file)
     except MemoryError:
         raise
     except NotImplementedError:
@@ -105,7 +105,9 @@ def _shapes(file: Path) -> dict[str, tuple[int, ...]]:
             f"{file.name} cannot be read as a MATLAB file ({error}). Give one saved by MATLAB 7 or"
             " older, or with `save -v7`."
         ) from None
-    return {name: shape for name, shape, kind in found if len(shape) == 2 and kind not in NO_DATA}
+    return {
+        name: shape for name, shape, kind in matrices if len(shape) == 2 and kind not in NO_DATA
+    }
 
 
 def _arrays(matrix: Any) -> dict[str, Any]:

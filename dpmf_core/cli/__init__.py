@@ -58,7 +58,7 @@ PLACES = {
         " recommended parameters over fresh draws, on test ratings.",
     ),
 }
-MOVED = {  # names of earlier editions
+EARLIER_NAMES = {  # names of earlier editions
     "fetch": "datasets fetch",
     "import": "datasets import",
     "report": "runs report",
@@ -70,7 +70,7 @@ MOVED = {  # names of earlier editions
 @click.group(
     cls=LazyGroup,
     places=PLACES,
-    moved=MOVED,
+    earlier_names=EARLIER_NAMES,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 def program() -> None:

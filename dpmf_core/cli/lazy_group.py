@@ -46,23 +46,23 @@ def _without_collection() -> Iterator[None]:
 class LazyGroup(click.Group):
     """A group of commands by their places; others may be added as to any group.
 
-    moved: what stands for names of earlier editions.
+    earlier_names: what stands for names of earlier editions.
     """
 
     def __init__(
         self,
         *args: Any,
         places: Mapping[str, Place],
-        moved: Mapping[str, str] | None = None,
+        earlier_names: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
         super().__init__(*args, **options)
-        self.places, self.moved = places, moved or {}
+        self.places, self.earlier_names = places, earlier_names or {}
 
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        words = self.moved.get(args[0], args[0]).split()
+        words = self.earlier_names.get(args[0], args[0]).split()
         names = self.list_commands(context)
         if words[0] not in names and not words[0].startswith("-"):
             context.fail(f"No such command '{words[0]}'.{closest(words[0], names)}")

@@ -16,7 +16,7 @@ from dpmf_core.evaluation.top_items import top_items
 
 Array = npt.NDArray[Any]
 MAX_RANKED_USERS = 10_000  # whose lists are ranked, drawn from those with a relevant item
-LISTED = 20  # items of a user's list
+LIST_LENGTH = 20  # items of a user's list
 NO_SPREAD = 1e-12  # of a variance in mean squares: what rounding leaves of none
 
 
@@ -175,7 +175,7 @@ def list_sums(
     liked_ratings: Ratings,
     users: Array,
     rare: npt.NDArray[np.bool_],
-    k: int = LISTED,
+    k: int = LIST_LENGTH,
 ) -> ListSums:
     """The lists of some users, each of whom likes an item of `liked_ratings`. rare: which items are
     rare (n_items,).

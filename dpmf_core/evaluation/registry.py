@@ -16,7 +16,7 @@ from dpmf_core.evaluation import coherence, part_metrics
 from dpmf_core.evaluation.blocks import Question
 from dpmf_core.evaluation.evaluations import RatingsEvaluation, SamplesEvaluation, TableEvaluation
 from dpmf_core.evaluation.metrics import (
-    LISTED,
+    LIST_LENGTH,
     ErrorSums,
     ListSums,
     divergence,
@@ -160,7 +160,7 @@ RMSE, MAE, COUNT, COVERAGE = map(attrgetter, ("rmse", "mae", "count", "coverage"
 
 def mean_over_lists(name: str) -> Callable[[ListSums], float | None]:
     """None also where there are too few items for such lists."""
-    return lambda sums: sums.mean(name) if len(sums.is_listed) >= LISTED else None
+    return lambda sums: sums.mean(name) if len(sums.is_listed) >= LIST_LENGTH else None
 
 
 def ratio(sums: Array) -> float | None:

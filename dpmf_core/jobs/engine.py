@@ -250,7 +250,7 @@ class Engine:
     def finish(self, task: Task, outcome: Outcome) -> None:
         """Keep what a worker returned and end the task."""
         try:
-            self._settle(task, self._kept(task, outcome))
+            self._settle(task, self._keep(task, outcome))
         finally:
             self._end(task)
 
@@ -259,7 +259,7 @@ class Engine:
             self._queue.end(task)
             self._news.notify_all()
 
-    def _kept(self, task: Task, outcome: Outcome) -> Outcome:
+    def _keep(self, task: Task, outcome: Outcome) -> Outcome:
         """Store a run, and return the task's outcome."""
         if not isinstance(outcome, Run):
             return outcome

@@ -102,7 +102,7 @@ class Request:
         What must be the same here.
     run
         Names the run that asks.
-    held
+    answers
         The number of each key's question, in the order of the questions that are handed over.
     live
         Numbers of the questions whose answers are still held.
@@ -112,7 +112,7 @@ class Request:
 
     requirement: Requirement
     run: str
-    held: dict[Hashable, int]
+    answers: dict[Hashable, int]
     live: frozenset[int]
     folder: Path | None = None
 
@@ -144,12 +144,12 @@ class PartialSum:
     total: Any
 
 
-def add_up(request: Request, places: Places, sum_: Content, *held: Content) -> PartialSum:
+def add_up(request: Request, places: Places, sum_: Content, *contents: Content) -> PartialSum:
     """Return the sum over some partitions. Raises WorkerRefuses.
 
-    held: the questions of what is held and needed, and of what that was made of.
+    contents: the questions of what is held and needed, and of what that was made of.
     """
-    reader, question = _Reader(request, held), _question(sum_)
+    reader, question = _Reader(request, contents), _question(sum_)
     total = question.what.empty()
     with kernels.single_threaded_blas:
         for place in places:
@@ -157,9 +157,9 @@ def add_up(request: Request, places: Places, sum_: Content, *held: Content) -> P
     return PartialSum(places, total)
 
 
-def hold(request: Request, places: Places, *held: Content) -> None:
+def hold(request: Request, places: Places, *contents: Content) -> None:
     """Hold what the last question makes beside some partitions. Raises WorkerRefuses."""
-    reader, key = _Reader(request, held), list(request.held)[-1]
+    reader, key = _Reader(request, contents), list(request.answers)[-1]
     with kernels.single_threaded_blas:
         for place in places:
             reader.state(key, place)
@@ -178,7 +178,7 @@ class _Reader:
     What is missing, because another process had it and is gone, is made again.
     """
 
-    def __init__(self, request: Request, held: Sequence[Content]) -> None:
+    def __init__(self, request: Request, contents: Sequence[Content]) -> None:
         self._worker = HERE if request.folder is not None else _address()
         if reason := request.requirement.unmet():
             raise WorkerRefuses(self._worker, reason)
@@ -187,7 +187,10 @@ class _Reader:
             raise WorkerRefuses(self._worker, f"its {data.name} is not in partitions")
         self._data = replace(data, parts=_PartsHere(data.parts, self._worker))
         self._folder = create_folder(request.folder or folder_of(request.run))
-        self._numbers, self._questions = request.held, dict(zip(request.held, held, strict=True))
+        self._numbers, self._questions = (
+            request.answers,
+            dict(zip(request.answers, contents, strict=True)),
+        )
         self._changed: dict[bytes, PartitionedRatings] = {}
         for path in self._folder.glob("held-*"):
             if int(path.name.removeprefix("held-")) not in request.live:

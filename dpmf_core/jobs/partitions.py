@@ -9,22 +9,28 @@ counts once. Noise is drawn by the curator, in the process that asks, which also
 import contextlib
 import itertools
 import logging
-import re
 import tempfile
-import time
 import uuid
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
-from urllib.parse import urlsplit
+from typing import Any, Self
 
 import numpy as np
 
 from dpmf_core.data.partitioned import Beside, Fold, PartitionedRatings, Watch
-from dpmf_core.errors import BadInput, words_of
-from dpmf_core.jobs import worker
+from dpmf_core.errors import BadInput
+from dpmf_core.jobs.partition_pools import (
+    LOCAL,
+    DaskPool,
+    LocalPool,
+    Pool,
+    Result,
+    WorkersLost,
+    check_address,
+    dask_client,
+    require_protection,
+)
 from dpmf_core.jobs.partition_reading import (
     HERE,
     Places,
@@ -33,210 +39,20 @@ from dpmf_core.jobs.partition_reading import (
     Requirement,
     WorkerRefuses,
     add_up,
-    forget,
     hold,
 )
-from dpmf_core.jobs.worker import Worker, usual_count
+from dpmf_core.jobs.worker import usual_count
 from dpmf_core.paths import workplace
 from dpmf_core.runs import data_access
 
 log = logging.getLogger(__name__)
-LOCAL = "local"  # instead of an address: processes of this machine
-ADDRESS = re.compile(r"(?:(?:tls|tcp|ucx|inproc)://)?\S+:\d+|inproc://\S+")  # Dask's own
-LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 CHUNKS = 4  # of partitions, for each thread: what is read again when a process is lost
 LARGE = 64e6  # bytes of a sum of which each thread makes one, not one for each chunk
-PAUSE = 0.5  # seconds between two looks at what Dask's workers have done
-PATIENCE = 60.0  # seconds in which a first worker may come
 ATTEMPTS = 4  # of a sum whose workers were lost
-Result = TypeVar("Result")
-
-
-class WorkersLost(RuntimeError):
-    """A process ended while it had a chunk."""
-
-
-class Pool(Protocol):
-    """Processes over which a function is mapped."""
-
-    @property
-    def folder(self) -> Path | None:
-        """As of `Request`."""
-
-    def workers(self) -> dict[str, int]:
-        """Return the names of those that are there, and how many threads each has."""
-
-    def share(self, content: bytes, workers: Sequence[str]) -> Any:
-        """Bring a pickled question to the workers; what stands for it in `map`."""
-
-    def map(
-        self,
-        function: Callable[..., Result],
-        request: Request,
-        chunks: Sequence[Places],
-        contents: Sequence[Any],
-        workers: Sequence[str],
-    ) -> Iterator[Result]:
-        """Yield function(request, chunk, *contents) of each chunk, in their order.
-
-        Raises what it raises, and WorkersLost.
-        """
-
-    def close(self, run: str) -> None: ...
-
-
-class LocalPool:
-    """Processes of this machine, which share a folder."""
-
-    def __init__(self, count: int, folder: Path) -> None:
-        self._count, self.folder = count, folder
-        self._workers: list[Worker] = []
-        self._numbers = itertools.count()
-
-    def workers(self) -> dict[str, int]:
-        return {HERE: self._count}
-
-    def share(self, content: bytes, workers: Sequence[str]) -> Path:
-        path = self.folder / f"{next(self._numbers)}.question"
-        path.write_bytes(content)
-        return path
-
-    def map(
-        self,
-        function: Callable[..., Result],
-        request: Request,
-        chunks: Sequence[Places],
-        contents: Sequence[Any],
-        workers: Sequence[str],
-    ) -> Iterator[Result]:
-        results: dict[int, Any] = {}
-        news = self._as_they_end(function, [(request, places, *contents) for places in chunks])
-        with contextlib.closing(news):
-            for at in range(len(chunks)):
-                while at not in results:
-                    number, result = next(news)
-                    if isinstance(result, Exception):
-                        raise result
-                    results[number] = result
-                yield results.pop(at)
-
-    def _as_they_end(
-        self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
-    ) -> Generator[tuple[int, Any]]:
-        """Yield the number of each call and what it returned or raised. Raises WorkersLost."""
-        if not self._workers:
-            self._workers = [worker.start(self._count) for _ in range(self._count)]
-        waiting, idle = list(enumerate(calls))[::-1], list(self._workers)
-        busy: dict[Any, Worker] = {}
-        try:
-            while waiting or busy:
-                while waiting and idle:
-                    free_worker, (number, arguments) = idle.pop(), waiting.pop()
-                    busy[free_worker.connection] = free_worker
-                    free_worker.send("call", number, function, arguments)
-                for connection in wait(list(busy)):
-                    assert isinstance(connection, Connection)
-                    news: tuple[int, Any] = connection.recv()
-                    idle.append(busy.pop(connection))
-                    yield news
-        except (EOFError, OSError) as error:
-            raise WorkersLost from error
-        finally:
-            if busy:  # one is lost, or nobody wants what they do
-                self.close("")
-
-    def close(self, run: str) -> None:
-        for each in self._workers:
-            each.kill()
-        self._workers = []
-
-
-class DaskPool:
-    """The workers of a Dask scheduler, each on a machine of its own. client: of Dask."""
-
-    folder: None = None
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-
-    def workers(self) -> dict[str, int]:
-        """Return those that are there, after some time for the first. Raises BadInput."""
-        try:
-            self._client.wait_for_workers(1, timeout=PATIENCE)
-        except TimeoutError:
-            raise BadInput(
-                "The scheduler has no worker. Start one with the dpmf and the data of this machine."
-            ) from None
-        return dict(self._client.nthreads())
-
-    def share(self, content: bytes, workers: Sequence[str]) -> Any:
-        with self._losses():
-            return self._client.scatter(content, workers=list(workers), broadcast=True, hash=False)
-
-    def map(
-        self,
-        function: Callable[..., Result],
-        request: Request,
-        chunks: Sequence[Places],
-        contents: Sequence[Any],
-        workers: Sequence[str],
-    ) -> Iterator[Result]:
-        # a chunk has its worker, in every question as long as the workers are the same
-        homes = [workers[at * len(workers) // len(chunks)] for at in range(len(chunks))]
-        futures = [
-            self._client.submit(
-                function, request, places, *contents, workers=[home], pure=False, retries=0
-            )
-            for places, home in zip(chunks, homes, strict=True)
-        ]
-        while futures:
-            with self._losses():
-                self._await(futures[0], homes)
-            result: Result = futures.pop(0).result()
-            homes.pop(0)
-            yield result
-
-    def _await(self, future: Any, homes: Sequence[str]) -> None:
-        """Wait until a future is done. Raises WorkersLost, and what Dask raises of lost workers."""
-        from concurrent.futures import CancelledError
-
-        from distributed import KilledWorker
-        from distributed import wait as wait_for
-
-        while not future.done():
-            with contextlib.suppress(TimeoutError), self._client.as_current():
-                wait_for([future], timeout=PAUSE)  # type: ignore[no-untyped-call]
-            if not set(homes) <= set(self._client.nthreads()):
-                raise WorkersLost
-        error = future.exception()
-        if isinstance(error, KilledWorker | CancelledError):
-            raise WorkersLost from error
-
-    @contextlib.contextmanager
-    def _losses(self) -> Iterator[None]:
-        """Turn what Dask raises of a worker that is gone into WorkersLost.
-
-        Raises BadInput where it is the scheduler.
-        """
-        from concurrent.futures import CancelledError
-
-        try:
-            yield
-        except (CancelledError, KeyError, OSError) as error:
-            time.sleep(PAUSE)  # until the scheduler has noticed
-            if self._client.status != "running":
-                raise BadInput(
-                    "The scheduler went away while partitions were added up. Start both again."
-                ) from error
-            raise WorkersLost from error
-
-    def close(self, run: str) -> None:
-        with contextlib.suppress(OSError, RuntimeError):  # those that do not answer, when they end
-            self._client.run(forget, run, on_error="ignore")
 
 
 @dataclass(eq=False)
-class _Asked:
+class _PickledQuestion:
     """A pickled question, and those whose answers it needs.
 
     Parameters
@@ -252,11 +68,11 @@ class _Asked:
     number: int
     key: Hashable
     content: bytes
-    earlier: tuple["_Asked", ...]
+    earlier: tuple["_PickledQuestion", ...]
     shared: Any = None
     generation: int = -1
 
-    def chain(self) -> "list[_Asked]":
+    def chain(self) -> "list[_PickledQuestion]":
         """Return all that is needed to answer it anew, in the order of asking, itself last."""
         needed, todo = {self.number: self}, [self]
         while todo:
@@ -270,7 +86,7 @@ class _Memory:
     """What all copies of a `PartitionSums` share."""
 
     refusals: dict[str, str] = field(default_factory=dict)
-    held: dict[Hashable, _Asked] = field(default_factory=dict)
+    answers: dict[Hashable, _PickledQuestion] = field(default_factory=dict)
     numbers: Iterator[int] = field(default_factory=itertools.count)
     workers: list[str] = field(default_factory=list)
     generation: int = 0
@@ -308,13 +124,13 @@ class PartitionSums:
         """As `Folding.fold`. Raises BadInput where no worker has the same code and data, or workers
         are lost again and again.
         """
-        asked = self._ask(ratings, fold, None, keys)
+        pickled = self._ask(ratings, fold, None, keys)
         n_parts, is_large = len(ratings.parts), _bytes_of(fold.empty()) >= LARGE
 
         def attempt(workers: dict[str, int]) -> Any:
             chunks = _chunks(n_parts, sum(workers.values()) * (1 if is_large else CHUNKS))
             total, places = fold.empty(), list[int]()
-            for part in self._map(add_up, asked, chunks, list(workers)):
+            for part in self._map(add_up, pickled, chunks, list(workers)):
                 fold.merge(total, part.total)
                 places += part.places
             if sorted(places) != list(range(n_parts)):
@@ -329,18 +145,18 @@ class PartitionSums:
         self, ratings: PartitionedRatings, key: Hashable, make: Beside, keys: Iterable[Hashable]
     ) -> None:
         """As `Folding.hold`. Raises as `fold`."""
-        asked = self._memory.held[key] = self._ask(ratings, make, key, keys)
+        pickled = self._memory.answers[key] = self._ask(ratings, make, key, keys)
         n_parts = len(ratings.parts)
 
         def attempt(workers: dict[str, int]) -> None:
             chunks = _chunks(n_parts, sum(workers.values()) * CHUNKS)
-            for _ in self._map(hold, asked, chunks, list(workers)):
+            for _ in self._map(hold, pickled, chunks, list(workers)):
                 pass
 
         self._retry(attempt)
 
     def drop(self, key: Hashable) -> None:
-        self._memory.held.pop(key, None)
+        self._memory.answers.pop(key, None)
 
     def close(self) -> None:
         """Have workers remove what they keep."""
@@ -348,28 +164,28 @@ class PartitionSums:
 
     def _ask(
         self, ratings: PartitionedRatings, what: Any, key: Hashable, keys: Iterable[Hashable]
-    ) -> _Asked:
+    ) -> _PickledQuestion:
         question = Question(what, _pickle(ratings.changes), tuple(keys))
-        earlier = tuple(self._memory.held[it] for it in question.keys)
-        return _Asked(next(self._memory.numbers), key, _pickle(question), earlier)
+        earlier = tuple(self._memory.answers[it] for it in question.keys)
+        return _PickledQuestion(next(self._memory.numbers), key, _pickle(question), earlier)
 
     def _map(
         self,
         function: Callable[..., Result],
-        asked: _Asked,
+        pickled: _PickledQuestion,
         chunks: list[Places],
         workers: list[str],
     ) -> Iterator[Result]:
         """Yield what a question finds in each chunk, and tell the watch of it."""
-        chain = asked.chain()
-        held = [it for it in chain if it.key is not None]
+        chain = pickled.chain()
+        kept_ones = [it for it in chain if it.key is not None]
         sums = [it for it in chain if it.key is None]
-        contents = [self._shared(it, workers) for it in (*sums, *held)]
+        contents = [self._shared(it, workers) for it in (*sums, *kept_ones)]
         request = Request(
             self.requirement,
             self.run,
-            {it.key: it.number for it in held},
-            frozenset(it.number for it in self._memory.held.values()),
+            {it.key: it.number for it in kept_ones},
+            frozenset(it.number for it in self._memory.answers.values()),
             self.pool.folder,
         )
         n_done, n_parts = 0, sum(map(len, chunks))
@@ -380,11 +196,11 @@ class PartitionSums:
                 self.watch(min(n_done, n_parts - 1), n_parts)
             yield result
 
-    def _shared(self, asked: _Asked, workers: list[str]) -> Any:
-        if asked.generation != self._memory.generation:
-            asked.shared = self.pool.share(asked.content, workers)
-            asked.generation = self._memory.generation
-        return asked.shared
+    def _shared(self, pickled: _PickledQuestion, workers: list[str]) -> Any:
+        if pickled.generation != self._memory.generation:
+            pickled.shared = self.pool.share(pickled.content, workers)
+            pickled.generation = self._memory.generation
+        return pickled.shared
 
     def _retry(self, attempt: Callable[[dict[str, int]], Result]) -> Result:
         """Return what an attempt finds; a worker that refuses or is lost begins another.
@@ -476,53 +292,11 @@ def spread(
             folder = stack.enter_context(tempfile.TemporaryDirectory(dir=workplace()))
             pool = LocalPool(workers or usual_count(), Path(folder))
         else:
-            _check_address(where)
+            check_address(where)
             if not data.public:
-                _require_protection(where, data_id)
-            pool = DaskPool(stack.enter_context(_client(where)))
+                require_protection(where, data_id)
+            pool = DaskPool(stack.enter_context(dask_client(where)))
         sums = PartitionSums(pool, requirement)
         stack.callback(sums.close)
         with data_access.folded_by(sums):
             yield sums
-
-
-def _check_address(where: str) -> None:
-    if not ADDRESS.fullmatch(where):
-        raise BadInput(
-            f"--spread takes '{LOCAL}' or the address of a Dask scheduler, such as tls://host:8786."
-            f" Got {where!r}."
-        )
-
-
-def _require_protection(where: str, data_id: str) -> None:
-    """Raise BadInput where exact sums would travel to another machine for anybody to read."""
-    parts = urlsplit(where if "://" in where else f"tcp://{where}")
-    if parts.scheme not in ("tls", "inproc") and parts.hostname not in LOOPBACK:
-        raise BadInput(
-            f"{data_id} is private, and its exact sums would travel to {where} for anybody to read."
-            " Take a scheduler with TLS: tls://host:port."
-        )
-
-
-def _client(where: str) -> Any:
-    """Return a Dask client; certificates are named in Dask's own settings. Raises BadInput."""
-    try:
-        from distributed import Client
-        from distributed.security import Security
-    except ImportError:
-        raise BadInput(
-            "A Dask scheduler needs the extra `cluster`: pip install 'dpmf[cluster]'."
-        ) from None
-    credentials = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
-    if where.startswith("tls://") and credentials["ssl_context"] is None:
-        raise BadInput(
-            f"{where} needs certificates: name their files in Dask's settings, such as"
-            " DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..__TLS__CLIENT__CERT and ..__TLS__CLIENT__KEY."
-        )
-    try:
-        return Client(where, set_as_default=False, name="dpmf")  # type: ignore[no-untyped-call]
-    except OSError as error:
-        raise BadInput(
-            f"No partition was read: the scheduler at {where} does not answer or does not take its"
-            f" certificate ({words_of(error)}). Start it, or leave out the address."
-        ) from error

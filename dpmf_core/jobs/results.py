@@ -144,14 +144,14 @@ class Results:
         """
         if is_own_data(spec):
             return self._remembered_run(spec)
-        self._open(spec)
+        self._identify(spec)
         return self._store.find(spec)
 
     def find_all(self, specs: Sequence[RunSpec]) -> list[Summary | None]:
         """As `find`, the summary of each of these runs."""
         shared_specs = [spec for spec in specs if not is_own_data(spec)]
         for spec in {spec.data: spec for spec in shared_specs}.values():
-            self._open(spec)
+            self._identify(spec)
         shared = iter(self._store.find_all(shared_specs))
         own_runs = [self._remembered_run(spec) if is_own_data(spec) else None for spec in specs]
         return [
@@ -161,17 +161,17 @@ class Results:
 
     def is_stored(self, spec: RunSpec) -> bool:
         """Whether the store itself has a run, as far as its data are open."""
-        known = self._open(spec)
+        known = self._identify(spec)
         return known is not None and self._store.has(run_key(spec, known))
 
     def whole(self, spec: RunSpec) -> Run | None:
         """Return a run with its arrays; as `find` otherwise."""
         if is_own_data(spec):
             return self._remembered_run(spec)
-        known = self._open(spec)
+        known = self._identify(spec)
         return None if known is None else self.stored(run_key(spec, known))
 
-    def _open(self, spec: RunSpec) -> data_access.DataIdentity | None:
+    def _identify(self, spec: RunSpec) -> data_access.DataIdentity | None:
         """Return what is known of a run's data; where they are not open, have them opened."""
         known = data_access.known_identity(spec.data)
         if known is None:

@@ -47,8 +47,8 @@ def filtered(data: Whole, spec: DataSpec, shape: PublicShape | None = None) -> W
             return data
         result = reshaped(data, shape)
         if shape.kept is not None:  # what noisy counts have done
-            done: dict[str, Any] = {"top_items": None, "most_words": None}
-            spec = by_exact_counts(spec, data).model_copy(update=done)
+            without: dict[str, Any] = {"top_items": None, "most_words": None}
+            spec = by_exact_counts(spec, data).model_copy(update=without)
     result = prepared(result, spec) if isinstance(result, Samples) else _fewer(result, spec)
     whole: Whole = result if data.public else replace(result, origin=data.account)
     return whole

@@ -235,11 +235,11 @@ def with_delta(
     Raises BadInput where nothing has use for a budget, on a delta without epsilon, and where n is
     released with noise.
     """
-    given = {name: choices.get(name) for name in Budget.model_fields}
-    refuse_budget(algorithm_ids, **given)
-    if given["epsilon"] is None and given["delta"] is not None:
+    budget = {name: choices.get(name) for name in Budget.model_fields}
+    refuse_budget(algorithm_ids, **budget)
+    if budget["epsilon"] is None and budget["delta"] is not None:
         raise BadInput("delta is a part of a budget, which needs an epsilon as well: add epsilon.")
-    if given["epsilon"] is None or given["delta"] is not None:
+    if budget["epsilon"] is None or budget["delta"] is not None:
         return dict(choices)
     if choices.get("row_count") == "private":
         raise BadInput(

@@ -61,8 +61,8 @@ class Choice:
         """What is assumed of the data, and of the columns that are kept by exact counts."""
         is_exact = self.row_count == "given"
         if self.kind == "ratings":
-            chosen = (ITEM_SET_IS_PUBLIC,) if self.kept_items and is_exact else ()
-            return (*self.entry.assumptions, *chosen)
+            item_set = (ITEM_SET_IS_PUBLIC,) if self.kept_items and is_exact else ()
+            return (*self.entry.assumptions, *item_set)
         learned = self.kind == "documents" and self.entry.kind != "simulated"
         fewer = is_exact and self.most_words is not None and self.most_words < self.entry.n_features
         words = (WORDS_ARE_PUBLIC,) * learned + (VOCABULARY_IS_PUBLIC,) * fewer

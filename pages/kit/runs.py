@@ -141,13 +141,13 @@ def _known_runs(specs: Mapping[str, Work], light: Collection[str]) -> dict[str, 
     allowed = {it for it in ids if is_own(it) or limits.allowed_here(it)}
     runs = {name: spec for name, spec in runs.items() if spec.data.id in allowed}
     known = engine().known_runs
-    found = {
+    stored_runs = {
         name: known.find(spec) if name in light else known.whole(spec)
         for name, spec in runs.items()
     }
     return {
         name: Run(run.record, {}) if name in light else run
-        for name, run in found.items()
+        for name, run in stored_runs.items()
         if run is not None
     }
 

@@ -148,7 +148,7 @@ class Guard:
         try:
             await self.app(scope, upload.next_piece, send)
         finally:
-            _coming.subtract({ident: upload.counted})
+            _coming.subtract({ident: upload.n_counted})
 
     async def _refuse(
         self, sentence: str, file: str, scope: Scope, receive: Receive, send: Send
@@ -175,15 +175,15 @@ class _Upload:
     """
 
     def __init__(self, ident: str, receive: Receive) -> None:
-        self.ident, self._receive, self._arrived, self.counted = ident, receive, 0, 0
+        self.ident, self._receive, self._arrived, self.n_counted = ident, receive, 0, 0
 
     async def next_piece(self) -> Message:
         """The next piece, or the end of the connection where there is no room left."""
         message = await self._receive()
         self._arrived += len(message.get("body", b""))
-        if self._arrived - self.counted >= MB:
-            _coming[self.ident] += self._arrived - self.counted
-            self.counted = self._arrived
+        if self._arrived - self.n_counted >= MB:
+            _coming[self.ident] += self._arrived - self.n_counted
+            self.n_counted = self._arrived
             try:
                 must_fit(self.ident, 0)
             except BadInput:

@@ -69,6 +69,7 @@ def test_cosines_are_gensims_as_nearly_as_two_seeds_of_gensim() -> None:
     assert np.corrcoef(ours, theirs)[0, 1] > 0.95
 
 
+@pytest.mark.slow
 def test_gensim_is_not_needed() -> None:
     code = (
         "import sys; sys.modules['gensim'] = None\n"

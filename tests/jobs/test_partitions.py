@@ -16,8 +16,9 @@ from dpmf_core.data.partitioned import ItemCounts, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.jobs import partition_reading, partitions, worker
+from dpmf_core.jobs.partition_pools import DaskPool, LocalPool, WorkersLost
 from dpmf_core.jobs.partition_reading import PartialSum, Request, WorkerRefuses, add_up
-from dpmf_core.jobs.partitions import DaskPool, LocalPool, WorkersLost, spread
+from dpmf_core.jobs.partitions import spread
 from dpmf_core.jobs.worker import Worker
 from dpmf_core.runs import data_access, execution
 from dpmf_core.runs.record import Run

@@ -91,6 +91,7 @@ def run_spec(
     )
 
 
+@pytest.mark.slow
 def test_topics_say_what_the_runs_say() -> None:
     app = page("topics", eps="2")
     private, plain = (

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.runs.execution import run
@@ -29,6 +30,7 @@ def rmse(variant: str) -> float:
     )
 
 
+@pytest.mark.slow
 def test_the_sentence_says_what_the_runs_say() -> None:
     app = page()
     assert f"{rmse('rated') / rmse('baseline') - 1:.1%}" in app.title[0].value

@@ -2,6 +2,7 @@
 itself.
 """
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.teaching.sketch_collisions import sketch_layout
@@ -16,6 +17,7 @@ def page() -> AppTest:
     return app
 
 
+@pytest.mark.slow
 def test_the_claim_is_quoted_and_contradicted() -> None:
     app = settled(page())
     assert float(app.title[0].value.rsplit("≥", 1)[1]) > 2

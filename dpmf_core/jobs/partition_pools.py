@@ -1,0 +1,248 @@
+"""The processes over which sums over partitions are mapped: of this machine, or Dask's."""
+
+import contextlib
+import itertools
+import re
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+from urllib.parse import urlsplit
+
+from dpmf_core.errors import BadInput, words_of
+from dpmf_core.jobs import worker
+from dpmf_core.jobs.partition_reading import HERE, Places, Request, forget
+from dpmf_core.jobs.worker import Worker
+
+LOCAL = "local"  # instead of an address: processes of this machine
+ADDRESS = re.compile(r"(?:(?:tls|tcp|ucx|inproc)://)?\S+:\d+|inproc://\S+")  # Dask's own
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+PAUSE = 0.5  # seconds between two looks at what Dask's workers have done
+PATIENCE = 60.0  # seconds in which a first worker may come
+Result = TypeVar("Result")
+
+
+class WorkersLost(RuntimeError):
+    """A process ended while it had a chunk."""
+
+
+class Pool(Protocol):
+    """Processes over which a function is mapped."""
+
+    @property
+    def folder(self) -> Path | None:
+        """As of `Request`."""
+
+    def workers(self) -> dict[str, int]:
+        """Return the names of those that are there, and how many threads each has."""
+
+    def share(self, content: bytes, workers: Sequence[str]) -> Any:
+        """Bring a pickled question to the workers; what stands for it in `map`."""
+
+    def map(
+        self,
+        function: Callable[..., Result],
+        request: Request,
+        chunks: Sequence[Places],
+        contents: Sequence[Any],
+        workers: Sequence[str],
+    ) -> Iterator[Result]:
+        """Yield function(request, chunk, *contents) of each chunk, in their order.
+
+        Raises what it raises, and WorkersLost.
+        """
+
+    def close(self, run: str) -> None: ...
+
+
+class LocalPool:
+    """Processes of this machine, which share a folder."""
+
+    def __init__(self, count: int, folder: Path) -> None:
+        self._count, self.folder = count, folder
+        self._workers: list[Worker] = []
+        self._numbers = itertools.count()
+
+    def workers(self) -> dict[str, int]:
+        return {HERE: self._count}
+
+    def share(self, content: bytes, workers: Sequence[str]) -> Path:
+        path = self.folder / f"{next(self._numbers)}.question"
+        path.write_bytes(content)
+        return path
+
+    def map(
+        self,
+        function: Callable[..., Result],
+        request: Request,
+        chunks: Sequence[Places],
+        contents: Sequence[Any],
+        workers: Sequence[str],
+    ) -> Iterator[Result]:
+        results: dict[int, Any] = {}
+        news = self._as_they_end(function, [(request, places, *contents) for places in chunks])
+        with contextlib.closing(news):
+            for at in range(len(chunks)):
+                while at not in results:
+                    number, result = next(news)
+                    if isinstance(result, Exception):
+                        raise result
+                    results[number] = result
+                yield results.pop(at)
+
+    def _as_they_end(
+        self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
+    ) -> Generator[tuple[int, Any]]:
+        """Yield the number of each call and what it returned or raised. Raises WorkersLost."""
+        if not self._workers:
+            self._workers = [worker.start(self._count) for _ in range(self._count)]
+        waiting, idle = list(enumerate(calls))[::-1], list(self._workers)
+        busy: dict[Any, Worker] = {}
+        try:
+            while waiting or busy:
+                while waiting and idle:
+                    free_worker, (number, arguments) = idle.pop(), waiting.pop()
+                    busy[free_worker.connection] = free_worker
+                    free_worker.send("call", number, function, arguments)
+                for connection in wait(list(busy)):
+                    assert isinstance(connection, Connection)
+                    news: tuple[int, Any] = connection.recv()
+                    idle.append(busy.pop(connection))
+                    yield news
+        except (EOFError, OSError) as error:
+            raise WorkersLost from error
+        finally:
+            if busy:  # one is lost, or nobody wants what they do
+                self.close("")
+
+    def close(self, run: str) -> None:
+        for each in self._workers:
+            each.kill()
+        self._workers = []
+
+
+class DaskPool:
+    """The workers of a Dask scheduler, each on a machine of its own. client: of Dask."""
+
+    folder: None = None
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def workers(self) -> dict[str, int]:
+        """Return those that are there, after some time for the first. Raises BadInput."""
+        try:
+            self._client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise BadInput(
+                "The scheduler has no worker. Start one with the dpmf and the data of this machine."
+            ) from None
+        return dict(self._client.nthreads())
+
+    def share(self, content: bytes, workers: Sequence[str]) -> Any:
+        with self._losses():
+            return self._client.scatter(content, workers=list(workers), broadcast=True, hash=False)
+
+    def map(
+        self,
+        function: Callable[..., Result],
+        request: Request,
+        chunks: Sequence[Places],
+        contents: Sequence[Any],
+        workers: Sequence[str],
+    ) -> Iterator[Result]:
+        # a chunk has its worker, in every question as long as the workers are the same
+        homes = [workers[at * len(workers) // len(chunks)] for at in range(len(chunks))]
+        futures = [
+            self._client.submit(
+                function, request, places, *contents, workers=[home], pure=False, retries=0
+            )
+            for places, home in zip(chunks, homes, strict=True)
+        ]
+        while futures:
+            with self._losses():
+                self._await(futures[0], homes)
+            result: Result = futures.pop(0).result()
+            homes.pop(0)
+            yield result
+
+    def _await(self, future: Any, homes: Sequence[str]) -> None:
+        """Wait until a future is done. Raises WorkersLost, and what Dask raises of lost workers."""
+        from concurrent.futures import CancelledError
+
+        from distributed import KilledWorker
+        from distributed import wait as wait_for
+
+        while not future.done():
+            with contextlib.suppress(TimeoutError), self._client.as_current():
+                wait_for([future], timeout=PAUSE)  # type: ignore[no-untyped-call]
+            if not set(homes) <= set(self._client.nthreads()):
+                raise WorkersLost
+        error = future.exception()
+        if isinstance(error, KilledWorker | CancelledError):
+            raise WorkersLost from error
+
+    @contextlib.contextmanager
+    def _losses(self) -> Iterator[None]:
+        """Turn what Dask raises of a worker that is gone into WorkersLost.
+
+        Raises BadInput where it is the scheduler.
+        """
+        from concurrent.futures import CancelledError
+
+        try:
+            yield
+        except (CancelledError, KeyError, OSError) as error:
+            time.sleep(PAUSE)  # until the scheduler has noticed
+            if self._client.status != "running":
+                raise BadInput(
+                    "The scheduler went away while partitions were added up. Start both again."
+                ) from error
+            raise WorkersLost from error
+
+    def close(self, run: str) -> None:
+        with contextlib.suppress(OSError, RuntimeError):  # those that do not answer, when they end
+            self._client.run(forget, run, on_error="ignore")
+
+
+def check_address(where: str) -> None:
+    if not ADDRESS.fullmatch(where):
+        raise BadInput(
+            f"--spread takes '{LOCAL}' or the address of a Dask scheduler, such as tls://host:8786."
+            f" Got {where!r}."
+        )
+
+
+def require_protection(where: str, data_id: str) -> None:
+    """Raise BadInput where exact sums would travel to another machine for anybody to read."""
+    parts = urlsplit(where if "://" in where else f"tcp://{where}")
+    if parts.scheme not in ("tls", "inproc") and parts.hostname not in LOOPBACK:
+        raise BadInput(
+            f"{data_id} is private, and its exact sums would travel to {where} for anybody to read."
+            " Take a scheduler with TLS: tls://host:port."
+        )
+
+
+def dask_client(where: str) -> Any:
+    """Return a Dask client; certificates are named in Dask's own settings. Raises BadInput."""
+    try:
+        from distributed import Client
+        from distributed.security import Security
+    except ImportError:
+        raise BadInput(
+            "A Dask scheduler needs the extra `cluster`: pip install 'dpmf[cluster]'."
+        ) from None
+    credentials = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
+    if where.startswith("tls://") and credentials["ssl_context"] is None:
+        raise BadInput(
+            f"{where} needs certificates: name their files in Dask's settings, such as"
+            " DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..__TLS__CLIENT__CERT and ..__TLS__CLIENT__KEY."
+        )
+    try:
+        return Client(where, set_as_default=False, name="dpmf")  # type: ignore[no-untyped-call]
+    except OSError as error:
+        raise BadInput(
+            f"No partition was read: the scheduler at {where} does not answer or does not take its"
+            f" certificate ({words_of(error)}). Start it, or leave out the address."
+        ) from error
