@@ -8,7 +8,7 @@ so a worker that is killed in mid-write leaves nothing, and a run is kept once w
 import atexit
 import functools
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from dpmf_core.data.catalogue import is_own
@@ -312,6 +312,11 @@ class Engine:
         """Count the waiting runs that start before this one."""
         with self._lock:
             return self._queue.ahead(task)
+
+    def seconds_until(self, jobs: Collection[Job]) -> float:
+        """Estimate in how many seconds the last of these ends, with what others have before."""
+        with self._lock:
+            return self._queue.seconds_until([job._task for job in jobs])
 
     def waiting(self) -> int:
         """Count the runs that wait for a worker, but those that everything else goes before."""

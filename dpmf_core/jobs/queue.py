@@ -6,7 +6,7 @@ plain logic, without threads or processes.
 
 import bisect
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs.job import Task
@@ -162,6 +162,13 @@ class Queue:
             return 0
         places = self._order()
         return places.get(task, len(places))
+
+    def seconds_until(self, tasks: Collection[Task]) -> float:
+        """Estimate when the last of these ends, with what workers have and what starts before."""
+        order = self._order()
+        last = max((order.get(task, -1) for task in tasks), default=-1)
+        before = (task.cost for task, place in order.items() if place <= last)
+        return (sum(task.cost for task in self._running) + sum(before)) / self.n_workers
 
     @property
     def n_waiting(self) -> int:

@@ -194,7 +194,7 @@ def progress(open_jobs: Sequence[Job], done_count: int, count: int) -> tuple[flo
     if ended_count > done_count:
         sentences.append(f"{ended_count - done_count:,} refused, failed or cancelled")
     costs = [job.cost for job in open_jobs]
-    remaining_seconds = max(sum(costs) / engine().width, *costs)
+    remaining_seconds = max(engine().seconds_until(open_jobs), *costs)
     now = running.progress if running else None
     if now and now.steps:
         share += now.step / now.steps / count

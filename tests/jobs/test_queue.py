@@ -47,6 +47,18 @@ def test_within_a_session_priority_goes_first_then_the_cheap_then_the_earlier() 
     assert names(queue) == ["urgent", "cheap", "early", "late"]
 
 
+def test_an_estimate_counts_what_others_have_before_and_nothing_after() -> None:
+    queue = Queue(2, Limits(session_seconds=math.inf))
+    for session in range(80):
+        add(queue, f"of {session}", f"s{session}", cost=10.0)
+    own = [add(queue, f"own {it}", "late", cost=4.0) for it in range(2)]
+    started = queue.next()
+    assert started is not None and started.cost == 10.0
+    assert queue.seconds_until(own[:1]) == (80 * 10 + 4) / 2
+    assert queue.seconds_until(own) == (80 * 10 + 2 * 4) / 2
+    assert queue.seconds_until([started]) == 10 / 2
+
+
 def test_what_two_sessions_want_starts_once_in_the_first_turn() -> None:
     queue = Queue(1, Limits())
     add(queue, "long before", "a")
