@@ -42,8 +42,7 @@ def _form(entry: Any) -> None:
         return
     try:
         upload_quota.must_be_there(file)
-        with upload_quota.reading:
-            _ask(entry, file)
+        _ask(entry, file)
     except BadInput as error:
         safe_text.error(error, "Your ratings are as they were. Bring another table.")
 

@@ -77,8 +77,7 @@ def read(kind: str, file: Any) -> None:
     is_read = bool(session_data.data_id_of(file.file_id))
     with st.expander("Read this file in another way") if is_read else st.container():
         try:
-            with upload_quota.reading:
-                FORMS[kind](file)
+            FORMS[kind](file)
         except BadInput as error:
             safe_text.error(error)
 

@@ -82,7 +82,7 @@ def _read(
 ) -> session_files.Upload:
     """The whole table; asks for the order of dates where the table does not tell it."""
     try:
-        with st.spinner("Reading every row"):
+        with st.spinner("Reading every row"), session_data.reading():
             return session_files.ratings(
                 table,
                 dict(description.mapping),

@@ -37,7 +37,8 @@ def draw(file: Any) -> None:
     if st.button("Check and use", type="primary", key="data.use"):
         answers = {fact: value for fact, value in facts.items() if value}
         owner = visitor.account_owner()
-        upload = session_files.samples(file.getvalue(), name, answers, owner)
+        with session_data.reading():
+            upload = session_files.samples(file.getvalue(), name, answers, owner)
         session_data.keep(upload, file.file_id)
 
 

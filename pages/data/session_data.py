@@ -1,6 +1,8 @@
 """What a session has brought, and what was found in it: in its memory alone."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar, cast
 
 import streamlit as st
@@ -11,7 +13,7 @@ from dpmf_core.privacy import accounts
 from dpmf_datasets import session_files
 from dpmf_datasets.readers.bounded_tables import OwnTable
 from dpmf_datasets.readers.report import Report
-from pages.kit import data_sets
+from pages.kit import data_sets, drawing
 from pages.server import sessions, upload_quota
 
 Result = TypeVar("Result")
@@ -19,6 +21,9 @@ READ_ONCE = "data.read_once"  # in the session: what was made of the last file, 
 REPORTS = "data.reports"  # in the session: what was found in its data sets, by id
 READ = "data.read"  # in the session: the data set that was made of a file, by the file's id
 ITEM_TABLES = "data.item_tables"  # in the session: what was found in item tables, by data set
+
+
+_readers = threading.BoundedSemaphore(2)  # each takes several times the size of its file
 
 
 def own_data_sets() -> list[Any]:
@@ -63,7 +68,8 @@ def add_item_table(entry: Any, content: bytes, name: str) -> NoReturn:
     account; the page is drawn anew. Raises BadInput, and leaves the entry as it is.
     """
     upload_quota.must_fit_here(len(content))
-    new_entry, sentences = session_files.with_item_table(entry, content, name)
+    with reading():
+        new_entry, sentences = session_files.with_item_table(entry, content, name)
     upload_quota.exchange(entry, new_entry)
     engine().forget(entry.id)
     data_sets.remove_own(entry)
@@ -77,6 +83,13 @@ def add_item_table(entry: Any, content: bytes, name: str) -> NoReturn:
     st.rerun()
 
 
+@contextmanager
+def reading() -> Iterator[None]:
+    """Read a file here, as one of two at a time; other pages are drawn meanwhile."""
+    with drawing.waiting(), _readers:
+        yield
+
+
 def read_once(file: Any, read: Callable[[bytes, str], Result]) -> Result:
     """What a function makes of an uploaded file, or why it refuses it: each file is read once, and
     not again when the page is drawn anew. Raises BadInput.
@@ -85,7 +98,8 @@ def read_once(file: Any, read: Callable[[bytes, str], Result]) -> Result:
     file_id, result = st.session_state.get(key, ("", None))
     if file_id != file.file_id:
         try:
-            result = read(file.getvalue(), file.name)
+            with reading():
+                result = read(file.getvalue(), file.name)
             if isinstance(result, OwnTable):
                 upload_quota.count_table(len(result.parquet))
         except BadInput as refusal:

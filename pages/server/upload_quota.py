@@ -3,7 +3,6 @@ it, for this session and for all.
 """
 
 import re
-import threading
 from collections import Counter, OrderedDict
 from typing import Any
 from uuid import uuid4
@@ -27,8 +26,6 @@ MOST_REFUSALS = 1_000  # refusals
 _coming = Counter[str]()  # bytes of unfinished uploads that have arrived, by session
 _tables: dict[str, int] = {}  # bytes of the table last read, by session
 _refusals: OrderedDict[str, str] = OrderedDict()  # sentence by file
-# files are read two at a time: each takes several times its size
-reading = threading.BoundedSemaphore(2)
 
 
 def uploaded_by(ident: str) -> int:
