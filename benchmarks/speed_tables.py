@@ -180,7 +180,7 @@ def one_command() -> str:
 def classroom() -> str:
     """Answers and memory of a class, with hostile students and without."""
     classes = {
-        "five are hostile": "classroom.json",
+        "some are hostile": "classroom.json",
         "nobody is": "classroom-calm.json",
     }
     rows = []
