@@ -206,23 +206,28 @@ def ask(
     is_new = request.specs != admitted
     request.submit(request.want(admitted), whole, first=first)
     hold(place, request, by_button or bool(odometer.names_of_private(admitted)))
-    news = st.empty()
-    if request.busy:
-        news.progress(*request.progress())
-    if is_new and request.jobs:  # once, so that a widget's answer does not wait for runs that go on
-        with drawing.waiting():
-            _settle(list(request.jobs.values()), patience)
-    request.collect(whole)
+    _collect(place, request, whole, patience if is_new else 0.0)
     if has_purchases and not request.busy:
         st.rerun()  # what was drawn stands in the sidebar, which was drawn before
-    if request.busy:
-        _follow(news, place, request)
-    else:
-        news.empty()
     _draw_troubles(place, request)
     odometer.offer(place, withheld, specs)
     engine().start()  # so that the next run need not wait for workers
     return {name: request.results[name] for name in admitted if name in request.results}
+
+
+def _collect(place: str, request: Request, whole: Collection[str] | None, patience: float) -> None:
+    """Take what has finished, and draw how far the rest is; wait so many seconds for the first."""
+    news = st.empty()
+    if request.busy:
+        news.progress(*request.progress())
+    if patience and request.jobs:  # once: a widget's answer does not wait for runs that go on
+        with drawing.waiting():
+            _settle(list(request.jobs.values()), patience)
+    request.collect(whole)
+    if request.busy:
+        _follow(news, place, request)
+    else:
+        news.empty()
 
 
 def _confirmed(place: str, specs: Mapping[str, Work]) -> Mapping[str, Work]:
