@@ -245,7 +245,7 @@ def _source_outside(id: str) -> Source:  # noqa: A002
     if id in LARGE or _is_partitioned(id):
         raise BadInput(
             f"{id} is on this machine, in partitions: use it as it is. Ratings of your own come"
-            " with `import NAME PATH --partitioned`."
+            " with `datasets import NAME PATH --partitioned`."
         )
     return source_of(id)
 

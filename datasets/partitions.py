@@ -343,8 +343,8 @@ def _fetched(address: str, name: str) -> bytes:
         return bytes(files.cat_file(f"{folder.rstrip('/')}/{name}"))
     except FileNotFoundError as error:
         raise BadInput(
-            f"There is no {name} at {without_query(address)}. Copy there what `import NAME PATH"
-            " --partitioned` made in the data folder (parts/NAME), and name that folder."
+            f"There is no {name} at {without_query(address)}. Copy there what `datasets import NAME"
+            " PATH --partitioned` made in the data folder (parts/NAME), and name that folder."
         ) from error
     except Exception as error:  # each kind of place has errors of its own
         raise BadInput(

@@ -22,9 +22,9 @@ def draw() -> None:
     _draw_table()
     st.caption(
         "Ratings that do not fit in memory are kept in partitions, by the command line: `dpmf"
-        " import NAME 'BIG.csv?bounds=1,5' --partitioned`. Explore, Trade-off, Tune and Choose then"
-        f" have NAME among their data sets, up to about {data_sets.LARGEST_IN_PARTS:,} ratings;"
-        " beyond, `dpmf fit --dataset NAME` trains on them."
+        " datasets import NAME 'BIG.csv?bounds=1,5' --partitioned`. Explore, Trade-off, Tune"
+        f" and Choose then have NAME among their data sets, up to about"
+        f" {data_sets.LARGEST_IN_PARTS:,} ratings; beyond, `dpmf fit --dataset NAME` trains on them."
     )
     missing = {
         it.id: it
