@@ -23,8 +23,9 @@ def draw() -> None:
     st.caption(
         "Ratings that do not fit in memory are kept in partitions, by the command line: `dpmf"
         " datasets import NAME 'BIG.csv?bounds=1,5' --partitioned`. Explore, Trade-off, Tune"
-        f" and Choose then have NAME among their data sets, up to about"
-        f" {data_sets.LARGEST_IN_PARTS:,} ratings; beyond, `dpmf fit --dataset NAME` trains on them."
+        " and Choose then have NAME among their data sets, up to about"
+        f" {data_sets.LARGEST_IN_PARTS:,} ratings; beyond, `dpmf fit --dataset NAME` trains on"
+        " them."
     )
     missing = {
         it.id: it
