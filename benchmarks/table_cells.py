@@ -85,11 +85,16 @@ def without_epsilon(frame: pd.DataFrame, metric: str, names: Mapping[str, str]) 
 
 def claims() -> str:
     """Every claim by paper: its verdict, and each statement with the numbers that decide it."""
-    outcomes = [result.outcome for claim in CLAIMS.values() if (result := recorded_result(claim))]
+    outcomes = [
+        result.verdict(claim).outcome
+        for claim in CLAIMS.values()
+        if (result := recorded_result(claim))
+    ]
     first = (
         f"{len(CLAIMS)} claims, {len(outcomes)} of them measured:"
         f" {outcomes.count(Outcome.REPRODUCED)} reproduced,"
-        f" {outcomes.count(Outcome.DIFFERS)} differ."
+        f" {outcomes.count(Outcome.DIFFERS)} differ,"
+        f" {outcomes.count(Outcome.CANNOT_BE_JUDGED)} cannot be judged on the data at hand."
     )
     papers = [
         f"### {paper}\n\n" + "\n\n".join(_claim(claim) for claim in of_paper)
@@ -108,8 +113,10 @@ def _claim(claim: Claim) -> str:
     result = recorded_result(claim)
     if result is None:
         return f"**{place}: {claim.title}.** Not measured here."
-    lines = [f"**{place}: {claim.title}.** {result.outcome}. {result.on}".rstrip(), ""]
-    for clause in result.clauses:
+    verdict = result.verdict(claim)
+    head = f"**{place}: {claim.title}.** {verdict.outcome}. {result.on} {verdict.obstacle}"
+    lines = [head.rstrip(), ""]
+    for clause in verdict.clauses:
         mark = "holds" if clause.holds else "does not hold"
         lines.append(f"- *{mark}*: {clause.words}: {clause.figures}")
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from dpmf_core.cli.runs import finish
 from dpmf_core.cli.tables import json_option
 from dpmf_core.errors import BadInput
 from dpmf_core.papers import results
-from dpmf_core.papers.figures import Claim, Outcome
+from dpmf_core.papers.figures import Claim, Outcome, Verdict
 from dpmf_core.papers.registry import CLAIMS, TABLES, find_claim
 from dpmf_core.papers.results import ClaimResult
 from dpmf_core.runs.store import Store, to_json
@@ -40,16 +40,19 @@ def papers(context: click.Context, as_json: bool) -> None:
 def _row(claim: Claim) -> dict[str, Any]:
     """A claim as it is listed."""
     last = results.last(claim)
-    stand_in = claim.stands_in(full=True)
+    obstacle = claim.obstacle(full=True)
+    verdict = None if last is None else last.verdict(claim)
     return {
         "id": claim.id,
         "source": claim.source,
         "title": claim.title,
         "statements": [clause.words for clause in claim.clauses],
-        "data": "stand-in" if stand_in else "present",
-        "stand_in": stand_in,
-        "verdict": "not measured" if last is None else f"{last.outcome.lower()} ({last.size})",
-        "figure": "-" if last is None else _decisive(last),
+        "data": "other" if claim.stands_in(full=True) else "the source's",
+        "obstacle": obstacle,
+        "verdict": f"{verdict.outcome.lower()} ({last.size})"
+        if last and verdict
+        else "not measured",
+        "figure": "-" if verdict is None else _decisive(verdict),
         "measured": None if last is None else last.created,
     }
 
@@ -58,10 +61,10 @@ def _shortened(text: str) -> str:
     return text if len(text) <= MOST_SIGNS else text[: MOST_SIGNS - 1] + "…"
 
 
-def _decisive(last: ClaimResult) -> str:
+def _decisive(verdict: Verdict) -> str:
     """The numbers of the first statement that fails, else of the first."""
-    clauses = [it for it in last.clauses if not it.holds] or list(last.clauses)
-    return clauses[0].figures if clauses else last.remark
+    clauses = [it for it in verdict.clauses if not it.holds] or list(verdict.clauses)
+    return clauses[0].figures if clauses else verdict.remark
 
 
 @papers.command()
@@ -106,8 +109,9 @@ def _measure(claim: Claim, full: bool, out: Path | None, quiet: bool) -> ClaimRe
         return None
     seconds = sum(run.record.seconds.get("fit") or 0.0 for run in runs.values())
     claim_result = results.result(claim, claim.results(points, runs, full), full, seconds)
-    if claim_result.outcome is not Outcome.NOT_MEASURED:
+    verdict = claim_result.verdict(claim)
+    if verdict.outcome is not Outcome.NOT_MEASURED:
         results.save(claim_result, out)
     if not quiet:
-        click.echo(f"{claim.id}: {claim_result.verdict.words}")
+        click.echo(f"{claim.id}: {verdict.words}")
     return claim_result

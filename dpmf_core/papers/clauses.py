@@ -6,7 +6,7 @@ import itertools
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import Value
@@ -22,11 +22,13 @@ class MissingResult(LookupError):
 
 @dataclass(frozen=True)
 class ClauseVerdict:
-    """What was found of one clause. figures: the measured numbers that decide it."""
+    """Whether measured results support one clause. figures: the measured numbers that decide it."""
 
     words: str
     holds: bool
     figures: str
+    place: str = ""
+    quote: str = ""
 
 
 @dataclass(frozen=True)
@@ -36,18 +38,27 @@ class Clause:
     words: the statement, in our words, as the end of "the source says that".
     margin: by how much it holds; zero or less: it does not. Raises MissingResult.
     figures: the numbers that decide it, as they are printed. Raises MissingResult.
+    place: where the source makes the statement, as "section 5.3, Fig. 3a".
+    quote: the words of the source that state it, copied exactly.
     """
 
     words: str
     margin: Quantity
     figures: Callable[[Results], str]
+    place: str = ""
+    quote: str = ""
+
+    def quoting(self, place: str, quote: str) -> "Clause":
+        """The clause with the place and the words of its source."""
+        return replace(self, place=place, quote=quote)
 
     def verdict(self, results: Results) -> ClauseVerdict:
         """Raises MissingResult where a result is missing or is not a number."""
         margin = self.margin(results)
         if math.isnan(margin):
             raise MissingResult(f"a figure is not a number: {self.figures(results)}")
-        return ClauseVerdict(self.words, margin > 0, self.figures(results))
+        figures = self.figures(results)
+        return ClauseVerdict(self.words, margin > 0, figures, self.place, self.quote)
 
 
 # ---- quantities ----------------------------------------------------------------------------------
@@ -228,6 +239,8 @@ def on_each(name: str, clause: Clause) -> Clause:
         clause.words,
         lambda results: min(clause.margin(part) for part in parts(results).values()),
         figures,
+        clause.place,
+        clause.quote,
     )
 
 

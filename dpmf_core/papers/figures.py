@@ -11,7 +11,7 @@ from dpmf_core.data.catalogue import Entry, catalogue
 from dpmf_core.evaluation.registry import find
 from dpmf_core.papers.clauses import Clause, ClauseVerdict, MissingResult, Results
 from dpmf_core.runs.record import Run, value_of
-from dpmf_core.runs.specification import DataSpec, Value
+from dpmf_core.runs.specification import DataSpec, RunSpec, Value
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
 
 Runs = Mapping[str, Run]
@@ -32,10 +32,15 @@ class Mark:
 
 
 class Outcome(StrEnum):
-    """Whether a claim was reproduced."""
+    """Whether a claim was reproduced.
+
+    CANNOT_BE_JUDGED: measured, but on other data than the source's or outside the conditions of
+    the statement, so the result says nothing about the source.
+    """
 
     REPRODUCED = "Reproduced"
     DIFFERS = "Differs"
+    CANNOT_BE_JUDGED = "Cannot be judged here"
     NOT_MEASURED = "Not measured"
     NOTHING_CLAIMED = "Our own figure"
 
@@ -45,12 +50,14 @@ class Verdict:
     """What measured results say of a claim.
 
     size: how large the experiment was, and on which data. remark: what else the figures show.
+    obstacle: why the results cannot judge the source, if they cannot.
     """
 
     outcome: Outcome
     clauses: tuple[ClauseVerdict, ...] = ()
     size: str = ""
     remark: str = ""
+    obstacle: str = ""
 
     @property
     def reproduced(self) -> bool:
@@ -64,7 +71,8 @@ class Verdict:
         parts = [f"{self.outcome}."] if self.outcome is not Outcome.NOTHING_CLAIMED else []
         parts += [f"It does not hold that {it.words}: {it.figures}." for it in false_clauses]
         parts += [f"It holds that {it.words}: {it.figures}." for it in true_clauses]
-        return " ".join(part for part in (*parts, self.remark, self.size) if part)
+        parts = [*parts, self.remark, self.size, self.obstacle]
+        return " ".join(dict.fromkeys(part for part in parts if part))
 
 
 def by_metric(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
@@ -83,6 +91,28 @@ def by_step(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
         Summary(label, algorithm, epsilon, {"step": step}, tuple(values))
         for (label, algorithm, epsilon, step), values in draws.items()
     ]
+
+
+def tuned(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
+    """The draws of a held-out metric, each of the settings that had the lowest validation error.
+
+    Every draw chooses among the values of the grid on its own validation ratings; the test ratings
+    take no part in the choice.
+    """
+    by_draw: dict[tuple[str, str, float | None, int], list[Point]] = {}
+    for point in points:
+        draw = (point.label, point.spec.algorithm, point.epsilon, point.spec.seed)
+        by_draw.setdefault(draw, []).append(point)
+    draws: dict[tuple[str, str, float | None], list[float]] = {}
+    for (label, algorithm, epsilon, _), candidates in by_draw.items():
+        best = min(candidates, key=lambda it: _validation(runs[it.key], metric))
+        value = value_of(runs[best.key].record.metrics, metric)
+        draws.setdefault((label, algorithm, epsilon), []).append(value)
+    return [Summary(*place, {}, tuple(values)) for place, values in draws.items()]
+
+
+def _validation(run: Run, metric: str) -> float:
+    return value_of(run.record.curves[-1], f"validation_{metric}")
 
 
 def no_runs(full: bool) -> tuple[Sweep, ...]:
@@ -178,7 +208,7 @@ class Figure:
         """How large the experiment is, and on which data."""
         name = "Full size" if full else "Page size"
         data = self.data(full)
-        return f"{name}{', on ' + data if data else ''}. {self.stands_in(full)}".strip()
+        return f"{name}{', on ' + data if data else ''}."
 
     def verdict(self, points: Sequence[Point], runs: Runs, full: bool = False) -> Verdict:
         """What finished runs say of it; without all of them nothing."""
@@ -187,10 +217,15 @@ class Figure:
                 Outcome.NOT_MEASURED,
                 remark="Not all runs have finished, so there is no verdict yet.",
             )
-        return replace(self.judge(self.results(points, runs, full)), size=self.size(full))
+        verdict = self.judge(self.results(points, runs, full), self.obstacle(full))
+        return replace(verdict, size=self.size(full))
 
-    def judge(self, results: Results) -> Verdict:
-        """What results say of it."""
+    def obstacle(self, full: bool = False) -> str:
+        """Why results of this size cannot judge the source; empty where they can."""
+        return self.stands_in(full)
+
+    def judge(self, results: Results, obstacle: str = "") -> Verdict:
+        """What results say of it. obstacle: why they cannot judge the source, if they cannot."""
         return Verdict(Outcome.NOTHING_CLAIMED, remark=self.remark(results) if self.remark else "")
 
 
@@ -210,9 +245,14 @@ def _without_local_columns(method: Method) -> Method:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim(Figure):
-    """A figure with what its source says of it, as clauses that all must hold."""
+    """A figure with what its source says of it, as clauses that all must hold.
+
+    limits: why results of a size are outside the conditions of the statement, as a sentence; empty
+    where they are inside. Called with the size.
+    """
 
     clauses: tuple[Clause, ...] = field(default=())
+    limits: Callable[[bool], str] = lambda full: ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -220,17 +260,34 @@ class Claim(Figure):
             raise ValueError(f"The claim {self.id!r} has no clause, so no result contradicts it.")
         object.__setattr__(self, "sweeps", functools.partial(_as_published, self.sweeps))
 
-    def judge(self, results: Results) -> Verdict:
+    def obstacle(self, full: bool = False) -> str:
+        return " ".join(filter(None, (self.stands_in(full), self.limits(full))))
+
+    def judge(self, results: Results, obstacle: str = "") -> Verdict:
         try:
             verdicts = tuple(clause.verdict(results) for clause in self.clauses)
         except MissingResult as missing:
             return Verdict(Outcome.NOT_MEASURED, remark=f"{str(missing).capitalize()}.")
-        holds = all(it.holds for it in verdicts)
+        outcome = Outcome.REPRODUCED if all(it.holds for it in verdicts) else Outcome.DIFFERS
         return Verdict(
-            Outcome.REPRODUCED if holds else Outcome.DIFFERS,
+            Outcome.CANNOT_BE_JUDGED if obstacle else outcome,
             verdicts,
             remark=self.remark(results) if self.remark else "",
+            obstacle=obstacle,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset(Figure):
+    """A method with the published settings and the protocol of its source, ready to be run.
+
+    settings: the published values and where they are printed, in one or two sentences; what the
+    source leaves open is said too.
+    run: one run of it, which the pages that draw one run open; None where no page does.
+    """
+
+    settings: str
+    run: RunSpec | None = None
 
 
 def first_present(*ids: str) -> str:

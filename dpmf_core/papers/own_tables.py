@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.papers.balu_2016 import sizes_ranked, sketch_table
-from dpmf_core.papers.chien_sweeps import LIKES, LISTS, POPULARITY, likes
+from dpmf_core.papers.balu_2016.claims import sizes_ranked, sketch_table
+from dpmf_core.papers.chien_2021.sweeps import LIKES, LISTS, POPULARITY, likes
 from dpmf_core.papers.clauses import Results
 from dpmf_core.papers.figures import Figure, Sweeps, first_present
 from dpmf_core.papers.methods import (
@@ -19,7 +19,7 @@ from dpmf_core.papers.methods import (
     SVD,
     on_lowrank,
 )
-from dpmf_core.papers.saha_methods import faces, parts_of, text
+from dpmf_core.papers.saha_2022.methods import faces, parts_of, text
 from dpmf_core.privacy import Calibration
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec, Value

@@ -1,34 +1,23 @@
-"""The registry of figures: a paper is a file, and one line here.
+"""The registry of papers: a paper is a folder, and one line here.
 
 Where the data of a source are not on this machine, others stand in; the verdict says so.
 """
 
 from dpmf_core.errors import BadInput, closest
-from dpmf_core.papers import (
-    balu_2016,
-    chien_2021,
-    jain_2018,
-    own_tables,
-    saha_2022,
-    theory_claims,
-    vallet_2014,
-)
+from dpmf_core.papers import balu_2016, chien_2021, jain_2018, own_tables, saha_2022, vallet_2014
+from dpmf_core.papers.erratum import Erratum
 from dpmf_core.papers.figures import Claim, Figure
+from dpmf_core.papers.paper import Paper
 from dpmf_core.registry import by_id
 
-CLAIMS: dict[str, Claim] = by_id(
-    (
-        *chien_2021.CLAIMS,
-        *theory_claims.DPALS_CLAIMS,
-        *jain_2018.CLAIMS,
-        *theory_claims.DPFW_CLAIMS,
-        *saha_2022.CLAIMS,
-        *balu_2016.CLAIMS,
-        *vallet_2014.CLAIMS,
-    )
+PAPERS: dict[str, Paper] = by_id(
+    (chien_2021.PAPER, jain_2018.PAPER, saha_2022.PAPER, balu_2016.PAPER, vallet_2014.PAPER)
 )
+CLAIMS: dict[str, Claim] = by_id(tuple(it for paper in PAPERS.values() for it in paper.claims))
+ERRATA: dict[str, Erratum] = by_id(tuple(it for paper in PAPERS.values() for it in paper.errata))
+PRESETS: dict[str, Figure] = by_id(tuple(it for paper in PAPERS.values() for it in paper.presets))
 TABLES: dict[str, Figure] = by_id(own_tables.TABLES)
-FIGURES: dict[str, Figure] = by_id((*CLAIMS.values(), *TABLES.values()))
+FIGURES: dict[str, Figure] = by_id((*CLAIMS.values(), *PRESETS.values(), *TABLES.values()))
 
 
 def figures_of(page: str) -> dict[str, Figure]:

@@ -5,14 +5,14 @@ Recorded results come with the package; results of this machine lie in its data 
 
 import functools
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from dpmf_core.papers.clauses import ClauseVerdict
-from dpmf_core.papers.figures import Claim, Figure, Outcome, Verdict
+from dpmf_core.papers.figures import Claim, Figure, Verdict
 from dpmf_core.paths import create_folder, data_folder, workplace
 from dpmf_core.runs.specification import Value
 from dpmf_core.runs.sweep import Summary
@@ -40,28 +40,18 @@ class MethodDraws(_Part):
         return Summary(self.label, self.algorithm, self.epsilon, self.grid, self.draws)
 
 
-class JudgedClause(_Part):
-    """A statement of a claim, and whether the figures support it."""
-
-    words: str
-    holds: bool
-    figures: str
-
-
 class ClaimResult(_Part):
-    """What was measured of a claim, and what follows.
+    """What was measured of a claim. The verdict follows from it and the claim: it is not stored.
 
-    on: its size and data, in words. stand_in: whether other data took the place of the source's.
-    created: ISO 8601, UTC. seconds: of all its runs, as if one followed the other.
+    on: its size and data, in words. obstacle: why the data or the size cannot judge the source,
+    empty where they can. created: ISO 8601, UTC. seconds: of all its runs, as if one followed the
+    other.
     """
 
     claim: str
     size: Size
-    outcome: Outcome
     on: str
-    stand_in: bool
-    remark: str = ""
-    clauses: tuple[JudgedClause, ...]
+    obstacle: str = ""
     measured: tuple[MethodDraws, ...]
     created: str
     version: str
@@ -71,29 +61,20 @@ class ClaimResult(_Part):
     def summaries(self) -> list[Summary]:
         return [it.summary() for it in self.measured]
 
-    @property
-    def verdict(self) -> Verdict:
-        """As it was given when the claim was measured."""
-        clauses = tuple(ClauseVerdict(it.words, it.holds, it.figures) for it in self.clauses)
-        return Verdict(self.outcome, clauses, self.on, self.remark)
+    def verdict(self, claim: Figure) -> Verdict:
+        """What the stored draws say of the claim, as it is stated now."""
+        return replace(claim.judge(self.summaries, self.obstacle), size=self.on)
 
 
 def result(
     claim: Figure, results: list[Summary], full: bool, seconds: float | None = None
 ) -> ClaimResult:
     """What these results say of a claim, ready to be kept."""
-    verdict = claim.judge(results)
     return ClaimResult(
         claim=claim.id,
         size="full" if full else "page",
-        outcome=verdict.outcome,
         on=claim.size(full),
-        stand_in=bool(claim.stands_in(full)),
-        remark=verdict.remark,
-        clauses=tuple(
-            JudgedClause(words=it.words, holds=it.holds, figures=it.figures)
-            for it in verdict.clauses
-        ),
+        obstacle=claim.obstacle(full),
         measured=tuple(
             MethodDraws(
                 label=it.label,

@@ -7,18 +7,17 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.errors import BadInput
-from dpmf_core.papers.errata.erratum import Attack, Comparison, Effect, Erratum
-from dpmf_core.papers.errata.registry import ERRATA
+from dpmf_core.papers.erratum import Attack, Comparison, Erratum, Status
+from dpmf_core.papers.registry import ERRATA
 from pages.kit import links, safe_text
 from pages.kit.runs import ask
 
 EVERY = "every source"
 COLOURS = {
-    Effect.LESS_PRIVATE: "orange",
-    Effect.MORE_PRIVATE: "green",
-    Effect.UNPROVEN: "red",
-    Effect.MISPRINT: "gray",
-    Effect.MEANINGS: "blue",
+    Status.ERROR: "orange",
+    Status.AMBIGUOUS: "blue",
+    Status.LOOSE: "green",
+    Status.CONCEDED: "gray",
 }
 # columns of the list, with their widths
 WIDE = {
@@ -36,7 +35,7 @@ def _columns(wide: dict[str, int]) -> dict[str, object]:
 
 def overview(errata: list[Erratum]) -> None:
     """Source, what, and how large."""
-    rows = [(it.source, it.title, *it.figures, str(it.effect)) for it in errata]
+    rows = [(it.source, it.title, *it.figures, str(it.status)) for it in errata]
     table = pd.DataFrame(rows, columns=list(WIDE))
     safe_text.table(table, column_config=_columns(WIDE), height="content")
 
@@ -44,7 +43,7 @@ def overview(errata: list[Erratum]) -> None:
 def draw_erratum(erratum: Erratum) -> None:
     """One correction: both statements, both figures, and the button that computes them."""
     st.header(erratum.title, anchor=False)
-    badge = f":{COLOURS[erratum.effect]}-badge[{erratum.effect}]"
+    badge = f":{COLOURS[erratum.status]}-badge[{erratum.status}]"
     st.markdown(f"{erratum.source}, {erratum.place} &nbsp; {badge}")
     for column, name, text, figure in zip(
         st.columns(2, gap="large"),
@@ -62,7 +61,7 @@ def draw_erratum(erratum: Erratum) -> None:
         spec = erratum.means.spec
         settings = {"attack": spec.algorithm, "fault": spec.fault}
         links.to("audit", "Attack it with other settings on the Audit page", settings)
-    elif erratum.effect in (Effect.LESS_PRIVATE, Effect.MORE_PRIVATE):
+    elif "ε" in erratum.figures[0]:
         links.to("accountant", "Account the sources' noise at another ε", {"from": "claim"})
     links.to("papers", "What the sources found, measured again", {})
 

@@ -8,12 +8,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dpmf_core.papers import saha_units, source_noise
+from dpmf_core.papers import source_noise
 from dpmf_core.papers.clauses import Median, Results
 from dpmf_core.papers.figures import Figure
-from dpmf_core.papers.saha_judgement import beside_plain
-from dpmf_core.papers.saha_methods import PLAIN, PRIVATE
-from dpmf_core.papers.saha_units import DPNMF, EPSILONS, OWN_MEAN, QUIET, ROWS, STARS, ZERO
+from dpmf_core.papers.saha_2022 import units as saha_units
+from dpmf_core.papers.saha_2022.judgement import beside_plain
+from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE
+from dpmf_core.papers.saha_2022.units import DPNMF, EPSILONS, OWN_MEAN, QUIET, ROWS, STARS, ZERO
 from dpmf_core.privacy import Calibration, Relation
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.formatting import budget_text, epsilon_text

@@ -13,6 +13,7 @@ from pages.kit import (
     charts,
     comparison_charts,
     factorisation_figures,
+    safe_text,
     sweep_charts,
     sweep_frames,
 )
@@ -33,6 +34,7 @@ AXES = {
 OUTCOMES = {
     Outcome.REPRODUCED: "Reproduced",
     Outcome.DIFFERS: "Differs",
+    Outcome.CANNOT_BE_JUDGED: "Cannot be judged here",
     Outcome.NOT_MEASURED: "Not measured",
     Outcome.NOTHING_CLAIMED: "Our own figure",
 }
@@ -117,7 +119,9 @@ def show_verdict(figure: Figure, verdict: Verdict) -> None:
         st.info(f"**{figure.source}.** {verdict.remark}")
         return
     count = sum(clause.holds for clause in verdict.clauses)
-    box = st.success if verdict.reproduced else st.warning
+    box = {Outcome.REPRODUCED: st.success, Outcome.DIFFERS: st.warning}.get(
+        verdict.outcome, st.info
+    )
     outcome = f"**{OUTCOMES[verdict.outcome]}: {count} of {len(verdict.clauses)} statements hold.**"
     box(f"{outcome} {figure.source}. {verdict.size}")
     for clause in verdict.clauses:
@@ -125,8 +129,10 @@ def show_verdict(figure: Figure, verdict: Verdict) -> None:
         if not clause.holds:
             icon = ":material/close: does not hold"
         st.markdown(f"- {icon}: {clause.words}. *{clause.figures}.*")
-    if verdict.remark:
-        st.write(verdict.remark)
+        if clause.quote:
+            st.caption(f"{clause.place}: “{safe_text.escape(clause.quote)}”")
+    for text in filter(None, (verdict.obstacle, verdict.remark)):
+        st.write(text)
 
 
 def chart(figure: Figure, points: list[Point], runs: Runs) -> Any:

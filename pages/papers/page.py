@@ -19,17 +19,21 @@ EVERY = "every paper"
 MARKS = {
     Outcome.REPRODUCED: "✓ reproduced",
     Outcome.DIFFERS: "✗ differs",
+    Outcome.CANNOT_BE_JUDGED: "cannot be judged here",
     Outcome.NOT_MEASURED: "not measured",
 }
 
 
 def headline() -> None:
     """How many claims were measured, and how many hold."""
-    outcomes = Counter(last.outcome for claim in CLAIMS.values() if (last := results.last(claim)))
+    outcomes = Counter(
+        last.verdict(claim).outcome for claim in CLAIMS.values() if (last := results.last(claim))
+    )
     reproduced, count = outcomes[Outcome.REPRODUCED], sum(outcomes.values())
     title = "What do the source papers claim, and does it hold?"
     if count:
-        title = f"{count} claims measured again: {reproduced} reproduced on our data"
+        judged = reproduced + outcomes[Outcome.DIFFERS]
+        title = f"{count} claims measured again: {reproduced} of {judged} that can be judged hold"
     st.title(title, anchor=False)
     st.write(
         f"The source papers make {len(CLAIMS)} claims that a run can contradict: an order of"
@@ -43,14 +47,16 @@ def row(claim: Claim) -> dict[str, str]:
     """A claim with its last verdict."""
     last = results.last(claim)
     measured = ("-", "-", "-")
+    outcome = Outcome.NOT_MEASURED
     if last is not None:
-        data = "stand-in" if last.stand_in else "the source's"
+        data = "other" if last.obstacle else "the source's"
         measured = (data, "full" if last.size == "full" else "page", last.created[:10])
+        outcome = last.verdict(claim).outcome
     return {
         "source": claim.source,
         "claim": claim.title,
         "data": measured[0],
-        "verdict": MARKS[last.outcome if last else Outcome.NOT_MEASURED],
+        "verdict": MARKS[outcome],
         "size": measured[1],
         "statements": str(len(claim.clauses)),
         "measured": measured[2],
@@ -66,7 +72,7 @@ def one_claim(claim: Claim) -> None:
         st.markdown("\n".join(f"- {clause.words}" for clause in claim.clauses))
     else:
         st.markdown(f"**Last measured** {last.created[:10]}, version {last.version}:")
-        published_figures.show_verdict(claim, last.verdict)
+        published_figures.show_verdict(claim, last.verdict(claim))
     if st.toggle("Measure it here, at page size", key=f"papers.measure.{claim.id}"):
         published_figures.draw("papers", claim)
 

@@ -12,7 +12,7 @@ from dpmf_core import first_views
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.errors import BadInput
 from dpmf_core.papers.registry import figures_of
-from dpmf_core.papers.retention_excess import AXIS_TITLE
+from dpmf_core.papers.vallet_2014.retention_excess import AXIS_TITLE
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, MOMENTS, at_rest, stream

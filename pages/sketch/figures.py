@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.papers.balu_2016 import NO_THRESHOLD
+from dpmf_core.papers.balu_2016.claims import NO_THRESHOLD
 from dpmf_core.papers.figures import Figure
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.sweep import Point

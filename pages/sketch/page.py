@@ -15,7 +15,7 @@ from dpmf_core.audit.membership_inference import AuditSpec
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.papers import results
-from dpmf_core.papers.figures import Claim, Outcome
+from dpmf_core.papers.figures import Claim
 from dpmf_core.papers.registry import find_figure
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.runs.record import Run
@@ -129,10 +129,11 @@ def figure(choice: Choice) -> None:
     if all(point.key in runs for point in points):
         published_figures.show_verdict(source_figure, source_figure.verdict(points, runs))
     if isinstance(source_figure, Claim) and (last := results.last(source_figure)):
-        outcome = str(published_figures.OUTCOMES[Outcome(last.outcome)]).lower()
+        verdict = last.verdict(source_figure)
+        outcome = published_figures.OUTCOMES[verdict.outcome].lower()
         size = "full" if last.size == "full" else "page"
         with st.expander(f"Last measured at {size} size, {last.created[:10]}: {outcome}"):
-            published_figures.show_verdict(source_figure, last.verdict)
+            published_figures.show_verdict(source_figure, verdict)
     st.caption(
         "γ: how many times smaller than the factors the sketch is. k: rows of the sketch; one row"
         " is feature hashing. λ is for ratings in units of a star. The KL divergence compares the"

@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.papers.errata.erratum import Comparison, Erratum, Reading
+from dpmf_core.papers.erratum import Comparison, Erratum, Reading
 from tests.pages.driving import ROOT, settled
 
 PAGE = ROOT / "pages" / "errata" / "page.py"

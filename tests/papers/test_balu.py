@@ -4,7 +4,13 @@ import math
 
 import pytest
 
-from dpmf_core.papers.balu_2016 import HASHING, REGULAR, SKETCH, TOP_USERS, best_regularisations
+from dpmf_core.papers.balu_2016.claims import (
+    HASHING,
+    REGULAR,
+    SKETCH,
+    TOP_USERS,
+    best_regularisations,
+)
 from dpmf_core.papers.figures import Outcome
 from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.runs.sweep import Summary

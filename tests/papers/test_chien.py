@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpmf_core.papers import chien_2021
+from dpmf_core.papers.chien_2021 import claims as chien_2021
 from dpmf_core.papers.figures import by_step
 from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.runs.specification import Value

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.papers.clauses import Mean, Median
-from dpmf_core.papers.jain_2018 import TRUE_NORM
+from dpmf_core.papers.jain_2018.claims import TRUE_NORM
 from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.runs.sweep import Summary
 from dpmf_datasets.simulated.low_rank import rankone

@@ -26,8 +26,6 @@ SMALL = Claim(
         ),
     ),
     clauses=(less(Median("Biases"), Median("Mean")),),
-    source_data="a larger cinema",
-    source_ids=("cinema",),
 )
 
 
@@ -49,11 +47,11 @@ def test_a_result_is_kept_and_read_again(own_folder: Path) -> None:
     assert results.last(SMALL) is None
     page = results.result(SMALL, summaries_of(0.95), full=False)
     results.save(page)
-    assert results.last(SMALL) == page and page.outcome is Outcome.DIFFERS
+    assert results.last(SMALL) == page and page.verdict(SMALL).outcome is Outcome.DIFFERS
     full = results.result(SMALL, summaries_of(0.8), full=True)
     results.save(full)
-    last = results.last(SMALL)
-    assert last is not None and last.outcome is Outcome.REPRODUCED, "full size says more"
+    last = results.last(SMALL)  # full size says more
+    assert last is not None and last.verdict(SMALL).outcome is Outcome.REPRODUCED
 
 
 def test_a_damaged_result_is_as_if_it_were_not_there(own_folder: Path) -> None:

@@ -5,9 +5,10 @@ users; the signed rank test.
 import numpy as np
 import pytest
 
-from dpmf_core.papers import retention_excess, vallet_2014
 from dpmf_core.papers.clauses import MissingResult
-from dpmf_core.papers.retention_excess import BASELINE, QUARTERS
+from dpmf_core.papers.vallet_2014 import claims as vallet_2014
+from dpmf_core.papers.vallet_2014 import retention_excess
+from dpmf_core.papers.vallet_2014.retention_excess import BASELINE, QUARTERS
 from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import DataSpec, Value

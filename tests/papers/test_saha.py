@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpmf_core.papers import saha_units
 from dpmf_core.papers.clauses import Clause, Median, MissingResult, less, on_each
 from dpmf_core.papers.registry import CLAIMS
-from dpmf_core.papers.saha_judgement import at_both_ends, beside_plain
-from dpmf_core.papers.saha_methods import PLAIN, PRIVATE
-from dpmf_core.papers.saha_units import DPNMF, EPSILONS, ROWS, STARS, TABLE_4
+from dpmf_core.papers.saha_2022 import units as saha_units
+from dpmf_core.papers.saha_2022.judgement import at_both_ends, beside_plain
+from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE
+from dpmf_core.papers.saha_2022.units import DPNMF, EPSILONS, ROWS, STARS, TABLE_4
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point, Summary

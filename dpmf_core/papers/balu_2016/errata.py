@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.audit.membership_inference import Audit, AuditSpec
-from dpmf_core.papers.errata.erratum import (
+from dpmf_core.papers.erratum import (
     Attack,
     Comparison,
-    Effect,
     Erratum,
     Reading,
+    Status,
     attack_could_show,
     attack_shows,
     nominal,
@@ -81,7 +81,7 @@ ERRATA = (
         title="The gradient has the opposite sign",
         source=B16,
         place="Equation 5",
-        effect=Effect.MISPRINT,
+        status=Status.ERROR,
         statement="The update adds a multiple of the gradient of the squared error.",
         holds="It must go against the gradient. As printed every step makes the error larger; the"
         " experiments cannot have been run so.",
@@ -94,7 +94,7 @@ ERRATA = (
         title="Two thresholds under one name",
         source=B16,
         place="Sections 3.2 and 4.3",
-        effect=Effect.MEANINGS,
+        status=Status.AMBIGUOUS,
         statement="Ratings whose loss is above ε are passed over.",
         holds="Section 3.2 takes half the squared error for the loss, section 4.3 the whole. At the"
         " same ε they pass over different ratings.",
@@ -108,7 +108,7 @@ ERRATA = (
         title="The argument needs a distribution and has none",
         source=B16,
         place="Section 3.2",
-        effect=Effect.UNPROVEN,
+        status=Status.ERROR,
         statement="By analogy with posterior sampling, passing over large errors gives differential"
         " privacy.",
         holds="A likelihood that is constant beyond a threshold has no finite integral, as the"

@@ -1,11 +1,11 @@
 """Errata of Jain, Thakkar & Thakurta 2018, private Frank-Wolfe."""
 
-from dpmf_core.papers.errata.erratum import (
+from dpmf_core.papers.erratum import (
     EXACT,
     Comparison,
-    Effect,
     Erratum,
     Reading,
+    Status,
     epsilon_form,
     nominal,
 )
@@ -46,7 +46,7 @@ ERRATA = (
         title="The noise is about twice what is needed",
         source=J18,
         place="Theorem 3.1",
-        effect=Effect.MORE_PRIVATE,
+        status=Status.LOOSE,
         statement="σ² = 64 L⁴ T ln(1/δ)/ε² gives (ε, δ).",
         holds="It does, with slack: the bound from concentrated privacy is not tight. Composed"
         " exactly, that noise costs about half. Figures that compare it with another paper's method"
@@ -60,7 +60,7 @@ ERRATA = (
         title="Replacement is defined, removal is proved",
         source=J18,
         place="Definition of neighbours; Theorem 3.1",
-        effect=Effect.MEANINGS,
+        status=Status.AMBIGUOUS,
         statement="Neighbours differ in one user's ratings, which are replaced.",
         holds="The proof bounds what one user adds. Replacing her moves a second moment √2 times as"
         " far. The slack above is larger than that, so ε = 1 still holds.",
@@ -73,7 +73,7 @@ ERRATA = (
         title="Rows within L have noise for rows within 2L",
         source=J18,
         place="Algorithm 4",
-        effect=Effect.MORE_PRIVATE,
+        status=Status.LOOSE,
         statement="Rows are projected to L; the noise is the one of Algorithm 1, for 4L².",
         holds="In Algorithm 1 residuals are within 2L, and 4L² is right. In Algorithm 4 the row"
         " that enters is within L and moves the sum by L²: a quarter of the noise gives the same"

@@ -10,7 +10,7 @@ as a sum of parts, which the Topics and Faces pages draw of any run.
 
 from dpmf_core.papers.clauses import Median, between, larger, less, near, on_each
 from dpmf_core.papers.figures import Claim
-from dpmf_core.papers.saha_judgement import (
+from dpmf_core.papers.saha_2022.judgement import (
     ALIKE,
     at_both_ends,
     beside_plain,
@@ -23,7 +23,7 @@ from dpmf_core.papers.saha_judgement import (
     remark_on_faces,
     remark_on_words,
 )
-from dpmf_core.papers.saha_methods import (
+from dpmf_core.papers.saha_2022.methods import (
     DOCUMENT_SETS,
     DOCUMENTS,
     FACE_SETS,
@@ -44,7 +44,7 @@ from dpmf_core.papers.saha_methods import (
     topic_numbers,
     with_outliers,
 )
-from dpmf_core.papers.saha_units import TABLE_4
+from dpmf_core.papers.saha_2022.units import TABLE_4
 from dpmf_core.runs.inspection import likeness, shared_words
 
 UCI = {

@@ -9,13 +9,13 @@ import numpy.typing as npt
 from dpmf_core.audit.membership_inference import Audit, AuditSpec
 from dpmf_core.data.samples import Samples
 from dpmf_core.papers import source_noise
-from dpmf_core.papers.errata.erratum import (
+from dpmf_core.papers.erratum import (
     EXACT,
     Attack,
     Comparison,
-    Effect,
     Erratum,
     Reading,
+    Status,
     attack_could_show,
     attack_shows,
     epsilon_form,
@@ -153,7 +153,7 @@ ERRATA = (
         title="ε is of one statistic in one step",
         source=S22,
         place="Algorithm 2; figures and tables of section 4",
-        effect=Effect.MEANINGS,
+        status=Status.AMBIGUOUS,
         statement="Results are shown and tabled against ε from .3 to .999.",
         holds="That ε is each of two statistics', in each step. The source plots a total beside it"
         " in its Figures 3 and 6; its tables and text name the ε of a step. A run costs the total.",
@@ -166,7 +166,7 @@ ERRATA = (
         title="2/N and 4/N are loose",
         source=S22,
         place="Sensitivity of A and B",
-        effect=Effect.MORE_PRIVATE,
+        status=Status.LOOSE,
         statement="A = HHᵀ/N moves by at most 2/N, B = (V − R)Hᵀ/N by at most 4/N.",
         holds="Both hold. Rows and coefficients within norm 1 move A and B by 1/N when one is added"
         " or removed; replaced, by √2/N and 2/N. The same noise costs a good deal less.",
@@ -179,7 +179,7 @@ ERRATA = (
         title="A start from the data is a release",
         source=S22,
         place="Section 4, NNDSVD start",
-        effect=Effect.UNPROVEN,
+        status=Status.ERROR,
         statement="W starts from NNDSVD of the data; the steps are accounted.",
         holds="NNDSVD is computed from the private rows without noise. What follows carries it"
         " along, so no ε covers the run. A random start is free; a noisy one is one more release.",
@@ -204,7 +204,7 @@ ERRATA = (
         title="A row of maximum 1 is longer than 1",
         source=S22,
         place="Section 4, preprocessing",
-        effect=Effect.LESS_PRIVATE,
+        status=Status.ERROR,
         statement="Each sample is scaled so that its largest entry is 1.",
         holds="The sensitivities need an L2 norm of at most 1. A row whose largest entry is 1 can"
         " be as long as the root of its number of entries, and moves B as far.",
@@ -219,7 +219,7 @@ ERRATA = (
         title="Table 4 compares two units",
         source=S22,
         place="Table 4",
-        effect=Effect.MEANINGS,
+        status=Status.AMBIGUOUS,
         statement="On MovieLens 1M the method has an RMSE of .0675, the one beside it 1.1953.",
         holds="The first is measured on rows scaled to norm 1, the second is in stars by its size."
         " On rows of norm 1 predicting 0 for everything has a small error too, the root of users"
@@ -235,7 +235,7 @@ ERRATA = (
         title="A fitted vocabulary is a release",
         source=S22,
         place="Section 4, TF-IDF",
-        effect=Effect.LESS_PRIVATE,
+        status=Status.ERROR,
         statement="Vocabulary and TF-IDF weights are fitted on the documents that are protected.",
         holds="They are exact functions of private documents and cost privacy of their own. A proof"
         " may assume that they are public, and must say so. A hashed vocabulary with local weights"

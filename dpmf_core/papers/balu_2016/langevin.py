@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dpmf_core.algorithms.base import Streams
-from dpmf_core.papers.errata.erratum import Comparison, Effect, Erratum, Reading
+from dpmf_core.papers.erratum import Comparison, Erratum, Reading, Status
 
 B16 = "Balu & Furon 2016"
 RATE, STEPS, CHAINS = 0.02, 500, 20_000
@@ -38,7 +38,7 @@ ERRATA = (
         title="Langevin noise of half the variance",
         source=B16,
         place="Equations 11 and 12",
-        effect=Effect.MISPRINT,
+        status=Status.ERROR,
         statement="A gradient step of length η comes with noise of deviation √η.",
         holds="A whole step of length η needs √(2η), or noise √η half a step. As printed the chain"
         " samples the posterior at temperature one half: its variance is half of what it should"

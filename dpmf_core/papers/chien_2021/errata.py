@@ -3,12 +3,12 @@
 import math
 
 from dpmf_core.papers import source_noise
-from dpmf_core.papers.errata import private_mean
-from dpmf_core.papers.errata.erratum import (
+from dpmf_core.papers.chien_2021 import private_mean
+from dpmf_core.papers.erratum import (
     Comparison,
-    Effect,
     Erratum,
     Reading,
+    Status,
     epsilon_form,
     nominal,
 )
@@ -110,7 +110,7 @@ ERRATA = (
         title="Each step releases two statistics, one is counted",
         source=C21,
         place="Theorem 1",
-        effect=Effect.LESS_PRIVATE,
+        status=Status.ERROR,
         statement="T steps with noise σ are (α, αρ²)-RDP with ρ² = kT/(2σ²).",
         holds="Gram matrices and right-hand sides are both released with noise σ, so ρ² = kT/σ²."
         " The source's conversion from RDP is loose and hides most of the gap: accounted exactly,"
@@ -125,7 +125,7 @@ ERRATA = (
         title="The clip of the listing takes the maximum",
         source=C21,
         place="Algorithm 1, clip",
-        effect=Effect.MISPRINT,
+        status=Status.ERROR,
         statement="clip(u, c) multiplies u by max(1, c/‖u‖).",
         holds="It must be min. With max a long factor stays long and a short one is made longer."
         " The proof uses min, and the authors' public code has it.",
@@ -139,7 +139,7 @@ ERRATA = (
         title="The private mean has noise for one count",
         source=C21,
         place="Section 5.2",
-        effect=Effect.LESS_PRIVATE,
+        status=Status.ERROR,
         statement="The sum of ratings gets noise of variance kΓ²σ², their number kσ², where a user"
         " has at most k ratings within Γ.",
         holds="These two are single numbers. One user moves them by up to kΓ and k, not √k times:"
@@ -156,7 +156,7 @@ ERRATA = (
         title="Noise of the public code does not grow with ratings",
         source=C21,
         place="public implementation, item step",
-        effect=Effect.LESS_PRIVATE,
+        status=Status.ERROR,
         statement="Right-hand sides get noise of σ times the bound of a factor; ratings are centred"
         " and not clipped.",
         holds="A rating of size M moves a right-hand side by M times the factor. The noise must be"

@@ -1,12 +1,12 @@
 """Errata of Vallet, Friedman & Berkovsky 2014: what its claim is not."""
 
 from dpmf_core.audit.membership_inference import Audit, AuditSpec
-from dpmf_core.papers.errata.erratum import (
+from dpmf_core.papers.erratum import (
     Attack,
     Comparison,
-    Effect,
     Erratum,
     Reading,
+    Status,
     attack_could_show,
     attack_shows,
 )
@@ -28,7 +28,7 @@ ERRATA = (
         title="Not kept is not hidden",
         source=V14,
         place="Introduction; section 3",
-        effect=Effect.UNPROVEN,
+        status=Status.ERROR,
         statement="Users' ratings and factors are not kept, which protects their privacy.",
         holds="It protects what a thief or a court finds on the server later, and that is what the"
         " source sets out to do. It claims no differential privacy, and there is none: item"

@@ -5,7 +5,7 @@ its figures as claims. What is run for them: `chien_sweeps`.
 import itertools
 
 from dpmf_core.data.popularity_skew import shares
-from dpmf_core.papers import chien_sweeps as runs
+from dpmf_core.papers.chien_2021 import sweeps as runs
 from dpmf_core.papers.clauses import Clause, Median, Results, best, between, larger, less, line
 from dpmf_core.papers.figures import Claim, Mark, by_step, median_at
 from dpmf_core.papers.methods import LOWRANK

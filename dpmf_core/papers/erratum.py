@@ -11,14 +11,13 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.mechanisms import Relation
 
 
-class Effect(StrEnum):
-    """What an erratum means for a reader of the source."""
+class Status(StrEnum):
+    """How sure a correction is, and of what kind. Only the first is called an error."""
 
-    LESS_PRIVATE = "less private than stated"
-    MORE_PRIVATE = "more private than stated"
-    UNPROVEN = "nothing is proved"
-    MISPRINT = "misprint"
-    MEANINGS = "two meanings"
+    ERROR = "error with proof"
+    AMBIGUOUS = "ambiguous"
+    LOOSE = "loose"
+    CONCEDED = "conceded by the authors"
 
 
 def epsilon_form(digits: int) -> str:
@@ -69,24 +68,25 @@ class Attack:
 class Erratum:
     """One correction of a source.
 
-    place: where in the source. statement: what it says there, in our words. holds: what is so
-    instead. section: the heading that derives it, in docs/PRIVACY.md, "Corrections of the sources".
-    means: the computation of both figures, or the audit that measures them. settings: what both
-    computations assume. stored_figures: both figures as printed, where computing them takes longer
-    than a list may; tests compute them again.
+    place: where in the source. quote: its words there, copied exactly. statement: the same in
+    our words. holds: what is so instead. section: the heading that derives it, in docs/PRIVACY.md,
+    "Corrections of the sources". means: the computation of both figures, or the audit that
+    measures them. settings: what both computations assume. stored_figures: both figures as printed,
+    where computing them takes longer than a list may; tests compute them again.
     """
 
     id: str
     title: str
     source: str
     place: str
-    effect: Effect
+    status: Status
     statement: str
     holds: str
     section: str
     means: Callable[[], Comparison] | Attack
     settings: str
     stored_figures: tuple[str, str] | None = None
+    quote: str = ""
 
     @functools.cached_property
     def figures(self) -> tuple[str, str]:

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.papers import retention_excess
 from dpmf_core.papers.clauses import Clause, MissingResult, Results, between, falls, line
 from dpmf_core.papers.figures import Claim, Mark, first_present
-from dpmf_core.papers.retention_excess import BASELINE, KNOWN_SHARE, QUARTERS
+from dpmf_core.papers.vallet_2014 import retention_excess
+from dpmf_core.papers.vallet_2014.retention_excess import BASELINE, KNOWN_SHARE, QUARTERS
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 

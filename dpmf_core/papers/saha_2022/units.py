@@ -17,7 +17,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.clauses import Clause, Median, Results, near
 from dpmf_core.papers.figures import Claim, Runs, first_present
-from dpmf_core.papers.saha_methods import (
+from dpmf_core.papers.saha_2022.methods import (
     FRESH,
     PLAIN,
     PRIVATE,

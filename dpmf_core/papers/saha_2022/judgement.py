@@ -6,7 +6,7 @@ from dataclasses import replace
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.papers.clauses import Clause, Median, Results, less, line, on_each
 from dpmf_core.papers.figures import Runs
-from dpmf_core.papers.saha_methods import DOCUMENTS, FACES, PLAIN, PRIVATE, RANDOM
+from dpmf_core.papers.saha_2022.methods import DOCUMENTS, FACES, PLAIN, PRIVATE, RANDOM
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.sweep import Point, Summary

@@ -1,1 +1,0 @@
-"""What does not hold in the sources: each erratum with both computations."""

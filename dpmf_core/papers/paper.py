@@ -1,0 +1,40 @@
+"""A source paper: what it claims, what of it is corrected, and its methods as it ran them."""
+
+from dataclasses import dataclass
+
+from dpmf_core.papers.erratum import Erratum
+from dpmf_core.papers.figures import Claim, Preset
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """One of the source papers; a folder of this package, and one line in the registry.
+
+    Attributes
+    ----------
+    id : str
+        Its name in addresses, as `chien-2021`.
+    short : str
+        How it is cited, as "Chien et al. 2021". Each claim's source starts with it.
+    citation : str
+        Authors, title, venue and year.
+    url : str
+        Where the published text is.
+    about : str
+        What the paper proposes, in one sentence.
+    claims : tuple of Claim
+        What the paper states and measured results can contradict.
+    errata : tuple of Erratum
+        What of the paper is corrected, and with which status.
+    presets : tuple of Preset
+        The paper's methods with its published settings and protocol.
+    """
+
+    id: str
+    short: str
+    citation: str
+    url: str
+    about: str
+    claims: tuple[Claim, ...]
+    errata: tuple[Erratum, ...] = ()
+    presets: tuple[Preset, ...] = ()
