@@ -23,7 +23,8 @@ import pyarrow.parquet
 from benchmarks.report import RESULTS, save
 from dpmf_core.paths import data_folder
 from dpmf_datasets import partitions
-from dpmf_datasets.simulated.large_cinema import ENTRIES, large_cinema
+from dpmf_datasets.registry import LARGE
+from dpmf_datasets.simulated.large_cinema import large_cinema
 
 LARGEST = ("private-bias", "spectral", "ada-dpals", "dp-sgd", "als")
 TEN_MILLION = (*LARGEST, "dpals", "dpfw-oja", "oneshot-nmf", "dp-nmf")
@@ -39,7 +40,7 @@ def table_folder(millions: int, text: bool) -> Path:
     if (folder / "complete").exists():
         return folder
     folder.mkdir(parents=True, exist_ok=True)
-    entry = replace(ENTRIES[0], n_users=millions * 10_000)
+    entry = replace(LARGE["cinema-10m"], n_users=millions * 10_000)
     one: Any = None
     for place, part in enumerate(large_cinema(entry, 0).parts):
         columns = {

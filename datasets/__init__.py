@@ -7,13 +7,14 @@ this machine (`npz_folder.place`), from where `load("ml-1m")` takes it;
 """
 
 import dataclasses
+import tempfile
 from collections.abc import Callable, Hashable
 from pathlib import Path
 
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import cache_folder, data_folder
+from dpmf_core.paths import cache_folder, data_folder, usable, workplace
 from dpmf_datasets import (
     download,
     fingerprint,
@@ -24,12 +25,11 @@ from dpmf_datasets import (
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Problem, Report
 from dpmf_datasets.readers.table import file_name
-from dpmf_datasets.registry import LARGE, SOURCES
+from dpmf_datasets.registry import LARGE, SOURCES, Source
 from dpmf_datasets.session_files import is_own
 from dpmf_datasets.simulated import twins
 from dpmf_datasets.simulated.large_cinema import large_cinema
 from dpmf_datasets.simulated.twins import twin_id
-from dpmf_datasets.source import Source
 from dpmf_datasets.table_paths import files_of, from_a_file, source_of
 
 __all__ = [
@@ -186,23 +186,22 @@ def fetch(
     terminal, or a function of (bytes done, bytes in all).
     """
     source = _source_outside(id)
-    entry, archive = source.entry, source.archive
-    if source.fetch is not None:
-        npz_folder.save(id, source.fetch(entry, accept_licence), cache_folder())
-        return
-    if entry.kind == "file":
-        raise BadInput(
-            f"{entry.title} has no checksum to download it by. Get it from {entry.home} and run"
-            f" `python -m dpmf_core import {id} PATH`."
-        )
-    if archive is None:
+    entry = source.entry
+    if not source.url and source.fetch is None:
         raise BadInput(
             f"{id} is made on this machine: there is nothing to download. Use it as it is."
+            if entry.kind == "simulated"
+            else f"{entry.title} has no checksum to download it by. Get it from {entry.home} and"
+            f" run `python -m dpmf_core import {id} PATH`."
         )
-    with download.official_archive(
-        entry, archive.url, archive.md5, accept_licence=accept_licence, progress=progress
-    ) as file:
-        _keep(id, file, cache_folder(), replace=False)
+    download.require_consent(entry, accept_licence)
+    cache = usable(cache_folder())
+    with tempfile.TemporaryDirectory(dir=workplace(cache), prefix="download-") as aside:
+        if source.fetch is not None:
+            npz_folder.save(id, download.by_fetcher(entry, source.fetch, aside), cache)
+        else:
+            file = download.official_archive(entry, source.url, source.md5, aside, progress)
+            _keep(id, file, cache, replace=False)
 
 
 def import_(id: str, path: str | Path, *, replace: bool = False) -> Report:  # noqa: A002

@@ -1,15 +1,13 @@
-"""Official archives, fetched once: the licence is shown first, and what does not match its
+"""Published data fetched from their homes: the licence is shown first, and what does not match its
 published checksum is not kept.
 """
 
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from dpmf_core.data.catalogue import DatasetFacts
+from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
-from dpmf_core.paths import cache_folder, usable, workplace
 
 Progress = Callable[[int, int], None]
 
@@ -32,65 +30,56 @@ class _Bar:
         """Nothing is held open."""
 
 
-def terms(entry: DatasetFacts) -> str:
-    """What a person agrees to before a download."""
-    return (
-        f"{entry.title} ({entry.size_mb:g} MB, {entry.home})\nTerms: {entry.licence}\nCite:"
-        f" {entry.citation}"
-    )
-
-
-@contextmanager
-def official_archive(
-    entry: DatasetFacts,
-    url: str,
-    md5: str,
-    *,
-    accept_licence: bool,
-    progress: Progress | bool = False,
-) -> Iterator[Path]:
-    """The official archive, for as long as the block lasts.
-
-    Raises BadInput when the terms are not accepted, the network or the checksum fails.
-    """
+def require_consent(entry: DatasetFacts, accept_licence: bool) -> None:
+    """Raise BadInput with the terms of a data set where nobody has accepted them."""
     if not accept_licence:
         raise BadInput(
-            f"{terms(entry)}\nNothing was downloaded. If you accept these terms, repeat the command"
-            " with --accept-licence."
+            f"{entry.title} ({entry.size_mb:g} MB, {entry.home})\nTerms: {entry.licence}\nCite:"
+            f" {entry.citation}\nNothing was downloaded. If you accept these terms, repeat the"
+            " command with --accept-licence."
         )
-    bar = progress if isinstance(progress, bool) else _Bar(progress)
-    usable(cache_folder())
-    with tempfile.TemporaryDirectory(dir=workplace(cache_folder()), prefix="download-") as aside:
-        yield _retrieve(entry, url, md5, aside, bar)
 
 
-def _retrieve(entry: DatasetFacts, url: str, md5: str, folder: str, bar: "_Bar | bool") -> Path:
+def official_archive(
+    entry: DatasetFacts, url: str, md5: str, folder: str, progress: Progress | bool = False
+) -> Path:
+    """Download the official archive into a folder.
+
+    Raises BadInput when the network or the checksum fails.
+    """
     import pooch  # with all that it takes to download, which no other use of the data waits for
     import requests
 
     # the temporary place it would name is of no use to anyone
     pooch.get_logger().setLevel("WARNING")
+    bar = progress if isinstance(progress, bool) else _Bar(progress)
+    downloader = pooch.HTTPDownloader(progressbar=bar, timeout=30)
     file = f"{entry.id}.zip"
-    elsewhere = (
-        f"Download {url} in another way and run `python -m dpmf_core import {entry.id} PATH`."
-    )
     try:
-        return Path(
-            pooch.retrieve(
-                url,
-                f"md5:{md5}",
-                fname=file,
-                path=folder,
-                downloader=pooch.HTTPDownloader(progressbar=bar, timeout=30),
-            )
-        )
+        path = pooch.retrieve(url, f"md5:{md5}", fname=file, path=folder, downloader=downloader)
     except requests.RequestException as error:
-        raise BadInput(
-            f"{entry.title} could not be downloaded from {url} ({type(error).__name__}). Check the"
-            f" network. {elsewhere}"
-        ) from error
+        raise _failed(entry, f"from {url}", error, f"Download {url}") from error
     except ValueError as error:  # pooch's word for a checksum that differs; it has removed the file
         raise BadInput(
             f"The file at {url} does not have the published checksum (md5 {md5}). Nothing was kept."
-            f" Try again later. {elsewhere}"
+            f" Try again later, or download {url} in another way and run `python -m dpmf_core"
+            f" import {entry.id} PATH`."
         ) from error
+    return Path(path)
+
+
+def by_fetcher(entry: DatasetFacts, fetch: Callable[[str], Samples], folder: str) -> Samples:
+    """Samples by a fetcher of scikit-learn, whose own copy stays in the folder. Raises BadInput
+    without network.
+    """
+    try:
+        return fetch(folder)
+    except OSError as error:  # what urllib and a checksum that differs raise
+        raise _failed(entry, f"({error})", error, f"Get it from {entry.home}") from error
+
+
+def _failed(entry: DatasetFacts, what: str, error: Exception, advice: str) -> BadInput:
+    return BadInput(
+        f"{entry.title} could not be downloaded {what} ({type(error).__name__}). Check the network."
+        f" {advice} in another way and run `python -m dpmf_core import {entry.id} PATH`."
+    )

@@ -1,33 +1,96 @@
-"""Every data set that has a name: a new one is a file with `SOURCES`, and a line here."""
+"""Every data set that has a name: catalogue.toml says what it is, this module how it is made, read
+and downloaded.
+"""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-from dpmf_core.data.catalogue import Entry
+from dpmf_core.data import Data
+from dpmf_core.data.catalogue import Entry, SampleEntry
+from dpmf_core.data.samples import Samples
 from dpmf_datasets import sample_sets
+from dpmf_datasets.entries import CATALOGUE, entry_from
 from dpmf_datasets.published import jester, movielens, netflix
-from dpmf_datasets.simulated import cinema, large_cinema, low_rank
-from dpmf_datasets.source import Source
+from dpmf_datasets.readers.report import Report
+from dpmf_datasets.simulated import cinema, faces, low_rank, news
+
+MAKERS: dict[str, Callable[..., Data]] = {
+    "cinema": cinema.make,
+    "cinema-small": partial(cinema.make, density=0.2),
+    "lowrank": low_rank.make_lowrank,
+    "rankone": low_rank.make_rankone,
+    "news": lambda entry, seed: news.news(seed=seed),
+    "faces": lambda entry, seed: faces.faces(seed=seed),
+    "digits": lambda entry, seed: sample_sets.digits(),
+}
+READERS: dict[str, Callable[[Any, Path], tuple[Data, Report]]] = {
+    "movielens": movielens.read,
+    "jester": jester.read,
+    "netflix": netflix.read,
+    **sample_sets.READERS,
+}
+NEEDS = {"simulated": ("make",), "file": ("read",), "download": ("read", "url or fetch")}
 
 
-def registry(sources: Iterable[Source]) -> dict[str, Source]:
-    """Sources by id. Raises ValueError on an id that is listed twice."""
-    by_id: dict[str, Source] = {}
-    for source in sources:
-        if source.entry.id in by_id:
-            raise ValueError(f"The data set '{source.entry.id}' is listed twice.")
-        by_id[source.entry.id] = source
-    return by_id
+@dataclass(frozen=True)
+class Source:
+    """A data set by name.
+
+    Parameters
+    ----------
+    entry : Entry or SampleEntry
+    make : callable, optional
+        Makes a simulated set from (entry, seed).
+    read : callable, optional
+        Reads the official files at a path, from (entry, path).
+    fetch : callable, optional
+        Downloads samples, from the path of a temporary folder.
+    url, md5 : str
+        The official archive, which `read` reads, and its checksum as its authors publish it.
+
+    Raises
+    ------
+    ValueError
+        Where a part is missing that its kind needs.
+    """
+
+    entry: Entry | SampleEntry
+    make: Callable[..., Data] | None = None
+    read: Callable[[Any, Path], tuple[Data, Report]] | None = None
+    fetch: Callable[[str], Samples] | None = None
+    url: str = ""
+    md5: str = ""
+
+    def __post_init__(self) -> None:
+        parts = {"make": self.make, "read": self.read, "url or fetch": self.url or self.fetch}
+        for name in NEEDS[self.entry.kind]:
+            if not parts[name]:
+                raise ValueError(
+                    f"The data set '{self.entry.id}' of kind '{self.entry.kind}' has no {name}."
+                )
 
 
-SOURCES = registry(
-    (
-        *cinema.SOURCES,
-        *low_rank.SOURCES,
-        *movielens.SOURCES,
-        *jester.SOURCES,
-        *netflix.SOURCES,
-        *sample_sets.SOURCES,
-    )
-)
-# ratings that are made part by part, for commands and Python
-LARGE: dict[str, Entry] = {entry.id: entry for entry in large_cinema.ENTRIES}
+def registry(rows: Mapping[str, list[dict[str, Any]]]) -> dict[str, Source]:
+    """The sources of a catalogue by id. Raises ValueError on an id that is listed twice."""
+    sources: dict[str, Source] = {}
+    for facts in (*rows["ratings"], *rows["samples"]):
+        entry = entry_from(facts, Entry if "n_users" in facts else SampleEntry)
+        if entry.id in sources:
+            raise ValueError(f"The data set '{entry.id}' is listed twice.")
+        sources[entry.id] = Source(
+            entry,
+            make=MAKERS.get(facts.get("make", "")),
+            read=READERS.get(facts.get("read", "")),
+            fetch=sample_sets.FETCHERS.get(facts.get("fetch", "")),
+            url=facts.get("url", ""),
+            md5=facts.get("md5", ""),
+        )
+    return sources
+
+
+SOURCES = registry(CATALOGUE)
+# ratings that are made partition by partition, for commands and Python
+LARGE: dict[str, Entry] = {facts["id"]: entry_from(facts) for facts in CATALOGUE["partitioned"]}

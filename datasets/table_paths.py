@@ -24,8 +24,7 @@ from dpmf_datasets.readers.ratings_tables import read_labelled
 from dpmf_datasets.readers.report import Outside, Report
 from dpmf_datasets.readers.table import Table, file_name, report_damage
 from dpmf_datasets.readers.tables import open_table
-from dpmf_datasets.registry import SOURCES
-from dpmf_datasets.source import Source
+from dpmf_datasets.registry import SOURCES, Source
 
 RATING_FACTS = (
     "bounds",

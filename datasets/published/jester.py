@@ -28,34 +28,9 @@ from dpmf_datasets.readers.report import (
     Tally,
 )
 from dpmf_datasets.readers.table import file_name
-from dpmf_datasets.source import Source
 
 JOKES, NOT_RATED, LIMIT = 100, 99.0, 10.0
 SUFFIXES = (".xls", ".csv", ".txt")
-
-ENTRY = Entry(
-    id="jester",
-    title="Jester jokes",
-    kind="file",
-    words=(
-        "73,421 people rate 100 jokes on a continuous scale, rescaled to 0 to 5; a third rated"
-        " nearly all."
-    ),
-    licence=(
-        "Free for research use when cited, with notice to the Automation Sciences Lab at UC"
-        " Berkeley before commercial use."
-    ),
-    citation=(
-        "K. Goldberg, T. Roeder, D. Gupta and C. Perkins, Eigentaste: A Constant Time Collaborative"
-        " Filtering Algorithm, Information Retrieval 4(2), 2001"
-    ),
-    size_mb=11.6,
-    n_users=73_421,
-    n_items=JOKES,
-    n_ratings=4_136_360,
-    bounds=(0.0, 5.0),
-    home="https://eigentaste.berkeley.edu/dataset/",
-)
 
 
 def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
@@ -155,6 +130,3 @@ def _ratings(entry: Entry, table: npt.NDArray[np.float64], tally: Tally) -> tupl
         problems=problems,
     )
     return published_or_private(entry, ratings, report)
-
-
-SOURCES = (Source(ENTRY, read=read),)

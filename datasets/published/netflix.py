@@ -31,7 +31,6 @@ from dpmf_datasets.readers.report import (
     Tally,
 )
 from dpmf_datasets.readers.table import file_name
-from dpmf_datasets.source import Source
 
 if TYPE_CHECKING:  # where it is needed it is loaded: most data sets do without
     import pandas as pd
@@ -40,24 +39,6 @@ CHUNK = 2_000_000  # lines
 MOST_FILM = 17_770
 EPOCH = datetime.date(1999, 1, 1).toordinal()
 LAYOUT = re.compile(r"combined_data_\d+\.txt(\.gz)?$")
-
-ENTRY = Entry(
-    id="netflix",
-    title="Netflix Prize",
-    kind="file",
-    words="100 million whole-star ratings of 17,770 films by 480,189 people; from your own copy.",
-    licence=(
-        "Given to contestants for research; withdrawn by Netflix after a privacy suit, and no"
-        " longer distributed. Not to be passed on."
-    ),
-    citation="J. Bennett and S. Lanning, The Netflix Prize, KDD Cup and Workshop, 2007",
-    size_mb=2_000,
-    n_users=480_189,
-    n_items=MOST_FILM,
-    n_ratings=100_480_507,
-    bounds=(1.0, 5.0),
-    home="https://www.netflixprize.com",
-)
 
 
 class _Compact:
@@ -247,6 +228,3 @@ def _ratings(entry: Entry, got: _Compact, titles: dict[int, str]) -> tuple[Ratin
 
 def _ascending(films: npt.NDArray[np.int16]) -> bool:
     return bool((np.diff(films) >= 0).all())
-
-
-SOURCES = (Source(ENTRY, read=read),)

@@ -6,7 +6,6 @@ A rating is `3.55 + person's mood + film's quality + taste . character + luck`, 
 person rounds and clamped to half a star ... five stars.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy.typing as npt
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings
-from dpmf_datasets.source import Source, simulated_entry
 
 BOUNDS = (0.5, 5.0)
 AT_ONCE = 20_000_000  # pairs of person and film that are drawn together
@@ -243,36 +241,6 @@ def _seconds(
     return np.asarray(first_visit[users] + rng.exponential(year / 4, len(users)), np.int64)
 
 
-def _entry(id: str, counts: tuple[int, int, int], words: str) -> Entry:  # noqa: A002
-    citation = "Simulated here, after the skews and biases of MovieLens 1M."
-    entry = simulated_entry(id, f"Cinema, {counts[0]:,} people", counts, BOUNDS, words, citation)
-    return replace(entry, item_features="genres")
-
-
-def _large(entry: Entry, seed: int) -> Ratings:
-    return cinema(entry.n_users, entry.n_items, seed=seed, name=entry.id)
-
-
-def _small(entry: Entry, seed: int) -> Ratings:
-    return cinema(entry.n_users, entry.n_items, seed=seed, name=entry.id, density=0.2)
-
-
-SOURCES = (
-    Source(
-        _entry(
-            "cinema",
-            (20_000, 400, 850_000),
-            "Invented films, half stars, popular and obscure titles, busy and rare visitors: ready"
-            " at once.",
-        ),
-        make=_large,
-    ),
-    Source(
-        _entry(
-            "cinema-small",
-            (2_000, 200, 80_000),
-            "The invented cinema at a tenth of its size, for quick trials and classes.",
-        ),
-        make=_small,
-    ),
-)
+def make(entry: Entry, seed: int, density: float = 0.115) -> Ratings:
+    """The cinema of an entry."""
+    return cinema(entry.n_users, entry.n_items, seed=seed, name=entry.id, density=density)

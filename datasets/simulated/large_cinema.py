@@ -7,7 +7,7 @@ popularity: films of a genre that she likes come up more often.
 """
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,6 @@ from dpmf_core.data.partitioned import (
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_datasets.simulated.cinema import BOUNDS, GENRES, KINSHIP, films_of, rounded
-from dpmf_datasets.source import simulated_entry
 
 VERSION = 1  # of what is made: part of every fingerprint
 N_ITEMS = 10_000
@@ -159,22 +158,3 @@ def large_cinema(entry: Entry, seed: int) -> PartitionedRatings:
         public=True,
         item_features=films.features,
     )
-
-
-def _entry(name: str, n_users: int) -> Entry:
-    entry = simulated_entry(
-        name,
-        f"Cinema, {n_users:,} people",
-        (n_users, N_ITEMS, n_users * 100),
-        BOUNDS,
-        "The invented cinema in parts that are made when they are read.",
-        "Simulated here, after the skews and biases of MovieLens 1M.",
-    )
-    return replace(entry, item_features="genres")
-
-
-ENTRIES = (
-    _entry("cinema-10m", 100_000),
-    _entry("cinema-100m", 1_000_000),
-    _entry("cinema-1b", 10_000_000),
-)

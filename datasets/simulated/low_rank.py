@@ -15,7 +15,6 @@ import numpy.typing as npt
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
-from dpmf_datasets.source import Source, simulated_entry
 
 BOUNDS = (-5.0, 5.0)
 BLOCK = 4_000_000  # entries of U* V*^T held at once
@@ -103,45 +102,10 @@ def rankone(
     return Ratings(users, items, values, n_users, n_items, (-1.0, 1.0), name=name, public=True)
 
 
-def _lowrank(id: str, users: int, ratings: int) -> Source:  # noqa: A002
-    words = (
-        f"A random matrix of rank 5 with {users:,} rows, seen in part: what factorisation is made"
-        " for."
-    )
-    citation = "Chien et al., Private Alternating Least Squares, ICML 2021, section 6.1."
-    title, counts = f"Low rank, {users:,} users", (users, 1_000, ratings)
-    return Source(simulated_entry(id, title, counts, BOUNDS, words, citation), make=_made_lowrank)
-
-
-def _made_lowrank(entry: Entry, seed: int) -> Ratings:
+def make_lowrank(entry: Entry, seed: int) -> Ratings:
     return lowrank(entry.n_users, entry.n_items, seed=seed, name=entry.id)
 
 
-def _rankone(id: str, users: int, items: int) -> Source:  # noqa: A002
-    words = (
-        f"One taste: a matrix of rank 1 with {users:,} rows and entries from -1 to 1, about 80 of"
-        f" {items} seen in each."
-    )
-    citation = "Jain, Thakkar & Thakurta, ICML 2018, section 5."
-    title = f"Rank one, {users:,} users" + ("" if items == 400 else f", {items} items")
-    counts = users, items, 80 * users
-    return Source(
-        simulated_entry(id, title, counts, (-1.0, 1.0), words, citation), make=_made_rankone
-    )
-
-
-def _made_rankone(entry: Entry, seed: int) -> Ratings:
+def make_rankone(entry: Entry, seed: int) -> Ratings:
     p = 80 / entry.n_items
     return rankone(entry.n_users, entry.n_items, p=p, seed=seed, name=entry.id)
-
-
-SOURCES = (
-    _lowrank("lowrank", 20_000, 3_961_000),
-    _lowrank("lowrank-5k", 5_000, 852_000),
-    _lowrank("lowrank-10k", 10_000, 1_842_000),
-    _lowrank("lowrank-50k", 50_000, 10_820_000),
-    _rankone("rankone", 500_000, 400),
-    _rankone("rankone-20k", 20_000, 400),
-    _rankone("rankone-900", 500_000, 900),
-    _rankone("rankone-900-20k", 20_000, 900),
-)

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
+from dpmf_datasets.entries import entry_from
 from dpmf_datasets.simulated.cinema import BOUNDS, cinema
-from dpmf_datasets.source import simulated_entry
 
 HEAD = "cinema?"
 FACTS = ("users", "items", "density", "bounds")
@@ -38,15 +38,19 @@ def twin_id(n_users: int, n_items: int, density: float, bounds: tuple[float, flo
 def entry_of(data_id: str) -> Entry:
     """What is said of a simulated set of a declared shape. Raises BadInput."""
     users, items, density, bounds = _facts(data_id)
-    entry = simulated_entry(
-        data_id,
-        f"Simulated: {users:,} people, {items:,} items",
-        (users, items, round(users * items * density)),
-        bounds,
-        "The invented cinema in a declared shape.",
-        "Simulated here, after the skews and biases of MovieLens 1M.",
+    entry: Entry = entry_from(
+        {
+            "like": "cinema",
+            "id": data_id,
+            "title": f"Simulated: {users:,} people, {items:,} items",
+            "words": "The invented cinema in a declared shape.",
+            "n_users": users,
+            "n_items": items,
+            "n_ratings": round(users * items * density),
+            "bounds": bounds,
+        }
     )
-    return replace(entry, item_features="genres")
+    return entry
 
 
 def load(data_id: str, seed: int = 0) -> Ratings:

@@ -15,8 +15,8 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
 from dpmf_datasets import npz_folder, session_files
-from dpmf_datasets.registry import SOURCES, registry
-from dpmf_datasets.source import Source
+from dpmf_datasets.entries import CATALOGUE
+from dpmf_datasets.registry import SOURCES, Source, registry
 
 ROWS = [(user, item, 1 + (user * item) % 5) for user in range(1, 7) for item in range(10, 15)]
 TABLE = "user,item,rating\n" + "".join(f"{user},{item},{rating}\n" for user, item, rating in ROWS)
@@ -57,7 +57,7 @@ def test_a_new_entry_without_what_its_kind_needs_is_an_error(
 
 def test_an_id_is_listed_once() -> None:
     with pytest.raises(ValueError, match="'cinema'"):
-        registry((*SOURCES.values(), SOURCES["cinema"]))
+        registry({**CATALOGUE, "ratings": CATALOGUE["ratings"][:1] * 2})
     assert {type(entry) for entry in datasets.catalogue()} == {Entry, SampleEntry}
 
 

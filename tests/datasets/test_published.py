@@ -25,7 +25,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_core.paths import data_folder
 from dpmf_datasets import catalogue, fetch, import_, load, npz_folder, present
-from dpmf_datasets.published import movielens, netflix
+from dpmf_datasets.published import netflix
 from dpmf_datasets.readers.report import (
     CLAMPED_VALUE,
     MISSING,
@@ -35,7 +35,6 @@ from dpmf_datasets.readers.report import (
     WRONG_COUNT,
 )
 from dpmf_datasets.registry import SOURCES
-from dpmf_datasets.source import Archive
 
 REAL = Path(os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "../shared/data")
 Rows = list[tuple[int, int, float]]
@@ -305,9 +304,9 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     serving = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
     threading.Thread(target=serving.serve_forever, daemon=True).start()
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for name, checksum in movielens.MD5.items():
-        archive = Archive(f"http://127.0.0.1:{serving.server_port}/{name}.zip", checksum)
-        monkeypatch.setitem(SOURCES, name, replace(SOURCES[name], archive=archive))
+    for name in OFFICIAL:
+        url = f"http://127.0.0.1:{serving.server_port}/{name}.zip"
+        monkeypatch.setitem(SOURCES, name, replace(SOURCES[name], url=url))
     yield folder
     serving.shutdown()
     serving.server_close()
@@ -326,9 +325,8 @@ def test_fetch_with_the_right_checksum(
     server: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path
 ) -> None:
     archive, source = release(server, "ml-1m"), SOURCES["ml-1m"]
-    assert source.archive is not None
-    right = replace(source.archive, md5=md5(archive.read_bytes()).hexdigest())
-    monkeypatch.setitem(SOURCES, "ml-1m", replace(source, archive=right))
+    right = replace(source, md5=md5(archive.read_bytes()).hexdigest())
+    monkeypatch.setitem(SOURCES, "ml-1m", right)
     calls: list[tuple[int, int]] = []
     fetch("ml-1m", accept_licence=True, progress=lambda *it: calls.append(it))
     check(loaded("ml-1m"))
@@ -349,8 +347,8 @@ def test_a_fetch_that_fails_keeps_nothing(
     if served:
         release(server, "ml-1m")  # with a wrong checksum
     if served is None:
-        nowhere = Archive("http://127.0.0.1:9/ml-1m.zip", movielens.MD5["ml-1m"])
-        monkeypatch.setitem(SOURCES, "ml-1m", replace(SOURCES["ml-1m"], archive=nowhere))
+        nowhere = replace(SOURCES["ml-1m"], url="http://127.0.0.1:9/ml-1m.zip")
+        monkeypatch.setitem(SOURCES, "ml-1m", nowhere)
     with pytest.raises(BadInput, match=fact):
         fetch("ml-1m", accept_licence=True)
     assert not present("ml-1m")

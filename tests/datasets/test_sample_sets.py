@@ -3,6 +3,7 @@ hold neither.
 """
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ from dpmf_core.errors import BadInput
 from dpmf_datasets import sample_paths, sample_sets
 from dpmf_datasets.readers import text
 from dpmf_datasets.readers.encodings import Reader
+from dpmf_datasets.readers.report import Report
+from dpmf_datasets.registry import SOURCES
 from dpmf_datasets.simulated.faces import PARTS, drawn_parts
 from dpmf_datasets.simulated.news import TOPICS, WORDS
 
@@ -102,6 +105,15 @@ def test_invented_faces_are_sums_of_their_parts() -> None:
     assert np.sqrt((residuals**2).mean()) < 0.002 * faces.X.max()
 
 
+def read_as(name: str, path: Path) -> tuple[Samples, Report]:
+    """The official files of a set at a path."""
+    source = SOURCES[name]
+    assert source.read is not None
+    samples, report = source.read(source.entry, path)
+    assert isinstance(samples, Samples)
+    return samples, report
+
+
 # ---- kept, fetched -------------------------------------------------------------------------------
 
 
@@ -137,7 +149,7 @@ def test_a_download_needs_consent_and_a_network(
     def offline(folder: str) -> Samples:
         raise OSError("Name or service not known")
 
-    monkeypatch.setitem(sample_sets._FETCHERS, "olivetti", offline)
+    monkeypatch.setitem(SOURCES, "olivetti", replace(SOURCES["olivetti"], fetch=offline))
     with pytest.raises(BadInput, match="downloaded"):
         datasets.fetch("olivetti", accept_licence=True)
     assert [file for file in tmp_path.rglob("*") if file.is_file() and file.name != ".lock"] == []
@@ -148,9 +160,7 @@ def test_a_download_needs_consent_and_a_network(
 
 @pytest.mark.slow
 def test_extended_yale_b_is_upright() -> None:
-    samples, report = sample_sets.read(
-        next(e for e in datasets.samples("images") if e.id == "yaleb"), real("yaleb-32x32")
-    )
+    samples, report = read_as("yaleb", real("yaleb-32x32"))
     assert samples.X.shape == (2414, 1024)
     assert "put upright" in report.note
     face = samples.X.mean(axis=0).reshape(32, 32)
@@ -160,9 +170,7 @@ def test_extended_yale_b_is_upright() -> None:
 
 @pytest.mark.slow
 def test_tdt2_loses_its_two_extra_columns() -> None:
-    samples, report = sample_sets.read(
-        next(e for e in datasets.samples("documents") if e.id == "tdt2"), real("tdt2")
-    )
+    samples, report = read_as("tdt2", real("tdt2"))
     assert samples.X.shape == (9394, 36771)
     assert "Columns 36772, 36773 were left out" in report.note
     assert int((samples.X.sum(axis=0) == 0).sum()) == 678
@@ -170,10 +178,7 @@ def test_tdt2_loses_its_two_extra_columns() -> None:
 
 @pytest.mark.slow
 def test_twenty_newsgroups_come_from_their_archive() -> None:
-    samples, _report = sample_sets.read(
-        next(e for e in datasets.samples("documents") if e.id == "20newsgroups"),
-        real("20newsgroups/20news-bydate.tar.xz"),
-    )
+    samples, _report = read_as("20newsgroups", real("20newsgroups/20news-bydate.tar.xz"))
     assert len(samples) == 11_314 + 7_532
     assert samples.titles is not None
     assert samples.titles[0].startswith("alt.atheism: ")
@@ -183,22 +188,12 @@ def test_other_files_under_a_published_name_are_private(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text(
         "\n".join(f"secret diary entry about topic{k % 3} and weather" for k in range(5))
     )
-    samples, report = sample_sets.read(
-        datasets.sample_sets.ENTRIES[[it.id for it in sample_sets.ENTRIES].index("guardian")],
-        tmp_path / "mine.txt",
-    )
+    samples, report = read_as("guardian", tmp_path / "mine.txt")
     assert not samples.public
-    assert (
-        "not the whole of Guardian articles, which has 4,551 documents: it is treated as private"
-        " data" in report.note
-    )
+    assert "4,551 documents" in report.note
 
 
 # ---- official layouts ----------------------------------------------------------------------------
-
-
-def entry_of(name: str) -> datasets.SampleEntry:
-    return next(entry for entry in sample_sets.ENTRIES if entry.id == name)
 
 
 @pytest.mark.parametrize(
@@ -208,14 +203,14 @@ def entry_of(name: str) -> datasets.SampleEntry:
 def test_official_matrices_hold_pixels_by_samples(
     tmp_path: Path, name: str, key: str, count: int, official: bool
 ) -> None:
-    entry = entry_of(name)
-    assert entry.image is not None
-    height, width = entry.image
+    entry = SOURCES[name].entry
+    assert isinstance(entry, datasets.SampleEntry)
+    height, width = entry.image or (0, 0)
     half = portraits(count, 2 * height)[:, ::2, : width - width // 2]
     faces = np.concatenate([half, half[:, :, ::-1][:, :, width % 2 :]], axis=2).astype(np.float32)
     rows = faces.swapaxes(1, 2).reshape(count, -1)  # column by column, as MATLAB stores them
     savemat(tmp_path / "a.mat", {key: rows.T if official else rows}, do_compression=False)
-    samples, _report = sample_sets.read(entry, tmp_path / "a.mat")
+    samples, _report = read_as(name, tmp_path / "a.mat")
     assert samples.public
     assert samples.X.shape == (count, height * width)
     np.testing.assert_allclose(samples.X[7].reshape(height, width), faces[7], rtol=1e-6)
@@ -280,7 +275,7 @@ def test_headlines_in_every_official_form(tmp_path: Path, form: str) -> None:
     assert titles == [
         title for kind in "bemt" for place, title, its in HEADLINES if its == kind and place < 3
     ]
-    samples, _ = sample_sets.read(entry_of("uci-news"), headlines_file(tmp_path, form))
+    samples, _ = read_as("uci-news", headlines_file(tmp_path, form))
     assert len(samples) == 20
 
 
