@@ -1,10 +1,11 @@
 """From Python: `fit`, `sweep`, `load` and `account` with plain arguments."""
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy.typing as npt
 import pandas as pd
@@ -25,7 +26,13 @@ from dpmf_core.runs.filters import filtered
 from dpmf_core.runs.line_charts import Chart
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import DataSpec, RunSpec, refuse_budget, with_delta
+from dpmf_core.runs.specification import (
+    PARAMETERS,
+    DataSpec,
+    RunSpec,
+    refuse_budget,
+    with_delta,
+)
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries
 
@@ -40,6 +47,7 @@ class ArrowTable(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 Source = str | AnyData | pd.DataFrame | ArrowTable | Arrays | sparray | spmatrix
 
 
@@ -75,6 +83,30 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
     return catalogue().load(data)
 
 
+def _with_parameters(*left_out: str) -> Callable[[Function], Function]:
+    """Show the parameters of a run in the signature, with their types and defaults."""
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+        *own, rest = signature.parameters.values()
+        run_parameters = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=None if parameter.info.is_required() else parameter.info.default,
+                annotation=parameter.info.annotation,
+            )
+            for name, parameter in PARAMETERS.items()
+            if name not in signature.parameters and name not in ("dataset", *left_out)
+        ]
+        whole = signature.replace(parameters=[*own, *run_parameters, rest])
+        function.__signature__ = whole  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+@_with_parameters()
 def fit(
     data: Source,
     algorithm: str,
@@ -265,6 +297,7 @@ class Swept:
         )
 
 
+@_with_parameters("algorithm", "epsilon", "seed")
 def sweep(
     data: Source,
     algorithms: Iterable[str | Method],

@@ -1,7 +1,9 @@
 """`fit`, `sweep` and `load` from Python."""
 
+import inspect
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,8 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
+import dpmf
+import dpmf_core
 from dpmf_core import account, fit, load, sweep
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.data.ratings import Ratings
@@ -23,6 +27,24 @@ from dpmf_core.testing.worlds import low_rank
 @pytest.fixture(autouse=True)
 def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("function", "others"), [(fit, set()), (sweep, {"algorithm", "epsilon", "seed"})]
+)
+def test_the_signature_shows_every_parameter_of_a_run(
+    function: Callable[..., object], others: set[str]
+) -> None:
+    shown = inspect.signature(function).parameters
+    assert set(PARAMETERS) - {"dataset"} - others <= set(shown)
+    assert shown["test_fraction"].default == 0.1
+
+
+def test_the_package_hands_on_what_the_core_offers() -> None:
+    assert dpmf.fit is fit
+    assert all(getattr(dpmf, name) is getattr(dpmf_core, name) for name in dpmf_core.__all__)
+    with pytest.raises(AttributeError):
+        _ = dpmf.fitt
 
 
 def test_a_fit_is_kept_and_found_again() -> None:

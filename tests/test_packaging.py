@@ -20,7 +20,8 @@ import dpmf_core
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("datasets", "dpmf_core", "pages", ".streamlit")
-FACTS = ("app.py", "pyproject.toml", "setup.py", "requirements.txt", "LICENSE", "README.md")
+FACTS = ("pyproject.toml", "setup.py", "requirements.txt", "LICENSE", "README.md")
+SCRIPTS = ("app.py", "dpmf.py")
 INSTALLED_AS = {"dpmf_core": "dpmf_core", "datasets": "dpmf_datasets", "pages": "dpmf_app/pages"}
 WITHOUT_CACHES = shutil.ignore_patterns("__pycache__", "secrets.toml")
 FIT = ("fit", "--dataset", "cinema-small", "--algorithm", "private-bias", "--epsilon", "1")
@@ -51,7 +52,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("clone")
     for name in PARTS:
         shutil.copytree(ROOT / name, copy / name, ignore=WITHOUT_CACHES)
-    for name in FACTS:
+    for name in (*FACTS, *SCRIPTS):
         shutil.copy(ROOT / name, copy / name)
     command = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation")
     subprocess.run([sys.executable, *command, "-w", str(copy / "built"), str(copy)], check=True)
@@ -61,7 +62,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_every_file_and_no_other(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    expected = {"dpmf_app/app.py", "dpmf_app/.streamlit/config.toml"}
+    expected = {"dpmf.py", "dpmf_app/app.py", "dpmf_app/.streamlit/config.toml"}
     for folder, package in INSTALLED_AS.items():
         files = (it for it in (ROOT / folder).rglob("*") if it.is_file())
         expected |= {
@@ -111,7 +112,7 @@ def test_the_command_works_where_no_clone_is_near(installed: Path, tmp_path: Pat
     folder.mkdir()
     run = json.loads(output([*dpmf(installed), *FIT, "--json"], folder))
     assert run["epsilon"]["exact"] == pytest.approx(1)
-    code = "import dpmf_core, datasets; print(dpmf_core.load('cinema-small').name, datasets.MARK)"
+    code = "import dpmf, datasets; print(dpmf.load('cinema-small').name, datasets.MARK)"
     printed = output([str(installed / "bin/python"), "-c", code], folder)
     assert printed == "cinema-small another package\n"
     assert list(folder.iterdir()) == []

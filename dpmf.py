@@ -1,0 +1,25 @@
+"""dpmf: what differential privacy costs a matrix factorisation.
+
+>>> import dpmf
+>>> run = dpmf.fit("cinema-small", "spectral", epsilon=1.0, keep=False)
+>>> f"{run.record.epsilon.exact:.2f}"
+'1.00'
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import dpmf_core
+
+if TYPE_CHECKING:
+    from dpmf_core import *  # noqa: F403
+
+__all__ = dpmf_core.__all__
+__version__ = dpmf_core.__version__
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(dpmf_core, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, "__version__"})
