@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCK := $(BIN)/uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes --no-header --quiet
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
+# tests start many processes: byte code is written, whatever the machine's default
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: app check test test-all lint lock bench docs clean
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
 from dpmf_core.curator import (
@@ -68,15 +69,13 @@ def check_units(
     squares: dict[Relation, Any] = dict.fromkeys(Relation, 0.0)
     for question in questions.questions:
         answers = [questions.answer(question, unit) for unit in units]
-        apart = [
-            size(question.statistic, one - other)
-            for one, other in itertools.combinations(answers, 2)
-        ]
-        move = _relative_move(question.statistic, answers, max(apart))
+        power = 1 if question.statistic.norm == "L1" else 2
+        apart = pdist(np.stack(answers), "minkowski", p=power)
+        move = _relative_move(question.statistic, answers, float(apart.max()))
         largest[question.statistic.name] = max(move, largest.get(question.statistic.name, 0.0))
         moves = [size(question.statistic, answer) for answer in answers]
         squares[Relation.ADD_REMOVE] += (np.array(moves) / question.scale) ** 2
-        squares[Relation.REPLACE_ONE] += (np.array(apart) / question.scale) ** 2
+        squares[Relation.REPLACE_ONE] += (apart / question.scale) ** 2
     _check_total(algorithm.plan(data.shape, level), squares)
     return largest
 

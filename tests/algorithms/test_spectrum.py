@@ -124,7 +124,7 @@ def products(rows: np.ndarray, Q: np.ndarray, clip: float, n_users: int) -> np.n
     return np.array(out)
 
 
-@pytest.mark.parametrize("clip", [0.05, 0.3, 0.5, 0.577, 0.65, 0.8, 1.0])
+@pytest.mark.parametrize("clip", [0.05, 0.5, 0.577, 0.8, 1.0])
 def test_a_replaced_user_moves_a_product_as_far_as_declared_and_no_further(clip: float) -> None:
     """The worst of pairs of rows by a search over both, and random pairs of many dimensions."""
     declared = clip * MomentTimesSubspace(clip, 0.0).replace_one_factor
@@ -140,7 +140,7 @@ def test_a_replaced_user_moves_a_product_as_far_as_declared_and_no_further(clip:
     worst = min(
         (
             minimize(apart, random.normal(size=8), method="Nelder-Mead", options={"maxfev": 6000})
-            for _ in range(12)
+            for _ in range(4)
         ),
         key=lambda it: it.fun,
     )
@@ -165,7 +165,7 @@ def test_rounding_has_its_room_in_what_a_replaced_user_moves() -> None:
         clip * MomentTimesSubspace(clip, it).replace_one_factor for it in (rounding, 0.0)
     )
     furthest = 0.0
-    for _ in range(1000):
+    for _ in range(250):
         Q = np.linalg.qr(random.normal(size=(3, 2)))[0]
         way, out = random.normal(size=2), np.cross(Q[:, 0], Q[:, 1])
         along = Q @ way / np.linalg.norm(way) * clip

@@ -20,6 +20,7 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.homes import CASES, Home, case_name
 from dpmf_core.testing.parameters import corners, parameter_strategy
 from dpmf_core.testing.probes import Outcome, record
+from tests.contract.cases import covering, in_corners
 
 Case = tuple[type[Algorithm], Home]
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
@@ -164,13 +165,13 @@ def test_spends_exactly_its_plan_and_is_finite_with_its_own_recommendation(case:
     assert_sound(record(algorithm, world), algorithm, world, 1.0, home)
 
 
-@pytest.mark.parametrize("stride", [29, pytest.param(1, marks=pytest.mark.slow)])
+@in_corners
 @every
-def test_spends_exactly_its_plan_in_every_corner(case: Case, stride: int) -> None:
+def test_spends_exactly_its_plan_in_its_corners(case: Case, together: int) -> None:
     kind, home = case
     world = home.world()
     shape = world.shape
-    for parameters in corners(kind, shape)[::stride]:
+    for parameters in covering(kind, shape, together):
         algorithm = kind(**parameters)
         assert_sound(record(algorithm, world, level=0.7), algorithm, world, 0.7, home)
 
@@ -269,15 +270,15 @@ def test_what_has_an_epsilon_is_private_by_plan(case: Case) -> None:
     assert kind().guarantee().status is not Status.NONE
 
 
-@pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.slow)])
+@in_corners
 @private
 @pytest.mark.parametrize("relation", Relation)
-def test_a_calibrated_plan_costs_exactly_the_budget_in_every_corner(
-    case: Case, relation: Relation, stride: int
+def test_a_calibrated_plan_costs_exactly_the_budget_in_its_corners(
+    case: Case, relation: Relation, together: int
 ) -> None:
     kind = case[0]
     shape = case[1].world().shape
-    for place, parameters in enumerate(corners(kind, shape)[::stride]):
+    for place, parameters in enumerate(covering(kind, shape, together)):
         algorithm, eps = kind(**parameters), (0.1, 1.0, 8.0)[place % 3]
         budget = Budget(epsilon=eps, delta=1e-6, relation=relation)
         event = algorithm.plan(

@@ -26,8 +26,14 @@ from tests.contract.test_blocks import CURATOR_CASES, proven
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+    """Opened while a script runs that would end it, as a page drawn in a test stays `__main__`."""
+    folder = tmp_path_factory.mktemp("nothing")
+    script = ModuleType("__main__")
+    script.__file__ = str(folder / "page.py")
+    Path(script.__file__).write_text("raise SystemExit(1)")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPMF_DATA", str(tmp_path_factory.mktemp("nothing")))
+        patch.setenv("DPMF_DATA", str(folder))
+        patch.setitem(sys.modules, "__main__", script)
         new_room = Room()
     yield new_room
     new_room.close()
@@ -96,16 +102,3 @@ def test_what_reaches_for_rows_fails_in_the_room(room: Room) -> None:
     assert room.rows_seen
     fit_in(room, PrivateBias())
     assert not room.rows_seen
-
-
-def test_the_room_opens_whatever_script_is_running(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A page drawn in a test stays `__main__`."""
-    script = ModuleType("__main__")
-    script.__file__ = str(tmp_path / "page.py")
-    Path(script.__file__).write_text("raise SystemExit(1)")
-    monkeypatch.setitem(sys.modules, "__main__", script)
-    room = Room()
-    fit_in(room, PrivateBias())
-    room.close()

@@ -1,5 +1,5 @@
 """Every PROVEN algorithm keeps the four laws, wherever two choices of its parameters meet; in the
-slow suite in every corner.
+slow suite wherever three do.
 """
 
 from typing import Any
@@ -36,15 +36,15 @@ def test_some_algorithms_claim_a_proof() -> None:
 
 @in_corners
 @every
-def test_blindfold(case: Case, whole: bool) -> None:
-    for algorithm in proven(case, whole):
+def test_blindfold(case: Case, together: int) -> None:
+    for algorithm in proven(case, together):
         laws.check_blindfold(algorithm, case[1])
 
 
 @in_corners
 @every
-def test_locality(case: Case, whole: bool) -> None:
-    for place, algorithm in enumerate(proven(case, whole)):
+def test_locality(case: Case, together: int) -> None:
+    for place, algorithm in enumerate(proven(case, together)):
         laws.check_locality(algorithm, place, case[1])
 
 

@@ -3,7 +3,7 @@ id, moves every sum by no more than its declared sensitivity, whatever is held o
 grouped. Nobody else's draws change with her place among the ids.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -108,16 +108,20 @@ NEIGHBOURS = [
 Reader = Callable[[pd.DataFrame, Path], Ratings]
 
 
-@pytest.fixture(params=NEIGHBOURS, ids=lambda pair: f"{pair[0].__name__}-{pair[1].__name__}")
+@pytest.fixture(
+    scope="module", params=NEIGHBOURS, ids=lambda pair: f"{pair[0].__name__}-{pair[1].__name__}"
+)
 def pair(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> tuple[Ratings, Ratings, bool]:
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Ratings, Ratings, bool]]:
     """Two neighbouring files as ratings, and whether a user was replaced."""
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
+    folder = tmp_path_factory.mktemp("pair")
     change, reader = request.param
-    both = reader(table(), tmp_path), reader(change(table()), tmp_path)
-    assert both[0].shape == both[1].shape and both[0].labels == both[1].labels
-    return *both, change is replaced
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPMF_DATA", str(folder / "data"))
+        both = reader(table(), folder), reader(change(table()), folder)
+        assert both[0].shape == both[1].shape and both[0].labels == both[1].labels
+        yield *both, change is replaced
 
 
 def relative_move(
