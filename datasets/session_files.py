@@ -32,7 +32,7 @@ from dpmf_datasets import npz_folder, sandbox, upload_conversion
 from dpmf_datasets.readers.bounded_tables import OwnTable
 from dpmf_datasets.readers.columns import PAGE
 from dpmf_datasets.readers.dates import Order
-from dpmf_datasets.readers.ratings_tables import read_labelled
+from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Outside, Report
 
 if TYPE_CHECKING:  # where it is needed it is loaded: nobody's own files are read elsewhere
@@ -161,7 +161,7 @@ def ratings(
     BadInput
     """
     name, roles = source.name, {**source.roles, **columns}
-    data, report, _ = read_labelled(
+    data, report = read_table(
         source.table,
         name=name,
         bounds=bounds,

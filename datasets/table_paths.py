@@ -17,10 +17,10 @@ from dpmf_datasets.readers import databases
 from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.columns import Way, in_path
 from dpmf_datasets.readers.dates import require_order
-from dpmf_datasets.readers.derived_tables import INTERACTION, Interactions, melted
+from dpmf_datasets.readers.derived_tables import INTERACTION, interactions, melted
 from dpmf_datasets.readers.item_tables import ITEM_TABLE, read_item_table
 from dpmf_datasets.readers.ratings_detection import ratings_tables
-from dpmf_datasets.readers.ratings_tables import read_labelled
+from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Outside, Report
 from dpmf_datasets.readers.table import Table, file_name, report_damage
 from dpmf_datasets.readers.tables import open_table
@@ -213,10 +213,9 @@ def _ratings_of_table(
                 "Without a column of ratings each row counts as 1, of 0 to 1. Leave bounds out, or"
                 " name the column of ratings."
             )
-        table, options["bounds"] = Interactions(table), (0.0, 1.0)
+        table, options["bounds"] = interactions(table), (0.0, 1.0)
         options["columns"]["rating"] = INTERACTION
-    ratings, report, _ = read_labelled(table, name=name, way=way, **options)
-    return ratings, report
+    return read_table(table, name=name, way=way, **options)
 
 
 def ways(facts: dict[str, str]) -> dict[str, Any]:

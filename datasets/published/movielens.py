@@ -18,7 +18,7 @@ from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.columns import IMPORT
-from dpmf_datasets.readers.ratings_tables import MOST_OUTSIDE, read_labelled
+from dpmf_datasets.readers.ratings_tables import MOST_OUTSIDE, read_table
 from dpmf_datasets.readers.report import CLAMPED_VALUE, Report
 from dpmf_datasets.readers.table import file_name
 
@@ -123,13 +123,12 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
                 f" {file_names}, or from a table with a header. Found: {_some(members)}."
             )
         with members.open(member) as stream:
-            ratings, report, labels = read_labelled(
-                stream, name=entry.id, bounds=entry.bounds, way=IMPORT
-            )
+            ratings, report = read_table(stream, name=entry.id, bounds=entry.bounds, way=IMPORT)
         films = _films(members, layout) if layout else {}
+    labels = ratings.labels or ()
+    titles = ratings.titles or labels
     rated_films = [
-        films.get(label, Film(title))
-        for label, title in zip(labels, ratings.titles or labels, strict=True)
+        films.get(label, Film(title)) for label, title in zip(labels, titles, strict=True)
     ]
     ratings = replace(
         ratings,

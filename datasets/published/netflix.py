@@ -1,122 +1,38 @@
 """The Netflix Prize ratings (Bennett and Lanning 2007), streamed from a user's
-`combined_data_*.txt`.
-
-A line `MOVIE:` starts a film, then come lines `user,rating,date`. Read in chunks; 9 bytes a rating
-are held while reading, about 40 at the highest point, while they are sorted by user: 4 GB for the
-whole 100 million.
+`combined_data_*.txt`: a line `MOVIE:` starts a film, then come lines `user,rating,date`.
 """
 
-import datetime
 import gzip
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.csv
 
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput
 from dpmf_datasets.published.movielens import published_or_private
 from dpmf_datasets.readers.archives import Members, members_of
-from dpmf_datasets.readers.report import (
-    CLAMPED_VALUE,
-    DUPLICATE,
-    MISSING,
-    NO_FILM,
-    NOT_A_NUMBER,
-    Report,
-    Tally,
-)
-from dpmf_datasets.readers.table import file_name
+from dpmf_datasets.readers.columns import IMPORT
+from dpmf_datasets.readers.ratings_tables import read_table
+from dpmf_datasets.readers.report import Report
+from dpmf_datasets.readers.table import Table, file_name
 
-if TYPE_CHECKING:  # where it is needed it is loaded: most data sets do without
-    import pandas as pd
-
-CHUNK = 2_000_000  # lines
-MOST_FILM = 17_770
-EPOCH = datetime.date(1999, 1, 1).toordinal()
+BLOCK = 16 << 20  # bytes of text read at once
 LAYOUT = re.compile(r"combined_data_\d+\.txt(\.gz)?$")
-
-
-class _Compact:
-    """Ratings read so far, 9 bytes each: user int32, film int16 (numbered from 0), stars int8,
-    day int16.
-    """
-
-    def __init__(self) -> None:
-        self.parts: list[tuple[npt.NDArray[Any], ...]] = []
-        self.tally, self.lines, self.read = Tally(), 0, 0
-        self.film: float = float("nan")
-        self.dates: dict[str, int] = {}
-
-    def take(self, chunk: "pd.DataFrame") -> None:
-        import pandas as pd
-
-        rows = np.arange(self.lines, self.lines + len(chunk))
-        self.lines += len(chunk)
-        heads = chunk["user"].str.endswith(":").fillna(False).to_numpy(bool)
-        films = pd.to_numeric(chunk["user"].str.rstrip(":").where(heads), errors="coerce").to_numpy(
-            np.float64, copy=True
-        )
-        films[heads & np.isnan(films)] = -1
-        if not heads[0]:
-            films[0] = self.film
-        films = pd.Series(films).ffill().to_numpy()
-        self.film = float(films[-1])
-        is_rating = ~heads
-        self.read += int(is_rating.sum())
-        users = pd.to_numeric(chunk["user"], errors="coerce").to_numpy(np.float64)
-        stars = pd.to_numeric(chunk["rating"], errors="coerce").to_numpy(np.float64)
-        missing = is_rating & chunk["rating"].isna().to_numpy()
-        no_film = is_rating & ~((films >= 1) & (films <= MOST_FILM) & (films == np.floor(films)))
-        no_user = ~((users >= 1) & (users <= 2**31 - 1) & (users == np.floor(users)))
-        text = is_rating & ~missing & ~no_film & (no_user | ~np.isfinite(stars))
-        for kind, where in (
-            (MISSING, missing),
-            (NO_FILM, no_film & ~missing),
-            (NOT_A_NUMBER, text),
-        ):
-            self.tally.add(
-                kind,
-                rows[where],
-                ",".join(map(str, chunk.iloc[int(where.argmax())])) if where.any() else "",
-            )
-        good = is_rating & ~missing & ~no_film & ~text
-        outside = good & ((stars < 1) | (stars > 5))
-        self.tally.add(CLAMPED_VALUE, rows[outside], stars[outside][0] if outside.any() else "")
-        columns = (
-            users[good].astype(np.int32),
-            (films[good] - 1).astype(np.int16),
-            np.rint(stars[good].clip(1, 5)).astype(np.int8),
-        )
-        self.parts.append((*columns, self._days(chunk["date"][good])))
-
-    def _days(self, dates: "pd.Series") -> npt.NDArray[np.int16]:
-        """Days since EPOCH; 0 where the date cannot be read. Few dates, each read once."""
-        import pandas as pd
-
-        codes, distinct = pd.factorize(dates)
-        for date in distinct:
-            if date not in self.dates:
-                day = pd.to_datetime(date, errors="coerce", format="%Y-%m-%d")
-                self.dates[date] = (
-                    0
-                    if pd.isna(day)
-                    else int(np.clip((day - pd.Timestamp(1999, 1, 1)).days, 0, 32_000))
-                )
-        # the last is for what is missing, code -1
-        days = np.array([self.dates[date] for date in distinct] + [0], np.int16)
-        return days[codes]
+COLUMNS = ("user", "rating", "time", "item")
 
 
 def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     """The combined files of a folder or zip, or any one file in their layout; titles from
-    movie_titles beside them.
+    movie_titles beside them. Films keep the catalogue's numbers.
     """
-    got = _Compact()
     with members_of(path) as members:
         names = sorted(name for name in members.names if LAYOUT.search(name)) or (
             [members.names[0]] if path.is_file() and len(members.names) == 1 else []
@@ -126,41 +42,81 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
                 f"{file_name(path)} has no combined_data_1.txt to _4.txt. Found:"
                 f" {', '.join(map(file_name, members.names[:5])) or 'nothing'}."
             )
-        for name in names:
-            for chunk in _chunks(members, name):
-                if len(chunk):
-                    got.take(chunk)
+        table = _combined(members, names, entry.n_items)
+        ratings, report = read_table(table, name=entry.id, bounds=entry.bounds, way=IMPORT)
         titles = _titles(members)
-    if not sum(len(part[0]) for part in got.parts):
-        raise BadInput(
-            f"{file_name(path)} holds no rating. The layout is a line `MOVIE:`, then lines"
-            " `user,rating,date`."
-        )
-    return _ratings(entry, got, titles)
+    films = np.array(ratings.labels, np.int32) - 1
+    ratings = replace(
+        ratings,
+        items=films[ratings.items],
+        n_items=entry.n_items,
+        labels=None,
+        titles=tuple(titles.get(j, f"Film {j + 1}") for j in range(entry.n_items)),
+    )
+    return published_or_private(entry, ratings, replace(report, n_items=entry.n_items))
 
 
-def _chunks(members: Members, name: str) -> "Iterator[pd.DataFrame]":
-    import pandas as pd
+def _combined(members: Members, names: Sequence[str], n_films: int) -> Table:
+    """The files as one table, with a column of films; the lines that name a film take no row."""
+    ragged_lines: list[tuple[int, str]] = []
 
+    def batches(columns: Sequence[int]) -> Iterator[list[pa.Array]]:
+        lines_before = 0
+        for name in names:
+            file, n_rows = _Lines(), 0
+            for batch in _batches_of(members, name, file):
+                films = file.films(np.arange(n_rows, n_rows + len(batch)), n_films)
+                n_rows += len(batch)
+                every = [*batch.columns, films]
+                yield [every[j] for j in columns]
+            ragged_lines.extend([(lines_before + at, text) for at, text in file.others])
+            lines_before += n_rows + len(file.others)
+
+    return Table(COLUMNS, (), batches, unit="line", ragged_lines=ragged_lines)
+
+
+class _Lines:
+    """The lines of a file that are no ratings. others: their numbers, and what they hold ("" where
+    it is a film).
+    """
+
+    def __init__(self) -> None:
+        self.others: list[tuple[int, str]] = []
+        self._film_at: list[float] = []  # the film from each of these lines on
+
+    def take(self, row: pa.csv.InvalidRow) -> str:
+        text = row.text.strip()
+        is_film = text.endswith(":")
+        self.others.append((row.number, "" if is_film else text[:80]))
+        before = self._film_at[-1] if self._film_at else 0
+        number = text[:-1]
+        self._film_at.append(before if not is_film else float(number) if number.isdecimal() else 0)
+        return "skip"
+
+    def films(self, rows: npt.NDArray[Any], n_films: int) -> pa.Array:
+        """The film of each row; none before the first, or where it is none of the catalogue."""
+        lines = np.array([number for number, _ in self.others], np.int64)
+        first_rows = lines - np.arange(len(lines)) - 1  # the row that follows each of these lines
+        place = np.searchsorted(first_rows, rows, "right")
+        films = np.array([0, *self._film_at])[place]
+        return pa.array(films.astype(np.int32), mask=~((films >= 1) & (films <= n_films)))
+
+
+def _batches_of(members: Members, name: str, lines: _Lines) -> Iterator[pa.RecordBatch]:
+    reading = pa.csv.ReadOptions(
+        use_threads=False, column_names=COLUMNS[:3], block_size=BLOCK, encoding="latin-1"
+    )
+    parsing = pa.csv.ParseOptions(
+        quote_char=False, invalid_row_handler=lines.take, ignore_empty_lines=False
+    )
+    text = pa.csv.ConvertOptions(column_types=dict.fromkeys(COLUMNS[:3], pa.string()))
     with members.open(name) as raw:
         stream: Any = gzip.GzipFile(fileobj=raw) if name.endswith(".gz") else raw
         try:
-            yield from pd.read_csv(
-                stream,
-                header=None,
-                names=["user", "rating", "date"],
-                dtype=str,
-                chunksize=CHUNK,
-                encoding="latin-1",
-                on_bad_lines="skip",
-                quoting=3,
-            )
-        except pd.errors.EmptyDataError:
-            return
-        except (pd.errors.ParserError, gzip.BadGzipFile, EOFError) as error:
-            raise BadInput(
-                f"{name} cannot be read as lines of `MOVIE:` and `user,rating,date`: {error}."
-            ) from error
+            yield from pa.csv.open_csv(stream, reading, parsing, text)
+        except pa.ArrowInvalid as error:
+            if "Empty CSV file" not in str(error):
+                raise
 
 
 def _titles(members: Members) -> dict[int, str]:
@@ -175,56 +131,3 @@ def _titles(members: Members) -> dict[int, str]:
             for row in rows
             if len(row) == 3 and row[0].isdecimal()
         }
-
-
-def _ratings(entry: Entry, got: _Compact, titles: dict[int, str]) -> tuple[Ratings, Report]:
-    """Users renumbered without gaps and sorted; one rating a (user, film), the later one.
-
-    Films keep the catalogue's numbers.
-    """
-    ids, films, stars, days = (np.concatenate(part) for part in zip(*got.parts, strict=True))
-    got.parts.clear()
-    occurs = np.zeros(int(ids.max(initial=0)) + 1, bool)
-    occurs[ids] = True
-    users = (np.cumsum(occurs, dtype=np.int32) - 1)[ids]
-    n_users, n_items = int(occurs.sum()), entry.n_items
-    del ids
-    order = (
-        np.lexsort((days, films, users))
-        if not _ascending(films)
-        else np.argsort(users, kind="stable")
-    )
-    users, films, stars, days = users[order], films[order], stars[order], days[order]
-    del order
-    again = np.zeros(len(users), bool)
-    again[:-1] = (users[1:] == users[:-1]) & (films[1:] == films[:-1])
-    got.tally.add(DUPLICATE, np.flatnonzero(again), "")
-    if again.any():
-        users, films, stars, days = users[~again], films[~again], stars[~again], days[~again]
-    when = days.astype(np.int64) + EPOCH
-    all_titles = tuple(titles.get(j, f"Film {j + 1}") for j in range(n_items))
-    ratings = Ratings(
-        users,
-        films.astype(np.int32),
-        stars.astype(np.float32),
-        n_users,
-        n_items,
-        entry.bounds,
-        when,
-        all_titles,
-        name=entry.id,
-        user_keys=np.flatnonzero(occurs).astype(np.uint64),
-    )
-    report = Report(
-        name=entry.id,
-        read=got.read,
-        kept=len(ratings),
-        n_users=n_users,
-        n_items=n_items,
-        problems=tuple(got.tally.problems(lambda row: row + 1)),
-    )
-    return published_or_private(entry, ratings, report)
-
-
-def _ascending(films: npt.NDArray[np.int16]) -> bool:
-    return bool((np.diff(films) >= 0).all())

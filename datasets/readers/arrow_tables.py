@@ -4,7 +4,7 @@ import json
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime
 from io import BytesIO
 from typing import Any, BinaryIO
@@ -17,7 +17,7 @@ import pyarrow.json
 import pyarrow.parquet
 
 from dpmf_core.errors import BadInput, closest
-from dpmf_datasets.readers.table import SAMPLE_ROWS, Table, as_texts, first_sentence
+from dpmf_datasets.readers.table import PREVIEW, Table, as_texts, first_sentence
 
 LARGEST = 500_000_000  # bytes that a packed file may claim to unpack to
 SPREADSHEET = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # members of xlsx, xlsb, ods
@@ -25,28 +25,39 @@ OLE = b"\xd0\xcf\x11\xe0"  # how a spreadsheet of before 2007 begins
 BETWEEN = "|"  # the values of a cell that holds a list
 
 
-class ArrowTable(Table):
-    """The rows of a pyarrow table in memory. words: how it was found, in a sentence."""
+def arrow_table(
+    schema: pa.Schema,
+    batches: Callable[[list[str]], Iterable[pa.RecordBatch]],
+    layout: str,
+    **facts: Any,
+) -> Table:
+    """The rows that pyarrow reads: of the columns that can be read, each alone of its name, with
+    numbers, texts, times or lists.
 
-    def __init__(self, table: pa.Table, words: str, assumptions: tuple[str, ...] = ()) -> None:
-        super().__init__()
-        self._table = table = table.select(_flat_names(table.schema))
-        self.names = tuple(table.column_names)
-        self.assumptions = assumptions
-        self.layout = f"{len(self.names):,} columns {words}."
-
-    def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
-        for batch in self._table.to_batches():
-            yield [flat(batch.column(j)) for j in columns]
-
-    def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
-        return as_texts(flat(self._table.column(column).slice(0, most).combine_chunks()))
-
-
-def _flat_names(schema: pa.Schema) -> list[str]:
-    """The columns that can be read: each alone of its name, with numbers, texts, times or lists."""
+    batches: reads columns by their names. layout: follows the number of columns.
+    """
     times = Counter(schema.names)
-    return [it.name for it in schema if times[it.name] == 1 and not _is_nested(it.type)]
+    names = [it.name for it in schema if times[it.name] == 1 and not _is_nested(it.type)]
+
+    def read(columns: Sequence[int]) -> Iterator[list[pa.Array]]:
+        chosen_names = [names[j] for j in columns]
+        for batch in batches(list(dict.fromkeys(chosen_names))):
+            yield [_flat(batch.column(name)) for name in chosen_names]
+
+    first = next(read(range(len(names))), []) if names else []
+    head = list(zip(*(as_texts(column.slice(0, PREVIEW)) for column in first), strict=True))
+    return Table(tuple(names), head, read, layout=f"{len(names):,} columns {layout}.", **facts)
+
+
+def in_memory(table: pa.Table, layout: str, assumptions: tuple[str, ...] = ()) -> Table:
+    """The rows of a pyarrow table."""
+    return arrow_table(
+        table.schema,
+        lambda names: table.select(names).to_batches(),
+        layout,
+        assumptions=assumptions,
+        n_rows=len(table),
+    )
 
 
 def _is_nested(kind: pa.DataType) -> bool:
@@ -54,55 +65,46 @@ def _is_nested(kind: pa.DataType) -> bool:
     return bool(pa.types.is_nested(kind.value_type if is_list else kind))
 
 
-def flat(column: pa.Array) -> pa.Array:
-    """Return a column of lists as text with | between the values, any other as it is."""
+def _flat(column: pa.Array) -> pa.Array:
+    """A column of lists as text with | between the values, any other as it is."""
     if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
         return column
     return pc.binary_join(column.cast(pa.list_(pa.string())), BETWEEN)
 
 
-class ParquetTable(Table):
-    """The rows of a Parquet file. Raises BadInput."""
-
-    def __init__(self, stream: BinaryIO, name: str) -> None:
-        super().__init__()
-        try:
-            self.file = pa.parquet.ParquetFile(stream)
-        except pa.ArrowException as error:
-            raise BadInput(
-                f"{name} cannot be read as Parquet: {first_sentence(error)} It may be cut short:"
-                " fetch or save it again."
-            ) from error
-        self._columns = _flat_names(self.file.schema_arrow)
-        self.names = tuple(self._columns)
-        self.layout = f"{len(self.names):,} columns of a Parquet file."
-
-    def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
-        names = [self._columns[j] for j in columns]
-        for batch in self.file.iter_batches(columns=list(dict.fromkeys(names))):
-            yield [flat(batch.column(name)) for name in names]
-
-    def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
-        rows = next(self.file.iter_batches(most, columns=[self._columns[column]]), None)
-        return () if rows is None else as_texts(flat(rows.column(0)))
+def parquet(stream: BinaryIO, name: str) -> Table:
+    """Open a Parquet file. Raises BadInput."""
+    try:
+        file = pa.parquet.ParquetFile(stream)
+    except pa.ArrowException as error:
+        raise BadInput(
+            f"{name} cannot be read as Parquet: {first_sentence(error)} It may be cut short:"
+            " fetch or save it again."
+        ) from error
+    return arrow_table(
+        file.schema_arrow,
+        lambda names: file.iter_batches(columns=names),
+        "of a Parquet file",
+        n_rows=file.metadata.num_rows,
+    )
 
 
-def feather(stream: BinaryIO, name: str) -> ArrowTable:
+def feather(stream: BinaryIO, name: str) -> Table:
     """Read a Feather or Arrow file. Raises BadInput."""
     try:
-        return ArrowTable(pyarrow.feather.read_table(stream), "of a Feather file")
+        return in_memory(pyarrow.feather.read_table(stream), "of a Feather file")
     except pa.ArrowException as error:
         raise BadInput(f"{name} cannot be read as Feather: {error} Save it again.") from error
 
 
-def json_lines(content: bytes, name: str) -> ArrowTable:
+def json_lines(content: bytes, name: str) -> Table:
     """Read lines of JSON, an object each, or one list of objects. Raises BadInput."""
     try:
         if content.lstrip()[:1] == b"[":
             rows = json.loads(content)
-            return ArrowTable(pa.Table.from_pylist(rows), "of a list in JSON")
+            return in_memory(pa.Table.from_pylist(rows), "of a list in JSON")
         block = pa.json.ReadOptions(block_size=max(len(content), 1))
-        return ArrowTable(pa.json.read_json(BytesIO(content), block), "of lines of JSON")
+        return in_memory(pa.json.read_json(BytesIO(content), block), "of lines of JSON")
     except (pa.ArrowException, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise BadInput(
             f"{name} cannot be read as lines of JSON: {first_sentence(error)[:200]} Each line"
@@ -135,7 +137,7 @@ def kind_of_zip(stream: BinaryIO) -> str:
     return "arrays" if is_arrays else "spreadsheet"
 
 
-def arrays(stream: BinaryIO, name: str) -> ArrowTable:
+def arrays(stream: BinaryIO, name: str) -> Table:
     """Read arrays of one length by name, or a sparse matrix of scipy. No pickles. Raises
     BadInput.
     """
@@ -144,10 +146,8 @@ def arrays(stream: BinaryIO, name: str) -> ArrowTable:
             columns = {each: file[each] for each in file.files}
         if {"format", "shape", "data"} <= set(columns):
             stream.seek(0)
-            return ArrowTable(_of_matrix(stream), "of a sparse matrix, users by items")
-        return ArrowTable(
-            pa.table({each: pa.array(it) for each, it in columns.items()}), "of numpy"
-        )
+            return in_memory(_of_matrix(stream), "of a sparse matrix, users by items")
+        return in_memory(pa.table({each: pa.array(it) for each, it in columns.items()}), "of numpy")
     except (ValueError, KeyError, TypeError, pa.ArrowException) as error:
         raise BadInput(
             f"{name} cannot be read as arrays: {error}. It holds one-dimensional arrays of numbers"
@@ -164,7 +164,7 @@ def _of_matrix(stream: BinaryIO) -> pa.Table:
     return pa.table({"user": cells.row, "item": cells.col, "rating": cells.data})
 
 
-def spreadsheet(stream: BinaryIO, name: str, sheet: str | None = None) -> ArrowTable:
+def spreadsheet(stream: BinaryIO, name: str, sheet: str | None = None) -> Table:
     """Read a sheet of a spreadsheet (.xlsx, .xlsb, .xls, .ods) whose first row names the columns:
     the first one, or the one of this name. Raises BadInput.
     """
@@ -185,7 +185,7 @@ def spreadsheet(stream: BinaryIO, name: str, sheet: str | None = None) -> ArrowT
     texts = [[_as_text(cell) for cell in row] for row in rows]
     header = [it or f"column {j + 1}" for j, it in enumerate(texts[0])]
     columns = [list(it) for it in zip(*texts[1:], strict=True)]
-    return ArrowTable(
+    return in_memory(
         pa.Table.from_arrays([pa.array(it, pa.string()) for it in columns], names=header),
         f"of the sheet '{sheet_name}'",
     )

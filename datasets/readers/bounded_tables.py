@@ -1,7 +1,6 @@
 """A table of any kind as a Parquet file within bounds, with what reading it found."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -12,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from dpmf_core.errors import BadInput
-from dpmf_datasets.readers.arrow_tables import ParquetTable
+from dpmf_datasets.readers.arrow_tables import parquet
 from dpmf_datasets.readers.columns import detect_columns
-from dpmf_datasets.readers.table import MOST_COLUMNS, PREVIEW, Table, as_texts
+from dpmf_datasets.readers.table import MOST_COLUMNS, Table
 
 if TYPE_CHECKING:  # where it is needed it is loaded
     import pandas as pd
@@ -23,6 +22,7 @@ FACTS = b"dpmf.table"  # in the metadata of the Parquet file
 MOST_CELLS = 50_000_000
 MOST_RAGGED = 1_000_000
 LONGEST_COLUMN_NAME = 200  # characters
+KEPT_FACTS = ("unit", "decimal_comma", "above", "layout", "assumptions", "ragged_lines")
 ROWS = 1 << 16  # of a group in the file
 COLUMN_KINDS = (
     pa.types.is_integer,
@@ -45,8 +45,7 @@ def write_bounded(table: Table, name: str, target: Path) -> None:
         raise BadInput(
             f"{name} has {width:,} columns. A table may have {MOST_COLUMNS:,}: leave some out."
         )
-    if isinstance(table, ParquetTable):
-        _check_cells(table.file.metadata.num_rows * width, name)
+    _check_cells(table.n_rows * width, name)
     rows, writer = 0, None
     try:
         for batch in table.batches(range(width)):
@@ -88,37 +87,21 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 def _facts(table: Table) -> dict[str, Any]:
-    def shortened(names: Sequence[str]) -> list[str]:
-        return [name[:LONGEST_COLUMN_NAME] for name in names]
-
-    return {
-        "names": shortened(table.names),
-        "first": shortened(table.first),
-        "unit": table.unit,
-        "decimal_comma": table.decimal_comma,
-        "above": table.above,
-        "ragged_lines": table.ragged_lines,
-        "assumptions": table.assumptions,
-        "layout": table.layout,
-        "read_as": table.read_as(),
-    }
+    facts: dict[str, Any] = {name: getattr(table, name) for name in KEPT_FACTS}
+    names = [name[:LONGEST_COLUMN_NAME] for name in table.names]
+    return {**facts, "names": names, "read_as": table.read_as()}
 
 
-class BoundedTable(ParquetTable):
-    """The rows of a file that `write_bounded` wrote, in this process or in a child."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        super().__init__(stream, "The table")
-        facts = json.loads(self.file.metadata.metadata[FACTS])
-        self.names, self.first = tuple(facts["names"]), tuple(facts["first"])
-        self.unit, self.decimal_comma = facts["unit"], facts["decimal_comma"]
-        self.above, self.layout = facts["above"], facts["layout"]
-        self.ragged_lines = [(number, text) for number, text in facts["ragged_lines"]]
-        self.assumptions = tuple(facts["assumptions"])
-        self._read_as = tuple(facts["read_as"])
-
-    def read_as(self) -> tuple[str, ...]:
-        return self._read_as
+def read_bounded(stream: BinaryIO) -> Table:
+    """Open a file that `write_bounded` wrote, in this process or in a child."""
+    table = parquet(stream, "The table")
+    facts = json.loads(pa.parquet.read_metadata(stream).metadata[FACTS])
+    read_as = tuple(facts.pop("read_as"))
+    for name, value in facts.items():
+        setattr(table, name, tuple(value) if name in ("names", "assumptions") else value)
+    table.ragged_lines = [(number, text) for number, text in table.ragged_lines]
+    table.read_as = lambda: read_as
+    return table
 
 
 @dataclass(frozen=True)
@@ -140,8 +123,8 @@ class OwnTable:
     fingerprint: str
 
     @property
-    def table(self) -> BoundedTable:
-        return BoundedTable(BytesIO(self.parquet))
+    def table(self) -> Table:
+        return read_bounded(BytesIO(self.parquet))
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -162,9 +145,4 @@ class OwnTable:
         """The first rows as text."""
         import pandas as pd
 
-        first = next(iter(self.table.batches(range(len(self.columns)))), [])
-        texts = {
-            column: as_texts(part.slice(0, PREVIEW))
-            for column, part in zip(self.columns, first, strict=False)
-        }
-        return pd.DataFrame(texts)
+        return pd.DataFrame(self.table.head, columns=list(self.columns))

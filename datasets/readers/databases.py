@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 import pyarrow as pa
 
 from dpmf_core.errors import BadInput, closest
-from dpmf_datasets.readers.arrow_tables import ArrowTable
+from dpmf_datasets.readers.arrow_tables import in_memory
+from dpmf_datasets.readers.table import Table
 
 ADDRESS = re.compile(r"[a-z][a-z0-9]*(\+[a-z0-9_]+)?://", re.I)
 SQLITE = b"SQLite format 3\0"  # how such a file begins
@@ -37,7 +38,7 @@ def file_of(address: str) -> Path | None:
     return Path(match[1]) if match else None
 
 
-def read(address: str, options: Mapping[str, str], table: str | None) -> ArrowTable:
+def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
     """A table or view, whole. options: of the database's driver. table: its name; may be left out
     where there is only one.
 
@@ -83,7 +84,7 @@ def _check(url: Any, address: str) -> None:
         )
 
 
-def _read_table(connection: Any, address: str, table: str | None) -> ArrowTable:
+def _read_table(connection: Any, address: str, table: str | None) -> Table:
     import sqlalchemy
 
     inspector = sqlalchemy.inspect(connection)
@@ -103,7 +104,7 @@ def _read_table(connection: Any, address: str, table: str | None) -> ArrowTable:
     parts = [_columns(rows, columns) for rows in result.partitions(ROWS)]
     empty = pa.table({name: pa.array([], pa.string()) for name in columns})
     whole = pa.concat_tables(parts, promote_options="permissive") if parts else empty
-    return ArrowTable(whole, f"of the table '{table}' of a database")
+    return in_memory(whole, f"of the table '{table}' of a database")
 
 
 def _columns(rows: Any, names: list[str]) -> pa.Table:

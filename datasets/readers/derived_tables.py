@@ -1,6 +1,7 @@
 """Tables made of other tables: a wide table as ratings, a table of interactions with ones."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -8,13 +9,13 @@ import pyarrow.compute as pc
 
 from dpmf_core.data.column_names import ROLES
 from dpmf_core.errors import BadInput, closest
-from dpmf_datasets.readers.arrow_tables import ArrowTable
-from dpmf_datasets.readers.table import SAMPLE_ROWS, Table
+from dpmf_datasets.readers.arrow_tables import in_memory
+from dpmf_datasets.readers.table import Table
 
 INTERACTION = "interaction"  # the column of ones of a table without ratings
 
 
-def melted(table: Table, user: str | None, name: str) -> ArrowTable:
+def melted(table: Table, user: str | None, name: str) -> Table:
     """Return a wide table, a row for each user and a column for each item, as a row for each
     rating.
 
@@ -54,7 +55,7 @@ def melted(table: Table, user: str | None, name: str) -> ArrowTable:
             for j, column in zip(others, ratings, strict=True)
         ]
     words = f"for {len(others):,} items, a row for each user"
-    return ArrowTable(pa.concat_tables(parts), words, table.assumptions)
+    return in_memory(pa.concat_tables(parts), words, table.assumptions)
 
 
 def _ratings_of_item(item: str, users: pa.Array, column: pa.Array) -> pa.Table:
@@ -65,31 +66,24 @@ def _ratings_of_item(item: str, users: pa.Array, column: pa.Array) -> pa.Table:
     return pa.table([raters, ids, column.filter(is_rated)], names=list(ROLES[:3]))
 
 
-class Interactions(Table):
+def interactions(table: Table) -> Table:
     """A table without ratings, with a column of ones in their place: each row says that a user has
     an item. Of a table without a header the first two columns are user and item.
     """
+    header = table.names or (*ROLES[:2], *table.shown_names[2:])
 
-    def __init__(self, table: Table) -> None:
-        super().__init__()
-        self._table = table
-        header = table.names or (*ROLES[:2], *table.shown_names[2:])
-        self.names = (*header, INTERACTION)
-        self.first = (*table.first, "1") if table.first else ()
-        self.unit, self.decimal_comma, self.above = table.unit, table.decimal_comma, table.above
-        self.ragged_lines = table.ragged_lines  # filled as rows are read
-        self.assumptions, self.layout = table.assumptions, table.layout
-
-    def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
-        last = len(self.names) - 1
-        for batch in self._table.batches([j for j in columns if j != last]):
+    def batches(columns: Sequence[int]) -> Iterator[list[pa.Array]]:
+        last = len(header)
+        for batch in table.batches([j for j in columns if j != last]):
             ones = pa.array(np.ones(len(batch[0])))
             arrays = iter(batch)
             yield [ones if j == last else next(arrays) for j in columns]
 
-    def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
-        return self._table.sample(column, most) if column < len(self.names) - 1 else ("1",)
-
-    def read_as(self) -> tuple[str, ...]:
-        note = "No column holds ratings: each row counts as 1, of 0 to 1."
-        return (*self._table.read_as(), note)
+    note = "No column holds ratings: each row counts as 1, of 0 to 1."
+    return replace(
+        table,
+        names=(*header, INTERACTION),
+        head=[(*row, "1") for row in table.head],
+        batches=batches,
+        read_as=lambda: (*table.read_as(), note),
+    )

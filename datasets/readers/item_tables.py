@@ -2,17 +2,14 @@
 or in one called so.
 """
 
-import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import BinaryIO
 
 from dpmf_core.data.item_tables import EncodedTable, encode, plain_id
 from dpmf_core.errors import BadInput
-from dpmf_datasets.readers import encodings
 from dpmf_datasets.readers.table import (
     MOST_COLUMNS,
     as_texts,
@@ -20,10 +17,9 @@ from dpmf_datasets.readers.table import (
     is_number,
     report_damage,
 )
-from dpmf_datasets.readers.tables import is_text, open_table, unpacked
+from dpmf_datasets.readers.tables import open_table
 
 ITEM_TABLE = "item_table"  # names the table after a path
-SEPARATORS = ("\t", ";", ",", "|")  # the first that stands in the header
 IDS = ("item", "itemid", "iid", "id")
 LARGEST = 500_000_000  # bytes, unpacked: the table is read at once
 
@@ -67,38 +63,27 @@ def read_item_table(path: Path, items: Sequence[str], name: str = "") -> Encoded
 
 
 def cells_of(file: BinaryIO, name: str) -> ItemCells:
-    """Return all that stands in a table. Raises BadInput, or what `report_damage` knows."""
-    stream, magic = unpacked(file)
-    if is_text(magic):
-        content = stream.read(LARGEST + 1)
-        if len(content) > LARGEST:
+    """Return all that stands in a table, whose first row names the columns, also where these are
+    numbers. Raises BadInput, or what `report_damage` knows.
+    """
+    table = open_table(file, name)
+    names = table.names or table.first
+    rows: list[tuple[str, ...]] = []
+    size = 0
+    for batch in table.batches(range(len(names))):
+        size += sum(column.nbytes for column in batch)
+        if size > LARGEST:
             raise BadInput(
                 f"{name} has more than {LARGEST / 1e6:.0f} MB. Leave out columns or rows."
             )
-        return _of_text(content, name)
-    table = open_table(stream, name)
-    rows: list[tuple[str, ...]] = []
-    for batch in table.batches(range(len(table.names))):
         rows += zip(*map(as_texts, batch), strict=True)
-    return ItemCells(table.names, rows)
-
-
-def _of_text(content: bytes, name: str) -> ItemCells:
-    encoding, _ = encodings.detect_encoding(content[: encodings.LOOKED_AT])
-    text = content.decode(encoding, errors="replace").removeprefix("\ufeff")
-    header = text.lstrip().partition("\n")[0]
-    separator = next((one for one in SEPARATORS if one in header), ",")
-    lines = [row for row in csv.reader(StringIO(text, newline=""), delimiter=separator) if any(row)]
-    if not lines:
-        raise BadInput(f"{name} is empty. A table of items has a header and a row for each item.")
-    names, rows = tuple(cell.strip() for cell in lines[0]), lines[1:]
-    for row, cells in enumerate(rows, 1):
-        if len(cells) != len(names):
-            raise BadInput(
-                f"Row {row:,} of {name} has {len(cells)} columns, and its header {len(names)}. Put"
-                " a cell that holds the separator in quotation marks."
-            )
-    return ItemCells(names, rows, decimal_comma=separator != ",")
+    if ragged := [line for line, text in table.ragged_lines if text]:
+        raise BadInput(
+            f"{table.unit.capitalize()} {ragged[0]:,} of {name} has not the {len(names)} columns"
+            " of its header. Put a cell that holds the separator in quotation marks."
+        )
+    filled = [row for row in rows[not table.names :] if any(row)]
+    return ItemCells(names, filled, table.decimal_comma)
 
 
 def _check_header(table: ItemCells, name: str) -> None:

@@ -42,7 +42,7 @@ class AmbiguousDates(BadInput):
 
 
 def read_table(
-    path_or_buffer: Source,
+    source: Source,
     *,
     name: str,
     bounds: tuple[float, float] | None = None,
@@ -50,54 +50,44 @@ def read_table(
     n_users: int | None = None,
     n_items: int | None = None,
     dates: Order | None = None,
-    outside: Outside = "clamp",
-) -> tuple[Ratings, Report]:
-    """The ratings of a table (CSV, TSV, Parquet, Feather, lines of JSON, a spreadsheet, arrays of
-    numpy; texts also .gz), and a report of what was repaired or
-    left out.
-
-    bounds: the lowest and highest rating that can be given, public, so declared and not read off
-    the data.
-    columns: {"user" | "item" | "rating" | "time" | "title": column name} where the detection would
-    choose others.
-    n_users, n_items: declared sizes; where None, the file's own count is used and the ratings say
-    that it is assumed public.
-    dates: whether dates such as 03/04/2021 have the day ("dmy") or the month ("mdy") first; where
-    None, the column tells, and the ratings say so.
-    outside: what becomes of a rating outside the bounds: "clamp" sets it to the nearest one,
-    "leave-out" leaves its row out. Either looks at that row and the bounds alone, so that
-    sensitivities stay as they are proven.
-    Raises BadInput when the table is no ratings table, holds one user only, more than half of its
-    rows cannot be used, or more than a tenth of its ratings lie outside the bounds.
-    """
-    ratings, report, _ = read_labelled(
-        path_or_buffer,
-        name=name,
-        bounds=bounds,
-        columns=columns,
-        n_users=n_users,
-        n_items=n_items,
-        dates=dates,
-        outside=outside,
-    )
-    return ratings, report
-
-
-def read_labelled(
-    source: Source,
-    *,
-    name: str,
-    bounds: tuple[float, float] | None,
-    columns: Mapping[str, str] | None = None,
-    n_users: int | None = None,
-    n_items: int | None = None,
-    dates: Order | None = None,
     encoding: str | None = None,
     outside: Outside = "clamp",
     way: Way = PYTHON,
-) -> tuple[Ratings, Report, tuple[str, ...]]:
-    """As `read_table`, and the id that each item has in the file. way: how whoever reads it
-    here can say more.
+) -> tuple[Ratings, Report]:
+    """Read ratings from a table, and report what was repaired or left out.
+
+    Parameters
+    ----------
+    source : path, bytes, binary file or Table
+        CSV, TSV, Parquet, Feather, lines of JSON, a spreadsheet, arrays of numpy; texts also .gz.
+    name : str
+        What messages call it.
+    bounds : (float, float)
+        The lowest and highest rating that can be given: public, so declared and not read off the
+        data.
+    columns : mapping, optional
+        {"user" | "item" | "rating" | "time" | "title": column name} where the detection would
+        choose others.
+    n_users, n_items : int, optional
+        Declared sizes; without them the file's own count is used, and the ratings say that it is
+        assumed public.
+    dates : {"dmy", "mdy"}, optional
+        Whether dates such as 03/04/2021 have the day or the month first; without it the column
+        tells, and the ratings say so.
+    encoding : str, optional
+        Of a text, where it is declared.
+    outside : {"clamp", "leave-out"}
+        What becomes of a rating outside the bounds: it is set to the nearest one, or its row is
+        left out. Either looks at that row and the bounds alone, so that sensitivities stay as they
+        are proven.
+    way : Way
+        How whoever reads it can say more.
+
+    Raises
+    ------
+    BadInput
+        When the table is no ratings table, holds one user only, more than half of its rows cannot
+        be used, or more than a tenth of its ratings lie outside the bounds.
     """
     low, high = require_bounds(bounds, name, way)
     with report_damage(name):
@@ -133,7 +123,7 @@ def read_labelled(
         ),
         assumed=rows.reading_notes,
     )
-    return ratings, report, rows.item_labels
+    return ratings, report
 
 
 def _ratings(

@@ -17,13 +17,12 @@ DUPLICATE = "duplicate (user, item), averaged"
 RAGGED_LINE = "wrong number of columns"
 EMPTY_USER = "user without a usable rating, kept as an empty row"
 WRONG_COUNT = "count that differs from the ratings in the row, the ratings are taken"
-NO_FILM = "rating without a film of the catalogue before it"
 NO_TIME = "time that cannot be read, so the order of the ratings is not used"
 
 # what is done with a rating outside the declared bounds
 Outside = Literal["clamp", "leave-out"]
 # the rows these kinds count cannot be used; those of DROPPED are left out
-UNUSABLE = (MISSING, NOT_A_NUMBER, INFINITE, RAGGED_LINE, NO_FILM)
+UNUSABLE = (MISSING, NOT_A_NUMBER, INFINITE, RAGGED_LINE)
 LEFT_OUT_KINDS = (*UNUSABLE, OUTSIDE)
 KINDS = (
     *LEFT_OUT_KINDS,
@@ -42,7 +41,6 @@ IN_TABLE = {
     NOT_A_NUMBER: ("rating is not a number", LEFT_OUT),
     INFINITE: ("rating is infinite", LEFT_OUT),
     RAGGED_LINE: ("another number of columns", LEFT_OUT),
-    NO_FILM: ("rating before any film", LEFT_OUT),
     CLAMPED_VALUE: ("rating outside the bounds", "set to the nearest bound"),
     OUTSIDE: ("rating outside the bounds", LEFT_OUT),
     DUPLICATE: ("same user and item again", "averaged"),

@@ -8,8 +8,9 @@ import tarfile
 import zipfile
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 import pyarrow as pa
@@ -38,54 +39,60 @@ DAMAGE = (  # what readers raise on damaged files, whatever these lead them to
     MemoryError,
     OSError,
 )
+Batches = Callable[[Sequence[int]], Iterator[list[pa.Array]]]
 
 
+@dataclass
 class Table:
     """A table of a file, read in batches of rows.
 
-    Attributes
+    Parameters
     ----------
     names : tuple of str
         The header; empty where there is none.
-    first : tuple of str
-        The first row of data, where there is no header.
+    head : sequence of tuples of str
+        The first rows of data as text.
+    batches : callable
+        Yields the chosen columns, some rows at a time. Can be called once.
     unit : str
         What `line` counts: lines or rows.
     decimal_comma : bool
         Whether a comma may be a decimal sign, because it does not separate columns.
     above : int
         Lines above the first row of data.
+    layout : str
+        How columns and header were found, in a sentence.
+    assumptions : tuple of str
+        What its reading takes as public.
+    n_rows : int
+        How many rows the file claims to have; 0 where it does not say.
     ragged_lines : list of (int, str)
         Lines with another number of columns, and what they hold ("" for a blank one); complete
         once `batches` is exhausted.
-    assumptions : tuple of str
-        What its reading takes as public.
-    layout : str
-        How columns and header were found, in a sentence.
+    read_as : callable
+        Returns how the bytes were read, in sentences; right once `batches` is exhausted.
     """
 
+    names: tuple[str, ...]
+    head: Sequence[tuple[str, ...]]
+    batches: Batches
     unit: str = "row"
     decimal_comma: bool = False
     above: int = 0
     layout: str = ""
+    assumptions: tuple[str, ...] = ()
+    n_rows: int = 0
+    ragged_lines: list[tuple[int, str]] = field(default_factory=list)
+    read_as: Callable[[], tuple[str, ...]] = tuple
 
-    def __init__(self) -> None:
-        self.names: tuple[str, ...] = ()
-        self.first: tuple[str, ...] = ()
-        self.ragged_lines: list[tuple[int, str]] = []
-        self.assumptions: tuple[str, ...] = ()
-
-    def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
-        """Yield the chosen columns, some rows at a time. Can be called once."""
-        raise NotImplementedError
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The first row of data."""
+        return self.head[0] if self.head else ()
 
     def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
-        """Return what a column holds in the first rows, `most` at most, as text."""
-        raise NotImplementedError
-
-    def read_as(self) -> tuple[str, ...]:
-        """Return how its bytes were read, in sentences; right once `batches` is exhausted."""
-        return ()
+        """Return what a column holds in the first rows, `most` at most."""
+        return tuple(row[column] for row in self.head[:most] if column < len(row))
 
     def line(self, row: int) -> int:
         """Return where a row stands in the file; right once `batches` is exhausted.
@@ -104,8 +111,9 @@ class Table:
         return self.names or tuple(f"column {j + 1}" for j in range(len(self.first)))
 
 
-def as_texts(column: pa.Array | pa.ChunkedArray) -> tuple[str, ...]:
-    return tuple("" if value is None else str(value) for value in column.to_pylist())
+def as_texts(column: pa.Array) -> list[str]:
+    """The cells of a column as text."""
+    return ["" if value is None else str(value) for value in column.to_pylist()]
 
 
 def is_number(text: str) -> bool:

@@ -11,9 +11,9 @@ from typing import BinaryIO
 from dpmf_core.errors import BadInput
 from dpmf_datasets import sandbox
 from dpmf_datasets.readers import arrow_tables
-from dpmf_datasets.readers.bounded_tables import BoundedTable, write_bounded
+from dpmf_datasets.readers.bounded_tables import read_bounded, write_bounded
 from dpmf_datasets.readers.table import HEAD, Table, file_name, report_damage
-from dpmf_datasets.readers.text_tables import TextTable
+from dpmf_datasets.readers.text_tables import text_table
 
 BEGINNING = 64  # bytes that tell what kind a file is
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
@@ -41,9 +41,9 @@ def open_table(
     """
     if isinstance(source, Table):
         return source
-    stream, magic = unpacked(_stream(source))
+    stream, magic = _unpacked(_stream(source))
     if magic[:4] == b"PAR1":
-        return arrow_tables.ParquetTable(stream, name)
+        return arrow_tables.parquet(stream, name)
     if magic[:4] in (b"ARRO", b"FEA1"):
         return arrow_tables.feather(stream, name)
     if arrow_tables.looks_like_json(magic):
@@ -58,25 +58,19 @@ def open_table(
             f"{name} is a zip file, not a table. Take a table out of it, or an official archive"
             " with `import ID PATH`."
         )
-    return TextTable(stream, name, encoding)
+    return text_table(stream, name, encoding)
 
 
-def unpacked(stream: BinaryIO) -> tuple[BinaryIO, bytes]:
+def _unpacked(stream: BinaryIO) -> tuple[BinaryIO, bytes]:
     """Return the stream, or what is packed in it by gzip; and how that begins."""
     magic = stream.read(BEGINNING)
     stream.seek(0)
     if magic[:2] != GZIP:
         return stream, magic
-    unpacked: BinaryIO = gzip.GzipFile(fileobj=stream)  # type: ignore[assignment]
-    magic = unpacked.read(BEGINNING)
-    unpacked.seek(0)
-    return unpacked, magic
-
-
-def is_text(magic: bytes) -> bool:
-    """Whether a file that begins so is a table of text."""
-    known = (b"PAR1", b"ARRO", b"FEA1", ZIP, arrow_tables.OLE)
-    return magic[:4] not in known and not arrow_tables.looks_like_json(magic)
+    inside: BinaryIO = gzip.GzipFile(fileobj=stream)  # type: ignore[assignment]
+    magic = inside.read(BEGINNING)
+    inside.seek(0)
+    return inside, magic
 
 
 def _stream(source: str | Path | bytes | BinaryIO) -> BinaryIO:
@@ -104,7 +98,7 @@ def _spreadsheet(stream: BinaryIO, name: str, sheet: str | None) -> Table:
         sandbox.read(
             write_sheet, name, str(book), name, sheet, str(target), limits=sandbox.OWN_MACHINE
         )
-        return BoundedTable(BytesIO(target.read_bytes()))
+        return read_bounded(BytesIO(target.read_bytes()))
 
 
 def write_sheet(book: str, name: str, sheet: str | None, target: str) -> None:

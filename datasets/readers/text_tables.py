@@ -33,20 +33,21 @@ SEPARATORS = {
 }
 
 
-class TextTable(Table):
-    """The rows of a text file. encoding: where it is declared. Raises BadInput."""
+def text_table(stream: BinaryIO, name: str, encoding: str | None = None) -> Table:
+    """Open a text file. encoding: where it is declared. Raises BadInput."""
+    return _TextFile(stream, name, encoding).table
 
-    unit = "line"
 
-    def __init__(self, stream: BinaryIO, name: str, encoding: str | None = None) -> None:
-        super().__init__()
+class _TextFile:
+    def __init__(self, stream: BinaryIO, name: str, encoding: str | None) -> None:
         self._stream: Any = stream
         self._name = name
+        self._ragged_lines: list[tuple[int, str]] = []
         head = stream.read(HEAD)
         stream.seek(0)
         whole_lines = head[: head.rfind(b"\n") + 1 or None] if len(head) == HEAD else head
         self._read_encoding(whole_lines, encoding)
-        self._read_head(head)
+        self.table = self._read_head(head)
 
     def _read_encoding(self, head: bytes, declared: str | None) -> None:
         if declared:
@@ -54,11 +55,11 @@ class TextTable(Table):
         else:
             self._encoding, uncertain = encodings.detect_encoding(head)
         self._names_encoding = uncertain or bool(declared)
-        self.assumptions = (encodings.ENCODING_IS_PUBLIC,) if uncertain else ()
+        self._is_uncertain = uncertain
         if self._encoding in (encodings.UTF8, "utf-8-sig") and not _is_utf8(head):
             self._stream = encodings.RepairedStream(self._stream)
 
-    def _read_head(self, head: bytes) -> None:
+    def _read_head(self, head: bytes) -> Table:
         """Find separator and header in the complete lines of the head."""
         every = head.decode(self._encoding, errors="ignore").removeprefix("\ufeff").splitlines()
         every = every[:-1] if len(head) == HEAD and len(every) > 1 else every
@@ -68,6 +69,7 @@ class TextTable(Table):
                 f"{self._name} is empty. A ratings table has a row per rating: user, item, rating."
             )
         self._separator = separator_of(lines)
+        self._has_quotes = any('"' in line for line in lines)
         lines = _table_lines(lines, self._separator)
         rows = _rows_of(lines[: PREVIEW + 1], self._separator)
         if (columns := len(rows[0])) > MOST_COLUMNS:
@@ -78,38 +80,42 @@ class TextTable(Table):
         header = not any(is_number(value) for value in rows[0])
         if header:
             _check_widths(rows, self._name)
-        if len(rows) < min(len(lines), PREVIEW + 1):
-            self.unit = "row"  # a cell reaches over several lines; spreadsheets count like this
-        self.names = _without_types(rows[0]) if header else ()
-        self.first = rows[int(header)] if len(rows) > header else ()
-        self._head = rows[int(header) :]
-        self._start = every.index(lines[0])  # lines before the header, or the first row
-        blank = takewhile(lambda line: not line.strip(), every[self._start + 1 :])
-        self.above = self._start + header * (1 + len(list(blank)))
-        self.decimal_comma = self._separator != ","
-        self.layout = self._layout()
-
-    def _layout(self) -> str:
-        first = self._start + 1
-        header = f"a header on line {first:,}" if self.names else "no header"
-        note = f" What stands above line {first:,} was left out." if self._start else ""
-        return (
-            f"{len(self.shown_names):,} columns with {SEPARATORS[self._separator]} between,"
-            f" {header}, {encodings.usual_name(self._encoding)}.{note}"
+        start = every.index(lines[0])  # lines before the header, or the first row
+        blank = takewhile(lambda line: not line.strip(), every[start + 1 :])
+        self._above = start + header * (1 + len(list(blank)))
+        where = f"a header on line {start + 1:,}" if header else "no header"
+        note = f" What stands above line {start + 1:,} was left out." if start else ""
+        has_long_cells = len(rows) < min(len(lines), PREVIEW + 1)
+        return Table(
+            _without_types(rows[0]) if header else (),
+            rows[int(header) :],
+            self._batches,
+            # a cell reaches over several lines; spreadsheets count like this
+            unit="row" if has_long_cells else "line",
+            decimal_comma=self._separator != ",",
+            above=self._above,
+            layout=f"{columns:,} columns with {SEPARATORS[self._separator]} between, {where},"
+            f" {encodings.usual_name(self._encoding)}.{note}",
+            assumptions=(encodings.ENCODING_IS_PUBLIC,) * self._is_uncertain,
+            ragged_lines=self._ragged_lines,
+            read_as=self._read_as,
         )
 
-    def batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
+    def _batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
         # The reader knows one-character separators only: under "::" every second column is empty.
         field_names = [f"f{j * len(self._separator)}" for j in columns]
         reading = pa.csv.ReadOptions(
             use_threads=False,
             autogenerate_column_names=True,
-            skip_rows=self.above,
+            skip_rows=self._above,
             encoding=self._encoding.removesuffix("-sig"),
             block_size=BATCH,
         )
         parsing = pa.csv.ParseOptions(
-            delimiter=self._separator[0], invalid_row_handler=self._skip, ignore_empty_lines=False
+            delimiter=self._separator[0],
+            invalid_row_handler=self._skip,
+            ignore_empty_lines=False,
+            newlines_in_values=self._has_quotes,
         )
         text = pa.csv.ConvertOptions(
             column_types=dict.fromkeys(field_names, pa.string()),
@@ -126,16 +132,13 @@ class TextTable(Table):
                 ) from error
 
     def _skip(self, row: pa.csv.InvalidRow) -> str:
-        self.ragged_lines.append((row.number, row.text.strip()[:80]))
+        self._ragged_lines.append((row.number, row.text.strip()[:80]))
         return "skip"
 
-    def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
-        return tuple(row[column] for row in self._head[:most] if column < len(row))
-
-    def read_as(self) -> tuple[str, ...]:
+    def _read_as(self) -> tuple[str, ...]:
         sentences = []
         if self._names_encoding:
-            likely = ", the likeliest encoding" if self.assumptions else ""
+            likely = ", the likeliest encoding" if self._is_uncertain else ""
             usual_name = encodings.usual_name(self._encoding)
             sentences.append(f"The text was read as {usual_name}{likely}.")
         if n_damaged := getattr(self._stream, "n_damaged", 0):

@@ -296,6 +296,15 @@ def test_many_batches_agree_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert problems(report)[NOT_A_NUMBER] == (9, tuple(range(5003, 5008)))
 
 
+def test_cells_of_several_lines_may_stand_at_the_end_of_a_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dpmf_datasets.readers.text_tables.BATCH", 100)
+    ratings, report = read(filled("user,item,rating,review", '{u},{i},{r},"good,\nvery good"'))
+    assert len(ratings) == 20
+    assert report.problems == ()
+
+
 FILM = "Москва слезам не верит"
 
 
