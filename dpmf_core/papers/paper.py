@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from dpmf_core.papers.bounds import Bound
 from dpmf_core.papers.erratum import Erratum
 from dpmf_core.papers.figures import Claim, Preset
 
@@ -28,6 +29,8 @@ class Paper:
         What of the paper is corrected, and with which status.
     presets : tuple of Preset
         The paper's methods with its published settings and protocol.
+    bounds : tuple of Bound
+        Its error bounds; each has a claim along each of its axes.
     """
 
     id: str
@@ -38,3 +41,4 @@ class Paper:
     claims: tuple[Claim, ...]
     errata: tuple[Erratum, ...] = ()
     presets: tuple[Preset, ...] = ()
+    bounds: tuple[Bound, ...] = ()

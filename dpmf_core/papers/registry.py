@@ -5,6 +5,7 @@ Where the data of a source are not on this machine, others stand in; the verdict
 
 from dpmf_core.errors import BadInput, closest
 from dpmf_core.papers import balu_2016, chien_2021, jain_2018, own_tables, saha_2022, vallet_2014
+from dpmf_core.papers.bounds import Bound
 from dpmf_core.papers.erratum import Erratum
 from dpmf_core.papers.figures import Claim, Figure
 from dpmf_core.papers.paper import Paper
@@ -16,6 +17,7 @@ PAPERS: dict[str, Paper] = by_id(
 CLAIMS: dict[str, Claim] = by_id(tuple(it for paper in PAPERS.values() for it in paper.claims))
 ERRATA: dict[str, Erratum] = by_id(tuple(it for paper in PAPERS.values() for it in paper.errata))
 PRESETS: dict[str, Figure] = by_id(tuple(it for paper in PAPERS.values() for it in paper.presets))
+BOUNDS: dict[str, Bound] = by_id(tuple(it for paper in PAPERS.values() for it in paper.bounds))
 TABLES: dict[str, Figure] = by_id(own_tables.TABLES)
 FIGURES: dict[str, Figure] = by_id((*CLAIMS.values(), *PRESETS.values(), *TABLES.values()))
 

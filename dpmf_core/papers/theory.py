@@ -2,7 +2,7 @@
 who chooses an algorithm.
 """
 
-import math
+import functools
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from dpmf_core.papers.bounds import Axis, Bound, crossing
 from dpmf_core.papers.clauses import Results
 from dpmf_core.papers.exponents import Exponent
-from dpmf_core.papers.theory_claims import PLACES, STALL, SYMBOLS, draws_along, measured_exponent
+from dpmf_core.papers.theory_claims import (
+    PLACES,
+    SYMBOLS,
+    bound_exponent,
+    draws_along,
+    measured_exponent,
+    place_at,
+)
 
 
 @dataclass(frozen=True)
@@ -30,8 +37,8 @@ class Comparison:
 
     @property
     def bound_exponent(self) -> float:
-        """The bound's exponent."""
-        return self.bound.exponents[self.axis]
+        """The exponent of the bound's curve over the same places."""
+        return bound_exponent(self.bound, self.axis, [x for x, _ in self.draws])
 
     @property
     def holds(self) -> bool:
@@ -45,8 +52,7 @@ class Comparison:
 
     def curve(self, values: Sequence[float]) -> list[float]:
         """The bound at these places of the axis, with its constant."""
-        at = PLACES[self.axis]
-        return [self.constant * self.bound.error(at.with_value(self.axis, x)) for x in values]
+        return [self.constant * self.bound.error(place_at(self.axis, x)) for x in values]
 
 
 def compare_bound(bound: Bound, axis: Axis, results: Results) -> Comparison:
@@ -54,7 +60,7 @@ def compare_bound(bound: Bound, axis: Axis, results: Results) -> Comparison:
     draws = tuple(draws_along(results, axis))
     slope = measured_exponent(results, axis)
     start, error = min(_medians(draws).items())
-    constant = bound.constant(error, PLACES[axis].with_value(axis, start))
+    constant = bound.constant(error, place_at(axis, start))
     return Comparison(bound, axis, draws, slope, start, constant)
 
 
@@ -78,7 +84,8 @@ def verdict(it: Comparison) -> str:
     exponent = it.exponent
     sentence = (
         f"Measured exponent of {name}: {exponent.value:+.2f} (95%: {exponent.low:+.2f} to"
-        f" {exponent.high:+.2f}); of the bound: {it.bound_exponent:+g}."
+        f" {exponent.high:+.2f}); of the bound over the same"
+        f" places: {it.bound_exponent:+.2f}."
     )
     if not it.holds:
         return f"{sentence} Over this range the error does worse than the bound says."
@@ -125,17 +132,12 @@ def users_for(it: Comparison, error: float = 0.1) -> str:
     return f"An error of {error:g} takes {n_users:,.0f} users by the fitted bound."
 
 
-def stall(it: Comparison) -> str:
-    """Why Frank-Wolfe's error stops falling; nothing of other algorithms."""
-    return STALL if it.bound.algorithm == "dpfw" else ""
-
-
 def preference(first: Comparison, second: Comparison) -> str:
     """From where on the first bound is smaller than the second, each with its fitted constant."""
     constants = (first.constant, second.constant)
-    at = crossing(first.bound, second.bound, constants, PLACES[first.axis], first.axis)
+    at = crossing(first.bound, second.bound, constants, functools.partial(place_at, first.axis))
     name, a, b = SYMBOLS[first.axis], first.bound.title, second.bound.title
-    if at is None or not math.isfinite(at):
+    if at is None:
         return ""
     beyond, before = (a, b) if first.bound_exponent < second.bound_exponent else (b, a)
     return (

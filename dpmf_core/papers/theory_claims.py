@@ -1,28 +1,22 @@
 """Published error bounds as claims: along each axis the measured error falls at least as fast, or
-grows at most as fast, as the bound says. An upper bound is contradicted only by a slower decay, or
-a faster growth.
+grows at most as fast, as the bound's own curve over the same places. An upper bound is contradicted
+only by a slower decay, or a faster growth.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 
-from dpmf_core.papers.bounds import BOUNDS, Axis, Bound, Place, frank_wolfe_floor
+from dpmf_core.papers.bounds import Axis, Bound, Place
 from dpmf_core.papers.clauses import Clause, MissingResult, Results
 from dpmf_core.papers.exponents import Exponent, exponent
 from dpmf_core.papers.figures import Claim, Runs, Sweeps, by_metric
-from dpmf_core.papers.methods import DPALS, DPFW, on_lowrank
+from dpmf_core.papers.methods import on_lowrank
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep
 
-METHODS = {"dpals": DPALS, "dpfw": DPFW}
-STEPS = {"dpals": (3, 6), "dpfw": (5,)}  # along items, where several, the best is taken
 WORDS = {"users": "users n", "items": "items m", "epsilon": "ε"}
 SYMBOLS = {"users": "n", "items": "m", "epsilon": "ε"}
 EACH = 40  # ratings of a user along the axis of items, so that they are as many everywhere
-STALL = (
-    f"Measured with T = {STEPS['dpfw'][0]} steps of the source's size 1/T: they cannot bring the"
-    f" error below {frank_wolfe_floor(STEPS['dpfw'][0]):.2f} even without noise, for the iterate"
-    " never fills the ball. The bound lets T grow with n."
-)
 # where the axis does not move
 PLACES: dict[Axis, Place] = {
     "users": Place(20_000, 1_000, 10.0),
@@ -31,7 +25,21 @@ PLACES: dict[Axis, Place] = {
 }
 
 
-def _users(method: Method) -> Sweeps:
+def place_at(axis: Axis, x: float) -> Place:
+    """The place of a value on an axis, with the share of entries that the data there have: 20 log n
+    of a user's m, and EACH along the axis of items.
+    """
+    users, items = (
+        x if axis == name else value
+        for name, value in (("users", PLACES[axis].users), ("items", PLACES[axis].items))
+    )
+    ratings = EACH if axis == "items" else 20 * math.log(max(users, 2.0))
+    share = min(1.0, ratings / items)
+    epsilon = x if axis == "epsilon" else PLACES[axis].epsilon
+    return Place(users, items, epsilon, share=share)
+
+
+def _users(method: Method, steps: tuple[int, ...]) -> Sweeps:
     def sweeps(full: bool) -> tuple[Sweep, ...]:
         names = ("lowrank-5k", "lowrank-10k", "lowrank", "lowrank-50k")
         return tuple(
@@ -42,7 +50,7 @@ def _users(method: Method) -> Sweeps:
     return sweeps
 
 
-def _items(method: Method) -> Sweeps:
+def _items(method: Method, steps: tuple[int, ...]) -> Sweeps:
     """About EACH ratings of a user among the items that stay; ratings are cut before items."""
 
     def sweeps(full: bool) -> tuple[Sweep, ...]:
@@ -53,7 +61,7 @@ def _items(method: Method) -> Sweeps:
                 method,
                 (PLACES["items"].epsilon,),
                 full,
-                STEPS[method.algorithm],
+                steps,
             )
             for top in ((250, 320, 400, 500, 630) if full else (250, 400, 630))
         )
@@ -61,10 +69,9 @@ def _items(method: Method) -> Sweeps:
     return sweeps
 
 
-def _epsilons(method: Method) -> Sweeps:
+def _epsilons(method: Method, steps: tuple[int, ...]) -> Sweeps:
     def sweeps(full: bool) -> tuple[Sweep, ...]:
-        epsilons = (5.0, 10.0, 20.0)
-        return (_sweep(DataSpec(id="lowrank-5k"), method, epsilons, full),)
+        return (_sweep(DataSpec(id="lowrank-5k"), method, (5.0, 10.0, 20.0), full),)
 
     return sweeps
 
@@ -114,21 +121,32 @@ def measured_exponent(results: Results, axis: Axis) -> Exponent:
     return exponent(draws_along(results, axis))
 
 
+def bound_exponent(bound: Bound, axis: Axis, values: Iterable[float]) -> float:
+    """The exponent of the bound's own curve over these values of the axis, by least squares as the
+    measured one: logarithms of a bound make it vary.
+    """
+    return exponent((x, bound.error(place_at(axis, x))) for x in values).value
+
+
 def no_worse(bound: Bound, axis: Axis) -> Clause:
     """That the error along the axis decays at least as fast, or grows at most as fast, as the
-    bound says: the interval of the measured exponent is not wholly above the bound's.
+    bound does over the same places: the interval of the measured exponent is not wholly above the
+    bound's.
     """
-    bound_exponent = bound.exponents[axis]
-    how = "falls at least" if bound_exponent < 0 else "grows at most"
-    words = f"the error {how} as fast as {SYMBOLS[axis]}^{bound_exponent:g}"
+    how = "grows at most" if axis == "items" else "falls at least"
+    words = f"the error {how} as fast along {WORDS[axis]} as the bound"
+
+    def of_bound(results: Results) -> float:
+        return bound_exponent(bound, axis, [x for x, _ in draws_along(results, axis)])
 
     def margin(results: Results) -> float:
-        return bound_exponent - measured_exponent(results, axis).low
+        return of_bound(results) - measured_exponent(results, axis).low
 
     def figures(results: Results) -> str:
-        return f"measured exponent {measured_exponent(results, axis)}, bound {bound_exponent:+g}"
+        measured = measured_exponent(results, axis)
+        return f"measured exponent {measured}, of the bound {of_bound(results):+.2f}"
 
-    return Clause(words, margin, figures)
+    return Clause(words, margin, figures).quoting(bound.place, bound.quote)
 
 
 def claim_id(algorithm: str, axis: Axis) -> str:
@@ -136,37 +154,28 @@ def claim_id(algorithm: str, axis: Axis) -> str:
     return f"theory-{algorithm}-{axis}"
 
 
-def _claim(bound: Bound, axis: Axis) -> Claim:
-    return Claim(
-        id=claim_id(bound.algorithm, axis),
-        title=f"{bound.title}: error against {WORDS[axis]}",
-        source=bound.source,
-        words=f"{bound.statement}.",
-        sweeps=SWEEPS[axis](METHODS[bound.algorithm]),
-        measure=best_steps,
-        clauses=(no_worse(bound, axis),),
-        axis=axis,
-        remark=_remark(bound, axis),
-        page="theory",
+def bound_claims(
+    bound: Bound,
+    method: Method,
+    steps: tuple[int, ...],
+    *,
+    remark: Callable[[Results], str] | None = None,
+    limits: Callable[[bool], str] = lambda full: "",
+) -> tuple[Claim, ...]:
+    """A claim along each axis of a bound. steps: along items the best of them is taken."""
+    return tuple(
+        Claim(
+            id=claim_id(bound.algorithm, axis),
+            title=f"{bound.title}: error against {WORDS[axis]}",
+            source=bound.source,
+            words=f"{bound.statement}.",
+            sweeps=SWEEPS[axis](method, steps),
+            measure=best_steps,
+            clauses=(no_worse(bound, axis),),
+            axis=axis,
+            remark=remark,
+            limits=limits,
+            page="theory",
+        )
+        for axis in bound.axes
     )
-
-
-def _remark(bound: Bound, axis: Axis) -> Callable[[Results], str]:
-    """What the same results say of other bounds of the same algorithm, and why DPFW stalls."""
-    others = [it for it in BOUNDS.values() if it.algorithm == bound.algorithm and it is not bound]
-
-    def remark(results: Results) -> str:
-        verdicts = [(it.title, no_worse(it, axis).verdict(results)) for it in others]
-        sentences = [
-            f"{title}: it {'holds' if it.holds else 'does not hold'} that {it.words}."
-            for title, it in verdicts
-        ]
-        return " ".join([*sentences, *([STALL] if bound.algorithm == "dpfw" else [])])
-
-    return remark
-
-
-MAIN_BOUNDS = (BOUNDS["dpals"], BOUNDS["dpfw"])
-DPALS_CLAIMS, DPFW_CLAIMS = (
-    tuple(_claim(bound, axis) for axis in bound.exponents) for bound in MAIN_BOUNDS
-)

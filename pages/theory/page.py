@@ -11,12 +11,14 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core.errors import BadInput
-from dpmf_core.papers import bounds, results, theory
-from dpmf_core.papers.bounds import BOUNDS, LOW_RANK, SAMPLE_COMPLEXITY, Axis, Bound, Place
+from dpmf_core.papers import results, theory
+from dpmf_core.papers.bounds import Axis, Bound, Place
 from dpmf_core.papers.clauses import MissingResult
-from dpmf_core.papers.registry import CLAIMS
+from dpmf_core.papers.jain_2018 import bounds
+from dpmf_core.papers.jain_2018.bounds import LOW_RANK, SAMPLE_COMPLEXITY
+from dpmf_core.papers.registry import BOUNDS, CLAIMS
 from dpmf_core.papers.theory import Comparison, places_between
-from dpmf_core.papers.theory_claims import EACH, MAIN_BOUNDS, PLACES, SYMBOLS, claim_id
+from dpmf_core.papers.theory_claims import EACH, PLACES, SYMBOLS, claim_id, place_at
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from pages.kit import charts, colours, links, page_controls, safe_text
 from pages.kit.published_figures import command
@@ -97,7 +99,7 @@ def figure(lines: Sequence[Comparison], x: str) -> go.Figure:
 
 def draw(it: Comparison) -> None:
     """The curves and the measured errors; what they say."""
-    other = next(one for one in MAIN_BOUNDS if one.algorithm != it.bound.algorithm)
+    other = next(one for one in BOUNDS.values() if one.algorithm != it.bound.algorithm)
     beside = compare(other, it.axis)
     lines = [it, *([beside] if beside else [])]
     table = pd.DataFrame(
@@ -123,7 +125,6 @@ def draw(it: Comparison) -> None:
         ),
     )
     sentences = [theory.promise(it), theory.users_for(it), theory.price_of_half(it)]
-    sentences += [theory.stall(it)]
     sentences += [theory.preference(it, beside)] if beside else []
     st.subheader("What this means for choosing an algorithm", anchor=False)
     st.markdown("\n".join(f"- {sentence}" for sentence in sentences if sentence))
@@ -134,7 +135,7 @@ def draw(it: Comparison) -> None:
 
 def statement(bound: Bound, axis: Axis) -> None:
     """What is printed, where, and when it is valid."""
-    at = PLACES[axis]
+    at = place_at(axis, getattr(PLACES[axis], axis))
     values = {
         "users": f"{at.users:,.0f} users",
         "items": f"{at.items:,.0f} items",
@@ -152,9 +153,7 @@ def statement(bound: Bound, axis: Axis) -> None:
         f"Valid with {bound.needs}{ratings}, and where the error is below 1, which predicting 0"
         " has. Simulated matrices of rank 5 with entries of standard deviation 1: the held-out RMSE"
         f" is the relative error. Fixed: {fixed}."
-        f" δ = {delta_text(DELTA)}, per user, add/remove, exact.{items * (axis == 'items')} The"
-        f" summary is of an earlier version, *{bounds.SUMMARY_TITLE}*; the theorems of the paper"
-        " itself are not quoted here."
+        f" δ = {delta_text(DELTA)}, per user, add/remove, exact.{items * (axis == 'items')}"
     )
 
 
@@ -162,9 +161,10 @@ def exponents(bound: Bound) -> None:
     """Every axis of this bound: predicted and measured exponent."""
     rows = []
     for axis, words in AXES.items():
-        row = {"along": words, "bound": f"{bound.exponents[axis]:+g}"}
+        row = {"along": words}
         if it := compare(bound, axis):
             row |= {
+                "bound, same places": f"{it.bound_exponent:+.2f}",
                 "measured": f"{it.exponent.value:+.2f}",
                 "95% interval": f"{it.exponent.low:+.2f} to {it.exponent.high:+.2f}",
                 "statement": "holds" if it.holds else "does not hold",
@@ -223,7 +223,7 @@ def main() -> None:
     if it := compare(bound, axis):
         name = SYMBOLS[axis]
         measured = f"the error goes as ${name}^{{{it.exponent.value:.2f}}}$"
-        promised = f"the bound says ${name}^{{{it.bound_exponent:g}}}$"
+        promised = f"the bound goes as ${name}^{{{it.bound_exponent:.2f}}}$"
         head.title(f"{bound.title}: {measured}, {promised}", anchor=False)
         with chart:
             draw(it)

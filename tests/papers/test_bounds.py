@@ -6,43 +6,31 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpmf_core.papers.bounds import (
-    BOUNDS,
-    LOW_RANK,
-    SAMPLE_COMPLEXITY,
-    Place,
-    crossing,
-    output_rank,
-)
+from dpmf_core.papers.bounds import Place, crossing
 from dpmf_core.papers.clauses import MissingResult
 from dpmf_core.papers.exponents import exponent
-
-every = pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS.keys())
+from dpmf_core.papers.jain_2018.bounds import LOW_RANK, SAMPLE_COMPLEXITY, output_rank
+from dpmf_core.papers.registry import BOUNDS
 
 
 def test_errors_are_the_printed_ones() -> None:
-    at = Place(users=50_000, items=10_000, epsilon=2.0)
-    # (10,000 / 100,000)^2; 10,000 / 100,000; (10,000^1.25 / 100,000)^(1/5) = 1
-    assert BOUNDS["dpals"].error(at) == pytest.approx(0.01)
-    assert BOUNDS["dpals-squared"].error(at) == pytest.approx(0.1)
+    at = Place(users=50_000, items=10_000, epsilon=2.0, delta=math.exp(-10), share=0.25)
+    # sqrt(10^4) 10 / (2 * 50,000) = 0.01; sqrt(10^4) ln(50,000)^2 / sqrt(.25) = 200 * 117.07
+    assert BOUNDS["dpals"].error(at) == pytest.approx(0.01 * 200 * 117.0683, rel=1e-5)
+    # (10,000^1.25 / 100,000)^(1/5) = 1
     assert BOUNDS["dpfw"].error(at) == pytest.approx(1.0)
     assert BOUNDS["dpfw"].error(at.with_value("users", 32 * 50_000)) == pytest.approx(0.5)
 
 
 def test_users_are_the_printed_ones() -> None:
     at = Place(items=10_000, epsilon=2.0)
-    assert [bound.users(0.25, at) for bound in BOUNDS.values() if bound.users] == pytest.approx(
-        [10_000 / (0.5 * 2), 10_000 / (0.25 * 2), 100_000 / (0.25**5 * 2)]
-    )
+    users = BOUNDS["dpfw"].users
+    assert users and users(0.25, at) == pytest.approx(100_000 / (0.25**5 * 2))
 
 
-@every
-def test_error_and_users_are_inverse_and_exponents_those_of_the_formula(bound) -> None:
-    at = Place(users=7_000, items=300, epsilon=3.0)
-    assert bound.users(bound.error(at), at) == pytest.approx(at.users)
-    for axis, power in bound.exponents.items():
-        double = at.with_value(axis, 2 * getattr(at, axis))
-        assert math.log2(bound.error(double) / bound.error(at)) == pytest.approx(power)
+def test_error_and_users_are_inverse() -> None:
+    at, bound = Place(users=7_000, items=300, epsilon=3.0), BOUNDS["dpfw"]
+    assert bound.users and bound.users(bound.error(at), at) == pytest.approx(at.users)
 
 
 def test_the_constant_puts_a_bound_on_the_point() -> None:
@@ -51,13 +39,18 @@ def test_the_constant_puts_a_bound_on_the_point() -> None:
 
 
 def test_two_bounds_cross_where_both_give_the_same_error() -> None:
-    at, constants = Place(items=500, epsilon=4.0), (7.0, 0.3)
+    at, constants = Place(items=500, epsilon=4.0), (0.007, 0.3)
     first, second = BOUNDS["dpals"], BOUNDS["dpfw"]
-    n = crossing(first, second, constants, at, "users")
+
+    def there(n: float) -> Place:
+        return at.with_value("users", n)
+
+    n = crossing(first, second, constants, there)
     assert n is not None
-    there = at.with_value("users", n)
-    assert constants[0] * first.error(there) == pytest.approx(constants[1] * second.error(there))
-    assert crossing(first, first, constants, at, "users") is None
+    assert constants[0] * first.error(there(n)) == pytest.approx(
+        constants[1] * second.error(there(n))
+    )
+    assert crossing(first, first, constants, there) is None
 
 
 def test_the_printed_tables() -> None:

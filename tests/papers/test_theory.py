@@ -1,15 +1,20 @@
 """Bounds beside measurements: what planted power laws make of claims and sentences."""
 
+import math
+
 import numpy as np
 import pytest
 
 from dpmf_core.papers import theory
-from dpmf_core.papers.bounds import BOUNDS, frank_wolfe_floor
+from dpmf_core.papers.chien_2021 import bounds as chien_2021
 from dpmf_core.papers.figures import Outcome
-from dpmf_core.papers.theory_claims import DPALS_CLAIMS, DPFW_CLAIMS, EACH, PLACES
+from dpmf_core.papers.jain_2018 import bounds as jain_2018
+from dpmf_core.papers.jain_2018.bounds import frank_wolfe_floor
+from dpmf_core.papers.registry import BOUNDS
+from dpmf_core.papers.theory_claims import EACH, PLACES, bound_exponent
 from dpmf_core.runs.sweep import Summary
 
-CLAIMS = (*DPALS_CLAIMS, *DPFW_CLAIMS)
+CLAIMS = (*chien_2021.CLAIMS, *jain_2018.CLAIMS)
 SIZES = {"users": (5e3, 1e4, 2e4), "items": (250.0, 500.0, 1e3), "epsilon": (2.0, 5.0, 20.0)}
 
 
@@ -32,24 +37,32 @@ def power_law(algorithm: str, axis: str, power: float, first: float = 0.4) -> li
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda it: it.id)
 def test_only_a_worse_exponent_contradicts_a_bound(claim) -> None:
     _, algorithm, axis = claim.id.split("-")
-    bound_exponent = BOUNDS[algorithm].exponents[axis]
+    exponent_of_bound = bound_exponent(BOUNDS[algorithm], axis, SIZES[axis])
     for shift, outcome in (
         (-0.5, Outcome.REPRODUCED),
         (0.0, Outcome.REPRODUCED),
         (0.15, Outcome.DIFFERS),
     ):
-        assert claim.judge(power_law(algorithm, axis, bound_exponent + shift)).outcome is outcome
+        assert claim.judge(power_law(algorithm, axis, exponent_of_bound + shift)).outcome is outcome
 
 
 def test_a_curve_starts_on_the_first_point_and_follows_the_bound() -> None:
-    it = theory.compare_bound(BOUNDS["dpals"], "users", power_law("dpals", "users", -1.0))
+    it = theory.compare_bound(BOUNDS["dpfw"], "users", power_law("dpfw", "users", -0.1))
     assert it.start == 5_000
-    assert it.curve([5_000, 10_000]) == pytest.approx([0.4, 0.1])
+    assert it.curve([5_000, 160_000]) == pytest.approx([0.4, 0.2])
     assert not it.holds
-    assert it.exponent.value == pytest.approx(-1)
-    assert "promises 0.025 at n = 20,000; measured 0.100" in theory.promise(it)
-    assert "1.41" in theory.price_of_half(it)
-    assert "0.1" in theory.users_for(it)
+    assert it.exponent.value == pytest.approx(-0.1)
+    assert it.bound_exponent == pytest.approx(-0.2)
+    assert "32 times" in theory.price_of_half(it)
+    assert "1,024" in theory.price_of_half(it)
+
+
+def test_the_logarithms_of_a_bound_count() -> None:
+    """n^-1 log^2 n / sqrt(20 log n): n^-.84 from 5,000 to 50,000, as (log n ratio)^1.5 / 10."""
+    ends = (5_000.0, 50_000.0)
+    by_hand = -1 + 1.5 * math.log10(math.log(ends[1]) / math.log(ends[0]))
+    assert bound_exponent(BOUNDS["dpals"], "users", [*ends, *ends]) == pytest.approx(by_hand)
+    assert round(by_hand, 2) == -0.84
 
 
 def test_users_have_as_many_ratings_whatever_items_are_kept() -> None:

@@ -1,7 +1,6 @@
 """Chien et al. 2021: its claims, presets and corrections."""
 
-from dpmf_core.papers import theory_claims
-from dpmf_core.papers.chien_2021 import claims, errata
+from dpmf_core.papers.chien_2021 import bounds, claims, errata
 from dpmf_core.papers.paper import Paper
 
 PAPER = Paper(
@@ -14,6 +13,7 @@ PAPER = Paper(
     ),
     url="https://proceedings.mlr.press/v139/chien21a.html",
     about="DPALS: alternating least squares whose item step releases noisy sums over users.",
-    claims=(*claims.CLAIMS, *theory_claims.DPALS_CLAIMS),
+    claims=(*claims.CLAIMS, *bounds.CLAIMS),
     errata=errata.ERRATA,
+    bounds=bounds.BOUNDS,
 )

@@ -1,7 +1,6 @@
 """Jain et al. 2018: its claims, presets and corrections."""
 
-from dpmf_core.papers import theory_claims
-from dpmf_core.papers.jain_2018 import claims, errata
+from dpmf_core.papers.jain_2018 import bounds, claims, errata
 from dpmf_core.papers.paper import Paper
 
 PAPER = Paper(
@@ -13,6 +12,7 @@ PAPER = Paper(
     ),
     url="https://proceedings.mlr.press/v80/jain18b.html",
     about="Private Frank-Wolfe and private SVD for matrix completion, with bounds on their error.",
-    claims=(*claims.CLAIMS, *theory_claims.DPFW_CLAIMS),
+    claims=(*claims.CLAIMS, *bounds.CLAIMS),
     errata=errata.ERRATA,
+    bounds=bounds.BOUNDS,
 )
