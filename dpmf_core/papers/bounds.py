@@ -113,3 +113,32 @@ class Row:
     ratings: Callable[[Place], float] | None = None
     error: Callable[[Place], float] | None = None
     note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedTable:
+    """A printed comparison of methods. title: of what. place: where it is printed. note: what a
+    reader needs to know of it.
+    """
+
+    title: str
+    place: str
+    rows: tuple[Row, ...]
+    note: str = ""
+
+    def at(self, place: Place) -> list[dict[str, str]]:
+        """Its rows with each order evaluated at a place; '-' where the table has a dash."""
+        names = ("users", "ratings", "error")
+        printed_names = [it for it in names if any(getattr(row, it) for row in self.rows)]
+        return [
+            {"method": row.method, "order": row.note}
+            | {name: _order(getattr(row, name), place) for name in printed_names}
+            for row in self.rows
+        ]
+
+
+def _order(order: Callable[[Place], float] | None, place: Place) -> str:
+    if order is None:
+        return "-"
+    value = order(place)
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dpmf_core.papers.bounds import Bound
+from dpmf_core.papers.bounds import Bound, PrintedTable
 from dpmf_core.papers.erratum import Erratum
 from dpmf_core.papers.figures import Claim, Preset
 
@@ -31,6 +31,8 @@ class Paper:
         The paper's methods with its published settings and protocol.
     bounds : tuple of Bound
         Its error bounds; each has a claim along each of its axes.
+    tables : tuple of PrintedTable
+        Its printed comparisons of methods.
     """
 
     id: str
@@ -42,3 +44,4 @@ class Paper:
     errata: tuple[Erratum, ...] = ()
     presets: tuple[Preset, ...] = ()
     bounds: tuple[Bound, ...] = ()
+    tables: tuple[PrintedTable, ...] = ()

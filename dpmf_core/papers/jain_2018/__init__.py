@@ -15,4 +15,5 @@ PAPER = Paper(
     claims=(*claims.CLAIMS, *bounds.CLAIMS),
     errata=errata.ERRATA,
     bounds=bounds.BOUNDS,
+    tables=bounds.PRINTED_TABLES,
 )

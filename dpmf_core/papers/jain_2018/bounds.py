@@ -5,7 +5,7 @@ n users, m items; the paper writes m for users and n for items.
 
 import math
 
-from dpmf_core.papers.bounds import Bound, Place, Row
+from dpmf_core.papers.bounds import Bound, Place, PrintedTable, Row
 from dpmf_core.papers.methods import DPFW
 from dpmf_core.papers.theory_claims import bound_claims
 
@@ -61,6 +61,18 @@ LOW_RANK = (
         "Private Frank-Wolfe (Jain et al. 2018)",
         error=lambda at: at.users**0.3 * at.items**0.1,
         note="n^(3/10) m^(1/10)",
+    ),
+)
+PRINTED_TABLES = (
+    PrintedTable(
+        title="What o(1) generalisation error takes",
+        place="Table 1 (sample complexity)",
+        rows=SAMPLE_COMPLEXITY,
+    ),
+    PrintedTable(
+        title="Frobenius error of a low-rank approximation of a fully observed matrix",
+        place="Table 2 (low-rank approximation)",
+        rows=LOW_RANK,
     ),
 )
 
