@@ -1,8 +1,6 @@
 """`fit`, `sweep` and `load` from Python."""
 
 import inspect
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -118,24 +116,6 @@ def test_a_run_has_one_name_for_each_parameter_and_takes_mappings_of_them() -> N
     assert RunSpec.of(**common, parameters={"noise": "own"}).parameters == {"noise": "own"}
     for kind in REGISTRY.values():
         assert not set(kind.model_fields) & set(PARAMETERS)
-
-
-def test_importing_the_package_is_quick_work() -> None:
-    """Neither compiled kernels nor the scheduler are loaded until something is asked for."""
-    code = (
-        "import sys, dpmf_core; print({'numba', 'distributed', 'streamlit', 'pandas'} &"
-        " set(sys.modules))"
-    )
-    assert (
-        subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=Path(__file__).parents[1],
-        ).stdout.strip()
-        == "set()"
-    )
 
 
 def test_a_table_of_private_ratings_holds_nothing_raw() -> None:

@@ -146,12 +146,6 @@ def test_somebody_who_brings_the_same_ratings_gets_the_same_list() -> None:
     )
 
 
-def test_an_unknown_item_gets_the_users_mean_prediction() -> None:
-    model = private(random_state=0).fit(FRAME)
-    every = model.predict([[11, item] for item in range(60)])
-    assert model.predict([[11, "no film"]])[0] == pytest.approx(every.mean(), rel=1e-5)
-
-
 def test_declared_items_need_not_be_rated_and_are_no_assumption() -> None:
     few = FRAME[FRAME.item < 20]
     by_file = private(public=False, delta=1e-5).fit(few)
@@ -235,15 +229,6 @@ def test_the_price_of_folds_of_random_searches_and_of_pipelines() -> None:
         privacy_price(search, X, Y)
     with pytest.raises(BadInput, match="Got PlainRecommender"):
         privacy_price(PlainRecommender(bounds=BOUNDS), X, Y)
-
-
-def test_a_budget_stops_a_search_before_it_draws(tmp_path: Path) -> None:
-    ledger = tmp_path / "small.ledger"
-    Account(ledger).set_budget(2.0, 1e-6)
-    one = private(epsilon=1.0, delta=1e-6, public=False, ledger=str(ledger))
-    with pytest.raises(BadInput):
-        cross_validate(one, X, Y, cv=RatingFolds(5), error_score="raise")
-    assert 1 < Account(ledger).total.epsilon <= 2.0
 
 
 # ---- one account for what a process fits ---------------------------------------------------------

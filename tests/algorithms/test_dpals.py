@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from dpmf_core.algorithms import REGISTRY, Streams, curator_for
 from dpmf_core.algorithms.base import INSIDE
-from dpmf_core.algorithms.dpals import DPALS, AdaDPALS, nearest_psd, orthonormal
+from dpmf_core.algorithms.dpals import DPALS, AdaDPALS
 from dpmf_core.algorithms.item_systems import GRAMS, RIGHT_SIDES, Entries, clipped, item_entries
 from dpmf_core.curator import Block, in_memory, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
@@ -191,15 +191,6 @@ def test_noise_is_what_the_ledger_says(data: Ratings, name: str, start: str) -> 
                 assert abs((off**2 * draws.sum() - len(draws)) / np.sqrt(2 * len(draws))) > 4, (
                     statistic
                 )
-
-
-def test_orthonormal_and_nearest_psd() -> None:
-    V = np.random.default_rng(0).normal(size=(30, 4))
-    Q = orthonormal(V)
-    np.testing.assert_allclose(Q.T @ Q, np.eye(4), atol=1e-5)
-    assert np.isfinite(orthonormal(np.zeros((30, 4)))).all()
-    A = np.diag([2.0, -1.0])
-    np.testing.assert_allclose(nearest_psd(A), np.diag([2.0, 0.0]), atol=1e-12)
 
 
 # ---- Grams and right-hand sides of a step under replacement -------------------------------------

@@ -1,7 +1,6 @@
 """Frank-Wolfe and DPFW against dense numpy, and Oja's direction."""
 
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -201,27 +200,3 @@ def test_oja_without_noise_finds_the_top_eigenvector(data: Ratings) -> None:
         fit_by_name("dpfw-oja", data, VANISHING, steps=4, inner_steps=1, inner_rate=0.1)
     )
     assert abs(float(few.item_factors[:, 0] @ covariance.item_factors[:, 0])) < 0.99
-
-
-def test_oja_never_holds_the_item_by_item_matrix() -> None:
-    """m = 10,000, whose second moment would take 800 MB: numpy's allocations stay within some
-    hundred numbers an item or rating.
-    """
-    m, random = 10_000, np.random.default_rng(0)
-    users, items = np.repeat(np.arange(200), 50), random.integers(0, m, 10_000)
-    ratings = Ratings.of(
-        users,
-        items,
-        random.uniform(1, 5, 10_000),
-        n_users=200,
-        n_items=m,
-        bounds=(1.0, 5.0),
-        public=True,
-    )
-    fit_by_name("dpfw-oja", ratings, steps=1)  # compiled code is loaded
-    tracemalloc.start()
-    model = fit_by_name("dpfw-oja", ratings, steps=5).model
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert model.item_factors.shape == (m, 5)
-    assert peak < 100 * 8 * (m + len(ratings))

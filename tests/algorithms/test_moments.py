@@ -9,10 +9,7 @@ from scipy.optimize import nnls
 from dpmf_core.algorithms import build, moments
 from dpmf_core.algorithms.components import Components
 from dpmf_core.algorithms.moments import (
-    LEAST_REACH,
     estimate_residuals,
-    patterns_under,
-    residual_reach,
     unexplained_energy,
 )
 from dpmf_core.algorithms.oneshot_nmf import OneShotNMF
@@ -57,20 +54,6 @@ def test_the_mean_row_is_the_sum_without_noise_and_even_where_all_is_noise() -> 
         few @ denoised / np.linalg.norm(few) / np.linalg.norm(denoised)
         > 0.95
         > few @ raw / np.linalg.norm(few) / np.linalg.norm(raw)
-    )
-
-
-def test_the_threshold_has_the_least_estimated_risk_of_all() -> None:
-    """Against Stein's estimate written out for every candidate."""
-    rng = np.random.default_rng(10)
-    y, scale = np.abs(rng.standard_normal(50) * 3 + 1), 1.3
-    risks = {
-        t: sum(scale**2 - 2 * scale**2 * (abs(x) <= t) + min(abs(x), t) ** 2 for x in y)
-        for t in [0.0, *y]
-    }
-    best = min(risks, key=lambda t: risks[t])
-    np.testing.assert_allclose(
-        moments.mean_row(y, scale, None), np.maximum(y - best, 0), atol=1e-12
     )
 
 
@@ -121,18 +104,6 @@ def test_the_released_moment_overstates_the_space_that_was_found_by_as_much_as_s
     assert np.mean(said_of_one) == pytest.approx(np.mean(of_one), rel=0.35)
 
 
-def test_cosine_patterns_are_orthonormal_and_slow_ones_come_first() -> None:
-    axes = moments.cosine_patterns((6, 4))
-    np.testing.assert_allclose(axes @ axes.T, np.eye(24), atol=1e-12)
-    np.testing.assert_allclose(axes[0], axes[0][0])
-    crossings = [
-        (np.diff(np.sign(row.reshape(6, 4)), axis=0) != 0).sum()
-        + (np.diff(np.sign(row.reshape(6, 4)), axis=1) != 0).sum()
-        for row in axes
-    ]
-    assert crossings[0] < crossings[5] < crossings[23]
-
-
 def test_spikes_are_seen_through_noise_as_random_matrix_theory_says() -> None:
     """A spike of 3 sqrt(m v) among m = 400: its eigenvalue comes back unbiased, and what lies
     in the noise is left out.
@@ -150,17 +121,6 @@ def test_spikes_are_seen_through_noise_as_random_matrix_theory_says() -> None:
         assert len(values) == 1
         eigenvalues.append(values[0])
     assert np.mean(eigenvalues) == pytest.approx(spike, rel=0.05)
-
-
-def test_points_have_the_mean_and_the_spread_that_were_released() -> None:
-    rng = np.random.default_rng(6)
-    X = 5 + rng.standard_normal((20_000, 3)) @ np.array(
-        [[1.0, 0.5, 0.0], [0.0, 0.7, 0.1], [0.0, 0.0, 0.3]]
-    )
-    distribution = moments.estimate_distribution(X.T @ X, X.sum(axis=0), 1e-9, len(X))
-    points = distribution.points(rng.standard_normal((200_000, 3)))
-    np.testing.assert_allclose(points.mean(axis=0), X.mean(axis=0), atol=0.02)
-    np.testing.assert_allclose(np.cov(points.T), np.cov(X.T), atol=0.02)
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
@@ -187,34 +147,6 @@ def test_residuals_are_rows_less_their_part_along_the_centre_clipped_and_in_its_
     totals = SampleMoment().empty(data.shape, None, None)  # type: ignore[arg-type]
     SampleMoment().add(block, totals, residuals, None)
     np.testing.assert_allclose(totals[0], expected.T @ expected, atol=1e-4)
-
-
-def test_the_reach_is_at_least_the_root_mean_square_of_residuals() -> None:
-    rng = np.random.default_rng(1)
-    for spread in (0.1, 1.0, 5.0):
-        X = unit(rng.gamma(1 / spread, 1.0, (500, 20)))
-        centre = unit(X.sum(axis=0))
-        reach = residual_reach(X.sum(axis=0), centre, 500)
-        remainder = X - np.outer(X @ centre, centre)
-        assert np.sqrt((remainder**2).sum(axis=1).mean()) <= reach <= 1
-    alike = np.tile(centre, (30, 1))
-    assert residual_reach(alike.sum(axis=0), centre, 30) == LEAST_REACH
-    assert residual_reach(-alike.sum(axis=0), centre, 30) == 1
-    shorter_sum = 0.6 * centre * 30
-    assert residual_reach(shorter_sum, centre, 30) == pytest.approx(0.8)
-
-
-def test_patterns_span_the_centre_times_slow_cosines_even_where_it_is_zero() -> None:
-    rng = np.random.default_rng(2)
-    axes = moments.cosine_patterns((5, 6))
-    centre = rng.random(30)
-    centre[[0, 3, 29]] = 0
-    patterns = patterns_under(unit(centre), axes)
-    np.testing.assert_allclose(patterns @ patterns.T, np.eye(30), atol=1e-12)
-    for k in (1, 4, 11):
-        under = axes[:k] * centre
-        np.testing.assert_allclose(under @ patterns[:k].T @ patterns[:k], under, atol=1e-12)
-    np.testing.assert_array_equal(patterns_under(centre, None), np.eye(30))
 
 
 def test_draws_have_the_moments_of_the_rows_where_there_is_no_noise() -> None:

@@ -16,14 +16,14 @@ from dpmf_core.algorithms.components import Components, Factorisation
 from dpmf_core.algorithms.moments import MOST_FEATURES, least_signal
 from dpmf_core.algorithms.nmf import NMF, RobustNMF
 from dpmf_core.algorithms.oneshot_nmf import OneShotNMF
-from dpmf_core.algorithms.private_nmf import DPNMF, best_step
+from dpmf_core.algorithms.private_nmf import DPNMF
 from dpmf_core.algorithms.sample_statistics import START, SUM
 from dpmf_core.data.preparation import Preparation, prepared
 from dpmf_core.data.samples import Samples, SampleShape
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.judges import by_samples
 from dpmf_core.kernels import components as kernel
-from dpmf_core.privacy import Budget, Calibration, Gaussian, Noise, Relation, Status, normal_form
+from dpmf_core.privacy import Budget, Gaussian, Noise, Relation, Status, normal_form
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import IMAGES
@@ -255,52 +255,6 @@ def test_where_little_can_be_seen_the_sum_takes_all(
 
 def _epsilon_at(mu: float) -> float:
     return epsilon(Gaussian(1 / mu, "x", 1.0, 1.0), 1e-5)
-
-
-def test_steps_start_from_the_mean_row_unless_the_noise_is_the_sources() -> None:
-    shape, exact = SampleShape(400, 576, (24, 24)), Budget(epsilon=1.0, delta=1e-5)
-    for budget, parameters, expected in (
-        (exact, {}, ("mean-row", 0.9)),
-        (Budget(epsilon=10.0, delta=1e-5), {}, ("mean-row", 0.1)),
-        (exact, {"start": "random"}, ("random", 0.25)),
-        (
-            exact.model_copy(update={"calibration": Calibration.SOURCE}),
-            {"moment_share": 0.8},
-            ("random", 0.25),
-        ),
-    ):
-        algorithm = build("dp-nmf", parameters, shape, budget)
-        assert isinstance(algorithm, DPNMF)
-        assert (algorithm.start, algorithm.start_share) == expected
-        shares = {
-            leaf.statistic: count / leaf.noise_multiplier**2
-            for leaf, count in normal_form(algorithm.plan(shape, 2.0))
-        }
-        assert (SUM in shares) == (expected[0] == "mean-row")
-        if SUM in shares:  # the share is of the total, whatever the number of steps
-            assert sum(shares.values()) == pytest.approx(1 / 4)
-            assert shares[SUM] == pytest.approx(expected[1] / 4)
-    with pytest.raises(BadInput, match="start=random"):
-        DPNMF(start="mean-row", moment_share=0.8).source_level(shape, exact)
-
-
-def test_the_parts_that_explain_most_are_kept_and_the_start_unless_others_are_better() -> None:
-    assert best_step([(10.0, 4.0), (12.7, 4.0)]) == 0  # a deviation of the difference is 2.83
-    assert best_step([(10.0, 4.0), (12.9, 4.0)]) == 2  # what came of the best, which was the last
-    assert best_step([(10.0, 4.0), (16.0, 4.0), (13.0, 4.0)]) == 1
-    assert best_step([(10.0, 4.0), (15.0, 4.0), (13.0, 4.0)]) == 3  # no better beyond doubt
-    assert best_step([(10.0, 4.0), (9.0, 4.0), (13.0, 4.0)]) == 3
-    assert best_step([(10.0, 0.0)]) == 0
-    data = blocks(n_samples=300)
-    algorithm = DPNMF(n_components=3, steps=3, start="mean-row", start_share=0.999)
-    noise = Noise(algorithm.plan(data.shape, 1.0), np.random.SeedSequence(0))
-    start = algorithm._start(
-        curator_for(algorithm, data, noise), Streams(np.random.default_rng(0), 1)
-    )
-    assert np.array_equal(fit_model(algorithm, data, 1.0).basis, start)
-    assert not np.array_equal(
-        fit_model(DPNMF(n_components=3, steps=3, start="mean-row"), data, 1e-3).basis, start
-    )
 
 
 @pytest.mark.parametrize(("name", "parameters"), [("oneshot-nmf", {}), ("dp-nmf", {})])

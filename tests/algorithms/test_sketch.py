@@ -90,16 +90,6 @@ def test_an_epoch_is_the_sources_update(together: bool) -> None:
     np.testing.assert_allclose(flat.reshape(C.shape), slow, atol=1e-4)
 
 
-def test_vectors_side_by_side_share_a_cell_as_rarely() -> None:
-    """Any two components of two vectors: with probability at most 1 / w."""
-    w, d, draws = 16, 4, 3000
-    k = keys(draws, 6)
-    first, second = (kernel.places(k, ident, d, w, True)[0] for ident in (3, 77))
-    for f in range(d):
-        for g in range(d):
-            assert (first[:, f] == second[:, g]).mean() < 1 / w + 0.015
-
-
 def test_hashes_are_pairwise_independent() -> None:
     """Over many draws of the keys: any cell equally often, two ids in one cell once in w draws,
     signs even and unrelated to cells.
@@ -161,9 +151,3 @@ def test_the_drawn_sketch_shares_cells_as_often_as_hashing_does(gamma: float, de
     for one in draws[:5]:
         assert [sum(row) for row in one.load] == [components] * depth
         assert all(len(one.of(name)) == 4 * depth for name in vectors())
-
-
-def test_who_shares_a_cell_is_told_by_both() -> None:
-    one = sketch_layout(3, 2, 2.0)
-    for name in vectors():
-        assert all(name in one.beside(other) for other in one.beside(name))

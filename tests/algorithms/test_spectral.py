@@ -3,13 +3,11 @@ matrix theory.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 
-from dpmf_core import kernels
-from dpmf_core.algorithms import Streams, build, curator_for, train
+from dpmf_core.algorithms import Streams, build, train
 from dpmf_core.algorithms.baselines import PrivateBias
 from dpmf_core.algorithms.item_lists import Projection
 from dpmf_core.algorithms.item_moments import (
@@ -278,21 +276,6 @@ def test_lists_score_by_sums_over_what_was_liked() -> None:
     assert (((best < 15) == (groups == 0))[X.sum(axis=1) > 3]).mean() > 0.95
 
 
-def test_lists_put_items_without_factors_last_by_their_counts() -> None:
-    data = Ratings.of(
-        *np.nonzero(np.tri(40, 40)),
-        np.ones(820),
-        n_users=40,
-        n_items=40,
-        bounds=(0, 1),
-        public=True,
-    )
-    model = fit_spectral(Spectral(implicit=True, rank=3, items_kept=10), data, 0.001).model
-    scores = model.scores(model.personal(data), np.array([39]))[0]
-    assert set(np.argsort(-scores)[:10]) == set(range(10))
-    assert (np.diff(scores[10:]) < 0).all()
-
-
 def test_a_user_mends_her_mean_together_with_her_factor() -> None:
     """Her mean over the items she rated is off by her taste for these; dense least squares over
     factor and offset is not.
@@ -313,22 +296,3 @@ def test_a_user_mends_her_mean_together_with_her_factor() -> None:
     personal = model.personal(data)
     assert 3 + personal.offsets[0] == pytest.approx(3, abs=1e-3)
     np.testing.assert_allclose(personal.factors[0], [0.6, -0.4], atol=1e-3)
-
-
-def test_what_users_fit_to_a_model_is_found_once_for_its_judge_and_the_next_step(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    data, calls = planted_ratings(n=300), []
-    solve = kernels.solve_rows
-
-    def counting_solve(*args: Any, **options: Any) -> Any:
-        calls.append(args)
-        return solve(*args, **options)
-
-    monkeypatch.setattr(kernels, "solve_rows", counting_solve)
-    algorithm = Spectral(rank=2, refinement_steps=3)
-    noise = Noise(algorithm.plan(data.shape, 1e-3), np.random.SeedSequence(0))
-    curator = curator_for(algorithm, data, noise)
-    for model in algorithm.fit(curator, Streams(np.random.default_rng(0), 1)):
-        model.personal(data)
-    assert len(calls) == 1 + algorithm.refinement_steps

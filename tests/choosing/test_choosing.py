@@ -2,14 +2,12 @@
 
 import json
 import re
-import statistics
 from html.parser import HTMLParser
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from dpmf_core.choosing.answer import Answer, Place, so_far
+from dpmf_core.choosing.answer import Answer, Place
 from dpmf_core.choosing.finding import Finding
 from dpmf_core.choosing.question import Question, Runs
 from dpmf_core.choosing.report import notebook, report
@@ -172,21 +170,6 @@ def test_report_and_notebook_of_private_data_hold_nothing_of_the_rows() -> None:
         assert path.partition("?")[0] in text and "/" not in path.partition("?")[0]
 
 
-@pytest.mark.slow
-def test_the_command_says_the_same(
-    capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    from dpmf_core.cli import main
-
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    page = tmp_path / "r.html"
-    arguments = ["choose", "--dataset", TWIN, "--spend", "10", "--draws", "3", "--delta", "1e-5"]
-    assert main([*arguments, "--report", str(page), "--json"]) == 0
-    record = json.loads(capsys.readouterr().out)
-    assert record["question"]["spend"] == 10 and record["best"]["method"] in str(record["train"])
-    assert re.match(r"Use \S", record["headline"]) and record["headline"] in page.read_text("utf-8")
-
-
 @pytest.mark.parametrize(
     "parts",
     [
@@ -197,29 +180,6 @@ def test_the_command_says_the_same(
 def test_what_cannot_be_asked_is_a_sentence(parts: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
         question(**parts)
-
-
-def test_a_point_is_shown_once_all_its_draws_have_finished() -> None:
-    runs = Runs(question(draws=3), SHAPE)
-    finished_runs: dict[str, Any] = {}
-    assert not any(so_far(runs, finished_runs).lines.values())
-    for place, point in enumerate(runs.points):
-        finished_runs[point.key] = SimpleNamespace(
-            record=SimpleNamespace(metric=lambda _, it=place: it)
-        )
-        state = so_far(runs, finished_runs)
-        for method, points in state.lines.items():
-            for epsilon, value in points:
-                draws = [
-                    finished_runs[it.key].record.metric("rmse")
-                    for it in runs.points
-                    if it.label == method and runs.epsilon(it) == epsilon
-                ]
-                assert len(draws) == 3 and value == statistics.median(draws)
-        count = sum(count for count, _ in state.progress.values())
-        assert count == sum(it.label in runs.methods for it in runs.points[: place + 1])
-    assert all(len(points) == len(runs.question.epsilons) for points in state.lines.values())
-    assert state.plain is not None and state.guess is not None
 
 
 def test_the_report_is_self_contained_and_says_the_answer() -> None:

@@ -223,16 +223,6 @@ def test_what_one_command_writes_another_accounts(say: Any, tmp_path: Path) -> N
     assert again["epsilon"]["exact"] == pytest.approx(5.0)
 
 
-def test_a_plan_is_accounted_without_data(say: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPMF_CATALOGUE", "no.such.module")
-    shape = ("--n-users", "6040", "--n-items", "400", "--bounds", "1,5")
-    record = say(
-        "account", "--algorithm", "dpals", "--param", "rank=8", "--epsilon", "2", *shape, "--json"
-    ).json
-    assert record["epsilon"]["exact"] == pytest.approx(2.0) and record["delta"] == 1e-5
-    assert {"item Grams", "item right-hand sides"} <= {row["statistic"] for row in record["ledger"]}
-
-
 def test_another_tools_event_is_accounted(say: Any, tmp_path: Path) -> None:
     """500 steps of DP-SGD, as Opacus and TensorFlow Privacy sample them."""
     step = {"kind": "GaussianDpEvent", "noise_multiplier": 1.1}

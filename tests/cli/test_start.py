@@ -83,8 +83,3 @@ def test_a_sound_machine_is_described(say: Any, tmp_path: Path) -> None:
     assert str(tmp_path / "home") in found["data folder"]
     assert f"{os.cpu_count()} cores" in found["machine"]
     assert found["stored runs"] == "0 runs"
-
-
-@pytest.mark.parametrize("name", ["settings", "report", "warm", "fetch", "import"])
-def test_commands_of_earlier_editions_are_found(say: Any, name: str) -> None:
-    assert say(name, "--help").code == 0

@@ -256,20 +256,6 @@ def test_a_private_algorithm_is_refused_without_a_budget(case: Case) -> None:
         planning.prepare(RunSpec.parse(data={"id": "small"}, algorithm=kind.id), shape)
 
 
-@every
-def test_a_budget_is_dropped_where_nothing_is_released(case: Case) -> None:
-    kind = case[0]
-    shape = case[1].world().shape
-    spec = RunSpec.parse(data={"id": "small"}, algorithm=kind.id, budget=BUDGET.model_dump())
-    assert (spec.canonical().budget is None) == (not normal_form(kind().plan(shape, 1.0)))
-
-
-@private
-def test_what_has_an_epsilon_is_private_by_plan(case: Case) -> None:
-    kind = case[0]
-    assert kind().guarantee().status is not Status.NONE
-
-
 @in_corners
 @private
 @pytest.mark.parametrize("relation", Relation)
@@ -315,12 +301,3 @@ def test_dp_accounting_agrees_on_the_cost(case: Case, relation: Relation) -> Non
         }[leaf.mechanism]  # fmt: skip
         accountant.compose(noise, count)
     assert accountant.get_epsilon(1e-6) == pytest.approx(2.0, rel=1e-3)
-
-
-@private
-def test_a_higher_level_never_costs_more(case: Case) -> None:
-    kind = case[0]
-    shape = case[1].world().shape
-    costs = [epsilon(kind().plan(shape, level), 1e-6) for level in np.geomspace(0.1, 100, 13)]
-    assert costs == sorted(costs, reverse=True)
-    assert len(set(costs)) == len(costs)

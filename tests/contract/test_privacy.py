@@ -30,10 +30,6 @@ def test_no_neighbour_moves_a_release_further_than_declared(case: Case) -> None:
     laws.check_sensitivity(proven(case)[0], home=case[1], stride=2)
 
 
-def test_some_algorithms_claim_a_proof() -> None:
-    assert len(PROVEN) >= 8
-
-
 @in_corners
 @every
 def test_blindfold(case: Case, together: int) -> None:

@@ -1,19 +1,9 @@
 """Shares of observations against shares of items."""
 
-import numpy as np
 import pytest
 
 from dpmf_core.data.popularity_skew import shares
-from dpmf_core.testing.worlds import of, world
-
-
-def test_curves_run_from_nothing_to_all_and_never_fall() -> None:
-    points = shares(world(), k=3)
-    for name in {share.selection for share in points}:
-        line = [(share.items, share.observations) for share in points if share.selection == name]
-        assert line[0] == (0.0, 0.0)
-        assert line[-1] == pytest.approx((1.0, 1.0))
-        assert (np.diff([observations for _, observations in line]) >= 0).all()
+from dpmf_core.testing.worlds import of
 
 
 def test_a_known_skew_and_what_adaptive_sampling_makes_of_it() -> None:

@@ -1,8 +1,6 @@
 """Coherence by our own skip-gram: topics that are planted, and gensim's Word2Vec beside it."""
 
 import itertools
-import subprocess
-import sys
 import zlib
 from typing import Any
 
@@ -10,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.data.samples import Samples
-from dpmf_core.evaluation.coherence import _learn_vectors, _sentences, coherence, top_words
+from dpmf_core.evaluation.coherence import _learn_vectors, _sentences, coherence
 from dpmf_datasets.readers.text import documents
 
 SUBJECTS = [
@@ -67,21 +65,3 @@ def test_cosines_are_gensims_as_nearly_as_two_seeds_of_gensim() -> None:
     )
     assert abs(ours - theirs).mean() < 1.5 * abs(theirs - others).mean() + 0.01
     assert np.corrcoef(ours, theirs)[0, 1] > 0.95
-
-
-@pytest.mark.slow
-def test_gensim_is_not_needed() -> None:
-    code = (
-        "import sys; sys.modules['gensim'] = None\n"
-        "from tests.evaluation.test_coherence import SUBJECTS, coherence, corpus\n"
-        "print(coherence(SUBJECTS, corpus(public=False)) > 0.9)"
-    )
-    process = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert process.stdout == "True\n", process.stderr
-
-
-def test_top_words_are_the_heaviest() -> None:
-    basis = np.array([[0.0, 2, 1], [3, 0, 0]])
-    assert top_words(basis, ("a", "b", "c"), 2) == [[("b", 2.0), ("c", 1.0)], [("a", 3.0)]]

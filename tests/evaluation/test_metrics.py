@@ -10,7 +10,6 @@ from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.algorithms.components import Components
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split
-from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.blocks import SplitBlock
 from dpmf_core.evaluation.evaluations import RatingsFacts
 from dpmf_core.evaluation.judges import by_split
@@ -24,11 +23,9 @@ from dpmf_core.evaluation.metrics import (
     relevant,
     rmse,
 )
-from dpmf_core.evaluation.registry import METRICS, find, weak_reference
+from dpmf_core.evaluation.registry import METRICS, weak_reference
 from dpmf_core.evaluation.top_items import top_items
 from dpmf_core.registry import by_id
-from dpmf_datasets import load
-from tests.fitting import fit_by_name
 
 BOUNDS = (1.0, 5.0)
 
@@ -134,17 +131,6 @@ def test_everybodys_order_gives_the_lists_that_sorting_gives() -> None:
         best = sorted(unseen, key=lambda item: (np.isnan(offsets[item]), -offsets[item], item))[:k]
         assert items_of_user == best + [-1] * (k - len(best))
     assert top_items(model, model.personal(history), history, users_to_list[:0], k).shape == (0, k)
-
-
-@pytest.mark.parametrize("algorithm", ["als", "slope-one"])
-def test_lists_do_not_depend_on_threads(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = load("cinema-small")
-    model = fit_by_name(algorithm, data).model
-    monkeypatch.setenv("DPMF_THREADS", "1")
-    users, personal = np.arange(data.n_users), model.personal(data)
-    alone = top_items(model, personal, data, users, 9)
-    monkeypatch.setenv("DPMF_THREADS", "3")
-    assert np.array_equal(top_items(model, personal, data, users, 9), alone)
 
 
 def test_ranking_by_hand() -> None:
@@ -301,15 +287,6 @@ def test_an_evaluation_uses_each_users_own_history() -> None:
     assert figures["rmse"] == pytest.approx(0.0)
     assert figures["test_ratings"] == 3
     assert "validation_rmse" not in figures and "objective" not in figures
-
-
-def test_every_metric_says_what_it_is() -> None:
-    for name, metric in METRICS.items():
-        assert metric.id == name and metric.title and metric.tasks
-    assert METRICS["recall_at_20"].sign == -1 and not METRICS["coverage"].ranks
-    assert METRICS["objective"].text(0.12345) == "0.1235" and METRICS["mae"].text(0.5) == "0.500"
-    with pytest.raises(BadInput):
-        find("rsme")
 
 
 def test_two_metrics_of_one_id_are_an_error() -> None:

@@ -85,16 +85,6 @@ def test_work_that_two_ask_for_is_computed_once(engine: Engine) -> None:
     assert engine.measure(work).state == "done" and gates["shared"].times == 1
 
 
-def test_a_budget_that_buys_nothing_is_no_other_run(engine: Engine) -> None:
-    engine.measure(gated("before"))
-    plain = engine.submit(spec(LONG, seed=6))
-    other = engine.submit(spec(LONG, seed=6, budget={"epsilon": 3.0, "delta": 1e-6}))
-    assert plain.key == other.key
-    assert len([job for job in engine.jobs() if job.spec != Gated("before")]) == 1
-    plain.cancel()
-    other.cancel()
-
-
 def test_what_another_process_stores_meanwhile_is_not_computed(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,19 +133,6 @@ def test_two_sessions_take_turns(engine: Engine) -> None:
     other = engine.measure(gated("b"), asker="b")
     assert [job.ahead for job in (*many, other)] == [0, 2, 3, 1] and other.waiting == 4
     assert started(engine, before, *many, other) == ["before", "a0", "b", "a1", "a2"]
-
-
-def test_4096_runs_of_a_session_are_accepted(engine: Engine) -> None:
-    engine.measure(gated("before"))
-    jobs = [engine.measure(gated(f"cell {it}"), asker="a") for it in range(4096)]
-    other = engine.measure(gated("other"), asker="b")
-    assert engine.n_unfinished() == 4098 and jobs[-1].ahead == 4096 and other.ahead == 1
-    assert len(engine.jobs()) == 4098
-    gates["other"].open.set()
-    for job in jobs:
-        job.cancel()
-    gates["before"].open.set()
-    assert other.result(WAIT) == "other"
 
 
 def test_a_session_that_asks_for_too_much_is_refused_and_others_are_not(tmp_path: Path) -> None:

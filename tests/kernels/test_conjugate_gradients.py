@@ -11,7 +11,6 @@ import pytest
 from scipy.sparse.linalg import cg
 
 from dpmf_core import kernels
-from dpmf_core.kernels import conjugate_gradients
 
 N, M = 57, 41
 
@@ -124,43 +123,6 @@ def test_an_empty_row_gives_exactly_zero_wherever_it_starts() -> None:
     assert not kernels.refine_rows(indptr, indices, values, factors, 0.1, start, base=base)[3].any()
     none = kernels.refine_rows(np.zeros(4, int), indices[:0], values[:0], factors, 0.1, start[:3])
     assert none.shape == (3, 6) and not none.any()
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_row_that_is_solved_stays_where_it_is(dtype: Any) -> None:
-    indptr, indices, values, _ = _rows()
-    factors = np.random.default_rng(5).normal(size=(M, 9)).astype(dtype)
-    exact = kernels.solve_rows(indptr, indices, values, factors, 0.5)
-    again = kernels.refine_rows(indptr, indices, values, factors, 0.5, exact, steps=50)
-    eps = float(np.finfo(dtype).eps)
-    np.testing.assert_allclose(again, exact, rtol=1e4 * eps, atol=100 * eps)
-    zero = kernels.refine_rows(indptr, indices, 0 * values, factors, 0.5, exact, steps=50)
-    assert np.isfinite(zero).all() and np.abs(zero).max() < 100 * eps
-
-
-@pytest.mark.parametrize("has_weights", [False, True])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rows_of_a_hundred_thousand_entries(dtype: Any, has_weights: bool) -> None:
-    """Longer than the block that holds a row's factors, with a remainder, between short rows."""
-    random, rank = np.random.default_rng(6), 32
-    lengths = np.array([5, 100_003, 0, 1, 100_000])
-    assert lengths.max() * rank * np.dtype(dtype).itemsize > 2 * conjugate_gradients.BLOCK
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    columns = random.integers(0, 5_000, indptr[-1]).astype(np.int32)
-    rows = (indptr, columns, random.normal(size=indptr[-1]), random.random(indptr[-1]) + 0.1)
-    factors = random.normal(size=(5_000, rank)).astype(dtype)
-    solution = kernels.refine_rows(
-        *rows[:3],
-        factors,
-        2.0,
-        random.normal(size=(5, rank)),
-        weights=rows[3] if has_weights else None,
-        steps=40,
-    )
-    systems = _systems(rows, factors, 2.0, has_weights=has_weights)
-    expected = [np.linalg.solve(*system) for system in systems]
-    tolerance = 1e-10 if dtype == np.float64 else 1e-4
-    np.testing.assert_allclose(solution, expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("rank", [24, 33, 64])

@@ -1,7 +1,6 @@
 """The kernels against dense float64 numpy, on rectangular shapes, empty rows and full ones."""
 
 import itertools
-import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -170,44 +169,6 @@ def test_results_do_not_depend_on_threads_or_on_company(rank):
             assert np.array_equal(alone, other)
 
 
-OVERLAP = """
-import threading
-import numpy as np
-from threadpoolctl import threadpool_info
-from dpmf_core import kernels
-from dpmf_core.kernels import normal_equations
-from dpmf_core.kernels.readiness import ready
-
-def blas():
-    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
-
-kernels.rank_segments(np.array([0, 2]), np.array([1.0, 0.0]))  # needs no BLAS: the libraries must be known all the same
-ready()
-before, entered, left, seen = blas(), threading.Event(), threading.Event(), []
-
-def outlives(start, stop):
-    entered.set()
-    left.wait(10)
-    seen.append(blas())
-
-longer = threading.Thread(target=kernels.share_out, args=(outlives, np.ones(1), 1))
-longer.start()
-entered.wait(10)
-kernels.share_out(lambda start, stop: seen.append(blas()), np.ones(1), 1)
-left.set()
-longer.join()
-print(before, seen, blas())
-"""  # noqa: E501
-
-
-def test_overlapping_kernels_hold_blas_at_one_thread_until_the_last_is_done():
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
-    fresh = subprocess.run(
-        [sys.executable, "-c", OVERLAP], check=True, capture_output=True, text=True, env=environment
-    )
-    assert fresh.stdout.strip() == "{2} [{1}, {1}] {2}"
-
-
 def test_a_forked_process_has_threads_of_its_own():
     code = (
         "import os, numpy as np; from dpmf_core import kernels; U = np.ones((999, 3), np.float32);"
@@ -331,68 +292,11 @@ def test_an_error_that_is_no_number_is_not_hidden_by_the_bounds():
     assert all(np.isnan(sums[0]) and sums[1] in (4, 16) for sums in sums_by_kind)
 
 
-def test_what_is_shared_out_may_share_out_itself():
-    """It would wait for the threads that it holds."""
-    code = """
-import numpy as np
-from dpmf_core import kernels
-done = np.zeros((4, 30_000))
-def inner(row):
-    def work(start, stop):
-        done[row, start:stop] += 1
-    return work
-def outer(first, last):
-    for row in range(first, last):
-        kernels.share_out(inner(row), np.ones(30_000), 2)
-kernels.share_out(outer, np.full(4, 1e6), 2)
-print((done == 1).all())
-"""
-    fresh = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
-    )
-    assert fresh.stdout.strip() == "True"
-
-
-def test_both_libraries_are_held_at_one_thread_before_either_was_asked_for():
-    """numpy's BLAS and scipy's; what takes longest to load is not loaded for that."""
-    code = """
-import sys
-from dpmf_core.kernels import single_threaded_blas
-from threadpoolctl import threadpool_info
-def blas():
-    return sorted((it["filepath"], it["num_threads"]) for it in threadpool_info()
-                  if it["user_api"] == "blas")
-with single_threaded_blas:
-    loaded = [name for name in ("scipy.linalg", "numba") if name in sys.modules]
-    before = blas()
-    import scipy.sparse.linalg, scipy.special, scipy.linalg.cython_blas
-    print(before == blas(), {threads for _, threads in before}, loaded)
-"""
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
-    fresh = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment
-    )
-    assert fresh.stdout.strip() == "True {1} []"
-
-
 def test_a_prediction_that_is_no_number_is_not_hidden_by_the_bounds():
     a, V = np.array([np.nan, 9.0, -9.0, 3.0]), np.zeros((1, 2))
     at, items = np.arange(4), np.zeros(4, int)
     predictions = kernels.predict_ratings(0.0, a, [0.0], np.zeros((4, 2)), V, at, items, (1.0, 5.0))
     assert predictions[1:].tolist() == [5.0, 1.0, 3.0] and np.isnan(predictions[0])
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("rows", [0, 1, 19_999, 20_000, 40_000, 123_457])
-def test_rows_are_each_done_once(rows: int, threads: int):
-    counts = np.zeros(rows, int)
-
-    def work(start: int, stop: int) -> None:
-        counts[start:stop] += 1
-
-    kernels.share_out(work, rows, threads)
-    kernels.share_out(work, np.linspace(0, 3, rows), threads)
-    assert (counts == 2).all()
 
 
 def test_compiled_kernels_are_kept_on_disk():
@@ -429,30 +333,3 @@ def test_a_shuffle_is_a_permutation_that_every_key_draws_anew() -> None:
         assert np.abs(np.bincount(places[:, place], minlength=10) - 500).max() < 5 * np.sqrt(
             500 * 0.9
         )
-
-
-def test_what_is_compiled_beforehand_is_what_a_private_run_needs():
-    """Else the first run of a fresh server would wait for the compiler."""
-    code = """
-from dpmf_core import kernels
-from dpmf_core.kernels import discrete, least_squares, lists, narrow, normal_equations, rows
-from dpmf_core.kernels.readiness import ready
-from dpmf_core.runs.execution import run
-from dpmf_core.runs.specification import RunSpec
-ready()
-def signature_counts():
-    modules = discrete, least_squares, lists, narrow, normal_equations, rows
-    loops = {(m.__name__, name): it for m in modules for name, it in vars(m).items()}
-    return {key: len(it.signatures) for key, it in loops.items() if hasattr(it, "signatures")}
-before = signature_counts()
-for noise in ("continuous", "discrete"):
-    budget = {"epsilon": 5, "delta": 1e-5, "noise": noise}
-    spec = RunSpec.parse(
-        data={"id": "cinema-small"}, algorithm="dpals", budget=budget, parameters={"steps": 1}
-    )
-    run(spec)
-print([name for (_, name), _ in set(before.items()) ^ set(signature_counts().items())], len(before))
-"""
-    fresh = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    missing, count = fresh.stdout.rsplit(maxsplit=1)
-    assert missing == "[]" and int(count) >= 12

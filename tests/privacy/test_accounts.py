@@ -226,14 +226,6 @@ def _rows(file: Path, query: str) -> list[tuple[Any, ...]]:
         return db.execute(query).fetchall()
 
 
-def test_ratings_in_hand_are_their_own_account() -> None:
-    mine = private()
-    dpmf_core.fit(mine, "private-bias", epsilon=1.0)
-    dpmf_core.fit(mine.top_items(9), "private-bias", epsilon=1.0)
-    dpmf_core.fit(mine.min_user_count(2), "private-bias", epsilon=1.0)
-    assert len(dpmf_core.account(mine).entries) == 3
-
-
 def test_a_named_ledger_is_an_account(tmp_path: Path) -> None:
     mine, file = private(), tmp_path / "my.ledger"
     dpmf_core.fit(mine, "private-bias", epsilon=1.0, delta=1e-5, ledger=file)
@@ -404,15 +396,6 @@ def test_noise_on_private_data_comes_from_the_operating_system() -> None:
     assert not (draw(NoisePermit(private=True)) == draw(NoisePermit(private=True))).any()
 
 
-def test_the_estimator_enters_an_account(tmp_path: Path) -> None:
-    X = np.random.default_rng(0).random((40, 12))
-    dpmf_core.PrivateNMF(2, epsilon=1.0, delta=1e-5, ledger=str(tmp_path / "nmf.ledger")).fit(X)
-    dpmf_core.PrivateNMF(2, epsilon=1.0, delta=1e-5, public=True).fit(X)
-    entries = Account(tmp_path / "nmf.ledger").entries
-    assert [entry.charge.title for entry in entries] == ["PrivateNMF, One-shot NMF"]
-    assert not (tmp_path / account_files.FILE).exists()
-
-
 # ---- the status ----------------------------------------------------------------------------------
 
 
@@ -432,19 +415,6 @@ def test_the_account_has_the_status_of_the_card(table: str) -> None:
     assert run.record.guarantee.status is entry.charge.status is Status.CONDITIONAL
     before = planning.charge_before(run.spec, data_access.open_raw(table))
     assert before.status is Status.CONDITIONAL
-
-
-def test_a_selection_has_the_status_of_its_trials(table: str) -> None:
-    search = TuneSpec.parse(
-        data={"id": table},
-        algorithm="private-bias",
-        search={"prior_deviation": (0.1, 1.0)},
-        budget={"epsilon": 1.0, "delta": 1e-6},
-    )
-    result = PrivateSelection.parse(searches=(search,), trials=3.0).measure()
-    (entry,) = dpmf_core.account(table).entries
-    assert entry.charge.status is Status.CONDITIONAL
-    assert result.guarantee.startswith(entry.charge.status)
 
 
 # ---- what has no epsilon -------------------------------------------------------------------------
@@ -477,16 +447,6 @@ def test_under_a_budget_a_method_without_privacy_is_refused(way: Callable[[], No
     assert [entry.charge.status for entry in account().entries] == [Status.NONE]
 
 
-def test_under_a_budget_an_estimator_without_privacy_is_refused(tmp_path: Path) -> None:
-    ledger = Account(tmp_path / "mine.ledger")
-    ledger.set_budget(2.0, 1e-5)
-    plain = dpmf_core.PlainRecommender(bounds=(1, 5), ledger=str(ledger.file))
-    with pytest.raises(BadInput, match="allow_unprotected"):
-        plain.fit(FRAME)
-    ledger.set_budget(2.0, 1e-5, allow_unprotected=True)
-    assert plain.fit(FRAME).account_.total.n_uncovered == 1
-
-
 @pytest.mark.parametrize(
     "options",
     [{"epsilon": 2.0}, {"delta": 1e-5}, {"relation": "replace-one"}, {"noise": "discrete"}],
@@ -495,13 +455,6 @@ def test_under_a_budget_an_estimator_without_privacy_is_refused(tmp_path: Path) 
 def test_a_budget_for_a_method_without_privacy_is_an_error(options: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match=next(iter(options))):
         dpmf_core.fit("small", "als", **options)
-
-
-def test_epsilons_for_methods_without_privacy_are_an_error() -> None:
-    with pytest.raises(BadInput, match="epsilon"):
-        dpmf_core.sweep("small", ["als", "ease"], epsilons=[1.0])
-    with pytest.raises(BadInput, match="epsilon"):
-        dpmf_core.PrivateNMF(2, algorithm="nmf", public=True).fit(np.ones((9, 4)))
 
 
 # ---- the file ------------------------------------------------------------------------------------

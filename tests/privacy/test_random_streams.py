@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpmf_core.privacy import Gaussian, Noise, PosteriorSample, Repeat, noise_words, sequence
-from dpmf_core.privacy.guarantee import REAL_NUMBERS
-from dpmf_core.privacy.random_streams import KEY_BYTES, Secret, SeededStream, stream
+from dpmf_core.privacy import Gaussian, Noise, PosteriorSample, Repeat, sequence
+from dpmf_core.privacy.random_streams import KEY_BYTES, Secret
 
 PLAN = sequence(Repeat(Gaussian(1.0, "sums"), 3), PosteriorSample(1.0, "factors"))
 
@@ -114,24 +113,6 @@ def test_private_noise_needs_no_stream_of_numpy(monkeypatch: pytest.MonkeyPatch)
     assert noise.symmetric("sums", np.zeros((4, 4)), sensitivity=1.0).std() > 0
     assert noise.sampler("factors")((5,)).std() > 0
     assert not noise.is_reproducible
-
-
-def test_which_source_it_is() -> None:
-    assert isinstance(stream(None), Secret) and isinstance(
-        stream(np.random.SeedSequence(0)), SeededStream
-    )
-    assert Noise(PLAN, np.random.SeedSequence(0)).is_reproducible
-
-
-def test_a_card_has_words_on_noise_once_something_is_released() -> None:
-    reproducible, private = Noise(PLAN, np.random.SeedSequence(0)), Noise(PLAN)
-    assert reproducible.words == private.words == ""
-    for noise in (reproducible, private):
-        noise.vector("sums", np.zeros(1), sensitivity=1.0)
-        noise.sampler("factors")
-    assert reproducible.words != private.words
-    assert private.words.endswith(REAL_NUMBERS)
-    assert not noise_words(["discrete Gaussian"], False).endswith(REAL_NUMBERS)
 
 
 def test_a_seed_draws_what_it_always_drew() -> None:

@@ -7,16 +7,11 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from dpmf_core import algorithms
 from dpmf_core.data.ratings import Shape
-from dpmf_core.data.samples import SampleShape
 from dpmf_core.runs.comparison import (
     DRAWS,
-    PLAIN,
     clearly_better,
     comparison,
-    part_comparison,
-    private_methods,
     run_name,
     same_draws,
     split_name,
@@ -143,35 +138,6 @@ def test_a_headline_never_keeps_more_than_all_nor_less_than_nothing(
     private: float, twin: float, trivial: float, clause: str
 ) -> None:
     assert gain_kept([(private, twin, trivial)], "ALS", "nothing") == clause
-
-
-def methods_of(runs: dict[str, RunSpec]) -> set[str]:
-    return {split_name(name)[0] for name in runs}
-
-
-def private_of(task: str) -> set[str]:
-    kinds = algorithms.of_task(task).items()
-    return {name for name, kind in kinds if issubclass(kind, algorithms.PrivateAlgorithm)}
-
-
-def test_every_private_method_for_ratings_is_there() -> None:
-    private = private_of("ratings")
-    assert set(private_methods("ratings")) == private | {PLAIN}
-    mine = spec("private-bias", parameters={"prior_deviation": 0.3})
-    whole = comparison(mine, SMALL, every=True)
-    beside = {PLAIN, "main", "twin", "trivial", "user-mean"}
-    assert methods_of(whole.runs) == private | beside and whole.every
-    mine = spec("spectral", data={"id": "cinema-small", "item_features": "public"})
-    with_features = comparison(mine, SMALL, every=True)
-    assert methods_of(with_features.runs) == private - {"spectral"} | beside | {"content"}
-
-
-def test_every_private_method_for_samples_is_there_with_as_many_components() -> None:
-    mine = spec("oneshot-nmf", data={"id": "digits"}, parameters={"n_components": 4})
-    whole = part_comparison(mine, SampleShape(100, 64))
-    expected = private_of("samples") - {"oneshot-nmf"} | {"main", "twin"}
-    assert methods_of(whole.runs) == expected
-    assert all(it.parameters["n_components"] == 4 for it in whole.runs.values())
 
 
 def test_draws_that_only_one_of_them_has_are_no_pair() -> None:

@@ -3,8 +3,6 @@ raw of private data.
 """
 
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,18 +47,6 @@ def test_of_private_data_nothing_raw_is_shown() -> None:
     epsilon = independently(noise, 1e-6)
     total = f"ε = {epsilon:.2f} (δ = 1e-6, per user, add/remove, exact)"
     assert total in view and repr(account(data)) == f"<Account: {total}>"
-
-
-def test_ipython_shows_a_run_and_its_ledger_as_tables() -> None:
-    code = """
-from dpmf_core import fit
-run = fit("cinema-small", "als", keep=False)
-html = get_ipython().display_formatter.formatters["text/html"]
-print([html.lookup(it)(it).count("<table") for it in (run, run.record)])
-"""
-    words = [sys.executable, "-m", "IPython", "--no-banner", "--quick", "-c", code]
-    shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    assert shown.splitlines()[-1] == "[1, 0]"  # figures; ALS releases nothing
 
 
 def test_without_a_proof_no_epsilon_is_shown() -> None:

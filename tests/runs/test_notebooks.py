@@ -1,6 +1,5 @@
 """Notebooks that do runs again."""
 
-import ast
 import base64
 import json
 from pathlib import Path
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.runs.execution import run
-from dpmf_core.runs.reports import notebook_of_run, notebook_of_sweep
+from dpmf_core.runs.reports import notebook_of_run
 from dpmf_core.runs.specification import RunSpec
 from tests.support.notebooks import check_format, execute
 
@@ -39,18 +38,6 @@ def test_a_run_comes_again_with_its_figures(tmp_path: Path) -> None:
     assert "epsilon = 5.00 (delta = 5e-5, per user, add/remove, exact)" in words
     ((curve, *_),) = (figure["data"] for figure in output.figures)
     assert numbers(curve["x"]) == [point["step"] for point in record.curves]
-
-
-def test_every_cell_is_one_of_the_template() -> None:
-    sweep = json.loads(notebook_of_sweep("A trade-off", {"epsilons": [1.0]}, "", "rmse"))
-    for cells, count in (
-        (json.loads(notebook_of_run(run(SPEC).record))["cells"], 5),
-        (sweep["cells"], 5),
-    ):
-        sources = ["".join(cell["source"]) for cell in cells]
-        assert len(sources) == count and not any("# %%" in source for source in sources)
-        codes = [it for it, cell in zip(sources, cells, strict=True) if cell["cell_type"] == "code"]
-        assert all(map(ast.parse, codes))
 
 
 def test_hostile_words_stay_literals() -> None:

@@ -361,12 +361,6 @@ def test_a_run_that_releases_its_shape_is_proven_and_within_its_budget(relation:
     assert record.epsilon.exact == pytest.approx(8.0, rel=1e-9)
 
 
-def test_the_same_seed_gives_the_same_shape_and_figures_on_public_data() -> None:
-    one, two, other = run(), run(), run(seed=1)
-    assert one.record.released_shape == two.record.released_shape != other.record.released_shape
-    assert one.record.metrics == two.record.metrics
-
-
 def test_what_cannot_be_released_is_an_error() -> None:
     def release(data: Any, event: Any, **facts: bool) -> None:
         release_shape(data, Noise(event, SEED), 1e-6, most=4, slots=0, **facts)
@@ -455,18 +449,6 @@ def notes(people: Any = None) -> Samples:
     return samples if people is None else samples.of_people(np.array(people))
 
 
-def test_a_person_counts_once_for_a_word_in_all_her_documents() -> None:
-    """1 / sqrt(t) on each of her t words, so that all of hers move the counts by 1, however
-    many documents she has.
-    """
-    counts = name_counts(notes([0, 0, 0, 0, 1, 2, 1]))
-    third, half = 1 / math.sqrt(3), 1 / math.sqrt(2)
-    expected = [third, third + half + half, third, half, half]
-    np.testing.assert_allclose(counts, expected, atol=MOST_ROUNDED)
-    alone = name_counts(notes())
-    assert alone[0] > 2  # by documents, her own word counts for nearly as many as she wrote
-
-
 # ---- what names, choices and shapes may not tell -------------------------------------------------
 
 
@@ -502,41 +484,6 @@ def test_failing_ledgers_survive_json() -> None:
         sequence(threshold_event(4.0, 1e-7, 100), PaddedCount(2.0, UNITS, 1.0, 1.0, 1e-6))
     )
     assert normal_form(event_of_rows(json.loads(json.dumps(ledger_rows(ledger))))) == ledger
-
-
-def test_without_noise_items_are_chosen_by_exact_counts() -> None:
-    finished_run = fit(
-        "cinema-small", "als", top_items=60, item_choice="private", row_count="private", keep=False
-    )
-    exact = fit("cinema-small", "als", top_items=60, keep=False)
-    assert (
-        finished_run.record.metrics == exact.record.metrics
-        and finished_run.record.released_shape is None
-    )
-
-
-def test_a_ratings_table_follows_the_same_rule(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    rows = [
-        f"u{u},i{j},{rng.integers(1, 6)}"
-        for u in range(300)
-        for j in range(30)
-        if rng.random() < 0.9 / (1 + j / 5)
-    ]
-    path = tmp_path / "table.csv"
-    path.write_text("user,item,rating\n" + "\n".join([*rows, "u3,only mine,5"]))
-    facts: dict[str, Any] = {"epsilon": 8, "delta": 1e-5}
-    guarantee = fit(f"{path}?bounds=1,5", "private-bias", **facts).record.guarantee
-    assert (
-        guarantee.status == "CONDITIONAL"
-        and "the number of users is public and the items in the file are public" in guarantee.words
-    )
-    private = fit(
-        f"{path}?bounds=1,5", "private-bias", item_choice="private", row_count="private", **facts
-    )
-    assert private.record.guarantee.status == "PROVEN"
-    assert "only mine" not in (data_access.ratings_of(private).titles or ())
-    assert "released_shape" not in private.export()
 
 
 def films(path: Path, diary: str = "") -> str:

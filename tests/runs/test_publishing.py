@@ -189,20 +189,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save(run, tmp_path_factory.mktemp("saved") / "model")
 
 
-@pytest.mark.parametrize(
-    "mine", [{"film-33": 3}, {"film-3": 9}, {"film-3": "good"}, [("film-3", 4)]], ids=str
-)
-def test_what_a_person_gives_is_checked(folder: Path, mine: Any) -> None:
-    with pytest.raises(BadInput):
-        recommend(load_model(folder), mine)
-
-
-def test_a_list_has_a_length(folder: Path) -> None:
-    with pytest.raises(BadInput):
-        recommend(load_model(folder), {}, k=0)
-    assert len(recommend(load_model(folder), {}, k=99)) == 17
-
-
 def damages(folder: Path) -> Iterator[tuple[str, bytes]]:
     """A file of a model, and what it may hold in place of its content."""
     sound = (folder / "model.npz").read_bytes()

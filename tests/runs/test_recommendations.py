@@ -16,11 +16,10 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.runs import data_access, filters, recommendations
 from dpmf_core.runs.execution import run
-from dpmf_core.runs.recommendations import recommend, someone, top_rated, write_lists
+from dpmf_core.runs.recommendations import recommend, top_rated, write_lists
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.testing.worlds import low_rank
-from dpmf_datasets.simulated.large_cinema import CinemaParts, Films
 from tests.support.parts import in_files
 
 USERS, K = 60, 5
@@ -96,39 +95,6 @@ def test_of_private_items_the_counts_are_forgotten_too(public: bool, parts: Any)
     data_access.forget()
     filters.filtered(own, few)
     assert reads.read == ([] if public else [0, 1, 2, 3])
-
-
-def test_one_part_is_read_for_a_user_and_remembered(parts: Any) -> None:
-    data, reads = parts
-    finished_run = run(spec("parts"))
-    reads.read.clear()
-    recommend(finished_run, 7)
-    top_rated(finished_run, 7)
-    assert reads.read == [data.parts.place_of(7)]
-    for user in (-1, USERS):
-        with pytest.raises(BadInput):
-            recommend(finished_run, user)
-
-
-@pytest.mark.parametrize("data", [{}, PRIVATE_ROWS], ids=["given", "released"])
-def test_somebody_with_a_rich_history_is_in_one_part(data: dict[str, Any], parts: Any) -> None:
-    ratings, reads = parts
-    finished_run = run(spec("parts", **data))
-    reads.read.clear()
-    user = someone(finished_run)
-    place = ratings.parts.place_of(0)
-    assert reads.read == [place] and user in ratings.parts[place].ids
-    whole = run(spec("whole", **data))
-    counts = np.diff(data_access.split_of(whole).history.by_user)[data_access.rows_of(whole)]
-    inside = ratings.parts[place].ids
-    rich = inside[counts[inside] >= 40]
-    assert user == (rich[0] if len(rich) else inside[np.argmax(counts[inside])])
-
-
-@pytest.mark.parametrize("user", [0, 32_767, 32_768, 99_999])
-def test_a_simulated_part_holds_whom_it_says(user: int) -> None:
-    cinema = CinemaParts(100_000, 0, "cinema", Films.of(0))
-    assert user in cinema[cinema.place_of(user)].ids
 
 
 def test_a_run_that_still_counts_items_can_be_cancelled(parts: Any) -> None:

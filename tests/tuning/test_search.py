@@ -13,7 +13,6 @@ import pytest
 from scipy import stats
 
 from dpmf_core.algorithms import REGISTRY, Algorithm
-from dpmf_core.cli import main
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import Engine
@@ -44,12 +43,6 @@ def test_a_price_counts_everything_a_trial_releases() -> None:
     assert replace_price.best_of["geometric"] == pytest.approx(
         price_of_choosing(Gaussian(2.5), 10, 1e-6).best_of["geometric"], rel=1e-9
     )
-
-
-def test_one_trial_is_no_choice() -> None:
-    assert price_of_choosing(Gaussian(5.0), 1, 1e-6).best_of == {}
-    with pytest.raises(ValueError, match="at least 1"):
-        price_of_choosing(Gaussian(5.0), 0.5, 1e-6)
 
 
 @pytest.mark.parametrize("distribution", list(SHAPES))
@@ -312,29 +305,6 @@ def test_every_draw_and_every_score_of_a_trial_is_paid_for() -> None:
 
 
 # ---- the command ---------------------------------------------------------------------------------
-
-
-TUNE = "tune --dataset cinema-small --algorithm"
-PRIVATELY = f"{TUNE} private-bias --epsilon 2 --delta 1e-6"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (
-            f"{PRIVATELY} --vary prior_deviation --private-selection poisson --draws 3",
-            "one training",
-        ),
-        (f"{TUNE} als", "--grid"),
-        (f"{TUNE} als --vary rank=8:2", "lower end"),
-    ],
-)
-def test_the_command_refuses_what_is_no_search(
-    arguments: str, words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("DPMF_CATALOGUE")
-    assert main(arguments.split()) == 2
-    assert words in capsys.readouterr().err
 
 
 def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(
