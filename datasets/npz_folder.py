@@ -21,7 +21,10 @@ from dpmf_core.errors import BadInput
 from dpmf_core.paths import cache_folder, data_folder, usable, workplace
 
 FORMAT = 2
-FactsAndArrays = tuple[dict[str, Any], dict[str, Any]]  # facts and arrays
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError)
+COMMON = ("name", "public", "assumptions", "titles", "origin")  # fields that are kept as JSON
+RATING_FACTS = (*COMMON, "n_users", "n_items", "bounds", "labels")
+SAMPLE_FACTS = (*COMMON, "vocabulary", "image", "n_people")
 
 
 def place(id: str) -> Path:  # noqa: A002  # the word of the catalogue
@@ -49,65 +52,55 @@ def save(id: str, data: Ratings | Samples, folder: Path) -> None:  # noqa: A002
 
 def write(data: Ratings | Samples, file: Path) -> None:
     """Write a data set as a file that `read_file` reads."""
-    facts, arrays = _of_ratings(data) if isinstance(data, Ratings) else _of_samples(data)
-    content = json.dumps({"format": FORMAT, **facts}).encode()
+    names = RATING_FACTS if isinstance(data, Ratings) else SAMPLE_FACTS
+    facts = {name: getattr(data, name) for name in names}
+    more_facts, arrays = _of_ratings(data) if isinstance(data, Ratings) else _of_samples(data)
+    content = json.dumps({"format": FORMAT, **facts, **more_facts}).encode()
+    kept_arrays = {name: array for name, array in arrays.items() if array is not None}
     with file.open("wb") as stream:
-        np.savez_compressed(stream, facts=np.frombuffer(content, np.uint8), **arrays)
+        np.savez_compressed(stream, facts=np.frombuffer(content, np.uint8), **kept_arrays)
         stream.flush()
         os.fsync(stream.fileno())
 
 
-def _of_ratings(ratings: Ratings) -> FactsAndArrays:
-    facts = {
-        "n_users": ratings.n_users,
-        "n_items": ratings.n_items,
-        "bounds": ratings.bounds,
-        "name": ratings.name,
-        "public": ratings.public,
-        "assumptions": ratings.assumptions,
-        "titles": ratings.titles,
-        "origin": ratings.origin,
-        "labels": ratings.labels,
-    }
-    arrays: dict[str, Any] = {
+def _of_ratings(ratings: Ratings) -> tuple[dict[str, Any], dict[str, Any]]:
+    features = ratings.item_features
+    arrays = {
         "per_user": np.diff(ratings.by_user).astype(np.int32),
         "items": _small(ratings.items),
         "values": ratings.values,
+        "order": None if ratings.order is None else _small(ratings.order),
+        "user_keys": ratings.user_keys,
+        "features": None if features is None else features.values,
     }
-    if ratings.order is not None:
-        arrays |= {"order": _small(ratings.order)}
-    if ratings.user_keys is not None:
-        arrays |= {"user_keys": ratings.user_keys}
-    if ratings.item_features is not None:
-        facts |= {"features": ratings.item_features.names}
-        arrays |= {"features": ratings.item_features.values}
-    return facts, arrays
+    return ({} if features is None else {"features": features.names}), arrays
 
 
-def _of_samples(samples: Samples) -> FactsAndArrays:
+def _of_samples(samples: Samples) -> tuple[dict[str, Any], dict[str, Any]]:
+    X, texts = samples.X, samples.texts
     facts = {
         "samples": samples.unit,
-        "name": samples.name,
-        "public": samples.public,
-        "assumptions": samples.assumptions,
-        "titles": samples.titles,
-        "vocabulary": samples.vocabulary,
-        "image": samples.image,
-        "shape": samples.X.shape,
-        "words": None if samples.texts is None else samples.texts.words,
-        "origin": samples.origin,
+        "shape": X.shape,
+        "words": None if texts is None else texts.words,
     }
-    X = samples.X
-    arrays = (
-        {"data": X.data, "indices": _small(X.indices), "indptr": X.indptr.astype(np.int64)}
-        if is_sparse(X)
-        else {"dense": X}
-    )
-    if samples.texts is not None:
-        arrays |= {"ids": _small(samples.texts.ids), "starts": samples.texts.starts}
-    if samples.people is not None:
-        facts, arrays = facts | {"n_people": samples.n_people}, arrays | {"people": samples.people}
+    arrays: dict[str, Any] = {"people": samples.people}
+    if is_sparse(X):
+        rows: Any = X
+        arrays |= {"data": rows.data, "indices": _small(rows.indices)}
+        arrays["indptr"] = rows.indptr.astype(np.int64)
+    else:
+        arrays["dense"] = X
+    if texts is not None:
+        arrays |= {"ids": _small(texts.ids), "starts": texts.starts}
     return facts, arrays
+
+
+def _small(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same whole numbers in the smallest type that holds them: the file is read in half the
+    time.
+    """
+    fits = len(array) and array.min() >= 0
+    return array.astype(np.min_scalar_type(int(array.max()))) if fits else array
 
 
 @functools.lru_cache(64)
@@ -116,12 +109,10 @@ def _facts(path: Path, stamp: float) -> dict[str, Any]:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             facts: dict[str, Any] = json.loads(arrays["facts"].tobytes())
-            return (
-                facts
-                if facts["public"]
-                else facts | {"n_ratings": len(arrays["values"]) if "values" in arrays else 0}
-            )
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError):
+            if facts["public"]:
+                return facts
+            return facts | {"n_ratings": len(arrays["values"]) if "values" in arrays else 0}
+    except DAMAGE:
         return {}  # whoever reads it is told
 
 
@@ -138,22 +129,17 @@ def current_entry(entry: Entry | SampleEntry) -> Entry | SampleEntry:
     path = place(entry.id)
     if entry.kind == "simulated" or not path.is_file():
         return entry
-    facts = _facts(path, path.stat().st_mtime)
+    facts = _tuples(_facts(path, path.stat().st_mtime))
     if facts.get("public", True):
         return entry
-    common: dict[str, Any] = {"public": False, "assumptions": tuple(facts["assumptions"])}
+    names = ["public", "assumptions"]
     if isinstance(entry, Entry):
-        counts = {name: facts[name] for name in ("n_users", "n_items", "n_ratings")}
-        return replace(entry, **common, **counts, bounds=tuple(facts["bounds"]))
-    n, d = facts["shape"]
-    return replace(
-        entry,
-        **common,
-        n_samples=n,
-        n_features=d,
-        image=tuple(facts["image"]) if facts["image"] else None,
-        n_people=facts.get("n_people"),
-    )
+        names += ["n_users", "n_items", "n_ratings", "bounds"]
+    else:
+        names += ["n_samples", "n_features", "image", "n_people"]
+        facts["n_samples"], facts["n_features"] = facts["shape"]
+    changes: dict[str, Any] = {name: facts.get(name) for name in names}
+    return replace(entry, **changes)
 
 
 def read(id: str) -> Ratings | Samples:  # noqa: A002
@@ -164,43 +150,34 @@ def read(id: str) -> Ratings | Samples:  # noqa: A002
 def read_file(file: Path, name: str) -> Ratings | Samples:
     """Read the data set in a file. Raises BadInput where it is gone or damaged. No pickles."""
     try:
-        with np.load(file, allow_pickle=False) as arrays:
-            facts = json.loads(arrays["facts"].tobytes())
+        with np.load(file, allow_pickle=False) as archive:
+            facts = _tuples(json.loads(archive["facts"].tobytes()))
             if not facts["public"] and facts["format"] < FORMAT:
                 raise ValueError("private ratings without keys of their users")
-            if "samples" in facts:
-                return _samples(facts, {name: arrays[name] for name in arrays.files})
-            users = np.repeat(np.arange(facts["n_users"], dtype=np.int32), arrays["per_user"])
-            order = arrays["order"].astype(np.int64) if "order" in arrays else None
-            items, values = arrays["items"].astype(np.int32), arrays["values"].astype(np.float32)
-            keys = arrays.get("user_keys")
-            features = (
-                ItemFeatures(tuple(facts["features"]), arrays["features"].astype(np.float32))
-                if "features" in facts
-                else None
-            )
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError) as error:
+            arrays = {name: archive[name] for name in archive.files}
+            return _samples(facts, arrays) if "samples" in facts else _ratings(facts, arrays)
+    except DAMAGE as error:
         raise BadInput(
             f"The copy of {name} is gone or damaged. Fetch, import or upload it again."
         ) from error
-    low, high = facts["bounds"]
-    titles = None if facts["titles"] is None else tuple(facts["titles"])
+
+
+def _tuples(facts: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(it) if isinstance(it, list) else it for name, it in facts.items()}
+
+
+def _ratings(facts: dict[str, Any], arrays: dict[str, Any]) -> Ratings:
+    features = None
+    if "features" in facts:
+        features = ItemFeatures(facts["features"], arrays["features"].astype(np.float32))
     return Ratings(
-        users,
-        items,
-        values,
-        facts["n_users"],
-        facts["n_items"],
-        (low, high),
-        order,
-        titles,
-        facts["name"],
-        facts["public"],
-        tuple(facts["assumptions"]),
-        facts.get("origin", ""),
-        None if facts.get("labels") is None else tuple(facts["labels"]),
-        features,
-        keys,
+        np.repeat(np.arange(facts["n_users"], dtype=np.int32), arrays["per_user"]),
+        arrays["items"].astype(np.int32),
+        arrays["values"].astype(np.float32),
+        order=arrays["order"].astype(np.int64) if "order" in arrays else None,
+        item_features=features,
+        user_keys=arrays.get("user_keys"),
+        **{name: facts[name] for name in RATING_FACTS if name in facts},
     )
 
 
@@ -209,37 +186,11 @@ def _samples(facts: dict[str, Any], arrays: dict[str, Any]) -> Samples:
     if X is None:
         from scipy.sparse import csr_array  # loaded for documents alone
 
-        X = csr_array(
-            (arrays["data"], arrays["indices"].astype(np.int32), arrays["indptr"]),
-            shape=tuple(facts["shape"]),
-        )
-    texts = (
-        None
-        if facts["words"] is None
-        else Texts(tuple(facts["words"]), arrays["ids"].astype(np.int32), arrays["starts"])
-    )
-    lists: dict[str, Any] = {
-        name: None if facts[name] is None else tuple(facts[name])
-        for name in ("titles", "vocabulary", "image")
-    }
-    rest: dict[str, Any] = {**lists, "texts": texts, "origin": facts.get("origin", "")}
-    samples = Samples(
-        X,
-        unit=facts["samples"],
-        name=facts["name"],
-        public=facts["public"],
-        assumptions=tuple(facts["assumptions"]),
-        **rest,
-    )
-    return samples.of_people(arrays["people"], facts["n_people"]) if "people" in arrays else samples
-
-
-def _small(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same whole numbers in the smallest type that holds them: the file is read in half the
-    time.
-    """
-    return (
-        array.astype(np.min_scalar_type(int(array.max())))
-        if len(array) and array.min() >= 0
-        else array
-    )
+        rows = arrays["data"], arrays["indices"].astype(np.int32), arrays["indptr"]
+        X = csr_array(rows, shape=facts["shape"])
+    texts = None
+    if facts["words"] is not None:
+        texts = Texts(facts["words"], arrays["ids"].astype(np.int32), arrays["starts"])
+    known_facts = {name: facts[name] for name in SAMPLE_FACTS if name in facts}
+    people = arrays.get("people")
+    return Samples(X, unit=facts["samples"], texts=texts, people=people, **known_facts)

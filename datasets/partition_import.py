@@ -22,12 +22,13 @@ from dpmf_core.errors import BadInput
 from dpmf_core.paths import create_folder, held_alone
 from dpmf_datasets import fingerprint, partitions
 from dpmf_datasets.partitions import Manifest, file_of, write_partition
+from dpmf_datasets.path_facts import ITEM_TABLE, RATING_FACTS, facts_in, ways
 from dpmf_datasets.readers import dates
 from dpmf_datasets.readers.cells import spelling_notes
 from dpmf_datasets.readers.cleaning import Batch, CleanRows
 from dpmf_datasets.readers.columns import chosen_columns, in_path
 from dpmf_datasets.readers.dates import READING_IS_PUBLIC
-from dpmf_datasets.readers.item_tables import ITEM_TABLE, read_item_table
+from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.ratings_tables import (
     assumed_sizes,
     declared_size,
@@ -40,7 +41,7 @@ from dpmf_datasets.readers.report import DUPLICATE, EMPTY_USER, NO_TIME, Problem
 from dpmf_datasets.readers.table import PREVIEW, file_name, report_damage
 from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.spilled_rows import Numbers, SpilledRows
-from dpmf_datasets.table_paths import RATING_FACTS, facts_in, path_of, ways
+from dpmf_datasets.table_paths import path_of
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz")
 ROW_TYPE = np.dtype([("user", "i4"), ("item", "i4"), ("value", "f4"), ("order", "i8")])
@@ -103,7 +104,7 @@ def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str]]:
     """The tables that a path, a folder or a pattern names, and what is said after it."""
     whole = path_of(path_and_facts)
     text, _, query = (path_and_facts, "", "") if whole.is_file() else path_and_facts.partition("?")
-    facts, path = facts_in(query, RATING_FACTS), path_of(text)
+    facts, path = facts_in(query, {**RATING_FACTS, "encoding": None}), path_of(text)
     if path.is_dir():
         paths = sorted(it for it in path.iterdir() if it.suffix.lower() in SUFFIXES)
     elif "*" in path.name and path.parent.is_dir():

@@ -3,41 +3,36 @@
 import dataclasses
 import io
 import sys
-from collections.abc import Collection
 from pathlib import Path
-from typing import Any, BinaryIO, cast, get_args
+from typing import BinaryIO
 from urllib.parse import parse_qsl
 
-from dpmf_core.data.column_names import ROLE_NAMES
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.errors import BadInput
 from dpmf_datasets import fingerprint, sample_paths
+from dpmf_datasets.path_facts import (
+    ITEM_TABLE,
+    RATING_FACTS,
+    SAMPLE_FACTS,
+    TABLE_FACTS,
+    facts_in,
+    value,
+    ways,
+)
 from dpmf_datasets.readers import databases
 from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.columns import Way, in_path
-from dpmf_datasets.readers.dates import require_order
 from dpmf_datasets.readers.derived_tables import INTERACTION, interactions, melted
-from dpmf_datasets.readers.item_tables import ITEM_TABLE, read_item_table
+from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.ratings_detection import ratings_tables
 from dpmf_datasets.readers.ratings_tables import read_table
-from dpmf_datasets.readers.report import Outside, Report
+from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import Table, file_name, report_damage
 from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.registry import SOURCES, Source
 
-RATING_FACTS = (
-    "bounds",
-    "users",
-    "items",
-    *ROLE_NAMES,
-    "dates",
-    "outside",
-    ITEM_TABLE,
-)  # what may be said of ratings after a path
-KINDS = ("sheet", "layout", "table")  # of a table that is read at once
-FACTS = (*RATING_FACTS, *KINDS, *sample_paths.FACTS)  # and of anything
-OF_SAMPLES = set(sample_paths.FACTS) - {"encoding"}  # of documents and images alone
+OF_SAMPLES = set(SAMPLE_FACTS)  # of documents and images alone
 
 
 def path_of(text: str) -> Path:
@@ -79,8 +74,9 @@ def _in_database(address_and_facts: str) -> Ratings:
     """The ratings of a table in a database. Their account goes by the ratings themselves."""
     address, _, query = address_and_facts.partition("?")
     arguments = dict(parse_qsl(query, keep_blank_values=True))
-    facts = {name: value for name, value in arguments.items() if name in (*RATING_FACTS, *KINDS)}
-    options = {name: value for name, value in arguments.items() if name not in facts}
+    known_facts = {*RATING_FACTS, *TABLE_FACTS}
+    facts = {name: it for name, it in arguments.items() if name in known_facts}
+    options = {name: it for name, it in arguments.items() if name not in facts}
     table = databases.read(address, options, facts.get("table"))
     name = facts.get("table", "the database")
     data, report = _ratings_of_table(table, name, facts, in_path(address, arguments))
@@ -159,7 +155,7 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]
     if path.is_file() and path.suffix.lower() == ".txt":
         return (
             _ratings(path, facts)
-            if set(facts) & {*RATING_FACTS, *KINDS} or ratings_tables(path)
+            if set(facts) & {*RATING_FACTS, *TABLE_FACTS} or ratings_tables(path)
             else None
         )
     tables = ratings_tables(path)
@@ -200,12 +196,7 @@ def _ratings_of_table(
 ) -> tuple[Ratings, Report]:
     """The ratings of an open table, with what is said of it."""
     options = ways(facts)
-    if facts.get("layout", "long") not in ("long", "wide"):
-        raise BadInput(
-            "layout is long (a row for each rating) or wide (a row for each user, a column for each"
-            f" item). Got '{facts['layout'][:40]}'."
-        )
-    if facts.get("layout") == "wide":
+    if value(facts, "layout") == "wide":
         table, options["columns"] = melted(table, options["columns"].get("user"), name), {}
     if options["columns"].get("rating") == "":
         if options["bounds"] not in (None, (0.0, 1.0)):
@@ -218,65 +209,9 @@ def _ratings_of_table(
     return read_table(table, name=name, way=way, **options)
 
 
-def ways(facts: dict[str, str]) -> dict[str, Any]:
-    """How a table of ratings is read, by what was said after its path. Raises BadInput."""
-    return {
-        "bounds": _pair(facts.get("bounds")),
-        "columns": {role: facts[role] for role in ROLE_NAMES if role in facts},
-        "n_users": _count(facts, "users"),
-        "n_items": _count(facts, "items"),
-        "dates": require_order(facts.get("dates")),
-        "encoding": facts.get("encoding"),
-        "outside": _outside(facts.get("outside", "clamp")),
-    }
-
-
-def facts_in(query: str, known_facts: Collection[str] = FACTS) -> dict[str, str]:
-    """What was said after the '?' of a path. Raises BadInput on what is not known."""
-    facts = dict(parse_qsl(query, keep_blank_values=True))
-    if unknown := set(facts) - set(known_facts):
-        raise BadInput(
-            f"After the '?' of a path {', '.join(known_facts)} are known. Got"
-            f" {', '.join(sorted(unknown))}."
-        )
-    return facts
-
-
 def _tell(report: Report) -> None:
     """Says what was repaired to a person at a terminal. Its counts follow from private rows, which
     a log or the output of a notebook would carry away.
     """
     if (report.problems or report.note or report.assumed) and sys.stderr.isatty():
         print(report.words, file=sys.stderr)
-
-
-def _pair(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    try:
-        low, high = map(float, text.split(","))
-    except ValueError:
-        raise BadInput(
-            "bounds are two numbers with a comma between them, lowest first, e.g. bounds=0.5,5."
-            f" Got '{text}'."
-        ) from None
-    return low, high
-
-
-def _outside(text: str) -> Outside:
-    if text not in get_args(Outside):
-        raise BadInput(
-            f"outside is one of {', '.join(get_args(Outside))}: whether a rating outside the bounds"
-            f" is set to the nearest one, or its row is left out. Got '{text[:50]}'."
-        )
-    return cast(Outside, text)
-
-
-def _count(facts: dict[str, str], name: str) -> int | None:
-    if name not in facts:
-        return None
-    if not (facts[name].isdecimal() and len(facts[name]) <= 15 and int(facts[name]) > 0):
-        raise BadInput(
-            f"{name} must be a whole number from 1, of at most 15 digits. Got '{facts[name][:50]}'."
-        )
-    return int(facts[name])

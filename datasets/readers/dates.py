@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.cells import stripped
 
 if TYPE_CHECKING:  # where it is needed it is loaded: most tables have none of the dates it reads
@@ -19,7 +18,7 @@ if TYPE_CHECKING:  # where it is needed it is loaded: most tables have none of t
 
 Order = Literal["dmy", "mdy"]
 Times = npt.NDArray[np.int64]
-ORDERS: dict[str, str] = {"dmy": "the day first", "mdy": "the month first"}
+ORDERS: dict[Order, str] = {"dmy": "the day first", "mdy": "the month first"}
 FORMAT_IS_PUBLIC = "the format of the dates is public"  # where it is found in private ones
 # where the times of a private file make an order: one that cannot be read ends the use of all
 READING_IS_PUBLIC = "whether all times in the file can be read is public"
@@ -199,16 +198,6 @@ class Column:
             return order, f"some {'first' if order == 'dmy' else 'second'} number is above 12"
         usual: Order = "mdy" if "/" in signs else "dmy"
         return usual, "no date of the column tells, so this was assumed"
-
-
-def require_order(text: str | None) -> Order | None:
-    """What is said of dates of three numbers. Raises BadInput."""
-    if text is None or text == "dmy" or text == "mdy":
-        return text  # type: ignore[return-value]  # one of both, or nothing
-    raise BadInput(
-        "dates is how dates such as 03/04/2021 are written: dmy (the day first) or mdy (the month"
-        f" first). Got '{text[:20]}'."
-    )
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from dpmf_datasets.readers.table import (
 )
 from dpmf_datasets.readers.tables import open_table
 
-ITEM_TABLE = "item_table"  # names the table after a path
 IDS = ("item", "itemid", "iid", "id")
 LARGEST = 500_000_000  # bytes, unpacked: the table is read at once
 

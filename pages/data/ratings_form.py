@@ -18,7 +18,6 @@ from dpmf_datasets.readers.dates import (
     Order,
     has_numeric_dates,
     is_order_clear,
-    require_order,
 )
 from dpmf_datasets.readers.rating_scales import USUAL, Scale, scale_in_name
 from dpmf_datasets.readers.ratings_tables import AmbiguousDates
@@ -225,7 +224,7 @@ def _dates(rows: pd.DataFrame, column: str, name: str) -> tuple[str | None, bool
 
 def _date_order(order: str | None) -> Order | None:
     """As readers know it; None where the whole column tells."""
-    return require_order(next((short for short, words in ORDERS.items() if words == order), None))
+    return next((short for short, words in ORDERS.items() if words == order), None)
 
 
 def _missing(mapping: Mapping[str, str], bounds: Bounds | None, needs_order: bool) -> list[str]:

@@ -64,7 +64,7 @@ def test_images_that_are_no_square_need_their_size(tmp_path: Path) -> None:
         datasets.load(path + "?image=10,10")
     with pytest.raises(BadInput, match="column"):
         datasets.load(path + "?drop=146")
-    with pytest.raises(BadInput, match="numbers"):
+    with pytest.raises(BadInput, match="height and width"):
         datasets.load(path + "?image=twelve")
 
 

@@ -1,0 +1,143 @@
+"""What may be said of private data after the '?' of their path, and how it is read."""
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+from urllib.parse import parse_qsl
+
+from dpmf_core.data.column_names import ROLE_NAMES
+from dpmf_core.errors import BadInput
+from dpmf_datasets.readers.dates import Order
+from dpmf_datasets.readers.report import Outside
+
+ITEM_TABLE = "item_table"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """read: turns its text into a value, or raises ValueError. words: what it is, for messages."""
+
+    read: Callable[[str], Any] = str
+    words: str = ""
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in choices:
+            raise ValueError(text)
+        return text
+
+    return read
+
+
+def _pair(text: str) -> tuple[float, float]:
+    low, high = map(float, text.split(","))
+    return low, high
+
+
+def _count(text: str) -> int:
+    if not (text.isdecimal() and len(text) <= 15 and int(text) > 0):
+        raise ValueError(text)
+    return int(text)
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    return tuple(_count(part.strip()) for part in text.split(",") if part.strip())
+
+
+def _sides(text: str) -> tuple[int, int]:
+    height, width = _counts(text.replace("x", ","))
+    return height, width
+
+
+def _positive(text: str) -> float:
+    if not (math.isfinite(value := float(text)) and value > 0):
+        raise ValueError(text)
+    return value
+
+
+COUNT = Fact(_count, "is a whole number from 1, of at most 15 digits")
+RATING_FACTS = {
+    "bounds": Fact(
+        _pair, "are two numbers with a comma between them, lowest first, e.g. bounds=0.5,5"
+    ),
+    "users": COUNT,
+    "items": COUNT,
+    **dict.fromkeys(ROLE_NAMES, Fact()),
+    "dates": Fact(
+        _one_of(*get_args(Order)),
+        "is how dates such as 03/04/2021 are written: dmy (the day first) or mdy (the month first)",
+    ),
+    "outside": Fact(
+        _one_of(*get_args(Outside)),
+        f"is one of {', '.join(get_args(Outside))}: whether a rating outside the bounds is set to"
+        " the nearest one, or its row is left out",
+    ),
+    ITEM_TABLE: Fact(),
+}
+TABLE_FACTS = {  # of a table that is read at once
+    "sheet": Fact(),
+    "layout": Fact(
+        _one_of("long", "wide"),
+        "is long (a row for each rating) or wide (a row for each user, a column for each item)",
+    ),
+    "table": Fact(),
+}
+SAMPLE_FACTS = {  # of documents and images
+    "text": Fact(),
+    "key": Fact(),
+    "image": Fact(_sides, "is height and width with a comma between them, e.g. image=32,32"),
+    "drop": Fact(_counts, "is columns counted from 1, with commas between them"),
+    "order": Fact(
+        _one_of("columns", "lines"),
+        "is how pixels are stored: columns (as MATLAB does) or lines",
+    ),
+    "transpose": Fact(
+        _one_of("0", "1"),
+        "is 1 where the rows of a matrix are the pixels or words, and its columns the samples",
+    ),
+    "white": Fact(
+        _positive,
+        "is the number that stands for white in pictures of more than 8 bits, above 0, e.g."
+        " white=1",
+    ),
+    "group": Fact(),
+    "people": COUNT,
+}
+FACTS = {**RATING_FACTS, **TABLE_FACTS, **SAMPLE_FACTS, "encoding": Fact()}
+
+
+def facts_in(query: str, known_facts: Collection[str] = FACTS) -> dict[str, str]:
+    """What was said after the '?' of a path. Raises BadInput on what is not known."""
+    facts = dict(parse_qsl(query, keep_blank_values=True))
+    if unknown := set(facts) - set(known_facts):
+        raise BadInput(
+            f"After the '?' of a path {', '.join(known_facts)} are known. Got"
+            f" {', '.join(sorted(unknown))}."
+        )
+    return facts
+
+
+def value(facts: Mapping[str, str], name: str, default: Any = None) -> Any:
+    """The value of one fact; the default where it was not said. Raises BadInput."""
+    if name not in facts:
+        return default
+    fact = FACTS[name]
+    try:
+        return fact.read(facts[name])
+    except ValueError:
+        raise BadInput(f"'{name}' {fact.words}. Got '{facts[name][:50]}'.") from None
+
+
+def ways(facts: Mapping[str, str]) -> dict[str, Any]:
+    """How `read_table` reads ratings, by what was said after their path. Raises BadInput."""
+    return {
+        "bounds": value(facts, "bounds"),
+        "columns": {role: facts[role] for role in ROLE_NAMES if role in facts},
+        "n_users": value(facts, "users"),
+        "n_items": value(facts, "items"),
+        "dates": value(facts, "dates"),
+        "encoding": value(facts, "encoding"),
+        "outside": value(facts, "outside", "clamp"),
+    }
