@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import sparray, spmatrix
@@ -47,8 +48,9 @@ class ArrowTable(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
+Algorithms = str | Method | Iterable[str | Method] | Mapping[str, Mapping[str, Any]]
 Function = TypeVar("Function", bound=Callable[..., Any])
-Source = str | AnyData | pd.DataFrame | ArrowTable | Arrays | sparray | spmatrix
+Source = str | Path | AnyData | pd.DataFrame | ArrowTable | Arrays | sparray | spmatrix
 
 
 def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) -> AnyData:
@@ -60,7 +62,8 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
     times, or one with these as columns. A sparse matrix holds ratings, users x items, where bounds
     are given, and else counts, documents x words.
     bounds: the lowest and highest rating that can be given; declared, as reading them off private
-    data would tell something about it.
+    data would tell something about it. Of a file they may also stand after its path, as in
+    "ratings.csv?bounds=1,5".
     public: published or simulated data. Others have an account (`account`), found by what they
     hold: the same ratings are the same data, whichever way they are brought. Raises BadInput.
     """
@@ -68,19 +71,35 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
         if bounds is None and is_sparse(data):
             return frames.documents_of(data, public=public)
         return frames.ratings_of(data, bounds, public=public)
+    if isinstance(data, str | Path) and not public:
+        return catalogue().load(_address(data, bounds))
     if bounds is not None or public:
         raise BadInput(
-            "bounds and public are for a data frame, arrays or a sparse matrix. Of a file declare"
-            " the bounds after its path: 'ratings.csv?bounds=1,5'."
+            "bounds are for a file, a data frame, arrays or a sparse matrix; public for the latter"
+            f" three. Got {type(data).__name__}."
         )
     if isinstance(data, Ratings | Samples | PartitionedRatings):
         return data
-    if not isinstance(data, str):
+    raise BadInput(
+        "Data are a catalogue id, a path, a data frame, arrays (users, items, ratings), a scipy"
+        f" sparse matrix, Ratings or Samples. Got {type(data).__name__}."
+    )
+
+
+def _address(data: str | Path, bounds: Bounds | None) -> str:
+    """A catalogue id, or a path with its bounds. Raises BadInput."""
+    address = str(data)
+    if address in ("-", "/dev/stdin"):
         raise BadInput(
-            "Data are a catalogue id, a path, a data frame, arrays (users, items, ratings), a scipy"
-            f" sparse matrix, Ratings or Samples. Got {type(data).__name__}."
+            "Ratings are read from a file, not from standard input. Write them to a file first, or"
+            " give a data frame: fit(pandas.read_csv(sys.stdin), ...)."
         )
-    return catalogue().load(data)
+    if bounds is None:
+        return address
+    if "bounds=" in address:
+        raise BadInput(f"The bounds of {address} stand there twice: after the path and as bounds.")
+    joint = "&" if "?" in address else "?"
+    return f"{address}{joint}bounds={','.join(f'{it:g}' for it in bounds)}"
 
 
 def _with_parameters(*left_out: str) -> Callable[[Function], Function]:
@@ -199,6 +218,8 @@ def _source(
     them; and the choices with the data's id. Raises BadInput, the quick things first.
     """
     refuse_budget(ids, **{name: choices.get(name) for name in Budget.model_fields})
+    if isinstance(data, str | Path):
+        data, bounds = _address(data, bounds), None
     dataset = _load_for(data, bounds, ids)
     choices, items = dict(choices), choices.get("item_features")
     if isinstance(items, pd.DataFrame):
@@ -217,7 +238,7 @@ def account(
 
     The account of data in memory composes what this process drew on all data in memory.
     """
-    dataset, in_hand = load(data, bounds=bounds), not isinstance(data, str)
+    dataset, in_hand = load(data, bounds=bounds), not isinstance(data, str | Path)
     lasting = in_hand or not is_own(str(data))
     own_account = accounts.account_of(dataset, ledger, lasting, in_hand=in_hand)
     if own_account is None:
@@ -300,9 +321,9 @@ class Swept:
 @_with_parameters("algorithm", "epsilon", "seed")
 def sweep(
     data: Source,
-    algorithms: Iterable[str | Method],
+    algorithms: Algorithms,
     *,
-    epsilons: Sequence[float] = (),
+    epsilons: float | Sequence[float] = (),
     seeds: Iterable[int] = (0,),
     grid: Mapping[str, Sequence[Any]] | None = None,
     bounds: Bounds | None = None,
@@ -318,6 +339,10 @@ def sweep(
     ----------
     data, bounds, ledger
         As of `fit`.
+    algorithms
+        An id, several, or a mapping from ids to parameters, as `{"dpals": {"rank": 4}}`.
+    epsilons
+        Total epsilon of each run; needed where an algorithm is private.
     grid
         Values of the algorithms' parameters; an algorithm goes through those that it has.
     noisy_errors
@@ -332,6 +357,7 @@ def sweep(
         Before the first run, where any of them could not start.
     """
     methods = _methods(algorithms)
+    epsilons = tuple(np.atleast_1d(epsilons).tolist())
     _require_sweepable(data, methods, epsilons, noisy_errors)
     ids = [method.algorithm for method in methods]
     choices["epsilon"] = next(iter(epsilons), None)
@@ -340,9 +366,9 @@ def sweep(
     spec = Sweep.of(
         choices,
         methods=methods,
-        epsilons=tuple(epsilons),
+        epsilons=epsilons,
         seeds=tuple(seeds),
-        grid={name: tuple(values) for name, values in (grid or {}).items()},
+        grid={name: _values(name, values) for name, values in (grid or {}).items()},
     )
     # not what this machine has under the same name
     with contextlib.nullcontext() if own_data is None else lent(spec.data.id, own_data):
@@ -352,11 +378,24 @@ def sweep(
     return Swept(points, runs, noisy, noisy_errors)
 
 
-def _methods(algorithms: Iterable[str | Method]) -> tuple[Method, ...]:
+def _methods(algorithms: Algorithms) -> tuple[Method, ...]:
+    if isinstance(algorithms, str | Method):
+        algorithms = (algorithms,)
+    if isinstance(algorithms, Mapping):
+        algorithms = [
+            Method(algorithm=name, label=name, parameters=dict(parameters))
+            for name, parameters in algorithms.items()
+        ]
     return tuple(
         Method(algorithm=method, label=method) if isinstance(method, str) else method
         for method in algorithms
     )
+
+
+def _values(name: str, values: Any) -> tuple[Any, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise BadInput(f"The grid holds a list of values for '{name}'. Got {values!r}.")
+    return tuple(values)
 
 
 def _require_sweepable(

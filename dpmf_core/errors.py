@@ -34,8 +34,10 @@ def words_of(error: BaseException) -> str:
 
 
 def closest(name: str, choices: Iterable[str]) -> str:
-    """' Did you mean ...?' where a known name is close, else ''."""
-    near = difflib.get_close_matches(name, list(choices), n=1)
+    """' Did you mean ...?' where one known name begins so, or is close; else ''."""
+    names = list(choices)
+    longer = [it for it in names if name and it.startswith(name)]
+    near = longer if len(longer) == 1 else difflib.get_close_matches(name, names, n=1)
     return f" Did you mean '{near[0]}'?" if near else ""
 
 

@@ -108,7 +108,7 @@ def test_a_run_has_one_name_for_each_parameter_and_takes_mappings_of_them() -> N
         **common,
         parameters={"rank": 3},
         split={"kind": "users", "fold_in": 0.5},
-        preparation={"min_df": 2},
+        data={"min_df": 2},
     )
     assert flat == nested
     assert flat.split.fold_in == 0.5 and flat.data.min_df == 2 and flat.parameters == {"rank": 3}
@@ -196,3 +196,35 @@ def test_data_in_memory_that_do_not_fit_are_one_sentence() -> None:
         fit("cinema-small", "dpals", epsilon=1, bounds=(1, 5))
     with pytest.raises(BadInput, match="Got list"):
         fit([(1, 2, 3)], "dpals", epsilon=1)  # type: ignore[arg-type]
+
+
+def test_a_sweep_takes_one_name_or_a_mapping_of_parameters() -> None:
+    one = sweep("cinema-small", "bias")
+    assert [point.spec.algorithm for point in one.points] == ["bias"]
+    two = sweep("cinema-small", {"als": {"rank": 2}, "bias": {}})
+    assert [point.spec.parameters for point in two.points] == [{"rank": 2}, {}]
+
+
+def test_a_file_takes_its_bounds_either_way(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("user,item,rating\na,x,1\na,y,5\nb,x,3\nb,y,2\n")
+    first, second = load(path, bounds=(1, 5)), load(f"{path}?bounds=1,5")
+    assert isinstance(first, Ratings) and isinstance(second, Ratings)
+    assert first.bounds == (1, 5) and np.array_equal(first.values, second.values)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: load("-"),
+        lambda: load("/dev/stdin"),
+        lambda: load("ratings.csv?bounds=1,5", bounds=(1, 5)),
+        lambda: fit("cinema-small", "dpals", eps=1),
+        lambda: fit("cinema-small", "dpals", epsilon=1, ranks={"rank": 2}),
+        lambda: sweep("cinema-small", "als", grid={"rank": 2}),
+    ],
+    ids=["dash", "stdin", "bounds twice", "unknown name", "unknown mapping", "no list"],
+)
+def test_wrong_arguments_are_refused(call: Callable[[], object]) -> None:
+    with pytest.raises(BadInput):
+        call()

@@ -16,11 +16,7 @@ QUIET = 500.0
 
 
 @parametrize_with_checks(
-    [
-        PrivateNMF(
-            n_components=2, epsilon=50.0, random_state=0, public=True, parameters={"points": 50}
-        )
-    ]
+    [PrivateNMF(n_components=2, epsilon=50.0, random_state=0, public=True, points=50)]
 )
 def test_scikit_learns_own_checks(estimator, check):  # type: ignore[no-untyped-def]
     check(estimator)
@@ -30,10 +26,8 @@ def test_scikit_learns_own_checks(estimator, check):  # type: ignore[no-untyped-
 def test_without_noise_it_explains_as_well_as_scikit_learn(method: str) -> None:
     data = blocks(n_samples=4000)
     X = np.asarray(data.X, np.float64)
-    parameters = {"steps": 60} if method == "dp-nmf" else None
-    ours = PrivateNMF(
-        3, epsilon=QUIET, algorithm=method, random_state=0, public=True, parameters=parameters
-    )  # type: ignore[arg-type]
+    parameters = {"steps": 60} if method == "dp-nmf" else {}
+    ours = PrivateNMF(3, epsilon=QUIET, algorithm=method, random_state=0, public=True, **parameters)
     H = ours.fit_transform(X)
     theirs = NMF(3, init="nndsvda", max_iter=500).fit(X)
     error = ((X - ours.inverse_transform(H)) ** 2).sum()
@@ -48,7 +42,7 @@ def test_its_ledger_costs_the_epsilon_asked_for() -> None:
             3,
             epsilon=2.0,
             delta=1e-6,
-            parameters={"second_moment": second_moment},
+            second_moment=second_moment,
             random_state=1,
             public=True,
         ).fit(blocks().X)

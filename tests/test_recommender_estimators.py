@@ -40,6 +40,7 @@ from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.privacy.accounts import LEDGER, PROCESS_KEY, Account
+from dpmf_core.testing.worlds import low_rank
 from tests.privacy.test_odometer import independently
 
 BOUNDS = (0.5, 5)
@@ -114,9 +115,7 @@ def test_every_method_for_ratings_predicts_and_recommends(method: str) -> None:
     quick = {"steps": 3} if "steps" in kind.model_fields else {}
     make: Any = PrivateRecommender if issubclass(kind, PrivateAlgorithm) else PlainRecommender
     promise = {"epsilon": 5.0, "delta": 1e-5} if make is PrivateRecommender else {}
-    model = make(
-        method, bounds=BOUNDS, public=True, random_state=0, parameters=quick, **promise
-    ).fit(small)
+    model = make(method, bounds=BOUNDS, public=True, random_state=0, **quick, **promise).fit(small)
     predictions = model.predict(small)
     assert predictions.shape == (len(small),) and np.isfinite(predictions).all()
     one, other = model.users_[3], model.users_[4]
@@ -424,3 +423,17 @@ def test_wrong_input_is_said(
 ) -> None:
     with pytest.raises(BadInput, match=message):
         private(**parameters).fit(*data)
+
+
+def test_a_search_goes_over_parameters_of_the_algorithm() -> None:
+    ratings = low_rank(n_users=60)
+    X = pd.DataFrame({"user": ratings.users, "item": ratings.items, "rating": ratings.values})
+    model = PrivateRecommender("dpals", bounds=ratings.bounds, public=True, random_state=0, steps=1)
+    search = GridSearchCV(model, {"rank": [1, 2]}, cv=RatingFolds(2)).fit(X)
+    ranks = {candidate["rank"] for candidate in search.cv_results_["params"]}
+    assert ranks == {1, 2}
+    best = search.best_estimator_
+    assert best.get_params()["rank"] == search.best_params_["rank"]
+    assert best.model_.item_factors.shape[1] == search.best_params_["rank"]
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        model.set_params(ranks=2)

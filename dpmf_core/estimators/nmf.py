@@ -12,7 +12,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples
-from dpmf_core.estimators.releases import RandomState, Releasing
+from dpmf_core.errors import BadInput
+from dpmf_core.estimators.releases import RandomState, Releasing, joined
 
 Array = npt.NDArray[Any]
 
@@ -33,8 +34,6 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing): 
         "oneshot-nmf" or "dp-nmf".
     image_shape
         (height, width) where rows are images.
-    parameters
-        Further parameters of the algorithm, by name.
     random_state
         Of starting values.
     public
@@ -47,6 +46,9 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing): 
     ledger
         The file of the account that a fit on other than public rows enters. By default an account
         in the data folder that all fits on data in memory in this process share.
+    parameters
+        Of the algorithm, by name. They may also be given one by one, as `rank=4`, and be searched
+        so by `GridSearchCV`.
 
     Attributes
     ----------
@@ -66,18 +68,19 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing): 
         delta: float | None = None,
         algorithm: Literal["oneshot-nmf", "dp-nmf"] = "oneshot-nmf",
         image_shape: tuple[int, int] | None = None,
-        parameters: dict[str, Any] | None = None,
         random_state: RandomState = None,
         public: bool = False,
         noise: Literal["continuous", "discrete"] = "continuous",
         ledger: str | None = None,
+        parameters: dict[str, Any] | None = None,
+        **flat: Any,
     ) -> None:
         self.n_components = n_components
         self.epsilon = epsilon
         self.delta = delta
         self.algorithm = algorithm
         self.image_shape = image_shape
-        self.parameters = parameters
+        self.parameters = joined(parameters, flat)
         self.random_state = random_state
         self.public = public
         self.noise = noise
@@ -87,6 +90,11 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing): 
         """Find the components of X (n_samples, n_features). people (n_samples,): whose each row is,
         whole numbers from 0; a person with all her rows is the unit.
         """
+        if not isinstance(self.n_components, int | np.integer) or self.n_components < 1:
+            raise BadInput(
+                "n_components, how many components to find, is a whole number from 1. Got"
+                f" {self.n_components!r}."
+            )
         samples = self._samples(X, reset=True)
         samples = samples if people is None else samples.of_people(people)
         if not (self.public or people is None):

@@ -27,7 +27,7 @@ from dpmf_core.estimators.own_ratings import (
     shared_side,
     with_nobody,
 )
-from dpmf_core.estimators.releases import RandomState, Releasing
+from dpmf_core.estimators.releases import RandomState, Releasing, joined
 from dpmf_core.privacy import Budget
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.planning import PreparedRun
@@ -251,8 +251,6 @@ class PrivateRecommender(_RatingsEstimator):
         "continuous" or "discrete".
     items
         All items, known beforehand. By default those that are rated are taken as public.
-    parameters
-        Of the algorithm, by name.
     random_state
         Of starting values.
     public
@@ -262,6 +260,9 @@ class PrivateRecommender(_RatingsEstimator):
         The file of the account that each fit on other than public ratings enters. By default an
         account in the data folder that all fits on data in memory in this process, and in those
         that it starts, share: the folds of a cross-validation are the same people.
+    parameters
+        Of the algorithm, by name. They may also be given one by one, as `rank=4`, and be searched
+        so by `GridSearchCV`.
 
     Attributes
     ----------
@@ -281,10 +282,11 @@ class PrivateRecommender(_RatingsEstimator):
         relation: Literal["add-remove", "replace-one"] = "add-remove",
         noise: Literal["continuous", "discrete"] = "continuous",
         items: Sequence[Any] | None = None,
-        parameters: dict[str, Any] | None = None,
         random_state: RandomState = None,
         public: bool = False,
         ledger: str | None = None,
+        parameters: dict[str, Any] | None = None,
+        **flat: Any,
     ) -> None:
         self.algorithm = algorithm
         self.epsilon = epsilon
@@ -293,7 +295,7 @@ class PrivateRecommender(_RatingsEstimator):
         self.relation = relation
         self.noise = noise
         self.items = items
-        self.parameters = parameters
+        self.parameters = joined(parameters, flat)
         self.random_state = random_state
         self.public = public
         self.ledger = ledger
@@ -315,15 +317,16 @@ class PlainRecommender(_RatingsEstimator):
         *,
         bounds: Bounds | None = None,
         items: Sequence[Any] | None = None,
-        parameters: dict[str, Any] | None = None,
         random_state: RandomState = None,
         public: bool = False,
         ledger: str | None = None,
+        parameters: dict[str, Any] | None = None,
+        **flat: Any,
     ) -> None:
         self.algorithm = algorithm
         self.bounds = bounds
         self.items = items
-        self.parameters = parameters
+        self.parameters = joined(parameters, flat)
         self.random_state = random_state
         self.public = public
         self.ledger = ledger

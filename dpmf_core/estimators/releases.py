@@ -1,6 +1,8 @@
 """What every estimator does with its algorithm: plan, charge the account, draw, train."""
 
-from typing import Any
+import contextlib
+from collections.abc import Iterable
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -10,6 +12,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Streams
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
+from dpmf_core.errors import BadInput
 from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import Budget, Guarantee, normal_form
 from dpmf_core.privacy.accounting import epsilon as exactly
@@ -32,6 +35,36 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     random_state: RandomState
     public: bool
     ledger: str | None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The estimator's parameters by name; where `deep`, also those of its algorithm."""
+        own = super().get_params(deep)
+        return {**own, **self.parameters} if deep and isinstance(self.parameters, dict) else own
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the estimator or, by their names, of its algorithm.
+
+        Raises
+        ------
+        ValueError
+            On a name that neither has, as scikit-learn does.
+        """
+        own_names = self._get_param_names()
+        super().set_params(**{name: it for name, it in params.items() if name in own_names})
+        if others := {name: it for name, it in params.items() if name not in own_names}:
+            self._require_names(others)
+            self.parameters = {**(self.parameters or {}), **others}
+        return self
+
+    def _require_names(self, names: Iterable[str]) -> None:
+        with contextlib.suppress(BadInput, TypeError):  # which `fit` raises
+            fields = algorithms.find(self.algorithm).model_fields
+            if unknown := [name for name in names if name not in fields]:
+                raise ValueError(
+                    f"Invalid parameter {unknown[0]!r} for {type(self).__name__} with the algorithm"
+                    f" {self.algorithm!r}. Valid parameters are:"
+                    f" {sorted([*self._get_param_names(), *fields])}."
+                )
 
     def _plan(
         self, data: Ratings | Samples, **parameters: Any
@@ -80,6 +113,16 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the account, which lies on this machine."""
         return {name: it for name, it in super().__getstate__().items() if name != "account_"}
+
+
+def joined(parameters: dict[str, Any] | None, flat: dict[str, Any]) -> dict[str, Any] | None:
+    """Parameters of an algorithm that were given as a mapping and one by one.
+
+    What is no mapping stays as it is: `fit` refuses it.
+    """
+    if not flat or not isinstance(parameters, dict | None):
+        return parameters
+    return {**(parameters or {}), **flat}
 
 
 def _seeds(

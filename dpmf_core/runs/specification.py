@@ -19,7 +19,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import PrivateAlgorithm
 from dpmf_core.data.preparation import Preparation
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.errors import BadInput, explain
+from dpmf_core.errors import BadInput, closest, explain
 from dpmf_core.privacy import Budget, NoiseKind, Relation, default_delta
 
 Value = bool | int | float | str  # of a parameter
@@ -155,6 +155,16 @@ class RunSpec(BaseModel):
         BadInput
             Where something does not fit.
         """
+        if "algorithm" in choices:
+            kind = algorithms.find(choices["algorithm"])
+            known_names = {*PARAMETERS, *SECTIONS, "parameters", *kind.model_fields}
+            for name in choices:
+                if name not in known_names:
+                    raise BadInput(
+                        f"There is no parameter '{name}' of a run or of {kind.title}."
+                        f"{closest(name, known_names)} Parameters of {kind.title}:"
+                        f" {', '.join(kind.model_fields) or 'none'}."
+                    )
         return cls.parse(**sections(choices))
 
     def on(self, algorithm: str, **changed: Any) -> "RunSpec":
@@ -222,6 +232,10 @@ def _flat(choices: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in choices.items():
         if name == "parameters":
             continue
+        if isinstance(value, Mapping) and name not in SECTIONS:
+            raise BadInput(
+                f"A mapping stands for {', '.join(SECTIONS)} or parameters. Got one as '{name}'."
+            )
         inner = value if isinstance(value, Mapping) else {name: value}
         flat |= {_OWN_NAMES.get((name, field), field): it for field, it in inner.items()}
     return flat

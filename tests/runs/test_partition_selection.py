@@ -380,7 +380,7 @@ def test_what_cannot_be_released_is_an_error() -> None:
         ({"algorithm": "input-perturbation"}, "calibration"),
         ({"algorithm": "dpals", "calibration": "source"}, "need exact calibration"),
         ({"delta": None}, "give delta, e.g. 1e-6"),
-        ({"preparation": {"min_item_count": 3}}, "'min_item_count'"),
+        ({"min_item_count": 3}, "'min_item_count'"),
     ],
 )
 def test_combinations_without_a_proof_are_refused(changes: dict[str, Any], what: str) -> None:
@@ -414,7 +414,7 @@ def test_a_rare_private_word_is_not_in_a_private_vocabulary(letters: str) -> Non
         "oneshot-nmf",
         epsilon=4,
         delta=1e-5,
-        preparation={"weighting": "tf"},
+        data={"weighting": "tf"},
         n_components=2,
         features_kept=20,
     )
