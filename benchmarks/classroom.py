@@ -3,11 +3,10 @@ five times and start a training each. Six of them are those of `benchmarks.hosti
 4,096 cells and an audit of 100,000 trainings, six uploads of 90 MB, one who attacks the server with
 files, idle connections and developers' messages, three who leave in mid-training.
 
-`python -m benchmarks.classroom [--students 30] [--data cinema-small] [--browsers 2] [--kind]`
+`python -m benchmarks.classroom [--students 30] [--data cinema-small] [--kind]`
 starts a server of its own on an empty data directory, looks at its memory and its log all the
-while, and checks every result against a training in this process. Two of the students have a real
-browser. Everybody looks at a result for 2 to 8 seconds. Students, browsers and server share this
-machine.
+while, and checks every result against a training in this process. Everybody looks at a
+result for 2 to 8 seconds. Students and server share this machine.
 --kind: nobody is hostile.
 """
 
@@ -32,7 +31,7 @@ import psutil
 
 from benchmarks import hostile
 from benchmarks.report import save
-from benchmarks.student import SENTENCE, Student, rmse_in
+from benchmarks.student import Student
 from dpmf_core.paths import cache_folder
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.execution import run
@@ -99,37 +98,6 @@ async def one(
         await student.touch("sidebar.epsilon", own, own)
         results.append((own, await student.result(own, whole=True)))
     return student, results
-
-
-def witness(base: str, query: str, number: int, out: list[Any]) -> None:
-    """A student with a real browser."""
-    from playwright.sync_api import sync_playwright
-
-    rng = random.Random(1000 + number)
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_page()
-        page.set_default_timeout(120_000)
-        page.goto(f"{base}/explore?{query}")
-        page.wait_for_selector("h1:has-text('At ε =')")
-        waits, results = [], []
-        for epsilon in rng.sample(PRESETS, 5):
-            page.wait_for_timeout(1000 * rng.uniform(*THINKING))
-            box = page.get_by_label("ε, exactly")
-            box.fill(f"{epsilon:g}")
-            began = time.perf_counter()
-            box.press("Enter")
-            # the card, which needs no training
-            page.wait_for_selector(f"h2:has-text('ε = {epsilon:.2f} in total')")
-            waits.append(time.perf_counter() - began)
-            page.wait_for_selector(f"h1:has-text('At ε = {epsilon:g},')")
-            page.wait_for_selector("[data-test-script-state=notRunning]")
-            results.append((epsilon, rmse_in(page.get_by_text(SENTENCE).first.inner_text())))
-        faults = page.get_by_test_id("stException").count()
-        browser.close()
-    out.append((waits, results, faults))
 
 
 def expected(data: str, epsilons: set[float], delta: float, seed: int) -> dict[float, set[str]]:
@@ -225,7 +193,6 @@ def main() -> None:
     )
     parser.add_argument("--students", type=int, default=30)
     parser.add_argument("--data", default="cinema-small")
-    parser.add_argument("--browsers", type=int, default=2)
     parser.add_argument(
         "--after", type=float, default=AFTER, help="seconds until memory is looked at again"
     )
@@ -261,15 +228,11 @@ def main() -> None:
         print(text[-4000:], file=sys.stderr)
 
 
-def answer_figures(
-    arguments: argparse.Namespace, students: list[Any], browsers: list[Any]
-) -> dict[str, Any]:
+def answer_figures(arguments: argparse.Namespace, students: list[Any]) -> dict[str, Any]:
     """How long students waited, what they were shown, and whether it was right. students: a
-    student and her results each; browsers: of each browser its waits, results and faults.
+    student and their results each.
     """
-    results = [pair for _, pairs in students for pair in pairs] + [
-        pair for _, pairs, _ in browsers for pair in pairs
-    ]
+    results = [pair for _, pairs in students for pair in pairs]
     right = expected(
         arguments.data,
         {epsilon for epsilon, _ in results},
@@ -280,7 +243,6 @@ def answer_figures(
         np.array([wait for student, _ in students for wait in times(student)])
         for times in (lambda it: it.answers, lambda it: it.drawings)
     )
-    in_browsers = [wait for waits_, _, _ in browsers for wait in waits_]
     messages = [text for student, _ in students for text in student.messages]
     return {
         "widgets": len(waits),
@@ -291,12 +253,9 @@ def answer_figures(
         "drawn_95th": round(float(np.quantile(drawings, 0.95)), 3),
         "pages_drawn": sum(student.whole for student, _ in students),
         "fragments_drawn": sum(student.parts for student, _ in students),
-        "browser_card_median": round(float(np.median(in_browsers)), 3) if browsers else None,
         "results": len(results),
         "wrong_results": [pair for pair in results if pair[1] not in right[pair[0]]],
-        "exceptions_on_pages": (
-            sum("exception" in text for text in messages) + sum(faults for _, _, faults in browsers)
-        ),
+        "exceptions_on_pages": sum("exception" in text for text in messages),
         "queue_told": sum("your turn" in text for text in messages),
     }
 
@@ -307,24 +266,12 @@ def lesson(arguments: argparse.Namespace, base: str, query: str, pid: int) -> di
     asyncio.run(visit(base, query))  # the teacher looks first
     before, seconds, alone = watch.now(), watch.processor_seconds, watch.server_mb
     watch.start()
-    browser_results: list[Any] = []
-    browsers = [
-        threading.Thread(target=witness, args=(base, query, number, browser_results))
-        for number in range(arguments.browsers)
-    ]
     began = time.perf_counter()
-    for thread in browsers:
-        thread.start()
-    students, others = asyncio.run(
-        whole_class(base, query, arguments.students - arguments.browsers, arguments.kind)
-    )
+    students, others = asyncio.run(whole_class(base, query, arguments.students, arguments.kind))
     took = time.perf_counter() - began
-    for thread in browsers:
-        thread.join()
     seconds = watch.processor_seconds - seconds
-    queue_text = asyncio.run(queue_sentence(base))
     first = creation_times()
-    answers = answer_figures(arguments, students, browser_results)
+    answers = answer_figures(arguments, students)
     time.sleep(arguments.after)
     asyncio.run(visit(base, query))  # whoever comes next
     after = watch.now()
@@ -332,12 +279,10 @@ def lesson(arguments: argparse.Namespace, base: str, query: str, pid: int) -> di
     return {
         "students": arguments.students,
         "data": arguments.data,
-        "browsers": len(browser_results),
         "seconds": round(took, 1),
         "server_processor_seconds": round(seconds, 1),
         **answers,
         "others": others,
-        "still_said": queue_text,
         "runs_stored": len(first),
         "trained_twice": twice(first, creation_times()),
         "server_before_mb": round(alone),
@@ -350,15 +295,6 @@ def lesson(arguments: argparse.Namespace, base: str, query: str, pid: int) -> di
 
 def twice(first: dict[str, str], second: dict[str, str]) -> int:
     return sum(second.get(key, moment) != moment for key, moment in first.items())
-
-
-async def queue_sentence(base: str) -> str:
-    """What the Trade-off page says of the queue just after the class."""
-    async with Student(
-        base, "data=cinema-small&epsilons=1,2,3,4,5,6,7,8,9,10&draws=3", "trade-off"
-    ) as student:
-        await student.first_drawing()
-        return student.text_with("runs wait here now")
 
 
 async def visit(base: str, query: str) -> None:

@@ -1,12 +1,12 @@
 """How long a person waits for Explore and for the other pages, in a real Chromium before a real
 server.
 
-`python -m benchmarks.page_speed [--repeats 7] [--folder DIR] [--small]`: serves the app on an empty
-data directory (or on DIR, whose runs are kept), has the default data set's grid of epsilons
-computed, and measures. --small: the set of 2,000 people. Every clock is the browser's own,
+`python -m benchmarks.page_speed [--repeats 7]` serves the app on an empty data directory, has the
+default data set's grid of epsilons computed, and measures. Every clock is the browser's own,
 `performance.now()`, with its origin at the start of the navigation; it starts at the time stamp
 that the browser gave an input, and ends when the first frame that shows the end has been handed to
 the compositor: in a task after the `requestAnimationFrame` callback that finds the end in the page.
+Measure on a machine that does nothing else.
 
 drag: on stored epsilons, the mouse button held. From a `pointermove` until figure, headline and
 slider stand at the epsilon under the pointer; the figure's headline must be a measured one.
@@ -19,12 +19,6 @@ run: from the Enter in the number box, at an epsilon of which nothing is stored,
 figure show that epsilon as measured, that is, at least its first draw was trained and judged.
 page: from the click on another page's link until the heading of that page is drawn and its script
 has ended; over pages whose runs are stored.
-
-Beside each clock stands what the processors did until then: seconds of processor of the server with
-its workers and of the browser. On a machine that does other things too the clocks grow by as much
-as it is loaded, these only by what idle workers do meanwhile, a tenth of a processor. The load
-average is of the start of each repetition; what was measured at more than 1 for each core is no
-answer to whether a target is met.
 """
 
 import argparse
@@ -34,11 +28,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 from benchmarks.classroom import free_port, start_server
 from benchmarks.report import save
@@ -51,13 +42,9 @@ from pages.kit.page_table import PAGES
 CHROMIUM, FLAGS = "/usr/bin/chromium", ["--no-sandbox", "--disable-gpu"]
 VIEW = {"width": 1280, "height": 900}
 PATIENCE = 1200.0  # seconds until everything that a page asks for is stored
-SETS = {"cinema": "20,000 people", "cinema-small": "2,000 people"}
+DATA = "cinema"  # 20,000 people
 TARGETS = {"drag": 0.15, "box": 0.4, "link": 1.2, "run": 2.0, "page": 1.0}  # seconds
-STORED_EPSILONS = (
-    1.0,
-    2.0,
-    5.0,
-)  # epsilons that are walked between; each with all that stands beside it
+STORED_EPSILONS = (1.0, 2.0, 5.0)  # walked between; each with all that stands beside it
 TOUR = ("Accountant", "Explore", "Lessons", "Glossary", "Explore", "Errata")
 
 # In the page: `clock.arm(event, end)` waits for the first such event, or for none where the
@@ -112,31 +99,6 @@ window.clock = (() => {
 """
 
 
-@dataclass(frozen=True)
-class Look:
-    """One reading: seconds by the clock, seconds of processor of server and browser, and the load
-    average when it began.
-    """
-
-    seconds: float
-    server: float
-    browser: float
-    load: float
-
-
-def processor_seconds(root: int) -> float:
-    """Processor seconds of a process and of everything below it, so far."""
-    total = 0.0
-    top = psutil.Process(root)
-    for process in (top, *top.children(recursive=True)):
-        try:
-            times = process.cpu_times()
-        except psutil.NoSuchProcess:
-            continue
-        total += times.user + times.system
-    return total
-
-
 def until(page: Any, condition: str) -> None:
     """Until an expression holds in a page; the server's policy forbids the page to evaluate text,
     so that it is asked again and again from here.
@@ -151,15 +113,12 @@ def until(page: Any, condition: str) -> None:
 class Bench:
     """A browser before a server, and the clocks."""
 
-    def __init__(self, chromium: Any, base: str, server: int, data: str) -> None:
-        self.chromium, self.base, self.server, self.data = chromium, base, server, data
-        self.browser_pid = next(
-            it.pid for it in psutil.Process().children(recursive=True) if "chrom" in it.name()
-        )
+    def __init__(self, chromium: Any, base: str) -> None:
+        self.chromium, self.base = chromium, base
         self.profile = self._profile()
         self.page = self.profile.new_page()
         store = Store(Path(os.environ["DPMF_DATA"]))
-        there = store.epsilons(data, "dpals")
+        there = store.epsilons(DATA, "dpals")
         store.close()
         grid = (round(2.5 + 0.01 * step, 2) for step in range(1, 400))
         self.unused = iter([epsilon for epsilon in grid if epsilon not in there])
@@ -171,7 +130,7 @@ class Bench:
         return profile
 
     def address(self, epsilon: float) -> str:
-        return f"{self.base}/explore?data={self.data}&algo=dpals&eps={epsilon:g}"
+        return f"{self.base}/explore?data={DATA}&algo=dpals&eps={epsilon:g}"
 
     # -- until the store has everything ------------------------------------------------------------
 
@@ -211,21 +170,15 @@ class Bench:
 
     # -- clocks ------------------------------------------------------------------------------------
 
-    def look(self, page: Any, event: str | None, end: str, act: Callable[[], object]) -> Look:
-        """What passes between the first such event of an act and the end, an expression."""
-        load, before = (
-            os.getloadavg()[0],
-            (processor_seconds(self.server), processor_seconds(self.browser_pid)),
-        )
+    def look(self, page: Any, event: str | None, end: str, act: Callable[[], object]) -> float:
+        """Seconds between the first such event of an act and the end, an expression."""
         if event is not None:
             page.evaluate(f"clock.arm('{event}', () => {end})")
         act()
         until(page, "clock.read() !== null")
-        after = (processor_seconds(self.server), processor_seconds(self.browser_pid))
-        seconds = float(page.evaluate("clock.read()"))
-        return Look(seconds, after[0] - before[0], after[1] - before[1], load)
+        return float(page.evaluate("clock.read()"))
 
-    def drag(self, _: int) -> Look:
+    def drag(self, _: int) -> float:
         """The handle is held, and moved to a neighbouring measured epsilon."""
         page, rail = self.page, self.page.get_by_test_id("stSidebar").get_by_role("slider")
         box = rail.bounding_box()
@@ -235,11 +188,11 @@ class Bench:
         page.mouse.down()
         page.wait_for_timeout(300)
         there = "clock.at('5')"
-        look = self.look(page, "pointermove", there, lambda: page.mouse.move(goal, y))
+        seconds = self.look(page, "pointermove", there, lambda: page.mouse.move(goal, y))
         page.mouse.move(first, y)
         page.mouse.up()
         self.quiet(page)
-        return look
+        return seconds
 
     @staticmethod
     def _place(rail: Any, box: Any, epsilon: float) -> float:
@@ -250,20 +203,20 @@ class Bench:
         )
         return float(box["x"] + box["width"] * share)
 
-    def box(self, turn: int) -> Look:
+    def box(self, turn: int) -> float:
         epsilon = STORED_EPSILONS[turn % len(STORED_EPSILONS)]
-        look = self._type(epsilon, with_label=True)
+        seconds = self._type(epsilon, with_label=True)
         self.await_draws(self.page, epsilon)
-        return look
+        return seconds
 
-    def run(self, _: int) -> Look:
+    def run(self, _: int) -> float:
         """An epsilon that nobody has asked for; what stands beside it is called off afterwards."""
-        look = self._type(next(self.unused), with_label=False)
+        seconds = self._type(next(self.unused), with_label=False)
         self._type(STORED_EPSILONS[0], with_label=True)
         self.await_draws(self.page, STORED_EPSILONS[0])
-        return look
+        return seconds
 
-    def _type(self, epsilon: float, with_label: bool) -> Look:
+    def _type(self, epsilon: float, with_label: bool) -> float:
         page = self.page
         field = page.get_by_role("spinbutton", name="ε, exactly")
         field.fill(f"{epsilon:g}")
@@ -272,7 +225,7 @@ class Bench:
             end += f" && clock.labelled('{epsilon:g}')"
         return self.look(page, "keydown", end, lambda: field.press("Enter"))
 
-    def link(self, _: int) -> Look:
+    def link(self, _: int) -> float:
         """Of a profile that was never here."""
         profile = self._profile()
         try:
@@ -280,24 +233,26 @@ class Bench:
         finally:
             profile.close()
 
-    def cached_link(self, _: int) -> Look:
+    def cached_link(self, _: int) -> float:
         return self._open(self.profile)
 
-    def _open(self, profile: Any) -> Look:
+    def _open(self, profile: Any) -> float:
         page = profile.new_page()
         page.add_init_script("clock.arm(null, () => clock.at('2') && clock.labelled('2'));")
-        look = self.look(page, None, "", lambda: page.goto(self.address(2.0), wait_until="commit"))
+        seconds = self.look(
+            page, None, "", lambda: page.goto(self.address(2.0), wait_until="commit")
+        )
         page.close()
-        return look
+        return seconds
 
-    def pages(self, turn: int) -> Look:
+    def pages(self, turn: int) -> float:
         """The next of the tour."""
         name = TOUR[turn % len(TOUR)]
         before = self.page.evaluate("clock.text(document.querySelector('h1') ?? clock.hero())")
         end = f"clock.idle() && {self._heading(name, before)}"
-        look = self.look(self.page, "click", end, lambda: self.go(name))
+        seconds = self.look(self.page, "click", end, lambda: self.go(name))
         self.quiet(self.page)
-        return look
+        return seconds
 
     @staticmethod
     def _heading(name: str, before: str) -> str:
@@ -307,7 +262,7 @@ class Bench:
 
 
 @contextmanager
-def open_bench(folder: str, data: str) -> Iterator[Bench]:
+def open_bench(folder: str) -> Iterator[Bench]:
     """A server on a data directory, and a browser before it; everything that is walked stored."""
     from playwright.sync_api import sync_playwright
 
@@ -316,7 +271,7 @@ def open_bench(folder: str, data: str) -> Iterator[Bench]:
         child = start_server(folder, port, log)
         chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
-            bench = Bench(chromium, f"http://127.0.0.1:{port}", child.pid, data)
+            bench = Bench(chromium, f"http://127.0.0.1:{port}")
             bench.fill()
             yield bench
         finally:
@@ -325,10 +280,10 @@ def open_bench(folder: str, data: str) -> Iterator[Bench]:
             child.wait(30)
 
 
-def measurements(bench: Bench, repeats: int) -> dict[str, list[Look]]:
+def measurements(bench: Bench, repeats: int) -> dict[str, list[float]]:
     """All clocks, so many repetitions each."""
-    page, looks = bench.page, dict[str, list[Look]]()
-    kinds: list[tuple[str, str, Callable[[int], Look]]] = [
+    page, looks = bench.page, dict[str, list[float]]()
+    kinds: list[tuple[str, str, Callable[[int], float]]] = [
         ("drag", "2", bench.drag),
         ("box", "5", bench.box),
         ("link", "2", bench.link),
@@ -341,31 +296,7 @@ def measurements(bench: Bench, repeats: int) -> dict[str, list[Look]]:
         bench.await_draws(page, float(start))
         times = max(repeats, len(TOUR)) if name == "page" else repeats
         looks[name] = [clock(turn) for turn in range(times)]
-        print(line(name, looks[name]), flush=True)
     return looks
-
-
-def line(name: str, looks: list[Look]) -> str:
-    """A row of the table."""
-    seconds, target = [it.seconds for it in looks], TARGETS[name.split(",")[0]]
-    loads = [it.load for it in looks]
-    return (
-        f"{name:14} median {statistics.median(seconds):6.3f} s, least {min(seconds):6.3f} s, at"
-        f" most {target:.2f} s wanted; processor: server"
-        f" {statistics.median(it.server for it in looks):5.2f} s, browser"
-        f" {statistics.median(it.browser for it in looks):5.2f} s; load {min(loads):.1f} to"
-        f" {max(loads):.1f}"
-    )
-
-
-def summary(looks: list[Look], target: float) -> dict[str, Any]:
-    seconds = [it.seconds for it in looks]
-    return {
-        "median": statistics.median(seconds),
-        "least": min(seconds),
-        "target": target,
-        "looks": [asdict(it) for it in looks],
-    }
 
 
 def main() -> None:
@@ -373,27 +304,23 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--folder", help="the data directory; a new one unless given")
-    parser.add_argument("--small", action="store_true", help="the set of 2,000 people")
-    arguments = parser.parse_args()
-    data = "cinema-small" if arguments.small else "cinema"
+    repeats = parser.parse_args().repeats
     os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "compiled"))
     os.environ["DPMF_PROFILE"] = "local"
-    with tempfile.TemporaryDirectory() as new_folder:
-        folder = arguments.folder or new_folder
+    with tempfile.TemporaryDirectory() as folder:
         os.environ["DPMF_DATA"] = folder
-        with open_bench(folder, data) as bench:
-            looks_by_name = measurements(bench, arguments.repeats)
-    save(
-        "page_speed_small" if arguments.small else "page_speed",
-        {
-            "data": f"{data}, {SETS[data]}",
-            "clocks": {
-                name: summary(looks, TARGETS[name.split(",")[0]])
-                for name, looks in looks_by_name.items()
-            },
-        },
-    )
+        with open_bench(folder) as bench:
+            looks = measurements(bench, repeats)
+    clocks = {
+        name: {
+            "median": statistics.median(seconds),
+            "least": min(seconds),
+            "target": TARGETS[name.split(",")[0]],
+            "looks": seconds,
+        }
+        for name, seconds in looks.items()
+    }
+    save("page_speed", {"data": DATA, "clocks": clocks})
 
 
 if __name__ == "__main__":

@@ -88,14 +88,12 @@ def import_figures(millions: int, text: bool) -> dict[str, Any]:
     }
 
 
-def fit_figures(
-    millions: int, algorithm: str, ratings: int, places: tuple[str, ...] = PLACES
-) -> list[dict[str, Any]]:
+def fit_figures(millions: int, algorithm: str, ratings: int) -> list[dict[str, Any]]:
     """The same fit in each place. Raises AssertionError where the models differ; without privacy
     ALS in one memory sums in another order than over parts.
     """
     rows = []
-    for place in places:
+    for place in PLACES:
         command = ["-m", "benchmarks.scale_worker", f"scale-{millions}m", algorithm, place]
         process = subprocess.run(
             [sys.executable, *command], cwd=ROOT, capture_output=True, text=True, check=True
@@ -105,8 +103,8 @@ def fit_figures(
         row["nanoseconds_a_rating"] = row["processor_seconds"] / ratings * 1e9
         rows.append(row)
         print(in_words(row), flush=True)
-    alike = [row for row in rows if algorithm != "als" or row["place"] != "memory"]
-    assert len({row["model"] for row in alike}) == 1, f"{algorithm}: another model elsewhere"
+    one_model = algorithm == "als" or len({row["model"] for row in rows}) == 1
+    assert one_model, f"{algorithm}: another model on disk"
     return rows
 
 
@@ -122,20 +120,18 @@ def in_words(row: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("millions", nargs="*", type=int, default=[1, 10])
-    parser.add_argument("--workers", action="store_true", help="of sets imported before")
     parser.add_argument("--only", nargs="+", metavar="ALGORITHM", help="of sets imported before")
     arguments = parser.parse_args()
     file = RESULTS / "scale.json"
     record: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
-    kind, places = ("workers", ("disk", "1", "2")) if arguments.workers else ("rows", PLACES)
     for millions in arguments.millions:
-        if not (arguments.workers or arguments.only):
+        if not arguments.only:
             replace_rows(record, "imports", [import_figures(millions, text=millions <= 10)])
         (imports,) = (it for it in record["imports"] if it["millions"] == millions)
         for algorithm in arguments.only or ALGORITHMS[millions]:
-            rows = fit_figures(millions, algorithm, imports["ratings"], places)
-            replace_rows(record, kind, rows)
-            save("scale", {name: record.get(name, []) for name in ("imports", "rows", "workers")})
+            rows = fit_figures(millions, algorithm, imports["ratings"])
+            replace_rows(record, "rows", rows)
+            save("scale", {name: record.get(name, []) for name in ("imports", "rows")})
 
 
 def replace_rows(record: dict[str, Any], kind: str, rows: list[dict[str, Any]]) -> None:

@@ -1,32 +1,26 @@
 """One fit in a fresh process, for `benchmarks.scale`: `python -m benchmarks.scale_worker NAME
-ALGORITHM memory|disk|1|2`. NAME: of ratings in parts. A number: of worker processes, each with
-one thread. Prints one line of JSON.
+ALGORITHM memory|disk`. NAME: of ratings in parts. Prints one line of JSON.
 """
 
-import contextlib
 import hashlib
 import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 
 import dpmf_datasets as datasets
 from dpmf_core import algorithms, kernels
 from dpmf_core.algorithms import PrivateAlgorithm
 from dpmf_core.curator import Curator, NoisyCurator, OpenCurator, People, in_memory, in_parts
-from dpmf_core.data.partitioned import ItemCounts, PartitionedRatings, PartitionedTable
+from dpmf_core.data.partitioned import PartitionedRatings, PartitionedTable
 from dpmf_core.data.samples import of_ratings
-from dpmf_core.jobs.partitions import spread
 from dpmf_core.privacy import NOTHING, Budget, Noise, calibrate
-from dpmf_core.runs import data_access
 from dpmf_core.runs.memory import peak_mb
-from dpmf_core.runs.specification import DataSpec
 from dpmf_core.testing.worlds import low_rank
 
 BUDGET = Budget(epsilon=1.0, delta=1e-8)
@@ -72,53 +66,25 @@ def in_place(data: PartitionedRatings, algorithm: str, folder: Path) -> People:
     return in_parts(PartitionedTable(data) if of_samples(algorithm) else data, folder)
 
 
-def own_usage() -> tuple[float, float]:
-    """Processor seconds and peak memory (MB) of this process."""
-    return time.process_time(), peak_mb()
-
-
-def usage_of(process: psutil.Process) -> tuple[float, float]:
-    """As `own_usage`, of a worker process; its memory now."""
-    times = process.cpu_times()
-    return times.user + times.system, process.memory_info().rss / 1e6
-
-
-@contextlib.contextmanager
-def people_in(
-    place: str, name: str, algorithm: str, folder: Path
-) -> Iterator[tuple[People, dict[str, Any], Any]]:
-    """The people of a place, their tables where these are in memory, and a function that says what
-    each process has spent.
-    """
+def people_in(place: str, name: str, algorithm: str, folder: Path) -> tuple[People, dict[str, Any]]:
+    """The people of a place, and their tables where these are in memory."""
     ratings: Any = datasets.load(name)
-    if place == "memory":
-        whole = ratings.together()
-        train = of_ratings(whole) if of_samples(algorithm) else whole
-        yield in_memory(train), {"train": train}, lambda: [own_usage()]
-    elif place == "disk":
-        yield in_place(ratings.kept_in(folder), algorithm, folder), {}, lambda: [own_usage()]
-    else:
-        with spread(name, algorithm, workers=int(place)) as workers:
-            workers.fold(ratings, ItemCounts(ratings.n_items), ())  # they have started
-            data: Any = data_access.open_anywhere(DataSpec(id=name))
-            yield (
-                in_place(data, algorithm, folder),
-                {},
-                lambda: [own_usage(), *map(usage_of, psutil.Process().children())],
-            )
+    if place == "disk":
+        return in_place(ratings.kept_in(folder), algorithm, folder), {}
+    whole = ratings.together()
+    train = of_ratings(whole) if of_samples(algorithm) else whole
+    return in_memory(train), {"train": train}
 
 
 def main() -> None:
     name, algorithm, place = sys.argv[1:]
     warm(algorithm)
     began = time.perf_counter()
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        people_in(place, name, algorithm, Path(folder)) as (people, tables, usage),
-    ):
-        load_time, before = time.perf_counter(), usage()
+    with tempfile.TemporaryDirectory() as folder:
+        people, tables = people_in(place, name, algorithm, Path(folder))
+        load_time, before = time.perf_counter(), time.process_time()
         model = fit(algorithm, people, tables)
-        end_time, after = time.perf_counter(), usage()
+        end_time, after = time.perf_counter(), time.process_time()
     digest = hashlib.sha256()
     for array in model.arrays.values():
         digest.update(array.tobytes())
@@ -127,8 +93,8 @@ def main() -> None:
             {
                 "load_seconds": load_time - began,
                 "seconds": end_time - load_time,
-                "processor_seconds": sum(it[0] for it in after) - sum(it[0] for it in before),
-                "peak_mb": max(it[1] for it in after),
+                "processor_seconds": after - before,
+                "peak_mb": peak_mb(),
                 "model": digest.hexdigest(),
             }
         )

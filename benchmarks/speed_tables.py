@@ -106,22 +106,6 @@ def scale() -> str:
     return markdown(head, rows)
 
 
-def scale_workers() -> str:
-    """Private training on disk, and on one and two worker processes."""
-    by_place: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
-    for row in read_json("scale.json")["workers"]:
-        by_place.setdefault((row["millions"], row["algorithm"]), {})[row["place"]] = row
-    rows = []
-    for (millions, algorithm), places in by_place.items():
-        each = [places[it] for it in ("disk", "1", "2")]
-        times = [f"{it['seconds']:.1f} s ({it['processor_seconds']:.1f} s)" for it in each]
-        same = "yes" if len({it["model"] for it in each}) == 1 else "no"
-        memory = f"{each[2]['peak_mb']:.0f} MB"
-        rows.append([f"{millions}", METHODS.get(algorithm, algorithm), *times, memory, same])
-    head = ["million ratings", "method", "on disk", "one worker", "two", "memory", "same bits"]
-    return markdown(head, rows)
-
-
 def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 

@@ -43,7 +43,6 @@ class Student:
         self._reruns: dict[str, asyncio.Task[None]] = {}
         self._idle = asyncio.Event()
         self._waiting = ""  # what the page says of its runs, since it was last drawn
-        self._code = ""
         self._addresses: asyncio.Queue[str] = asyncio.Queue()  # for uploads
         self._session = ""
         self._hash = ""  # of the page that is open
@@ -227,8 +226,6 @@ class Student:
             self._waiting = body.text if PLACE.search(body.text) else ""
         elif kind == "bidi_component" and body.component_name == HERO:
             self._story = json.loads(body.json)
-        elif kind == "code":
-            self._code = body.code_text
         elif text := str(getattr(body, "body", "")):
             self._texts[tuple(message.metadata.delta_path)] = text
 
@@ -276,18 +273,6 @@ class Student:
             f"a result for epsilon {epsilon:g}",
         )
         return self._figure(epsilon)
-
-    def text_with(self, words: str) -> str:
-        """The text on the page that holds these words, '' where none does."""
-        return next((text for text in self._texts.values() if words in text), "")
-
-    def texts(self) -> list[str]:
-        """All texts on the page, from top to bottom."""
-        return [text for _, text in sorted(self._texts.items())]
-
-    def code(self) -> str:
-        """The last code on the page, '' where there is none."""
-        return self._code
 
     def _figure(self, epsilon: float) -> str:
         """The RMSE that the first view says now, if it is of this epsilon; else ''."""

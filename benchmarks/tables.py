@@ -317,7 +317,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "als_large": speed_tables.als_large,
     "peers": speed_tables.peers,
     "scale": speed_tables.scale,
-    "scale_workers": speed_tables.scale_workers,
     "billion": speed_tables.billion,
     "large_imports": speed_tables.large_imports,
     "one_command": speed_tables.one_command,
