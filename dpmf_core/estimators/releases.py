@@ -53,7 +53,7 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         super().set_params(**{name: it for name, it in params.items() if name in own_names})
         if others := {name: it for name, it in params.items() if name not in own_names}:
             self._require_names(others)
-            self.parameters = {**(self.parameters or {}), **others}
+            self.parameters = joined(self.parameters, others)
         return self
 
     def _require_names(self, names: Iterable[str]) -> None:

@@ -414,7 +414,7 @@ def test_a_rare_private_word_is_not_in_a_private_vocabulary(letters: str) -> Non
         "oneshot-nmf",
         epsilon=4,
         delta=1e-5,
-        data={"weighting": "tf"},
+        weighting="tf",
         n_components=2,
         features_kept=20,
     )
