@@ -22,18 +22,17 @@ from pages.kit import (
     privacy_card,
     safe_text,
     time_estimate,
-    who_sees_what,
 )
 from pages.kit.runs import ask, may_begin
-from pages.kit.who_sees_what import Schematic
 
 HOW = """
 A small simulated world of {units} people (or samples) and {columns} items (or features) is trained
 on again and again. Every second time it holds a **canary**: one more person, say. The auditor
-chooses all data and knows the public start. Two attackers must tell the two kinds of trainings
-apart. The first sees **everything that is shared**, and learns on half of the trainings which
-direction gives the canary away. The second sees **every noisy release**, knows the rest of the
-data, and scores by the likelihood ratio: nothing does better on releases.
+chooses all data, knows everyone but the canary, and knows the public start: the strongest
+adversary that the promise covers. No real data are used. Two attackers must tell the two kinds of
+trainings apart. The first sees **everything that is shared**, and learns on half of the trainings
+which direction gives the canary away. The second sees **every noisy release**, knows the rest of
+the data, and scores by the likelihood ratio: nothing does better on releases.
 
 - **Lost by this canary**: how far it moved the releases, in units of the noise that was drawn. This
   is computed. No attack on these releases shows more.
@@ -49,23 +48,6 @@ data, and scores by the likelihood ratio: nothing does better on releases.
 The bounds hold together with 95% confidence: 2% of the error go to the pair test on the releases
 and 1% to each of the other three. Without a pair test they are shared equally.
 """
-WHO_SEES_WHAT = Schematic(
-    {
-        "world": "A world that the auditor made\nwith or without the canary",
-        "training": "The algorithm\nas it is, or with a planted fault",
-        "shared": "All that is shared,\nand every release",
-        "auditor": "Auditor, as adversary\nknows everyone but the canary,\nguesses: was it there?",
-        "bound": "How often the guess is right\nbounds ε from below",
-    },
-    (
-        ("world", "training", ""),
-        ("training", "shared", "noise, says the ledger"),
-        ("shared", "auditor", ""),
-        ("auditor", "bound", ""),
-    ),
-    "The auditor plays the strongest adversary that the promise covers. No real data are used: the"
-    " auditor makes the world.",
-)
 
 
 def finding(audit: Audit, secret: bool) -> None:
@@ -195,7 +177,6 @@ def main() -> None:
                 figure(audits["audit"])
             with right:
                 terms(audits["audit"], is_secret)
-    who_sees_what.draw(WHO_SEES_WHAT)
     with st.expander("How the attack works"):
         st.markdown(HOW.format(units=UNITS, columns=COLUMNS))
 

@@ -8,8 +8,7 @@ import streamlit as st
 
 from dpmf_core.errors import BadInput
 from pages.data import catalogue, ratings_form, samples_form, session_data, uploaded_data
-from pages.data.schematic import WHO_SEES_WHAT
-from pages.kit import safe_text, who_sees_what
+from pages.kit import safe_text
 from pages.server import upload_quota
 
 KINDS = {"ratings": "Ratings", "samples": "Documents or images"}
@@ -56,7 +55,11 @@ def main() -> None:
     elif upload_succeeded(file):
         read(kind, file)
     uploaded_data.draw()
-    who_sees_what.draw(WHO_SEES_WHAT)
+    st.caption(
+        "Whoever runs this server can read what you upload. Other people who use it see neither the"
+        " file nor its runs. Downloads hold no raw figure of private data. 'Remove' deletes the"
+        " file."
+    )
     catalogue.draw()
 
 

@@ -34,7 +34,7 @@ from pages.kit import (
 )
 from pages.kit.choice import Choice
 from pages.kit.comparison import gain_kept, missing_draws, title_of
-from pages.kit.components import hero, hundred
+from pages.kit.components import draw_hero, draw_hundred
 from pages.kit.runs import ask, note_shipped
 
 WITH_LISTS = ("main", "twin")  # the runs that recommend
@@ -62,7 +62,7 @@ def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) ->
     visible_story = new_story or (epsilon_grid.before("explore") if waits else None)
     if visible_story is None:
         return False
-    hero.draw("explore.hero", visible_story, go_to)
+    draw_hero("explore.hero", visible_story, go_to)
     if new_story is not None:
         wanted_gain.draw(choice, new_story["method"], grid, go_to)
     return True
@@ -101,7 +101,7 @@ def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> Any:
     if ready.guarantee.has_epsilon and ready.plan != NOTHING:
         with left:
             meanings = story.meanings(choice, spec, ready)
-            hundred.draw("explore.hundred", choice.epsilon, meanings)
+            draw_hundred("explore.hundred", choice.epsilon, meanings)
     return beneath
 
 

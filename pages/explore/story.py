@@ -57,7 +57,6 @@ def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
         "words": words.templates(choice, title),
         "stale": False,
         "pending": grid.point(choice.epsilon) is None,
-        "choosable": True,
     }
 
 

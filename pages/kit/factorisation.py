@@ -33,7 +33,7 @@ from pages.kit import (
 )
 from pages.kit.choice import Choice
 from pages.kit.comparison import better_method
-from pages.kit.components import matched_parts
+from pages.kit.components import draw_matched_parts
 from pages.kit.factorisation_words import Subject
 from pages.kit.runs import ask, note_shipped
 
@@ -79,7 +79,7 @@ def draw_first_view(
         displayed_story = story or (epsilon_grid.before(page) if waits else None)
         if displayed_story is not None:
             with head:
-                matched_parts.draw(f"{page}.matched", displayed_story)
+                draw_matched_parts(f"{page}.matched", displayed_story)
         return grid, displayed_story is not None
 
     grid, has_parts = draw(waits=False)

@@ -1,6 +1,5 @@
 """For teachers: a link to the page as it is shown now, alone or as one of several."""
 
-from typing import Literal
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -18,47 +17,47 @@ from dpmf_core.serving.lesson_links import (
     link_token,
 )
 from pages.kit import lesson, links, safe_text, sidebar_values
-from pages.kit.components import copy_link, scroll_here
 from pages.kit.page_table import Page
 from pages.kit.safe_text import escape_letters
 
 PAGES = "lesson.pages"  # in the session: the pages of a sequence that is being made
 OPEN = "lesson.maker"  # in the session: the page whose form is open
 LAST_SEQUENCE = "lesson.made"  # in the session: what was made there last
-TURNS = "lesson.turns"  # in the session: how often the button was pressed
 PRESSED_BUTTON = "lesson.pressed"  # in the session: the key of a button of the form
-WAYS: dict[str, tuple[str, Literal["primary", "secondary"]]] = {
-    "lesson.make": ("Make it", "primary"),
-    "lesson.add": ("Add to a sequence", "secondary"),
-}
 ONLY_EPSILON, EVERYTHING = "only ε", "everything"
 NOTHING, AS_CHOSEN = "nothing", "as I choose"
 MAY_CHANGE = (ONLY_EPSILON, EVERYTHING, NOTHING, AS_CHOSEN)
 
 
-def draw(page: Page, button: DeltaGenerator, panel: DeltaGenerator) -> None:
-    """The button of a page and, where it was pressed, the form in full width. Call it after the
-    page is drawn, when its address says all that the page shows.
+def draw(page: Page, button: DeltaGenerator) -> None:
+    """The button of a page and, once it is pressed, the form. Call it after the page is drawn, when
+    its address says all that the page shows.
     """
     button.button(
         "Make a lesson link",
         key="lesson.open",
         icon=":material/school:",
-        on_click=_open,
-        args=(page.id,),
+        on_click=_put,
+        args=(OPEN, page.id),
     )
     if st.session_state.get(OPEN) == page.id:
-        with panel:
-            # it opens above the page, and the button may be far below
-            scroll_here.draw("lesson.scroll", st.session_state.get(TURNS, 0))
-            with st.container(border=True):
-                _draw_form(page)
+        _draw_form(page)
 
 
+def _put(key: str, value: str) -> None:
+    """As a callback it is not lost where the page begins anew above the button, as it does when
+    runs have ended.
+    """
+    st.session_state[key] = value
+
+
+def _close() -> None:
+    st.session_state.pop(OPEN, None)
+    st.session_state.pop(LAST_SEQUENCE, None)
+
+
+@st.dialog("Make a lesson link", width="large", on_dismiss=_close)
 def _draw_form(page: Page) -> None:
-    left, right = st.columns([6, 1], vertical_alignment="center")
-    left.header("Make a lesson link", anchor=False)
-    right.button("Close", key="lesson.close", on_click=_close, width="stretch")
     if page.data_kind is not None and datasets.is_own(sidebar_values.value("dataset")):
         st.warning(
             "This page shows your own data, and a link cannot carry a file. Choose one of the"
@@ -75,48 +74,23 @@ def _draw_form(page: Page) -> None:
     except BadInput as error:
         safe_text.error(error, "")
     if pages():
-        links.to(
-            "lessons",
-            f"The sequence has {len(pages())} pages: arrange it",
-            {"view": "teachers"},
-        )
-
-
-def _open(page_id: str) -> None:
-    """As a callback it is not lost where the page begins anew above the button, as it does when
-    runs have ended.
-    """
-    st.session_state[OPEN] = page_id
-    st.session_state[TURNS] = st.session_state.get(TURNS, 0) + 1
-
-
-def _close() -> None:
-    st.session_state.pop(OPEN, None)
-    st.session_state.pop(LAST_SEQUENCE, None)
-
-
-def _press(key: str) -> None:
-    """As `_open`; what the form says counts when it is drawn next."""
-    st.session_state[PRESSED_BUTTON] = key
+        label = f"The sequence has {len(pages())} pages: arrange it"
+        links.to("lessons", label, {"view": "teachers"})
 
 
 def _make(link: LessonLink, gathers: bool) -> None:
     """The buttons, and the links that were made last while they say what the form says."""
     with st.container(horizontal=True):
-        for key, (words, kind) in WAYS.items():
-            st.button(words, key=key, type=kind, on_click=_press, args=(key,))
+        for key, words in {"lesson.make": "Make it", "lesson.add": "Add to a sequence"}.items():
+            st.button(words, key=key, on_click=_put, args=(PRESSED_BUTTON, key))
     button_key = st.session_state.pop(PRESSED_BUTTON, None)
     if button_key == "lesson.make":
         st.session_state[LAST_SEQUENCE] = LessonSequence.parse(steps=(link,), gathers=gathers)
     elif button_key == "lesson.add":
         add(link)
     sequence: LessonSequence | None = st.session_state.get(LAST_SEQUENCE)
-    if sequence is None:
-        return
-    if sequence.steps == (link,) and sequence.gathers == gathers:
+    if sequence is not None and (sequence.steps, sequence.gathers) == ((link,), gathers):
         show_links(sequence)
-    else:
-        st.caption("Something was changed since the link was made: make it again.")
 
 
 def _ask(page: Page) -> tuple[dict[str, object], bool]:
@@ -198,14 +172,15 @@ def show_links(sequence: LessonSequence) -> None:
     """The links of a sequence: for the class, in a frame of a course site, for the teacher."""
     token = link_token(sequence)
     st.markdown("**For the class**")
-    copy_link.draw("lesson.copy.class", address(token))
+    st.code(address(token), language=None, wrap_lines=True)
     if sequence.gathers:
         st.markdown("**For you alone: the class view**")
         teacher = address(link_token(sequence, TEACHER), "teach")
         here = (st.context.url or "").split("?")[0].rstrip("/")
-        copy_link.draw("lesson.copy.teacher", teacher.replace(here, _lessons(here), 1))
+        st.code(teacher.replace(here, _lessons(here), 1), language=None, wrap_lines=True)
     with st.expander("In a frame of a course site"):
-        frame = escape_frame(address(token, embed="true"))
+        whole = address(token, embed="true").replace("&", "&amp;").replace('"', "&quot;")
+        frame = f'<iframe src="{whole}" width="100%" height="800" title="dpmf"></iframe>'
         st.code(frame, language="html", wrap_lines=True)
         st.caption("The server's operator must first name the course site in DPMF_EMBED_IN.")
     if not signing.key_is_lasting():
@@ -217,9 +192,3 @@ def _lessons(here: str) -> str:
     origin, _, path = here.partition("://")
     host, *folders = path.split("/")
     return "/".join((f"{origin}://{host}", *folders[:-1], "lessons"))
-
-
-def escape_frame(url: str) -> str:
-    """HTML that shows an address in a frame."""
-    whole = url.replace("&", "&amp;").replace('"', "&quot;")
-    return f'<iframe src="{whole}" width="100%" height="800" title="dpmf"></iframe>'

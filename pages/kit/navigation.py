@@ -114,7 +114,6 @@ def _draw(page: page_table.Page) -> None:
     if lesson_link is None:
         _draw_row(pages, page)
     lesson_heading.draw()
-    maker = st.container()  # of a lesson link, in full width above the page
     with following():
         if words := data_sets.why_unsuited(page):
             st.title(page.title, anchor=False)
@@ -126,7 +125,7 @@ def _draw(page: page_table.Page) -> None:
     _freeze_startup_objects()
     if lesson_link is None and page.in_lessons and page.id != "lessons":
         button = st.container() if page.data_kind is None else st.sidebar
-        lesson_maker.draw(page, button, maker)
+        lesson_maker.draw(page, button)
 
 
 _require_login()

@@ -2,6 +2,7 @@
 real deployments stand.
 """
 
+import functools
 import math
 from collections.abc import Collection
 from typing import Literal
@@ -14,8 +15,7 @@ from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.teaching.demonstrations import belief
 from dpmf_core.teaching.deployments import DEPLOYMENTS, Deployment
 from pages.kit import lesson
-from pages.kit.components import epsilon_slider
-from pages.kit.components.epsilon_slider import Labels, Stop
+from pages.kit.components import Stop, draw_epsilon_slider
 from pages.kit.data_sets import session_key
 from pages.kit.session_widgets import follow
 from pages.kit.sidebar_values import CONTROLS, EPSILONS, chosen_entry, put, value
@@ -63,24 +63,15 @@ def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side
     def stop(epsilon: float, name: str = "") -> Stop:
         return Stop(float(budget_text(epsilon)), _meaning(claim, epsilon), name)
 
-    epsilon_slider.draw(
+    draw_epsilon_slider(
         key,
         stop(value("epsilon")),
         [stop(epsilon) for epsilon in EPSILONS],
         [stop(it.epsilon, it.name) for it in DEPLOYMENTS.values()],
-        _labels(),
-        _take,
+        functools.partial(put, "epsilon"),
         fixed=fixed,
         place=place,
     )
-
-
-def _labels() -> Labels:
-    return Labels("Privacy loss ε, total", "more private", "more accurate")
-
-
-def _take(epsilon: float) -> None:
-    put("epsilon", epsilon)
 
 
 # ---- what it means -------------------------------------------------------------------------------

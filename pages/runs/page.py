@@ -13,9 +13,8 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report
 from dpmf_core.runs.store import to_json
 from dpmf_core.serving.requesters import may_delete, may_note
-from pages.kit import drawing, safe_text, who_sees_what
+from pages.kit import drawing, safe_text
 from pages.kit.runs import Request
-from pages.kit.who_sees_what import Schematic
 from pages.runs import comparison
 from pages.server import sessions, visitor
 
@@ -30,26 +29,6 @@ COLUMNS = {
 }
 
 TITLES = {"tradeoff": "Trade-off", "learn": "Lessons"}  # of pages that go by another name
-WHO_SEES_WHAT = Schematic(
-    {
-        "you": "You",
-        "others": "Others on this server",
-        "store": "Runs on catalogue data\none store for all",
-        "own": "Runs on what you brought\nyour session alone",
-        "notes": "Notes and tags\nseen by all",
-    },
-    (
-        ("you", "store", ""),
-        ("others", "store", ""),
-        ("you", "notes", ""),
-        ("others", "notes", ""),
-        ("you", "own", "~"),
-    ),
-    "Runs on public and simulated data are shared by everyone who uses this server, and computed"
-    " once.",
-    frozenset(),
-    frozenset(),
-)
 
 
 def ticked_keys(table: pd.DataFrame) -> list[str]:
@@ -177,7 +156,10 @@ def main() -> None:
         f"Tick up to {comparison.MOST} to see them side by side. By keyboard, Shift and Space tick"
         " a row."
     )
-    who_sees_what.draw(WHO_SEES_WHAT)
+    st.caption(
+        "Everyone on this server shares the runs on public and synthetic data, with their notes and"
+        " tags. Runs on a file that you brought stay in your session."
+    )
     table = comparison.filter_runs(comparison.run_table(rows, sizes, visitor.asker().owner))
     keys = ticked_keys(table) if len(table) else []
     runs = comparison.load(store, keys)

@@ -5,21 +5,21 @@ import streamlit as st
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import charts, colours, links
-from pages.kit.components import price_curve
+from pages.kit.components import draw_price_curve
 from pages.kit.page_table import PAGES, SECTIONS
 from pages.start import price
 
 IN_FRONT = ("Learn", "Explore", "Choose")  # sections
 FIRST = 2.0  # the epsilon that the figure shows first: there both sides of the price are seen
 EPSILON = "start.epsilon"
-WORDS = price_curve.Words(
-    name="Epsilon",
-    low="more private",
-    high="more accurate",
-    twin="without privacy",
-    trivial="guessing the mean",
-    price="the price of privacy",
-)
+WORDS = {
+    "name": "Epsilon",
+    "low": "more private",
+    "high": "more accurate",
+    "twin": "without privacy",
+    "trivial": "guessing the mean",
+    "price": "the price of privacy",
+}
 
 
 def choose(epsilon: float) -> None:
@@ -31,7 +31,7 @@ def figure() -> None:
     """What is kept at each epsilon; its handle moves without the server."""
     choice = price.choice()
     stops = price.stops(choice.delta)
-    price_curve.draw("start.price", stops, FIRST, WORDS, colours.of(choice.algorithm), choose)
+    draw_price_curve("start.price", stops, FIRST, WORDS, colours.of(choice.algorithm), choose)
     numbers = charts.Numbers("What is kept at each epsilon", price.table())
     charts.below("start.price", numbers, leaves=True, caption=price.caption())
     epsilon = budget_text(st.session_state.get(EPSILON, FIRST))

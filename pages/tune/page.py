@@ -21,42 +21,16 @@ from pages.kit import (
     safe_text,
     sidebar,
     time_estimate,
-    who_sees_what,
 )
 from pages.kit.choice import Choice
 from pages.kit.runs import ask, may_begin, queue
 from pages.kit.sweep_frames import level, parameter
-from pages.kit.who_sees_what import Schematic
 from pages.server import sessions
 from pages.tune import open_search, private_selection
 
 SCORE = "validation RMSE"
 FIRST, LATER = 0.3, 0.7  # seconds between two looks at a search, before its first point and after
 OPENLY, PRIVATELY = "look at every trial", "see the winner only"
-WHO_SEES_WHAT = Schematic(
-    {
-        "train": "Ratings to train on",
-        "validation": "Validation ratings\nscore every trial",
-        "trials": "Trials\neach with noise of its own",
-        "analyst": (
-            "Analyst\nlooking at every trial: pays for all,\nseeing the winner only: for the"
-            " selection"
-        ),
-        "winner": "The winner\nshared",
-        "adversary": "Adversary\nsees the winner,\nand what the analyst tells",
-    },
-    (
-        ("train", "trials", "noise"),
-        ("validation", "trials", "scores"),
-        ("trials", "analyst", "~all scores, on request"),
-        ("trials", "winner", "the best"),
-        ("winner", "adversary", ""),
-    ),
-    "Choosing looks at private ratings as well. On public or simulated data it costs nothing; on"
-    " private data either every look is paid for, or nobody looks.",
-    frozenset({"winner"}),
-    frozenset({"analyst"}),
-)
 
 
 def search_settings(choice: Choice) -> tuple[TuneSpec, int]:
@@ -205,7 +179,10 @@ def _draw_outcome(choice: Choice, search: Search, best: Trial, head: DeltaGenera
 def main() -> None:
     choice = sidebar.choice()
     head = st.container()
-    who_sees_what.draw(WHO_SEES_WHAT)
+    st.caption(
+        "Choosing looks at private ratings too. On public or synthetic data it costs nothing. On"
+        " private data you pay for every trial that you look at, or see the winner only."
+    )
     spec, trials = search_settings(choice)
     way = st.segmented_control(
         "How to choose", [OPENLY, PRIVATELY], default=OPENLY, key="tune.way", required=True

@@ -166,7 +166,7 @@ def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit
         choose(teacher, box, control)
         teacher.keyboard.press("Escape")
     teacher.get_by_role("button", name="Make it").click()
-    link = teacher.locator(".link code", has_text="?class=").first.inner_text().strip()
+    link = teacher.get_by_test_id("stCode").filter(has_text="?class=").first.inner_text().strip()
     query = link.split("?")[1]
     # with other values in it, and on the wrong page
     for path in (f"/explore?{query}&epsilon=10&data=cinema&algorithm=dpals", f"/glossary?{query}"):

@@ -184,7 +184,7 @@ function dots(svg, view, { x, y }) {
 }
 
 function choose(view, point) {
-  if (view.data.stale || !view.data.choosable) return;
+  if (view.data.stale) return;
   view.at = point.epsilon;
   mark(view);
   window.dispatchEvent(new CustomEvent("dpmf:epsilon",
