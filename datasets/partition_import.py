@@ -27,7 +27,7 @@ from dpmf_datasets.readers import dates
 from dpmf_datasets.readers.cells import spelling_notes
 from dpmf_datasets.readers.cleaning import Batch, CleanRows
 from dpmf_datasets.readers.columns import chosen_columns, in_path
-from dpmf_datasets.readers.dates import READING_IS_PUBLIC
+from dpmf_datasets.readers.dates import FORMAT_IS_PUBLIC, READING_IS_PUBLIC
 from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.ratings_tables import (
     assumed_sizes,
@@ -359,7 +359,7 @@ class _TimesRead:
         times = column.result()
         tally.add(NO_TIME, batch.rows[times.unread], times.example)
         self.words |= {times.words} - {""}
-        self.are_ambiguous |= times.ambiguous or bool(times.assumption)
+        self.are_ambiguous |= times.ambiguous or FORMAT_IS_PUBLIC in times.assumptions
         self.are_read &= times.order is not None or not len(batch.values)
         return times.order
 

@@ -310,7 +310,7 @@ def collect(
             *spelling_notes(user_labels, "users"),
             *spelling_notes(item_labels, "items"),
         ),
-        assumptions=(*table.assumptions, *times.assumptions(has_times="time" in places)),
+        assumptions=(*table.assumptions, *(times.assumptions if "time" in places else ())),
         dates_are_ambiguous=times.ambiguous,
     )
 

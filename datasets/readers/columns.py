@@ -28,11 +28,7 @@ class Way:
 
 
 def _rename_advice(roles: Mapping[str, str]) -> str:
-    names = list(roles)
-    return (
-        f"rename the column{'s' * (len(names) > 1)} to"
-        f" {' and '.join([', '.join(names[:-1]), names[-1]] if names[1:] else names)}"
-    )
+    return f"rename the column{'s' * (len(roles) > 1)} to {' and '.join(roles)}"
 
 
 def in_path(path: str, facts: Mapping[str, str]) -> Way:

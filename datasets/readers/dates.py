@@ -47,7 +47,7 @@ CENTURY = 69  # years of two digits below it are of this century, as POSIX has i
 @dataclass(frozen=True)
 class ColumnTimes:
     """What a column's times are: whole numbers that grow with time, None where some cannot be
-    read; how they were read, and what that rests on.
+    read; how they were read, and what that takes as public.
 
     ambiguous: whether all dates can be read with the day first and with the month first, and
     nobody said which.
@@ -57,19 +57,13 @@ class ColumnTimes:
     unread: npt.NDArray[np.bool_]
     example: str = ""
     words: str = ""
-    assumption: str = ""
+    assumptions: tuple[str, ...] = (READING_IS_PUBLIC,)
     ambiguous: bool = False
-
-    def assumptions(self, *, has_times: bool) -> tuple[str, ...]:
-        """Return what reading the times takes as public."""
-        if not has_times:
-            return ()
-        return (READING_IS_PUBLIC, *([self.assumption] if self.assumption else []))
 
 
 @dataclass(frozen=True)
 class _Part:
-    kind: str
+    kind: Literal["number", "fraction", "date"]
     day_first: Times
     month_first: Times
 
@@ -84,12 +78,18 @@ class Column:
         self._parts: list[_Part] = []
         self._signs: set[str] = set()  # between numbers of which either may be the day
         self._has_names = False
-        self._examples: dict[str, str] = {}
+        self._examples: dict[Order, str] = {}
 
     def take(self, column: pa.Array) -> None:
         part = self._read(column)
+        if not len(part.day_first):
+            return
         self._parts.append(part)
-        for name, times in (("dmy", part.day_first), ("mdy", part.month_first)):
+        readings: tuple[tuple[Order, Times], ...] = (
+            ("dmy", part.day_first),
+            ("mdy", part.month_first),
+        )
+        for name, times in readings:
             if name not in self._examples and (times == UNREAD).any():
                 self._examples[name] = str(column[int((times == UNREAD).argmax())].as_py())
 
@@ -98,15 +98,13 @@ class Column:
             import pandas as pd
 
             stamps = pd.to_datetime(pd.Series(column.to_pandas()), errors="coerce", utc=True)
-            return _same("date", _micro(stamps))
+            return _Part("date", *[_micro(stamps)] * 2)
         text = stripped(column)
         return _numbers(text) or self._dates(text)
 
     def _dates(self, text: pa.Array) -> _Part:
         as_dictionary = text.dictionary_encode()
         at = as_dictionary.indices.to_numpy(zero_copy_only=False)
-        if not len(at):
-            return _same("date", np.empty(0, np.int64))
         dates = parse_dates(as_dictionary.dictionary.to_pylist())
         self._signs |= set(dates.signs)
         self._has_names |= dates.have_names
@@ -114,90 +112,71 @@ class Column:
 
     def result(self) -> ColumnTimes:
         """What the whole column says."""
-        kinds = {part.kind for part in self._parts if len(part.day_first)}
+        kinds = {part.kind for part in self._parts}
         if not kinds:
             return ColumnTimes(None, np.empty(0, np.bool_))
         if kinds == {"number", "fraction"}:
             self._parts = [_fraction(part) for part in self._parts]
         elif len(kinds) > 1:
-            return ColumnTimes(
-                None,
-                np.concatenate(
-                    [
-                        np.full(len(part.day_first), part.kind != self._parts[0].kind)
-                        for part in self._parts
-                    ]
-                ),
-                "numbers and dates",
-            )
-        return self._from_dates() if "date" in kinds else self._from_numbers()
-
-    def _from_numbers(self) -> ColumnTimes:
-        order = np.concatenate([part.day_first for part in self._parts])
-        unread = order == UNREAD
-        if unread.any():
-            return ColumnTimes(None, unread, self._examples.get("dmy", ""))
-        scale = 1_000_000 if self._parts[0].kind == "fraction" else 1
-        units = [
-            next((unit for unit, low, high in EPOCHS if low <= value < high), "")
-            for value in (int(order.min()) // scale, int(order.max()) // scale)
-        ]
-        if units[0] != units[1] and all(units):
-            late = order // scale >= next(low for unit, low, _ in EPOCHS if unit == units[1])
-            return ColumnTimes(
-                None,
-                late if 2 * late.sum() < len(late) else ~late,
-                f"{units[0]} and {units[1]} since 1970 in one column",
-            )
-        if all(units):
-            return ColumnTimes(order, unread, words=f"Times were read as {units[0]} since 1970.")
-        if scale == 1 and 19000101 <= order.min() and order.max() <= 21001231:
-            return ColumnTimes(
-                order, unread, words="Times were read as dates of eight digits: year, month, day."
-            )
-        return ColumnTimes(
-            order, unread, words="Times are numbers of no known unit; only their order is used."
-        )
-
-    def _from_dates(self) -> ColumnTimes:
-        read: dict[str, Times] = {
+            first = self._parts[0].kind
+            others = [np.full(len(it.day_first), it.kind != first) for it in self._parts]
+            return ColumnTimes(None, np.concatenate(others), "numbers and dates")
+        readings: dict[Order, Times] = {
             "dmy": np.concatenate([part.day_first for part in self._parts]),
             "mdy": np.concatenate([part.month_first for part in self._parts]),
         }
-        signs = self._signs
-        bad = {name: int((times == UNREAD).sum()) for name, times in read.items()}
-        order, why = self._choose_order(bad, signs)
-        unread = read[order] == UNREAD
-        if unread.any():
+        order, why = self._choose_order(readings)
+        times = readings[order]
+        if (unread := times == UNREAD).any():
             return ColumnTimes(None, unread, self._examples.get(order, ""))
-        if not signs:
-            return ColumnTimes(
-                read[order],
-                unread,
-                words=(
-                    "Dates with the names of months were read."
-                    if self._has_names
-                    else "Dates were read as year, month, day."
-                ),
-            )
-        words = f"Dates such as 03/04/2021 were read with {ORDERS[order]}: {why}."
+        if "date" not in kinds:
+            return _of_numbers(times, self._parts[0].kind == "fraction")
+        return self._of_dates(readings, order, why)
+
+    def _of_dates(self, readings: dict[Order, Times], order: Order, why: str) -> ColumnTimes:
+        times, unread = readings[order], np.zeros(len(readings[order]), np.bool_)
+        if not self._signs:
+            how = "with the names of months" if self._has_names else "as year, month, day"
+            return ColumnTimes(times, unread, words=f"Dates were read {how}.")
         return ColumnTimes(
-            read[order],
+            times,
             unread,
-            words=words,
-            assumption="" if self._order else FORMAT_IS_PUBLIC,
-            ambiguous=not self._order and bad["dmy"] == bad["mdy"],
+            words=f"Dates such as 03/04/2021 were read with {ORDERS[order]}: {why}.",
+            assumptions=(READING_IS_PUBLIC, *([] if self._order else [FORMAT_IS_PUBLIC])),
+            ambiguous=not self._order and not any((it == UNREAD).any() for it in readings.values()),
         )
 
-    def _choose_order(self, bad: dict[str, int], signs: set[str]) -> tuple[Order, str]:
+    def _choose_order(self, readings: dict[Order, Times]) -> tuple[Order, str]:
         """Which of both readings, and why."""
         if self._order:
             return self._order, "so it was declared"
+        bad = {name: int((times == UNREAD).sum()) for name, times in readings.items()}
         if bad["dmy"] != bad["mdy"]:
             order: Order = "dmy" if bad["dmy"] < bad["mdy"] else "mdy"
             return order, f"some {'first' if order == 'dmy' else 'second'} number is above 12"
-        usual: Order = "mdy" if "/" in signs else "dmy"
+        usual: Order = "mdy" if "/" in self._signs else "dmy"
         return usual, "no date of the column tells, so this was assumed"
+
+
+def _of_numbers(order: Times, are_fractions: bool) -> ColumnTimes:
+    """Times that are numbers: since 1970, dates of eight digits, or of no known unit."""
+    nothing = np.zeros(len(order), np.bool_)
+    scale = 1_000_000 if are_fractions else 1
+    units = [
+        next((unit for unit, low, high in EPOCHS if low <= value < high), "")
+        for value in (int(order.min()) // scale, int(order.max()) // scale)
+    ]
+    if units[0] != units[1] and all(units):
+        late = order // scale >= next(low for unit, low, _ in EPOCHS if unit == units[1])
+        fewer = late if 2 * late.sum() < len(late) else ~late
+        return ColumnTimes(None, fewer, f"{units[0]} and {units[1]} since 1970 in one column")
+    if all(units):
+        words = f"Times were read as {units[0]} since 1970."
+    elif scale == 1 and 19000101 <= order.min() and order.max() <= 21001231:
+        words = "Times were read as dates of eight digits: year, month, day."
+    else:
+        words = "Times are numbers of no known unit; only their order is used."
+    return ColumnTimes(order, nothing, words=words)
 
 
 @dataclass(frozen=True)
@@ -294,32 +273,29 @@ def _micro(stamps: "pd.Series[pd.Timestamp]") -> Times:
     ).astype(np.int64)
 
 
-def _same(kind: str, times: Times) -> _Part:
-    return _Part(kind, times, times)
-
-
 def _numbers(text: pa.Array) -> _Part | None:
     """Whole numbers as they are, fractions in millionths; None where there is no number at all."""
     try:
-        return _same("number", np.asarray(text.cast(pa.int64()).to_numpy(zero_copy_only=False)))
+        times = np.asarray(text.cast(pa.int64()).to_numpy(zero_copy_only=False))
+        return _Part("number", times, times)
     except pa.ArrowInvalid:
         import pandas as pd
 
-        values = pd.to_numeric(
-            pd.Series(text.to_numpy(zero_copy_only=False)), errors="coerce"
-        ).to_numpy(np.float64)
+        cells = pd.Series(text.to_numpy(zero_copy_only=False))
+        values = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64)
     if not np.isfinite(values).any():
         return None
     if (np.abs(values) < 2.0**62).all() and (values == np.floor(values)).all():
-        return _same("number", values.astype(np.int64))
+        times = values.astype(np.int64)
+        return _Part("number", times, times)
     fits = np.isfinite(values) & (np.abs(values) < LATEST)
-    return _same(
-        "fraction", np.where(fits, np.where(fits, values, 0) * 1e6, UNREAD).astype(np.int64)
-    )
+    times = np.where(fits, np.where(fits, values, 0) * 1e6, UNREAD).astype(np.int64)
+    return _Part("fraction", times, times)
 
 
 def _fraction(part: _Part) -> _Part:
     if part.kind == "fraction":
         return part
     fits = (part.day_first != UNREAD) & (np.abs(part.day_first) < LATEST)
-    return _same("fraction", np.where(fits, np.where(fits, part.day_first, 0) * 1_000_000, UNREAD))
+    times = np.where(fits, np.where(fits, part.day_first, 0) * 1_000_000, UNREAD)
+    return _Part("fraction", times, times)

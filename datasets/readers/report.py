@@ -21,33 +21,24 @@ NO_TIME = "time that cannot be read, so the order of the ratings is not used"
 
 # what is done with a rating outside the declared bounds
 Outside = Literal["clamp", "leave-out"]
-# the rows these kinds count cannot be used; those of DROPPED are left out
-UNUSABLE = (MISSING, NOT_A_NUMBER, INFINITE, RAGGED_LINE)
-LEFT_OUT_KINDS = (*UNUSABLE, OUTSIDE)
-KINDS = (
-    *LEFT_OUT_KINDS,
-    CLAMPED_VALUE,
-    DUPLICATE,
-    WRONG_COUNT,
-    NO_TIME,
-    EMPTY_USER,
-)  # in the order of telling
 LINES_SHOWN = 5
 VALUES_NAMED = 5  # of ratings outside the bounds
 LEFT_OUT = "row left out"
-# a kind in words of its own, and what was done about it
+# a kind in words of its own, and what was done about it, in the order of telling
 IN_TABLE = {
     MISSING: ("no user, no item or no rating", LEFT_OUT),
     NOT_A_NUMBER: ("rating is not a number", LEFT_OUT),
     INFINITE: ("rating is infinite", LEFT_OUT),
     RAGGED_LINE: ("another number of columns", LEFT_OUT),
-    CLAMPED_VALUE: ("rating outside the bounds", "set to the nearest bound"),
     OUTSIDE: ("rating outside the bounds", LEFT_OUT),
+    CLAMPED_VALUE: ("rating outside the bounds", "set to the nearest bound"),
     DUPLICATE: ("same user and item again", "averaged"),
     WRONG_COUNT: ("count differs from the ratings in the row", "ratings taken"),
     NO_TIME: ("time cannot be read", "order of ratings not used"),
     EMPTY_USER: ("user without a usable rating", "kept, without ratings"),
 }
+KINDS = tuple(IN_TABLE)
+UNUSABLE = (MISSING, NOT_A_NUMBER, INFINITE, RAGGED_LINE)  # rows that nobody could use
 
 
 @dataclass(frozen=True)
@@ -64,18 +55,17 @@ class Problem:
     commonest: tuple[tuple[str, int], ...] = ()
 
     @property
-    def places(self) -> str:
+    def place(self) -> str:
         """Where the first ones are."""
-        return ", ".join(f"{line:,}" for line in self.lines) + (
-            ", ..." if self.count > len(self.lines) > 0 else ""
-        )
+        more = ", ..." if self.count > len(self.lines) else ""
+        lines = ", ".join(f"{line:,}" for line in self.lines)
+        return f"{self.where} {lines}{more}" if self.lines else ""
 
     @property
     def examples(self) -> str:
         """What was found there: the commonest values, else the first one."""
-        return (
-            ", ".join(f"{value} ({count:,} x)" for value, count in self.commonest) or self.example
-        )
+        values = ", ".join(f"{value} ({count:,} x)" for value, count in self.commonest)
+        return values or self.example
 
     @property
     def row(self) -> dict[str, str]:
@@ -84,17 +74,14 @@ class Problem:
         return {
             "What": what,
             "How often": f"{self.count:,}",
-            "Where": f"{self.where} {self.places}" if self.lines else "",
+            "Where": self.place,
             "Such as": self.examples,
             "What was done": repair,
         }
 
     @property
     def words(self) -> str:
-        at = ", ".join(f"{line:,}" for line in self.lines)
-        more = ", ..." if self.count > len(self.lines) else ""
-        where = f" ({self.where} {at}{more})" if self.lines else ""
-        return f"{self.count:,} x {self.kind}{where}"
+        return f"{self.count:,} x {self.kind}{f' ({self.place})' if self.place else ''}"
 
 
 def outside_of(problems: Sequence[Problem]) -> Problem | None:
@@ -139,7 +126,8 @@ class Report:
     @property
     def rows_left_out(self) -> int:
         """Rows that were left out."""
-        return sum(problem.count for problem in self.problems if problem.kind in LEFT_OUT_KINDS)
+        left_out = [it.count for it in self.problems if it.row["What was done"] == LEFT_OUT]
+        return sum(left_out)
 
     @property
     def outside(self) -> Problem | None:
@@ -149,20 +137,12 @@ class Report:
     @property
     def on_screen(self) -> str:
         """`words`, and what the chosen columns hold."""
-        column_lines = [
+        lines = [
             f"{role}: {column} ({', '.join(some) or 'empty'})"
             for (role, column), some in zip(self.columns, self.values, strict=False)
         ]
-        return "\n".join(
-            [
-                self.words,
-                *(
-                    ["Columns, with the first values of each:", *column_lines]
-                    if column_lines
-                    else []
-                ),
-            ]
-        )
+        head = ["Columns, with the first values of each:"] if lines else []
+        return "\n".join([self.words, *head, *lines])
 
     @property
     def facts(self) -> dict[str, Any]:

@@ -6,6 +6,8 @@ A rating is `3.55 + person's mood + film's quality + taste . character + luck`, 
 person rounds and clamped to half a star ... five stars.
 """
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,80 +20,14 @@ from dpmf_core.data.ratings import Ratings
 BOUNDS = (0.5, 5.0)
 AT_ONCE = 20_000_000  # pairs of person and film that are drawn together
 
+WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 # A genre is a latent dimension of taste; its words make the titles, so that a recommendation shows
-# its theme.
-GENRES: dict[str, tuple[str, str]] = {
-    "drama": (
-        "Silent Patient Broken Distant Faithful Hollow Gentle Unspoken Borrowed Faded",
-        (
-            "Harbour Daughter Orchard Promise Letter Kitchen Winter Brother Bridge Portrait"
-            " Farewell Garden"
-        ),
-    ),
-    "comedy": (
-        (
-            "Reluctant Clumsy Cheerful Accidental Borrowed Hungry Second-Best Overdressed"
-            " Slightly-Used Barefoot"
-        ),
-        (
-            "Landlord Wedding Butler Holiday Parrot Neighbour Picnic Best-Man Dentist Goalkeeper"
-            " Uncle Choir"
-        ),
-    ),
-    "thriller": (
-        "Ninth Locked Cold Vanishing Double Crooked Missing Final Poisoned Unsigned",
-        (
-            "Witness Alibi Passenger Informant Cipher Verdict Safehouse Courier Motive Stairwell"
-            " Ransom Telegram"
-        ),
-    ),
-    "romance": (
-        "Tender Starlit Forbidden Secret Summer Moonlit First Endless Velvet Golden",
-        (
-            "Kiss Waltz Serenade Rendezvous Sweetheart Valentine Confession Honeymoon Duet Embrace"
-            " Rose Longing"
-        ),
-    ),
-    "science fiction": (
-        "Orbital Quantum Lunar Synthetic Frozen Parallel Last Silicon Infinite Dormant",
-        (
-            "Colony Signal Horizon Android Nebula Airlock Paradox Voyager Satellite Protocol"
-            " Eclipse Reactor"
-        ),
-    ),
-    "documentary": (
-        "Living Hidden Shrinking Unwritten Ordinary Working Vanishing Measured Quiet Migrating",
-        (
-            "Glacier River Factory Archive Honeybee Savannah Census Lighthouse Reef Workshop"
-            " Harvest Monastery"
-        ),
-    ),
-    "family": (
-        "Magic Little Brave Flying Sleepy Runaway Singing Tiny Upside-Down Lucky",
-        (
-            "Dragon Puppy Treehouse Unicorn Balloon Penguin Wizard Snowman Teapot Kitten Carousel"
-            " Hedgehog"
-        ),
-    ),
-    "horror": (
-        "Cursed Whispering Crimson Rotting Haunted Screaming Faceless Buried Hungry Midnight",
-        "Cellar Asylum Scarecrow Coffin Crypt Mirror Doll Swamp Graveyard Phantom Attic Tombstone",
-    ),
+# its theme: (adjectives, nouns) of each.
+GENRES: dict[str, tuple[list[str], list[str]]] = {
+    name: (words["adjectives"].split(), words["nouns"].split())
+    for name, words in WORDS["genres"].items()
 }
-PLACES = (
-    "Lisbon",
-    "Trieste",
-    "Halifax",
-    "Bergen",
-    "Odessa",
-    "Cork",
-    "Tangier",
-    "Quito",
-    "Riga",
-    "Kyoto",
-    "Aleppo",
-    "Genoa",
-)
+PLACES = WORDS["common"]["places"].split()
 TEMPLATES = ("The {0} {1}", "The {0} {1}", "{0} {1}", "{1} in {2}", "The {1} of {2}")
 MOODS = 2  # further dimensions of taste that have no name
 # Who likes one genre tends to like its neighbours: heavy against light, near life against invented
@@ -164,7 +100,7 @@ def films_of(
 
 def _titles(genre: npt.NDArray[np.int64], rng: np.random.Generator) -> tuple[str, ...]:
     """Distinct titles in the words of each film's genre; a name that returns is a sequel."""
-    words = [(adjectives.split(), nouns.split()) for adjectives, nouns in GENRES.values()]
+    words = list(GENRES.values())
     counts: dict[str, int] = {}
     titles = []
     for g in genre.tolist():

@@ -1,4 +1,5 @@
-"""Low-rank ratings drawn as in Chien et al. 2021, section 6.1.
+"""Low-rank ratings drawn as in Chien et al. 2021, section 6.1, and rank-one ratings as in Jain,
+Thakkar & Thakurta 2018, section 5.
 
 U* (n, r) and V* (m, r) are random orthonormal, the entries of U* V*^T are scaled to standard
 deviation 1, and every entry is seen with probability p = 20 ln n / m; so predicting zero has an
@@ -8,6 +9,7 @@ tests/datasets/test_synthetic.py).
 """
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +20,7 @@ from dpmf_core.errors import BadInput
 
 BOUNDS = (-5.0, 5.0)
 BLOCK = 4_000_000  # entries of U* V*^T held at once
+Factor = npt.NDArray[np.float64]
 
 
 def lowrank(
@@ -37,40 +40,14 @@ def lowrank(
             f"The 'rank' parameter of lowrank must be in [1, {min(n_users, n_items)}]. Got {rank}."
         )
     p = min(1.0, 20 * math.log(n_users) / n_items) if p is None else p
-    if not 0 < p <= 1:
-        raise BadInput(f"The 'p' parameter of lowrank must be in (0, 1]. Got {p}.")
-    rows, columns, entries = (
-        np.random.default_rng(s) for s in np.random.SeedSequence([seed, 2021]).spawn(3)
-    )
+    _require_probability(p, "lowrank")
+    rows, columns, entries = _streams(seed, 2021)
     # (n, r); the mean square entry of U V^T is then 1
     U = _orthonormal(n_users, rank, rows) * math.sqrt(n_users * n_items / rank)
     V = _orthonormal(n_items, rank, columns)  # (m, r)
-    blocks = [_observed_entries(U, V, at, p, entries) for at in _starts(n_users, n_items)]
-    users, items, values = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    users, items, values = map(np.concatenate, zip(*_observed(U, V, p, entries), strict=True))
     values = (values / values.std()).clip(*BOUNDS).astype(np.float32)
     return Ratings(users, items, values, n_users, n_items, BOUNDS, name=name, public=True)
-
-
-def _orthonormal(rows: int, rank: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    return np.asarray(np.linalg.qr(rng.normal(size=(rows, rank)))[0], np.float64)
-
-
-def _starts(n_users: int, n_items: int) -> list[slice]:
-    step = max(1, BLOCK // n_items)
-    return [slice(at, min(at + step, n_users)) for at in range(0, n_users, step)]
-
-
-def _observed_entries(
-    U: npt.NDArray[np.float64],
-    V: npt.NDArray[np.float64],
-    at: slice,
-    p: float,
-    rng: np.random.Generator,
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-    """Users, items and values of the entries of some rows that are seen, sorted by (user, item)."""
-    product = U[at] @ V.T
-    users, items = np.nonzero(rng.random(product.shape, dtype=np.float32) < p)
-    return (users + at.start).astype(np.int32), items.astype(np.int32), product[users, items]
 
 
 def rankone(
@@ -81,31 +58,51 @@ def rankone(
     seed: int = 0,
     name: str = "rankone",
 ) -> Ratings:
-    """Entries of u v^T with u, v uniform in [-1, 1], scaled to largest entry 1 (Jain, Thakkar &
-    Thakurta 2018, section 5), each seen with probability `p`.
+    """Entries of u v^T with u, v uniform in [-1, 1], scaled to largest entry 1, each seen with
+    probability `p`.
     """
-    if not 0 < p <= 1:
-        raise BadInput(f"The 'p' parameter of rankone must be in (0, 1]. Got {p}.")
-    rows, columns, entries = (
-        np.random.default_rng(s) for s in np.random.SeedSequence([seed, 2018]).spawn(3)
-    )
+    _require_probability(p, "rankone")
+    rows, columns, entries = _streams(seed, 2018)
     u, v = (rng.uniform(-1, 1, size) for rng, size in ((rows, n_users), (columns, n_items)))
-    u, v = (factor / np.abs(factor).max() for factor in (u, v))
-    blocks = [
-        _observed_entries(u[:, None], v[:, None], at, p, entries)
-        for at in _starts(n_users, n_items)
-    ]
-    users, items, values = (
-        np.concatenate(part)
-        for part in zip(*((us, its, x.astype(np.float32)) for us, its, x in blocks), strict=True)
-    )
+    u, v = (factor[:, None] / np.abs(factor).max() for factor in (u, v))
+    blocks = ((us, its, x.astype(np.float32)) for us, its, x in _observed(u, v, p, entries))
+    users, items, values = map(np.concatenate, zip(*blocks, strict=True))
     return Ratings(users, items, values, n_users, n_items, (-1.0, 1.0), name=name, public=True)
 
 
+def _require_probability(p: float, name: str) -> None:
+    if not 0 < p <= 1:
+        raise BadInput(f"The 'p' parameter of {name} must be in (0, 1]. Got {p}.")
+
+
+def _streams(seed: int, year: int) -> list[np.random.Generator]:
+    """Of rows, columns and entries."""
+    return [np.random.default_rng(it) for it in np.random.SeedSequence([seed, year]).spawn(3)]
+
+
+def _orthonormal(rows: int, rank: int, rng: np.random.Generator) -> Factor:
+    return np.asarray(np.linalg.qr(rng.normal(size=(rows, rank)))[0], np.float64)
+
+
+def _observed(
+    U: Factor, V: Factor, p: float, rng: np.random.Generator
+) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Factor]]:
+    """Users, items and values of the entries of U V^T that are seen, sorted by (user, item), some
+    rows at a time.
+    """
+    step = max(1, BLOCK // len(V))
+    for start in range(0, len(U), step):
+        product = U[start : start + step] @ V.T
+        users, items = np.nonzero(rng.random(product.shape, dtype=np.float32) < p)
+        yield (users + start).astype(np.int32), items.astype(np.int32), product[users, items]
+
+
 def make_lowrank(entry: Entry, seed: int) -> Ratings:
+    """The low-rank ratings of an entry."""
     return lowrank(entry.n_users, entry.n_items, seed=seed, name=entry.id)
 
 
 def make_rankone(entry: Entry, seed: int) -> Ratings:
+    """The rank-one ratings of an entry, about 80 of each user."""
     p = 80 / entry.n_items
     return rankone(entry.n_users, entry.n_items, p=p, seed=seed, name=entry.id)

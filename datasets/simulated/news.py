@@ -2,6 +2,8 @@
 factorisation finds can be checked.
 """
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,54 +11,9 @@ import numpy.typing as npt
 
 from dpmf_core.data.samples import Samples, Texts
 
-TOPICS = {
-    "space": (
-        "orbit rocket satellite astronaut lunar telescope galaxy launch planet spacecraft comet"
-        " mission gravity solar probe crater asteroid shuttle capsule observatory meteor cosmos"
-        " payload nebula booster"
-    ),
-    "health": (
-        "patient doctor vaccine hospital disease virus clinic nurse therapy symptom infection"
-        " medicine surgery diagnosis cancer treatment dose trial heart immune allergy fever"
-        " pharmacy outbreak surgeon"
-    ),
-    "football": (
-        "goal striker league coach penalty stadium midfielder keeper tournament defender referee"
-        " fans derby transfer squad header offside relegation champion trophy corner substitute"
-        " captain pitch kickoff"
-    ),
-    "markets": (
-        "shares investor profit inflation bank interest bond dividend earnings currency trader"
-        " stock recession merger loan deficit credit broker fund yield revenue portfolio equity"
-        " tariff treasury"
-    ),
-    "weather": (
-        "storm rain flood hurricane temperature wind forecast drought snow humidity thunder cyclone"
-        " climate rainfall blizzard tornado heatwave river lightning frost cloud gust landslide"
-        " monsoon hail"
-    ),
-    "music": (
-        "album singer concert guitar band melody orchestra song festival pianist lyrics chorus"
-        " opera drummer rhythm composer violin audience record stage jazz symphony vocals tour"
-        " encore"
-    ),
-    "food": (
-        "recipe chef restaurant flavour kitchen sauce cheese garlic oven bread wine dessert butter"
-        " menu pepper tomato onion grill salad noodle spice pastry soup roast basil"
-    ),
-    "elections": (
-        "vote candidate parliament minister ballot campaign senator coalition poll constituency"
-        " mayor legislation reform deputy cabinet referendum turnout opposition manifesto congress"
-        " mandate debate veto amendment president"
-    ),
-}
-COMMON = (
-    "year people time week report official group country city public plan number national local"
-    " early month change world start day result home company team member family leader service"
-    " question point story news state centre house area line power record show view work place"
-    " night water light history young future support research problem market season system street"
-    " building school money"
-)
+_WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+TOPICS: dict[str, str] = _WORDS["topics"]
+COMMON: str = _WORDS["common"]["news"]
 WORDS = tuple(dict.fromkeys(" ".join([*TOPICS.values(), COMMON]).split()))
 
 

@@ -105,7 +105,7 @@ def _about_outside(description: TableDescription) -> Outside | None:
     low, high = description.bounds
     st.warning(
         f"**{outside.count:,} ratings lie outside {low:g} to {high:g}:"
-        f" {safe_text.escape_letters(outside.examples)}** ({outside.where} {outside.places})."
+        f" {safe_text.escape_letters(outside.examples)}** ({outside.place})."
         " Nothing is used yet. If the scale is wrong, change it above. If it is right, leave these"
         f" rows out, or count what is higher as {high:g} and what is lower as {low:g}."
     )
