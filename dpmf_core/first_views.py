@@ -5,14 +5,12 @@ All of it is on simulated data.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from dpmf_core.data.catalogue import Entry, SampleEntry, catalogue
 from dpmf_core.data.ratings import Shape
 from dpmf_core.data.samples import SampleShape
-from dpmf_core.papers.figures import Figure
-from dpmf_core.papers.registry import find_figure
 from dpmf_core.privacy import Relation, default_delta
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import comparison, part_comparison
@@ -48,9 +46,6 @@ FOLLOWING: dict[str, DataKind] = {"explore": "ratings", "topics": "documents", "
 # what Trade-off compares; ALS and the global mean are always there
 TRADE_OFF_METHODS = ("spectral", "dpals", "private-bias", "als", "global-mean")
 TRADE_OFF_EPSILONS, TRADE_OFF_DRAWS = (1.0, 5.0, 20.0), 2
-VARIANTS, SHARES = ("rated", "new", "online", "static"), (0.15, 0.3, 0.5, 0.7, 0.9)
-EPOCHS = 30
-SKETCH_FIGURE, SKETCH_RANK, SKETCH_EPSILON = "balu-fig3", 8, 5.0
 # what the lesson on trust measures: item offsets from a curator, and from everybody's own messages
 TRUST_DATA, TRUST_DELTA, TRUST_DRAWS = "cinema-small", 1e-5, 3
 CURATOR_EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
@@ -66,8 +61,6 @@ def runs_of_pages() -> dict[str, list[RunSpec]]:
         "trade-off": trade_off,
         "topics": lambda: _page_runs("topics"),
         "faces": lambda: _page_runs("faces"),
-        "sketch": sketch,
-        "retention": lambda: retention(usual_run("ratings")).values(),
     }
     return {name: _distinct(runs()) for name, runs in pages.items()}
 
@@ -159,59 +152,6 @@ def trust() -> tuple[Sweep, Sweep]:
         Sweep(methods=curator, epsilons=CURATOR_EPSILONS, **common),
         Sweep(methods=own, epsilons=OWN_NOISE_EPSILONS, **common),
     )
-
-
-def retention(run: RunSpec, arrival: str = "random", epochs: int = EPOCHS) -> dict[str, RunSpec]:
-    """By name: every variant that keeps less, at every share of ratings known from the start; the
-    baseline and Slope One know no share. run: any on the data.
-    """
-
-    def one(variant: str, share: float) -> RunSpec:
-        parameters = {
-            "variant": variant,
-            "static_share": share,
-            "arrival": arrival,
-            "steps": epochs,
-        }
-        return run.on("no-retention", parameters=parameters).canonical()
-
-    specs = {
-        "baseline": one("baseline", 0.5),
-        "slope one": run.on("slope-one", parameters={}).canonical(),
-    }
-    return specs | {
-        f"{variant} {share:g}": one(variant, share) for share in SHARES for variant in VARIANTS
-    }
-
-
-def sketch() -> list[RunSpec]:
-    """A figure of the source on the usual data, and the proven method that stands beside it."""
-    run = usual_run("ratings")
-    figure = sketch_figure(find_figure(SKETCH_FIGURE), run.data, run.seed, SKETCH_RANK)
-    assert run.budget is not None
-    budget = run.budget.model_copy(update={"epsilon": SKETCH_EPSILON})
-    beside = run.on("sgld", parameters={}, budget=budget)
-    return [*(point.spec for point in figure.points()), beside]
-
-
-def sketch_figure(figure: Figure, data: DataSpec, seed: int, rank: int) -> Figure:
-    """A figure at page size, on other data, with other dimensions where they are not what it
-    varies.
-    """
-
-    def sweeps(full: bool) -> tuple[Sweep, ...]:
-        return tuple(_on_data(sweep, data, seed, rank) for sweep in figure.sweeps(False))
-
-    return replace(figure, sweeps=sweeps)
-
-
-def _on_data(sweep: Sweep, data: DataSpec, seed: int, rank: int) -> Sweep:
-    rank_setting = {} if "rank" in sweep.grid else {"rank": rank}
-    methods = tuple(
-        method.model_copy(update={"parameters": {**method.parameters, **rank_setting}})
-        for method in sweep.methods
-    )
-    return sweep.model_copy(update={"data": data, "methods": methods, "seeds": (seed,)})
 
 
 def _distinct(runs: Iterable[RunSpec]) -> list[RunSpec]:

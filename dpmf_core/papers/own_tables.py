@@ -260,7 +260,6 @@ TABLES = (
     ),
     Figure(
         id="sketch-table",
-        page="sketch",
         title="Every size and threshold",
         source="dpmf",
         words="d, γ, k and ε of the source on MovieLens 1M.",

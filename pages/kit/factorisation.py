@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpmf_core.papers import source_noise
-from dpmf_core.papers.registry import figures_of
 from dpmf_core.privacy import NOTHING, Budget, Relation
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
@@ -26,9 +25,9 @@ from pages.kit import (
     factorisation_story,
     factorisation_words,
     forms,
+    links,
     odometer,
     privacy_card,
-    published_figures,
     sidebar,
 )
 from pages.kit.choice import Choice
@@ -146,7 +145,7 @@ def draw_page(
         epsilon_grid.keep_filling(page, spec, view.grid)
     with st.expander("ε of the source"):
         per_step(page, choice.delta)
-    published_figures.choice(page, figures_of(page))
+    links.to("papers", "The source's figures, measured again", {"paper": "saha-2022"})
     return view
 
 

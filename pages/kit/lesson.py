@@ -8,7 +8,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.serving import class_records
 from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, sequence_of
 from pages.kit import links
-from pages.kit.page_table import BY_ID
+from pages.kit.page_table import BY_ID, page_meant
 
 NAME, SEAT = "class", "seat"  # of the parameters in the address
 # what stays in a session that goes from one page of a lesson to the next, by how its keys begin
@@ -39,14 +39,18 @@ def current(owner: str = "") -> LessonLink | None:
 
 
 def _check_pages(sequence: LessonSequence) -> LessonSequence:
-    """The sequence. Raises BadInput where there is no such page for lessons."""
-    for link in sequence.steps:
-        if link.page not in BY_ID or not BY_ID[link.page].in_lessons:
-            raise BadInput(
-                f"The lesson of this link is on a page that is not here: '{link.page}'. The"
-                " page is shown as it always is."
-            )
-    return sequence
+    """The sequence, with today's pages. Raises BadInput where there is no such page for lessons."""
+    return sequence.model_copy(update={"steps": tuple(map(_check_page, sequence.steps))})
+
+
+def _check_page(link: LessonLink) -> LessonLink:
+    page, query = page_meant(link.page) or ("", {})
+    if not page or not BY_ID[page].in_lessons:
+        raise BadInput(
+            f"The lesson of this link is on a page that is not here: '{link.page}'. The page is"
+            " shown as it always is."
+        )
+    return link.model_copy(update={"page": page, "query": query | link.query})
 
 
 def _begin(sequence: LessonSequence, token: str, owner: str) -> None:

@@ -27,9 +27,9 @@ def to(name: str, label: str, parameters: dict[str, str], icon: str = "") -> Non
     )
 
 
-def go(name: str) -> None:
+def go(name: str, parameters: Mapping[str, str] | None = None) -> None:
     """Leave for the page of this address."""
-    st.switch_page(_as_streamlit(name))
+    st.switch_page(_as_streamlit(name), query_params=parameters)
 
 
 def _as_streamlit(name: str) -> st.Page:

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from urllib.parse import parse_qsl
 
 from dpmf_core.registry import by_id
 
 FOLDER = Path(__file__).parents[1]
 DataKind = Literal["ratings", "documents", "images"]
 ONE_RUN = ("algorithm", "calibration", "noise", "row_count")  # controls of a single private run
-NOT_PRIVATE = ("item_features", "epsilon", "delta", *ONE_RUN)  # a page without privacy
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Page:
     for_operator: whether only the operator of the server sees it.
     has_dial: whether epsilon's slider stands at the bottom of a small screen too.
     note: module and function that say what stands in its sidebar instead of widgets, if anything.
-    also: further addresses that lead to it.
+    also: further addresses that lead to it, each with what it adds to the address, if anything.
     """
 
     id: str
@@ -90,18 +90,17 @@ PAGES = (
          also=("lesson", "course")),
     Page("glossary", "Glossary", "menu_book", "Learn", None,
          also=("terms", "words")),
-    Page("papers", "Papers", "fact_check", "Learn", None, also=("paper",)),
-    Page("theory", "Theory", "function", "Learn", None),
-    Page("errata", "Errata", "rule", "Learn", None, also=("erratum",)),
+    Page("papers", "Papers", "fact_check", "Learn", None,
+         also=("paper", "theory?section=bounds", "errata?section=corrections",
+               "erratum?section=corrections", "sketch?paper=balu-2016&section=method",
+               "sketches?paper=balu-2016&section=method",
+               "retention?paper=vallet-2014&section=method")),
     Page("explore", "Explore", "explore", "Explore", takes_parts=True, also=("explorer",)),
     Page("trade-off", "Trade-off", "query_stats", "Explore", unused=("epsilon", *ONE_RUN),
          takes_parts=True, note="pages.tradeoff.controls:sidebar_note",
          also=("trade-offs", "compare")),
     Page("topics", "Topics", "article", "Explore", "documents", also=("topic", "documents")),
     Page("faces", "Faces", "face", "Explore", "images", also=("face", "images", "parts")),
-    Page("sketch", "Sketch", "grid_on", "Explore", unused=("epsilon", "item_features", *ONE_RUN),
-         also=("sketches",)),
-    Page("retention", "Retention", "delete_sweep", "Explore", unused=NOT_PRIVATE),
     Page("choose", "Choose", "recommend", "Choose", None, in_lessons=False,
          also=("chooser", "advice")),
     Page("tune", "Tune", "tune", "Choose", unused=("row_count",), takes_parts=True,
@@ -126,18 +125,23 @@ def _plain(address: str) -> str:
 
 
 _FIRST = {it.section: it.id for it in reversed(PAGES)}
-_PAGE_IDS = {_plain(section): _FIRST[section] for section in SECTIONS}
-_PAGE_IDS |= {_plain(name): it.id for it in PAGES for name in (*it.also, it.id)}
+_ADDRESSES = {_plain(section): (_FIRST[section], "") for section in SECTIONS}
+for _page in PAGES:
+    for _name, _, _query in (it.partition("?") for it in (*_page.also, _page.id)):
+        _ADDRESSES[_plain(_name)] = (_page.id, _query)
 
 
-def page_meant(address: str) -> str | None:
-    """The id of the page that an address means, exact or as somebody remembers it; None where
-    there is none.
+def page_meant(address: str) -> tuple[str, dict[str, str]] | None:
+    """The id of the page that an address means, exact or as somebody remembers it, and what it adds
+    to the address; None where there is no such page.
     """
-    return _PAGE_IDS.get(_plain(address))
+    page, query = _ADDRESSES.get(_plain(address), ("", ""))
+    return (page, dict(parse_qsl(query))) if page else None
 
 
 def page_address(name: str) -> str | None:
-    """The address of the page that a name means; '' of the first page, None where there is none."""
-    page = page_meant(name)
-    return "" if page == HOME else page
+    """The address of the page that a name means, with what the name adds to it; '' of the first
+    page, None where there is none.
+    """
+    page, query = _ADDRESSES.get(_plain(name), (None, ""))
+    return "" if page == HOME else f"{page}?{query}" if query else page

@@ -1,99 +1,129 @@
-"""What do the source papers claim, and does it hold?
-
-Every claim with its last verdict; one of them is measured again on request.
+"""Is it true? An overview of the source papers, and one page for each: what it claims, its method
+to try, its bounds, and what we corrected.
 """
 
 from collections import Counter
+from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
 
 from dpmf_core.errors import BadInput
 from dpmf_core.papers import results
-from dpmf_core.papers.figures import Claim, Outcome
-from dpmf_core.papers.registry import CLAIMS
-from pages.kit import page_controls, published_figures, safe_text
-from pages.kit.session_widgets import bind
+from dpmf_core.papers.figures import Outcome
+from dpmf_core.papers.paper import Paper
+from dpmf_core.papers.registry import PAPERS
+from pages.kit import lesson, links, safe_text
+from pages.papers import address, bounds, claims, corrections, methods
 
-EVERY = "every paper"
-MARKS = {
-    Outcome.REPRODUCED: "✓ reproduced",
-    Outcome.DIFFERS: "✗ differs",
+COLUMNS = {
+    Outcome.REPRODUCED: "reproduced",
+    Outcome.DIFFERS: "differs",
     Outcome.CANNOT_BE_JUDGED: "cannot be judged here",
     Outcome.NOT_MEASURED: "not measured",
 }
+SECTIONS: dict[str, tuple[str, Callable[[Paper], None], Callable[[Paper], object]]] = {
+    "claims": ("What it claims", claims.draw, lambda paper: paper.claims),
+    "method": ("Its method to try", methods.draw, methods.of),
+    "bounds": ("Its bounds", bounds.draw, lambda paper: paper.bounds),
+    "corrections": ("What we corrected", corrections.draw, lambda paper: paper.errata),
+}
 
 
-def headline() -> None:
-    """How many claims were measured, and how many hold."""
-    outcomes = Counter(
-        last.verdict(claim).outcome for claim in CLAIMS.values() if (last := results.last(claim))
-    )
-    reproduced, count = outcomes[Outcome.REPRODUCED], sum(outcomes.values())
-    title = "What do the source papers claim, and does it hold?"
-    if count:
-        judged = reproduced + outcomes[Outcome.DIFFERS]
-        title = f"{count} claims measured again: {reproduced} of {judged} that can be judged hold"
-    st.title(title, anchor=False)
-    st.write(
-        f"The source papers make {len(CLAIMS)} claims that a run can contradict: an order of"
-        " methods, a figure, the shape of a curve. Each claim is a list of statements. It is"
-        " reproduced if all of them hold. A claim that differs here may still hold on the source's"
-        " data: each verdict says which data and which size it is from."
+def outcomes(paper: Paper) -> Counter[Outcome]:
+    """How many of its claims have which outcome, by their last results."""
+    last_results = ((claim, results.last(claim)) for claim in paper.claims)
+    return Counter(
+        Outcome.NOT_MEASURED if last is None else last.verdict(claim).outcome
+        for claim, last in last_results
     )
 
 
-def row(claim: Claim) -> dict[str, str]:
-    """A claim with its last verdict."""
-    last = results.last(claim)
-    measured = ("-", "-", "-")
-    outcome = Outcome.NOT_MEASURED
-    if last is not None:
-        data = "other" if last.obstacle else "the source's"
-        measured = (data, "full" if last.size == "full" else "page", last.created[:10])
-        outcome = last.verdict(claim).outcome
+def headline(total: Counter[Outcome]) -> str:
+    judged = total[Outcome.REPRODUCED] + total[Outcome.DIFFERS]
+    are = f"{total[Outcome.REPRODUCED]} of the {judged} claims that can be judged here are"
+    return f"{are} reproduced" if judged else "no claim can be judged here"
+
+
+def counts(paper: Paper) -> dict[str, int]:
+    """The same by column, without a column that is empty for all papers."""
+    by_outcome = outcomes(paper)
     return {
-        "source": claim.source,
-        "claim": claim.title,
-        "data": measured[0],
-        "verdict": MARKS[outcome],
-        "size": measured[1],
-        "statements": str(len(claim.clauses)),
-        "measured": measured[2],
+        name: by_outcome[outcome]
+        for outcome, name in COLUMNS.items()
+        if by_outcome[outcome] or outcome is not Outcome.NOT_MEASURED
     }
 
 
-def one_claim(claim: Claim) -> None:
-    """A claim: what the source says, what was measured, and the toggle that measures it here."""
-    st.subheader(published_figures.name(claim), anchor=False)
-    last = results.last(claim)
-    if last is None:
-        st.write("The source says that:")
-        st.markdown("\n".join(f"- {clause.words}" for clause in claim.clauses))
-    else:
-        st.markdown(f"**Last measured** {last.created[:10]}, version {last.version}:")
-        published_figures.show_verdict(claim, last.verdict(claim))
-    if st.toggle("Measure it here, at page size", key=f"papers.measure.{claim.id}"):
-        published_figures.draw("papers", claim)
+def navigation(current: str) -> None:
+    """Links to the overview and the papers; a lesson shows one paper alone."""
+    if lesson.page_values() is not None:
+        return
+    with st.container(horizontal=True, gap="xsmall"):
+        if current:
+            links.to("papers", "All papers", {})
+        for paper in PAPERS.values():
+            if paper.id != current:
+                links.to("papers", paper.short, {"paper": paper.id}, ":material/description:")
 
 
-def main() -> None:
-    headline()
-    papers = [EVERY, *dict.fromkeys(claim.paper for claim in CLAIMS.values())]
-    paper = st.selectbox("Paper", papers, key="papers.paper")
-    claims = {name: it for name, it in CLAIMS.items() if paper in (EVERY, it.paper)}
-    safe_text.table(pd.DataFrame(row(claim) for claim in claims.values()))
+def overview(unknown: str = "") -> None:
+    """All papers, a row each. unknown: what the address asked for."""
+    total = sum((outcomes(paper) for paper in PAPERS.values()), Counter())
+    st.title(f"{len(PAPERS)} papers: {headline(total)}", anchor=False)
+    if unknown:
+        st.warning(safe_text.escape(f"There is no paper '{unknown[:40]}' here. Choose one below."))
+    st.write(
+        "A claim is something that a run can contradict: an order of methods, a figure, the shape"
+        " of a curve. It is a list of statements, and it is reproduced if all of them hold. On"
+        " other data than the paper's, or outside the conditions of the statement, a result cannot"
+        " judge the paper: those claims are counted apart."
+    )
+    rows = (
+        {"paper": paper.short, "proposes": paper.about, **counts(paper)}
+        | {"corrections": len(paper.errata)}
+        for paper in PAPERS.values()
+    )
+    safe_text.words_table(pd.DataFrame(rows).fillna(0))
+    navigation("")
     st.caption(
         "All of it from the command line: `python -m dpmf_core papers run --all`. Finished runs are"
         " not repeated."
     )
-    ids, key = list(claims), "papers.claim"
-    page_controls.start(key, "claim", ids[0], page_controls.one_of(CLAIMS))
-    if st.session_state[key] not in claims:
-        st.session_state[key] = ids[0]
-    names = {name: published_figures.name(claim) for name, claim in claims.items()}
-    claim_id = st.selectbox("One claim", ids, **bind(key, ids), format_func=names.__getitem__)
-    one_claim(CLAIMS[claim_id])
+
+
+def one_paper(paper: Paper) -> None:
+    """A paper: what it proposes, how its claims fare, and the section that is chosen."""
+    navigation(paper.id)
+    st.title(f"{paper.short}: {headline(outcomes(paper))}", anchor=False)
+    numbers = ", ".join(f"{count} {name}" for name, count in counts(paper).items())
+    st.write(
+        f"{paper.about} Of {len(paper.claims)} claims: {numbers}. {paper.citation},"
+        f" [the paper]({paper.url})."
+    )
+    titles = {name: title for name, (title, _, content) in SECTIONS.items() if content(paper)}
+    key = address.start("section", list(titles), address.section())
+    name = st.segmented_control(
+        "Section",
+        list(titles),
+        default=st.session_state[key],
+        required=True,
+        key=key,
+        format_func=titles.__getitem__,
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    _, draw, _ = SECTIONS[address.write("section", name or next(iter(titles)))]
+    draw(paper)
+
+
+def main() -> None:
+    name = address.paper_id()
+    if name not in PAPERS:
+        overview(name or "")
+        return
+    links.put_in_address({"paper": name})
+    one_paper(PAPERS[name])
 
 
 try:

@@ -35,7 +35,8 @@ class Addresses:
             return
         # relative, for a proxy may have taken away what stands before
         up = "../" if scope["path"].endswith("/") and scope["path"] != self.base else "./"
-        await RedirectResponse(f"{up}{own}{'?' * bool(query)}{query}")(scope, receive, send)
+        joint = "&" if "?" in own else "?"
+        await RedirectResponse(f"{up}{own}{joint * bool(query)}{query}")(scope, receive, send)
 
     def _leads_to(self, path: str, query: str) -> str | None:
         """Another address than this one, without the base; None where it is left."""

@@ -10,15 +10,13 @@ import streamlit as st
 
 from dpmf_core.papers import source_noise
 from dpmf_core.papers.clauses import Median, Results
-from dpmf_core.papers.figures import Figure
 from dpmf_core.papers.saha_2022 import units as saha_units
-from dpmf_core.papers.saha_2022.judgement import beside_plain
 from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE
 from dpmf_core.papers.saha_2022.units import DPNMF, EPSILONS, OWN_MEAN, QUIET, ROWS, STARS, ZERO
 from dpmf_core.privacy import Calibration, Relation
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
-from dpmf_core.runs.inspection import pairs, shared_words, sheet, topics
+from dpmf_core.runs.inspection import pairs, sheet, topics
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.sweep import Point
 from pages.kit import charts, colours, safe_text
@@ -89,19 +87,10 @@ def units_chart(table: pd.DataFrame) -> go.Figure:
     return fig
 
 
-def two_units(key: str, summaries: Results) -> None:
+def two_units(summaries: Results) -> tuple[go.Figure, pd.DataFrame]:
     """Table 4 in both units, as a chart and a table."""
     table = in_both_units(summaries)
-    alt = (
-        "Error of every method in two units. The published numbers of DP-NMF lie among the errors"
-        " in rows of norm 1, those of DPNMF among the errors in stars."
-    )
-    charts.show(units_chart(table), f"{key}.units", alt, table.drop(columns="id"))
-
-
-def _draw_units(key: str, figure: Figure, points: Sequence[Point], runs: Runs) -> None:
-    if {point.key for point in figure.points()} <= runs.keys():
-        two_units(key, figure.results(points, runs))
+    return units_chart(table), table.drop(columns="id")
 
 
 # ---- topics and components -----------------------------------------------------------------------
@@ -122,18 +111,8 @@ def _side_by_side(key: str, points: Sequence[Point], runs: Runs) -> tuple[Point,
     return point, runs[point.key], twins[0]
 
 
-def _draw_words(key: str, figure: Figure, points: Sequence[Point], runs: Runs) -> None:
-    """Matched topics as words, and how many of ten words they share at every epsilon."""
-    counts = pd.DataFrame(
-        {
-            "method": it.label,
-            "ε of a step": it.epsilon,
-            "words shared of 10": round(it.median, 1),
-        }
-        for it in beside_plain(shared_words)(points, runs, "")
-    )
-    if len(counts):
-        safe_text.table(counts)
+def _draw_words(key: str, points: Sequence[Point], runs: Runs) -> None:
+    """Matched topics as words."""
     if (both := _side_by_side(key, points, runs)) is None:
         return
     _, private, plain = both
@@ -151,7 +130,7 @@ def _draw_words(key: str, figure: Figure, points: Sequence[Point], runs: Runs) -
     )
 
 
-def _draw_sheets(key: str, figure: Figure, points: Sequence[Point], runs: Runs) -> None:
+def _draw_sheets(key: str, points: Sequence[Point], runs: Runs) -> None:
     """Private components beside their partners, as pictures."""
     if (both := _side_by_side(key, points, runs)) is None:
         return
@@ -172,11 +151,8 @@ def _draw_sheets(key: str, figure: Figure, points: Sequence[Point], runs: Runs) 
         column.image(sheet(run, order), width="stretch", caption=words, alt=alt)
 
 
-OWN_DRAWINGS = {
-    "saha-table4": _draw_units,
-    "saha-fig4": _draw_words,
-    "saha-fig7": _draw_sheets,
-}
+# by figure: what its runs show besides its numbers
+OF_RUNS = {"saha-fig4": _draw_words, "saha-fig7": _draw_sheets}
 
 # ---- what a step's epsilon adds up to ------------------------------------------------------------
 

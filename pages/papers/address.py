@@ -1,0 +1,77 @@
+"""What the address of the page says: which paper, which section, and what is opened in it."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from dpmf_core.papers.paper import Paper
+from dpmf_core.papers.registry import PAPERS
+from pages.kit import lesson, links, safe_text
+from pages.kit.session_widgets import bind
+
+# by parameter of the address, of each paper what it can open
+OPENED: dict[str, Callable[[Paper], Sequence[str]]] = {
+    "claim": lambda paper: [it.id for it in paper.claims],
+    "erratum": lambda paper: [it.id for it in paper.errata],
+    "bound": lambda paper: [it.id for it in paper.bounds],
+    "preset": lambda paper: [it.id for it in paper.presets],
+}
+SECTIONS = {"erratum": "corrections", "bound": "bounds", "preset": "method"}
+FIRST = "claims"
+
+
+def values() -> Mapping[str, str]:
+    """What the address says, or the lesson that fixes the page."""
+    fixed_values = lesson.page_values()
+    return st.query_params if fixed_values is None else fixed_values
+
+
+def paper_id() -> str | None:
+    """The paper that the address names, itself or by what it opens; None where it names none."""
+    texts = values()
+    if "paper" in texts:
+        return texts["paper"]
+    for name, opened in OPENED.items():
+        for paper in PAPERS.values():
+            if texts.get(name) in opened(paper):
+                return paper.id
+    return next(iter(PAPERS)) if "section" in texts else None
+
+
+def section() -> str:
+    """The section that the address names or implies."""
+    texts = values()
+    implied = (place for name, place in SECTIONS.items() if name in texts)
+    return texts.get("section") or next(implied, FIRST)
+
+
+def select(name: str, label: str, titles: Mapping[str, str]) -> str:
+    """A choice among these ids, which the address holds."""
+    options = list(titles)
+    key = start(name, options)
+    choice: str = st.selectbox(label, options, format_func=titles.__getitem__, **bind(key, options))
+    return write(name, choice)
+
+
+def start(name: str, options: Sequence[str], first: str = "") -> str:
+    """Set a widget's value before it is drawn; its key.
+
+    The address leads where a link or a lesson has changed it, else the widget.
+    """
+    key, text = f"papers.{name}", values().get(name, first)
+    is_new = lesson.page_values() is not None or text != st.session_state.get(f"{key}.address")
+    if text in options and is_new:
+        st.session_state[key] = text
+    elif st.session_state.get(key) not in options:
+        st.session_state[key] = options[0]
+        if text and is_new:
+            words = f"This paper has no {name} '{text[:40]}'. The first one is shown."
+            st.warning(safe_text.escape(words))
+    return key
+
+
+def write(name: str, choice: str) -> str:
+    """Put what was chosen into the address."""
+    st.session_state[f"papers.{name}.address"] = choice
+    links.put_in_address({name: choice})
+    return choice

@@ -1,0 +1,168 @@
+"""A paper's error bounds: what each promises, and what is measured.
+
+A bound's curve has its constant fitted on one measured point.
+"""
+
+from typing import cast
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dpmf_core.papers import results, theory
+from dpmf_core.papers.bounds import Axis, Bound, Place
+from dpmf_core.papers.clauses import MissingResult
+from dpmf_core.papers.paper import Paper
+from dpmf_core.papers.registry import CLAIMS
+from dpmf_core.papers.theory import Comparison, places_between
+from dpmf_core.papers.theory_claims import EACH, PLACES, claim_id
+from dpmf_core.privacy.formatting import budget_text, delta_text
+from pages.kit import charts, colours, safe_text
+from pages.papers import address
+from pages.papers.claims import MARKS
+
+AXES: dict[Axis, str] = {"users": "users n", "items": "items m", "epsilon": "ε"}
+BEYOND = 2.0  # so far past the measured places a curve is drawn
+TICKS = [digit * 10.0**power for power in range(-4, 2) for digit in (1, 2, 3, 5, 7)]
+
+
+def draw(paper: Paper) -> None:
+    left, right = st.columns([3, 2])
+    with left:
+        titles = {it.id: f"{it.title}: {it.place}" for it in paper.bounds}
+        name = address.select("bound", "Bound", titles)
+    bound = next(it for it in paper.bounds if it.id == name)
+    with right:
+        axis = cast("Axis", address.select("axis", "Along", {it: AXES[it] for it in bound.axes}))
+    statement(bound)
+    if it := compare(bound, axis):
+        curves(it)
+    else:
+        st.info("Not measured yet.")
+    exponents(bound)
+    printed_tables(paper)
+
+
+def statement(bound: Bound) -> None:
+    """What is printed, where, and when it is valid."""
+    st.latex(bound.formula)
+    st.markdown(f"**{bound.place}:** {bound.statement}. Valid with {bound.needs}.")
+    if bound.quote:
+        st.caption(f"{bound.place}: “{safe_text.escape(bound.quote)}”")
+
+
+def compare(bound: Bound, axis: Axis) -> Comparison | None:
+    """A bound and its algorithm's last results along an axis; None where there are none."""
+    last = results.last(CLAIMS[claim_id(bound.algorithm, axis)])
+    try:
+        return None if last is None else theory.compare_bound(bound, axis, last.summaries)
+    except MissingResult:
+        return None
+
+
+def curves(it: Comparison) -> None:
+    """The curve and the measured errors; what they say."""
+    table = pd.DataFrame(
+        {
+            AXES[it.axis]: f"{at:g}",
+            "measured, median": f"{error:.4f}",
+            "bound, fitted": f"{it.curve([at])[0]:.4f}",
+        }
+        for at, error in it.medians.items()
+    )
+    at = PLACES[it.axis]
+    ratings = f" About {EACH} ratings of each user at every number of items." * (it.axis == "items")
+    charts.show(
+        figure(it),
+        f"papers.bound.{it.bound.id}.{it.axis}",
+        f"{it.bound.title}: error against {AXES[it.axis]}. {theory.verdict(it)}",
+        table,
+        leaves=True,
+        caption=(
+            "Dots and the solid line are measured. The dashed line is the bound, shifted to meet"
+            " the first measured point: compare how steeply the two fall. Simulated matrices of"
+            " rank 5 with entries of standard deviation 1, so that the held-out RMSE is the"
+            f" relative error. Where it does not vary: {at.users:,.0f} users, {at.items:,.0f}"
+            f" items, ε = {budget_text(at.epsilon)}; δ = {delta_text(at.delta)}.{ratings}"
+        ),
+    )
+    sentences = [theory.verdict(it), theory.promise(it), theory.users_for(it)]
+    st.markdown("\n".join(f"- {sentence}" for sentence in sentences if sentence))
+
+
+def figure(it: Comparison) -> go.Figure:
+    """Measured errors and the fitted bound, both axes logarithmic."""
+    marks = {"tickvals": list(it.medians), "ticktext": [f"{at:,g}" for at in it.medians]}
+    ticks = {"tickvals": TICKS, "ticktext": [f"{at:g}" for at in TICKS]}
+    x, y = {"type": "log", **marks}, {"type": "log", **ticks}
+    fig = charts.figure(AXES[it.axis], "RMSE, held out", height=380, xaxis=x, yaxis=y)
+    tint, symbol = colours.of(it.bound.algorithm), colours.marker(it.bound.algorithm)
+    places = places_between(min(it.medians) / BEYOND, max(it.medians) * BEYOND)
+    fig.add_scatter(
+        x=[x for x, _ in it.draws],
+        y=[error for _, error in it.draws],
+        mode="markers",
+        marker={"color": tint, "size": 6, "opacity": 0.35, "symbol": symbol},
+        showlegend=False,
+        hoverinfo="skip",
+    )
+    fig.add_scatter(
+        x=list(it.medians),
+        y=list(it.medians.values()),
+        name="measured",
+        mode="lines+markers",
+        line={"color": tint, "width": 2.5},
+        marker={"symbol": symbol, "size": 8},
+        hovertemplate="%{x:,}: %{y:.3f}",
+    )
+    fig.add_scatter(
+        x=places,
+        y=it.curve(places),
+        name="bound",
+        mode="lines",
+        line={"color": tint, "width": 1.5, "dash": "dash"},
+        hovertemplate="%{x:,.4g}: %{y:.3g}",
+    )
+    return fig
+
+
+def exponents(bound: Bound) -> None:
+    """Every axis of this bound: its exponent and the measured one, and the claim's verdict."""
+    rows = []
+    for axis in bound.axes:
+        claim, row = CLAIMS[claim_id(bound.algorithm, axis)], {"along": AXES[axis]}
+        last = results.last(claim)
+        if last and (it := compare(bound, axis)):
+            row |= {
+                "bound, same places": f"{it.bound_exponent:+.2f}",
+                "measured": f"{it.exponent.value:+.2f}",
+                "95% interval": f"{it.exponent.low:+.2f} to {it.exponent.high:+.2f}",
+                "claim": MARKS[last.verdict(claim).outcome],
+            }
+        rows.append(row)
+    st.subheader("Exponents", anchor=False)
+    safe_text.words_table(pd.DataFrame(rows).fillna("-"))
+    st.caption(
+        "Slopes of log error by least squares over all draws, with Student's interval. An upper"
+        " bound is contradicted only where the whole interval is worse than it says, inside the"
+        " conditions of the statement."
+    )
+
+
+def printed_tables(paper: Paper) -> None:
+    """The paper's tables of comparison, evaluated at sizes of the reader's choice."""
+    if not paper.tables:
+        return
+    st.subheader("Its tables of comparison", anchor=False)
+    left, right = st.columns(2)
+    place = Place(
+        left.number_input("Users n", 1, 10**9, 20_000, 1_000, key="papers.n"),
+        right.number_input("Items m", 1, 10**9, 1_000, 100, key="papers.m"),
+    )
+    for table in paper.tables:
+        st.markdown(f"**{table.place}:** {table.title}")
+        safe_text.words_table(pd.DataFrame(table.at(place)))
+    st.caption(
+        "Constants, logarithms and privacy parameters are left out: compare growth, not methods at"
+        " one size."
+    )

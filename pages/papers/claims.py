@@ -1,0 +1,61 @@
+"""What a paper claims, with the last verdicts; one claim opened: its figure and its statements."""
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.papers import results
+from dpmf_core.papers.figures import Claim, Outcome
+from dpmf_core.papers.paper import Paper
+from pages.kit import published_figures, safe_text
+from pages.papers import address, figures
+
+MARKS = {
+    Outcome.REPRODUCED: "✓ reproduced",
+    Outcome.DIFFERS: "✗ differs",
+    Outcome.CANNOT_BE_JUDGED: "cannot be judged here",
+    Outcome.NOT_MEASURED: "not measured",
+}
+WIDTHS = {"place": 150, "claim": 330, "verdict": 160, "statements": 110, "measured": 100}
+
+
+def row(claim: Claim) -> dict[str, str]:
+    """A claim with its last verdict."""
+    last = results.last(claim)
+    common = {"place": published_figures.place(claim), "claim": claim.title}
+    if last is None:
+        count = f"{len(claim.clauses)} stated"
+        return common | {"verdict": MARKS[Outcome.NOT_MEASURED], "statements": count}
+    verdict = last.verdict(claim)
+    true_count = sum(clause.holds for clause in verdict.clauses)
+    return common | {
+        "verdict": MARKS[verdict.outcome],
+        "statements": f"{true_count} of {len(claim.clauses)} hold",
+        "measured": last.created[:10],
+        "size and data": last.on,
+    }
+
+
+def draw(paper: Paper) -> None:
+    table = pd.DataFrame(row(claim) for claim in paper.claims).fillna("-")
+    columns = {name: st.column_config.TextColumn(width=wide) for name, wide in WIDTHS.items()}
+    safe_text.table(table, column_config=columns, height="content")
+    titles = {it.id: f"{published_figures.place(it)}: {it.title}" for it in paper.claims}
+    claim_id = address.select("claim", "One claim", titles)
+    one_claim(next(claim for claim in paper.claims if claim.id == claim_id))
+
+
+def one_claim(claim: Claim) -> None:
+    """A claim: the recorded figure, the statements, and the toggle that measures it here."""
+    last = results.last(claim)
+    if last is None:
+        st.write("Not measured yet. The paper says that:")
+        published_figures.show_statements(claim.clauses)
+    else:
+        left, right = st.columns([3, 2], gap="large")
+        with left:
+            figures.draw_recorded(claim, last)
+        with right:
+            published_figures.show_verdict(claim, last.verdict(claim))
+    if st.toggle("Measure it here, at page size", key=f"papers.measure.{claim.id}"):
+        figures.measure("papers.claim.runs", claim)
+    st.caption(f"At full size: `{published_figures.command(claim)}`.")

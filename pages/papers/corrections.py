@@ -1,0 +1,87 @@
+"""What does not hold in a paper as printed, how sure that is, and both figures, computed on
+request.
+"""
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.papers.erratum import Attack, Comparison, Erratum, Status
+from dpmf_core.papers.paper import Paper
+from pages.kit import links, safe_text
+from pages.kit.runs import ask
+from pages.papers import address
+
+COLOURS = {
+    Status.ERROR: "orange",
+    Status.AMBIGUOUS: "blue",
+    Status.LOOSE: "green",
+    Status.CONCEDED: "gray",
+}
+
+
+def draw(paper: Paper) -> None:
+    st.write(
+        "What the paper says and what holds instead, each figure computed from the paper's own"
+        " formula or measured on its method. Only an *error with proof* is called an error: what is"
+        " *ambiguous* has two readings, what is *loose* is true and could be tighter, and what is"
+        " *conceded* the authors say themselves."
+    )
+    rows = [
+        {"correction": it.title, "as stated": it.figures[0], "what holds": it.figures[1]}
+        | {"status": str(it.status)}
+        for it in paper.errata
+    ]
+    safe_text.words_table(pd.DataFrame(rows))
+    titles = {it.id: f"{it.place}: {it.title}" for it in paper.errata}
+    erratum_id = address.select("erratum", "One correction", titles)
+    one_erratum(next(it for it in paper.errata if it.id == erratum_id))
+
+
+def one_erratum(erratum: Erratum) -> None:
+    """One correction: both statements, both figures, and the button that computes them."""
+    badge = f":{COLOURS[erratum.status]}-badge[{erratum.status}]"
+    st.markdown(f"**{safe_text.escape(erratum.title)}** &nbsp; {badge}")
+    if erratum.quote:
+        st.caption(f"{erratum.place}: “{safe_text.escape(erratum.quote)}”")
+    for column, name, text, figure in zip(
+        st.columns(2, gap="large"),
+        ("As stated", "What holds"),
+        (erratum.statement, erratum.holds),
+        erratum.figures,
+        strict=True,
+    ):
+        with column, st.container(border=True):
+            st.metric(name, figure)
+            st.write(safe_text.escape(text))
+    compute(erratum)
+    st.caption(f'Derivation: docs/PRIVACY.md, "Corrections of the sources", "{erratum.section}".')
+    if isinstance(erratum.means, Attack):
+        spec = erratum.means.spec
+        settings = {"attack": spec.algorithm, "fault": spec.fault}
+        links.to("audit", "Attack it with other settings on the Audit page", settings)
+    elif "ε" in erratum.figures[0]:
+        links.to("accountant", "Account the sources' noise at another ε", {"from": "claim"})
+
+
+def compute(erratum: Erratum) -> None:
+    """The button, and what it found."""
+    label = "Run the attack" if isinstance(erratum.means, Attack) else "Compute both"
+    key = f"papers.compute.{erratum.id}"
+    if st.button(label, type="primary", key=key, icon=":material/calculate:"):
+        st.session_state["papers.computed"] = erratum.id
+    st.caption(erratum.settings)
+    if st.session_state.get("papers.computed") != erratum.id:
+        return
+    if isinstance(erratum.means, Attack):
+        audits = ask("papers.attack", {"audit": erratum.means.spec}, by_button=True)
+        if "audit" in audits:
+            readings(erratum.means.read(audits["audit"]))
+        return
+    with st.spinner("Computing both"):
+        readings(erratum.compare())
+
+
+def readings(comparison: Comparison) -> None:
+    """Every figure of a comparison with its name."""
+    rows = [(it.text, it.name) for it in comparison.readings]
+    safe_text.words_table(pd.DataFrame(rows, columns=["figure", "what it is"]))

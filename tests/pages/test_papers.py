@@ -1,0 +1,162 @@
+"""The Papers page: addresses open papers and sections, recorded figures stand beside published
+numbers, both figures of a correction are computed.
+"""
+
+from collections import Counter
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpmf_core.papers import results
+from dpmf_core.papers.erratum import Comparison, Erratum, Reading
+from dpmf_core.papers.figures import Figure
+from dpmf_core.papers.registry import CLAIMS, FIGURES, PAPERS, PRESETS
+from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, link_token
+from dpmf_core.teaching.sketch_collisions import sketch_layout
+from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, stream
+from pages.kit.published_figures import place
+from pages.papers import figures
+from tests.pages.driving import ROOT, frames, settled
+
+PAGE = ROOT / "pages" / "papers" / "page.py"
+
+
+def page(**address: str) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, text in address.items():
+        app.query_params[name] = text
+    return settled(app)
+
+
+def said(app: AppTest, name: str) -> str:
+    """What the address says; AppTest holds a list where the page has written it."""
+    text = app.query_params[name]
+    return text if isinstance(text, str) else str(text[0])
+
+
+def section_of(app: AppTest) -> str:
+    return str(app.segmented_control(key="papers.section").value)
+
+
+def test_the_overview_has_a_row_a_paper_and_an_unknown_one_leads_there() -> None:
+    (table,) = (it.value for it in page().table)
+    counted = table.drop(columns=["paper", "proposes", "corrections"]).astype(int).sum(axis=1)
+    assert list(counted) == [len(paper.claims) for paper in PAPERS.values()]
+    app = page(paper="nobody-2000")
+    assert len(app.warning) == 1 and app.table[0].value.equals(table)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_address_opens_a_paper_whose_claims_are_listed(paper: str) -> None:
+    app = page(paper=paper)
+    assert list(app.dataframe[0].value["place"]) == [place(it) for it in PAPERS[paper].claims]
+    assert section_of(app) == "claims" and len(app.get("plotly_chart")) == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "paper", "section"),
+    [
+        ({"claim": "jain-fig2a"}, "jain-2018", "claims"),
+        ({"section": "bounds", "bound": "dpfw"}, "jain-2018", "bounds"),
+        ({"section": "bounds"}, "chien-2021", "bounds"),
+        ({"section": "corrections", "erratum": "balu-gradient"}, "balu-2016", "corrections"),
+        ({"erratum": "balu-gradient"}, "balu-2016", "corrections"),
+        ({"section": "method", "paper": "vallet-2014"}, "vallet-2014", "method"),
+    ],
+)
+def test_what_an_address_opens_says_which_paper_it_is_of(
+    address: dict[str, str], paper: str, section: str
+) -> None:
+    app = page(**address)
+    assert said(app, "paper") == paper and section_of(app) == section
+    for name in address.keys() - {"section", "paper"}:
+        assert said(app, name) == address[name] == app.selectbox[0].value
+
+
+def test_a_new_address_leads_and_then_the_widget() -> None:
+    app = page(claim="chien-fig4")
+    app.query_params["claim"] = "chien-fig7"
+    assert settled(app).selectbox[0].value == "chien-fig7"
+    app.selectbox[0].set_value("chien-fig3a")
+    settled(app)
+    assert said(app, "claim") == "chien-fig3a"
+
+
+def test_a_lesson_on_a_page_that_went_opens_its_paper() -> None:
+    steps = (LessonLink.parse(page="sketch", query={"dataset": "cinema"}, locked=("page",)),)
+    app = AppTest.from_string(
+        "import runpy\nfrom pages.kit import lesson\nlesson.current()\n"
+        f"runpy.run_path({str(PAGE)!r})\n",
+        default_timeout=60,
+    )
+    app.query_params["class"] = link_token(LessonSequence.parse(steps=steps))
+    app.run()
+    assert not app.exception and section_of(app) == "method"
+    assert said(app, "paper") == "balu-2016"
+
+
+# ---- figures -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
+def test_recorded_results_and_published_numbers_are_drawn(claim: Figure) -> None:
+    last = results.last(claim)
+    if last is None or claim.id in figures.OWN_CHARTS:
+        pytest.skip("nothing is recorded, or the figure has a chart of its own")
+    fig = figures.chart(claim, last.summaries)
+    drawn = [y for trace in fig.data if trace.mode == "markers" for y in trace.y]
+    levels = len(fig.layout.shapes)
+    published = [mark.y for mark in claim.marks]
+    assert levels + len(fig.data) > 0
+    assert all(y in drawn for y in (mark.y for mark in claim.marks if mark.x is not None))
+    table = figures.numbers(last.summaries, claim.marks)
+    assert len(table) == len(last.summaries) + len(published)
+
+
+@pytest.mark.parametrize("claim_id", sorted(figures.OWN_CHARTS))
+def test_a_chart_of_its_own_is_drawn_from_recorded_results(claim_id: str) -> None:
+    last = results.last(CLAIMS[claim_id])
+    assert last is not None
+    fig, table = figures.OWN_CHARTS[claim_id](last.summaries)
+    assert len(fig.data) and len(table)
+
+
+def test_every_figure_that_a_paper_s_page_draws_is_of_a_paper() -> None:
+    mine = [it for it in FIGURES.values() if it.id in CLAIMS or it.id in PRESETS]
+    assert len(mine) == sum(len(it.claims) + len(it.presets) for it in PAPERS.values())
+
+
+# ---- corrections and methods ---------------------------------------------------------------------
+
+
+def test_the_page_computes_and_does_not_recite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A computation that finds another figure shows it."""
+    other = Comparison(Reading("as stated", 1.0), Reading("something else", 7.0))
+    monkeypatch.setattr(Erratum, "compare", lambda self: other)
+    app = page(erratum="balu-gradient")
+    app.button(key="papers.compute.balu-gradient").click()
+    settled(app)
+    assert any("ε = 7.00" in list(it.iloc[:, 0]) for it in frames(app))
+
+
+def test_the_sketch_that_is_drawn_is_the_one_that_is_told_of() -> None:
+    app = page(paper="balu-2016", section="method")
+    app.select_slider(key="papers.gamma").set_value(4.0)
+    app.selectbox(key="papers.vector").set_value("item 2")
+    settled(app)
+    sketch = sketch_layout(3, 2, 4.0)
+    (text,) = [it.value for it in app.markdown if "share their cell" in it.value]
+    assert text.startswith(f"**{sketch.shared:.0%} of all components")
+    assert f"{len(sketch.beside('item 2'))} of the 11 others" in text
+
+
+def test_what_is_not_kept_crosses_the_wire() -> None:
+    assert set(IN_TRANSIT) == set(MEMORY)
+    counts: Counter[str] = Counter()
+    for moment in stream():
+        counts[moment.user] += 1
+        ratings_sent = {holding.variant: holding.ratings_sent for holding in moment.holdings}
+        assert ratings_sent == {
+            "baseline": 1, "static": 0, "online": 1,
+            "new": counts[moment.user], "rated": counts[moment.user],
+        }  # fmt: skip
