@@ -7,7 +7,7 @@ where their users' partition is gathered; each partition is sorted and written.
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +31,14 @@ from dpmf_datasets.readers.dates import FORMAT_IS_PUBLIC, READING_IS_PUBLIC
 from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.ratings_tables import (
     assumed_sizes,
+    column_facts,
     declared_size,
-    first_values,
     require_bounds,
     require_usable,
     require_within,
 )
 from dpmf_datasets.readers.report import DUPLICATE, EMPTY_USER, NO_TIME, Problem, Report, Tally
-from dpmf_datasets.readers.table import PREVIEW, file_name, report_damage
+from dpmf_datasets.readers.table import file_name, report_damage
 from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.spilled_rows import Numbers, SpilledRows
 from dpmf_datasets.table_paths import path_of
@@ -123,12 +123,7 @@ def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str]]:
 class _FileRead:
     """What one file held, in addition to its rows."""
 
-    read: int
-    problems: tuple[Problem, ...]
-    columns: tuple[tuple[str, str], ...]
-    values: tuple[tuple[str, ...], ...]
-    ignored: tuple[str, ...]
-    assumed: tuple[str, ...]
+    report: Report
     assumptions: tuple[str, ...]
     titles: dict[str, str]
     has_order: bool
@@ -169,23 +164,21 @@ class _Import:
                 " with others cannot be learned from one: at least 2 are needed."
             )
         problems = (
-            *(problem for it in files for problem in it.problems),
+            *(problem for it in files for problem in it.report.problems),
             *((Problem(DUPLICATE, written.merged),) if written.merged else ()),
             *_users_without_ratings(len(users) - written.raters),
         )
         sentences = self._finish(files, items, (n_users, n_items), written)
-        return Report(
+        return replace(
+            files[0].report,
             name=self._name,
-            read=sum(it.read for it in files),
+            read=sum(it.report.read for it in files),
             kept=written.n_ratings,
             n_users=n_users,
             n_items=n_items,
             problems=problems,
-            columns=files[0].columns,
-            values=files[0].values,
-            ignored=files[0].ignored,
             assumed=(
-                *dict.fromkeys(words for it in files for words in it.assumed),
+                *dict.fromkeys(words for it in files for words in it.report.assumed),
                 *_spelling_notes(users, "users"),
                 *_spelling_notes(items, "items"),
                 *([SEVERAL_TIMES] if _differing_times(files) else []),
@@ -199,7 +192,6 @@ class _Import:
         with report_damage(name), file.open("rb") as stream:
             table = open_table(stream, name, self._ways["encoding"])
             places = chosen_columns(table, dict(self._ways["columns"]), name, way)
-            values = tuple(first_values(table.sample(at, PREVIEW)) for at in places.values())
             rows = CleanRows(table, places, self._bounds, self._ways["outside"])
             size, usable, ways_of_times = max(file.stat().st_size, 1), 0, _TimesRead()
             for batch in rows:
@@ -214,17 +206,21 @@ class _Import:
                 f"Dates of {name} such as 03/04/2021 can be read in two ways. Say after the path"
                 " which number is the day: dates=dmy or dates=mdy."
             )
-        names = table.shown_names
-        return _FileRead(
+        report = Report(
+            name=name,
             read=rows.read,
+            kept=usable,
+            n_users=0,
+            n_items=0,
             problems=rows.problems,
-            columns=tuple((role, names[at]) for role, at in places.items()),
-            values=values,
-            ignored=tuple(it for at, it in enumerate(names) if at not in places.values()),
             assumed=(*rows.reading_notes, *sorted(ways_of_times.words)),
-            assumptions=(*table.assumptions, *([READING_IS_PUBLIC] if "time" in places else [])),
-            titles=rows.titles,
-            has_order="time" in places and ways_of_times.are_read,
+            **column_facts(table, places),
+        )
+        return _FileRead(
+            report,
+            (*table.assumptions, *([READING_IS_PUBLIC] if "time" in places else [])),
+            rows.titles,
+            "time" in places and ways_of_times.are_read,
         )
 
     def _gather(self, labels: tuple[pa.Array, pa.Array], members: Members, has_order: bool) -> None:
@@ -379,7 +375,9 @@ def _origin(files: list[Path]) -> str:
 
 def _differing_times(files: Sequence[_FileRead]) -> bool:
     """Whether times were read in more ways than one, so that they make no order."""
-    words = {words for it in files for words in it.assumed if words.startswith(("Times", "Dates"))}
+    words = {
+        words for it in files for words in it.report.assumed if words.startswith(("Times", "Dates"))
+    }
     return len(words) > 1
 
 

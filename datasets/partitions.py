@@ -203,7 +203,6 @@ class ParquetPartitions(LazyParts):
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self._folder, self._manifest = folder, manifest
-        self._members: Members | None = None
         self._features = manifest.item_features
         self._checked: set[tuple[int, int]] = set()  # partition, and when its file was changed
 
@@ -213,11 +212,9 @@ class ParquetPartitions(LazyParts):
     def place_of(self, user: int) -> int:
         return int(self._who.part_of[user])
 
-    @property
+    @functools.cached_property
     def _who(self) -> Members:
-        if self._members is None:
-            self._members = Members(self._manifest.n_users, len(self))
-        return self._members
+        return Members(self._manifest.n_users, len(self))
 
     def part(self, place: int) -> Part:
         ids, columns = self._who.of_part(place), self._columns(place)

@@ -42,7 +42,7 @@ def _at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
             key=value(facts, "key"),
             image=value(facts, "image"),
             drop=value(facts, "drop", ()),
-            order=value(facts, "order"),
+            order=value(facts, "order", "columns"),
             transpose=value(facts, "transpose") == "1",
         )
     reader = Reader(value(facts, "encoding"), advice=ANOTHER_ENCODING)

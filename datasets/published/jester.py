@@ -1,17 +1,16 @@
 """Jester jokes (Goldberg et al. 2001): tables of 100 jokes a row, in the spreadsheets they are
 published in or exported to CSV.
 
-A row is a person: first a count, then 100 ratings in [-10, 10], 99 where she gave none. Ratings are
-rescaled to 0 ... 5 as in Jain, Thakkar & Thakurta 2018.
+A row is a person: first a count, then 100 ratings in [-10, 10], 99 where they gave none. Ratings
+are rescaled to 0 ... 5 as in Jain, Thakkar & Thakurta 2018.
 """
 
 import csv
 import io
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
@@ -31,6 +30,7 @@ from dpmf_datasets.readers.table import file_name
 
 JOKES, NOT_RATED, LIMIT = 100, 99.0, 10.0
 SUFFIXES = (".xls", ".csv", ".txt")
+NOBODY = [0, *[NOT_RATED] * JOKES]
 
 
 def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
@@ -49,66 +49,42 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
                 f"{file_name(path)} has no table of jokes: {', '.join(SUFFIXES)} with a count and"
                 f" {JOKES} ratings a row. Found: {examples}."
             )
-        tally = Tally()
-        tables: list[npt.NDArray[np.float64]] = []
-        for name in names:
-            tables.append(_table(members, name, tally, first=sum(map(len, tables))))
-    return _ratings(entry, np.concatenate(tables), tally)
+        rows = [row for name in names for row in _rows(members, name)]
+    return _ratings(entry, rows)
 
 
-def _table(members: Members, name: str, tally: Tally, first: int) -> npt.NDArray[np.float64]:
-    """Rows of 1 + 100 numbers, NaN where text stands; rows of another width become empty
-    people, so that the others keep their numbers.
-    """
-    import pandas as pd
-
+def _rows(members: Members, name: str) -> list[list[Any]]:
+    """The cells of a table."""
     with members.open(name) as stream:
-        is_sheet = name.lower().endswith(".xls")
-        cells = first_sheet(stream.read(), name) if is_sheet else _text(stream)
-    right = [len(row) == 1 + JOKES for row in cells]
-    tally.add(
-        RAGGED_LINE,
-        first + np.flatnonzero(~np.array(right, bool)),
-        next((len(row) for row in cells if len(row) != 1 + JOKES), ""),
-    )
-    table = np.full((len(cells), 1 + JOKES), NOT_RATED)
-    table[:, 0] = 0
-    numbers = pd.DataFrame([row for row, fits in zip(cells, right, strict=True) if fits]).apply(
-        pd.to_numeric, errors="coerce"
-    )
-    if len(numbers):
-        table[right] = numbers.to_numpy(np.float64)
-    return table
-
-
-def _text(stream: BinaryIO) -> list[list[Any]]:
-    text = stream.read().decode("latin-1")
+        content = stream.read()
+    if name.lower().endswith(".xls"):
+        return first_sheet(content, name)
+    text = content.decode("latin-1")
     separator = max(",;\t", key=text[:5000].count)
     return [row for row in csv.reader(io.StringIO(text), delimiter=separator) if row]
 
 
-def _ratings(entry: Entry, table: npt.NDArray[np.float64], tally: Tally) -> tuple[Ratings, Report]:
+def _ratings(entry: Entry, rows: list[list[Any]]) -> tuple[Ratings, Report]:
+    """Rows of another width become people without ratings, so that the others keep their numbers;
+    so do cells of text.
+    """
+    import pandas as pd
+
+    is_right = np.array([len(row) == 1 + JOKES for row in rows], bool)
+    cells = pd.DataFrame([row if len(row) == 1 + JOKES else NOBODY for row in rows])
+    table = cells.apply(pd.to_numeric, errors="coerce").to_numpy(np.float64)
     counts, values = table[:, 0], table[:, 1:]
     is_rated = values != NOT_RATED
-    unread, outside = is_rated & ~np.isfinite(values), is_rated & (np.abs(values) > LIMIT)
+    is_number = np.isfinite(values)
+    tally = Tally()
     for kind, where in (
-        (NOT_A_NUMBER, unread),
-        (CLAMPED_VALUE, outside),
-        (WRONG_COUNT, (counts != is_rated.sum(axis=1))[:, None]),
+        (RAGGED_LINE, ~is_right),
+        (NOT_A_NUMBER, (is_rated & ~is_number).any(axis=1)),
+        (CLAMPED_VALUE, (is_rated & (np.abs(values) > LIMIT)).any(axis=1)),
+        (WRONG_COUNT, counts != is_rated.sum(axis=1)),
     ):
-        rows = np.flatnonzero(where.any(axis=1))
-        tally.add(
-            kind,
-            rows,
-            (
-                float(counts[rows[0]])
-                if kind == WRONG_COUNT and len(rows)
-                else values[where][0]
-                if len(rows) and kind == CLAMPED_VALUE
-                else ""
-            ),
-        )
-    users, items = np.nonzero(is_rated & np.isfinite(values))
+        tally.add(kind, np.flatnonzero(where))
+    users, items = np.nonzero(is_rated & is_number)
     scores = (values[users, items].clip(-LIMIT, LIMIT) + LIMIT) / 4
     ratings = Ratings.of(
         users,
@@ -120,13 +96,12 @@ def _ratings(entry: Entry, table: npt.NDArray[np.float64], tally: Tally) -> tupl
         name=entry.id,
         titles=tuple(f"Joke {j + 1}" for j in range(JOKES)),
     )
-    problems = tuple(tally.problems(lambda row: row + 1))
     report = Report(
         name=entry.id,
         read=int(is_rated.sum()),
         kept=len(ratings),
         n_users=len(table),
         n_items=JOKES,
-        problems=problems,
+        problems=tuple(tally.problems(lambda row: row + 1)),
     )
     return published_or_private(entry, ratings, report)

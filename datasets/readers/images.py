@@ -55,33 +55,6 @@ def turned(X: Array, image: tuple[int, int]) -> Array:
     return np.ascontiguousarray(X.reshape(-1, width, height).swapaxes(1, 2).reshape(len(X), -1))
 
 
-def by_columns(X: Array, image: tuple[int, int]) -> bool:
-    """Whether the pixels of public images seem to be stored column by column. It looks at all of
-    them, so on private ones it would be a release.
-
-    Faces are alike to the left and to the right, not above and below: of both readings the one
-    whose mean is more so. Where the picture is no square the reading with fewer jumps between
-    neighbours is taken.
-    """
-    height, width = image
-    mean = X.mean(axis=0)
-    plain, other = mean.reshape(height, width), mean.reshape(width, height).T
-    return bool(
-        _lopsidedness(other) < _lopsidedness(plain)
-        if height == width
-        else _jumps(other) < _jumps(plain)
-    )
-
-
-def _lopsidedness(picture: Array) -> float:
-    """How much less alike its left and right halves are than its upper and lower ones."""
-    return float(np.abs(picture - picture[:, ::-1]).sum() - np.abs(picture - picture[::-1]).sum())
-
-
-def _jumps(picture: Array) -> float:
-    return float(np.abs(np.diff(picture, axis=0)).sum() + np.abs(np.diff(picture, axis=1)).sum())
-
-
 def without(matrix: Any, columns: tuple[int, ...], name: str) -> Any:
     """A table without some columns, counted from 1."""
     if bad := [column for column in columns if not 1 <= column <= matrix.shape[1]]:
@@ -101,25 +74,15 @@ def upright(
     """
     rows, columns = matrix.shape
     if transpose or (features is not None and rows == features != columns):
-        return (
-            matrix.T,
-            (
-                f"'{name}' has {rows:,} rows and {columns:,} columns. Its rows are the features, so"
-                " it was turned: each column is a sample."
-            ),
+        return matrix.T, (
+            f"'{name}' has {rows:,} rows and {columns:,} columns. Its rows are the features, so it"
+            " was turned: each column is a sample."
         )
-    if (
-        square
-        and not is_sparse(matrix)
-        and rows != columns
-        and all(round(count**0.5) ** 2 == count > 1 for count in (rows, columns))
-    ):
-        return (
-            matrix,
-            (
-                f"Each of the {rows:,} rows of '{name}' was taken as an image. If its rows are the"
-                " pixels, declare it (after a path: transpose=1)."
-            ),
+    may_be_pixels = all(round(count**0.5) ** 2 == count > 1 for count in (rows, columns))
+    if square and not is_sparse(matrix) and rows != columns and may_be_pixels:
+        return matrix, (
+            f"Each of the {rows:,} rows of '{name}' was taken as an image. If its rows are the"
+            " pixels, declare it (after a path: transpose=1)."
         )
     return matrix, ""
 
@@ -132,12 +95,12 @@ def from_matlab(
     image: tuple[int, int] | None = None,
     drop: tuple[int, ...] = (),
     public: bool = False,
-    order: Literal["columns", "lines"] | None = None,
+    order: Literal["columns", "lines"] = "columns",
     transpose: bool = False,
     features: int | None = None,
 ) -> tuple[Samples, Report]:
-    """Images (dense) or word counts (sparse), a row each. order: of the pixels; undeclared, public
-    images tell it, private ones are as MATLAB has them.
+    """Images (dense) or word counts (sparse), a row each. order: of the pixels, column by column as
+    MATLAB has them, or line by line.
 
     transpose: each is a column, as it is taken to be where not the columns but the rows are as many
     as the features (or pixels of `image`) declared.
@@ -156,21 +119,19 @@ def from_matlab(
         return _documents(matrix, name, public, note.strip())
     size = side_of(matrix.shape[1], f"'{matrix_name}'", image)
     rows = np.asarray(matrix, np.float64)
-    columns = order == "columns" if order else not public or by_columns(rows, size)
     assumptions = () if public or image else (IMAGE_SIZE_IS_PUBLIC,)
     samples = Samples.of(
-        turned(rows, size) if columns else rows,
+        turned(rows, size) if order == "columns" else rows,
         image=size,
         unit="image",
         name=name,
         public=public,
         assumptions=assumptions,
     )
-    if columns:
-        note += " Pixels were stored column by column, as MATLAB does; they were put upright."
+    if order == "columns":
         note += (
-            " Not so? Declare that they were stored line by line (after a path: order=lines)."
-            * (order is None and not public)
+            " Pixels were stored column by column, as MATLAB does; they were put upright. Not so?"
+            " Declare that they were stored line by line (after a path: order=lines)."
         )
     return samples, _report(samples, note.strip(), ("images", "pixels"))
 

@@ -43,13 +43,12 @@ def table(path: Path, key: str | None = None) -> tuple[Any, str]:
 
 
 def _read(file: Path) -> Any:
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, load_npz
 
     with np.load(file, allow_pickle=False) as arrays:
         if "dense" in arrays:
             return arrays["dense"]
-        shape = (int(arrays["shape"][0]), int(arrays["shape"][1]))
-        return csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+    return csr_array(load_npz(file))
 
 
 def write_matrix(path: str, key: str | None, target: str) -> str:
@@ -59,7 +58,7 @@ def write_matrix(path: str, key: str | None, target: str) -> str:
     file = Path(path)
     name = _matrix_name(file, key)
     try:
-        arrays = _arrays(loadmat(file, variable_names=[name])[name])
+        _write(loadmat(file, variable_names=[name])[name], target)
     except MemoryError:
         raise
     except Exception as error:  # a damaged file leads scipy to raise almost anything
@@ -67,7 +66,6 @@ def write_matrix(path: str, key: str | None, target: str) -> str:
             f"{file.name} cannot be read: '{name}' is damaged or no table of numbers"
             f" ({str(error)[:200]}). The file may be cut short."
         ) from None
-    np.savez(target, allow_pickle=False, **arrays)
     return name
 
 
@@ -110,19 +108,17 @@ def _shapes(file: Path) -> dict[str, tuple[int, ...]]:
     }
 
 
-def _arrays(matrix: Any) -> dict[str, Any]:
-    """A matrix as the arrays of an .npz file. Raises ValueError where it is no table of numbers."""
-    from scipy.sparse import csr_array, issparse
+def _write(matrix: Any, target: str) -> None:
+    """Write a matrix. Raises ValueError where it is no table of numbers."""
+    from scipy.sparse import csr_array, issparse, save_npz
 
     if not min(matrix.shape):
         raise ValueError("it has no rows or no columns")
-    arrays: dict[str, Any] = {"dense": np.asarray(matrix)}
+    if matrix.dtype.kind not in "buif":
+        raise ValueError("its entries are no real numbers")
     if issparse(matrix):
         rows: Any = matrix  # whose type scipy's stubs take for an abstract one
         rows.check_format(full_check=True)  # indices that point outside would be followed
-        rows = csr_array(rows)
-        arrays = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
-        arrays["shape"] = np.array(rows.shape)
-    if any(array.dtype.kind not in "buif" for array in arrays.values()):
-        raise ValueError("its entries are no real numbers")
-    return arrays
+        save_npz(target, csr_array(rows), compressed=False)
+    else:
+        np.savez(target, allow_pickle=False, dense=np.asarray(matrix))

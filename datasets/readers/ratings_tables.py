@@ -5,7 +5,7 @@ repaired or refused counted in a report.
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -93,7 +93,6 @@ def read_table(
     with report_damage(name):
         table = open_table(source, name, encoding)
         places = chosen_columns(table, dict(columns or {}), name, way)
-        values = tuple(first_values(table.sample(j, PREVIEW)) for j in places.values())
         rows = collect(table, places, (low, high), dates, outside)
     require_usable(rows.read, rows.problems, table, places, name)
     if rows.dates_are_ambiguous and way.dates:
@@ -116,11 +115,7 @@ def read_table(
         n_users=size[0],
         n_items=size[1],
         problems=(*rows.problems, *_empty_users(rows)),
-        columns=tuple((role, table.shown_names[j]) for role, j in places.items()),
-        values=values,
-        ignored=tuple(
-            column for j, column in enumerate(table.shown_names) if j not in places.values()
-        ),
+        **column_facts(table, places),
         assumed=rows.reading_notes,
     )
     return ratings, report
@@ -179,11 +174,17 @@ def require_bounds(bounds: tuple[float, float] | None, name: str, way: Way) -> t
     return float(bounds[0]), float(bounds[1])
 
 
-def first_values(values: Sequence[str]) -> tuple[str, ...]:
-    """Some different values, shortened."""
-    return tuple(dict.fromkeys(value.strip()[:40] for value in values if value.strip()))[
-        :VALUES_SHOWN
-    ]
+def column_facts(table: Table, places: Mapping[str, int]) -> dict[str, Any]:
+    """What a report says of the columns: which has which role, some different values of each, and
+    which are not used.
+    """
+    names = table.shown_names
+    samples = [[it.strip()[:40] for it in table.sample(j, PREVIEW)] for j in places.values()]
+    return {
+        "columns": tuple((role, names[j]) for role, j in places.items()),
+        "values": tuple(tuple(dict.fromkeys(filter(None, it)))[:VALUES_SHOWN] for it in samples),
+        "ignored": tuple(it for j, it in enumerate(names) if j not in places.values()),
+    }
 
 
 def require_usable(

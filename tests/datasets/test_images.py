@@ -3,6 +3,7 @@
 import io
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,12 +27,13 @@ def test_matlab_images_are_put_upright(tmp_path: Path, by_columns: bool) -> None
             "gnd": np.arange(6)[:, None],
         },
     )
-    samples, report = images.from_matlab(tmp_path / "faces.mat", name="faces", public=True)
+    order: Any = "columns" if by_columns else "lines"
+    samples, report = images.from_matlab(
+        tmp_path / "faces.mat", name="faces", public=True, order=order
+    )
     np.testing.assert_allclose(samples.X, faces.reshape(6, -1), rtol=1e-6)
     assert ("put upright" in report.note) == by_columns
-    with_order = load_samples(
-        str(tmp_path / "faces.mat") + f"?key=fea&order={'columns' if by_columns else 'lines'}"
-    )
+    with_order = load_samples(f"{tmp_path}/faces.mat?key=fea&order={order}")
     np.testing.assert_allclose(with_order.X, samples.X, rtol=1e-6)
     with pytest.raises(BadInput, match="pixels"):
         datasets.load(str(tmp_path / "faces.mat") + "?order=sideways")
