@@ -23,8 +23,8 @@ check: .venv/dev-ready  ## style, types, laws, and the tests of what differs fro
 test: .venv/dev-ready  ## the fast suite
 	$(PYTEST) -m "not slow and not browser"
 
-test-all: test  ## also the slow tests and those that drive a browser
-	$(PYTEST) -m "slow and not browser"
+test-all: .venv/dev-ready  ## also the slow tests and those that drive a browser
+	$(PYTEST) -m "not browser"
 	$(BIN)/python -m pytest -m browser
 
 lint: .venv/dev-ready

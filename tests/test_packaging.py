@@ -2,8 +2,6 @@
 and the core without POSIX.
 """
 
-import configparser
-import email
 import json
 import os
 import shutil
@@ -15,8 +13,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
-import dpmf_core
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("datasets", "dpmf_core", "pages", ".streamlit")
@@ -71,18 +67,6 @@ def test_the_wheel_holds_every_file_and_no_other(wheel: Path) -> None:
             if "__pycache__" not in file.parts
         }
     assert {name for name in names if ".dist-info/" not in name} == expected
-
-
-def test_the_facts_of_the_wheel(wheel: Path) -> None:
-    archive = zipfile.ZipFile(wheel)
-    by_name = {Path(name).name: name for name in archive.namelist() if ".dist-info/" in name}
-    entries = configparser.ConfigParser()
-    entries.read_string(archive.read(by_name["entry_points.txt"]).decode())
-    assert dict(entries["console_scripts"]) == {"dpmf": "dpmf_core.__main__:start"}
-    facts = email.message_from_bytes(archive.read(by_name["METADATA"]))
-    assert facts["Version"] == dpmf_core.__version__
-    assert facts["License-Expression"] == "Apache-2.0"
-    assert facts["Description-Content-Type"] == "text/markdown"
 
 
 @pytest.fixture(scope="session")

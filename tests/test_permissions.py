@@ -176,9 +176,6 @@ def test_the_one_person_at_a_machine_may_do_everything(engine: Engine) -> None:
 # ---- how much is kept ----------------------------------------------------------------------------
 
 
-# ---- what an operator sees -----------------------------------------------------------------------
-
-
 def test_sweeps_and_searches_beyond_the_setting_are_refused(engine: Engine, put: Set) -> None:
     put(largest_sweep=1, largest_search=5)
     with pytest.raises(BadInput, match="operator"):

@@ -166,8 +166,15 @@ def test_frequent_fraction_leaves_rare_items_without_factors(data: Ratings) -> N
     assert popularity[without].max() <= popularity[~without].min()
 
 
-@pytest.mark.parametrize("start", ["random", "private-svd"])
-@pytest.mark.parametrize("name", ["dpals", "ada-dpals"])
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("dpals", "random"),
+        ("dpals", "private-svd"),
+        ("ada-dpals", "private-svd"),
+        pytest.param("ada-dpals", "random", marks=pytest.mark.slow),
+    ],
+)
 def test_noise_is_what_the_ledger_says(data: Ratings, name: str, start: str) -> None:
     """Variance of what is released, over repeats on nobody's data, against each event:
     chi-square, 5% off is caught.

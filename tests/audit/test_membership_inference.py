@@ -63,7 +63,6 @@ def slow(*case: object) -> object:
     ("name", "budget", "runs"),
     [
         ("private-bias", 1.0, 300),
-        slow("private-bias", 3.0, 1000),
         slow("spectral", 2.0, 200),
         ("input-perturbation", 1.0, 120),
     ],

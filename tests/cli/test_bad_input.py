@@ -21,7 +21,6 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
         f"delta {d}": ((*DPALS, *BUDGET, "--delta", d), f"[1e-15, 0.5). Got {float(d)}")
         for d in ("0", "1", "nan")
     },
-    "epsilon in words": ((*DPALS, "--epsilon", "much"), "'much'"),
     "delta alone": ((*DPALS, "--delta", "1e-5"), "add epsilon"),
     "no algorithm": (SMALL, "--algorithm"),
     "option without a value": ((*DPALS, "--min-user-count"), "min_user_count"),
@@ -30,43 +29,16 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
         (*DPALS, *BUDGET, "--param", "rank=41"),
         "number",
     ),
-    "rank 0": ((*DPALS, *BUDGET, "--param", "rank=0"), "[1, 512]"),
-    "unknown parameter": (
-        (*DPALS, *BUDGET, "--param", "rnak=4"),
-        "'rnak'",
-    ),
-    "parameter without a value": ((*DPALS, *BUDGET, "--param", "rank"), "NAME=VALUE"),
     "unknown algorithm": ((*SMALL, "--algorithm", "dplas"), "'dpals'"),
     "unknown data": (("fit", "--dataset", "smal", "--algorithm", "als"), "'smal'"),
     "unknown command": (("fti",), "'fit'"),
     "unknown option": ((*DPALS, "--epsilom", "1"), "--epsilon"),
     "unknown split": ((*DPALS, *BUDGET, "--split", "tme"), "random"),
     "no times": ((*DPALS, *BUDGET, "--split", "time"), "no times"),
-    "fractions": (
-        (*DPALS, *BUDGET, "--test-fraction", ".6", "--validation-fraction", ".6"),
-        "below 1",
-    ),
-    "negative seed": ((*DPALS, *BUDGET, "--seed", "-1"), "'seed'"),
     "nothing left": ((*DPALS, *BUDGET, "--min-user-count", "999"), "after the filters"),
-    "sweep of an unknown": (
-        ("sweep", "--dataset", "small", "--algorithms", "als,dplas"),
-        "'dpals'",
-    ),
-    "sweep of bad epsilons": (
-        ("sweep", "--dataset", "small", "--algorithms", "dpals", "--epsilons", "1,0"),
-        "Got 0.0",
-    ),
-    "sweep of no numbers": (
-        ("sweep", "--dataset", "small", "--algorithms", "dpals", "--epsilons", "1,two"),
-        "--epsilons takes numbers",
-    ),
     "sweep of bad seeds": (
         ("sweep", "--dataset", "small", "--algorithms", "als", "--seeds", "4-x"),
         "--seeds",
-    ),
-    "sweep of too high a rank": (
-        ("sweep", "--dataset", "small", "--algorithms", "als", "--grid", "rank=2,41"),
-        "Got 41",
     ),
     "sweep of an unknown parameter": (
         ("sweep", "--dataset", "small", "--algorithms", "als,bias", "--grid", "rnak=2,4"),
@@ -76,15 +48,9 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
         ("sweep", "--dataset", "small", "--algorithms", "als", "--out", "no/where.csv"),
         "folder",
     ),
-    "release of nothing": (("account", "--delta", "1e-5"), "--release"),
-    "release without delta": (("account", "--release", "gaussian:1:1"), "add --delta"),
     "release without noise": (
         ("account", "--release", "gaussian:0:1", "--delta", "1e-5"),
         "Got 'gaussian:0:1'",
-    ),
-    "release of NaN": (
-        ("account", "--release", "gaussian:nan:1", "--delta", "1e-5"),
-        "Got 'gaussian:nan:1'",
     ),
     "release of a kind unknown": (
         ("account", "--release", "cauchy:1:1", "--delta", "1e-5"),
@@ -94,7 +60,6 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
         ("account", "--release", "laplace:0.001:9", "--delta", "1e-5"),
         "composed numerically",
     ),
-    "noise for delta 1": (("account", "--epsilon", "1", "--delta", "1"), "[1e-15, 0.5)"),
     "plan without a shape": (("account", "--algorithm", "dpals", "--epsilon", "1"), "--n-users"),
     "plan with bounds reversed": (
         (
@@ -104,25 +69,11 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
         "--bounds",
     ),
     "no such run": (("runs", "show", "abc"), "stored"),
-    "export of what": (("runs", "export", "abc"), "--script"),
-    "delete of nothing": (("runs", "delete", ""), "stored"),
     "fetch of an unknown": (("fetch", "ml-1n"), "'ml-1m'"),
     "import of nothing": (("import", "ml-1m", "/no/where"), "folder"),
-    "seeds that go down": (
-        ["sweep", "--dataset", "small", "--algorithms", "als", "--seeds", "4-0"],
-        "lower",
-    ),
     "a table of one audit": (
         ["audit", "--algorithm", "private-bias", "--epsilon", "1", "--out", "table.csv"],
         "--out",
-    ),
-    "every audit with a fault": (
-        ["audit", "--every", "--epsilon", "1", "--fault", "half-noise"],
-        "--param",
-    ),
-    "a table of audits in no folder": (
-        ["audit", "--every", "--epsilon", "1", "--out", "/missing/table.csv"],
-        "folder",
     ),
     "an answer in no folder": (
         ["choose", "--dataset", "small", "--spend", "1", "--report", "/missing/page.html"],

@@ -54,9 +54,9 @@ def apart(threads: int) -> dict[str, str]:
 
 
 def test_threads_change_no_algorithms_result() -> None:
-    one, two, three = (apart(threads) for threads in (1, 2, 3))
+    one, three = apart(1), apart(3)
     assert one.keys() == REGISTRY.keys()
-    assert [name for name in one if not one[name] == two[name] == three[name]] == []
+    assert [name for name in one if one[name] != three[name]] == []
 
 
 if __name__ == "__main__":

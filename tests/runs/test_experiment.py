@@ -276,30 +276,6 @@ def test_an_export_of_public_data_is_the_whole_record() -> None:
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ({"algorithm": "alchemy"}, "no algorithm 'alchemy'"),
-        ({"algorithm": "dpals"}, "needs a budget"),
-        ({**DPALS, "parameters": {"rank": 0}}, "'rank'"),
-        ({**DPALS, "parameters": {"rank": 18}}, "number"),
-        ({**DPALS, "parameters": {"rank": 9}, "data": {"id": "films", "top_items": 8}}, "number"),
-        ({**DPALS, "parameters": {"colour": 1}}, "no parameter 'colour'"),
-        ({**BIAS, "budget": {**BUDGET, "calibration": "source"}}, "calibration"),
-        ({"data": {"id": "nowhere"}}, "nowhere"),
-        ({"data": {"id": "films", "min_item_count": 1000}}, "No item"),
-        ({"data": {"id": "films", "min_user_count": 1000}}, "rating"),
-        ({"data": {"id": "films", "positives_above": 99.0}}, "rating"),
-        ({"split": {"kind": "time"}}, "no times"),
-        ({"split": {"kind": "per-user", "test_fraction": 0.01}}, "none"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else None,
-)
-def test_what_cannot_be_run_is_said_in_a_sentence(parts: dict[str, Any], words: str) -> None:
-    with pytest.raises(BadInput, match=words):
-        run(spec(**parts))
-
-
-@pytest.mark.parametrize(
-    ("parts", "words"),
-    [
         ({"budget": {"epsilon": -1, "delta": 1e-6}}, "'epsilon'"),
         ({"budget": {"epsilon": 1, "delta": 0.5}}, "'delta'"),
         ({"budget": {"epsilon": float("nan"), "delta": 1e-6}}, "'epsilon'"),

@@ -2,7 +2,6 @@
 option of every command. A sentence, never a traceback.
 """
 
-import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.algorithms import REGISTRY
 from dpmf_core.cli import main, program
 from tests.pages.driving import behind_sidebar, page_at
 
@@ -59,7 +57,7 @@ def cases() -> Iterator[tuple[str, str, str]]:
     rng = np.random.default_rng(0)
     for page, names in PAGES.items():
         for name in names:
-            for text in rng.choice(len(TEXTS), 6, replace=False):
+            for text in rng.choice(len(TEXTS), 3, replace=False):
                 yield page, name, TEXTS[text]
 
 
@@ -139,7 +137,7 @@ def test_no_value_of_an_option_breaks_a_command(
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(list(f"{words}{option}".encode()))
-    for place in rng.choice(len(TEXTS), 5, replace=False):
+    for place in rng.choice(len(TEXTS), 3, replace=False):
         text = TEXTS[place].replace("\x00", "NUL")  # no command line can hold the character itself
         if option == "--out" and "/" in text:
             continue
@@ -148,19 +146,3 @@ def test_no_value_of_an_option_breaks_a_command(
         assert code in (0, 2), (text[:60], output.err[-500:])
         assert "Traceback" not in output.err and "should not happen" not in output.err
         assert code == 0 or len(output.err.strip()) > 10
-
-
-def test_every_algorithm_refuses_strange_parameters_in_words(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    for (name, kind), text in zip(REGISTRY.items(), itertools.cycle(TEXTS)):
-        for parameter in kind.model_fields:
-            code = main(
-                [
-                    "account", "--algorithm", name, "--epsilon", "1", "--delta", "1e-6",
-                    f"--param={parameter}={text}".replace("\x00", "NUL"),
-                ]
-            )  # fmt: skip
-            assert code in (0, 2), (name, parameter, text[:60], capsys.readouterr().err[-300:])
-    capsys.readouterr()
