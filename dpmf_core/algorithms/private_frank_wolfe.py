@@ -30,7 +30,7 @@ from dpmf_core.algorithms.frank_wolfe import (
     ResidualMoment,
     ResidualProduct,
 )
-from dpmf_core.algorithms.row_moments import RowBound, noise_level, row_bound_field
+from dpmf_core.algorithms.row_moments import RowBound, row_bound_field, source_level
 from dpmf_core.algorithms.svd_cleansing import CappedCounts, capped_ratings
 from dpmf_core.curator import Curator, Held, Statistic
 from dpmf_core.data.ratings import Shape
@@ -187,7 +187,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         """sigma^2 = 64 L^4 T ln(1/delta) / eps^2 [J18, Alg. 1, line 1], in units of our
         sensitivity C^2 and of one release.
         """
-        return noise_level(budget.epsilon, budget.delta, self.source_bound)
+        return source_level(budget, self.source_bound)
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)

@@ -36,7 +36,7 @@ from dpmf_core.algorithms.iterates import (
     next_iterate,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.row_moments import RowBound, noise_level, row_bound_field
+from dpmf_core.algorithms.row_moments import RowBound, row_bound_field, source_level
 from dpmf_core.curator import Curator, Held, OpenCurator, Statistic
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status
@@ -231,7 +231,7 @@ class PrivatePGD(PrivateAlgorithm, PGD):
         """As for private Frank-Wolfe: sigma^2 = 64 L^4 T ln(1/delta) / eps^2 [J18], in units of
         our sensitivity.
         """
-        return noise_level(budget.epsilon, budget.delta, self.source_bound)
+        return source_level(budget, self.source_bound)
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)

@@ -17,7 +17,9 @@ from scipy.sparse import csr_array
 from dpmf_core.algorithms.base import Array
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.errors import BadInput
 from dpmf_core.kernels.moments import add_second_moment, mirrored
+from dpmf_core.privacy import Budget
 
 RowBound = Literal["2L", "L"]
 SENSITIVITIES: dict[RowBound, float] = {"2L": 4.0, "L": 1.0}  # of the sum, in L^2
@@ -29,6 +31,18 @@ def noise_level(epsilon: float, delta: float, row_bound: RowBound) -> float:
     row_bound: how long a row that enters the sum may be, in the source's L.
     """
     return 8 * math.sqrt(-math.log(delta)) / epsilon / SENSITIVITIES[row_bound]
+
+
+def source_level(budget: Budget, row_bound: RowBound) -> float:
+    """The same for a run's budget. Raises BadInput where epsilon is above 2 ln(1/delta), for which
+    the source states nothing [J18, Alg. 1, input].
+    """
+    if budget.epsilon > (largest := -2 * math.log(budget.delta)):
+        raise BadInput(
+            "The noise of Jain et al. 2018 needs an epsilon of at most 2 ln(1/delta), here"
+            f" {largest:.1f}. Got {budget.epsilon:g}. Lower it, or use --calibration exact."
+        )
+    return noise_level(budget.epsilon, budget.delta, row_bound)
 
 
 def row_bound_field() -> Any:

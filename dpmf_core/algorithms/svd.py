@@ -32,7 +32,7 @@ from dpmf_core.algorithms.baselines import (
     PUBLIC_FACTS,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.row_moments import RowMoment, gridded_rows, noise_level
+from dpmf_core.algorithms.row_moments import RowMoment, gridded_rows, source_level
 from dpmf_core.curator import Block, Curator, Statistic, Step
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Budget, Event, Guarantee, Status
@@ -166,7 +166,7 @@ class PrivateSVD(PrivateAlgorithm):
         """sigma^2 = 64 L^4 ln(1/delta) / eps^2 [J18, Alg. 4], in units of our sensitivity L^2:
         rows are projected to L there as here.
         """
-        return noise_level(budget.epsilon, budget.delta, "L")
+        return source_level(budget, "L")
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
         return (

@@ -84,7 +84,7 @@ def overview(unknown: str = "") -> None:
         | {"corrections": len(paper.errata)}
         for paper in PAPERS.values()
     )
-    safe_text.words_table(pd.DataFrame(rows).fillna(0))
+    safe_text.words_table(pd.DataFrame(rows).fillna(0).convert_dtypes())
     navigation("")
     st.caption(
         "All of it from the command line: `python -m dpmf_core papers run --all`. Finished runs are"

@@ -26,6 +26,7 @@ def made_up(spec: RunSpec) -> Run:
     ]
     metrics = {name: figure(text + name) for name in METRICS} | {"trivial_objective": 1.6}
     curve = "test_rmse" if kind.task == "ratings" else "objective"
+    validates = spec.split.validation_fraction > 0
     budget: dict[str, Any] = spec.budget.model_dump(mode="json") if spec.budget else {}
     record = {
         "spec": spec,
@@ -40,6 +41,7 @@ def made_up(spec: RunSpec) -> Run:
                 "step": float(step),
                 curve: figure(f"{text}{step}"),
                 "train_rmse": figure(f"{step}{text}"),
+                **({"validation_rmse": figure(f"{text}v{step}")} if validates else {}),
             }
             for step in range(1, min(20, max(3, int(spec.parameters.get("steps", 3)))) + 1)
         ],

@@ -65,6 +65,12 @@ def public_code() -> Pair:
     return 1.0, epsilon(MU_1 * math.sqrt((1 + 100 + 900) / 201))
 
 
+def rate() -> Pair:
+    """Of rank one, T steps of 1/T leave (1 - 1/T)^T of the matrix."""
+    left = [(1 - 1 / steps) ** (2 * steps) for steps in (100, 400)]
+    return 0.25, left[1] / left[0]
+
+
 JAIN_MU = 1 / math.sqrt(4 * math.log(1e6))
 
 
@@ -142,6 +148,7 @@ EXPECTED = {
     "chien-clip": clip,
     "chien-private-mean": private_mean,
     "chien-code": public_code,
+    "jain-rate": rate,
     "jain-slack": slack,
     "jain-relation": relation,
     "jain-sensitivity": rows_within_l,
@@ -230,6 +237,29 @@ def test_more_figures_of_the_nmf() -> None:
     assert table["the same predictions, in stars"] == pytest.approx(
         math.sqrt((residuals**2).mean())
     )
+
+
+def test_replaced_rows_cost_more_than_stated_from_some_epsilon_on() -> None:
+    (equal,) = ERRATA["jain-relation"].compare().more
+    for share, above in ((0.99, False), (1.01, True)):
+        stated = share * equal.value
+        assert (epsilon(math.sqrt(2) * JAIN_MU * stated, 1e-6) > stated) is above
+    a, b = np.eye(2)
+    moved = np.linalg.norm(np.outer(a, a) - np.outer(b, b))
+    assert moved == pytest.approx(math.sqrt(2) * np.linalg.norm(np.outer(a, a)))
+
+
+def test_frank_wolfe_with_falling_steps_has_the_stated_rate() -> None:
+    target = np.outer(np.linspace(-1, 1, 30), np.linspace(-1, 1, 20))
+    left = []
+    for steps in (50, 200):
+        iterate = np.zeros_like(target)
+        for t in range(steps):
+            u, _, v = np.linalg.svd(target - iterate)
+            step = np.linalg.norm(target) * np.outer(u[:, 0], v[0])
+            iterate += 2 / (t + 2) * (step - iterate)
+        left.append(np.sum((iterate - target) ** 2))
+    assert left[1] <= left[0] / 3.5 + 1e-12
 
 
 def test_figures_of_jain_follow_the_source_s_noise(monkeypatch: pytest.MonkeyPatch) -> None:

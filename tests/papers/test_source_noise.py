@@ -10,6 +10,7 @@ import pytest
 from dpmf_core.algorithms import build, find
 from dpmf_core.algorithms.row_moments import RowBound
 from dpmf_core.data.ratings import Shape
+from dpmf_core.errors import BadInput
 from dpmf_core.papers.source_noise import SOURCE_NOISE, SourceNoise, chien, jain, saha
 from dpmf_core.privacy import Budget, Calibration, Relation
 from dpmf_core.privacy.accounting import epsilon
@@ -95,6 +96,18 @@ def test_algorithms_draw_the_noise_that_the_accountant_names(
     algorithm = build(name, parameters, shape, budget)
     plan = algorithm.plan(shape, algorithm.source_level(shape, budget))
     assert mu(plan) == pytest.approx(mu(jain(3.0, row_bound=row_bound).event))
+
+
+@pytest.mark.parametrize("name", ["dpfw", "dpfw-oja", "private-pgd", "private-svd"])
+def test_the_source_asks_for_an_epsilon_of_at_most_two_logarithms(name: str) -> None:
+    shape, algorithm = Shape(1000, 50, (1.0, 5.0)), find(name)()
+    for stated, refused in ((27.6, False), (27.7, True)):  # 2 ln(10^6) = 27.63
+        budget = Budget(epsilon=stated, delta=1e-6, calibration=Calibration.SOURCE)
+        if not refused:
+            assert algorithm.source_level(shape, budget) > 0
+            continue
+        with pytest.raises(BadInput):
+            algorithm.source_level(shape, budget)
 
 
 @pytest.mark.parametrize(

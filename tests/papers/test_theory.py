@@ -11,7 +11,7 @@ from dpmf_core.papers.figures import Outcome
 from dpmf_core.papers.jain_2018 import bounds as jain_2018
 from dpmf_core.papers.jain_2018.bounds import frank_wolfe_floor
 from dpmf_core.papers.registry import BOUNDS
-from dpmf_core.papers.theory_claims import EACH, PLACES, bound_exponent
+from dpmf_core.papers.theory_claims import EACH, PLACES, bound_exponent, place_at
 from dpmf_core.runs.sweep import Summary
 
 CLAIMS = (*chien_2021.CLAIMS, *jain_2018.CLAIMS)
@@ -47,13 +47,15 @@ def test_only_a_worse_exponent_contradicts_a_bound(claim) -> None:
 
 
 def test_a_curve_starts_on_the_first_point_and_follows_the_bound() -> None:
-    it = theory.compare_bound(BOUNDS["dpfw"], "users", power_law("dpfw", "users", -0.1))
+    it = theory.compare_bound(BOUNDS["dpals"], "users", power_law("dpals", "users", -0.1))
     assert it.start == 5_000
-    assert it.curve([5_000, 160_000]) == pytest.approx([0.4, 0.2])
+    error = [BOUNDS["dpals"].error(place_at("users", n)) for n in (5_000, 160_000)]
+    assert it.curve([5_000, 160_000]) == pytest.approx([0.4, 0.4 * error[1] / error[0]])
     assert not it.holds
     assert it.exponent.value == pytest.approx(-0.1)
-    assert it.bound_exponent == pytest.approx(-0.2)
-    assert "32 times" in theory.price_of_half(it)
+    assert it.bound_exponent == pytest.approx(
+        math.log(it.curve([20_000])[0] / 0.4) / math.log(4), abs=0.01
+    )
     assert "1,024" in theory.price_of_half(it)
 
 

@@ -1,6 +1,6 @@
-"""Jain et al. 2018: its claims, presets and corrections."""
+"""Jain et al. 2018: its claims, presets, bounds and corrections."""
 
-from dpmf_core.papers.jain_2018 import bounds, claims, errata
+from dpmf_core.papers.jain_2018 import bounds, claims, errata, presets
 from dpmf_core.papers.paper import Paper
 
 PAPER = Paper(
@@ -14,6 +14,7 @@ PAPER = Paper(
     about="Private Frank-Wolfe and private SVD for matrix completion, with bounds on their error.",
     claims=(*claims.CLAIMS, *bounds.CLAIMS),
     errata=errata.ERRATA,
+    presets=presets.PRESETS,
     bounds=bounds.BOUNDS,
-    tables=bounds.PRINTED_TABLES,
+    tables=bounds.TABLES,
 )
