@@ -22,7 +22,7 @@ class MemoryItem:
 
 STATIC_FACTORS = MemoryItem("user factors", "server", "always, frozen since the start")
 ITEM_FACTORS = MemoryItem("item factors", "server", "always")
-HER_RATINGS = MemoryItem("her ratings", "her own device", "as long as she likes")
+OWN_RATINGS = MemoryItem("the user's ratings", "the user's device", "as long as they like")
 MEMORY: dict[str, tuple[MemoryItem, ...]] = {
     "baseline": (
         MemoryItem("all ratings", "server", "always"),
@@ -32,7 +32,7 @@ MEMORY: dict[str, tuple[MemoryItem, ...]] = {
     "static": (
         STATIC_FACTORS,
         MemoryItem("item factors", "server", "always, frozen since the start"),
-        HER_RATINGS,
+        OWN_RATINGS,
     ),
     "online": (
         MemoryItem("all ratings", "server", "always"),
@@ -41,29 +41,29 @@ MEMORY: dict[str, tuple[MemoryItem, ...]] = {
     ),
     "new": (
         ITEM_FACTORS,
-        HER_RATINGS,
+        OWN_RATINGS,
         MemoryItem(
-            "her vector and the ratings she brought",
+            "the user's vector and the ratings they brought",
             "server",
-            "during her interaction",
+            "during the interaction",
         ),
     ),
     "rated": (
         ITEM_FACTORS,
-        HER_RATINGS,
+        OWN_RATINGS,
         MemoryItem(
-            "her vector and the ratings she brought",
+            "the user's vector and the ratings they brought",
             "server",
-            "during her interaction",
+            "during the interaction",
         ),
     ),
 }
 IN_TRANSIT: dict[str, str] = {
-    "baseline": "the one rating that she gives now",
-    "static": "that she asks; no rating",
-    "online": "the one rating that she gives now",
-    "new": "all that she has ever rated, each time",
-    "rated": "all that she has ever rated, each time",
+    "baseline": "the one rating that they give now",
+    "static": "that they ask; no rating",
+    "online": "the one rating that they give now",
+    "new": "all that they have ever rated, each time",
+    "rated": "all that they have ever rated, each time",
 }
 
 
@@ -108,30 +108,30 @@ def stream(seed: int = 0) -> list[Moment]:
     """
     rng = np.random.default_rng(seed)
     server = Server(rng.uniform(-0.9, 0.9, (ITEMS, DIMENSIONS)), all_rated=True, item_rate=0.05)
-    hers: dict[int, list[tuple[int, float]]] = {user: [] for user in range(USERS)}
+    own_ratings: dict[int, list[tuple[int, float]]] = {user: [] for user in range(USERS)}
     moments = []
     for number in range(MOMENTS):
         user = int(rng.integers(USERS))
         free = [
             item
             for item in range(ITEMS)
-            if item not in {rated_item for rated_item, _ in hers[user]}
+            if item not in {rated_item for rated_item, _ in own_ratings[user]}
         ]
         item, value = int(rng.choice(free)), float(rng.integers(1, 6))
-        hers[user].append((item, value))
+        own_ratings[user].append((item, value))
         before = server.item_factors.copy()
-        server.update(*(np.array(column) for column in zip(*hers[user], strict=True)))
+        server.update(*(np.array(column) for column in zip(*own_ratings[user], strict=True)))
         n_stored, users, items = number + 1, USERS * DIMENSIONS, int(server.item_factors.size)
-        ratings_words = "the one rating she brought"
-        if len(hers[user]) > 1:
-            ratings_words = f"the {len(hers[user])} ratings she brought"
-        passing = f"her vector ({DIMENSIONS} numbers) and {ratings_words}"
+        ratings_words = "the one rating they brought"
+        if len(own_ratings[user]) > 1:
+            ratings_words = f"the {len(own_ratings[user])} ratings they brought"
+        passing = f"their vector ({DIMENSIONS} numbers) and {ratings_words}"
         holdings = (
             Holding("baseline", n_stored, users, items, "nothing", 1),
             Holding("static", 0, users, items, "nothing", 0),
             Holding("online", n_stored, users, items, "nothing", 1),
-            Holding("new", 0, 0, items, passing, len(hers[user])),
-            Holding("rated", 0, 0, items, passing, len(hers[user])),
+            Holding("new", 0, 0, items, passing, len(own_ratings[user])),
+            Holding("rated", 0, 0, items, passing, len(own_ratings[user])),
         )
         item_move = float(np.linalg.norm(server.item_factors - before))
         moments.append(Moment(number + 1, user + 1, item + 1, value, holdings, item_move))

@@ -18,7 +18,7 @@ from pages.kit.runs import ask
 from pages.papers import balu_figures, saha_figures
 
 AXES = {
-    "epsilon": "ε of a step (source) or in total",
+    "epsilon": "ε",
     "regularisation": "λ",
     "threshold": "threshold ε",
     "users": "users",

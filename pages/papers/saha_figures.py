@@ -200,6 +200,7 @@ def add_overall_axis(fig: go.Figure, points: Sequence[Point]) -> None:
         margin={"t": 60},
         legend={"y": 1.22},
         xaxis={
+            "title": {"text": "ε of a step", "font": ink},
             "tickvals": table["step"],
             "ticktext": [f"{at:g}" for at in table["step"]],
         },

@@ -15,6 +15,8 @@ from collections.abc import AsyncIterator
 
 import streamlit as st
 
+# numba, which breaks where two threads import it at once, as a page and the caretaker would
+import dpmf_core.kernels.compilation  # noqa: F401
 from dpmf_core import first_views
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs import machine
