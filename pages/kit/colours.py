@@ -36,7 +36,7 @@ FURTHER = (
 )
 NOT_PRIVATE = ("#4a4f59", "#b8bec9")
 # drawn as lines of their own beside the method that they are variants of
-VARIANTS = {PLAIN: "periwinkle", "sketch-hash": "magenta"}
+VARIANTS = {PLAIN: "periwinkle"}
 
 
 def is_dark() -> bool:
