@@ -41,7 +41,7 @@ from dpmf_datasets.readers.report import DUPLICATE, EMPTY_USER, NO_TIME, Problem
 from dpmf_datasets.readers.table import file_name, report_damage
 from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.spilled_rows import Numbers, SpilledRows
-from dpmf_datasets.table_paths import path_of
+from dpmf_datasets.table_paths import path_of, split_path
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz")
 ROW_TYPE = np.dtype([("user", "i4"), ("item", "i4"), ("value", "f4"), ("order", "i8")])
@@ -102,9 +102,8 @@ def import_partitions(
 
 def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str]]:
     """The tables that a path, a folder or a pattern names, and what is said after it."""
-    whole = path_of(path_and_facts)
-    text, _, query = (path_and_facts, "", "") if whole.is_file() else path_and_facts.partition("?")
-    facts, path = facts_in(query, {**RATING_FACTS, "encoding": None}), path_of(text)
+    path, query = split_path(path_and_facts)
+    facts = facts_in(query, {**RATING_FACTS, "encoding": None})
     if path.is_dir():
         paths = sorted(it for it in path.iterdir() if it.suffix.lower() in SUFFIXES)
     elif "*" in path.name and path.parent.is_dir():

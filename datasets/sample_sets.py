@@ -15,10 +15,10 @@ from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import file_name
 
 Read = tuple[Samples, Report]
-ReadPublished = Callable[[SampleEntry, Path, bool], Read]  # entry, path, whether it is public
+ReadFiles = Callable[[SampleEntry, Path], Read]
 
 
-def read(reader: ReadPublished, entry: SampleEntry, path: Path) -> Read:
+def read(read_files: ReadFiles, entry: SampleEntry, path: Path) -> Read:
     """A set's official files: those of its home, or the copies that are passed around. Raises
     BadInput where they are something else.
 
@@ -26,37 +26,36 @@ def read(reader: ReadPublished, entry: SampleEntry, path: Path) -> Read:
     """
     if not path.exists():
         raise BadInput(f"There is no file or folder {file_name(path)}.")
-    samples, report = reader(entry, path, True)
+    samples, report = read_files(entry, path)
     if len(samples) == entry.n_samples and (
         entry.holds == "documents" or samples.X.shape[1] == entry.n_features
     ):
-        return samples, report
-    private, report = reader(entry, path, False)
+        return replace(samples, public=True, assumptions=()), report
     note = (
         f"This is not the whole of {entry.title}, which has {entry.n_samples:,} {entry.holds}: it"
         " is treated as private data."
     )
-    return private.assuming(NUMBER_IS_PUBLIC), replace(report, note=f"{report.note} {note}".strip())
+    return samples.assuming(NUMBER_IS_PUBLIC), replace(report, note=f"{report.note} {note}".strip())
 
 
-def _posts(entry: SampleEntry, path: Path, public: bool) -> Read:
+def _posts(entry: SampleEntry, path: Path) -> Read:
     reader = Reader(otherwise="latin-1")  # as scikit-learn reads them
     texts, subjects = text.posts(text.files(path, reader))
-    return text.documents(texts, name=entry.id, titles=subjects, public=public, reader=reader)
+    return text.documents(texts, name=entry.id, titles=subjects, reader=reader)
 
 
-def _headlines(entry: SampleEntry, path: Path, public: bool) -> Read:
+def _headlines(entry: SampleEntry, path: Path) -> Read:
     reader = Reader()
-    return text.documents(text.headlines(path, reader), name=entry.id, public=public, reader=reader)
+    return text.documents(text.headlines(path, reader), name=entry.id, reader=reader)
 
 
-def _by_fetch_alone(entry: SampleEntry, path: Path, public: bool) -> Read:
+def _by_fetch_alone(entry: SampleEntry, path: Path) -> Read:
     raise BadInput(
         f"{entry.id} is read by `fetch` only: scikit-learn puts its five files together."
     )
 
 
-def _articles(entry: SampleEntry, path: Path, public: bool) -> Read:
+def _articles(entry: SampleEntry, path: Path) -> Read:
     if tables := ratings_tables(path):
         raise BadInput(
             f"{file_name(path)} holds a table of ratings, {file_name(tables[0])}: that is not"
@@ -67,15 +66,14 @@ def _articles(entry: SampleEntry, path: Path, public: bool) -> Read:
         texts = [content for _, content in text.files(path, reader)]
     else:
         texts = text.lines(path, reader)
-    return text.documents(texts, name=entry.id, public=public, reader=reader)
+    return text.documents(texts, name=entry.id, reader=reader)
 
 
-def _matlab(entry: SampleEntry, path: Path, public: bool) -> Read:
+def _matlab(entry: SampleEntry, path: Path) -> Read:
     file = next(iter(sorted(path.glob("*.mat"))), path) if path.is_dir() else path
     if file.suffix.lower() != ".mat":
         if file.suffix.lower() in (".zip", ".tar") or path.is_dir():
-            samples, report = images.pictures(path, name=entry.id, image=entry.image)
-            return replace(samples, public=public), report
+            return images.pictures(path, name=entry.id, image=entry.image)
         raise BadInput(
             f"{file_name(file)} is no MATLAB file. {entry.title} is read from one: a row for each"
             f" of its {entry.holds}."
@@ -85,7 +83,7 @@ def _matlab(entry: SampleEntry, path: Path, public: bool) -> Read:
         # the class, and a column that nobody explains
         drop = (entry.n_features + 1, entry.n_features + 2)
     return images.from_matlab(
-        file, name=entry.id, image=entry.image, drop=drop, public=public, features=entry.n_features
+        file, name=entry.id, image=entry.image, drop=drop, features=entry.n_features
     )
 
 

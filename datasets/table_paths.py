@@ -49,6 +49,17 @@ def path_of(text: str) -> Path:
     return path
 
 
+def split_path(path_and_facts: str) -> tuple[Path, str]:
+    """A path, and what is said after its '?'; a file whose own name has a question mark is taken
+    as it is. Raises BadInput.
+    """
+    whole = path_of(path_and_facts)
+    if whole.is_file():
+        return whole, ""
+    path, _, query = path_and_facts.partition("?")
+    return path_of(path), query
+
+
 def source_of(id: str) -> Source:  # noqa: A002
     """A data set by name. Raises BadInput."""
     if id not in SOURCES:
@@ -63,11 +74,8 @@ def from_a_file(path_and_facts: str) -> Ratings | Samples:
     """Private data at a path, which know what they were read from."""
     if databases.is_address(path_and_facts):
         return _in_database(path_and_facts)
-    data = _table(path_and_facts)
-    path = path_of(
-        path_and_facts if path_of(path_and_facts).is_file() else path_and_facts.partition("?")[0]
-    )
-    return dataclasses.replace(data, origin=fingerprint.of(path))
+    path, query = split_path(path_and_facts)
+    return dataclasses.replace(_table(path, query), origin=fingerprint.of(path))
 
 
 def _in_database(address_and_facts: str) -> Ratings:
@@ -86,21 +94,13 @@ def _in_database(address_and_facts: str) -> Ratings:
     return data
 
 
-def _table(path_and_facts: str) -> Ratings | Samples:
-    """Reads `path?bounds=low,high&users=n&items=m`, or documents or images; a file whose own
-    name has a question mark is taken as it is.
-    """
-    path, _, query = (
-        (path_and_facts, "", "")
-        if path_of(path_and_facts).is_file()
-        else path_and_facts.partition("?")
-    )
-    file = path_of(path)
-    if not (file.suffix or "/" in path or file.is_file()):
-        source_of(path)  # neither a path nor an id: says which ids there are
+def _table(file: Path, query: str) -> Ratings | Samples:
+    """Reads ratings, documents or images at a path."""
+    if not (file.suffix or len(file.parts) > 1 or file.is_file()):
+        source_of(str(file))  # neither a path nor an id: says which ids there are
     if not file.exists():
         raise BadInput(
-            f"There is no file {file_name(path)}. Give the path of a ratings table, or one of"
+            f"There is no file {file_name(file)}. Give the path of a ratings table, or one of"
             f" {', '.join(SOURCES)}."
         )
     facts = facts_in(query)

@@ -5,6 +5,7 @@ charset-normalizer finds, and what was lost.
 import codecs
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from dpmf_core.errors import BadInput
@@ -109,19 +110,20 @@ def _likely(content: bytes) -> str:
     matches = from_bytes(telling, cp_isolation=[it for it in USUAL if it != "latin-1"])
     best = matches.best()
     if best is None:
-        return WESTERN if _fits(content, WESTERN) else "latin-1"
+        return WESTERN if fits(content, WESTERN) else "latin-1"
     alike = [
         match
         for match in matches
         if match.chaos <= best.chaos + ALIKE and match.coherence >= best.coherence - ALIKE
     ]
     western = any(WESTERN in (match.encoding, *match.could_be_from_charset) for match in alike)
-    if western and (best.encoding in LATIN or not best.coherence) and _fits(content, WESTERN):
+    if western and (best.encoding in LATIN or not best.coherence) and fits(content, WESTERN):
         return WESTERN
     return str(best.encoding)
 
 
-def _fits(content: bytes, encoding: str) -> bool:
+def fits(content: bytes, encoding: str) -> bool:
+    """Whether some bytes are text in an encoding."""
     try:
         content.decode(encoding)
     except UnicodeDecodeError:
@@ -129,52 +131,47 @@ def _fits(content: bytes, encoding: str) -> bool:
     return True
 
 
+@dataclass
 class Reader:
     """Turns the bytes of documents into text, and remembers in which encodings, and what was lost.
 
-    declared: the encoding of all. otherwise: that of whatever is no UTF-8, where the source of the
-    documents says so; else it is found in them.
+    encoding: the declared one of all. otherwise: that of whatever is no UTF-8, where the source of
+    the documents says so; else it is found in them.
     advice: how to say another than the one found.
     """
 
-    def __init__(
-        self, encoding: str | None = None, otherwise: str | None = None, advice: str = ""
-    ) -> None:
-        self._encoding, self._otherwise, self._advice = (
-            encoding and require_encoding(encoding),
-            otherwise,
-            advice,
-        )
-        self.encodings, self.n_damaged, self.uncertain = set[str](), 0, False
+    encoding: str | None = None
+    otherwise: str = ""
+    advice: str = ""
+    encodings: set[str] = field(default_factory=set)
+    n_damaged: int = 0
+    uncertain: bool = False
+
+    def __post_init__(self) -> None:
+        if self.encoding:
+            require_encoding(self.encoding)
 
     def texts(self, contents: Sequence[bytes]) -> list[str]:
         """A text for each; those that are no UTF-8 are taken to share one encoding as far as
         they can, for a short one alone tells little.
         """
         guesses = [
-            (
-                (self._encoding, False)
-                if self._encoding
-                else encoding_of(content, self._otherwise or "")
-            )
+            (self.encoding, False) if self.encoding else encoding_of(content, self.otherwise)
             for content in contents
         ]
-        foreign = [
-            content
-            for content, (encoding, _) in zip(contents, guesses, strict=True)
-            if encoding == ""
-        ]
+        pairs = list(zip(contents, guesses, strict=True))
+        foreign = [content for content, (encoding, _) in pairs if not encoding]
         common = _likely(b"\n".join(foreign)) if foreign else ""
         return [
             self._text(content, encoding or common, uncertain or not encoding)
-            for content, (encoding, uncertain) in zip(contents, guesses, strict=True)
+            for content, (encoding, uncertain) in pairs
         ]
 
     def text(self, content: bytes) -> str:
         return self.texts([content])[0]
 
     def _text(self, content: bytes, encoding: str, uncertain: bool) -> str:
-        if uncertain and not _fits(content, encoding):
+        if uncertain and not fits(content, encoding):
             encoding = _likely(content)
         text = content.decode(encoding, "replace").removeprefix("\ufeff")
         if not text.isascii():
@@ -186,13 +183,13 @@ class Reader:
     @property
     def words(self) -> tuple[str, ...]:
         """How the bytes were read, in a sentence; nothing of what goes without saying."""
-        others = sorted(usual_name(encoding) for encoding in self.encodings - {UTF8, "utf-8-sig"})
-        likely, advice = (
-            (", the likeliest encoding", self._advice and f" {self._advice}")
-            if self.uncertain
-            else ("", "")
-        )
-        return (f"The text was read as {' and '.join(others)}{likely}.{advice}",) if others else ()
+        others = sorted(usual_name(it) for it in self.encodings - {UTF8, "utf-8-sig"})
+        if not others:
+            return ()
+        sentence = f"The text was read as {' and '.join(others)}"
+        if not self.uncertain:
+            return (f"{sentence}.",)
+        return (f"{sentence}, the likeliest encoding. {self.advice}".rstrip(),)
 
     @property
     def assumptions(self) -> tuple[str, ...]:

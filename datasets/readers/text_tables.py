@@ -56,7 +56,8 @@ class _TextFile:
             self._encoding, uncertain = encodings.detect_encoding(head)
         self._names_encoding = uncertain or bool(declared)
         self._is_uncertain = uncertain
-        if self._encoding in (encodings.UTF8, "utf-8-sig") and not _is_utf8(head):
+        is_utf8 = self._encoding in (encodings.UTF8, "utf-8-sig")
+        if is_utf8 and not encodings.fits(head, encodings.UTF8):
             self._stream = encodings.RepairedStream(self._stream)
 
     def _read_head(self, head: bytes) -> Table:
@@ -144,14 +145,6 @@ class _TextFile:
         if n_damaged := getattr(self._stream, "n_damaged", 0):
             sentences.append(f"{n_damaged:,} damaged characters were replaced.")
         return tuple(sentences)
-
-
-def _is_utf8(head: bytes) -> bool:
-    try:
-        head.decode(encodings.UTF8)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _without_types(header: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
 """Files are read in this process, which takes less time than a child; test_hostile_files starts
-children.
+children. Each test has a data folder of its own.
 """
+
+from pathlib import Path
 
 import pytest
 
@@ -10,3 +12,9 @@ from dpmf_datasets import sandbox
 @pytest.fixture(autouse=True)
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "is_inside", True)
+
+
+@pytest.fixture(autouse=True)
+def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "kept"))
+    return tmp_path / "kept"

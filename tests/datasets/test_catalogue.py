@@ -22,11 +22,6 @@ ROWS = [(user, item, 1 + (user * item) % 5) for user in range(1, 7) for item in 
 TABLE = "user,item,rating\n" + "".join(f"{user},{item},{rating}\n" for user, item, rating in ROWS)
 
 
-@pytest.fixture(autouse=True)
-def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "kept"))
-
-
 def entry_of(name: str) -> Any:
     return next(entry for entry in datasets.catalogue() if entry.id == name)
 

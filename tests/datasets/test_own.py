@@ -31,11 +31,6 @@ c3,Lamp,0.5,2020-01-05
 COLUMNS = {"user": "Customer No", "item": "Product", "rating": "Points", "time": "When"}
 
 
-@pytest.fixture(autouse=True)
-def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "kept"))
-
-
 def zip_of(**files: str) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:

@@ -29,11 +29,6 @@ COLUMNS = ("users", "items", "values", "order")
 FACTS = ("n_users", "n_items", "bounds", "titles", "labels", "assumptions", "public", "origin")
 
 
-@pytest.fixture(autouse=True)
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "home"))
-
-
 def lines(count: int = 900, users: int = 60, seed: int = 0) -> list[str]:
     """Rows of a table, some of a pair that was there before."""
     random = np.random.default_rng(seed)
@@ -193,12 +188,17 @@ def test_a_damaged_part_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_refused_and_nothing_stays(
-    name: str, rows: list[str], options: dict[str, Any], words: str, tmp_path: Path
+    name: str,
+    rows: list[str],
+    options: dict[str, Any],
+    words: str,
+    tmp_path: Path,
+    data_directory: Path,
 ) -> None:
     with pytest.raises(BadInput, match=words):
         datasets.import_partitions(name, table(tmp_path / "some.csv", rows), **options)
-    assert not list((tmp_path / "home").rglob("*.parquet"))
-    assert not list((tmp_path / "home").rglob("*.arrow"))
+    assert not list(data_directory.rglob("*.parquet"))
+    assert not list(data_directory.rglob("*.arrow"))
 
 
 def test_paths_that_hold_nothing_are_refused(tmp_path: Path) -> None:
@@ -239,9 +239,7 @@ def copy_there(folder: Path) -> None:
 
 
 @pytest.fixture
-def own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _home: None
-) -> Iterator[PartitionedRatings]:
+def own(monkeypatch: pytest.MonkeyPatch, data_directory: Path) -> Iterator[PartitionedRatings]:
     """The same ratings in the data folder, as the set `own`, and at an address."""
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     data_access.forget()

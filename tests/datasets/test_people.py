@@ -26,11 +26,6 @@ NOTES = (
 )
 
 
-@pytest.fixture(autouse=True)
-def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "kept"))
-
-
 def load_samples(path: str) -> Samples:
     samples = datasets.load(path)
     assert isinstance(samples, Samples)

@@ -39,12 +39,6 @@ REAL = Path(os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "../
 Rows = list[tuple[int, int, float]]
 
 
-@pytest.fixture(autouse=True)
-def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "kept"))
-    return tmp_path / "kept"
-
-
 def loaded(data_id: str) -> Ratings:
     ratings = load(data_id)
     assert isinstance(ratings, Ratings)

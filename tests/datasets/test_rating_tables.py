@@ -42,11 +42,6 @@ EPOCH = 978_300_000
 HEADER = "user,item,rating"
 
 
-@pytest.fixture(autouse=True)
-def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "kept"))
-
-
 def table(*rows: str, header: str = HEADER) -> bytes:
     return "\n".join([header, *rows, ""]).encode()
 

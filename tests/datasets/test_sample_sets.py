@@ -117,10 +117,7 @@ def read_as(name: str, path: Path) -> tuple[Samples, Report]:
 # ---- kept, fetched -------------------------------------------------------------------------------
 
 
-def test_what_is_imported_is_what_is_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+def test_what_is_imported_is_what_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "g.txt").write_text("\n".join(DOCS), "utf-8")
     datasets.import_("guardian", tmp_path / "g.txt")
     samples = text.documents([doc for doc in DOCS if doc], name="guardian")[0].assuming(
@@ -142,7 +139,6 @@ def test_counts_from_matlab_are_documents(tmp_path: Path) -> None:
 def test_a_download_needs_consent_and_a_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     with pytest.raises(BadInput, match="--accept-licence"):
         datasets.fetch("olivetti", accept_licence=False)
 
