@@ -37,7 +37,7 @@ from dpmf_datasets.readers.ratings_tables import (
     require_usable,
     require_within,
 )
-from dpmf_datasets.readers.report import DUPLICATE, EMPTY_USER, NO_TIME, Problem, Report, Tally
+from dpmf_datasets.readers.report import Kind, Problem, Report, Tally
 from dpmf_datasets.readers.table import file_name, report_damage
 from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.spilled_rows import Numbers, SpilledRows
@@ -162,10 +162,11 @@ class _Import:
                 f"{self._name} would hold usable ratings of one user only. What one user shares"
                 " with others cannot be learned from one: at least 2 are needed."
             )
+        n_empty = len(users) - written.raters
         problems = (
             *(problem for it in files for problem in it.report.problems),
-            *((Problem(DUPLICATE, written.merged),) if written.merged else ()),
-            *_users_without_ratings(len(users) - written.raters),
+            *((Problem(Kind.DUPLICATE, written.merged),) if written.merged else ()),
+            *((Problem(Kind.EMPTY_USER, n_empty),) if n_empty else ()),
         )
         sentences = self._finish(files, items, (n_users, n_items), written)
         return replace(
@@ -352,15 +353,11 @@ class _TimesRead:
         column = dates.Column(declared)
         column.take(batch.times)
         times = column.result()
-        tally.add(NO_TIME, batch.rows[times.unread], times.example)
+        tally.add(Kind.NO_TIME, batch.rows[times.unread], times.example)
         self.words |= {times.words} - {""}
         self.are_ambiguous |= times.ambiguous or FORMAT_IS_PUBLIC in times.assumptions
         self.are_read &= times.order is not None or not len(batch.values)
         return times.order
-
-
-def _users_without_ratings(count: int) -> tuple[Problem, ...]:
-    return (Problem(EMPTY_USER, count),) if count else ()
 
 
 def _origin(files: list[Path]) -> str:

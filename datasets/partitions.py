@@ -31,6 +31,7 @@ from dpmf_core.paths import data_folder
 
 FORMAT = 2
 MANIFEST = "manifest.json"
+PARTITION_FACTS = ("n_items", "bounds", "name", "public", "origin")
 WORDS = "Ratings in partitions, of which one is in memory at a time."  # of every set
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 ADDRESS = re.compile(r"[a-z][a-z0-9]*(::[a-z][a-z0-9]*)*://", re.I)
@@ -155,21 +156,8 @@ def of_folder(folder: Path, manifest: Manifest) -> PartitionedRatings:
 
 
 def _of_partitions(partitions: LazyParts, manifest: Manifest) -> PartitionedRatings:
-    low, high = manifest.bounds
-    return PartitionedRatings(
-        partitions,
-        manifest.n_users,
-        manifest.n_items,
-        (low, high),
-        manifest.fingerprint,
-        manifest.titles,
-        manifest.name,
-        manifest.public,
-        manifest.assumptions,
-        manifest.origin,
-        manifest.labels,
-        manifest.item_features,
-    )
+    names = {it.name for it in fields(PartitionedRatings)} - {"parts", "folding"}
+    return PartitionedRatings(partitions, **{name: getattr(manifest, name) for name in names})
 
 
 def _manifest_of(name: str) -> Manifest:
@@ -222,19 +210,16 @@ class ParquetPartitions(LazyParts):
         if "key" in columns:
             keys = np.zeros(len(ids), np.uint64)  # of users without ratings it does not matter
             keys[users] = columns["key"]
+        facts: dict[str, Any] = {name: getattr(self._manifest, name) for name in PARTITION_FACTS}
         rows = Ratings(
             users,
             columns["item"],
             columns["value"],
             len(ids),
-            self._manifest.n_items,
-            self._manifest.bounds,
-            columns.get("order"),
-            name=self._manifest.name,
-            public=self._manifest.public,
-            origin=self._manifest.origin,
+            order=columns.get("order"),
             item_features=self._features,
             user_keys=keys,
+            **facts,
         )
         return Part(ids, rows)
 
@@ -275,6 +260,8 @@ def entry_of(name: str) -> Entry:
     """
     manifest = _manifest_of(name)
     size = sum(file.stat().st_size for file in folder_of(name).glob("*.parquet"))
+    same = ("public", "assumptions", "n_users", "n_items", "n_ratings", "bounds")
+    facts: dict[str, Any] = {name: getattr(manifest, name) for name in same}
     return Entry(
         id=name,
         title=manifest.name,
@@ -284,13 +271,8 @@ def entry_of(name: str) -> Entry:
         citation="",
         size_mb=round(size / 1e6, 1),
         home="",
-        public=manifest.public,
-        assumptions=manifest.assumptions,
-        n_users=manifest.n_users,
-        n_items=manifest.n_items,
-        n_ratings=manifest.n_ratings,
-        bounds=manifest.bounds,
         item_features=", ".join((manifest.feature_names or ())[:8]),
+        **facts,
     )
 
 

@@ -18,14 +18,7 @@ from dpmf_core.errors import BadInput
 from dpmf_datasets.published.movielens import published_or_private
 from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.arrow_tables import first_sheet
-from dpmf_datasets.readers.report import (
-    CLAMPED_VALUE,
-    NOT_A_NUMBER,
-    RAGGED_LINE,
-    WRONG_COUNT,
-    Report,
-    Tally,
-)
+from dpmf_datasets.readers.report import Kind, Report, Tally
 from dpmf_datasets.readers.table import file_name
 
 JOKES, NOT_RATED, LIMIT = 100, 99.0, 10.0
@@ -78,10 +71,10 @@ def _ratings(entry: Entry, rows: list[list[Any]]) -> tuple[Ratings, Report]:
     is_number = np.isfinite(values)
     tally = Tally()
     for kind, where in (
-        (RAGGED_LINE, ~is_right),
-        (NOT_A_NUMBER, (is_rated & ~is_number).any(axis=1)),
-        (CLAMPED_VALUE, (is_rated & (np.abs(values) > LIMIT)).any(axis=1)),
-        (WRONG_COUNT, counts != is_rated.sum(axis=1)),
+        (Kind.RAGGED_LINE, ~is_right),
+        (Kind.NOT_A_NUMBER, (is_rated & ~is_number).any(axis=1)),
+        (Kind.CLAMPED_VALUE, (is_rated & (np.abs(values) > LIMIT)).any(axis=1)),
+        (Kind.WRONG_COUNT, counts != is_rated.sum(axis=1)),
     ):
         tally.add(kind, np.flatnonzero(where))
     users, items = np.nonzero(is_rated & is_number)

@@ -19,7 +19,7 @@ from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.columns import IMPORT
 from dpmf_datasets.readers.ratings_tables import MOST_OUTSIDE, read_table
-from dpmf_datasets.readers.report import CLAMPED_VALUE, Report
+from dpmf_datasets.readers.report import Kind, Report
 from dpmf_datasets.readers.table import file_name
 
 
@@ -174,7 +174,7 @@ def published_or_private(entry: Entry, ratings: Ratings, report: Report) -> tupl
     Raises BadInput where they are on another scale.
     """
     n_clamped = next(
-        (problem.count for problem in report.problems if problem.kind == CLAMPED_VALUE), 0
+        (problem.count for problem in report.problems if problem.kind == Kind.CLAMPED_VALUE), 0
     )
     if MOST_OUTSIDE * n_clamped > len(ratings):
         scale = f"{entry.bounds[0]:g} to {entry.bounds[1]:g}, the bounds of {entry.title}"

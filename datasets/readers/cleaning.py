@@ -22,21 +22,7 @@ from dpmf_datasets.readers.cells import (
     spelling_notes,
     stripped,
 )
-from dpmf_datasets.readers.report import (
-    CLAMPED_VALUE,
-    DUPLICATE,
-    INFINITE,
-    KINDS,
-    LINES_SHOWN,
-    MISSING,
-    NO_TIME,
-    NOT_A_NUMBER,
-    OUTSIDE,
-    RAGGED_LINE,
-    Outside,
-    Problem,
-    Tally,
-)
+from dpmf_datasets.readers.report import LINES_SHOWN, Kind, Outside, Problem, Tally
 from dpmf_datasets.readers.table import Table
 
 NOTHING = ("", "na", "n/a", "null", "none")  # how a rating that is not there is written
@@ -111,9 +97,9 @@ class CleanRows:
         if ragged := self._ragged_lines:
             lines = tuple(number for number, _ in ragged[:LINES_SHOWN])
             problems.append(
-                Problem(RAGGED_LINE, len(ragged), lines, ragged[0][1], self._table.unit)
+                Problem(Kind.RAGGED_LINE, len(ragged), lines, ragged[0][1], self._table.unit)
             )
-        return tuple(sorted(problems, key=lambda problem: KINDS.index(problem.kind)))
+        return tuple(sorted(problems, key=lambda problem: list(Kind).index(Kind(problem.kind))))
 
     @property
     def reading_notes(self) -> tuple[str, ...]:
@@ -145,8 +131,9 @@ class CleanRows:
         missing = (nameless[0] | nameless[1] | absent) & ~blank
         infinite, text = np.isinf(values) & ~missing & ~blank, np.isnan(values) & ~missing & ~blank
         self._usable += int((~blank).sum())
-        for kind, where in ((MISSING, missing), (NOT_A_NUMBER, text), (INFINITE, infinite)):
-            self._note(kind, where, row, batch)
+        self._note(Kind.MISSING, missing, row, batch)
+        self._note(Kind.NOT_A_NUMBER, text, row, batch)
+        self._note(Kind.INFINITE, infinite, row, batch)
         has_ids = ~(nameless[0] | nameless[1])
         good = has_ids & np.isfinite(values)
         good &= ~self._outside_rows(good, values, row, batch)
@@ -170,7 +157,7 @@ class CleanRows:
         """Count the ratings outside the bounds; return those to leave out."""
         low, high = self._bounds
         beyond = good & ((values < low) | (values > high))
-        kind = CLAMPED_VALUE if self._outside == "clamp" else OUTSIDE
+        kind = Kind.CLAMPED_VALUE if self._outside == "clamp" else Kind.OUTSIDE
         self._note(kind, beyond, row, batch)
         self.tally.count_values(kind, values[beyond])
         return beyond & (self._outside != "clamp")
@@ -185,7 +172,7 @@ class CleanRows:
         if not where.any():
             return
         first = int(where.argmax())
-        roles = ("user", "item", "rating") if kind == MISSING else ("rating",)
+        roles = ("user", "item", "rating") if kind == Kind.MISSING else ("rating",)
         cells = [batch[role][first].as_py() for role in roles]
         self.tally.add(kind, row[where], ",".join("" if it is None else str(it) for it in cells))
 
@@ -281,7 +268,7 @@ def collect(
     user_labels, user_ids = users.numbering()
     item_labels, item_ids = items.numbering()
     all_values, row = _joined(values, np.float32), _joined(row_numbers, np.int32)
-    rows.tally.add(NO_TIME, row[times.unread], times.example)
+    rows.tally.add(Kind.NO_TIME, row[times.unread], times.example)
     by_pair = order_of_pairs(user_ids, item_ids, len(user_labels), len(item_labels))
     order_of_times = times.order
     if by_pair is not None:
@@ -293,7 +280,7 @@ def collect(
         again_rows = row[again if by_pair is None else by_pair[again]]
         first = again[again_rows.argmin()]
         example = f"{user_labels[user_ids[first]]},{item_labels[item_ids[first]]}"
-        rows.tally.add(DUPLICATE, np.sort(again_rows), example)
+        rows.tally.add(Kind.DUPLICATE, np.sort(again_rows), example)
     return Rows(
         users=user_ids,
         items=item_ids,

@@ -15,15 +15,7 @@ from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.cleaning import Rows, collect
 from dpmf_datasets.readers.columns import PYTHON, Way, chosen_columns
 from dpmf_datasets.readers.dates import Order, looks_like_times
-from dpmf_datasets.readers.report import (
-    EMPTY_USER,
-    OUTSIDE,
-    UNUSABLE,
-    Outside,
-    Problem,
-    Report,
-    outside_of,
-)
+from dpmf_datasets.readers.report import UNUSABLE, Kind, Outside, Problem, Report, outside_of
 from dpmf_datasets.readers.table import PREVIEW, Table, report_damage
 from dpmf_datasets.readers.tables import open_table
 
@@ -154,7 +146,7 @@ def _ratings(
 def _empty_users(rows: Rows) -> list[Problem]:
     """Users of the file none of whose rows could be used."""
     empty = int((np.bincount(rows.users, minlength=len(rows.user_labels)) == 0).sum())
-    return [Problem(EMPTY_USER, empty)] if empty else []
+    return [Problem(Kind.EMPTY_USER, empty)] if empty else []
 
 
 def require_bounds(bounds: tuple[float, float] | None, name: str, way: Way) -> tuple[float, float]:
@@ -232,7 +224,7 @@ def require_within(
     beyond = outside_of(problems)
     if beyond is None:
         return
-    total = usable + (beyond.count if beyond.kind == OUTSIDE else 0)
+    total = usable + (beyond.count if beyond.kind == Kind.OUTSIDE else 0)
     if MOST_OUTSIDE * beyond.count <= total:
         return
     rating = table.shown_names[places["rating"]]

@@ -3,21 +3,27 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-MISSING = "missing"
-NOT_A_NUMBER = "not a number"
-INFINITE = "infinite"
-CLAMPED_VALUE = "out of declared bounds, clamped"
-OUTSIDE = "out of declared bounds, left out"
-DUPLICATE = "duplicate (user, item), averaged"
-RAGGED_LINE = "wrong number of columns"
-EMPTY_USER = "user without a usable rating, kept as an empty row"
-WRONG_COUNT = "count that differs from the ratings in the row, the ratings are taken"
-NO_TIME = "time that cannot be read, so the order of the ratings is not used"
+
+class Kind(StrEnum):
+    """What may be wrong with a row of ratings, in the order of telling."""
+
+    MISSING = "missing"
+    NOT_A_NUMBER = "not a number"
+    INFINITE = "infinite"
+    RAGGED_LINE = "wrong number of columns"
+    OUTSIDE = "out of declared bounds, left out"
+    CLAMPED_VALUE = "out of declared bounds, clamped"
+    DUPLICATE = "duplicate (user, item), averaged"
+    WRONG_COUNT = "count that differs from the ratings in the row, the ratings are taken"
+    NO_TIME = "time that cannot be read, so the order of the ratings is not used"
+    EMPTY_USER = "user without a usable rating, kept as an empty row"
+
 
 # what is done with a rating outside the declared bounds
 Outside = Literal["clamp", "leave-out"]
@@ -25,20 +31,20 @@ LINES_SHOWN = 5
 VALUES_NAMED = 5  # of ratings outside the bounds
 LEFT_OUT = "row left out"
 # a kind in words of its own, and what was done about it, in the order of telling
-IN_TABLE = {
-    MISSING: ("no user, no item or no rating", LEFT_OUT),
-    NOT_A_NUMBER: ("rating is not a number", LEFT_OUT),
-    INFINITE: ("rating is infinite", LEFT_OUT),
-    RAGGED_LINE: ("another number of columns", LEFT_OUT),
-    OUTSIDE: ("rating outside the bounds", LEFT_OUT),
-    CLAMPED_VALUE: ("rating outside the bounds", "set to the nearest bound"),
-    DUPLICATE: ("same user and item again", "averaged"),
-    WRONG_COUNT: ("count differs from the ratings in the row", "ratings taken"),
-    NO_TIME: ("time cannot be read", "order of ratings not used"),
-    EMPTY_USER: ("user without a usable rating", "kept, without ratings"),
+IN_TABLE: dict[str, tuple[str, str]] = {
+    Kind.MISSING: ("no user, no item or no rating", LEFT_OUT),
+    Kind.NOT_A_NUMBER: ("rating is not a number", LEFT_OUT),
+    Kind.INFINITE: ("rating is infinite", LEFT_OUT),
+    Kind.RAGGED_LINE: ("another number of columns", LEFT_OUT),
+    Kind.OUTSIDE: ("rating outside the bounds", LEFT_OUT),
+    Kind.CLAMPED_VALUE: ("rating outside the bounds", "set to the nearest bound"),
+    Kind.DUPLICATE: ("same user and item again", "averaged"),
+    Kind.WRONG_COUNT: ("count differs from the ratings in the row", "ratings taken"),
+    Kind.NO_TIME: ("time cannot be read", "order of ratings not used"),
+    Kind.EMPTY_USER: ("user without a usable rating", "kept, without ratings"),
 }
-KINDS = tuple(IN_TABLE)
-UNUSABLE = (MISSING, NOT_A_NUMBER, INFINITE, RAGGED_LINE)  # rows that nobody could use
+# rows that nobody could use
+UNUSABLE = (Kind.MISSING, Kind.NOT_A_NUMBER, Kind.INFINITE, Kind.RAGGED_LINE)
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,7 @@ def outside_of(problems: Sequence[Problem]) -> Problem | None:
     """The ratings outside the declared bounds, whatever was done with them; None where there are
     none.
     """
-    return next((it for it in problems if it.kind in (CLAMPED_VALUE, OUTSIDE)), None)
+    return next((it for it in problems if it.kind in (Kind.CLAMPED_VALUE, Kind.OUTSIDE)), None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,18 +23,7 @@ from dpmf_datasets import load, session_files
 from dpmf_datasets.readers.columns import detect_columns
 from dpmf_datasets.readers.rating_scales import HALF_STARS, PERCENT, STARS, TEN, scale_in_name
 from dpmf_datasets.readers.ratings_tables import AmbiguousDates, read_table
-from dpmf_datasets.readers.report import (
-    CLAMPED_VALUE,
-    DUPLICATE,
-    EMPTY_USER,
-    INFINITE,
-    MISSING,
-    NO_TIME,
-    NOT_A_NUMBER,
-    OUTSIDE,
-    RAGGED_LINE,
-    Report,
-)
+from dpmf_datasets.readers.report import Kind, Report
 from dpmf_datasets.readers.tables import open_table
 
 GOOD = [f"{user},{item},{1 + (user * item) % 5}" for user in range(1, 6) for item in range(10, 14)]
@@ -79,10 +68,11 @@ def test_a_clean_table() -> None:
 # ---- rows that cannot be used --------------------------------------------------------------------
 
 BAD_ROWS = {
-    "9,10,good": NOT_A_NUMBER, "9,10,NaN": NOT_A_NUMBER, "9,10,inf": INFINITE,
-    "9,10,-Infinity": INFINITE, "9,10,": MISSING, "9,10,NA": MISSING, ",10,3": MISSING,
-    "9,,3": MISSING, "9,10": RAGGED_LINE, "9,10,3,4": RAGGED_LINE,
-}  # fmt: skip
+    **dict.fromkeys(("9,10,good", "9,10,NaN"), Kind.NOT_A_NUMBER),
+    **dict.fromkeys(("9,10,inf", "9,10,-Infinity"), Kind.INFINITE),
+    **dict.fromkeys(("9,10,", "9,10,NA", ",10,3", "9,,3"), Kind.MISSING),
+    **dict.fromkeys(("9,10", "9,10,3,4"), Kind.RAGGED_LINE),
+}
 
 
 @pytest.mark.parametrize(("row", "kind"), BAD_ROWS.items())
@@ -94,41 +84,36 @@ def test_a_bad_row_is_left_out_and_told(row: str, kind: str) -> None:
 
 def test_lines_are_those_of_the_file_and_five_are_named() -> None:
     _, report = read(table(*GOOD, *(["1,10,x"] * 7)))
-    assert problems(report)[NOT_A_NUMBER] == (7, (22, 23, 24, 25, 26))
+    assert problems(report)[Kind.NOT_A_NUMBER] == (7, (22, 23, 24, 25, 26))
     blanks = b"\nuser,item,rating\n1,1,3\n\n   \n2,1,3\n1,2,x\n2,2,3\n2,3,4,5\n2,4,y\n\n"
     _, report = read(blanks)
-    assert problems(report) == {NOT_A_NUMBER: (2, (7, 10)), RAGGED_LINE: (1, (9,))}
+    assert problems(report) == {Kind.NOT_A_NUMBER: (2, (7, 10)), Kind.RAGGED_LINE: (1, (9,))}
     assert report.read == 6
 
 
-@pytest.mark.parametrize(
-    ("rows", "outside", "expected", "kept", "last"),
-    [
-        (["6,10,11", "6,11,-3"], "clamp", {CLAMPED_VALUE: (2, (22, 23))}, (6, 22), [5, 1]),
-        (
-            ["1,10,11", "9,11,-3"],
-            "leave-out",
-            {OUTSIDE: (2, (22, 23)), EMPTY_USER: (1, ())},
-            (6, 20),
-            [],
-        ),
-        (["8,10,2", "8,10,5"], "clamp", {DUPLICATE: (1, (23,))}, (6, 21), [3.5]),
-        (["9,10,x"], "clamp", {NOT_A_NUMBER: (1, (22,)), EMPTY_USER: (1, ())}, (6, 20), []),
-    ],
-    ids=["clamped", "left out", "averaged", "a user without ratings stays"],
-)
-def test_what_is_repaired(
-    rows: list[str], outside: str, expected: dict[str, Any], kept: Any, last: list[float]
-) -> None:
+CLAMPED_TWO = {Kind.CLAMPED_VALUE: (2, (22, 23))}
+LEFT_OUT_TWO = {Kind.OUTSIDE: (2, (22, 23)), Kind.EMPTY_USER: (1, ())}
+NO_NUMBER = {Kind.NOT_A_NUMBER: (1, (22,)), Kind.EMPTY_USER: (1, ())}
+REPAIRED: dict[str, tuple[Any, ...]] = {
+    "clamped": (["6,10,11", "6,11,-3"], "clamp", CLAMPED_TWO, (6, 22), [5, 1]),
+    "left out": (["1,10,11", "9,11,-3"], "leave-out", LEFT_OUT_TWO, (6, 20), []),
+    "averaged": (["8,10,2", "8,10,5"], "clamp", {Kind.DUPLICATE: (1, (23,))}, (6, 21), [3.5]),
+    "a user without ratings stays": (["9,10,x"], "clamp", NO_NUMBER, (6, 20), []),
+}
+
+
+@pytest.mark.parametrize("case", REPAIRED.values(), ids=REPAIRED)
+def test_what_is_repaired(case: tuple[Any, ...]) -> None:
+    rows, outside, expected, kept_counts, last = case
     ratings, report = read(table(*GOOD, *rows), outside=outside)
     assert problems(report) == expected
-    assert (ratings.n_users, len(ratings)) == kept
+    assert (ratings.n_users, len(ratings)) == kept_counts
     assert ratings.values[len(ratings) - len(last) :].tolist() == last
 
 
 def test_more_than_a_tenth_out_of_bounds_is_refused_whatever_is_to_be_done() -> None:
     outside = [f"9,{item},{8 + item}" for item in range(3)]
-    assert problems(read(table(*GOOD, *outside[:2]))[1]) == {CLAMPED_VALUE: (2, (22, 23))}
+    assert problems(read(table(*GOOD, *outside[:2]))[1]) == {Kind.CLAMPED_VALUE: (2, (22, 23))}
     for options in ({}, {"outside": "leave-out"}):
         with pytest.raises(BadInput, match="3 of the 23"):
             read(table(*GOOD, *outside), **options)
@@ -273,7 +258,7 @@ def test_the_same_ratings_come_out_of_every_table(content: bytes) -> None:
         np.testing.assert_array_equal(getattr(upload.data, part), getattr(expected, part))
     assert upload.data.labels == tuple(f"Film {j}" for j in range(10))
     assert (upload.report.read, upload.report.rows_left_out) == (400, 4)
-    assert {problem.kind for problem in upload.report.problems} == {MISSING, NOT_A_NUMBER}
+    assert {problem.kind for problem in upload.report.problems} == {Kind.MISSING, Kind.NOT_A_NUMBER}
 
 
 def test_many_batches_agree_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,8 +272,8 @@ def test_many_batches_agree_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
     parts, again = read(rows)
     assert parts.fingerprint == whole.fingerprint
     assert problems(again) == problems(report)
-    assert problems(report)[RAGGED_LINE] == (1, (5002,))
-    assert problems(report)[NOT_A_NUMBER] == (9, tuple(range(5003, 5008)))
+    assert problems(report)[Kind.RAGGED_LINE] == (1, (5002,))
+    assert problems(report)[Kind.NOT_A_NUMBER] == (9, tuple(range(5003, 5008)))
 
 
 def test_cells_of_several_lines_may_stand_at_the_end_of_a_batch(
@@ -326,7 +311,7 @@ def test_a_damaged_letter_changes_no_other() -> None:
     assert (ratings.titles or ())[:3] == ("Größe 10", "Größe 11", "Größe 12")
     ratings, report = read(table(*GOOD) + b"5,10\xff")  # a last row that is no UTF-8
     assert len(ratings) == 20
-    assert problems(report)[RAGGED_LINE] == (1, (22,))
+    assert problems(report)[Kind.RAGGED_LINE] == (1, (22,))
 
 
 # ---- which column is which -----------------------------------------------------------------------
@@ -483,7 +468,7 @@ def test_an_unreadable_time_ends_the_order_not_the_rating(time: str) -> None:
     ratings, report = read(table(*rows, header="user,item,rating,time"))
     assert ratings.order is None
     assert len(ratings) == 3
-    assert problems(report)[NO_TIME] == (1, (3,))
+    assert problems(report)[Kind.NO_TIME] == (1, (3,))
 
 
 @pytest.mark.parametrize("sign", "/.-")
