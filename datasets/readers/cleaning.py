@@ -59,7 +59,7 @@ class CleanRows:
     outside : {"clamp", "leave-out"}
         What becomes of a rating outside the bounds: it is set to the nearest one, or its row is
         left out. That is decided for each row by its own value and the declared bounds, which are
-        public: what remains of a person's rows follows from her rows alone, so that neighbouring
+        public: what remains of a person's rows follows from those rows alone, so that neighbouring
         tables make neighbouring ratings and no sensitivity changes.
 
     Attributes

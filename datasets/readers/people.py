@@ -28,7 +28,7 @@ def with_people(
     how many people there are, else they are counted.
 
     Raises BadInput where that cannot be read, names fewer than two people, or leaves a row without
-    one: she might be anybody.
+    one: it might be anybody's.
     """
     if "group" not in facts:
         if "people" in facts:
@@ -46,8 +46,8 @@ def with_people(
     if nameless := [place + 1 for place, label in enumerate(labels) if not label]:
         raise BadInput(
             f"'{facts['group']}' of {path.name} does not say whose {len(nameless):,} of the rows"
-            f" are, first row {nameless[0]:,}. Her rows must be known to be hers to be protected"
-            " together: fill in a name, or leave these rows out."
+            f" are, first row {nameless[0]:,}. A person's rows are protected together, so each must"
+            " be known to be theirs: fill in a name, or leave these rows out."
         )
     names, people = np.unique(np.array(labels), return_inverse=True)
     n_people = _declared_people(facts, len(names))
@@ -59,7 +59,7 @@ def with_people(
     most = int(np.bincount(people).max())
     note = (
         f"{len(names):,} people by '{facts['group']}', with up to {most:,} of the {report.what[0]}"
-        " each: the person is protected, with all of hers."
+        " each: a person is protected with all of theirs."
     )
     result = samples.of_people(people, n_people)
     result = result if "people" in facts else result.assuming(PEOPLE_ARE_COUNTED)

@@ -127,7 +127,7 @@ def _visits(
     films: np.random.Generator,
     going: np.random.Generator,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Who rates what, and how she likes it (n_ratings,): log-normal activity times log-normal
+    """Who rates what, and how they like it (n_ratings,): log-normal activity times log-normal
     popularity, and more of what one likes.
     """
     n_users, n_items = len(taste), len(character)

@@ -3,7 +3,7 @@ it is read. No disk holds it.
 
 People are made in blocks; a block's stream follows from the seed and its number alone, so that a
 person's ratings are the same whatever else is made. What a person sees is drawn by genre, then by
-popularity: films of a genre that she likes come up more often.
+popularity: films of a genre that they like come up more often.
 """
 
 import hashlib

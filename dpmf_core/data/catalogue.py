@@ -76,7 +76,7 @@ class SampleEntry(DatasetFacts):
 
     @property
     def unit(self) -> str:
-        """What is protected: one document or image, or a person with all of hers."""
+        """What is protected: one document or image, or a person with all of theirs."""
         return self.holds.removesuffix("s") if self.n_people is None else "person"
 
 

@@ -205,7 +205,7 @@ class PartitionedRatings:
         return np.asarray(self.fold(ItemCounts(self.n_items)))
 
     def part_with(self, user: int) -> Part:
-        """The part that a user is in. user: her number before any change of the parts."""
+        """The part that a user is in. user: their number before any change of the parts."""
         parts = self.parts
         while isinstance(parts, _ChangedParts | _WatchedParts):
             parts = parts.parts
@@ -234,8 +234,8 @@ class PartitionedRatings:
 
 @dataclass(frozen=True, eq=False)
 class PartitionedTable:
-    """Ratings in parts taken as samples: of each user a row with her ratings in it and zeros beside
-    them, as `samples.of_ratings` makes it.
+    """Ratings in parts taken as samples: of each user a row with their ratings in it and zeros
+    beside them, as `samples.of_ratings` makes it.
     """
 
     ratings: PartitionedRatings
@@ -253,7 +253,7 @@ class Members:
     """Which users are in which part: by a keyed hash of their number, so that parts are alike
     whatever the order of numbers says.
 
-    part_of: int32 (n_users,) each user's part. place_of: int32 (n_users,) her number in it.
+    part_of: int32 (n_users,) each user's part. place_of: int32 (n_users,) their number in it.
     """
 
     def __init__(self, n_users: int, n_parts: int) -> None:

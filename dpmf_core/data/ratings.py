@@ -74,8 +74,8 @@ class Ratings:
     one row of it says.
     item_features: a public table of the items, made without the ratings.
     user_keys: uint64 (n_users,) what the draws of each user are keyed by, hashes of their ids in
-    that file; None: their numbers. A user's number says how many ids come before hers, so it
-    changes when another user leaves the file; her key does not.
+    that file; None: their numbers. A user's number says how many ids come before theirs, so it
+    changes when another user leaves the file; their key does not.
     """
 
     users: Ints
@@ -266,7 +266,7 @@ class Ratings:
 
     def most_per_user(self, count: int, ids: npt.NDArray[Any] | None = None) -> Self:
         """At most `count` ratings of every user, drawn by a hash of user and item: a function
-        of her row alone. ids: (n_users,) the users' numbers, where these are some of more.
+        of their row alone. ids: (n_users,) the users' numbers, where these are some of more.
         """
         key = keyed_uniform(0, self.draw_keys(ids)[self.users], self.items)
         return self.only(rank_within_user(self, key) < count)

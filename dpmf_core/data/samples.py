@@ -79,7 +79,7 @@ class Samples:
     public, assumptions, origin: as in `Ratings`. For judging only: clean, the rows before outliers
     were planted; parts (k, n_features), what the rows of a simulated set are made of; texts,
     documents in reading order.
-    people (n_samples,), int32 from 0: whose each row is, private; with them a person with all her
+    people (n_samples,), int32 from 0: whose each row is, private; with them a person with all their
     rows is the privacy unit. n_people: their number, public.
     """
 
@@ -156,7 +156,7 @@ class Samples:
 
     @property
     def privacy_unit(self) -> str:
-        """The privacy unit: what a row is, or a person with all her rows."""
+        """The privacy unit: what a row is, or a person with all their rows."""
         return self.unit if self.people is None else "person"
 
     def of_people(self, people: Any, n_people: int | None = None) -> Self:
@@ -182,7 +182,7 @@ class Samples:
         person that are not empty; None where rows are units.
 
         A person's rows then count as much as one row together: sums of x, of x x^T and of h x^T
-        move by no more than one row's bound when she joins or leaves.
+        move by no more than one row's bound when they join or leave.
         """
         if self.people is None:
             return None
@@ -366,7 +366,7 @@ def require_not_negative(bounds: tuple[float, float]) -> None:
 
 
 def of_ratings(ratings: Ratings) -> Samples:
-    """A row of zeros for each user with her ratings in it: what non-negative factorisation
+    """A row of zeros for each user with their ratings in it: what non-negative factorisation
     makes of a ratings table.
     """
     require_not_negative(ratings.bounds)

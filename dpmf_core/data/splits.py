@@ -1,4 +1,4 @@
-"""Ratings parted into train, history, validation and test, each user by her own row alone."""
+"""Ratings parted into train, history, validation and test, each user by their own row alone."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -23,7 +23,7 @@ Ids = npt.NDArray[Any] | None  # of users among all
 
 def moments(ratings: Ratings, seed: int) -> npt.NDArray[np.float64]:
     """When each rating was given, in [0, 1), all equally spread: by the clock; where only places in
-    a user's row are known, by the share of her row.
+    a user's row are known, by the share of their row.
 
     Raises BadInput where neither is known. seed: breaks ties.
     """
