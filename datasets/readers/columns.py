@@ -161,11 +161,7 @@ def _no_times(table: Table, names: Sequence[str], rating: int, name: str, way: W
     """Refuses what was taken for the rating without being asked for, and is none."""
     sample = table.sample(rating)
     if looks_like_times(sample):
-        others = [
-            column
-            for place, column in enumerate(names)
-            if place != rating and not looks_like_times(table.sample(place))
-        ]
+        others = other_columns(table, rating)
         raise BadInput(
             f"The column '{names[rating]}' of {name} would be the rating, and holds times"
             f" ({sample[0][:40]}). Its columns: {_few(names)}."
@@ -176,6 +172,15 @@ def _no_times(table: Table, names: Sequence[str], rating: int, name: str, way: W
             f"{name} has no header and its first row is not user, item, rating:"
             f" {', '.join(table.first)[:80]}. Add a header: user,item,rating."
         )
+
+
+def other_columns(table: Table, rating: int) -> list[str]:
+    """The columns that may hold the rating where this one does not."""
+    return [
+        column
+        for place, column in enumerate(table.shown_names)
+        if place != rating and not looks_like_times(table.sample(place))
+    ]
 
 
 def _few(names: Sequence[str]) -> str:

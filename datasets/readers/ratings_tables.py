@@ -13,7 +13,7 @@ from dpmf_core.data.hashing import keys_of_ids
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.cleaning import Rows, collect
-from dpmf_datasets.readers.columns import PYTHON, Way, chosen_columns
+from dpmf_datasets.readers.columns import PYTHON, Way, chosen_columns, other_columns
 from dpmf_datasets.readers.dates import Order, looks_like_times
 from dpmf_datasets.readers.report import UNUSABLE, Kind, Outside, Problem, Report, outside_of
 from dpmf_datasets.readers.table import PREVIEW, Table, report_damage
@@ -229,11 +229,7 @@ def require_within(
         return
     rating = table.shown_names[places["rating"]]
     times = " They look like times." if looks_like_times((beyond.example,)) else ""
-    others = [
-        column
-        for place, column in enumerate(table.shown_names)
-        if column != rating and not looks_like_times(table.sample(place))
-    ]
+    others = other_columns(table, places["rating"])
     raise BadInput(
         f"{beyond.count:,} of the {total:,} ratings of {name}, more than a tenth, lie"
         f" outside the declared bounds {bounds[0]:g} to {bounds[1]:g}. The first is {table.unit}"
