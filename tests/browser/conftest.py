@@ -137,7 +137,7 @@ def _copied(output: IO[bytes], log: IO[bytes]) -> None:
             log.flush()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running = Server(tmp_path_factory.mktemp("data"))
     running.start()
