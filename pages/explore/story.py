@@ -3,6 +3,7 @@
 All of it is made from the grid of epsilons, so that the browser can follow the slider alone.
 """
 
+import contextlib
 import functools
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +12,7 @@ import streamlit as st
 
 from dpmf_core import algorithms
 from dpmf_core.data.ratings import Shape
+from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy.gaussian import all_gaussian
 from dpmf_core.privacy.interpretation import Meaning, meaning
@@ -179,5 +181,9 @@ def _along_grid(
 ) -> dict[float, Meaning]:
     """What each epsilon of the grid means; of public facts alone. spec: as JSON."""
     any_run = RunSpec.model_validate_json(spec)
-    plans = {at: prepare(at_epsilon(any_run, at), shape, assumptions).plan for at in EPSILONS}
-    return {at: meaning(plan, delta) for at, plan in plans.items()}
+    meanings_by_epsilon = {}
+    for at in EPSILONS:
+        with contextlib.suppress(BadInput):  # a source's rule may not cover an epsilon
+            plan = prepare(at_epsilon(any_run, at), shape, assumptions).plan
+            meanings_by_epsilon[at] = meaning(plan, delta)
+    return meanings_by_epsilon

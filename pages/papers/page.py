@@ -46,7 +46,7 @@ def headline(total: Counter[Outcome]) -> str:
 
 
 def counts(paper: Paper) -> dict[str, int]:
-    """The same by column, without a column that is empty for all papers."""
+    """The same by column; none that are not measured need no column."""
     by_outcome = outcomes(paper)
     return {
         name: by_outcome[outcome]

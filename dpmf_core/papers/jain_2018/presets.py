@@ -83,7 +83,7 @@ def _preset(
         id=f"jain-preset-{name}",
         title=title,
         source=f"{J18}, {place}",
-        words=f"{title} as the paper ran it, each draw tuned on its own validation ratings.",
+        words=f"{title}: each draw is tuned on its own validation ratings.",
         settings=f"{settings} {PROTOCOL} {LEFT_OPEN}",
         sweeps=sweeps,
         measure=tuned,
