@@ -181,23 +181,6 @@ def newsgroups() -> str:
     )
 
 
-VARIANTS = ("Static", "Rated", "New", "Online", "Slope One")
-
-
-def retention() -> str:
-    """Mean excess in RMSE over the baseline with the same seed, over all shares and seeds."""
-    frame, paper = read_csv("vallet-table1.csv"), read_csv("vallet-table1-published.csv")
-    baseline = frame[frame["label"] == "Baseline"].set_index("seed")["rmse"]
-    excess = frame["rmse"] / frame["seed"].map(baseline) - 1
-    here = excess.groupby(frame["label"]).mean() * 100
-    there = paper.set_index("variant")["excess_percent"]
-    rows = [
-        [name, *(f"{excesses[variant]:.2f}%" for variant in VARIANTS)]
-        for name, excesses in (("here", here), ("published", there))
-    ]
-    return markdown(["", *VARIANTS], rows)
-
-
 def sketch() -> str:
     """RMSE and divergence of a count sketch by threshold and space gain."""
     frame = read_csv("sketch-table.csv")
@@ -306,7 +289,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "faces": lambda: parts("faces-table.csv", FACES, "Mean face", 4),
     "topics": lambda: parts("topics-table.csv", TOPICS, "Mean document", 3),
     "newsgroups": newsgroups,
-    "retention": retention,
     "sketch": sketch,
     "audit": audit,
     "realised_ranges": realised_ranges,

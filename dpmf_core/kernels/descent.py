@@ -63,13 +63,13 @@ def _step(rate, size, penalty):  # type: ignore[no-untyped-def]
 
 
 @compile_kernel(fastmath={"reassoc", "contract"})
-def _solve(p, Q, items, values, mean, first, last, iterations, rate, penalty):  # type: ignore[no-untyped-def]
-    """Some passes of stochastic gradients on one vector p from its own ratings, less their mean."""
+def _solve(p, Q, items, residuals, iterations, rate, penalty):  # type: ignore[no-untyped-def]
+    """Some passes of stochastic gradients on one vector p from its own ratings, less biases."""
     d = len(p)
     for _ in range(iterations):
-        for t in range(first, last):
+        for t in range(len(items)):
             q = Q[items[t]]
-            error = values[t] - mean
+            error = residuals[t]
             size = rate * 0
             for f in range(d):
                 error -= p[f] * q[f]
@@ -80,16 +80,30 @@ def _solve(p, Q, items, values, mean, first, last, iterations, rate, penalty):  
 
 
 @compile_kernel
-def _mean(values, first, last):  # type: ignore[no-untyped-def]
+def _mean(values):  # type: ignore[no-untyped-def]
     total = 0.0
-    for t in range(first, last):
-        total += values[t]
-    return values.dtype.type(total / max(last - first, 1))
+    for value in values:
+        total += value
+    return values.dtype.type(total / max(len(values), 1))
+
+
+@compile_kernel
+def _item_step(q, p, error, rate, penalty):  # type: ignore[no-untyped-def]
+    """A step of item factors q; error: the rating less biases, before p . q is taken off."""
+    size = rate * 0
+    for f in range(len(q)):
+        error -= p[f] * q[f]
+        size += p[f] * p[f]
+    step, shrink = _step(rate, size, penalty)
+    for f in range(len(q)):
+        q[f] += step * error * p[f] - shrink * q[f]
 
 
 @compile_kernel
 def _arrivals(  # type: ignore[no-untyped-def]
     Q,
+    bias_sums,
+    bias_counts,
     items,
     values,
     indptr,
@@ -101,31 +115,29 @@ def _arrivals(  # type: ignore[no-untyped-def]
     penalty,
     all_rated,
     shared,
+    biased,
 ):
-    """Each arriving rating: its user's vector is found from all she has rated so far, an item
-    or all her items take a step, her vector is dropped.
+    """Each arriving rating: its user's vector is found from all they have rated so far, an item
+    or all their items take a step, the vector is dropped.
     """
-    d = Q.shape[1]
-    p = np.empty(d, Q.dtype)
+    p = np.empty(Q.shape[1], Q.dtype)
     for t in range(len(position)):
-        user, here = rows[t], position[t]
-        # her ratings in order of arrival, the new one included
-        first, last = indptr[user], here + 1
-        mean = _mean(values, first, last)
+        # the user's ratings in order of arrival, the new one included
+        first, last = indptr[rows[t]], position[t] + 1
+        hers, residuals = items[first:last], values[first:last] - _mean(values[first:last])
+        n = len(hers)
+        if biased:
+            bias_sums[hers[n - 1]] += residuals[n - 1]
+            bias_counts[hers[n - 1]] += 1
+            for s in range(n):
+                bias = bias_sums[hers[s]] / max(bias_counts[hers[s]], 1)
+                residuals[s] -= values.dtype.type(bias)
         p[:] = 0
-        _solve(p, Q, items, values, mean, first, last, iterations, rate, penalty)
-        begin = first if all_rated else here
-        own_rate = item_rate / values.dtype.type(last - begin) if shared else item_rate
-        for s in range(begin, last):
-            q = Q[items[s]]
-            error = values[s] - mean
-            size = own_rate * 0
-            for f in range(d):
-                error -= p[f] * q[f]
-                size += p[f] * p[f]
-            step, shrink = _step(own_rate, size, penalty)
-            for f in range(d):
-                q[f] += step * error * p[f] - shrink * q[f]
+        _solve(p, Q, hers, residuals, iterations, rate, penalty)
+        begin = 0 if all_rated else n - 1
+        own_rate = item_rate / values.dtype.type(n - begin) if shared else item_rate
+        for s in range(begin, n):
+            _item_step(Q[hers[s]], p, residuals[s], own_rate, penalty)
 
 
 @compile_kernel(fastmath={"reassoc", "contract"})
@@ -146,11 +158,10 @@ def _epoch(P, Q, users, items, values, rate, penalty):  # type: ignore[no-untype
 
 
 @compile_kernel
-def _users(P, Q, items, values, indptr, iterations, rate, penalty, centred, first, last):  # type: ignore[no-untyped-def]
+def _users(P, Q, items, residuals, indptr, iterations, rate, penalty, first, last):  # type: ignore[no-untyped-def]
     for user in range(first, last):
-        begin, end = indptr[user], indptr[user + 1]
-        mean = _mean(values, begin, end) if centred else values.dtype.type(0)
-        _solve(P[user], Q, items, values, mean, begin, end, iterations, rate, penalty)
+        own = slice(indptr[user], indptr[user + 1])
+        _solve(P[user], Q, items[own], residuals[own], iterations, rate, penalty)
 
 
 def epoch(
@@ -165,6 +176,8 @@ def epoch(
 
 def arrivals(
     Q: Array,
+    bias_sums: Array,
+    bias_counts: Array,
     items: Array,
     values: Array,
     indptr: Array,
@@ -177,16 +190,21 @@ def arrivals(
     penalty: float,
     all_rated: bool,
     shared: bool = False,
+    biased: bool = True,
 ) -> None:
     """Changes item factors Q (m, d) in place. items, values: every user's ratings in order of
     arrival; position, rows: the arriving ones and their users.
 
     all_rated: all items the user has rated take a step (variant 4b), else the new one alone (4a).
-    shared: the rate is divided by how many items take a step.
+    shared: the rate is divided by how many items take a step. biased: each arriving rating, less
+    its user's mean, is added to bias_sums (m,) and counted in bias_counts (m,), in place; an item's
+    bias is their quotient.
     """
     kind = Q.dtype.type
     _arrivals(
         Q,
+        bias_sums,
+        bias_counts,
         items,
         values,
         indptr,
@@ -198,6 +216,7 @@ def arrivals(
         kind(penalty),
         all_rated,
         shared,
+        biased,
     )
 
 
@@ -205,20 +224,16 @@ def users(
     P: Array,
     Q: Array,
     items: Array,
-    values: Array,
+    residuals: Array,
     indptr: Array,
     *,
     iterations: int,
     rate: float,
     penalty: float,
-    centred: bool = True,
 ) -> Array:
-    """P (n, d) after some passes over each row's own ratings; every row by itself.
-
-    centred: each row's mean is taken off its ratings first.
-    """
+    """P (n, d) after some passes over each row's own ratings less biases; every row by itself."""
     P = P.copy()
     kind = Q.dtype.type
-    args = (items, values, indptr, iterations, kind(rate), kind(penalty), centred)
+    args = (items, residuals, indptr, iterations, kind(rate), kind(penalty))
     share_out(lambda first, last: _users(P, Q, *args, first, last), np.diff(indptr) + 1.0, None)
     return P

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpmf_core.algorithms.no_retention import Server
+from dpmf_core.algorithms.retention_server import Biases, Server
 
 USERS, ITEMS, DIMENSIONS, MOMENTS = 4, 6, 3, 8
 
@@ -22,48 +22,39 @@ class MemoryItem:
 
 STATIC_FACTORS = MemoryItem("user factors", "server", "always, frozen since the start")
 ITEM_FACTORS = MemoryItem("item factors", "server", "always")
-OWN_RATINGS = MemoryItem("the user's ratings", "the user's device", "as long as they like")
+ITEM_BIASES = MemoryItem("item biases", "server", "always")
+OWN_RATINGS = MemoryItem("the user's ratings", "their own device", "as long as they like")
+FOR_A_MOMENT = MemoryItem(
+    "the user's vector and the ratings they brought", "server", "during the interaction"
+)
 MEMORY: dict[str, tuple[MemoryItem, ...]] = {
     "baseline": (
         MemoryItem("all ratings", "server", "always"),
         MemoryItem("user factors", "server", "always"),
         ITEM_FACTORS,
+        ITEM_BIASES,
     ),
     "static": (
         STATIC_FACTORS,
         MemoryItem("item factors", "server", "always, frozen since the start"),
+        MemoryItem("item biases", "server", "always, frozen since the start"),
         OWN_RATINGS,
     ),
     "online": (
         MemoryItem("all ratings", "server", "always"),
         MemoryItem("user factors", "server", "always"),
         ITEM_FACTORS,
+        ITEM_BIASES,
     ),
-    "new": (
-        ITEM_FACTORS,
-        OWN_RATINGS,
-        MemoryItem(
-            "the user's vector and the ratings they brought",
-            "server",
-            "during the interaction",
-        ),
-    ),
-    "rated": (
-        ITEM_FACTORS,
-        OWN_RATINGS,
-        MemoryItem(
-            "the user's vector and the ratings they brought",
-            "server",
-            "during the interaction",
-        ),
-    ),
+    "new": (ITEM_FACTORS, ITEM_BIASES, OWN_RATINGS, FOR_A_MOMENT),
+    "rated": (ITEM_FACTORS, ITEM_BIASES, OWN_RATINGS, FOR_A_MOMENT),
 }
 IN_TRANSIT: dict[str, str] = {
-    "baseline": "the one rating that they give now",
-    "static": "that they ask; no rating",
-    "online": "the one rating that they give now",
-    "new": "all that they have ever rated, each time",
-    "rated": "all that they have ever rated, each time",
+    "baseline": "the one new rating",
+    "static": "the request; no rating",
+    "online": "the one new rating",
+    "new": "all that the user has ever rated, each time",
+    "rated": "all that the user has ever rated, each time",
 }
 
 
@@ -75,7 +66,7 @@ def at_rest(variant: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Holding:
-    """Numbers at rest on the server, of users and of items, what is there only while somebody
+    """Numbers at rest on the server, of users and of items, what is there only while a user
     interacts, and how many ratings crossed the wire in this interaction.
     """
 
@@ -107,31 +98,30 @@ def stream(seed: int = 0) -> list[Moment]:
     went.
     """
     rng = np.random.default_rng(seed)
-    server = Server(rng.uniform(-0.9, 0.9, (ITEMS, DIMENSIONS)), all_rated=True, item_rate=0.05)
-    own_ratings: dict[int, list[tuple[int, float]]] = {user: [] for user in range(USERS)}
+    factors = rng.uniform(-0.9, 0.9, (ITEMS, DIMENSIONS))
+    server = Server(factors, Biases.none(ITEMS), step="rated", item_rate=0.05)
+    own: dict[int, list[tuple[int, float]]] = {user: [] for user in range(USERS)}
     moments = []
     for number in range(MOMENTS):
         user = int(rng.integers(USERS))
         free = [
-            item
-            for item in range(ITEMS)
-            if item not in {rated_item for rated_item, _ in own_ratings[user]}
+            item for item in range(ITEMS) if item not in {rated_item for rated_item, _ in own[user]}
         ]
         item, value = int(rng.choice(free)), float(rng.integers(1, 6))
-        own_ratings[user].append((item, value))
+        own[user].append((item, value))
         before = server.item_factors.copy()
-        server.update(*(np.array(column) for column in zip(*own_ratings[user], strict=True)))
-        n_stored, users, items = number + 1, USERS * DIMENSIONS, int(server.item_factors.size)
+        server.update(*(np.array(column) for column in zip(*own[user], strict=True)))
+        n_stored, users, items = number + 1, USERS * DIMENSIONS, server.n_item_numbers
         ratings_words = "the one rating they brought"
-        if len(own_ratings[user]) > 1:
-            ratings_words = f"the {len(own_ratings[user])} ratings they brought"
-        passing = f"their vector ({DIMENSIONS} numbers) and {ratings_words}"
+        if len(own[user]) > 1:
+            ratings_words = f"the {len(own[user])} ratings they brought"
+        passing = f"the user's vector ({DIMENSIONS} numbers) and {ratings_words}"
         holdings = (
             Holding("baseline", n_stored, users, items, "nothing", 1),
             Holding("static", 0, users, items, "nothing", 0),
             Holding("online", n_stored, users, items, "nothing", 1),
-            Holding("new", 0, 0, items, passing, len(own_ratings[user])),
-            Holding("rated", 0, 0, items, passing, len(own_ratings[user])),
+            Holding("new", 0, 0, items, passing, len(own[user])),
+            Holding("rated", 0, 0, items, passing, len(own[user])),
         )
         item_move = float(np.linalg.norm(server.item_factors - before))
         moments.append(Moment(number + 1, user + 1, item + 1, value, holdings, item_move))

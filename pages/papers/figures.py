@@ -25,7 +25,8 @@ AXES = {
     "items": "items",
     "step": "step",
     "static_share": "share of the ratings known from the start, Rₛ",
-    "new_share": "share of the new ratings that have arrived",
+    "arrived_share": "share of the new ratings that have arrived",
+    "ratings": "ratings that are processed",
     "stretch": "stretch of time that is predicted",
 }
 NONE_AT = {"threshold": NO_THRESHOLD, "regularisation": 0.0}  # which value stands for none

@@ -24,10 +24,10 @@ def draw() -> None:
     safe_text.words_table(pd.DataFrame(exposed, columns=columns))
     st.caption(
         "The paper's claim is about storage: neither ratings nor user vectors stay on the server"
-        " (abstract), so a subpoena finds only item factors. In return, users without a stored"
-        " profile send all their ratings each time, and one tapped interaction reveals them. A"
-        " server that keeps ratings receives only the new one. Recommendations are sent in every"
-        " variant."
+        " (abstract), so a subpoena finds only item factors and item biases. In return, users"
+        " without a stored profile send all their ratings each time, and one tapped interaction"
+        " reveals them. A server that keeps ratings receives only the new one. Recommendations are"
+        " sent in every variant."
     )
     moment = stream()[st.slider("Moment", 1, MOMENTS, 1, key="papers.moment") - 1]
     st.write(
@@ -47,7 +47,7 @@ def draw() -> None:
     ]
     safe_text.words_table(pd.DataFrame(rows_now))
     st.caption(
-        "Four people, six items, three numbers each. In variant rated the item factors moved by"
-        f" {moment.item_move:.3f}: they remember something."
+        "Four people, six items, three numbers each, and a sum and a count for each item's bias. In"
+        f" variant rated the item factors moved by {moment.item_move:.3f}: they remember something."
     )
     who_sees_what.draw(who_sees_what.RETENTION)

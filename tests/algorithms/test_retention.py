@@ -3,12 +3,20 @@ interaction.
 """
 
 import gc
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dpmf_core.algorithms import Streams, build, train
-from dpmf_core.algorithms.no_retention import NoRetention, RetentionModel, Server
+from dpmf_core.algorithms.no_retention import NoRetention
+from dpmf_core.algorithms.retention_server import (
+    Biases,
+    RetentionModel,
+    Server,
+    Step,
+    arrival_times,
+)
 from dpmf_core.privacy import NOTHING, Noise, Status
 from dpmf_core.teaching.subpoena import MEMORY
 from dpmf_core.testing.worlds import low_rank
@@ -16,69 +24,97 @@ from dpmf_core.testing.worlds import low_rank
 RATE, PENALTY, PASSES = 0.01, 0.1, 10
 
 
-def solve_vector(Q, items, values):  # type: ignore[no-untyped-def]
-    """A user's vector from 0 by stochastic gradients on her centred ratings."""
-    p, residuals = np.zeros(Q.shape[1]), values - values.mean()
+def solve_vector(Q, items, residuals):  # type: ignore[no-untyped-def]
+    """A user's vector from 0 by stochastic gradients on their ratings less biases."""
+    p = np.zeros(Q.shape[1])
     for _ in range(PASSES):
         for item, value in zip(items, residuals, strict=True):
             p += 2 * RATE * ((value - p @ Q[item]) * Q[item] - PENALTY * p)
     return p
 
 
-@pytest.mark.parametrize(("all_rated", "item_rate"), [(False, 0.05), (True, 0.005)])
-def test_an_update_is_algorithm_2(all_rated: bool, item_rate: float) -> None:
-    rng = np.random.default_rng(0)
-    Q = rng.standard_normal((9, 4))
-    items, values = np.array([2, 7, 5, 1]), np.array([4.0, 1.0, 3.5, 5.0])
-    server = Server(Q, all_rated=all_rated, item_rate=item_rate)
-    server.update(items, values)
-    p, expected = solve_vector(Q, items, values), Q.copy()
-    for item, value in list(zip(items, values - values.mean(), strict=True))[
-        0 if all_rated else -1 :
-    ]:
-        expected[item] += (
-            2 * item_rate * ((value - p @ expected[item]) * p - PENALTY * expected[item])
-        )
+def moved(Q, items, residuals, step, item_rate):  # type: ignore[no-untyped-def]
+    """Item factors after the last of `items` was rated, by Algorithm 2."""
+    p, Q = solve_vector(Q, items, residuals), Q.copy()
+    rate = item_rate / len(items) if step == "shared" else item_rate
+    first = len(items) - 1 if step == "new" else 0
+    for item, value in list(zip(items, residuals, strict=True))[first:]:
+        Q[item] += 2 * rate * ((value - p @ Q[item]) * p - PENALTY * Q[item])
+    return Q
+
+
+ITEMS, VALUES = np.array([2, 7, 5, 1]), np.array([4.0, 1.0, 3.5, 5.0])
+every_step = pytest.mark.parametrize(
+    ("step", "item_rate"), [("new", 0.05), ("rated", 0.005), ("shared", 0.05)]
+)
+
+
+@every_step
+def test_an_update_is_algorithm_2(step: Step, item_rate: float) -> None:
+    Q = np.random.default_rng(0).standard_normal((9, 4))
+    server = Server(Q, step=step, item_rate=item_rate)
+    server.update(ITEMS, VALUES)
+    expected = moved(Q, ITEMS, VALUES - VALUES.mean(), step, item_rate)
+    np.testing.assert_allclose(server.item_factors, expected, atol=1e-5)
+    assert not server.item_biases.any()
+
+
+@every_step
+def test_item_biases_are_means_of_what_arrived_less_the_users_means(
+    step: Step, item_rate: float
+) -> None:
+    Q = np.random.default_rng(0).standard_normal((9, 4))
+    start = Biases(np.zeros(0), np.arange(9) / 4, np.arange(9) % 3)
+    server = Server(Q, start, step=step, item_rate=item_rate)
+    server.update(ITEMS, VALUES)
+    sums, counts, residuals = np.arange(9) / 4, np.arange(9) % 3, VALUES - VALUES.mean()
+    sums[1] += residuals[-1]
+    counts[1] += 1
+    biases = np.array([total / max(n, 1) for total, n in zip(sums, counts, strict=True)])
+    np.testing.assert_allclose(server.item_biases, biases, atol=1e-6)
+    expected = moved(Q, ITEMS, residuals - biases[ITEMS], step, item_rate)
     np.testing.assert_allclose(server.item_factors, expected, atol=1e-5)
 
 
-def test_a_shared_step_is_divided_among_her_items() -> None:
-    rng = np.random.default_rng(2)
-    Q = rng.standard_normal((9, 4))
-    items, values = np.array([2, 7, 5, 1]), np.array([4.0, 1.0, 3.5, 5.0])
-    server = Server(Q, all_rated=True, shared=True, item_rate=0.05)
-    server.update(items, values)
-    p, expected = solve_vector(Q, items, values), Q.copy()
-    for item, value in zip(items, values - values.mean(), strict=True):
-        expected[item] += (
-            2 * 0.05 / 4 * ((value - p @ expected[item]) * p - PENALTY * expected[item])
-        )
-    np.testing.assert_allclose(server.item_factors, expected, atol=1e-5)
+def test_biases_of_ratings_are_the_two_means() -> None:
+    data = low_rank(n_users=9, n_items=5, density=0.6)
+    users, items = data.users, data.items
+    means = np.array([data.values[users == u].mean() if (users == u).any() else 0 for u in users])
+    centred = data.values - means
+    biases = Biases.of(data, of_items=True)
+    for item in range(5):
+        expected = centred[items == item].mean() if (items == item).any() else 0.0
+        assert biases.of_items[item] == pytest.approx(expected, abs=1e-5)
+    np.testing.assert_allclose(biases.residuals, centred - biases.of_items[items], atol=1e-5)
+    np.testing.assert_allclose(Biases.of(data, of_items=False).residuals, centred, atol=1e-5)
 
 
-def test_recommendations_are_algorithm_1() -> None:
+@pytest.mark.parametrize("biased", [False, True])
+def test_recommendations_are_algorithm_1(biased: bool) -> None:
     rng = np.random.default_rng(1)
-    Q = rng.standard_normal((30, 4))
+    Q, b = rng.standard_normal((30, 4)), 0.3 * rng.standard_normal(30) * biased
     items, values = np.array([3, 4, 8]), np.array([5.0, 1.0, 4.0])
-    best = Server(Q, all_rated=True).recommend(items, values, 5)
-    scores = Q @ solve_vector(Q, items, values)
+    biases = Biases(np.zeros(0), b, np.ones(30, int)) if biased else None
+    best = Server(Q, biases, step="rated").recommend(items, values, 5)
+    scores = b + Q @ solve_vector(Q, items, values - values.mean() - b[items])
     scores[items] = -np.inf
     np.testing.assert_array_equal(best, np.argsort(-scores)[:5])
 
 
-@pytest.mark.parametrize("all_rated", [False, True])
-def test_neither_ratings_nor_user_factors_survive_an_interaction(all_rated: bool) -> None:
-    """The server's whole state is its item factors: no other array is reachable from it, and it
-    has no room for one.
+@pytest.mark.parametrize("step", ["new", "rated"])
+def test_neither_ratings_nor_user_factors_survive_an_interaction(step: Step) -> None:
+    """The server's whole state is about items: no other array is reachable from it, and it has no
+    room for one.
     """
-    server = Server(np.ones((6, 3)), all_rated=all_rated)
+    server = Server(np.ones((6, 3)), Biases.none(6), step=step)
     items, values = np.array([0, 4]), np.array([2.0, 5.0])
     server.update(items, values)
     server.recommend(items, values, 2)
     state = [getattr(server, name) for name in Server.__slots__]
     arrays = [value for value in state if isinstance(value, np.ndarray)]
-    assert len(arrays) == 1 and arrays[0].shape == (6, 3)
-    assert all(isinstance(value, np.ndarray | bool | int | float) for value in state)
+    assert sorted(array.shape for array in arrays) == [(6,), (6,), (6, 3)]
+    assert server.n_item_numbers == 6 * 3 + 6 + 6
+    assert all(isinstance(value, np.ndarray | bool | int | float | str) for value in state)
     assert not hasattr(server, "__dict__")
     with pytest.raises(AttributeError):
         server.history = items  # type: ignore[attr-defined]
@@ -94,7 +130,8 @@ def test_what_a_fitted_model_holds_is_what_the_ledger_says() -> None:
             if entry.where == "server" and entry.how_long.startswith("always")
         }
         assert bool(len(model.user_factors)) == ("user factors" in on_server)
-        assert "item factors" in on_server
+        assert {"item factors", "item biases"} <= on_server
+        assert model.item_offsets.any()
     assert NoRetention().guarantee().status is Status.NONE
 
 
@@ -104,32 +141,42 @@ def fit_model(**parameters: object) -> RetentionModel:
     return train(algorithm, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))  # type: ignore[no-any-return]
 
 
-def test_online_by_gradients_finds_users_and_new_items_anew() -> None:
-    """Its last batch by hand: users from their start by passes over their stored ratings; items
-    that were known at the start stay as they were.
+def passes(start, others, ids, residuals, count):  # type: ignore[no-untyped-def]
+    """A vector found anew from where it started, by `count` passes over its ratings less biases."""
+    p = start.astype(float)
+    for _ in range(count):
+        for other, value in zip(ids, residuals, strict=True):
+            q = others[other]
+            p += 2 * RATE * ((value - p @ q) * q - PENALTY * p)
+    return p
+
+
+def test_online_by_gradients_finds_the_users_and_items_of_a_batch_anew() -> None:
+    """Its last batch by hand: items from their start by passes over all stored ratings, with the
+    vectors that users have then.
     """
     data = low_rank(n_users=15, n_items=8)
-    parameters = {"rank": 2, "steps": 40, "static_share": 0.5}
-    online, static = (
-        build("no-retention", {**parameters, **more}, data.shape, None)
-        for more in ({"variant": "online", "online_fit": "gradients"}, {"variant": "static"})
-    )
+    parameters = {
+        "rank": 2,
+        "steps": 40,
+        "static_share": 0.5,
+        "variant": "online",
+        "online_fit": "gradients",
+    }
+    online = build("no-retention", parameters, data.shape, None)
     model = train(online, data, Noise(NOTHING), streams())
-    start = train(static, data, Noise(NOTHING), streams())
-    arrival_times = online._arrivals(data, streams())  # type: ignore[attr-defined]
-    is_known = np.bincount(data.items[arrival_times < 0.5], minlength=data.n_items) > 0
-    assert is_known.any()
-    np.testing.assert_array_equal(model.item_factors[is_known], start.item_factors[is_known])
+    times = arrival_times(data, "random", streams().sampling + 1_000_003)
+    biases = Biases.of(data, of_items=True)
+    np.testing.assert_allclose(model.item_offsets, biases.of_items, atol=1e-6)
     init = streams().init
-    P = 0.1 * init.standard_normal((data.n_users, 2)).astype(np.float32)
-    for user in np.unique(data.users[arrival_times >= 0.95]):
-        hers = data.users == user
-        p, residuals = P[user].astype(float), data.values[hers] - data.values[hers].mean()
-        for _ in range(40):
-            for item, value in zip(data.items[hers], residuals, strict=True):
-                q = model.item_factors[item]
-                p += 2 * RATE * ((value - p @ q) * q - PENALTY * p)
-        np.testing.assert_allclose(model.user_factors[user], p, atol=1e-3)
+    init.standard_normal((data.n_users, 2))
+    Q = 0.1 * init.standard_normal((data.n_items, 2)).astype(np.float32)
+    in_last_batch = np.unique(data.items[times >= 0.95])
+    assert len(in_last_batch)
+    for item in in_last_batch:
+        its = data.items == item
+        q = passes(Q[item], model.user_factors, data.users[its], biases.residuals[its], 40)
+        np.testing.assert_allclose(model.item_factors[item], q, atol=1e-3)
 
 
 def streams() -> Streams:
@@ -159,14 +206,39 @@ def test_arrivals_one_by_one_are_the_stream() -> None:
         None,
     )
     start = train(static, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
-    server = Server(start.item_factors, all_rated=True)
-    arrival_times = model._arrivals(data, rng)  # type: ignore[attr-defined]
-    for place in np.argsort(arrival_times, kind="stable"):
-        if arrival_times[place] < 0.5:
+    times = arrival_times(data, "random", rng.sampling + 1_000_003)
+    known_ratings = data.only(times < 0.5)
+    server = Server(start.item_factors, Biases.of(known_ratings, of_items=True), step="rated")
+    for place in np.argsort(times, kind="stable"):
+        if times[place] < 0.5:
             continue
-        hers = np.flatnonzero(
-            (data.users == data.users[place]) & (arrival_times <= arrival_times[place])
-        )
-        hers = hers[np.argsort(arrival_times[hers])]
+        hers = np.flatnonzero((data.users == data.users[place]) & (times <= times[place]))
+        hers = hers[np.argsort(times[hers])]
         server.update(data.items[hers], data.values[hers])
     np.testing.assert_allclose(stream_model.item_factors, server.item_factors, atol=1e-5)
+    np.testing.assert_allclose(stream_model.item_offsets, server.item_biases, atol=1e-6)
+
+
+@pytest.mark.parametrize("variant", ["static", "new", "rated", "online"])
+def test_what_has_not_arrived_is_unknown(variant: str) -> None:
+    """A model of a part of what arrives is that of this part alone, and users bring no more."""
+    data = low_rank(n_users=30, n_items=8)
+    parameters = {"variant": variant, "rank": 2, "steps": 5, "item_biases": True}
+    part, whole = (
+        build("no-retention", {**parameters, **more}, data.shape, None)
+        for more in ({"static_share": 0.2, "arrived_share": 0.25}, {"static_share": 0.5})
+    )
+    times = arrival_times(data, "random", streams().sampling + 1_000_003)
+    here = data.only(times < 0.4)
+    model = train(part, data, Noise(NOTHING), streams())
+    counts = np.bincount(here.users, minlength=30)
+    means = np.bincount(here.users, here.values, 30) / np.maximum(counts, 1)
+    offsets = np.where(counts > 0, means - model.centre, 0)
+    np.testing.assert_allclose(model.personal(data).offsets, offsets, atol=1e-5)
+    hidden = replace(data, values=np.where(times < 0.4, data.values, data.bounds[0]))
+    again = train(part, hidden, Noise(NOTHING), streams())
+    np.testing.assert_array_equal(again.item_factors, model.item_factors)
+    np.testing.assert_array_equal(again.item_offsets, model.item_offsets)
+    changed = train(whole, hidden, Noise(NOTHING), streams())
+    seen = train(whole, data, Noise(NOTHING), streams())
+    assert (changed.item_factors != seen.item_factors).any()

@@ -143,6 +143,14 @@ def thresholds() -> Pair:
     return float((residuals.abs() > 2).mean()), float((residuals.abs() > math.sqrt(2)).mean())
 
 
+def item_biases() -> Pair:
+    """What user means leave, and what item means of that leave."""
+    rows = cinema()
+    rows["r"] -= rows.groupby("user")["r"].transform("mean")
+    rest = rows["r"] - rows.groupby("item")["r"].transform("mean")
+    return math.sqrt((rows["r"] ** 2).mean()), math.sqrt((rest**2).mean())
+
+
 EXPECTED = {
     "chien-theorem-1": theorem_1,
     "chien-clip": clip,
@@ -157,6 +165,7 @@ EXPECTED = {
     "saha-scaling": scaling,
     "saha-units": units,
     "saha-vocabulary": vocabulary,
+    "vallet-item-biases": item_biases,
     "balu-gradient": gradient,
     "balu-thresholds": thresholds,
     "sgld-temperature": lambda: (1.0, 1 / (2 - langevin.RATE)),

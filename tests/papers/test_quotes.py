@@ -4,6 +4,7 @@ with it is named.
 
 import os
 import re
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,11 @@ FOLDER = os.environ.get("DPMF_PAPERS", "")
 
 
 def plain(text: str) -> str:
-    """Letters and digits alone: line breaks, hyphens and fonts of a printed page do not matter."""
-    return "".join(re.findall(r"[a-z0-9]+", text.lower()))
+    """Letters and digits alone: line breaks, hyphens, ligatures and fonts of a printed page do not
+    matter.
+    """
+    letters = unicodedata.normalize("NFKC", text).lower()
+    return "".join(re.findall(r"[a-z0-9]+", letters))
 
 
 @pytest.mark.skipif(not FOLDER, reason="DPMF_PAPERS does not name a folder with the papers' text")

@@ -1,13 +1,17 @@
-"""Excesses over keeping everything: each over the baseline of its own draw, and by quarters of the
-users; the signed rank test.
+"""Vallet et al. 2014: excesses over keeping everything, each over the baseline of its own draw, and
+by quarters of the users; clauses at the published numbers; the signed rank test.
 """
+
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
 
 from dpmf_core.papers.clauses import MissingResult
-from dpmf_core.papers.vallet_2014 import claims as vallet_2014
-from dpmf_core.papers.vallet_2014 import retention_excess
+from dpmf_core.papers.figures import Outcome
+from dpmf_core.papers.registry import CLAIMS, PRESETS
+from dpmf_core.papers.vallet_2014 import protocol, retention_excess, speed, statements
+from dpmf_core.papers.vallet_2014.quantities import signed_rank
 from dpmf_core.papers.vallet_2014.retention_excess import BASELINE, QUARTERS
 from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.execution import run
@@ -38,16 +42,18 @@ def test_each_draw_is_compared_with_the_baseline_of_its_own_seed() -> None:
 
 
 def test_quarters_are_of_users_by_all_that_they_rated() -> None:
-    parameters = {"steps": 1, "rank": 2, "static_share": 0.3 / (0.3 + 0.7 * 0.5)}
-    methods = (
-        method(BASELINE, variant="baseline", **parameters),
-        method("New", variant="new", **parameters),
-    )
-    points = Sweep(data=SMALL, methods=methods).points()
+    parameters = {"steps": 1, "rank": 2, "static_share": 0.3}
+    whole = method(BASELINE, variant="baseline", **parameters)
+    new = method("New", variant="new", **parameters)
+    grid = {"arrived_share": (0.5,)}
+    points = [
+        *Sweep(data=SMALL, methods=(whole,)).points(),
+        *Sweep(data=SMALL, methods=(new,), grid=grid).points(),
+    ]
     runs = {point.key: run(point.spec) for point in points}
     quarters = retention_excess.by_activity(points, runs, "rmse")
     assert [it.label for it in quarters] == [f"New, {quarter}" for quarter in QUARTERS]
-    assert all(it.grid == {"new_share": 0.5} for it in quarters)
+    assert all(it.grid == {"arrived_share": 0.5} for it in quarters)
     counts = np.bincount(open_ratings(SMALL).users, minlength=2000)
     low = np.sort(counts)[len(counts) // 4]
     errors = {}
@@ -64,22 +70,82 @@ def test_quarters_are_of_users_by_all_that_they_rated() -> None:
     )
 
 
-def table(draws: int, swaps: int = 0) -> list[Summary]:
-    """Methods in the published order, `swapped` draws of the first two the other way round."""
-    rng = np.random.default_rng(0)
-    rows = []
-    for place, label in enumerate(vallet_2014.RANDOM):
-        values = place + 1 + 0.1 * rng.random(draws)
-        if place < 2:
-            values[:swaps] += 3 * (1 - 2 * place)
-        rows.append(Summary(label, "no-retention", None, {}, tuple(values)))
-    return rows
+def row(values: Mapping[str, float], draws: int = 8) -> list[Summary]:
+    """Methods at these mean excesses, the same at both ends of the shares."""
+    noise = 0.01 * np.random.default_rng(0).random(draws)
+    return [
+        Summary(label, "no-retention", None, {"static_share": share}, tuple(value + noise))
+        for label, value in values.items()
+        for share in (0.0, 0.9)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "values"),
+    [
+        ("vallet-table1", statements.RANDOM),
+        ("vallet-table1-time", statements.BY_TIME),
+        ("vallet-fig1b", statements.BY_TIME),
+    ],
+)
+def test_the_published_means_bear_out_their_claims(
+    claim_id: str, values: Mapping[str, float]
+) -> None:
+    assert CLAIMS[claim_id].judge(row(values)).outcome is Outcome.REPRODUCED
+
+
+def by_month(rated: Mapping[int, float], new: float) -> list[Summary]:
+    """Rated as given; New `new` points above it up to month 40, then at half of that and at 0."""
+    above = {month: new if month <= 40 else 0.5 * new * (month < 68) for month in rated}
+    lines = {"Rated": rated, "New": {month: rated[month] + above[month] for month in rated}}
+    return [
+        Summary(label, "no-retention", None, {"stretch": month}, (value,))
+        for label, values in lines.items()
+        for month, value in values.items()
+    ]
+
+
+def test_the_months_that_the_paper_describes_bear_out_fig_3() -> None:
+    printed = {5: 2.0, 12: 2.1, 24: 1.9, 38: 2.6, 40: 2.4, 48: 1.4, 55: 0.95, 68: 0.1, 72: 0.0}
+    claim = CLAIMS["vallet-fig3"]
+    assert claim.judge(by_month(printed, 1.0)).outcome is Outcome.REPRODUCED
+    below = claim.judge(by_month(printed, -1.0))
+    assert [it.holds for it in below.clauses] == [*[True] * 2, False, *[True] * 3, False, True]
+    assert claim.judge(by_month(printed | {72: 1.0}, 1.0)).outcome is Outcome.DIFFERS
+    assert claim.obstacle(full=True).startswith("A month here") or claim.stands_in(full=True)
 
 
 def test_the_rank_test_needs_eight_pairs_and_finds_chance() -> None:
-    clause = vallet_2014.significant(vallet_2014.RANDOM)
-    verdict = clause.verdict(table(8))
-    assert verdict.holds and "0.00781, with 8 pairs" in verdict.figures  # 2 / 2^8
-    assert not clause.verdict(table(10, swaps=5)).holds
+    differences = tuple(np.linspace(0.1, 1, 8))
+    assert signed_rank(differences) == pytest.approx(2 / 2**8)
+    assert signed_rank((*differences, -0.05)) < 0.01
+    assert signed_rank(tuple(np.linspace(-1, 1, 10))) > 0.5
     with pytest.raises(MissingResult):
-        clause.verdict(table(7))
+        signed_rank(differences[:7])
+
+
+def test_speed_counts_the_same_work_of_both_variants() -> None:
+    rated, new = speed.ratings_a_second(False)
+    assert (rated.label, new.label) == ("Rated", "New")
+    assert rated.grid == new.grid == {"ratings": 500}
+    assert min(*rated.draws, *new.draws) > 0
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_every_method_has_the_published_settings(full: bool) -> None:
+    """Section 4: d = 10, 200 iterations, 10 for a user's vector; .005 for rated, .05 for new."""
+    figures = [*CLAIMS.values(), *PRESETS.values()]
+    methods = [
+        it
+        for figure in figures
+        if figure.id.startswith("vallet")
+        for sweep in figure.sweeps(full)
+        for it in sweep.methods
+        if it.algorithm == "no-retention"
+    ]
+    rates = {"Rated": 0.005, "New": 0.05, protocol.RANDOM_ORDER: 0.005, protocol.WEIGHTED: 0.05}
+    for it in methods:
+        expected = {"rank": 10, "penalty": 0.1, "rate": 0.01, "steps": 200, "user_passes": 10}
+        assert expected.items() <= it.parameters.items()
+        assert it.parameters["item_biases"] is True
+        assert it.parameters.get("item_rate") == rates.get(it.label)

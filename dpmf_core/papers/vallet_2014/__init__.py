@@ -1,7 +1,7 @@
 """Vallet et al. 2014: its claims, presets and corrections."""
 
 from dpmf_core.papers.paper import Paper
-from dpmf_core.papers.vallet_2014 import claims, errata
+from dpmf_core.papers.vallet_2014 import claims, errata, presets
 
 PAPER = Paper(
     id="vallet-2014",
@@ -11,7 +11,11 @@ PAPER = Paper(
         " Matrix Factorization Without User Data Retention. PAKDD 2014"
     ),
     url="https://doi.org/10.1007/978-3-319-06608-0_47",
-    about="Online factorisation that discards a user's ratings once they have updated the model.",
+    about=(
+        "Matrix factorisation whose server stores neither ratings nor user vectors: users bring"
+        " their ratings each time, and item factors learn from them."
+    ),
     claims=claims.CLAIMS,
     errata=errata.ERRATA,
+    presets=presets.PRESETS,
 )

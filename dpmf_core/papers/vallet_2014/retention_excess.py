@@ -16,62 +16,50 @@ from dpmf_core.runs.sweep import Point, Summary
 BASELINE = "Baseline"
 AXIS_TITLE = "RMSE above keeping everything, %"
 QUARTERS = ("least active quarter", "second quarter", "third quarter", "most active quarter")
-KNOWN_SHARE = 0.3  # the static share of the figure by activity
 Place = dict[str, Value]
 Excess = tuple[str, str, Place, float]  # label, algorithm, place, percent
 
 
-def new_share(start_share: float) -> float:
-    """The share of the new ratings that have arrived where the start makes up `start_share`."""
-    return round(KNOWN_SHARE * (1 / start_share - 1) / (1 - KNOWN_SHARE), 6)
-
-
 def by_share(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """Over the baseline of the same seed, at each static share."""
+    """Over the baseline of the same draw, at each static share."""
     return _over_baseline(points, runs, metric, lambda point: dict(point.grid))
 
 
 def by_stretch(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """Over the baseline of the same seed, trained anew before each stretch of time."""
+    """Over the baseline of the same draw, trained anew before each stretch of time."""
     return _over_baseline(
         points, runs, metric, lambda point: {"stretch": point.spec.split.window + 1}
     )
 
 
+def _draw(point: Point) -> tuple[int, str]:
+    return point.spec.seed, point.spec.split.model_dump_json()
+
+
 def _over_baseline(
     points: Sequence[Point], runs: Runs, metric: str, place: Callable[[Point], Place]
 ) -> list[Summary]:
-    def draw(point: Point) -> tuple[int, str]:
-        return point.spec.seed, point.spec.split.model_dump_json()
-
     point_errors = [(it, runs[it.key].record.metric(metric)) for it in points if it.key in runs]
-    base = {draw(it): error for it, error in point_errors if it.label == BASELINE}
+    base = {_draw(it): error for it, error in point_errors if it.label == BASELINE}
     return _summaries(
-        (it.label, it.spec.algorithm, place(it), 100 * (error / base[draw(it)] - 1))
+        (it.label, it.spec.algorithm, place(it), 100 * (error / base[_draw(it)] - 1))
         for it, error in point_errors
-        if it.label != BASELINE and draw(it) in base
+        if it.label != BASELINE and _draw(it) in base
     )
 
 
 def by_activity(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """Over the baseline of the same seed that knows every rating, for each quarter of the users
-    and each share of the new ratings.
+    """Over the baseline of the same draw, which knows every rating, for each quarter of the users
+    and each place in the grid.
     """
     point_errors = [(it, quarter_errors(runs[it.key])) for it in points if it.key in runs]
-    base = {it.spec.seed: errors for it, errors in point_errors if it.label == BASELINE}
-    excesses: list[Excess] = []
-    for it, errors in point_errors:
-        if it.label == BASELINE or it.spec.seed not in base:
-            continue
-        place: Place = {"new_share": new_share(float(it.spec.parameters["static_share"]))}
-        excess = 100 * (errors / base[it.spec.seed] - 1)
-        labels = [f"{it.label}, {quarter}" for quarter in QUARTERS]
-        algorithm = it.spec.algorithm
-        excesses += [
-            (label, algorithm, place, float(value))
-            for label, value in zip(labels, excess, strict=True)
-        ]
-    return _summaries(excesses)
+    base = {_draw(it): errors for it, errors in point_errors if it.label == BASELINE}
+    return _summaries(
+        (f"{it.label}, {quarter}", it.spec.algorithm, dict(it.grid), float(excess))
+        for it, errors in point_errors
+        if it.label != BASELINE and _draw(it) in base
+        for quarter, excess in zip(QUARTERS, 100 * (errors / base[_draw(it)] - 1), strict=True)
+    )
 
 
 def quarter_errors(run: Run) -> np.ndarray:
