@@ -110,9 +110,7 @@ def entry_of(id: str) -> Entry | SampleEntry:  # noqa: A002
 
 def present(id: str) -> bool:  # noqa: A002
     """Whether `load` can give the data set without a download."""
-    if twins.is_twin(id):
-        return True
-    if id in LARGE or _is_partitioned(id):
+    if twins.is_twin(id) or id in LARGE or _is_partitioned(id):
         return True
     return source_of(id).entry.kind == "simulated" or npz_folder.place(id).is_file()
 
