@@ -144,7 +144,9 @@ def no_worse(bound: Bound, axis: Axis) -> Clause:
 
     def figures(results: Results) -> str:
         measured = measured_exponent(results, axis)
-        return f"measured exponent {measured}, of the bound {of_bound(results):+.2f}"
+        return (
+            f"measured exponent {measured}, of the bound {round(of_bound(results), 2) + 0.0:+.2f}"
+        )
 
     return Clause(words, margin, figures).quoting(bound.place, bound.quote)
 
