@@ -89,9 +89,12 @@ def data_of(home: Home) -> Any:
     return worlds.low_rank(n_users=90, n_items=17) if home is RATINGS else home.world()
 
 
-@pytest.mark.parametrize(
+in_corners = pytest.mark.parametrize(
     "corners", [slice(1), pytest.param(slice(1, None), marks=pytest.mark.slow)], ids=["one", "more"]
 )
+
+
+@in_corners
 @pytest.mark.parametrize("case", CURATOR_CASES, ids=case_name)
 def test_blocks_change_no_bit(case: Case, corners: slice, tmp_path: Path) -> None:
     data = data_of(case[1])

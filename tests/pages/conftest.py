@@ -19,7 +19,13 @@ def accounts(ledger: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def fresh_store(folder: Path) -> Iterator[None]:
-    """An empty store in a folder, with an engine of its own."""
+    """An empty store in a folder, with an engine of its own.
+
+    Word vectors of public documents, which take seconds to learn, are the whole session's.
+    """
+    session = next((it for it in folder.parents if it.name.startswith("pytest-")), folder.parent)
+    (session / "words").mkdir(exist_ok=True)
+    (folder / "words").symlink_to(session / "words")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPMF_DATA", str(folder))
         patch.setenv("DPMF_THREADS", "2")  # pages estimate time by them
