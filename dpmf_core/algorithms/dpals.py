@@ -16,7 +16,7 @@ from pydantic import Field
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.als import random_start
-from dpmf_core.algorithms.base import Array, Recommender, Streams
+from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.baselines import private_mean
 from dpmf_core.algorithms.dpals_plan import DPALSPlan
 from dpmf_core.algorithms.item_moments import SecondMoment, kept_rows
@@ -33,7 +33,9 @@ from dpmf_core.algorithms.spectrum import rating_factors, spectrum
 from dpmf_core.algorithms.svd import top_directions
 from dpmf_core.algorithms.svd_cleansing import capped_ratings
 from dpmf_core.curator import Curator, Held, Range, grid_step, on_disjoint_groups
+from dpmf_core.data.hashing import draw_key
 from dpmf_core.data.ratings import Shape
+from dpmf_core.privacy import Budget
 
 BLOCK_BYTES = 64 << 20  # Grams held at a time
 
@@ -61,11 +63,13 @@ class DPALS(DPALSPlan):
         kept_items = self._kept_items(shape, None if counts is None else counts.values)
         V = self._start(curator, model, counts, kept_items, rng)
         ridge = self._item_ridge(counts, kept_items)
-        for step_curator, entries in self._step_curators(
-            curator, model, counts, kept_items, rng.sampling
+        own_share = 1 / self.steps if self.resample else 1.0  # [C21, Alg. 1, line 14]
+        for step, (step_curator, entries) in enumerate(
+            self._step_curators(curator, model, counts, kept_items, rng.sampling)
         ):
             training = replace(model, item_factors=V, ridge=self.user_regularisation, mended=False)
-            U = step_curator.hold(user_factors, self.clip_norm, training)
+            key = draw_key(rng.sampling, 2 * step + 1)
+            U = step_curator.hold(user_factors, self.clip_norm, training, own_share, key)
             V = np.zeros_like(V)
             V[kept_items] = self._item_step(step_curator, U, entries, ridge, kept_items)
             model = replace(
@@ -84,12 +88,15 @@ class DPALS(DPALSPlan):
     ) -> Iterator[tuple[Curator, Held]]:
         """Whom each step asks, and their entries of the item step."""
         noisy_counts = None if counts is None else counts.values
-        shared = (self.entry_rule(curator.shape), model, noisy_counts, kept_items, key)
+        shared = (self.entry_rule(curator.shape), model, noisy_counts, kept_items)
         if self.disjoint_users:
             for group in on_disjoint_groups(curator, self.steps):
-                yield group, group.hold(item_entries, *shared)
+                yield group, group.hold(item_entries, *shared, key)
+        elif self.resample:  # [C21, Alg. 1, line 7]
+            for step in range(self.steps):
+                yield curator, curator.hold(item_entries, *shared, draw_key(key, 2 * step))
         else:
-            entries = curator.hold(item_entries, *shared)
+            entries = curator.hold(item_entries, *shared, key)
             yield from itertools.repeat((curator, entries), self.steps)
 
     def _with_columns(
@@ -255,6 +262,10 @@ class AdaDPALS(DPALS):
     @property
     def _needs_counts(self) -> bool:
         return not self.biases
+
+    def source_level(self, shape: Shape, budget: Budget) -> float:
+        """Raises BadInput: [K23] states no noise in closed form."""
+        return PrivateAlgorithm.source_level(self, shape, budget)
 
     def entry_rule(self, shape: Shape) -> EntryRule:
         return RarityWeights(

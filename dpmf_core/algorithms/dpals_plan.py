@@ -27,6 +27,7 @@ from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS
 from dpmf_core.algorithms.svd_cleansing import CappedCounts
 from dpmf_core.curator import Statistic, on_groups
 from dpmf_core.data.ratings import Shape
+from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status, sequence
 
 MOMENT_SHARE = 0.1  # of a step's mu^2, for the second moment of users
@@ -152,6 +153,14 @@ class DPALSPlan(PrivateAlgorithm):
         le=1 - LEAST_SHARE,
         title="budget share of Grams",
         description="of each step, against the right-hand sides",
+    )
+    resample: bool = Field(
+        False,
+        title="ratings drawn anew at each step",
+        description=(
+            "each step draws its k ratings of a user anew, and learns their factor from a T-th of"
+            " their ratings, as analysed in the source; off: as the source does in practice"
+        ),
     )
     disjoint_users: bool = Field(
         False,
@@ -294,10 +303,24 @@ class DPALSPlan(PrivateAlgorithm):
         return own.get(statistic, super().coordinates(statistic, shape))
 
     def source_level(self, shape: Shape, budget: Budget) -> float:
-        """[C21] Thm. 1 with sigma = sqrt(2kT(eps + ln(1/delta)))/eps, whose releases truly cost
-        mu^2 = 2kT/sigma^2; the same with T = 1, where each step has users of its own.
+        """[C21] Thm. 1: Grams and right-hand sides each have noise of sigma = sqrt(2kT(eps +
+        ln(1/delta)))/eps per unit, and k ratings of a user move them sqrt(k) units: a multiplier of
+        sqrt(2T(eps + ln(1/delta)))/eps on each. What else is released comes on top.
+
+        Raises BadInput where Algorithm 1 is not what is run.
         """
-        return math.sqrt(budget.epsilon - math.log(budget.delta)) / budget.epsilon
+        if self.biases or self.disjoint_users or self.start != "random" or self.gram_share != 0.5:
+            raise BadInput(
+                "The source's noise is that of its Theorem 1, which holds for biases=false,"
+                " disjoint_users=false, start=random and gram_share=0.5."
+            )
+        multiplier = (
+            math.sqrt(2 * self.steps * (budget.epsilon - math.log(budget.delta))) / budget.epsilon
+        )
+        grams, _ = self._item_statistics(shape)
+        share = next(it for one, it, _ in self._allocation(shape) if one == grams)
+        root_k = math.sqrt(self.ratings_per_user)  # where a user has fewer items, so it is
+        return multiplier * math.sqrt(share) * root_k / self._root_entries(shape)
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)

@@ -109,12 +109,21 @@ def item_entries(
     return Entries(starts, data.users[order], values, rule.weights(data, entries, order, counts))
 
 
-def user_factors(block: Block, clip_norm: float, model: Recommender) -> Array:
+def user_factors(
+    block: Block, clip_norm: float, model: Recommender, share: float = 1.0, key: int = 0
+) -> Array:
     """Users' own factors (n_users, r) on the model, within the clip norm, on the grid; float64: in
     float32, rounding the sums of others adds up to three quarters to what one of a million users
     moves.
+
+    share: of each user's ratings that their factor is learned from, drawn with `key`.
     """
-    U = clipped(model.personal(block.rows).factors, clip_norm)
+    data: Ratings = block.rows
+    if share < 1:
+        place = keyed_uniform(key, block.draw_keys[data.users], data.items)
+        enough = np.ceil(share * np.bincount(data.users, minlength=data.n_users))
+        data = data.only(rank_within_user(data, place) < enough[data.users])
+    U = clipped(model.personal(data).factors, clip_norm)
     return on_grid(U, clip_norm, block.n_units, factors=2)
 
 

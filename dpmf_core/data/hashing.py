@@ -52,6 +52,13 @@ def keyed_uniform(
     return out
 
 
+def draw_key(seed: int, number: int) -> int:
+    """A seed of its own for each number, as for each step that draws anew."""
+    return int(
+        _mix(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64) + _steps(np.array([number])))[0]
+    )
+
+
 def _steps(numbers: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     """As many steps of the generator, and one; modulo 2^64."""
     return (numbers.astype(np.uint64) + np.uint64(1)) * STEP

@@ -55,7 +55,10 @@ DPFW_SOURCE = Method(algorithm="dpfw", label="DPFW, source's noise", calibration
 
 
 DPALS_SOURCE = Method(
-    algorithm="dpals", label="DPALS, source's noise", calibration=Calibration.SOURCE
+    algorithm="dpals",
+    label="DPALS, source's noise",
+    calibration=Calibration.SOURCE,
+    parameters={"biases": False, "gram_share": 0.5},  # as in Algorithm 1
 )
 
 

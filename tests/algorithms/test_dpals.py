@@ -9,10 +9,18 @@ import pytest
 from scipy.optimize import minimize
 
 from dpmf_core.algorithms import REGISTRY, Streams, curator_for
-from dpmf_core.algorithms.base import INSIDE
+from dpmf_core.algorithms.base import INSIDE, Recommender
 from dpmf_core.algorithms.dpals import DPALS, AdaDPALS
-from dpmf_core.algorithms.item_systems import GRAMS, RIGHT_SIDES, Entries, clipped, item_entries
+from dpmf_core.algorithms.item_systems import (
+    GRAMS,
+    RIGHT_SIDES,
+    Entries,
+    clipped,
+    item_entries,
+    user_factors,
+)
 from dpmf_core.curator import Block, in_memory, on_grid
+from dpmf_core.data.hashing import draw_key, keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import (
     Gaussian,
@@ -66,6 +74,36 @@ def test_dpals_without_noise_is_clipped_alternating_least_squares(data: Ratings)
     np.testing.assert_allclose(
         fit.model.item_factors, factors * 0.8 / np.sqrt(3), rtol=2e-3, atol=2e-4
     )
+
+
+def test_a_factor_learned_from_a_share_of_the_ratings_is_least_squares_on_these(
+    data: Ratings,
+) -> None:
+    """[C21, Alg. 1, line 14]: a third of each user's ratings, others with another key."""
+    (block,) = in_memory(data).blocks
+    V = np.random.default_rng(3).standard_normal((M, 2)).astype(np.float32)
+    model = Recommender(data.bounds, 0.0, np.zeros(M, np.float32), V, None, 0.2, 0.0, 0.0)
+    drawn_keys = [draw_key(5, step) for step in range(2)]
+    first, second = (user_factors(block, 10.0, model, 1 / 3, key) for key in drawn_keys)
+    places = keyed_uniform(drawn_keys[0], block.draw_keys[data.users], data.items)
+    for user in (1, 7, 30):
+        of_user = np.flatnonzero(data.users == user)
+        own = of_user[np.argsort(places[of_user])[: math.ceil(len(of_user) / 3)]]
+        F, values = V[data.items[own]].astype(float), data.values[own]
+        expected = np.linalg.solve(F.T @ F + 0.2 * np.eye(2), F.T @ values)
+        np.testing.assert_allclose(first[user], expected, rtol=1e-3, atol=1e-3)
+    assert not np.allclose(first, second)
+
+
+def test_ratings_drawn_anew_change_nothing_where_all_are_taken(data: Ratings) -> None:
+    options: dict[str, Any] = {"biases": False, "ratings_per_user": M, "rank": 2}
+
+    def factors(steps: int, resample: bool) -> np.ndarray:
+        more = {"steps": steps, "resample": resample}
+        return fit_by_name("dpals", data, VANISHING, **options, **more).model.item_factors
+
+    assert np.array_equal(factors(1, True), factors(1, False))
+    assert not np.allclose(factors(2, True), factors(2, False))
 
 
 def test_dpals_with_shared_second_moment_without_noise(data: Ratings) -> None:

@@ -59,6 +59,7 @@ def test_every_option_reaches_the_specification(say: Any) -> None:
         "--top-items 30 --min-user-count 2 --min-item-count 3 --most-per-user 9"
         " --positives-above 3.5"
     )
+    options += " --param biases=false --param gram_share=0.5"
     spec = say(*DPALS, *options.split(), *filters.split(), "--json").json["spec"]
     assert spec["budget"] == {
         "epsilon": 3.0,

@@ -25,6 +25,7 @@ def made_up(spec: RunSpec) -> Run:
         {"from": 10.0**n, "to": 10.0 ** (n + 1), "rmse": figure(f"{text}{n}")} for n in range(4)
     ]
     metrics = {name: figure(text + name) for name in METRICS} | {"trivial_objective": 1.6}
+    validates = kind.task == "ratings" and spec.split.validation_fraction > 0
     curve = "test_rmse" if kind.task == "ratings" else "objective"
     validates = spec.split.validation_fraction > 0
     budget: dict[str, Any] = spec.budget.model_dump(mode="json") if spec.budget else {}
@@ -43,6 +44,7 @@ def made_up(spec: RunSpec) -> Run:
                 "train_rmse": figure(f"{step}{text}"),
                 **({"validation_rmse": figure(f"{text}v{step}")} if validates else {}),
             }
+            | ({"validation_rmse": figure(f"{text}?{step}")} if validates else {})
             for step in range(1, min(20, max(3, int(spec.parameters.get("steps", 3)))) + 1)
         ],
         "epsilon": {"exact": budget.get("epsilon")},

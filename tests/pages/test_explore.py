@@ -105,7 +105,8 @@ def test_a_parameter_enters_the_run_and_an_impossible_one_is_named() -> None:
 
 
 def test_the_sources_rule_shows_what_it_truly_costs() -> None:
-    app = page(eps="1", delta="1e-5", rule="source")
+    printed = {"p.biases": "false", "p.gram_share": "0.5", "p.frequent_fraction": "1"}
+    app = page(eps="1", delta="1e-5", rule="source", **printed)
     assert "ε = 1.06 (δ = 1e-5" in words(app)
     assert "1.06" in headline(app)
 

@@ -14,6 +14,7 @@ from dpmf_core.errors import BadInput
 from dpmf_core.papers.source_noise import SOURCE_NOISE, SourceNoise, chien, jain, saha
 from dpmf_core.privacy import Budget, Calibration, Relation
 from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.privacy.events import normal_form
 from dpmf_core.privacy.gaussian import mu
 from dpmf_core.privacy.rules import every_epsilon
 
@@ -53,16 +54,66 @@ def test_private_als_costs_the_same_for_any_k_and_t(k: int, steps: int) -> None:
     assert mu(claim.event) ** 2 == pytest.approx(1.0 / (1.0 + math.log(1e5)))
 
 
-def test_the_algorithm_s_source_calibration_draws_the_claimed_noise() -> None:
+AS_PRINTED: dict[str, Any] = {"biases": False, "gram_share": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("more", "releases"),
+    [
+        ({"centring": "user"}, 2),
+        ({"centring": "global", "sampling": "adaptive"}, 4),
+        ({"centring": "none", "ratings_per_user": 80}, 2),
+    ],
+)
+def test_both_item_statistics_have_the_noise_of_theorem_1(
+    more: dict[str, Any], releases: int
+) -> None:
+    """sqrt(2 T (1 + ln 1e5)) = 11.19 at T = 5, whatever else is released; 80 ratings where there
+    are 50 items have the noise of 80.
+    """
     shape, budget = (
         Shape(1000, 50, (1.0, 5.0)),
         Budget(epsilon=1.0, delta=1e-5, calibration=Calibration.SOURCE),
     )
-    algorithm = find("dpals")()
-    assert (
-        round(epsilon(algorithm.plan(shape, algorithm.source_level(shape, budget)), 1e-5), 4)
-        == 1.0602
+    algorithm = find("dpals")(steps=5, **AS_PRINTED, **more)
+    plan = normal_form(algorithm.plan(shape, algorithm.source_level(shape, budget)))
+    items = {
+        leaf.statistic: leaf.noise_multiplier
+        for leaf, _ in plan
+        if leaf.statistic.startswith("item ")
+    }
+    printed = math.sqrt(2 * 5 * (1 + math.log(1e5))) * math.sqrt(
+        max(more.get("ratings_per_user", 50), 50) / 50
     )
+    assert items["item Grams"] == pytest.approx(printed)
+    assert items["item right-hand sides"] == pytest.approx(printed)
+    assert round(math.sqrt(2 * 5 * (1 + math.log(1e5))), 2) == 11.19
+    assert len(plan) == releases
+
+
+def test_alone_they_cost_what_the_correction_says() -> None:
+    shape = Shape(1000, 50, (1.0, 5.0))
+    budget = Budget(epsilon=1.0, delta=1e-5, calibration=Calibration.SOURCE)
+    algorithm = find("dpals")(**AS_PRINTED)
+    plan = algorithm.plan(shape, algorithm.source_level(shape, budget))
+    assert round(epsilon(plan, 1e-5), 4) == 1.0602
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("dpals", {"biases": True}),
+        ("dpals", {"gram_share": 0.3}),
+        ("dpals", {"start": "private-svd"}),
+        ("dpals", {"disjoint_users": True}),
+        ("ada-dpals", {}),
+    ],
+)
+def test_theorem_1_is_of_algorithm_1_alone(name: str, other: dict[str, Any]) -> None:
+    budget = Budget(epsilon=1.0, delta=1e-5, calibration=Calibration.SOURCE)
+    algorithm = find(name)(**AS_PRINTED | other)
+    with pytest.raises(BadInput):
+        algorithm.source_level(Shape(1000, 50, (1.0, 5.0)), budget)
 
 
 def test_private_frank_wolfe() -> None:

@@ -1,6 +1,6 @@
 """Chien et al. 2021: its claims, presets and corrections."""
 
-from dpmf_core.papers.chien_2021 import bounds, claims, errata
+from dpmf_core.papers.chien_2021 import bounds, claims, errata, presets, theorem_2
 from dpmf_core.papers.paper import Paper
 
 PAPER = Paper(
@@ -13,7 +13,9 @@ PAPER = Paper(
     ),
     url="https://proceedings.mlr.press/v139/chien21a.html",
     about="DPALS: alternating least squares whose item step releases noisy sums over users.",
-    claims=(*claims.CLAIMS, *bounds.CLAIMS),
+    claims=(*claims.CLAIMS, *theorem_2.CLAIMS, *bounds.CLAIMS),
     errata=errata.ERRATA,
+    presets=presets.PRESETS,
     bounds=bounds.BOUNDS,
+    tables=bounds.TABLES,
 )

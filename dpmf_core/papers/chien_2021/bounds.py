@@ -1,33 +1,69 @@
-"""Bounds of Chien et al. 2021: Theorem 2 as printed, with its logarithms. n users, m items.
+"""Bounds of Chien et al. 2021: Theorem 2 as printed, with its logarithms, and Table 1.
 
-The incoherence mu, the condition number kappa and the rank r are left out where they are factors:
-they are the same along every axis here.
+n users, m items. mu is the incoherence of the matrix, kappa its condition number, r its rank, p the
+share of entries that are observed. Logarithms are natural. Universal constants are left out.
 """
 
 import math
 
-from dpmf_core.papers.bounds import Bound, Place
+from dpmf_core.papers.bounds import Bound, Place, PrintedTable, Row
 from dpmf_core.papers.methods import DPALS
-from dpmf_core.papers.theory_claims import bound_claims
+from dpmf_core.papers.theory_claims import PLACES, bound_claims
 
 C21 = "Chien et al. 2021"
+THEOREM_2 = f"{C21}, Theorem 2"
+ERROR = r"\|\mathbf{M} - \widehat{\mathbf{U}}^T (\widehat{\mathbf{V}}^T)^\top\|"
+FROBENIUS_QUOTE = (
+    rf"${ERROR}_F \leq C \cdot \frac{{\sqrt{{m}} \log(1/\delta)}}{{\varepsilon \cdot n}} \cdot"
+    r" \frac{\kappa \gamma}{\sqrt{p}} \|\mathbf{M}\|_F$"
+)
+LARGEST_QUOTE = (
+    rf"${ERROR}_\infty \leq C \cdot \frac{{m \log(1/\delta)}}{{\varepsilon \cdot n}} \cdot"
+    r" \frac{\kappa \gamma}{\sqrt{p}} \cdot \frac{\mu^2 r \|\mathbf{M}\|_2}{\sqrt{mn}}$"
+)
 
 
-def frobenius(at: Place) -> float:
-    """Theorem 2's second claim for kappa = 1, without its constant: sqrt(m) log(1/delta) / (eps n)
-    times gamma / sqrt(p), gamma = sqrt(m) log^2 n.
+def gamma(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
+    """kappa^6 mu^3 r^2 sqrt(m) log^2(kappa n)."""
+    logs = math.log(kappa * at.users) ** 2
+    return kappa**6 * mu**3 * rank**2 * math.sqrt(at.items) * logs
+
+
+def frobenius(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
+    """Theorem 2's bound on the relative Frobenius error: sqrt(m) log(1/delta) / (eps n) times
+    kappa gamma / sqrt(p).
     """
-    gamma = math.sqrt(at.items) * math.log(at.users) ** 2
     noise = math.sqrt(at.items) * math.log(1 / at.delta) / (at.epsilon * at.users)
-    return noise * gamma / math.sqrt(at.share)
+    return noise * kappa * gamma(at, rank, kappa, mu) / math.sqrt(at.share)
+
+
+def largest_entry(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
+    """Theorem 2's bound on the largest error of an entry, over ||M||_2 / sqrt(mn)."""
+    return math.sqrt(at.items) * frobenius(at, rank, kappa, mu) * mu**2 * rank
+
+
+def least_share(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
+    """The share of entries that Theorem 2 asks for: mu^6 kappa^12 r^6 log^3 n / m."""
+    return mu**6 * kappa**12 * rank**6 * math.log(at.users) ** 3 / at.items
+
+
+def least_users(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
+    """The users that Theorem 2 asks for: sqrt(p) n >= gamma log(1/delta) / eps."""
+    return gamma(at, rank, kappa, mu) * math.log(1 / at.delta) / (at.epsilon * math.sqrt(at.share))
+
+
+def noise_of_a_step(at: Place, steps: int) -> float:
+    """alpha, by which Lemma 4 lets Err(V*, V) grow in a step, for rank 1."""
+    logs = math.log(at.users) * math.sqrt(at.items)
+    return logs * steps * math.log(1 / at.delta) / (math.sqrt(at.share) * at.users * at.epsilon)
 
 
 FROBENIUS = Bound(
     id="dpals",
     title="DPALS",
     algorithm="dpals",
-    source=f"{C21}, Theorem 2",
-    quote="with probability $\\geq 1 - 1/n^{10}$",
+    source=THEOREM_2,
+    quote=FROBENIUS_QUOTE,
     statement=(
         "the relative Frobenius error is at most C √m log(1/δ) / (ε n) · κγ / √p, where γ is"
         " C κ⁶ μ³ r² √m log²(κ n)"
@@ -40,9 +76,63 @@ FROBENIUS = Bound(
     error=frobenius,
     ratings=lambda at: math.log(at.users) ** 3,
     needs=(
-        "ε < ln(1/δ), p ≥ μ⁶κ¹²r⁶ log³n / m, √p n ≥ C γ log(1/δ) / ε, and a start close to the true"
-        " factors"
+        "ε < ln(1/δ), p ≥ μ⁶κ¹²r⁶ log³n / m, √p n ≥ C γ log(1/δ) / ε, a start within C / (κ² r²"
+        " ln n) of the true factors, and the parameters k = C m p log n, T = log(μκn/ε), σ ="
+        " C √(kT ln(1/δ)) / ε, Γᵤ = C μ σ₁ √r / √n, Γ_M = μ² r σ₁ / √(mn), λ = 0"
     ),
 )
 BOUNDS = (FROBENIUS,)
-CLAIMS = bound_claims(FROBENIUS, DPALS, (3, 6))
+
+
+def out_of_reach(full: bool) -> str:
+    """Why the paper's own synthetic data, of rank 5, are outside the theorem."""
+    at = PLACES["users"].with_value("users", 5_000)
+    share = least_share(at, rank=5)
+    return (
+        "Theorem 2 asks for a share p of observed entries of at least μ⁶κ¹²r⁶ log³n / m. For r = 5,"
+        f" m = {at.items:,.0f} and n = {at.users:,.0f} that is {share:,.0f} even with μ = κ = 1,"
+        " and a share is at most 1: no data of these sizes meet it. The theorem also asks for"
+        " ε < ln(1/δ) = 11.5."
+    )
+
+
+CLAIMS = bound_claims(FROBENIUS, DPALS, (3, 6), limits=out_of_reach)
+
+TABLE_1 = PrintedTable(
+    title="Sample complexity for a constant Frobenius error",
+    place="Table 1",
+    rows=(
+        Row(
+            "Trace norm, not private (Candès & Recht 2009) *",
+            users=lambda at: at.items,
+            ratings=lambda at: math.log(at.users) ** 2,
+            note="n above m; log² n ratings a user; poly(n, m) iterations",
+        ),
+        Row(
+            "ALS, not private (Jain et al. 2013) *",
+            users=lambda at: at.items,
+            ratings=lambda at: math.log(at.users) ** 2,
+            note="n above m; log² n ratings a user; polylog(n, m) iterations",
+        ),
+        Row("Private SVD (McSherry & Mironov 2009) *", note="none is given"),
+        Row("Private SGLD (Liu et al. 2015)", note="none is given"),
+        Row(
+            "Private Frank-Wolfe (Jain et al. 2018)",
+            users=lambda at: at.items**1.25,
+            ratings=lambda at: math.sqrt(at.items),
+            note="n above m^(5/4); √m ratings a user; poly(n, m) iterations",
+        ),
+        Row(
+            "Private ALS (this work) *",
+            users=lambda at: at.items,
+            ratings=lambda at: math.log(at.users) ** 3,
+            note="n above m; log³ n ratings a user; polylog(n, m) iterations",
+        ),
+    ),
+    note=(
+        "Orders without polylogarithms in n, m and 1/δ; ratings are of one user. * assumes an"
+        " incoherent matrix. Private ALS needs the start of Theorem 2; with that of Remark 2 it"
+        " needs n above m√m. The row of private ALS contradicts Theorem 2: see the corrections."
+    ),
+)
+TABLES = (TABLE_1,)

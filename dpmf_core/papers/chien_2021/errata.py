@@ -2,8 +2,13 @@
 
 import math
 
+from scipy.optimize import brentq
+
 from dpmf_core.papers import source_noise
+from dpmf_core.papers.bounds import Place
 from dpmf_core.papers.chien_2021 import private_mean
+from dpmf_core.papers.chien_2021.bounds import frobenius
+from dpmf_core.papers.clauses import line
 from dpmf_core.papers.erratum import (
     Comparison,
     Erratum,
@@ -12,6 +17,7 @@ from dpmf_core.papers.erratum import (
     epsilon_form,
     nominal,
 )
+from dpmf_core.papers.results import recorded_result
 from dpmf_core.privacy import Budget, Event, Gaussian, Relation, Repeat, calibrate, sequence
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.events import normal_form
@@ -21,6 +27,7 @@ from dpmf_core.privacy.renyi import rdp_source
 C21 = "Chien et al. 2021"
 DELTA = 1e-5
 TOO_LONG = 2.0  # a factor, in clip norms
+FEW_ITEMS = 10_000.0
 CODE_RATINGS, CODE_STEPS = 100, 2  # k and T for MovieLens 10M at epsilon 1
 CODE_LARGEST = 3.0  # rating less the mean of about 3.5, on a scale from .5 to 5
 
@@ -81,9 +88,10 @@ def mean_of_ratings() -> Comparison:
         Reading("lost by one user, replayed", gaussian_epsilon(source, DELTA)),
         (
             Reading(
-                "lost with noise for all her ratings, replayed", gaussian_epsilon(enough, DELTA)
+                "lost with noise for all of their ratings, replayed",
+                gaussian_epsilon(enough, DELTA),
             ),
-            Reading("μ that she moves, over what is counted", source / enough, "{:.2f}"),
+            Reading("μ that they move, over what is counted", source / enough, "{:.2f}"),
         ),
     )
 
@@ -104,6 +112,54 @@ def public_code() -> Comparison:
     )
 
 
+def users_of_theorem_2(n_items: float, error: float = 0.1) -> float:
+    """The users for which Theorem 2's bound is `error`, where each has log^3 n ratings; C = 1."""
+
+    def gap(log_n: float) -> float:
+        n = math.exp(log_n)
+        at = Place(n, n_items, share=math.log(n) ** 3 / n_items)
+        return math.log(frobenius(at) / error)
+
+    return math.exp(brentq(gap, math.log(1e3), math.log(1e15)))
+
+
+def remark_6() -> Comparison:
+    """By how much four times the items raise the number of users."""
+    few, many = (users_of_theorem_2(m) for m in (FEW_ITEMS, 4 * FEW_ITEMS))
+    return Comparison(
+        Reading("by Remark 6, n in proportion to m", 4.0, "{:.1f} times the users"),
+        Reading("by Theorem 2, log³n ratings each", many / few, "{:.1f} times the users"),
+        (Reading("n in proportion to m√m, without logarithms", 8.0, "{:.1f} times the users"),),
+    )
+
+
+def noise_of_the_start() -> Comparison:
+    """The start of Remark 2 with the sigma of Theorem 1, alone, and with enough noise for a row."""
+    k, steps = 50, 5
+    sigma = math.sqrt(2 * k * steps * (1 - math.log(DELTA)))
+    return Comparison(
+        nominal(1.0),
+        Reading("exact, the start alone with σ of Theorem 1", gaussian_epsilon(k / sigma, DELTA)),
+        (
+            Reading(
+                "exact, a row of one rating, which that noise is for",
+                gaussian_epsilon(1 / sigma, DELTA),
+            ),
+        ),
+    )
+
+
+def highest_error() -> Comparison:
+    """ALS without privacy on a tenth of the films and on all, as recorded of Fig. 5."""
+    recorded = recorded_result("chien-fig5", "page")
+    assert recorded is not None, "the record comes with the package"
+    by_share = line(recorded.summaries, "ALS", "frequent_fraction")
+    return Comparison(
+        Reading("factors for a tenth of the films", by_share[0.1], "RMSE {:.3f}"),
+        Reading("factors for all films", by_share[1.0], "RMSE {:.3f}"),
+    )
+
+
 ERRATA = (
     Erratum(
         id="chien-theorem-1",
@@ -119,20 +175,27 @@ ERRATA = (
         means=both_releases,
         settings="σ of the theorem for ε = 1 at δ = 1e-5, per user, add/remove; the same for any k"
         " and T.",
+        quote=r"$(\alpha, \alpha\rho^2)$-joint RDP with $\rho^2 = \frac{kT}{2\sigma^2}$",
     ),
     Erratum(
         id="chien-clip",
-        title="The clip of the listing takes the maximum",
+        title="The formula of the clip and its words differ",
         source=C21,
         place="Algorithm 1, clip",
-        status=Status.ERROR,
-        statement="clip(u, c) multiplies u by max(1, c/‖u‖).",
-        holds="It must be min. With max a long factor stays long and a short one is made longer."
-        " The proof uses min, and the authors' public code has it.",
+        status=Status.AMBIGUOUS,
+        statement="clip(u, c) is u · max(1, c/‖u‖), that is, the projection of u on a ball of"
+        " radius c.",
+        holds="The words hold: the projection is u · min(1, c/‖u‖), and the authors' public code"
+        " has it. With max, as the formula is printed, a long factor stays long and a short one is"
+        " made longer.",
         section="Clip of the listing",
         means=clip,
         settings="One step, noise for ε = 1 at δ = 1e-5, and a user whose factor is twice as long"
         " as the clip norm.",
+        quote=(
+            r"$\text{clip}(u, c) = u \cdot \max(1, c/\|u\|_2)$, i.e., the projection of u on an ℓ_2"
+            " ball of radius c"
+        ),
     ),
     Erratum(
         id="chien-private-mean",
@@ -149,7 +212,10 @@ ERRATA = (
         means=mean_of_ratings,
         stored_figures=("ε = 1", "ε = 9.36"),
         settings="k = 50; both totals together for ε = 1 at δ = 1e-5. Releases of a world without"
-        " one user are replayed on the world with her.",
+        " one user are replayed on the world with them.",
+        quote=r"$\tilde{m} = \frac{\sum_{(i,j) \in \Omega} M_{ij} + \mathcal{N}(0, k\Gamma^2 M"
+        r" \sigma^2)}{|\Omega| + \mathcal{N}(0, k\sigma^2)}$ guarantees"
+        r" $(\alpha, \alpha/\sigma^2)$-RDP",
     ),
     Erratum(
         id="chien-code",
@@ -166,5 +232,55 @@ ERRATA = (
         means=public_code,
         settings="k = 100, T = 2, equal noise on all statistics, for ε = 1 at δ = 1e-5; ratings"
         " from .5 to 5 less a mean of 3.5. The item steps alone.",
+    ),
+    Erratum(
+        id="chien-remark-6",
+        title="Remark 6 and Table 1 ask for fewer users than Theorem 2",
+        source=C21,
+        place="Remark 6",
+        status=Status.ERROR,
+        statement="For a relative error ζ, DPALS requires n ≥ C m / (ζ ε) users; Table 1 has n"
+        " above m with log³n ratings of each.",
+        holds="Theorem 2's bound divides by √p. With log³n ratings each, p = log³n / m, it asks for"
+        " n of the order m√m / (ζ ε), as section 1 prints, and its condition on √p n asks for n"
+        " above m√m / ε whatever ζ. Remark 6 follows only where p is constant: where each user"
+        " rates a constant share of the items.",
+        section="Users of Remark 6",
+        means=remark_6,
+        settings="Theorem 2's bound with its logarithms, C = 1, for an error of .1 at ε = 10 and"
+        " δ = 1e-5; 10,000 and 40,000 items.",
+        quote=r"DPALS requires $n \geq \frac{Cm}{\zeta\varepsilon}$",
+    ),
+    Erratum(
+        id="chien-start",
+        title="The noise of the start is for one rating, if σ is that of Theorem 1",
+        source=C21,
+        place="Remark 2",
+        status=Status.AMBIGUOUS,
+        statement="The start releases P(M)ᵀP(M) with noise of standard deviation σ Γ_M² on each"
+        " entry; which σ is not said.",
+        holds="A row of k ratings within Γ_M moves P(M)ᵀP(M) by up to k Γ_M² in Frobenius norm: the"
+        " noise multiplier is σ/k. With the σ of Theorem 1 the start alone costs more than all of"
+        " the stated ε. Theorem 1 is about a random start and leaves it out. Ours scales rows to"
+        " norm 1 and counts the release.",
+        section="Noise of the start",
+        means=noise_of_the_start,
+        settings="σ of Theorem 1 for ε = 1 at δ = 1e-5, k = 50, T = 5; the release of the start"
+        " alone.",
+        quote=r"a symmetric Gaussian matrix with standard deviation $\sigma \Gamma_{\mathbf{M}}^2$",
+    ),
+    Erratum(
+        id="chien-highest-rmse",
+        title='"Highest RMSE" reads as lowest',
+        source=C21,
+        place="section 6.3",
+        status=Status.AMBIGUOUS,
+        statement="Without privacy, ALS has its highest RMSE when it is trained on all movies.",
+        holds="The sentence contrasts it with private models, which gain from fewer movies; that"
+        " needs the lowest RMSE. Measured on MovieLens 1M it is the lowest.",
+        section="The highest RMSE",
+        means=highest_error,
+        settings="The recorded runs of Fig. 5 at page size: MovieLens 1M, rank 16.",
+        quote="we get the highest RMSE by training on all movies",
     ),
 )

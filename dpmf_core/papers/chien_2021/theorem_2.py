@@ -1,0 +1,273 @@
+"""Theorem 2 of Chien et al. 2021 in a world that meets its conditions.
+
+The world: M = s t^T with signs s and t, every entry observed. Then r = 1, kappa = 1, mu = 1 and
+p = 1, so p >= log^3 n / m where m >= log^3 n. Rank 5 and the share of observed entries of the
+paper's own synthetic data do not meet the condition (`bounds.least_share`).
+"""
+
+import functools
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpmf_core.algorithms import Streams, curator_for
+from dpmf_core.algorithms.base import Array, Recommender
+from dpmf_core.algorithms.dpals import DPALS
+from dpmf_core.curator import Curator
+from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.papers.bounds import Place
+from dpmf_core.papers.chien_2021.bounds import (
+    C21,
+    FROBENIUS_QUOTE,
+    LARGEST_QUOTE,
+    frobenius,
+    largest_entry,
+    least_share,
+    least_users,
+    noise_of_a_step,
+)
+from dpmf_core.papers.clauses import Clause, Results, line
+from dpmf_core.papers.exponents import Exponent, exponent
+from dpmf_core.papers.figures import Claim
+from dpmf_core.privacy import Budget, Calibration
+from dpmf_core.privacy.accounts import NoisePermit
+from dpmf_core.runs.sweep import Summary
+
+ITEMS, EPSILON, DELTA = 600, 10.0, 1e-5
+USERS = {False: (1_600, 2_500), True: (1_600, 2_500, 4_000)}
+DRAWS = 2
+FROBENIUS, LARGEST, DISTANCE = "relative error", "largest error of an entry", "Err(V*, V)"
+
+
+@dataclass(frozen=True)
+class Prescribed:
+    """The parameters that Theorem 2 prescribes, with its constant C = 1, r = kappa = mu = 1 and
+    entries of size 1: k = m p log n; T = log(n / eps); the largest singular value of M is sqrt(mn),
+    so Gamma_u = sqrt(m) and Gamma_M = 1.
+    """
+
+    ratings_per_user: int
+    steps: int
+    clip_norm: float
+    rating_clip: float = 1.0
+
+
+def prescribed(at: Place) -> Prescribed:
+    """Theorem 2's parameters; a user's k is at most what DPALS takes."""
+    k = math.ceil(at.items * at.share * math.log(at.users))
+    steps = math.ceil(math.log(at.users / at.epsilon))
+    return Prescribed(k, steps, math.sqrt(at.items))
+
+
+def signs(seed: int, number: int) -> Array:
+    """Signs (number,), which are public."""
+    return np.where(keyed_uniform(seed, np.arange(number)) < 0.5, -1.0, 1.0)
+
+
+def world(n_users: int, seed: int) -> Ratings:
+    """s t^T, all of it observed."""
+    s, t = signs(2 * seed, n_users), signs(2 * seed + 1, ITEMS)
+    users, items = np.divmod(np.arange(n_users * ITEMS), ITEMS)
+    return Ratings.of(
+        users,
+        items,
+        np.outer(s, t).ravel(),
+        n_users=n_users,
+        n_items=ITEMS,
+        bounds=(-1.0, 1.0),
+        public=True,
+    )
+
+
+def start_distance(n_users: int) -> float:
+    """||(I - V* V*^T) V0||, as Theorem 2 allows it: 1 / (kappa^2 r^2 ln n)."""
+    return 1 / math.log(n_users)
+
+
+class FromAStart(DPALS):
+    """DPALS from item factors near the true ones, as the theorem is given them."""
+
+    def _start(self, curator: Curator, *others: object) -> Array:
+        """t / sqrt(m), turned until ||(I - V* V*^T) V0|| = 1 / (kappa^2 r^2 ln n)."""
+        shape = curator.shape
+        t = signs(self.world_seed * 2 + 1, shape.n_items) / math.sqrt(shape.n_items)
+        other = np.ones(shape.n_items) - t * t.sum()
+        distance = start_distance(shape.n_users)
+        turned = math.sqrt(1 - distance**2) * t + distance * other / np.linalg.norm(other)
+        return np.asarray(turned[:, None], np.float32)
+
+    world_seed: int = 0
+
+
+@functools.lru_cache(maxsize=16)
+def errors(n_users: int, seed: int) -> tuple[tuple[float, float], ...]:
+    """After each step: Err(V*, V), which is the relative Frobenius error of rank 1, and the largest
+    error of an entry, of the users' own least squares on all of their ratings.
+    """
+    it = prescribed(place(n_users))
+    algorithm = FromAStart(
+        rank=1,
+        steps=it.steps,
+        ratings_per_user=it.ratings_per_user,
+        clip_norm=it.clip_norm,
+        rating_clip=it.rating_clip,
+        biases=False,
+        centring="none",
+        gram_share=0.5,
+        regularisation=1e-6,
+        noise_ridge=0.0,
+        user_regularisation=1e-6,
+        resample=True,
+        world_seed=seed,
+    )
+    data = world(n_users, seed)
+    budget = Budget(epsilon=EPSILON, delta=DELTA, calibration=Calibration.SOURCE)
+    plan = algorithm.plan(data.shape, algorithm.source_level(data.shape, budget))
+    noise = NoisePermit(private=not data.public).noise(plan, np.random.SeedSequence(seed))
+    curator = curator_for(algorithm, data, noise)
+    fit = algorithm.fit(curator, Streams(np.random.default_rng(seed), seed))
+    return tuple(_errors_of(model, signs(2 * seed + 1, ITEMS)) for model in fit)
+
+
+def _errors_of(model: Recommender, t: Array) -> tuple[float, float]:
+    V = model.item_factors[:, 0].astype(float)
+    V /= np.linalg.norm(V)
+    inner = float(V @ t) / math.sqrt(ITEMS)
+    largest = float(np.abs(t - inner * math.sqrt(ITEMS) * V).max())
+    return math.sqrt(max(0.0, 1 - inner**2)), largest
+
+
+def place(n_users: float) -> Place:
+    """Where the world stands in the bounds."""
+    return Place(n_users, ITEMS, EPSILON, DELTA, share=1.0)
+
+
+def last_errors(full: bool) -> list[Summary]:
+    """Both errors after the last step, by the number of users."""
+    return [
+        Summary(label, "dpals", EPSILON, {"users": n}, draws)
+        for n in USERS[full]
+        for label, draws in zip(
+            (FROBENIUS, LARGEST),
+            zip(*(errors(n, seed)[-1] for seed in range(DRAWS)), strict=True),
+            strict=True,
+        )
+    ]
+
+
+def by_step(full: bool) -> list[Summary]:
+    """Err(V*, V) after each step for the fewest users; at step 0 that of the start."""
+    n = USERS[full][0]
+    draws = [(start_distance(n), *(it for it, _ in errors(n, seed))) for seed in range(DRAWS)]
+    return [
+        Summary(DISTANCE, "dpals", EPSILON, {"users": n, "step": step}, at_step)
+        for step, at_step in enumerate(zip(*draws, strict=True))
+    ]
+
+
+# ---- what the theorem and its lemma state --------------------------------------------------------
+
+
+def _within(words: str, label: str, bound: Callable[[Place], float]) -> Clause:
+    def values(results: Results) -> dict[float, tuple[float, float]]:
+        return {n: (it, bound(place(n))) for n, it in line(results, label, "users").items()}
+
+    return Clause(
+        words,
+        lambda results: min(limit - error for error, limit in values(results).values()),
+        lambda results: ", ".join(
+            f"{error:.4f} at n = {n:,.0f}, the bound {limit:.3g}"
+            for n, (error, limit) in values(results).items()
+        ),
+    )
+
+
+def _exponents(results: Results) -> tuple[Exponent, float]:
+    of_label = [it for it in results if it.label == FROBENIUS]
+    draws = [(float(it.grid["users"]), draw) for it in of_label for draw in it.draws]
+    return exponent(draws), exponent((n, frobenius(place(n))) for n, _ in draws).value
+
+
+def _fall(results: Results) -> str:
+    measured, of_bound = _exponents(results)
+    return f"measured exponent {measured}, of the bound {of_bound:+.2f}"
+
+
+def _contractions(results: Results) -> list[tuple[float, float]]:
+    """Of each step Err(V*, V), and the limit that a quarter of the one before and alpha leave."""
+    n = next(float(it.grid["users"]) for it in results if it.label == DISTANCE)
+    distances = list(line(results, DISTANCE, "step").values())
+    alpha = noise_of_a_step(place(n), prescribed(place(n)).steps)
+    return [(after, before / 4 + alpha) for before, after in itertools.pairwise(distances)]
+
+
+def _smallest_users(full: bool) -> str:
+    at = place(USERS[full][0])
+    return (
+        f"M = s tᵀ with signs: r = κ = μ = p = 1, m = {ITEMS}, ε = {EPSILON:g}, δ = {DELTA:g}. The"
+        f" theorem asks for p ≥ {least_share(place(USERS[full][-1])):.2f} and, with C = 1, for at"
+        f" least {least_users(at):,.0f} users."
+    )
+
+
+CLAIMS = (
+    Claim(
+        id="chien-theorem-2",
+        title="Theorem 2 where its conditions hold",
+        source=f"{C21}, Theorem 2",
+        words=(
+            "A matrix of rank 1 that meets every condition, the prescribed parameters, C = 1."
+            f" {_smallest_users(True)}"
+        ),
+        compute=last_errors,
+        clauses=(
+            _within(
+                "the relative Frobenius error is within the bound with C = 1", FROBENIUS, frobenius
+            ).quoting("Theorem 2", FROBENIUS_QUOTE),
+            Clause(
+                "the error falls at least as fast with users n as the bound",
+                lambda results: _exponents(results)[1] - _exponents(results)[0].low,
+                _fall,
+            ).quoting("Theorem 2", FROBENIUS_QUOTE),
+            _within(
+                "the largest error of an entry is within the bound with C = 1",
+                LARGEST,
+                largest_entry,
+            ).quoting("Theorem 2", LARGEST_QUOTE),
+        ),
+        axis="users",
+        quantity="error",
+        page="papers",
+    ),
+    Claim(
+        id="chien-lemma-4",
+        title="Each step brings the item factors closer",
+        source=f"{C21}, section 4, proof sketch of Theorem 2 and Lemma 4",
+        words=(
+            "In the same world, for the fewest users. Step 0 is the start, at the distance that"
+            " Theorem 2 allows with C = 1."
+        ),
+        compute=by_step,
+        clauses=(
+            Clause(
+                "after each step Err(V*, V) is at most a quarter of the one before, and α with"
+                " C = 1",
+                lambda results: min(limit - after for after, limit in _contractions(results)),
+                lambda results: ", ".join(
+                    f"{after:.4f}, limit {limit:.4f}" for after, limit in _contractions(results)
+                ),
+            ).quoting(
+                "section 4, proof sketch",
+                r"$\text{Err}(\mathbf{V}^*, \mathbf{V}^{t+1}) \leq \frac{1}{4} \text{Err}"
+                r"(\mathbf{V}^*, \mathbf{V}^t) + \alpha$",
+            ),
+        ),
+        axis="step",
+        quantity="Err(V*, V)",
+        page="papers",
+    ),
+)
