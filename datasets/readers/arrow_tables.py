@@ -22,29 +22,31 @@ from dpmf_datasets.readers.table import PREVIEW, Table, as_texts, first_sentence
 LARGEST = 500_000_000  # bytes that a packed file may claim to unpack to
 SPREADSHEET = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # members of xlsx, xlsb, ods
 OLE = b"\xd0\xcf\x11\xe0"  # how a spreadsheet of before 2007 begins
+ROWS = 1 << 16  # read at once
 BETWEEN = "|"  # the values of a cell that holds a list
 
 
 def arrow_table(
     schema: pa.Schema,
-    batches: Callable[[list[str]], Iterable[pa.RecordBatch]],
+    batches: Callable[[list[str], int], Iterable[pa.RecordBatch]],
     layout: str,
     **facts: Any,
 ) -> Table:
     """The rows that pyarrow reads: of the columns that can be read, each alone of its name, with
     numbers, texts, times or lists.
 
-    batches: reads columns by their names. layout: follows the number of columns.
+    batches: reads columns by their names, so many rows at a time. layout: follows the number of
+    columns.
     """
     times = Counter(schema.names)
     names = [it.name for it in schema if times[it.name] == 1 and not _is_nested(it.type)]
 
-    def read(columns: Sequence[int]) -> Iterator[list[pa.Array]]:
+    def read(columns: Sequence[int], rows: int = ROWS) -> Iterator[list[pa.Array]]:
         chosen_names = [names[j] for j in columns]
-        for batch in batches(list(dict.fromkeys(chosen_names))):
+        for batch in batches(list(dict.fromkeys(chosen_names)), rows):
             yield [_flat(batch.column(name)) for name in chosen_names]
 
-    first = next(read(range(len(names))), []) if names else []
+    first = next(read(range(len(names)), PREVIEW), []) if names else []
     head = list(zip(*(as_texts(column.slice(0, PREVIEW)) for column in first), strict=True))
     return Table(tuple(names), head, read, layout=f"{len(names):,} columns {layout}.", **facts)
 
@@ -53,7 +55,7 @@ def in_memory(table: pa.Table, layout: str, assumptions: tuple[str, ...] = ()) -
     """The rows of a pyarrow table."""
     return arrow_table(
         table.schema,
-        lambda names: table.select(names).to_batches(),
+        lambda names, _: table.select(names).to_batches(),
         layout,
         assumptions=assumptions,
         n_rows=len(table),
@@ -83,7 +85,7 @@ def parquet(stream: BinaryIO, name: str) -> Table:
         ) from error
     return arrow_table(
         file.schema_arrow,
-        lambda names: file.iter_batches(columns=names),
+        lambda names, rows: file.iter_batches(rows, columns=names),
         "of a Parquet file",
         n_rows=file.metadata.num_rows,
     )
