@@ -143,26 +143,24 @@ SKETCH = Schematic(
 
 RETENTION = Schematic(
     {
-        "you": "You\nyour ratings and your factor,\nkept with you",
-        "server": "Server\nuses a rating once, then forgets it",
-        "static": "Static share\nratings that are kept",
-        "shared": "Item factors\nwithout noise",
-        "subpoena": "Whoever seizes the server\nitem factors and the static share",
+        "you": "You\nyour ratings, kept with you",
+        "server": "Server, for one interaction\nyour ratings and your vector,\nthen forgets both",
+        "wiretap": "Whoever taps the line\nsees all your ratings",
+        "shared": "Item factors and biases\nwithout noise",
+        "subpoena": "Whoever seizes the server\nfinds item factors and biases",
         "view": "Your recommendations",
     },
     (
-        ("you", "server", "passes through"),
-        ("server", "static", "~" + "share Rₛ, kept"),
+        ("you", "server", "all your ratings, each time"),
+        ("you", "wiretap", "~"),
         ("server", "shared", "~" + "no noise"),
-        ("static", "subpoena", "~"),
+        ("server", "view", ""),
         ("shared", "subpoena", "~"),
-        ("shared", "view", ""),
-        ("you", "view", "your own factor"),
     ),
     "Not keeping ratings limits what a seized server holds. It is no differential privacy: item"
     " factors carry no noise.",
     frozenset(),
-    frozenset({"shared", "static"}),
+    frozenset({"shared", "wiretap"}),
 )
 
 

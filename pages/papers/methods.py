@@ -38,8 +38,9 @@ def preset(it: Preset) -> None:
     st.markdown(f"**Published settings.** {it.settings}")
     with st.container(horizontal=True):
         is_asked = st.button("Run it as in the paper", type="primary", key=f"papers.run.{it.id}")
-        if it.run is not None and st.button("Open it with these settings", key="papers.open"):
-            open_run(it.run)
+        run = it.run if it.run is not None and it.run.budget is not None else None
+        if run is not None and st.button("Open it with these settings", key="papers.open"):
+            open_run(run)
     asked_ids = st.session_state.setdefault(OPENED, set())
     if is_asked:
         asked_ids.add(it.id)

@@ -26,7 +26,8 @@ def draw() -> None:
         "The paper's claim is about storage: neither ratings nor user vectors stay on the server"
         " (abstract), so a subpoena finds only item factors and item biases. In return, users"
         " without a stored profile send all their ratings each time, and one tapped interaction"
-        " reveals them. A server that keeps ratings receives only the new one. Recommendations are"
+        " reveals them. The paper says so itself (section 5), and that a wiretap has to be"
+        " activated. A server that keeps ratings receives only the new one. Recommendations are"
         " sent in every variant."
     )
     moment = stream()[st.slider("Moment", 1, MOMENTS, 1, key="papers.moment") - 1]

@@ -13,9 +13,11 @@ def draw() -> None:
     st.markdown(
         f'The paper writes that sketches "{promise.claim}".'
         f" {privacy_card.badge(promise.status)} Its ε is a threshold: ratings whose prediction is"
-        " too bad are skipped, by analogy with drawing from a posterior. Nothing is drawn: given"
-        " the hashes, every step is determined, and the exact ratings that remain enter it without"
-        " noise. No ε follows; an attack measures how much is learned about one rating."
+        " too bad are skipped, as in posterior sampling with a clipped likelihood; the paper notes"
+        " that this is no longer a valid conditional probability (section 4.3). No noise is drawn:"
+        " given the hashes and the order of the ratings, every step is determined, and the exact"
+        " ratings that remain enter it. No ε follows; an attack measures how much is learned about"
+        " one rating."
     )
     links.to("papers", "What the attack shows", {"erratum": "balu-distribution"})
     privacy_card.attack_link("sketch")
