@@ -8,6 +8,7 @@ from dpmf_core.choosing.finding import Finding
 from dpmf_core.choosing.question import Runs
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
+from dpmf_core.jobs.machine import duration
 from pages.choose import controls, figures, take_away
 from pages.choose.controls import Inquiry
 from pages.kit import charts, safe_text, time_estimate, who_sees_what
@@ -32,7 +33,7 @@ def draw_button(inquiry: Inquiry, runs: Runs) -> None:
     missing = {key: spec for key, spec in runs.specs.items() if key not in stored}
     amount = "all stored"
     if missing:
-        amount = f"about {time_estimate.words(time_estimate.seconds(missing))} (an estimate)"
+        amount = f"about {duration(time_estimate.seconds(missing))} (an estimate)"
     button, words = st.columns([1, 3], vertical_alignment="center")
     button.button(
         "Find the answer",
@@ -115,7 +116,7 @@ def draw_answer(inquiry: Inquiry, result: Answer) -> None:
         return
     full = inquiry.in_full()
     runs = Runs(full.question, full.shape)
-    amount = time_estimate.words(time_estimate.seconds(runs.specs))
+    amount = duration(time_estimate.seconds(runs.specs))
     words, button = st.columns([3, 1], vertical_alignment="center")
     words.caption(
         f"This is a first answer. {len(runs.methods)} methods with {full.question.draws} draws give"

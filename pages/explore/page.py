@@ -16,8 +16,8 @@ from dpmf_core.runs.epsilon_grid import EpsilonGrid
 from dpmf_core.runs.planning import PreparedRun
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from pages.explore import sections, story, wanted_gain
-from pages.explore.words import NO_BETTER
+from pages.explore import sections, story
+from pages.explore.story import NO_BETTER
 from pages.kit import (
     comparison,
     data_sets,
@@ -25,6 +25,7 @@ from pages.kit import (
     epsilon_grid,
     exports,
     forms,
+    links,
     odometer,
     privacy_card,
     safe_text,
@@ -33,7 +34,7 @@ from pages.kit import (
     who_sees_what,
 )
 from pages.kit.choice import Choice
-from pages.kit.comparison import gain_kept, missing_draws, title_of
+from pages.kit.comparison import gain_kept, title_of
 from pages.kit.components import draw_hero, draw_hundred
 from pages.kit.runs import ask, note_shipped
 
@@ -64,7 +65,7 @@ def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) ->
         return False
     draw_hero("explore.hero", visible_story, go_to)
     if new_story is not None:
-        wanted_gain.draw(choice, new_story["method"], grid, go_to)
+        sections.wanted_gain(choice, new_story["method"], grid, go_to)
     return True
 
 
@@ -81,7 +82,7 @@ def plain_finding(choice: Choice, proved: bool, runs: dict[str, Run]) -> None:
     else:
         error = runs["main"].record.metric("rmse")
         clause = f"errs by {error:.3f} in the first draw"
-    missing = missing_draws(draws, runs) if draws else ""
+    missing = comparison.of_draws(len(draws)) if draws else ""
     if proved:
         headline = comparison.proved_headline(choice.epsilon, title, clause, missing)
     else:
@@ -97,7 +98,8 @@ def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> Any:
     with right:
         privacy_card.label(ready.plan, ready.guarantee, choice.delta, public=choice.entry.public)
         beneath = st.container()
-        privacy_card.attack_link(choice.algorithm)
+        label = "Attack it: what an audit finds"
+        links.to("audit", label, {"attack": choice.algorithm})
     if ready.guarantee.has_epsilon and ready.plan != NOTHING:
         with left:
             meanings = story.meanings(choice, spec, ready)

@@ -5,9 +5,10 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy import Event
-from dpmf_core.runs.comparison import VARIANTS, Comparison, clearly_better, same_draws
+from dpmf_core.runs.comparison import VARIANTS, Comparison, same_draws
+from dpmf_core.runs.epsilon_grid import EpsilonGrid
+from dpmf_core.runs.needed_epsilon import answer, needed_epsilon
 from dpmf_core.runs.recommendations import Suggestion, recommend, someone, top_rated
 from dpmf_core.runs.record import Run
 from pages.explore.story import CACHE_SIZE, LIST_LENGTH
@@ -15,6 +16,7 @@ from pages.kit import (
     charts,
     comparison,
     comparison_charts,
+    goals,
     lesson,
     privacy_card,
     quarters,
@@ -38,25 +40,15 @@ def better(selection: Comparison, runs: dict[str, Run], use: Callable[[str], Non
     """Where another proven method does better at this epsilon: that, and a button that shows it.
     Nothing while runs go on: the best of those that have finished need not be the best.
     """
-    better_method = None if goes_on("explore") else clearly_better(runs, selection.runs)
+    better_method = None
+    if not goes_on("explore"):
+        better_method = comparison.better_method(runs, selection.runs, "rmse")
     if better_method is None:
         return
-    (who, gap), digits = better_method, METRICS["rmse"].digits
-    name, (low, high) = comparison.title(who, runs[who]), gap.interval
-    st.markdown(
-        (
-            "**{name} does better at this ε**: it errs less in each of {draws} draws, by {mean} on"
-            " average ({low} to {high}, 95%)."
-        ).format(
-            name=name,
-            draws=len(gap.differences),
-            mean=f"{-gap.mean:.{digits}f}",
-            low=f"{-high:.{digits}f}",
-            high=f"{-low:.{digits}f}",
-        )
-    )
+    who, sentence = better_method
+    st.markdown(sentence)
     if who not in VARIANTS and lesson.fixed_value("algorithm") is None:
-        show = f"Show {name}"
+        show = f"Show {comparison.title(who, runs[who])}"
         st.button(show, key="explore.better", type="primary", on_click=use, args=(who,))
 
 
@@ -113,6 +105,35 @@ def _alt(points: pd.DataFrame) -> str:
         f"{name} {value:.3f}"
         for name, value in points.groupby("name")["rmse"].median().sort_values().items()
     )
+
+
+# ---- which epsilon is enough ---------------------------------------------------------------------
+
+
+def wanted_gain(
+    choice: Choice, title: str, grid: EpsilonGrid, go_to: Callable[[float], None]
+) -> None:
+    """title: of the method. grid: what is known of it. go_to: called with the epsilon that a
+    person wants to see.
+    """
+    if len(grid.kept) > 1:  # one point alone answers for itself
+        _wanted_gain(choice.epsilon, title, grid, go_to)
+
+
+@st.fragment
+def _wanted_gain(now: float, title: str, grid: EpsilonGrid, go_to: Callable[[float], None]) -> None:
+    """It answers without drawing the page again."""
+    with goals.row("explore.keep"):
+        goal = goals.choose("explore.keep", grid.metric, grid.twin, grid.trivial)
+        line = grid.kept if goal.is_share else grid.measured
+        value, detail = answer(line, goal)
+        st.markdown(f"with {title}: **{value}**{detail}", width="content", help=goals.BETWEEN)
+        needed = needed_epsilon(line, goal)
+        if needed is None or lesson.fixed_value("epsilon") is not None:
+            return
+        there = needed.rounded
+        if there != now and st.button("Show", key="explore.keep.go", on_click=go_to, args=(there,)):
+            st.rerun()
 
 
 # ---- who pays ------------------------------------------------------------------------------------

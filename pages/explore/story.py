@@ -13,20 +13,23 @@ import streamlit as st
 from dpmf_core import algorithms
 from dpmf_core.data.ratings import Shape
 from dpmf_core.errors import BadInput
+from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.jobs.engine import engine
+from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.gaussian import all_gaussian
 from dpmf_core.privacy.interpretation import Meaning, meaning
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import Comparison, references
 from dpmf_core.runs.comparison import comparison as comparison_of
 from dpmf_core.runs.epsilon_grid import EPSILONS, EpsilonGrid, Point, at_epsilon
+from dpmf_core.runs.needed_epsilon import share_kept
 from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.specification import RunSpec
-from pages.explore import words
-from pages.kit import colours, comparison, epsilon_grid
+from dpmf_core.teaching.glossary import TERMS as GLOSSARY
+from pages.kit import colours, epsilon_grid
 from pages.kit.choice import Choice
-from pages.kit.comparison import median
+from pages.kit.comparison import gain_kept, headline, median, median_text, purchase_text, twin_title
 
 LIST_LENGTH = 6  # recommendations in the first view
 PERSON, LISTS = "person", "lists"  # what comes with the package of runs, beside their records
@@ -40,23 +43,23 @@ def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
         return None
     kind = algorithms.find(choice.algorithm)
     title, twin, trivial = kind.title, _level(grid.twin), _level(grid.trivial)
-    without = f"{comparison.twin_title(kind.id)}, without privacy: {words.stars(twin['median'])}"
-    guess = f"guessing the mean: {words.stars(trivial['median'])}"
+    without = f"{twin_title(kind.id)}, without privacy: {_stars(twin['median'])}"
+    guess = f"guessing the mean: {_stars(trivial['median'])}"
     epsilons = (*EPSILONS, choice.epsilon, *grid.epsilons)
     return {
         "epsilon": choice.epsilon,
         "method": title,
         "title": "",
         "sentence": "",
-        "alt": words.alt(title, grid),
+        "alt": _alt(title, grid),
         "colour": colours.of(kind.id),
         "points": [_point(choice, title, grid, point) for point in grid.points],
         "twin": twin | {"label": without},
         "trivial": trivial | {"label": guess},
         "range": [min(epsilons), max(epsilons)],
         "lists": None,
-        "terms": words.terms(),
-        "words": words.templates(choice, title),
+        "terms": _terms(),
+        "words": _templates(choice, title),
         "stale": False,
         "pending": grid.point(choice.epsilon) is None,
     }
@@ -67,7 +70,7 @@ def _level(draws: Sequence[float]) -> dict[str, Any]:
 
 
 def _point(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> dict[str, Any]:
-    headline, sentence = words.finding(choice, title, grid, point)
+    headline, sentence = _finding(choice, title, grid, point)
     return {
         "epsilon": point.epsilon,
         "median": point.median,
@@ -76,8 +79,8 @@ def _point(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> dict[
         "values": list(point.values),
         "title": headline,
         "sentence": sentence,
-        "label": words.point_label(choice, point),
-        "cells": words.cells(point),
+        "label": _point_label(choice, point),
+        "cells": _cells(point),
     }
 
 
@@ -187,3 +190,130 @@ def _along_grid(
             plan = prepare(at_epsilon(any_run, at), shape, assumptions).plan
             meanings_by_epsilon[at] = meaning(plan, delta)
     return meanings_by_epsilon
+
+
+# ---- what is said at measured epsilons and between them ------------------------------------------
+
+NO_BETTER = "does no better than guessing the mean"
+RMSE = METRICS["rmse"]
+# as they are said, in the order in which a headline says them, and where they are explained
+_TERMS = {"ε": "epsilon", "gain over guessing": "gain over guessing", "RMSE": "RMSE"}
+STARS = ((1.0, 5.0), (0.5, 5.0))  # bounds of ratings that are given in stars
+
+
+def _terms() -> list[dict[str, str]]:
+    """The terms of a headline, each with its meaning."""
+    return [{"term": term, "meaning": GLOSSARY[name].words} for term, name in _TERMS.items()]
+
+
+def _rating_unit(choice: Choice) -> str:
+    in_stars = tuple(map(float, choice.entry.bounds)) in STARS
+    return "stars" if in_stars else "points"
+
+
+def _stars(error: float) -> str:
+    """An error in the unit of the ratings: two decimals, no zero before the point."""
+    return f"{error:.2f}".removeprefix("0") if abs(error) < 1 else f"{error:.2f}"
+
+
+def _finding(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> tuple[str, str]:
+    """Headline and sentence of a measured point; medians and ranges of draws that private run,
+    twin and trivial predictor share.
+    """
+    if not point.beside:
+        errs = f"errs by {point.median:.3f}"
+        return headline(choice, point, title, errs), ""
+    without = twin_title(choice.algorithm)
+    private, twin, guess = (_stars(median(point.beside, place)) for place in range(3))
+    clause = gain_kept(point.beside, without, NO_BETTER)
+    return headline(choice, point, title, clause), (
+        f"Off by {private} {_rating_unit(choice)} with privacy, {twin} without ({without}),"
+        f" {guess} by guessing the mean. Held-out RMSE"
+        f" {median_text(point.beside, 0, RMSE.digits)}."
+    )
+
+
+def _point_label(choice: Choice, point: Point) -> str:
+    """A point, for a screen reader and a pointer that rests on it."""
+    text = f"ε = {budget_text(point.epsilon)}: held-out RMSE {point.median:.3f}"
+    return ". ".join(filter(None, (text, purchase_text(choice, point))))
+
+
+def _cells(point: Point) -> list[str]:
+    """A line of the table of numbers, without its epsilon."""
+    share = share_kept(point.beside)
+    ends = (min(point.values), max(point.values))
+    return [
+        *(f"{it:.3f}" for it in (point.median, *ends)),
+        str(len(point.values)),
+        "" if share is None else f"{share:.0%}",
+    ]
+
+
+def _columns() -> list[str]:
+    return ["ε", "RMSE", "lowest", "highest", "draws", "gain kept"]
+
+
+def _alt(title: str, grid: EpsilonGrid) -> str:
+    """The figure, for who does not see it."""
+    first, last = grid.points[0], grid.points[-1]
+    return (
+        f"Held-out RMSE of {title} against epsilon: {first.median:.3f} at"
+        f" {budget_text(first.epsilon)}, {last.median:.3f} at {budget_text(last.epsilon)};"
+        f" without privacy {median([(it,) for it in grid.twin], 0):.3f}, guessing the mean"
+        f" {median([(it,) for it in grid.trivial], 0):.3f}."
+    )
+
+
+def _templates(choice: Choice, title: str) -> dict[str, Any]:
+    """What the browser says while the slider is held; {..} is filled in there."""
+    unit, mine = _rating_unit(choice), not choice.entry.public
+    epsilon = "{epsilon}"
+    unknown = f"Nothing was measured at ε = {epsilon}"
+    if mine:
+        unknown = f"Nothing was trained on your data at ε = {epsilon}"
+    return {
+        "across": _across(choice),
+        "price": f"+{{gap}} {unit}: the price",
+        "nothing": "no price",
+        "unknown": unknown,
+        "between": f"At ε = {epsilon}, {title} keeps about {{share}} of the gain over guessing",
+        "betweenWorse": f"At ε = {epsilon}, {title} does about no better than guessing the mean",
+        "betweenBetter": (
+            f"At ε = {epsilon}, {title} does about as well as {twin_title(choice.algorithm)},"
+            " which has no privacy"
+        ),
+        "sentence": (
+            f"Off by about {{private}} {unit} with privacy, {{twin}} without, {{trivial}} by"
+            " guessing the mean."
+        ),
+        "interpolated": "≈ Drawn between two measured points, ε = {low} and {high}.",
+        "pending": "" if mine else "This ε itself is being computed.",
+        "stale": "",
+        "caption": _caption(mine),
+        "list": "Person {person} at ε = {epsilon}",
+        "stay": "{stay} of {all} recommendations stay as they are without privacy.",
+        "stayNear": "{stay} of {all} stay; measured at the nearest point, ε = {epsilon}.",
+        "own": "Struck out: lost to privacy. →: what comes instead.",
+        "numbers": "The numbers",
+        "columns": _columns(),
+    }
+
+
+def _caption(mine: bool) -> str:
+    dots = "Each dot is one run; the line is the median. Click to jump."
+    if not mine:
+        return dots
+    raw = "Errors are computed on your raw data, without noise. Only you see them."
+    return f"{dots} {raw}"
+
+
+def _across(choice: Choice) -> dict[str, str]:
+    """Along the axis: at its start, in its middle, at its end."""
+    if choice.calibration == "source":
+        return {"middle": "ε by the source's own rule, which is not the exact one"}
+    return {
+        "start": "← more private",
+        "middle": "ε, total",
+        "end": "more accurate →",
+    }

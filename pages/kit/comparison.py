@@ -133,16 +133,6 @@ def _between(values: Sequence[str]) -> str:
     return f" ({values[0]} to {values[-1]})"
 
 
-def missing_draws(draws: Draws, names: Iterable[str]) -> str:
-    """Where draws are missing: which there are."""
-    every = sum(split_name(name)[0] == "main" for name in names)
-    if len(draws) >= every:
-        return ""
-    if len(draws) == 1:
-        return ", in the first draw"
-    return f", in {len(draws)} of {every} draws"
-
-
 def median_text(draws: Draws, place: int, digits: int = 3) -> str:
     """A median with its range, for a sentence."""
     values = [draw[place] for draw in draws]
@@ -150,25 +140,19 @@ def median_text(draws: Draws, place: int, digits: int = 3) -> str:
     return f"{statistics.median(values):.{digits}f}{_between(texts)}"
 
 
-def better_method(runs: Mapping[str, Run], names: Iterable[str], metric: str) -> str:
-    """Where another proven method is clearly better: that, in a sentence; else nothing."""
+def better_method(
+    runs: Mapping[str, Run], names: Iterable[str], metric: str
+) -> tuple[str, str] | None:
+    """Another proven method that is clearly better: its name in the comparison, and a sentence."""
     better = clearly_better(runs, names, metric)
     if better is None:
-        return ""
-    who, gap = better
-    low, high = gap.interval
+        return None
+    (who, gap), kind = better, METRICS[metric]
+    mean, low, high = (f"{-it:.{kind.digits}f}" for it in (gap.mean, *reversed(gap.interval)))
     name = title(who, runs[who], runs[who].record.guarantee.unit)
-    digits = METRICS[metric].digits
-    return (
-        "**{name} does better at this ε**: its {metric} is lower in each of {draws} draws, by"
-        " {mean} on average ({low} to {high}, 95%)."
-    ).format(
-        name=name,
-        metric=METRICS[metric].title,
-        draws=len(gap.differences),
-        mean=f"{-gap.mean:.{digits}f}",
-        low=f"{-high:.{digits}f}",
-        high=f"{-low:.{digits}f}",
+    return who, (
+        f"**{name} does better at this ε**: its {kind.title} is lower in each of"
+        f" {len(gap.differences)} draws, by {mean} on average ({low} to {high}, 95%)."
     )
 
 

@@ -4,6 +4,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.cli import output as words
 from dpmf_core.runs.record import Run
@@ -29,32 +30,29 @@ def _cached_files(key: str, _main: Run) -> tuple[str, str, Any]:
     return _files(_main)
 
 
-def draw(main: Run) -> None:
-    """One run's downloads, its script and notebook, the share link."""
-    st.header("Take it away", anchor="take-it-away")
+def downloads(main: Run) -> DeltaGenerator:
+    """One run's record, script and notebook; the place next to them."""
     # made now: what is made at a click is lost where the page is just drawn anew
     is_public = main.record.public and main.key
-    record, again, notebook = _cached_files(main.key, main) if is_public else _files(main)
-    first, second, third, fourth = st.columns(4)
-    first.download_button(
-        "The run as JSON",
-        record,
-        f"{main.name}.json",
-        "application/json",
-        width="stretch",
+    files = _cached_files(main.key, main) if is_public else _files(main)
+    kinds = (
+        ("The run as JSON", "json", "application/json"),
+        ("The script", "py", "text/x-python"),
+        ("A notebook", "ipynb", "application/x-ipynb+json"),
     )
-    second.download_button("The script", again, f"{main.name}.py", "text/x-python", width="stretch")
-    third.download_button(
-        "A notebook",
-        notebook,
-        f"{main.name}.ipynb",
-        "application/x-ipynb+json",
-        width="stretch",
-    )
-    with fourth.popover("Share link", width="stretch"):
+    *columns, last = st.columns(4)
+    for column, (label, ending, mime), file in zip(columns, kinds, files, strict=True):
+        column.download_button(label, file, f"{main.name}.{ending}", mime, width="stretch")
+    with st.expander("The script"):
+        st.code(files[1], language="python")
+    return last
+
+
+def draw(main: Run) -> None:
+    """One run's downloads and the share link of its page."""
+    st.header("Take it away", anchor="take-it-away")
+    with downloads(main).popover("Share link", width="stretch"):
         st.code(address(), language=None, wrap_lines=True)
         st.caption(
             "Holds data set, algorithm, ε, δ and seed. Anyone who opens it sees this result."
         )
-    with st.expander("The script"):
-        st.code(again, language="python")

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dpmf_core.papers import source_noise
-from dpmf_core.privacy import NOTHING, Budget, Relation
-from dpmf_core.privacy.accounting import epsilon as exactly
-from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
+from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.runs.comparison import Comparison, part_comparison
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
 from dpmf_core.runs.planning import PreparedRun, prepare
@@ -93,7 +90,7 @@ def draw_first_view(
     if proved:
         note_shipped([*selection.runs.values(), *epsilon_grid.specs(spec)])
     if better := better_method(runs, selection.runs, METRIC):
-        st.markdown(better)
+        st.markdown(better[1])
     return FirstView(runs, grid, has_parts)
 
 
@@ -143,8 +140,6 @@ def draw_page(
         below(choice, selection, view)
     if proved and len(view.runs) == len(selection.runs):
         epsilon_grid.keep_filling(page, spec, view.grid)
-    with st.expander("ε of the source"):
-        per_step(page, choice.delta)
     links.to("papers", "The source's figures, measured again", {"paper": "saha-2022"})
     return view
 
@@ -198,32 +193,3 @@ def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
         )
         alt = "Objective by step, private and non-private."
         charts.show(fig, f"{page}.steps", alt, lines)
-
-
-def per_step(page: str, delta: float) -> None:
-    """The source's epsilon of a step beside what all steps cost."""
-    st.header("What “ε = 0.5” is in the source", anchor=False)
-    left, right = st.columns(2)
-    label = "ε of each of two statistics, in each step"
-    each = left.slider(label, 0.05, 0.99, 0.5, 0.05, key=f"{page}.each")
-    steps = right.slider("Steps", 1, 500, 100, key=f"{page}.steps.claimed")
-    own, tight = (
-        source_noise.saha(each, delta, steps),
-        source_noise.saha(each, delta, steps, tight=True),
-    )
-    st.markdown("Total ε of the same noise:")
-    totals = {
-        "by the source": exactly(own.event, delta),
-        "add/remove": exactly(tight.event, delta),
-        "replace-one": exactly(tight.event, delta, Relation.REPLACE_ONE),
-    }
-    for column, (title, total) in zip(st.columns(3), totals.items(), strict=True):
-        column.metric(title, epsilon_text(total))
-    st.caption(
-        "Saha & Imtiaz 2022 set the noise of two statistics in each step for ε ="
-        f" {budget_text(each)}. Composed exactly over {steps} steps at δ ="
-        f" {delta_text(delta)}, that noise costs the figures above: first with the"
-        " sensitivities of the source (2/N and 4/N), then with those that hold (1/N and 1/N"
-        " for adding or removing a sample, √2/N and 2/N for replacing one). Elsewhere on this"
-        " page ε is the total, but for the axes of the source's figures."
-    )

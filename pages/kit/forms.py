@@ -35,27 +35,17 @@ def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> 
         linked(field.get("description") or "") or None,
         f"recommended: {_value_text(recommendation)}",
     )
+    common: dict[str, Any] = {
+        "placeholder": hint,
+        "key": key,
+        "persist_state": "session",
+        "help": text,
+    }
     if field.get("type") == "boolean":
-        choice = st.selectbox(
-            label,
-            ["on", "off"],
-            index=None,
-            placeholder=hint,
-            key=key,
-            persist_state="session",
-            help=text,
-        )
+        choice = st.selectbox(label, ["on", "off"], index=None, **common)
         return None if choice is None else choice == "on"
     if "enum" in field:
-        return st.selectbox(
-            label,
-            field["enum"],
-            index=None,
-            placeholder=hint,
-            key=key,
-            persist_state="session",
-            help=text,
-        )
+        return st.selectbox(label, field["enum"], index=None, **common)
     kind: Any = int if field.get("type") == "integer" else float
     low = field.get("minimum", field.get("exclusiveMinimum"))
     high = field.get("maximum", field.get("exclusiveMaximum"))
@@ -64,12 +54,9 @@ def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> 
         None if low is None else kind(low),
         None if high is None else kind(high),
         value=None,
-        placeholder=hint,
-        help=text,
         step=1 if kind is int else None,
         format=None if kind is int else "%g",
-        key=key,
-        persist_state="session",
+        **common,
     )
 
 
@@ -130,7 +117,7 @@ def parameters(
     budget, or the page's suggestion, which is then set.
     """
     kind = algorithms.find(algorithm_id)
-    fields = kind.model_json_schema().get("properties", {})
+    fields = _fields(kind)
     if lesson.fixed_value("parameters") is not None:
         return (suggestion or {}) | _of_lesson(kind)
     keys = {name: f"{prefix}.{algorithm_id}.{name}" for name in fields}

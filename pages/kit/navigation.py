@@ -1,7 +1,6 @@
 """What runs for every page: navigation, and the sidebar that all pages share."""
 
 import gc
-import pkgutil
 from pathlib import Path
 
 import streamlit as st
@@ -108,8 +107,7 @@ def _tab_title(page: page_table.Page) -> str:
 def _draw(page: page_table.Page) -> None:
     """The sidebar, where the page has one, and the page."""
     if page.data_kind is not None:
-        note = pkgutil.resolve_name(page.note)() if page.note else ""
-        sidebar.draw(page.data_kind, page.unused, note)
+        sidebar.draw(page.data_kind, page.unused)
     st.set_page_config(page_title=_tab_title(page))
     if lesson_link is None:
         _draw_row(pages, page)

@@ -38,20 +38,6 @@ PROMISE = (
 )
 
 
-ONE_RUN = (
-    "Errors of {count} run were computed on the raw data, for your eyes: they have no ε, and the"
-    " total does not cover them."
-)
-SOME_RUNS = (
-    "Errors of {count} runs were computed on the raw data, for your eyes: they have no ε, and the"
-    " total does not cover them."
-)
-STATES = {
-    "running": "running",
-    "finished": "finished",
-    "cancelled": "cancelled",
-    "failed": "failed",
-}
 FIRST = ("Run", "This run")  # what a page is about
 
 
@@ -134,9 +120,7 @@ def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) ->
         st.markdown(linked("**Your data are private: nothing is trained on them unasked.**"))
         columns = st.columns(min(len(parts), 2))
         for place, (title, works) in enumerate(parts.items()):
-            many = title
-            if len(works) > 1:
-                many = f"{title} ({len(works)} runs)"
+            many = f"{title} ({len(works)} runs)" if len(works) > 1 else title
             with columns[place % len(columns)]:
                 _button(f"{page}.buy.{title}", many, works, primary=title in FIRST)
 
@@ -190,8 +174,7 @@ def _draws(charges: Sequence[Charge]) -> bool:
 def _price_caption(account: Account, charges: Sequence[Charge]) -> str:
     raw = "Its errors are computed on raw data and have no ε."
     if not _draws(charges):
-        open_ = "Raw: nothing limits what the result tells about one person."
-        return f"{open_} {raw}"
+        return f"Raw: nothing limits what the result tells about one person. {raw}"
     return f"{terms(account.after(charges))} {raw}"
 
 
@@ -207,15 +190,11 @@ def _refusal(account: Account, charges: Sequence[Charge]) -> str:
 
 def label(title: str, work: Work, times: int = 1) -> str:
     """A button's text: on private data with the price of asking for this work so often, at most."""
-    if not is_private(work):
-        return title
-    account = account_of(work.data.id)
+    account = account_of(work.data.id) if is_private(work) else None
     if account is None:
         return title
     price = price_text(account, charges_of([work]) * times)
-    if times > 1:
-        return f"{title}: {price} at most"
-    return f"{title}: {price}"
+    return f"{title}: {price}{' at most' * (times > 1)}"
 
 
 TRAINING = (
@@ -270,13 +249,10 @@ def _panel(account: Account, where: str, units: int, goes_on: bool) -> None:
     if goes_on and not _running(account):
         st.rerun()
     total, budget = account.total, account.budget
-    total_text = epsilon_text(total.epsilon)
-    headline = f"**Drawn from these data so far: ε = {total_text}**"
-    if budget:
-        headline = (
-            f"**Drawn from these data so far: ε = {total_text} of {epsilon_text(budget.epsilon)}**"
-        )
-    st.markdown(linked(headline))
+    limit = f" of {epsilon_text(budget.epsilon)}" if budget else ""
+    st.markdown(
+        linked(f"**Drawn from these data so far: ε = {epsilon_text(total.epsilon)}{limit}**")
+    )
     if total.n_uncovered:
         st.caption(f"Drawn without a guarantee as well: {total.n_uncovered:,}.")
     plan = " Of what is running the whole plan counts." if goes_on else ""
@@ -287,34 +263,26 @@ def _panel(account: Account, where: str, units: int, goes_on: bool) -> None:
         _budget(account, where, units)
 
 
-def table(lines: Sequence[Line]) -> pd.DataFrame:
+def _table(lines: Sequence[Line]) -> pd.DataFrame:
     """What an account's total is made of."""
     return pd.DataFrame(
-        [
-            {
-                "what": line.title,
-                "times": line.times,
-                "ε each": _epsilon_or_none(line.each, line.unit if line.together is None else ""),
-                "ε together": _epsilon_or_none(line.together, ""),
-                "state": STATES.get(line.state, line.state),
-                "first (UTC)": _minute(line.first),
-                "last (UTC)": _minute(line.last),
-            }
-            for line in lines
-        ]
+        {
+            "what": line.title,
+            "times": line.times,
+            "ε each": _epsilon_or_none(line.each, line.unit if line.together is None else ""),
+            "ε together": _epsilon_or_none(line.together),
+            "state": line.state,
+            "first (UTC)": line.first[:16].replace("T", " "),
+            "last (UTC)": line.last[:16].replace("T", " "),
+        }
+        for line in lines
     )
 
 
-def _minute(moment: str) -> str:
-    return moment[:16].replace("T", " ")
-
-
-def _epsilon_or_none(epsilon: float | None, unit: str) -> str:
+def _epsilon_or_none(epsilon: float | None, unit: str = "") -> str:
     if epsilon is None:
         return "none"
-    if not unit:
-        return epsilon_text(epsilon)
-    return f"{epsilon_text(epsilon)} per {unit}"
+    return f"{epsilon_text(epsilon)} per {unit}" if unit else epsilon_text(epsilon)
 
 
 def _draw_account(account: Account, total: Total) -> None:
@@ -322,15 +290,18 @@ def _draw_account(account: Account, total: Total) -> None:
     if not lines:
         st.write("Nothing was drawn from them yet.")
         return
-    safe_text.table(table(lines))
+    safe_text.table(_table(lines))
     raw = sum(line.times for line in lines)
-    sentence = (ONE_RUN if raw == 1 else SOME_RUNS).format(count=raw)
+    runs = f"{raw} run{'s' * (raw != 1)}"
+    sentence = (
+        f"Errors of {runs} were computed on the raw data, for your eyes: they have no ε, and the"
+        " total does not cover them."
+    )
     if total.n_uncovered:
-        addition = (
-            f"Nor does it cover what {total.n_uncovered} of them released: nothing is proved of"
+        sentence += (
+            f" Nor does it cover what {total.n_uncovered} of them released: nothing is proved of"
             f" it for one {total.unit}."
         )
-        sentence = f"{sentence} {addition}"
     st.caption(sentence)
 
 
@@ -368,9 +339,7 @@ def _budget(account: Account, where: str, units: int) -> None:
         width="stretch",
     ):
         _set(account, epsilon, delta, allow_unprotected)
-    if budget and st.button(
-        "take it away".capitalize(), key=f"{where}.budget.none", width="stretch"
-    ):
+    if budget and st.button("Take it away", key=f"{where}.budget.none", width="stretch"):
         _set(account, None, None)
     st.caption(
         "Runs that do not fit are refused before they draw. A budget that is raised after"

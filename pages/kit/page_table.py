@@ -25,7 +25,6 @@ class Page:
     in_lessons: whether a lesson link may open it.
     for_operator: whether only the operator of the server sees it.
     has_dial: whether epsilon's slider stands at the bottom of a small screen too.
-    note: module and function that say what stands in its sidebar instead of widgets, if anything.
     also: further addresses that lead to it, each with what it adds to the address, if anything.
     """
 
@@ -39,7 +38,6 @@ class Page:
     in_lessons: bool = True
     for_operator: bool = False
     has_dial: bool = True
-    note: str = ""
     also: tuple[str, ...] = ()
 
     @property
@@ -97,8 +95,7 @@ PAGES = (
                "retention?paper=vallet-2014&section=method")),
     Page("explore", "Explore", "explore", "Explore", takes_parts=True, also=("explorer",)),
     Page("trade-off", "Trade-off", "query_stats", "Explore", unused=("epsilon", *ONE_RUN),
-         takes_parts=True, note="pages.tradeoff.controls:sidebar_note",
-         also=("trade-offs", "compare")),
+         takes_parts=True, also=("trade-offs", "compare")),
     Page("topics", "Topics", "article", "Explore", "documents", also=("topic", "documents")),
     Page("faces", "Faces", "face", "Explore", "images", also=("face", "images", "parts")),
     Page("choose", "Choose", "recommend", "Choose", None, in_lessons=False,

@@ -23,7 +23,7 @@ from dpmf_core.privacy.interpretation import false_negatives, odds
 from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.runs.privacy_record import GuaranteeRecord
 from dpmf_core.teaching.glossary import TERMS, linked
-from pages.kit import charts, links, safe_text
+from pages.kit import charts, links, page_controls, safe_text
 from pages.kit.session_widgets import bind
 
 Promise = Guarantee | GuaranteeRecord
@@ -34,17 +34,10 @@ BADGES = {
     Status.NONE: "gray",
 }
 
-STATUSES = {
-    Status.PROVEN: "PROVEN",
-    Status.CONDITIONAL: "CONDITIONAL",
-    Status.UNPROVEN: "UNPROVEN",
-    Status.NONE: "NONE",
-}
-
 
 def badge(status: Status) -> str:
     """A status as a badge in Markdown."""
-    return f":{BADGES[status]}-badge[{STATUSES[status]}]"
+    return f":{BADGES[status]}-badge[{status}]"
 
 
 @functools.lru_cache(maxsize=256)
@@ -117,10 +110,7 @@ def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) ->
     """
     unit = guarantee.unit
     key = f"card.each.{unit}.{each}"
-    if key not in st.session_state:
-        st.session_state[key], st.session_state[f"{key}.refused"] = _each_from_address(each)
-    if (complaint := st.session_state.get(f"{key}.refused")) and st.session_state[key] == each:
-        st.warning(complaint)
+    page_controls.start(key, "each", each, page_controls.within(int, 1, MOST_EACH))
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     size = left.number_input(
         f"{plural(unit)} that one person has, at most",
@@ -147,31 +137,9 @@ def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) ->
     )
 
 
-def _each_from_address(usual: int) -> tuple[int, str]:
-    """The number, and what is wrong with the address where it is not the number there."""
-    text = st.query_params.get("each", str(usual))
-    if text.isdecimal() and len(text) <= 6 and 1 <= int(text) <= MOST_EACH:
-        return int(text), ""
-    complaint = (
-        f"'each' in the link must be a whole number from 1 to {MOST_EACH:,}; got '{text[:40]}'."
-        f" {usual} is used instead."
-    )
-    return usual, safe_text.escape(complaint)
-
-
-PLURALS = {
-    "rating": "ratings",
-    "document": "documents",
-    "image": "images",
-    "sample": "samples",
-    "unit": "units",
-    VALUE: "values of a rating",
-}
-
-
 def plural(unit: str) -> str:
     """images; values of a rating."""
-    return PLURALS[unit]
+    return "values of a rating" if unit == VALUE else f"{unit}s"
 
 
 def draw(
@@ -272,11 +240,6 @@ def _inside(event: Event, guarantee: Promise, delta: float, public: bool | None)
         st.markdown(linked("**The same releases by every rule of composition**"))
         safe_text.words_table(rules_table(event, delta, guarantee.unit))
     links.to("glossary", "What these words mean", {})
-
-
-def attack_link(algorithm: str) -> None:
-    """To the Audit page, where the algorithm is attacked."""
-    links.to("audit", "Attack it: what an audit finds", {"attack": algorithm})
 
 
 @functools.lru_cache(maxsize=256)

@@ -16,6 +16,7 @@ import streamlit as st
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
+from dpmf_core.jobs.machine import duration
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
@@ -364,7 +365,7 @@ def may_begin(place: str, seconds: float, what: str, signature: str) -> bool:
     if seconds <= engine().limits.ask_seconds or st.session_state.get(key) == signature:
         return True
     words, button = st.columns([3, 1], vertical_alignment="center")
-    estimate = f"{what} would take about **{time_estimate.words(seconds)}** (an estimate)."
+    estimate = f"{what} would take about **{duration(seconds)}** (an estimate)."
     words.write(f"{estimate} {queue()}")
     confirm = functools.partial(st.session_state.__setitem__, key, signature)
     button.button("Start", f"{place}.confirm", type="primary", width="stretch", on_click=confirm)

@@ -1,75 +1,77 @@
-"""The sidebar that pages about ratings, documents or images share."""
+"""The sidebar that pages about ratings, documents or images share: its widgets, each tied to its
+value in the session, hidden or locked where a lesson says so.
+"""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from pages.kit import (
-    data_sets,
-    lesson,
-    odometer,
-    safe_text,
-    sidebar_epsilon,
-    sidebar_values,
-    sidebar_widgets,
-)
+from dpmf_core import algorithms
+from dpmf_core.teaching.glossary import linked
+from pages.kit import data_sets, lesson, odometer, safe_text, sidebar_epsilon, sidebar_values
 from pages.kit.choice import Choice
+from pages.kit.data_sets import data_kind, session_key
 from pages.kit.page_table import DataKind
-from pages.kit.sidebar_values import COMPLAINTS, controls, value
+from pages.kit.session_widgets import bind, follow
+from pages.kit.sidebar_values import COMPLAINTS, CONTROLS, controls, put, usual_delta, value
+
+UNKNOWN_DELTA = 1e-6  # where 1/(10 n) would say how many there are
+COLUMNS = {"ratings": "top_items", "documents": "most_words"}  # images keep all their pixels
+SHAPE_OF = {
+    "ratings": "Which items there are, and how many users",
+    "documents": "Which words there are, and how many documents",
+    "images": "How many images there are",
+}
 
 
-def draw(kind: DataKind = "ratings", unused: Collection[str] = (), note: str = "") -> None:
+def draw(kind: DataKind = "ratings", unused: Collection[str] = ()) -> None:
     """The sidebar of a page about one kind of data; afterwards `choice()` says what is chosen.
 
-    unused: controls that play no part on the page, by their names in a link. note: shown in
-    place of all controls, where the page has settings of its own.
+    unused: controls that play no part on the page, by their names in a link.
     """
     st.session_state[data_sets.KIND] = kind
     sidebar_values.prepare()
-    if note:
-        st.sidebar.info(note)
-    else:
-        with st.sidebar:
-            _draw_widgets(unused)
+    with st.sidebar:
+        _draw_widgets(unused)
     _show_complaints()
     sidebar_values.write_to_address()
 
 
 def _draw_widgets(unused: Collection[str]) -> None:
-    _draw_widget("dataset", sidebar_widgets.data_set, unused)
+    _draw_widget("dataset", _data_set, unused)
     entry = sidebar_values.chosen_entry()
-    sidebar_widgets.describe_data(entry)
+    _describe_data(entry)
     units = data_sets.privacy_units(entry)
     if not entry.public:
         odometer.panel(entry.id, "sidebar", units)
-    _draw_widget("algorithm", sidebar_widgets.algorithm, unused)
+    _draw_widget("algorithm", _algorithm, unused)
     _draw_widget("epsilon", partial(sidebar_epsilon.draw, unused=unused), unused)
     if "delta" not in unused and value("delta") >= 1 / units:
         st.warning(
             f"δ of 1/n ({1 / units:.0e}) or more would allow publishing one person's whole row."
         )
     if not entry.public:
-        _draw_widget("noise", sidebar_widgets.noise, unused)
+        _draw_widget("noise", _noise, unused)
     with st.expander("More"):
         _draw_rest(entry, unused)
 
 
 def _draw_rest(entry: Any, unused: Collection[str]) -> None:
     """What a first look does without."""
-    _draw_widget("delta", sidebar_widgets.delta, unused)
-    _draw_widget("seed", sidebar_widgets.seed, unused)
-    columns = sidebar_widgets.COLUMNS.get(data_sets.data_kind())
+    _draw_widget("delta", _delta, unused)
+    _draw_widget("seed", _seed, unused)
+    columns = COLUMNS.get(data_kind())
     if columns:
-        _draw_widget(columns, partial(sidebar_widgets.columns_kept, entry, columns), unused)
+        _draw_widget(columns, partial(_columns_kept, entry, columns), unused)
     if getattr(entry, "item_features", ""):
-        _draw_widget("item_features", sidebar_widgets.item_features, unused)
-    _draw_widget("calibration", sidebar_widgets.calibration, unused)
+        _draw_widget("item_features", partial(_item_features, entry), unused)
+    _draw_widget("calibration", _calibration, unused)
     if entry.public:
-        _draw_widget("noise", sidebar_widgets.noise, unused)
+        _draw_widget("noise", _noise, unused)
     if not entry.public or (columns and value(columns)) or value("row_count") != "given":
-        _draw_widget("row_count", sidebar_widgets.row_count, unused)
+        _draw_widget("row_count", _row_count, unused)
 
 
 def _draw_widget(name: str, widget: Callable[[bool], None], unused: Collection[str]) -> None:
@@ -92,3 +94,177 @@ def _show_complaints() -> None:
 def choice() -> Choice:
     """What the sidebar says now."""
     return Choice(**{control.id: value(control.id) for control in controls()})
+
+
+# ---- widgets; fixed: a lesson fixes the value, and the widget is locked --------------------------
+
+
+def _data_set(fixed: bool) -> None:
+    titles, usable = {entry.id: entry.title for entry in data_sets.entries()}, data_sets.usable()
+    st.selectbox(
+        "Data set",
+        usable,
+        **bind(session_key("dataset"), usable),
+        format_func=lambda it: titles[it],
+        on_change=_reset_for_data,
+        disabled=fixed,
+    )
+
+
+def _reset_for_data() -> None:
+    """Another number of users: another default for delta, all items again."""
+    put("delta", usual_delta())
+    if data_kind() in COLUMNS:
+        put(COLUMNS[data_kind()], None)
+
+
+def _describe_data(entry: Any) -> None:
+    """What the data hold."""
+    if data_kind() == "ratings":
+        about = "about " * (entry.kind == "simulated")
+        size = (
+            f"{entry.n_users:,} users, {entry.n_items:,} items, {about}{entry.n_ratings:,} ratings"
+        )
+    else:
+        people = f" of {entry.n_people:,} people" if entry.n_people else ""
+        columns = "pixels" if entry.holds == "images" else "words"
+        size = f"{entry.n_samples:,} {entry.holds}{people}, {entry.n_features:,} {columns}"
+    st.caption(f"{size}. {entry.words}")
+
+
+def _algorithm(fixed: bool) -> None:
+    ids = data_sets.private_algorithms()
+    st.selectbox(
+        "Private algorithm",
+        ids,
+        **bind(session_key("algorithm"), ids),
+        format_func=lambda name: algorithms.REGISTRY[name].title,
+        disabled=fixed,
+    )
+
+
+def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
+    """How many of the items or words are looked at; name: of the parameter."""
+    label, total, step, keeps, columns = (
+        ("Most rated items only", entry.n_items, 100, "most rated items", "item set")
+        if name == "top_items"
+        else (
+            "Most frequent words only",
+            entry.n_features,
+            1000,
+            "words in most documents",
+            "vocabulary",
+        )
+    )
+    st.number_input(
+        label,
+        CONTROLS[name].range[0],
+        None,
+        **bind(session_key(name), emptiable=True),
+        placeholder=f"all {total:,}",
+        step=step,
+        disabled=fixed,
+        help=f"Keeps the {keeps}. Choosing them by exact counts treats the {columns} as public, and"
+        " the privacy card says so.",
+    )
+
+
+def _delta(fixed: bool) -> None:
+    st.number_input(
+        "δ",
+        *CONTROLS["delta"].range,
+        **follow(session_key("delta")),
+        format="%.1e",
+        step=1e-6,
+        disabled=fixed,
+        help=linked(
+            "The bound e^ε holds for every set of results up to a slack of δ. Default 1/(10 n)."
+        ),
+    )
+
+
+def _seed(fixed: bool) -> None:
+    st.number_input(
+        "Seed",
+        *CONTROLS["seed"].range,
+        **bind("sidebar.seed"),
+        step=1,
+        disabled=fixed,
+        help="Split, start and noise. Another seed is another draw.",
+    )
+
+
+def _radio(
+    name: str, label: str, titles: Mapping[str, str], text: str, fixed: bool, **more: Any
+) -> None:
+    """A choice of one of a parameter's values. titles: by value. text: what the choice means."""
+    options = CONTROLS[name].options
+    st.radio(
+        label,
+        options,
+        **bind(session_key(name), options),
+        horizontal=True,
+        disabled=fixed,
+        format_func=titles.__getitem__,
+        help=linked(text),
+        **more,
+    )
+
+
+def _calibration(fixed: bool) -> None:
+    _radio(
+        "calibration",
+        "Noise is set by",
+        {"exact": "exact accounting", "source": "the source's rule"},
+        "The source's own rule asks for a different amount of noise at the same nominal ε; the card"
+        " shows what it truly costs.",
+        fixed,
+    )
+
+
+def _noise(fixed: bool) -> None:
+    _radio(
+        "noise",
+        "Noise",
+        {"continuous": "floating-point", "discrete": "exact, on a grid"},
+        "Floating-point Gaussian noise leaves traces in the last digits (Mironov 2012). Exact:"
+        " statistics are rounded to a grid, and a discrete Gaussian is drawn on it without any"
+        " rounding. The same ε asks for 0.1% more noise.",
+        fixed,
+    )
+
+
+def _item_features(entry: Any, fixed: bool) -> None:
+    """Whether methods may know the public item table."""
+    _radio(
+        "item_features",
+        f"The items' {entry.item_features}",
+        {"none": "not used", "public": "used, as public"},
+        "What everybody can look up of an item costs no privacy. Every method that can use it does,"
+        " private or not, so that like is compared with like; the privacy card lists it among what"
+        " is taken as public.",
+        fixed,
+    )
+
+
+def _row_count(fixed: bool) -> None:
+    """Whether the item set and the number of rows are taken as public."""
+    _radio(
+        "row_count",
+        SHAPE_OF[data_kind()],
+        {"given": "taken as public", "private": "released with noise"},
+        "Released with noise: part of the budget pays for a noisy number of rows and for noisy"
+        " counts, of which only those above a threshold are named. See partition selection. Runs"
+        " without noise choose by exact counts, so what they are judged on is not quite the same.",
+        fixed,
+        on_change=_swap_default_delta,
+    )
+
+
+def _swap_default_delta() -> None:
+    """A default of delta that says how many rows there are goes, or comes back."""
+    usual = usual_delta()
+    if value("row_count") == "private" and value("delta") == usual:
+        put("delta", UNKNOWN_DELTA)
+    elif value("row_count") == "given" and value("delta") == UNKNOWN_DELTA:
+        put("delta", usual)

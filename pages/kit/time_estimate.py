@@ -2,20 +2,19 @@
 
 import functools
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
-import dpmf_datasets as datasets
 from dpmf_core.audit.membership_inference import AuditSpec
+from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.machine import duration
 from dpmf_core.runs import data_access
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.tuning.private_selection import PrivateSelection
-from dpmf_datasets.simulated import twins
 from pages.kit import data_sets
 
 LARGEST = 25_000_000  # ratings; opening more than that would hold up the page
@@ -29,24 +28,16 @@ REFRESH = 60.0  # seconds until stored runs are looked at again
 Work = Any  # a RunSpec or a Measurement
 
 
-@functools.cache
-def _sizes() -> dict[str, int]:
-    return {entry.id: entry.n_ratings for entry in datasets.ratings()}
-
-
-def _sizes_in_parts() -> dict[str, int]:
-    """Not remembered: a set may be imported, or removed, while the server runs."""
-    return {entry.id: data_sets.n_ratings(entry) for entry in datasets.in_parts()}
-
-
-@functools.cache
-def _sample_sizes() -> dict[str, int]:
-    samples = (*datasets.samples("documents"), *datasets.samples("images"))
-    return {entry.id: _values(entry) for entry in samples}
-
-
-def _values(entry: Any) -> int:
-    """Values of documents or images: all pixels; of a document so many words as are usual."""
+def _size(data_id: str) -> int:
+    """Values of a data set by public figures: ratings, all pixels, or the usual number of words of
+    a document; 0 where it is not here.
+    """
+    try:
+        entry = data_sets.find(data_id)
+    except BadInput:
+        return 0
+    if data_sets.kind_of(entry) == "ratings":
+        return data_sets.n_ratings(entry)
     most = A_DOCUMENT if entry.holds == "documents" else entry.n_features
     return int(entry.n_samples * min(entry.n_features, most))
 
@@ -56,9 +47,8 @@ def stored_names(specs: Mapping[str, RunSpec]) -> frozenset[str]:
 
     Raises BadInput when the data cannot be opened.
     """
-    sizes = _sizes()
     for data in {spec.data for spec in specs.values()}:
-        if sizes.get(data.id, 0) <= LARGEST:
+        if data_sets.is_in_parts(data.id) or _size(data.id) <= LARGEST:
             data_access.identified_data(data)  # the store finds runs on data that were opened
     here = engine().store.find_all(list(specs.values()))
     return frozenset(name for name, it in zip(specs, here, strict=True) if it is not None)
@@ -79,14 +69,13 @@ def cost(work: Work) -> float:
 
 def costs(works: Iterable[Work]) -> list[float]:
     """The cost of each of these, in seconds; what is known is looked up once."""
-    works, parts = list(works), _sizes_in_parts()
-    sizes = _sizes() | _sample_sizes() | _own_sizes() | _twin_sizes(works) | parts
-    speeds = _speeds()
+    works, speeds, size_of = list(works), _speeds(), functools.cache(_size)
 
     def of(work: Work) -> float:
         if isinstance(work, RunSpec):
-            around = AROUND + PART_READING * parts.get(work.data.id, 0) / 1e6
-            return _training(work, speeds, sizes) + around
+            in_parts = data_sets.is_in_parts(work.data.id)
+            reading = PART_READING * size_of(work.data.id) / 1e6 if in_parts else 0.0
+            return _training(work, speeds, size_of) + AROUND + reading
         if isinstance(work, AuditSpec):
             return work.runs * _training_seconds().get(work.algorithm, A_TRAINING)
         if isinstance(work, PrivateSelection):
@@ -128,43 +117,19 @@ def _share(parameters: Mapping[str, Any]) -> float:
     return max(1.0, float(steps)) / STEPS if isinstance(steps, int | float) else 1.0
 
 
-def _own_sizes() -> dict[str, int]:
-    """Of data that this session brought: how many ratings there are is not known to everybody,
-    so people with a usual number of them are counted.
-    """
-    own = st.session_state.get("data.own", {}).values()
-    return {
-        entry.id: entry.n_users * min(entry.n_items, data_sets.A_ROW)
-        if getattr(entry, "holds", "ratings") == "ratings"
-        else _values(entry)
-        for entry in own
-    }
-
-
-def _twin_sizes(works: Iterable[Work]) -> dict[str, int]:
-    """Of simulated data in a declared shape: what they are declared to hold."""
-    ids = {work.data.id for work in works if getattr(work, "data", None) is not None}
-    return {it: twins.entry_of(it).n_ratings for it in ids if twins.is_twin(it)}
-
-
 def _training(
-    spec: RunSpec, speeds: Mapping[tuple[str, str], float], sizes: Mapping[str, int]
+    spec: RunSpec, speeds: Mapping[tuple[str, str], float], size_of: Callable[[str], int]
 ) -> float:
     """Of one run: as on the same data, else as on other data in proportion to their values."""
-    share, size = _share(spec.parameters), sizes.get(spec.data.id, 0)
+    share, size = _share(spec.parameters), size_of(spec.data.id)
     if (same := speeds.get((spec.algorithm, spec.data.id))) is not None:
         return same * share
     estimates = [
-        at * size / sizes[data]
+        at * size / other_size
         for (algorithm, data), at in speeds.items()
-        if algorithm == spec.algorithm and size and sizes.get(data)
+        if algorithm == spec.algorithm and size and (other_size := size_of(data))
     ]
     return (statistics.median(estimates) if estimates else UNKNOWN * max(1.0, size / 1e6)) * share
-
-
-def words(seconds: float) -> str:
-    """Seconds as a person says them."""
-    return duration(seconds)
 
 
 def ordinal(number: int) -> str:
@@ -207,5 +172,5 @@ def progress(open_jobs: Sequence[Job], done_count: int, count: int) -> tuple[flo
     if not (now and (now.steps or now.part)) and open_jobs[0].state == "waiting":
         sentences.append(_turn(open_jobs[0]))
     if remaining_seconds >= 1:
-        sentences.append(f"about {words(remaining_seconds)}")
+        sentences.append(f"about {duration(remaining_seconds)}")
     return min(share, 1.0), "; ".join(sentences)

@@ -60,32 +60,6 @@ def _protection(row: dict[str, Any]) -> str:
     return f"one {row['unit']}, {neighbours(row['unit'], row['relation'])}"
 
 
-def filter_runs(table: pd.DataFrame) -> pd.DataFrame:
-    """By data, algorithm, status and any text in parameters, tags or notes."""
-    first, second, third, fourth, fifth = st.columns(5)
-    for column, name in ((first, "data"), (second, "algorithm"), (third, "status")):
-        values = column.multiselect(
-            name.capitalize(), sorted(table[name].unique()), key=f"runs.{name}"
-        )
-        if values:
-            table = table[table[name].isin(values)]
-    text = (
-        fourth.text_input(
-            "Text within", key="runs.text", max_chars=100, help="In parameters, tags and notes."
-        )
-        .strip()
-        .lower()
-    )
-    by = fifth.selectbox(
-        "Sort by", [name for name in table.columns if name != "key"], key="runs.by"
-    )
-    table = table.sort_values(by, ascending=by not in ("made", "seconds", "MB"), kind="stable")
-    if text:
-        where = table["parameters"] + " " + table["tags"] + " " + table["note"] + " " + table["key"]
-        table = table[where.str.lower().str.contains(text, regex=False)]
-    return table
-
-
 def names_of(runs: list[Run]) -> list[str]:
     """A short name for each: number, title, epsilon."""
     out = []
@@ -207,10 +181,7 @@ def ledgers(names: list[str], runs: list[Run]) -> None:
         safe_text.table(table[["run", *table.columns.drop("run")]])
     for name, run in zip(names, runs, strict=True):
         promise = run.record.guarantee
-        st.markdown(
-            f":{privacy_card.BADGES[promise.status]}-badge[{promise.status}]"
-            f" {_cost(name, run.record)}"
-        )
+        st.markdown(f"{privacy_card.badge(promise.status)} {_cost(name, run.record)}")
 
 
 def _cost(name: str, record: RunRecord) -> str:

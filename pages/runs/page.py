@@ -154,13 +154,14 @@ def main() -> None:
     st.title(f"{len(rows):,} runs, {safe_text.size(sum(sizes.get(row['key'], 0) for row in rows))}")
     st.write(
         f"Tick up to {comparison.MOST} to see them side by side. By keyboard, Shift and Space tick"
-        " a row."
+        " a row. A click on a heading sorts, and the magnifying glass above the table searches."
     )
     st.caption(
         "Everyone on this server shares the runs on public and synthetic data, with their notes and"
         " tags. Runs on a file that you brought stay in your session."
     )
-    table = comparison.filter_runs(comparison.run_table(rows, sizes, visitor.asker().owner))
+    table = comparison.run_table(rows, sizes, visitor.asker().owner)
+    table = table.sort_values("made", ascending=False, kind="stable")
     keys = ticked_keys(table) if len(table) else []
     runs = comparison.load(store, keys)
     if runs:

@@ -1,6 +1,4 @@
-"""What the Trade-off page is asked: a published figure or a choice of one's own, in widgets and in
-the link.
-"""
+"""What the Trade-off page is asked, in widgets and in the link."""
 
 import re
 from collections.abc import Sequence
@@ -15,26 +13,16 @@ from dpmf_core.data.splits import SplitSpec
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.first_views import TRADE_OFF_DRAWS, TRADE_OFF_EPSILONS, TRADE_OFF_METHODS
-from dpmf_core.papers.figures import Figure
-from dpmf_core.papers.registry import figures_of
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Sweep, typed_grid
 from pages.kit import lesson, links, page_controls
 from pages.kit.choice import Choice
 from pages.kit.page_controls import one_of, within
-from pages.kit.published_figures import name as figure_name
 from pages.kit.session_widgets import bind
 from pages.kit.sweep_frames import SOURCE_SUFFIX
 
-OWN, SKEW = "own", "chien-fig2"
 ALWAYS = ("als", "global-mean")  # without privacy, and the trivial predictor
-PUBLISHED_FIGURES = {name: it for name, it in figures_of("trade-off").items() if name != SKEW}
-FIGURES = {
-    OWN: "Your own choice, on the sidebar's data set",
-    SKEW: "Chien et al. 2021, Fig. 2: popularity skew, on the sidebar's data set",
-    **{name: figure_name(it) for name, it in PUBLISHED_FIGURES.items()},
-}
 NOISES = {"exact": "exact accounting", "source": "each source's rule", "both": "both"}
 JUDGES = {"test": "test split", "validation": "validation split"}
 # what methods can be ranked by
@@ -50,7 +38,6 @@ def _method_names(text: str) -> list[str]:
 
 # by name in the link: the value at first, and how a text becomes one
 CONTROLS: dict[str, tuple[Any, page_controls.Read]] = {
-    "fig": (OWN, one_of(FIGURES)),
     "methods": ([it for it in TRADE_OFF_METHODS if it not in ALWAYS], _method_names),
     "epsilons": (", ".join(f"{epsilon:g}" for epsilon in TRADE_OFF_EPSILONS), lambda it: it[:200]),
     "draws": (TRADE_OFF_DRAWS, within(int, 1, MOST_DRAWS)),
@@ -68,8 +55,7 @@ class Question:
     points: list[Point]
     axis: str
     metric: str
-    figure: Figure | None = None
-    sweep: Sweep | None = None
+    sweep: Sweep
 
     @property
     def signature(self) -> str:
@@ -94,25 +80,11 @@ def _write_to_address() -> None:
     links.put_in_address(texts)
 
 
-def sidebar_note() -> str:
-    """What the sidebar says of a figure with data of its own; '' where its settings are used."""
-    _start()
-    figure = PUBLISHED_FIGURES.get(st.session_state["tradeoff.fig"])
-    if figure is None:
-        return ""
-    return f"**This figure has its own data:** {figure.data()}, and its own ε, δ and seeds."
-
-
 # ---- widgets -------------------------------------------------------------------------------------
 
 
 def _title(name: str) -> str:
     return algorithms.REGISTRY[name].title
-
-
-def _reset_measure() -> None:
-    """Another figure is drawn by its own measure."""
-    st.session_state["tradeoff.metric"] = ""
 
 
 def _keep_measure(key: str, lead: str) -> None:
@@ -146,34 +118,19 @@ def draw(choice: Choice) -> Question:
     Raises BadInput, after all widgets are drawn, on what cannot be run.
     """
     _start()
-    fixed, invisible = lesson.page_values() is not None, lesson.is_hidden("page")
-    if not invisible:
-        st.selectbox(
-            "What to compare",
-            list(FIGURES),
-            **bind("tradeoff.fig", list(FIGURES)),
-            format_func=FIGURES.__getitem__,
-            on_change=_reset_measure,
-            disabled=fixed,
-        )
-    figure_id = st.session_state["tradeoff.fig"]
-    if figure_id == OWN and not invisible:
-        _widgets(fixed)
+    if not lesson.is_hidden("page"):
+        _widgets(lesson.page_values() is not None)
     _write_to_address()
-    if figure_id == OWN:
-        return _own(choice)
-    if figure_id == SKEW:
-        return Question([], "items", "rmse")
-    figure = PUBLISHED_FIGURES[figure_id]
-    st.caption(
-        f"{figure.words} {figure.stands_in()} Data: {figure.data()}. The sidebar's ε, δ and seed"
-        " are not used."
-    )
-    return Question(figure.points(), figure.axis, figure.metric, figure)
+    values = {name: st.session_state[f"tradeoff.{name}"] for name in CONTROLS}
+    settings = f"{choice} {values}"
+    last: tuple[str, Question] | None = st.session_state.get("tradeoff.question")
+    if last is None or last[0] != settings:  # it may be thousands of runs
+        last = st.session_state["tradeoff.question"] = (settings, _question(choice, values))
+    return last[1]
 
 
 def _widgets(fixed: bool) -> None:
-    """A choice of one's own: methods, at which epsilons and how they are judged, and a grid."""
+    """Methods, at which epsilons and how they are judged, and a grid."""
     common: dict[str, Any] = {"disabled": fixed}
     st.multiselect(
         "Methods",
@@ -291,19 +248,7 @@ def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]
     return *out, *(Method(algorithm=name, label=_title(name)) for name in plain)
 
 
-def _own(choice: Choice) -> Question:
-    """What the widgets ask for; computed anew only when they change, for it may be thousands of
-    runs. Raises BadInput.
-    """
-    values = {name: st.session_state[f"tradeoff.{name}"] for name in CONTROLS}
-    settings = f"{choice} {values}"
-    last: tuple[str, Question] | None = st.session_state.get("tradeoff.question")
-    if last is None or last[0] != settings:
-        last = st.session_state["tradeoff.question"] = (settings, _own_question(choice, values))
-    return last[1]
-
-
-def _own_question(choice: Choice, values: dict[str, Any]) -> Question:
+def _question(choice: Choice, values: dict[str, Any]) -> Question:
     methods = _methods(values["methods"], values["calibrations"], choice)
     grid = typed_grid(methods, typed_values(values["grid"] or ""))
     on_validation = bool(grid) or values["judge"] == "validation"
@@ -322,5 +267,5 @@ def _own_question(choice: Choice, values: dict[str, Any]) -> Question:
         sweep.points_on(choice.shape),
         next(iter(grid)) if grid else "epsilon",
         "validation_rmse" if on_validation else "rmse",
-        sweep=sweep,
+        sweep,
     )

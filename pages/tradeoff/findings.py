@@ -43,21 +43,14 @@ class Results:
 
     @cached_property
     def summaries(self) -> list[Summary]:
-        """Each method at each epsilon of which all runs have finished. Of a grid the best place; of
-        data sets of several sizes the largest.
-        """
+        """Each method at each epsilon of which all runs have finished; of a grid the best place."""
         open_ = {(it.label, it.epsilon) for it in self.points if it.key not in self.runs}
         best: dict[tuple[str, float | None], Summary] = {}
         for it in summaries_of(self.points, self.runs, self.metric):
             where = (it.label, it.epsilon)
-            if where not in open_ and (where not in best or self._comes_before(it, best[where])):
+            if where not in open_ and (where not in best or self.rank(it) < self.rank(best[where])):
                 best[where] = it
         return list(best.values())
-
-    def _comes_before(self, it: Summary, other: Summary) -> bool:
-        if "users" in it.grid:
-            return int(it.grid["users"]) > int(other.grid["users"])
-        return self.rank(it) < self.rank(other)
 
     def rank(self, it: Summary) -> float:
         """Its median, smaller is better."""

@@ -1,15 +1,15 @@
 """Which algorithm, at which epsilon?
 
-Many methods, epsilons and draws; the figures of the source papers.
+Many methods, epsilons and draws.
 """
 
 import streamlit as st
 
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
+from dpmf_core.jobs.machine import duration
 from pages.kit import (
     odometer,
-    published_figures,
     safe_text,
     sidebar,
     time_estimate,
@@ -43,7 +43,7 @@ def request_runs(question: Question) -> Runs:
             words, button = st.columns([3, 1], vertical_alignment="center")
             words.write(
                 f"**{len(distinct):,} runs**, of which {len(stored):,} are stored. The other"
-                f" {len(missing):,} take about {time_estimate.words(seconds)} and appear as they"
+                f" {len(missing):,} take about {duration(seconds)} and appear as they"
                 f" finish. {queue()}"
             )
             button.button(
@@ -65,9 +65,6 @@ def request_runs(question: Question) -> Runs:
 
 def below(question: Question, results: Results) -> None:
     """Everything under the first view."""
-    if question.figure:
-        verdict = question.figure.verdict(question.points, results.runs)
-        published_figures.show_verdict(question.figure, verdict)
     for line in findings.weak_twins(results):
         st.warning(line)
     for line in findings.remarks(results):
@@ -89,9 +86,6 @@ def main() -> None:
             head.title(findings.QUESTION)
             raise
     with head:
-        if question.axis == "items":
-            sections.skew(sidebar.choice())
-            return
         words = st.container()
         runs = request_runs(question)
         control, aside = st.columns([4, 1], vertical_alignment="center")

@@ -9,18 +9,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core import algorithms
-from dpmf_core.data.popularity_skew import shares
 from dpmf_core.evaluation.registry import METRICS, Metric
-from dpmf_core.papers.figures import Mark
 from dpmf_core.privacy import Status
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
-from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.specification import DataSpec
-from dpmf_core.runs.sweep import Point
 from pages.kit import (
     charts,
-    comparison_charts,
     goals,
     privacy_card,
     quarters,
@@ -28,9 +22,7 @@ from pages.kit import (
     sweep_charts,
     sweep_frames,
 )
-from pages.kit.choice import Choice
 from pages.kit.colours import is_trivial
-from pages.kit.frames import Curve, curve_frame
 from pages.kit.sweep_frames import Runs, method
 from pages.tradeoff import findings
 from pages.tradeoff.controls import Question
@@ -56,14 +48,9 @@ def _pick_epsilon(question: Question, key: str, label: str = "collapsed") -> flo
 
 
 def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -> None:
-    """Against epsilon, a parameter, the number of users, or the step. aside: room for its choice of
+    """Against epsilon or a parameter. aside: room for its choice of
     epsilon.
     """
-    if question.axis == "step":
-        table = curve_rows(question.points, runs)
-        fig = comparison_charts.steps(table, None)
-        charts.show(fig, "tradeoff.steps", "Held-out RMSE by step.", table)
-        return
     kind, axis = METRICS[metric], question.axis
     table = sweep_frames.frame(question.points, runs, metric)
     if table.empty:
@@ -78,15 +65,13 @@ def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -
             table = table[table["epsilon"].isna() | (table["epsilon"] == at)]
     table = best_of_second(table, axis, kind)
     fig = sweep_charts.against(table, axis, kind.label, title)
-    marks = question.figure.marks if question.figure and metric == question.metric else ()
-    sweep_charts.add_published(fig, marks)
     medians = table.groupby("name", sort=False)["value"].median()
     words = "; ".join(f"{name} {value:.3f}" for name, value in medians.items())
     alt = f"{kind.title} against {title}. Medians over the axis: {words}."
-    charts.show(fig, "tradeoff.main", alt, table, caption=_caption(table, axis, marks))
+    charts.show(fig, "tradeoff.main", alt, table, caption=_caption(table, axis))
 
 
-def _caption(table: pd.DataFrame, axis: str, marks: Sequence[Mark]) -> str:
+def _caption(table: pd.DataFrame, axis: str) -> str:
     """How to read the primary figure."""
     parts = [
         "Each dot is one draw of split and noise. Lines are medians; bands run from the lowest draw"
@@ -97,39 +82,7 @@ def _caption(table: pd.DataFrame, axis: str, marks: Sequence[Mark]) -> str:
     parameters = [name for name in table.columns if name not in sweep_frames.PLACE]
     if axis != "epsilon" and len(parameters) > 1:
         parts.append("Each point has the best value of the grid's second parameter.")
-    if marks:
-        parts.append(f"Published: {'; '.join(map(_mark_text, marks))}.")
     return " ".join(parts)
-
-
-def _mark_text(mark: Mark) -> str:
-    """A published number, and how the figure marks it."""
-    name = f"{method(mark.label)} {mark.y:g}"
-    if mark.x is None:
-        return f"{name}, a dotted level ({mark.source})"
-    return f"{name} at {mark.x:g}, a cross ({mark.source})"
-
-
-def skew(choice: Choice) -> None:
-    """Chien et al. 2021, Fig. 2: how ratings bunch on few items, of the chosen data set."""
-    ratings = open_ratings(DataSpec(id=choice.dataset, top_items=choice.kept_items))
-    table = pd.DataFrame(
-        {"kept": it.selection, "items": it.items, "observations": it.observations}
-        for it in shares(ratings)
-    )
-    at = {
-        str(name): float(line["observations"].iloc[int(line["items"].sub(0.2).abs().argmin())])
-        for name, line in table.groupby("kept", sort=False)
-    }
-    every, *rest = (f"{share:.0%}" for share in at.values())
-    st.title(f"The most rated fifth of the items has {every} of the ratings", anchor=False)
-    sampled = "; ".join(f"{it} with {name}" for it, name in zip(rest, list(at)[1:], strict=True))
-    st.write(
-        f"{choice.entry.title}. If ratings are sampled: {sampled}. Published for MovieLens 10M:"
-        " over 85% (Chien et al. 2021, Fig. 2). Computed on raw data, not released."
-    )
-    alt = "Share of ratings against share of items, the most rated first."
-    charts.show(charts.shares(table), "tradeoff.shares", alt, table)
 
 
 # ---- sections ------------------------------------------------------------------------------------
@@ -238,17 +191,6 @@ def best_of_second(table: pd.DataFrame, axis: str, kind: Metric) -> pd.DataFrame
     medians = table.groupby([*where, *names], dropna=False, as_index=False)[["value"]].median()
     order = medians.sort_values("value", ascending=not kind.larger_is_better, kind="stable")
     return table.merge(order.drop_duplicates(where)[[*where, *names]], on=[*where, *names])
-
-
-def curve_rows(points: Sequence[Point], runs: Runs) -> pd.DataFrame:
-    """Held-out RMSE by step of every run: name, id, draw, step, part, rmse."""
-    lines = []
-    for it in points:
-        if it.key in runs:
-            at = "" if it.epsilon is None else f", ε = {budget_text(it.epsilon)}"
-            name, held_out = f"{method(it.label)}{at}", {"test_rmse": "held-out"}
-            lines.append(Curve(name, it.spec.algorithm, it.spec.seed, runs[it.key], held_out))
-    return curve_frame(lines)
 
 
 def methods_table(results: Results) -> pd.DataFrame:

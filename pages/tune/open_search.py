@@ -11,7 +11,6 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dpmf_core.cli import output as words
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.privacy import neighbours, normal_form
@@ -19,14 +18,12 @@ from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
 from dpmf_core.privacy.selection import Price
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.reports import notebook_of_run
-from dpmf_core.runs.store import to_json
 from dpmf_core.serving.requesters import Asker, asking
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.tuning.confirmation import FRESH
 from dpmf_core.tuning.search import Search, Trial, price
-from dpmf_core.tuning.search_space import Interval, TuneSpec
-from pages.kit import charts, colours, links, safe_text, time_estimate
+from dpmf_core.tuning.search_space import TuneSpec
+from pages.kit import charts, colours, exports, links, safe_text, time_estimate
 from pages.kit.choice import Choice
 from pages.kit.frames import ANY, to_frame
 from pages.kit.sweep_frames import parameter
@@ -212,30 +209,6 @@ def parallel(table: pd.DataFrame, spec: TuneSpec, metric: str) -> go.Figure:
     return fig
 
 
-def places(table: pd.DataFrame, spec: TuneSpec, x: str, y: str, metric: str) -> go.Figure:
-    """Trials over two parameters, coloured by their score."""
-    fig = charts.figure(parameter(x, [spec.algorithm]), parameter(y, [spec.algorithm]), height=320)
-    fig.add_scatter(
-        x=table[x].map(str) if table[x].dtype == object else table[x],
-        y=table[y].map(str) if table[y].dtype == object else table[y],
-        mode="markers",
-        marker={
-            "color": table["score"],
-            "colorscale": "Cividis",
-            "size": 14,
-            "colorbar": {"title": {"text": metric}},
-        },
-        customdata=table[["trial", "score"]],
-        hovertemplate="trial %{customdata[0]}: %{customdata[1]:.4f}<extra></extra>",
-        showlegend=False,
-    )
-    for axis, name in ((fig.update_xaxes, x), (fig.update_yaxes, y)):
-        values = spec.search[name]
-        if isinstance(values, Interval) and values.log:
-            axis(type="log")
-    return fig
-
-
 def importance(shares: dict[str, float], spec: TuneSpec) -> go.Figure:
     fig = charts.figure("share of the scores' variance", "", height=80 + 40 * len(shares))
     names = [parameter(name, [spec.algorithm]) for name in shares]
@@ -286,22 +259,6 @@ def figures(search: Search, table: pd.DataFrame, metric: str) -> None:
         table,
         caption="Drag along an axis to see the trials within a range alone.",
     )
-    if len(search.spec.search) > 1:
-        _draw_places(search.spec, table, metric)
-
-
-def _draw_places(spec: TuneSpec, table: pd.DataFrame, metric: str) -> None:
-    """The scores over two parameters that are chosen."""
-
-    def title(name: str) -> str:
-        return parameter(name, [spec.algorithm])
-
-    names = list(spec.search)
-    first, second = st.columns(2)
-    x = first.selectbox("Across", names, 0, key="tune.x", format_func=title)
-    y = second.selectbox("Up", names, 1, key="tune.y", format_func=title)
-    alt = "Scores over two parameters."
-    charts.show(places(table, spec, x, y, metric), "tune.places", alt, table)
 
 
 def costs(choice: Choice, search: Search, public: bool) -> None:
@@ -380,31 +337,8 @@ def take_away(winner: Run) -> None:
             " it. A private selection has one."
         )
         return
-    spec = winner.spec
-    left, middle, right, last = st.columns(4)
-    left.download_button(
-        "The winner as JSON",
-        to_json(winner.export(), indent=1),
-        f"{winner.name}.json",
-        "application/json",
-        width="stretch",
-    )
-    middle.download_button(
-        "A script that makes it",
-        words.script(winner.record.exported()),
-        f"{winner.name}.py",
-        "text/x-python",
-        width="stretch",
-    )
-    right.download_button(
-        "A notebook that makes it",
-        notebook_of_run(winner.record.exported()),
-        f"{winner.name}.ipynb",
-        "application/x-ipynb+json",
-        width="stretch",
-    )
     link = {
         name: st.query_params[name] for name in st.query_params if not name.startswith("p.")
-    } | {f"p.{n}": str(v) for n, v in spec.parameters.items()}
-    with last:
+    } | {f"p.{n}": str(v) for n, v in winner.spec.parameters.items()}
+    with exports.downloads(winner):
         links.to("explore", "The winner in Explore", link)

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpmf_core import algorithms
 from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
+from dpmf_core.jobs.machine import duration
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.tuning.confirmation import outcome
@@ -118,8 +119,7 @@ def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
     )
     seconds = time_estimate.cost(spec.trial({})) * trials * spec.draws / engine().width
     st.caption(
-        f"{trials * spec.draws} trainings, about {time_estimate.words(seconds)} (an estimate)."
-        f" {queue()}"
+        f"{trials * spec.draws} trainings, about {duration(seconds)} (an estimate). {queue()}"
     )
     key, trial_count = st.session_state.get("tune.asked", (None, 0))
     if key != spec.key:

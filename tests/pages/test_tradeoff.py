@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.papers.registry import figures_of
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.needed_epsilon import Goal, answer
 from dpmf_core.runs.specification import RunSpec
@@ -20,8 +19,6 @@ from tests.pages.driving import behind_sidebar, settled, words
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = behind_sidebar("tradeoff/page.py")
-
-PUBLISHED_FIGURES = figures_of("trade-off")
 
 
 def page(**parameters: str) -> AppTest:
@@ -109,10 +106,6 @@ def test_the_notebook_makes_the_same_runs_again() -> None:
     (point,) = variables["points"]
     table = variables["rows"]([point], {point.key: run(point.spec)})
     assert table[0]["rmse"] == pytest.approx(rmse("private-bias", 1.0, 0))
-    preset = Question([], "epsilon", "rmse", figure=PUBLISHED_FIGURES["chien-fig4"])
-    exec(points_cell(preset), variables)
-    keys = [point.key for point in PUBLISHED_FIGURES["chien-fig4"].points()]
-    assert [point.key for point in variables["points"]] == keys
 
 
 def test_what_a_lesson_fixes_stays_and_what_it_hides_is_not_there() -> None:
