@@ -7,7 +7,7 @@ import streamlit as st
 from dpmf_core.errors import BadInput
 from dpmf_datasets import session_files
 from pages.data import session_data
-from pages.data.sample_values import columns_text
+from pages.data.report import columns_text
 from pages.kit import safe_text
 from pages.server import upload_quota
 

@@ -23,7 +23,7 @@ from dpmf_datasets.readers.rating_scales import USUAL, Scale, scale_in_name
 from dpmf_datasets.readers.ratings_tables import AmbiguousDates
 from dpmf_datasets.readers.report import Outside
 from pages.data import session_data
-from pages.data.sample_values import columns_text, first_values, values_text
+from pages.data.report import columns_text, first_values, values_text
 from pages.kit import safe_text
 from pages.server import visitor
 

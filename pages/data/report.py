@@ -1,4 +1,6 @@
-"""What was read of a file that a session brought, and what was not understood."""
+"""What was read of a file that a session brought, with some values of its columns, and what was not
+understood. A file is shown to the person who brought it alone.
+"""
 
 from collections.abc import Sequence
 
@@ -7,10 +9,10 @@ import streamlit as st
 
 from dpmf_datasets.readers.columns import LABELS
 from dpmf_datasets.readers.report import Problem, Report
-from pages.data.sample_values import LONGEST
 from pages.kit import safe_text
 
-MOST_NAMED = 12  # columns that are not used
+MOST_VALUES, LONGEST = 3, 24  # values of a column, and letters of each
+MOST_NAMED = 12  # columns in a sentence
 
 
 def draw(report: Report) -> None:
@@ -59,3 +61,34 @@ def _columns(report: Report) -> pd.DataFrame:
 
 def _problems(problems: Sequence[Problem]) -> pd.DataFrame:
     return pd.DataFrame([problem.row for problem in problems])
+
+
+# ---- values of a column --------------------------------------------------------------------------
+
+
+def first_values(rows: pd.DataFrame, column: str) -> list[str]:
+    """What a column holds in the first rows: different values, shortened."""
+    if column not in rows:
+        return []
+    texts = (str(value).strip() for value in rows[column] if value is not None)
+    different = [text for text in dict.fromkeys(texts) if text]
+    return [
+        text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+        for text in different[:MOST_VALUES]
+    ]
+
+
+def values_text(values: Sequence[str]) -> str:
+    """Values as Markdown."""
+    return safe_text.escape_letters(", ".join(values))
+
+
+def columns_text(rows: pd.DataFrame, columns: Sequence[str]) -> str:
+    """Columns with their first values, as Markdown."""
+    texts = [
+        f"**{safe_text.escape_letters(column) or 'no name'}**"
+        f" ({values_text(first_values(rows, column)) or 'empty'})"
+        for column in columns[:MOST_NAMED]
+    ]
+    more = f" and {len(columns) - MOST_NAMED:,} more" if len(columns) > MOST_NAMED else ""
+    return ", ".join(texts) + more

@@ -16,10 +16,9 @@ from pages.kit import (
     charts,
     comparison,
     comparison_charts,
-    goals,
     lesson,
     privacy_card,
-    quarters,
+    questions,
     safe_text,
 )
 from pages.kit.choice import Choice
@@ -123,11 +122,11 @@ def wanted_gain(
 @st.fragment
 def _wanted_gain(now: float, title: str, grid: EpsilonGrid, go_to: Callable[[float], None]) -> None:
     """It answers without drawing the page again."""
-    with goals.row("explore.keep"):
-        goal = goals.choose("explore.keep", grid.metric, grid.twin, grid.trivial)
+    with questions.goal_row("explore.keep"):
+        goal = questions.choose_goal("explore.keep", grid.metric, grid.twin, grid.trivial)
         line = grid.kept if goal.is_share else grid.measured
         value, detail = answer(line, goal)
-        st.markdown(f"with {title}: **{value}**{detail}", width="content", help=goals.BETWEEN)
+        st.markdown(f"with {title}: **{value}**{detail}", width="content", help=questions.BETWEEN)
         needed = needed_epsilon(line, goal)
         if needed is None or lesson.fixed_value("epsilon") is not None:
             return
@@ -145,8 +144,8 @@ def who_pays(runs: dict[str, Run]) -> None:
     st.caption("Held-out RMSE in each quarter, in the first draw. Computed on raw data.")
     first = {runs[who].record.title: [runs[who]] for who in COMPARED if who in runs}
     if "main" in runs and "twin" in runs:
-        st.markdown(quarters.sentence(first, *list(first)[:2]))
-    quarters.draw("explore.pays", first)
+        st.markdown(questions.payers_sentence(first, *list(first)[:2]))
+    questions.draw_payers("explore.pays", first)
 
 
 def attacks(plan: Event, delta: float) -> None:

@@ -16,7 +16,6 @@ from pages.kit import (
     page_table,
     safe_text,
     sidebar,
-    sidebar_epsilon,
 )
 from pages.kit.runs import following
 from pages.server import sessions, visitor
@@ -119,7 +118,7 @@ def _draw(page: page_table.Page) -> None:
         else:
             streamlit_pages[page.id].run()
         if page.data_kind is not None and page.has_dial:
-            sidebar_epsilon.draw_bar(page.unused)
+            sidebar.draw_bar(page.unused)
     _freeze_startup_objects()
     if lesson_link is None and page.in_lessons and page.id != "lessons":
         button = st.container() if page.data_kind is None else st.sidebar

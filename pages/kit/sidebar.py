@@ -2,20 +2,36 @@
 value in the session, hidden or locked where a lesson says so.
 """
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
 from dpmf_core import algorithms
+from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.privacy import PERSON, VALUE, Status
+from dpmf_core.privacy.formatting import budget_text, delta_text
+from dpmf_core.teaching.demonstrations import belief
+from dpmf_core.teaching.deployments import DEPLOYMENTS, Deployment
 from dpmf_core.teaching.glossary import linked
-from pages.kit import data_sets, lesson, odometer, safe_text, sidebar_epsilon, sidebar_values
+from pages.kit import data_sets, lesson, odometer, safe_text, sidebar_values
 from pages.kit.choice import Choice
+from pages.kit.components import Stop, draw_epsilon_slider
 from pages.kit.data_sets import data_kind, session_key
 from pages.kit.page_table import DataKind
 from pages.kit.session_widgets import bind, follow
-from pages.kit.sidebar_values import COMPLAINTS, CONTROLS, controls, put, usual_delta, value
+from pages.kit.sidebar_values import (
+    COMPLAINTS,
+    CONTROLS,
+    EPSILONS,
+    chosen_entry,
+    controls,
+    put,
+    usual_delta,
+    value,
+)
 
 UNKNOWN_DELTA = 1e-6  # where 1/(10 n) would say how many there are
 COLUMNS = {"ratings": "top_items", "documents": "most_words"}  # images keep all their pixels
@@ -24,6 +40,19 @@ SHAPE_OF = {
     "documents": "Which words there are, and how many documents",
     "images": "How many images there are",
 }
+# what somebody may suspect of a unit
+CLAIMS = {
+    "user": "that you took part",
+    PERSON: "that you took part",
+    "document": "that a document is among these",
+    "image": "that an image is among these",
+}
+NOT_BY_EPSILON = "ε is not what is promised with this choice: the privacy card says what is."
+LEAST_DOUBT = 1e-6  # percent; less is not worth its digits
+CAUTION = (
+    "Their units and periods differ, and so does where noise is added: a smaller number is not"
+    " always the stronger promise."
+)
 
 
 def draw(kind: DataKind = "ratings", unused: Collection[str] = ()) -> None:
@@ -41,13 +70,13 @@ def draw(kind: DataKind = "ratings", unused: Collection[str] = ()) -> None:
 
 def _draw_widgets(unused: Collection[str]) -> None:
     _draw_widget("dataset", _data_set, unused)
-    entry = sidebar_values.chosen_entry()
+    entry = chosen_entry()
     _describe_data(entry)
     units = data_sets.privacy_units(entry)
     if not entry.public:
         odometer.panel(entry.id, "sidebar", units)
     _draw_widget("algorithm", _algorithm, unused)
-    _draw_widget("epsilon", partial(sidebar_epsilon.draw, unused=unused), unused)
+    _draw_widget("epsilon", partial(_epsilon, unused=unused), unused)
     if "delta" not in unused and value("delta") >= 1 / units:
         st.warning(
             f"δ of 1/n ({1 / units:.0e}) or more would allow publishing one person's whole row."
@@ -268,3 +297,113 @@ def _swap_default_delta() -> None:
         put("delta", UNKNOWN_DELTA)
     elif value("row_count") == "given" and value("delta") == UNKNOWN_DELTA:
         put("delta", usual)
+
+
+# ---- epsilon: a slider and a box that follow each other ------------------------------------------
+
+
+def _epsilon(fixed: bool, unused: Collection[str] = ()) -> None:
+    """The slider, its meaning, the box. unused: controls that play no part on the page."""
+    _slider("sidebar.slider", fixed, unused, "side")
+    left, right = st.columns([5, 6], vertical_alignment="bottom")
+    left.number_input(
+        "ε, exactly",
+        *CONTROLS["epsilon"].range,
+        **follow(session_key("epsilon")),
+        format="%g",
+        step=0.5,
+        disabled=fixed,
+    )
+    with right.popover("Real uses", width="stretch"):
+        _list_deployments()
+
+
+def draw_bar(unused: Collection[str]) -> None:
+    """The slider again, at the bottom of a small screen, where the sidebar is folded."""
+    if "epsilon" not in unused and not lesson.is_hidden("epsilon"):
+        _slider("sidebar.slider.bar", lesson.fixed_value("epsilon") is not None, unused, "bar")
+
+
+def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side", "bar"]) -> None:
+    claim = _claim(unused)
+
+    def stop(epsilon: float, name: str = "") -> Stop:
+        return Stop(float(budget_text(epsilon)), _meaning(claim, epsilon), name)
+
+    draw_epsilon_slider(
+        key,
+        stop(value("epsilon")),
+        [stop(epsilon) for epsilon in EPSILONS],
+        [stop(it.epsilon, it.name) for it in DEPLOYMENTS.values()],
+        partial(put, "epsilon"),
+        fixed=fixed,
+        place=place,
+    )
+
+
+# ---- what epsilon means --------------------------------------------------------------------------
+
+
+def _claim(unused: Collection[str]) -> str | None:
+    """What somebody may suspect of the unit that is protected; '' where the page's own methods
+    say what they promise, None where epsilon promises nothing by itself.
+    """
+    if "algorithm" in unused:
+        return ""
+    kind = REGISTRY[value("algorithm")]
+    assert issubclass(kind, PrivateAlgorithm)
+    promise = kind().guarantee()
+    if (
+        promise.status is not Status.PROVEN
+        or promise.unit == VALUE
+        or value("calibration") == "source"
+    ):
+        return None
+    unit = promise.unit if kind.task == "ratings" else chosen_entry().unit
+    return CLAIMS.get(unit, "")
+
+
+def _meaning(claim: str | None, epsilon: float) -> str:
+    if claim is None:
+        return NOT_BY_EPSILON
+    if not claim:
+        return ""
+    return f"Someone who is 50% sure {claim} {suspicion(epsilon)}."
+
+
+def suspicion(epsilon: float) -> str:
+    """What an even suspicion becomes, rounded up, so that "at most" holds: with one decimal, and
+    where that would read as certainty with as many as tell it apart.
+    """
+    doubt = 100 * belief(0.5, -epsilon)  # percent
+    if doubt < LEAST_DOUBT:
+        return "may become almost certain"
+    decimals = max(1, math.ceil(-math.log10(doubt)))
+    at_most = math.ceil((100 - doubt) * 10**decimals) / 10**decimals
+    figure = f"{at_most:.{decimals}f}%".replace(".0%", "%")
+    return f"becomes at most {figure} sure, except in rare cases"
+
+
+# ---- real deployments ----------------------------------------------------------------------------
+
+
+def _list_deployments() -> None:
+    st.caption(CAUTION)
+    for it in DEPLOYMENTS.values():
+        st.markdown(_description(it))
+
+
+def _description(it: Deployment) -> str:
+    text = (
+        "**{name}: ε = {epsilon}** (δ = {delta}, {year})  \n*Protects* {unit}. *Neighbours*:"
+        " {relation}. *For* {period}."
+    ).format(
+        name=it.name,
+        epsilon=budget_text(it.epsilon),
+        delta=delta_text(it.delta) if it.delta else "0",
+        year=it.year,
+        unit=it.unit,
+        relation=it.relation,
+        period=it.period,
+    )
+    return f"{text}  \n[{it.source}]({it.address})"

@@ -19,45 +19,22 @@ from pages.kit import (
     charts,
     colours,
     safe_text,
-    who_sees_what,
 )
 from pages.kit.runs import ask, note_shipped
-from pages.kit.who_sees_what import Schematic
 from pages.lessons.figures import DELTA_TEXT, show
 
 PEOPLE, ABSENT = 2_000, 0.5
 EPSILONS = (0.5, 1.0, 2.0)
 READS = {"parts": "every part", "sum": "only the sum"}
-SUM = "Noisy sums of all\nfrom which everyone gets\nthe item offsets"
-SEES_PARTS = "Server\nreads every part,\nadds them up"
-SEES_SUM = "Server\ncan read only the sum"
 LABEL_POINTS = {"private-bias": 2, "local-bias": 3}  # points beside which a line's name stands
-ONE_SERVER = Schematic(
-    {
-        "you": "You\nyour ratings",
-        "others": "1,999 others\ntheir ratings",
-        "server": "Server\nreads all ratings,\nadds them up",
-        "sum": SUM,
-    },
-    (
-        ("you", "server", "~" + "no noise"),
-        ("others", "server", "~" + "no noise"),
-        ("server", "sum", "adds all of the noise"),
-    ),
-    "The server is the curator: it reads every rating and adds the noise once, to the sum. Everyone"
-    " else sees only the noisy sum.",
-    frozenset({"sum"}),
-    frozenset({"server"}),
-)
 
 
 @dataclass(frozen=True)
 class Holder:
-    """Who holds the ratings. boxes: three of them. words, trusted: by what the server reads."""
+    """Who holds the ratings. words, trusted: by what the server reads."""
 
     title: str
     count: int
-    boxes: tuple[str, ...]
     sends: str
     words: Mapping[str, str]
     trusted: Mapping[str, str]
@@ -65,15 +42,19 @@ class Holder:
 
 MASKS = "with a mask, and all masks cancel in the sum (Bonawitz et al. 2017). The server can open"
 HOLDERS = {
-    "server": Holder("one server", 1, (), "", {}, {"parts": "the server with your ratings"}),
+    "server": Holder(
+        "one server",
+        1,
+        "",
+        {
+            "parts": "The server reads every rating and adds the noise once, to the sum. Everyone"
+            " else sees only the noisy sum."
+        },
+        {"parts": "the server with your ratings"},
+    ),
     "hospitals": Holder(
         "20 hospitals",
         20,
-        (
-            "Your hospital\nadds up its 100 people",
-            "Hospital 2\nadds up its 100 people",
-            "Hospital 20\nadds up its 100 people",
-        ),
         "your hospital's part",
         {
             "parts": "Each hospital sends one noisy sum of its people. The server reads 20 of them:"
@@ -90,11 +71,6 @@ HOLDERS = {
     "phones": Holder(
         "2,000 phones",
         PEOPLE,
-        (
-            "Your phone\nyour own message",
-            "Phone 2\nits owner's message",
-            "Phone 2,000\nits owner's message",
-        ),
         "your message",
         {
             "parts": "Each phone sends its owner's message with a 2,000th of the noise's variance."
@@ -130,24 +106,9 @@ def blocks() -> None:
         reads = _choice(middle, "The server can read", READS, "learn.blocks.reads", "parts")
     marks = {it: budget_text(it) for it in EPSILONS}
     epsilon = _choice(right, "ε of the sum", marks, "learn.blocks.epsilon", 1.0)
-    who_sees_what.draw(_schematic(HOLDERS[holder], reads), unfolded=True)
+    st.write(HOLDERS[holder].words[reads])
     _draw_who_learns(holder, reads, epsilon)
     _draw_measurements(epsilon)
-
-
-def _schematic(holder: Holder, reads: str) -> Schematic:
-    if not holder.boxes:
-        return ONE_SERVER
-    parts = dict(zip(("first", "second", "last"), holder.boxes, strict=True))
-    sealed = reads == "sum"
-    edge = "sealed, a share of the noise" if sealed else "its share of the noise"
-    return Schematic(
-        {**parts, "server": SEES_SUM if sealed else SEES_PARTS, "sum": SUM},
-        (*((name, "server", edge) for name in parts), ("server", "sum", "")),
-        holder.words[reads],
-        frozenset({"sum", "server"} if sealed else {"sum"}),
-        frozenset() if sealed else frozenset({"server"}),
-    )
 
 
 def _draw_who_learns(name: str, reads: str, epsilon: float) -> None:

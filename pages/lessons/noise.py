@@ -8,7 +8,7 @@ from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.teaching import randomised_response, trust
 from dpmf_core.teaching.demonstrations import CLIP_NORMS, added_up, clipping_errors, totals
-from pages.kit import charts, colours, quarters
+from pages.kit import charts, colours, questions
 from pages.kit.runs import ask
 from pages.lessons.figures import DELTA, DELTA_TEXT, Line, curves, epsilon_slider, show
 
@@ -198,8 +198,8 @@ def price() -> None:
     if len(runs) < len(specs):
         return
     draws = {name: [runs[name]] for name in specs}
-    quarters.draw("learn.price", draws, leaves=True)
-    st.markdown(quarters.sentence(draws, "private", "not private"))
+    questions.draw_payers("learn.price", draws, leaves=True)
+    st.markdown(questions.payers_sentence(draws, "private", "not private"))
     error = {name: run.record.metric("rmse") for name, run in runs.items()}
     st.markdown(
         f"At ε = {budget_text(epsilon)} private ALS errs by **{error['private']:.3f}**, ALS without"

@@ -19,7 +19,7 @@ from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, GridRun, grid_runs, read_grid
 from dpmf_core.runs.needed_epsilon import Goal, answer
 from dpmf_core.runs.planning import prepare
-from pages.kit import data_sets, goals
+from pages.kit import data_sets, questions
 from pages.kit.choice import Choice
 from pages.kit.sidebar_values import EPSILONS
 
@@ -85,12 +85,12 @@ def stops(delta: float) -> Sequence[dict[str, object]]:
 def caption() -> str:
     """What the figure is of, and how it was measured."""
     it = choice()
-    value, detail = answer(grid().kept, Goal.share(goals.USUAL / 100))
+    value, detail = answer(grid().kept, Goal.share(questions.USUAL / 100))
     return (
         f"{REGISTRY[it.algorithm].title} (private ALS) on {it.entry.title}, a synthetic data set of"
         f" {it.entry.n_users:,} people. Points are measured: medians of {DRAWS} draws of split and"
         " noise. The band runs from the lowest draw to the highest. Trade-off compares other"
-        f" private methods. To keep {goals.USUAL}%: {value}{detail}."
+        f" private methods. To keep {questions.USUAL}%: {value}{detail}."
     )
 
 

@@ -15,9 +15,8 @@ from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.record import Run, RunRecord
 from pages.kit import (
     charts,
-    goals,
     privacy_card,
-    quarters,
+    questions,
     safe_text,
     sweep_charts,
     sweep_frames,
@@ -135,15 +134,15 @@ def needed_epsilon(results: Results) -> None:
     if not results.finished_labels or results.twin is None or results.trivial is None:
         return
     st.header("Which ε is enough?", anchor=False)
-    with goals.row("tradeoff.keep"):
-        goal = goals.choose(
+    with questions.goal_row("tradeoff.keep"):
+        goal = questions.choose_goal(
             "tradeoff.keep", results.metric, results.twin.draws, results.trivial.draws
         )
     table = findings.needed_epsilons(results, goal)
     if len(table):
         safe_text.words_table(table)
     st.caption(
-        f"{goals.BETWEEN} All measured ε of a method on these data count, as on Explore. Here the"
+        f"{questions.BETWEEN} All measured ε of a method on these data count. Here the"
         f" gain is that of {results.twin.label} over {results.trivial.label}, for all methods."
     )
 
@@ -165,8 +164,8 @@ def payers(question: Question, results: Results) -> None:
     beside = [it for name, it in plain.items() if it is twin or is_trivial(name)]
     runs: dict[str, list[Run]] = {method(it.label): results.runs_of(it) for it in (*own, *beside)}
     if twin is not None:
-        st.markdown(quarters.sentence(runs, method(label), method(twin.label)))
-    quarters.draw("tradeoff", runs)
+        st.markdown(questions.payers_sentence(runs, method(label), method(twin.label)))
+    questions.draw_payers("tradeoff", runs)
 
 
 def promises(results: Results) -> None:

@@ -251,23 +251,3 @@ def test_removing_the_last_copy_removes_its_account(mine: Any) -> None:
     accounts.sweep(session_files.origins)
     (mine_folder.parent.parent / "elsewhere").rename(mine_folder)
     assert entries(mine) == 0
-
-
-def test_errors_leave_with_noise_for_a_price(mine: Any) -> None:
-    app = page_with("tradeoff/page.py", mine)
-    assert not [it for it in app.button if it.key == "tradeoff.noisy"]
-    buttons(app)["Run"].click()
-    settled(app)
-    (button,) = [it for it in app.button if it.key == "tradeoff.noisy"]
-    count, before, after = re.findall(
-        r"Release (\d+) errors: total ε ([\d.]+) → ([\d.]+)", button.label
-    )[0]
-    was = entries(mine)
-    assert total_epsilon(mine) == pytest.approx(float(before), abs=0.005)
-    button.click()
-    settled(app)
-    assert entries(mine) == was + int(count) and total_epsilon(mine) == pytest.approx(
-        float(after), abs=0.005
-    )
-    # they are there: read again they cost nothing
-    assert not [it for it in app.button if it.key == "tradeoff.noisy"]

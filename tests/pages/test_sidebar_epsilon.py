@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from pages.kit.sidebar_epsilon import suspicion
+from pages.kit.sidebar import suspicion
 from pages.kit.sidebar_values import EPSILONS
 
 

@@ -10,7 +10,7 @@ from dpmf_core.runs.needed_epsilon import kept_at
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
-from pages.kit import quarters
+from pages.kit import questions
 from pages.kit.comparison import weak_twin
 from pages.tradeoff import findings, sections
 from pages.tradeoff.findings import Results
@@ -87,16 +87,16 @@ def test_the_part_of_a_gap_that_is_the_rule_alone() -> None:
 def test_privacy_costs_are_differences_to_the_twin_in_each_quarter() -> None:
     def of(base: float, step: float) -> list[Run]:
         buckets = {
-            by: [{"rmse": base + place * step} for place in range(4)] for by in quarters.GROUPS
+            by: [{"rmse": base + place * step} for place in range(4)] for by in questions.GROUPS
         }
         return [run_of(spec=RunSpec.parse(data={"id": "x"}, algorithm="als"), buckets=buckets)]
 
     runs = {"A": of(1.0, 0.1), "ALS": of(0.9, 0.05)}
-    text = quarters.sentence(runs, "A", "ALS")
+    text = questions.payers_sentence(runs, "A", "ALS")
     assert text.count("+0.100") == 2 and text.count("+0.250") == 2
-    errors = quarters.table(runs, "activity")["rmse"].tolist()
+    errors = questions.errors_by_quarter(runs, "activity")["rmse"].tolist()
     assert errors[:4] == [pytest.approx(it) for it in (1.0, 1.1, 1.2, 1.3)]
-    assert quarters.sentence(runs, "A", "Nobody") == ""
+    assert questions.payers_sentence(runs, "A", "Nobody") == ""
 
 
 def test_which_epsilon_is_enough_of_each_method_that_has_finished() -> None:

@@ -57,10 +57,9 @@ def hers(seed: int = 0) -> str:
 
 def runs_page(key: str) -> AppTest:
     """The Runs page with one run ticked."""
-    app = AppTest.from_file(str(ROOT / "pages/runs/page.py"), default_timeout=60)
-    app.session_state["runs.text"] = key
-    app.run()
-    app.session_state["runs.table"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    app = AppTest.from_file(str(ROOT / "pages/runs/page.py"), default_timeout=60).run()
+    row = app.dataframe[0].value["key"].tolist().index(key)
+    app.session_state["runs.table"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
     return app.run()
 
 

@@ -1,0 +1,124 @@
+"""Questions that several pages answer: which epsilon is enough, and who pays for privacy."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.runs.needed_epsilon import Goal
+from dpmf_core.runs.record import Run
+from pages.kit import charts
+from pages.kit.session_widgets import bind
+
+# ---- which epsilon is enough ---------------------------------------------------------------------
+
+USUAL = 80  # percent of the gain
+BETWEEN = (
+    "≈: interpolated between two measured ε, along log ε. Nothing is extrapolated. 100% of the"
+    " gain is the method without privacy, 0% is guessing the mean."
+)
+SHARE, VALUE = "share", "value"
+
+
+def goal_row(key: str) -> DeltaGenerator:
+    """A line for the question and its answer."""
+    return st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key}.row")
+
+
+def choose_goal(key: str, metric: str, twin: Sequence[float], trivial: Sequence[float]) -> Goal:
+    """The goal that a person chooses; the controls keep their values while their page is away.
+
+    twin, trivial: the metric without privacy and by guessing, which say where a value starts.
+    """
+    kind = METRICS[metric]
+    names = {SHARE: "To keep, in percent of the gain", VALUE: f"To reach {kind.title}"}
+    st.session_state.setdefault(f"{key}.goal", SHARE)
+    what = st.selectbox(
+        "Goal",
+        list(names),
+        **bind(f"{key}.goal", list(names)),
+        format_func=names.__getitem__,
+        label_visibility="collapsed",
+        width=270,
+    )
+    if what == SHARE:
+        st.session_state.setdefault(key, USUAL)
+        box: dict[str, Any] = {"min_value": 1, "max_value": 100, "step": 5, **bind(key)}
+        percent = st.number_input("Percent", **box, label_visibility="collapsed", width=100)
+        return Goal.share(int(percent) / 100)
+    guess, plain = statistics.median(trivial), statistics.median(twin)
+    value_key = f"{key}.{metric}"
+    st.session_state.setdefault(value_key, round(guess + USUAL / 100 * (plain - guess), 3))
+    box = {"step": 0.005, "format": f"%.{kind.digits}f", **bind(value_key)}
+    value = st.number_input(kind.label, **box, label_visibility="collapsed", width=120)
+    return Goal.metric(kind, round(float(value), kind.digits))
+
+
+# ---- who pays: errors in quarters of people by activity, and of items by popularity --------------
+
+COLUMNS = ("group", "name", "id", "rmse")
+# by what they are parted: the axis, and the names of the quarters
+GROUPS = {
+    "activity": ("people, by how much they rated", ("fewest", "few", "many", "most")),
+    "popularity": (
+        "items, by how often they were rated",
+        ("rarest", "rare", "common", "most rated"),
+    ),
+}
+ENDS = {
+    "activity": "for the people with the fewest ratings and {:+.3f} for those with the most",
+    "popularity": "for the rarest items and {:+.3f} for the most rated",
+}
+Runs = Mapping[str, Sequence[Run]]  # the draws of each method, by its name
+
+
+def errors_by_quarter(runs: Runs, by: str) -> pd.DataFrame:
+    """Held-out RMSE of each method in each quarter, its mean over draws: group, name, id, rmse."""
+    _, groups = GROUPS[by]
+    rows = []
+    for name, draws in runs.items():
+        for place, group in enumerate(groups):
+            if errors := _errors(draws, by, place):
+                mean = statistics.fmean(errors)
+                rows.append((group, name, draws[0].spec.algorithm, mean))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _errors(draws: Sequence[Run], by: str, place: int) -> list[float]:
+    quarters = [run.record.buckets.get(by, ()) for run in draws]
+    errors = [it[place].get("rmse") for it in quarters if place < len(it)]
+    return [float(error) for error in errors if error is not None]
+
+
+def draw_payers(key: str, runs: Runs, leaves: bool | None = None) -> None:
+    """Both figures, side by side."""
+    every = [(name, run) for name, draws in runs.items() for run in draws]
+    for column, by in zip(st.columns(2), GROUPS, strict=True):
+        figure = charts.of_runs(by, every, partial(_quarters_figure, runs, by))
+        if len(figure.numbers.table):
+            with column:
+                charts.show_ready(figure, f"{key}.{by}", leaves)
+
+
+def _quarters_figure(runs: Runs, by: str) -> charts.Ready:
+    title, rows = GROUPS[by][0], errors_by_quarter(runs, by)
+    return charts.ready(charts.groups(rows, title), f"Held-out RMSE by quarter of {title}.", rows)
+
+
+def payers_sentence(runs: Runs, private: str, twin: str) -> str:
+    """What privacy adds to the error at both ends; '' where one of the two is not there."""
+    parts = []
+    for by, words in ENDS.items():
+        errors = errors_by_quarter(runs, by).pivot(index="group", columns="name", values="rmse")
+        groups = GROUPS[by][1]
+        if {private, twin} <= set(errors) and {groups[0], groups[-1]} <= set(errors.index):
+            cost = errors[private] - errors[twin]
+            parts.append(f"{cost[groups[0]]:+.3f} " + words.format(cost[groups[-1]]))
+    return f"Compared with {twin}, {private} changes the RMSE by {'; by '.join(parts)}." * bool(
+        parts
+    )
