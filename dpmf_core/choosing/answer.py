@@ -154,54 +154,6 @@ class Answer:
         return compare_pairs(first, second)
 
 
-@dataclass(frozen=True)
-class SoFar:
-    """Of a question that is still being answered what is finished: the median of each method at
-    each epsilon of which all draws are there, by method and ascending epsilon.
-
-    plain, guess: None until they are there. progress: runs of each method that have finished, and
-    how many there are.
-    """
-
-    question: Question
-    lines: Mapping[str, tuple[tuple[float, float], ...]]
-    plain: float | None
-    guess: float | None
-    progress: Mapping[str, tuple[int, int]]
-
-
-def so_far(runs: Runs, finished_runs: Mapping[str, Run]) -> SoFar:
-    """What the finished runs say, before there is an answer."""
-    metric = METRICS[runs.question.metric]
-    draws: dict[tuple[str, float | None], list[float | None]] = {}
-    for point in runs.points:
-        run = finished_runs.get(point.key)
-        value = None if run is None else run.record.metric(metric.id)
-        draws.setdefault((point.label, runs.epsilon(point)), []).append(value)
-    whole = {
-        place: statistics.median(it for it in values if it is not None)
-        for place, values in draws.items()
-        if None not in values
-    }
-    lines = {
-        method: tuple(
-            (at, whole[method, at]) for at in runs.question.epsilons if (method, at) in whole
-        )
-        for method in runs.methods
-    }
-    plain_values = [whole[name, None] for name in runs.plain if (name, None) in whole]
-    plain = None
-    if len(plain_values) == len(runs.plain):
-        plain = min(plain_values, key=lambda value: metric.sign * value)
-    progress = {}
-    for method in runs.methods:
-        values = [
-            it for (name, _), place_values in draws.items() if name == method for it in place_values
-        ]
-        progress[method] = (sum(it is not None for it in values), len(values))
-    return SoFar(runs.question, lines, plain, whole.get((GUESS, None)), progress)
-
-
 def answer(runs: Runs, finished_runs: Mapping[str, Run]) -> Answer | None:
     """From the finished runs by `Point.key`; None before all have finished."""
     if any(key not in finished_runs for key in runs.specs):

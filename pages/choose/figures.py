@@ -1,6 +1,5 @@
 """The Choose page's figure: error against epsilon for every candidate, and what to use."""
 
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dpmf_core import algorithms
-from dpmf_core.choosing.answer import Answer, Place, SoFar, interval
+from dpmf_core.choosing.answer import Answer, Place, interval
 from dpmf_core.choosing.question import Question
 from dpmf_core.privacy.formatting import budget_text
 from pages.kit import charts, colours
@@ -37,16 +36,6 @@ def front(answer: Answer) -> go.Figure:
             showlegend=False,
         )
     _levels(fig, plain, guess, f"{algorithms.find(answer.reference).title}, no privacy")
-    return fig
-
-
-def partial_front(so_far: SoFar) -> go.Figure:
-    """What has finished of a question that is still being answered: nothing is marked in it."""
-    lines = {method: points for method, points in so_far.lines.items() if points}
-    fig = _figure(so_far.question, lines)
-    _levels(fig, so_far.plain, so_far.guess, "no privacy")
-    first, last = (math.log10(so_far.question.epsilons[at]) for at in (0, -1))
-    fig.update_xaxes(range=[first - 0.1, last + 0.1])
     return fig
 
 
@@ -114,13 +103,4 @@ def table(answer: Answer) -> pd.DataFrame:
             "on the front": "yes" if place in answer.front else "",
         }
         for place in places
-    )
-
-
-def partial_table(so_far: SoFar) -> pd.DataFrame:
-    """A row for every method at every epsilon that has finished."""
-    return pd.DataFrame(
-        {"method": algorithms.find(method).title, "ε": epsilon, so_far.question.metric: value}
-        for method, points in so_far.lines.items()
-        for epsilon, value in points
     )

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpmf_core.choosing import wording
-from dpmf_core.choosing.answer import Answer, SoFar, answer, so_far
+from dpmf_core.choosing.answer import Answer, answer
 from dpmf_core.choosing.finding import Finding
 from dpmf_core.choosing.question import Runs
 from dpmf_core.errors import BadInput
@@ -75,27 +75,13 @@ def find(inquiry: Inquiry) -> Finding | None:
     finished_runs = ask("choose", runs.specs, by_button=True, whole=())
     result, entry = answer(runs, finished_runs), inquiry.entry
     if result is None:
-        draw_unfinished(so_far(runs, finished_runs))
+        st.title(f"Trying {len(runs.methods)} methods", anchor=False)
+        st.write(
+            "A method is recommended when all runs have finished. You can open other pages"
+            " meanwhile: the work continues, and the answer appears here."
+        )
         return None
     return Finding(runs, result, entry.title, inquiry.path, entry.public, entry.assumptions)
-
-
-def draw_unfinished(state: SoFar) -> None:
-    """The figure as it fills; no method is named before all have finished."""
-    count, whole = (sum(column) for column in zip(*state.progress.values(), strict=True))
-    st.title(f"Trying {len(state.progress)} methods", anchor=False)
-    st.write(
-        "A method is recommended when all runs have finished. You can open other pages meanwhile:"
-        " the work continues, and the answer appears here."
-    )
-    draws = state.question.draws
-    if any(state.lines.values()):
-        alt = f"So far: {count} of {whole} private runs."
-        fig, table = figures.partial_front(state), figures.partial_table(state)
-        charts.show(fig, "choose.unfinished", alt, table, leaves=True)
-    st.caption(
-        f"{count} of {whole} private runs are done. A point appears once its {draws} draws are."
-    )
 
 
 def draw_answer(inquiry: Inquiry, result: Answer) -> None:

@@ -2,14 +2,10 @@
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
-import dpmf_datasets as datasets
-from dpmf_core.data.popularity_skew import shares
-from dpmf_core.data.ratings import Ratings
 from pages.data import item_table_form, report, session_data
-from pages.kit import charts, colours, data_sets, links, odometer, recommendations, safe_text
+from pages.kit import data_sets, links, odometer, recommendations, safe_text
 from pages.kit.page_table import BY_ID
 
 # where a data set of a kind is used: a page, and what the way to it says
@@ -40,11 +36,8 @@ def _draw_one(entry: Any) -> None:
         report.draw(file_report)
     _next_steps(entry)
     _odometer(entry)
-    data = datasets.load(entry.id)
-    if isinstance(data, Ratings):
+    if data_sets.kind_of(entry) == "ratings":
         item_table_form.draw(entry)
-        with st.expander("How ratings spread over users and items"):
-            summary(data)
 
 
 def _odometer(entry: Any) -> None:
@@ -72,58 +65,3 @@ def _next_steps(entry: Any) -> None:
             ):
                 recommendations.choose(entry, recommendation)
                 links.go(page)
-
-
-def summary(data: Ratings) -> None:
-    """Activity, popularity, and how ratings bunch on few items."""
-    st.caption("Computed on raw data, not released: for your eyes.")
-    left, right = st.columns(2, gap="large")
-    counts = pd.DataFrame(
-        [
-            {"by": by, "place": share, "ratings": count}
-            for by, line in activity(data).items()
-            for share, count in line
-        ]
-    )
-    with left:
-        fig = charts.figure("share of users or items, busiest first", "ratings of each", height=300)
-        for by, tint in (("users", "dpals"), ("items", "spectral")):
-            line = counts[counts["by"] == by]
-            fig.add_scatter(
-                x=line["place"],
-                y=line["ratings"],
-                name=by,
-                mode="lines",
-                line={"color": colours.of(tint)},
-            )
-        fig.update_yaxes(type="log")
-        charts.show(
-            fig, "data.activity", "Ratings of each user and of each item.", counts, leaves=False
-        )
-    with right:
-        table = pd.DataFrame(
-            {"kept": it.selection, "items": it.items, "observations": it.observations}
-            for it in shares(data)
-        )
-        charts.show(
-            charts.shares(table),
-            "data.shares",
-            "Share of observations against share of top items.",
-            table,
-            leaves=False,
-        )
-
-
-def activity(data: Ratings) -> dict[str, list[tuple[float, int]]]:
-    """(share of them up to here, ratings) of users and items, most ratings first, thinned to
-    what a figure shows.
-    """
-    frame = pd.DataFrame({"users": data.users, "items": data.items})
-    lines = {by: frame[by].value_counts().tolist() for by in ("users", "items")}
-    return {
-        by: [
-            (place / len(line), line[place])
-            for place in range(0, len(line), max(1, len(line) // 300))
-        ]
-        for by, line in lines.items()
-    }

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpmf_core.errors import BadInput
 from dpmf_core.runs.comparison import Comparison
-from dpmf_core.runs.inspection import basis, explanation, sheet
+from dpmf_core.runs.inspection import explanation, sheet
 from dpmf_core.runs.record import Run
 from pages.kit import (
     exports,
@@ -39,16 +39,6 @@ def outlier_settings(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]
 
 
 SIDES = {"main": "With privacy", "twin": "Without privacy"}
-
-
-def one_side(run: Run, title: str) -> None:
-    """The components of one side, while the other is still being trained."""
-    count = len(basis(run))
-    caption, alt = (
-        f"{title} ({run.record.title})",
-        f"{count} components of images, {title.lower()}.",
-    )
-    st.image(sheet(run, list(range(count))), caption=caption, alt=alt)
 
 
 def _image(picture: Any, caption: str) -> None:
@@ -109,10 +99,6 @@ def below(choice: Choice, selection: Comparison, view: factorisation.FirstView) 
     """What stands under the first view and needs runs."""
     runs = view.runs
     who_sees_what.draw(who_sees_what.IMAGES)
-    if not view.has_parts:
-        for name, title in SIDES.items():
-            if name in runs:
-                one_side(runs[name], title)
     recovery_table(runs)
     if "main" in runs:
         one_image(choice, runs)

@@ -301,26 +301,6 @@ def groups(rows: pd.DataFrame, title: str) -> go.Figure:
     return fig
 
 
-def shares(rows: pd.DataFrame) -> go.Figure:
-    """Share of observations against share of top items. rows: kept, items, observations."""
-    across, up = "share of items, most observed first", "share of observations"
-    fig = figure(across, up, height=400)
-    for (name, line), ident in zip(
-        rows.groupby("kept", sort=False), ("als", "private-bias", "spectral"), strict=True
-    ):
-        fig.add_scatter(
-            x=line["items"],
-            y=line["observations"],
-            name=str(name),
-            mode="lines",
-            line={"color": colours.of(ident), "width": 2.5},
-            hovertemplate=f"{name!s}<br>%{{x:.0%}} of the items: %{{y:.0%}}" + "<extra></extra>",
-        )
-    fig.update_xaxes(tickformat=".0%")
-    fig.update_yaxes(tickformat=".0%")
-    return fig
-
-
 def heat_map(values: pd.DataFrame, text: pd.DataFrame, x: str, y: str) -> go.Figure:
     """Values over columns (x) and rows (y), with a text in each cell. Darker is smaller."""
     fig = figure(x, y, xaxis={"type": "category"}, yaxis={"type": "category"})

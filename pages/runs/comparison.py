@@ -9,8 +9,6 @@ from dpmf_core.evaluation.registry import METRICS, title_of
 from dpmf_core.privacy import neighbours
 from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_number, epsilon_text
 from dpmf_core.runs.comparison import differences, extremes
-from dpmf_core.runs.data_access import data_of
-from dpmf_core.runs.inspection import basis, sheet, topics
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.store import DamagedRun, Store
 from pages.kit import charts, colours, privacy_card, safe_text, sweep_charts
@@ -70,14 +68,11 @@ def names_of(runs: list[Run]) -> list[str]:
 
 
 def side_by_side(runs: list[Run]) -> None:
-    """Which is best; figures; curves overlaid; only the differences; ledgers; topics and
-    pictures.
-    """
+    """Which is best; figures; curves overlaid; only the differences; ledgers."""
     names, records = names_of(runs), [run.record for run in runs]
     st.header(finding(names, records), anchor=False)
     safe_text.table(figures(names, records))
     curves(names, runs)
-    words_and_pictures(names, runs)
     st.subheader("What differs between them", anchor=False)
     rows = differences(records)
     cells = {
@@ -189,37 +184,6 @@ def _cost(name: str, record: RunRecord) -> str:
     if not exact or not delta:
         return name
     return f"{name.split(', ε')[0]}: {epsilon_in_full(exact, delta, unit, record.relation)}"
-
-
-def words_and_pictures(names: list[str], runs: list[Run]) -> None:
-    """Topic words of documents, parts of images, where runs hold some."""
-    with_parts = [
-        (name, run) for name, run in zip(names, runs, strict=True) if "basis" in run.arrays
-    ]
-    if not with_parts:
-        return
-    st.subheader("Parts", anchor=False)
-    for column, (name, run) in zip(st.columns(len(with_parts)), with_parts, strict=True):
-        with column:
-            st.caption(name)
-            data: Any = data_of(run)
-            if getattr(data, "image", None):
-                st.image(
-                    sheet(run, list(range(len(basis(run))))),
-                    width="stretch",
-                    alt=f"The {len(basis(run))} parts of run {name}.",
-                )
-            elif getattr(data, "vocabulary", None):
-                safe_text.table(
-                    pd.DataFrame(
-                        {
-                            f"topic {k + 1}": [word for word, _ in topic]
-                            for k, topic in enumerate(topics(run))
-                        }
-                    ).T,
-                    hide_index=False,
-                    height=300,
-                )
 
 
 def load(store: Store, keys: list[str]) -> list[Run]:

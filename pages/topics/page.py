@@ -22,7 +22,6 @@ from pages.kit.choice import Choice
 from pages.kit.factorisation_words import TOPICS
 
 WEIGHTS = {"tfidf": "TF-IDF", "tf": "word shares (TF)", "none": "counts"}
-SIDES = {"main": "With privacy", "twin": "Without privacy"}
 AT_ONCE = 10  # topics
 
 
@@ -57,19 +56,6 @@ def preparation(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:
     data: dict[str, object] = {"weighting": weighting, "hashed": buckets, "most_words": words}
     assumed = choice.assumptions_of_hashed_words if buckets else choice.assumptions
     return data, public + assumed
-
-
-def one_side(run: Run, title: str) -> None:
-    """The topics of one side, while the other is still being trained."""
-    st.header("Topics", anchor=False)
-    st.markdown(f"**{title} ({run.record.title})**")
-    for topic in topics(run)[:AT_ONCE]:
-        st.markdown(_words_text([word for word, _ in topic]))
-
-
-def _words_text(words: list[str]) -> str:
-    """Words of documents, which may hold anything."""
-    return " · ".join(safe_text.escape_letters(word) for word in words) or "(nothing)"
 
 
 def weights(bars: pd.DataFrame) -> go.Figure:
@@ -129,10 +115,6 @@ def below(_: Choice, selection: Comparison, view: factorisation.FirstView) -> No
     who_sees_what.draw(who_sees_what.DOCUMENTS)
     if "main" in runs and "twin" in runs:
         one_topic(runs)
-    elif not view.has_parts:
-        for name, title in SIDES.items():
-            if name in runs:
-                one_side(runs[name], title)
     if "main" in runs:
         factorisation.price(selection, runs, TOPICS)
 
