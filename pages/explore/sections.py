@@ -13,9 +13,7 @@ from dpmf_core.runs.recommendations import Suggestion, recommend, someone, top_r
 from dpmf_core.runs.record import Run
 from pages.explore.story import CACHE_SIZE, LIST_LENGTH
 from pages.kit import (
-    charts,
     comparison,
-    comparison_charts,
     lesson,
     privacy_card,
     questions,
@@ -56,54 +54,19 @@ def run_in_full(selection: Comparison, runs: dict[str, Run]) -> None:
     if line := weak_twin(runs):
         st.warning(line)
     left, right = st.columns([3, 2], gap="large")
-    with left:
-        steps(runs)
-    with right:
-        methods(selection, runs)
-
-
-def steps(runs: dict[str, Run]) -> None:
-    st.header("Error by step", anchor="steps")
-    st.caption("Computed on raw data, not released. Further draws are faint.")
-    ready = charts.of_runs("steps", runs.items(), lambda: _steps(runs))
-    charts.show_ready(ready, "explore.steps")
-
-
-def _steps(runs: dict[str, Run]) -> charts.Ready:
-    lines = comparison.curves(runs, PARTS, "rmse")
     guesses = same_draws(runs, "trivial")
-    return charts.ready(
-        comparison_charts.steps(lines, median(guesses, 0) if guesses else None),
-        "Held-out and train RMSE by step, private and non-private.",
-        lines,
-    )
-
-
-def methods(selection: Comparison, runs: dict[str, Run]) -> None:
-    st.header(comparison.heading(selection), anchor="methods")
-    st.caption(comparison.explanation(selection, runs))
-    ladder = charts.of_runs("ladder", runs.items(), lambda: _ladder(runs))
-    charts.show_ready(ladder, "explore.ladder")
-    if not selection.every or st.session_state.get(EVERY):
-        st.toggle(
-            "Every private method",
-            key=EVERY,
-            help="Trains all that there are with the same seeds; the slowest take a minute on"
-            " large data.",
-        )
-
-
-def _ladder(runs: dict[str, Run]) -> charts.Ready:
-    points = comparison.ladder(runs, "rmse")
-    alt = f"Held-out RMSE of each method: {_alt(points)}"
-    return charts.ready(comparison_charts.ladder(points), alt, points)
-
-
-def _alt(points: pd.DataFrame) -> str:
-    return "; ".join(
-        f"{name} {value:.3f}"
-        for name, value in points.groupby("name")["rmse"].median().sort_values().items()
-    )
+    guess = "guessing the mean", median(guesses, 0) if guesses else None
+    with left:
+        comparison.draw_steps("explore", "Error by step", runs, PARTS, "rmse", guess)
+    with right:
+        comparison.draw_methods("explore", selection, runs, "rmse")
+        if not selection.every or st.session_state.get(EVERY):
+            st.toggle(
+                "Every private method",
+                key=EVERY,
+                help="Trains all that there are with the same seeds; the slowest take a minute on"
+                " large data.",
+            )
 
 
 # ---- which epsilon is enough ---------------------------------------------------------------------

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
+import streamlit as st
 
 from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS, weak_reference
@@ -21,7 +22,7 @@ from dpmf_core.runs.comparison import (
 from dpmf_core.runs.epsilon_grid import Point
 from dpmf_core.runs.needed_epsilon import Draws, share_kept, shares_kept
 from dpmf_core.runs.record import Run
-from pages.kit import sweep_frames
+from pages.kit import charts, comparison_charts, sweep_frames
 from pages.kit.choice import Choice
 from pages.kit.frames import Curve, curve_frame, to_frame
 
@@ -78,13 +79,49 @@ def ladder(runs: Mapping[str, Run], metric: str) -> pd.DataFrame:
     return to_frame(rows, {"name": str, "id": str, "draw": int, metric: float})
 
 
-def heading(selection: Comparison) -> str:
-    if selection.every:
-        return "Every private method, at this ε"
-    return "Selected methods, at this ε"
+def draw_methods(
+    page: str, selection: Comparison, runs: Mapping[str, Run], metric: str, remark: str = ""
+) -> None:
+    """Every method at this epsilon, with its draws. remark: what the metric is."""
+    methods = "Every private method" if selection.every else "Selected methods"
+    st.header(f"{methods}, at this ε", anchor="methods")
+    st.caption(f"{remark} {_explanation(selection, runs)}".strip())
+    figure = charts.of_runs(f"ladder {metric}", runs.items(), lambda: _methods_figure(runs, metric))
+    charts.show_ready(figure, f"{page}.ladder")
 
 
-def explanation(selection: Comparison, runs: Mapping[str, Run]) -> str:
+def _methods_figure(runs: Mapping[str, Run], metric: str) -> charts.Ready:
+    points, kind = ladder(runs, metric), METRICS[metric]
+    medians = points.groupby("name")[metric].median().sort_values()
+    values = "; ".join(f"{name} {kind.text(value)}" for name, value in medians.items())
+    alt = f"{kind.title} of each method: {values}"
+    return charts.ready(comparison_charts.ladder(points, metric), alt, points)
+
+
+def draw_steps(
+    page: str,
+    heading: str,
+    runs: Mapping[str, Run],
+    parts: Mapping[str, str],
+    metric: str,
+    guess: tuple[str, float | None],
+) -> None:
+    """The metric by step, private and non-private. parts: as of `curves`. guess: what the trivial
+    predictor is called, and its metric.
+    """
+    st.header(heading, anchor="steps")
+    st.caption("Computed on raw data, not released. Further draws are faint.")
+
+    def make() -> charts.Ready:
+        lines, (name, trivial) = curves(runs, parts, metric), guess
+        alt = f"{heading}, private and non-private."
+        return charts.ready(comparison_charts.steps(lines, trivial, metric, name), alt, lines)
+
+    figure = charts.of_runs(f"steps {metric}", runs.items(), make)
+    charts.show_ready(figure, f"{page}.steps")
+
+
+def _explanation(selection: Comparison, runs: Mapping[str, Run]) -> str:
     """What dots and bars are; which draws are still missing; which methods do not suit the data."""
     draws = max(split_name(name)[1] for name in selection.runs) + 1
     words = [
@@ -94,10 +131,8 @@ def explanation(selection: Comparison, runs: Mapping[str, Run]) -> str:
         )
     ]
     if missing := len(selection.runs) - len(runs):
-        words.append(
-            f"{missing} of {len(selection.runs)} runs are still missing, so an order is no"
-            " result yet."
-        )
+        total = len(selection.runs)
+        words.append(f"{total - missing} of {total} runs done; the ranking may change.")
     words += [f"{name} is not here: {why}" for name, why in selection.refusals.items()]
     return " ".join(words)
 

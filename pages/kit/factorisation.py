@@ -14,9 +14,7 @@ from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import (
-    charts,
     comparison,
-    comparison_charts,
     drawing,
     epsilon_grid,
     factorisation_story,
@@ -156,40 +154,18 @@ def label(choice: Choice, ready: PreparedRun) -> None:
 
 
 def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
-    """Every method at this epsilon, and the objective by step."""
-    page = subject.id
-    lines = comparison.curves(runs, {METRIC: "all samples"}, "objective")
-    several = len(lines) > 0 and lines["step"].max() > 1  # one step is no curve
+    """Every method at this epsilon, and the objective by step, where there are several."""
+    trivial = runs["main"].record.metric("trivial_objective")
+    several = len(runs["main"].record.curves) > 1
     left, right = st.columns([2, 3] if several else [3, 2], gap="large")
-    points = comparison.ladder(runs, "objective")
     with left:
-        st.subheader(comparison.heading(selection), anchor=False)
-        objective_text = (
+        remark = (
             "The objective is what stays unexplained: half the mean squared distance of"
             f" {subject.a_row} from its sum of {subject.many}. Smaller is better. The average"
-            f" {subject.row} alone: {runs['main'].record.metric('trivial_objective'):.3f}."
+            f" {subject.row} alone: {trivial:.3f}."
         )
-        st.caption(f"{objective_text} {comparison.explanation(selection, runs)}")
-        alt = "; ".join(
-            f"{name} {value:.4f}"
-            for name, value in points.groupby("name")["objective"].median().sort_values().items()
-        )
-        charts.show(
-            comparison_charts.ladder(points, "objective"),
-            f"{page}.ladder",
-            f"Objective of each method: {alt}",
-            points,
-        )
-    if not several:
-        return
-    with right:
-        st.subheader("Objective by step", anchor=False)
-        st.caption("Computed on raw data, not released. Further draws are faint.")
-        fig = comparison_charts.steps(
-            lines,
-            runs["main"].record.metric("trivial_objective"),
-            "objective",
-            f"the average {subject.row}",
-        )
-        alt = "Objective by step, private and non-private."
-        charts.show(fig, f"{page}.steps", alt, lines)
+        comparison.draw_methods(subject.id, selection, runs, METRIC, remark)
+    if several:
+        parts, guess = {METRIC: "all samples"}, (f"the average {subject.row}", trivial)
+        with right:
+            comparison.draw_steps(subject.id, "Objective by step", runs, parts, METRIC, guess)

@@ -1,5 +1,6 @@
 """What goes on here? The operator sees sessions, memory, store and the queue, with a Stop."""
 
+import time
 from typing import Any
 
 import pandas as pd
@@ -14,17 +15,17 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.serving import class_records
 from pages.kit import drawing, safe_text
 from pages.server import sessions, upload_quota, visitor
-from pages.server.sessions import Visit
+from pages.server.sessions import Session
 
 EVERY = 3.0  # seconds between looks
 MOST_RUNS = 50  # runs of the queue
 MB = 1e6
 
 
-def draw_facts(visits: list[Visit], jobs: list[Job]) -> None:
+def draw_facts(visits: list[Session], jobs: list[Job]) -> None:
     store, server = engine().store, psutil.Process().memory_info().rss
     columns = st.columns(4)
-    n_connected = sum(visit.away is None for visit in visits)
+    n_connected = sum(visit.left_at is None for visit in visits)
     columns[0].metric("Sessions connected", f"{n_connected} of {len(visits)}")
     columns[1].metric("Runs in the queue", len(jobs))
     columns[2].metric(
@@ -84,7 +85,7 @@ def draw_overview() -> None:
     """Draw everything; it draws itself again and again, for an operator alone."""
     if not visitor.asker().operator:
         return
-    visits, jobs = sessions.registry.visits(), engine().jobs()
+    visits, jobs, now = sessions.registry.all(), engine().jobs(), time.monotonic()
     draw_facts(visits, jobs)
     st.header("Queue", anchor=False)
     if message := st.session_state.pop("operator.done", ""):
@@ -103,9 +104,9 @@ def draw_overview() -> None:
             "login": it.label or "-",
             "owner": _short(it.owner),
             "page": it.page,
-            "since": lasting(it.seconds),
-            "connected": "yes" if it.away is None else f"gone for {lasting(it.away)}",
-            "own data sets": it.n_own_data,
+            "since": lasting(now - it.began),
+            "connected": "yes" if it.left_at is None else f"gone for {lasting(it.away(now))}",
+            "own data sets": len(it.own_data),
         }
         for it in visits
     ]

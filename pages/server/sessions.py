@@ -37,30 +37,6 @@ LATER = 10.0  # seconds after which Streamlit has let go of an ended session's l
 pa.set_memory_pool(pa.system_memory_pool())
 
 
-@dataclass(frozen=True)
-class Visit:
-    """One session, as the operator sees it.
-
-    Parameters
-    ----------
-    label
-        Its login, '' without one.
-    seconds
-        Since it began.
-    away
-        Seconds since its connection was lost; None while it is connected.
-    n_own_data
-        How many data sets it uploaded.
-    """
-
-    owner: str
-    label: str
-    page: str
-    seconds: float
-    away: float | None
-    n_own_data: int
-
-
 class Work(Protocol):
     """Something that goes on in the background: runs of a page, or a search."""
 
@@ -143,22 +119,10 @@ class Sessions:
         with self._lock:
             return list(self._open[ident].own_data) if ident in self._open else []
 
-    def visits(self) -> list[Visit]:
+    def all(self) -> list[Session]:
         """Every session, the oldest first."""
-        now = self._clock()
         with self._lock:
-            sessions = list(self._open.values())
-        return [
-            Visit(
-                it.owner,
-                it.label,
-                it.page,
-                now - it.began,
-                None if it.left_at is None else it.away(now),
-                len(it.own_data),
-            )
-            for it in sessions
-        ]
+            return list(self._open.values())
 
     def count_busy(self) -> int:
         """How many sessions have something going on."""

@@ -87,10 +87,10 @@ def caption() -> str:
     it = choice()
     value, detail = answer(grid().kept, Goal.share(questions.USUAL / 100))
     return (
-        f"{REGISTRY[it.algorithm].title} (private ALS) on {it.entry.title}, a synthetic data set of"
-        f" {it.entry.n_users:,} people. Points are measured: medians of {DRAWS} draws of split and"
-        " noise. The band runs from the lowest draw to the highest. Trade-off compares other"
-        f" private methods. To keep {questions.USUAL}%: {value}{detail}."
+        f"{REGISTRY[it.algorithm].title} (private ALS) on {it.entry.title}: synthetic data. Points"
+        f" are measured: medians of {DRAWS} draws of split and noise. The band runs from the lowest"
+        " draw to the highest. Trade-off compares other private methods. To keep"
+        f" {questions.USUAL}%: {value}{detail}."
     )
 
 
