@@ -25,7 +25,6 @@ from pages.kit import (
     epsilon_grid,
     exports,
     forms,
-    links,
     odometer,
     privacy_card,
     safe_text,
@@ -98,8 +97,7 @@ def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> Any:
     with right:
         privacy_card.label(ready.plan, ready.guarantee, choice.delta, public=choice.entry.public)
         beneath = st.container()
-        label = "Attack it: what an audit finds"
-        links.to("audit", label, {"attack": choice.algorithm})
+        privacy_card.attack_link(choice.algorithm)
     if ready.guarantee.has_epsilon and ready.plan != NOTHING:
         with left:
             meanings = story.meanings(choice, spec, ready)

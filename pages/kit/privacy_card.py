@@ -242,6 +242,11 @@ def _inside(event: Event, guarantee: Promise, delta: float, public: bool | None)
     links.to("glossary", "What these words mean", {})
 
 
+def attack_link(algorithm: str) -> None:
+    """To the Audit page, where the algorithm is attacked."""
+    links.to("audit", "Attack it: what an audit finds", {"attack": algorithm})
+
+
 @functools.lru_cache(maxsize=256)
 def _curve(event: Event) -> pd.DataFrame:
     """The lowest false negative rate of any attack, by its false positive rate."""

@@ -43,7 +43,7 @@ def draw(question: Question, runs: Runs) -> None:
     if private:
         st.caption(
             "Your data are private: the files hold settings and ledgers, and no errors, which are"
-            " computed on raw data. `dpmf.sweep(noisy_errors=...)` in Python releases them with"
+            " computed on raw data. The command `dpmf sweep --noisy-errors` releases them with"
             " noise."
         )
     third.download_button(

@@ -162,6 +162,3 @@ def test_a_private_set_is_charged_once_by_the_button_alone(private: None) -> Non
     assert account.total.epsilon == pytest.approx(5.0, abs=0.01)
     settled(page_with("explore/page.py"))  # another session: the run is there
     assert entries() == 1
-
-
-# ---- other pages --------------------------------------------------------------------------------
