@@ -112,7 +112,7 @@ def share(objective: float) -> str:
 def _shared(shared: float | None) -> str:
     if shared is None:
         return ""
-    return f"Of a topic's ten heaviest words {shared:.1f} stay."
+    return f"On average, {shared:.1f} of each topic's top ten words survive."
 
 
 def _coherence(private: float | None, plain: float | None) -> str:
@@ -130,7 +130,7 @@ def terms(subject: Subject) -> list[dict[str, str]]:
             "How much less of {a_row} stays unexplained than by the average {row} alone. 100% is"
             " what the same search gains without privacy."
         ).format(**values),
-        "stay": "How many stand in both lists, with privacy and without; mean over the topics.",
+        "survive": "In the lists of both, with privacy and without; mean over the topics.",
         "Unexplained": (
             "The squared distance between {a_row} and its sum of {many}, as a share of the {row}'s"
             " squared size; mean over all, median draw. Half of it is what the methods minimise,"

@@ -209,48 +209,22 @@ def parallel(table: pd.DataFrame, spec: TuneSpec, metric: str) -> go.Figure:
     return fig
 
 
-def importance(shares: dict[str, float], spec: TuneSpec) -> go.Figure:
-    fig = charts.figure("share of the scores' variance", "", height=80 + 40 * len(shares))
-    names = [parameter(name, [spec.algorithm]) for name in shares]
-    fig.add_bar(
-        x=list(shares.values()),
-        y=names,
-        orientation="h",
-        marker={"color": colours.of("dpals")},
-        showlegend=False,
-    )
-    fig.update_yaxes(autorange="reversed", title=None)
-    fig.update_xaxes(tickformat=".0%", range=[0, 1])
-    return fig
-
-
 # ---- parts of the page ---------------------------------------------------------------------------
 
 
 def figures(search: Search, table: pd.DataFrame, metric: str) -> None:
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.subheader("Score by trial", anchor=False)
-        charts.show(
-            history(table, metric),
-            "tune.history",
-            "Validation score of each trial and the best so far.",
-            table,
-            caption="A dot is one trial: its mean over the draws, and their 95% interval.",
-        )
-    shares = search.importance()
-    with right:
-        st.subheader("Which parameter matters", anchor=False)
-        if shares:
-            alt = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
-            charts.show(
-                importance(shares, search.spec),
-                "tune.importance",
-                f"Importance: {alt}.",
-                pd.DataFrame(shares.items(), columns=["", "share"]),
-            )
-        else:
-            st.caption("After four finished trials.")
+    st.subheader("Score by trial", anchor=False)
+    charts.show(
+        history(table, metric),
+        "tune.history",
+        "Validation score of each trial and the best so far.",
+        table,
+        caption="A dot is one trial: its mean over the draws, and their 95% interval.",
+    )
+    if shares := search.importance():
+        ids = [search.spec.algorithm]
+        texts = ", ".join(f"{parameter(name, ids)} {it:.0%}" for name, it in shares.items())
+        st.markdown(f"**Which parameter matters**, by share of the scores' variance: {texts}.")
     st.subheader("Every trial through its parameters", anchor=False)
     charts.show(
         parallel(table, search.spec, metric),
