@@ -40,7 +40,7 @@ from dpmf_core.runs.shipped_runs import ShippedRun, ViewData, identity
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.summary import to_json
 from pages.explore.story import LIST_LENGTH, LISTS, PERSON
-from pages.kit.factorisation_story import MATCHED_PARTS, match_parts
+from pages.kit.factorisation import MATCHED_PARTS, match_parts
 
 EXACT, CLOSE = 1e-9, 1e-4  # by how much of itself a number may differ
 # parts of a record that say where and when it was made
