@@ -79,8 +79,6 @@ def buttons(app: AppTest) -> dict[str, Any]:
     [
         "explore/page.py",
         "tradeoff/page.py",
-        "sketch/page.py",
-        "retention/page.py",
         "tune/page.py",
         "accountant/page.py",
     ],
