@@ -32,10 +32,10 @@ from pages.kit import (
     sidebar_values,
     who_sees_what,
 )
-from pages.kit.choice import Choice
 from pages.kit.comparison import gain_kept, title_of
 from pages.kit.components import draw_hero, draw_hundred
 from pages.kit.runs import ask, note_shipped
+from pages.kit.sidebar_values import Choice
 
 WITH_LISTS = ("main", "twin")  # the runs that recommend
 

@@ -19,10 +19,10 @@ from pages.kit import (
     questions,
     safe_text,
 )
-from pages.kit.choice import Choice
 from pages.kit.comparison import median, weak_twin
 from pages.kit.runs import goes_on
 from pages.kit.session_widgets import bind
+from pages.kit.sidebar_values import Choice
 
 EVERY = "explore.every"
 COMPARED = ("main", "twin", "trivial")

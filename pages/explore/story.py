@@ -28,8 +28,8 @@ from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import TERMS as GLOSSARY
 from pages.kit import colours, epsilon_grid
-from pages.kit.choice import Choice
 from pages.kit.comparison import gain_kept, headline, median, median_text, purchase_text, twin_title
+from pages.kit.sidebar_values import Choice
 
 LIST_LENGTH = 6  # recommendations in the first view
 PERSON, LISTS = "person", "lists"  # what comes with the package of runs, beside their records

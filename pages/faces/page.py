@@ -16,8 +16,8 @@ from pages.kit import (
     safe_text,
     who_sees_what,
 )
-from pages.kit.choice import Choice
 from pages.kit.factorisation_words import COMPONENTS
+from pages.kit.sidebar_values import Choice
 
 
 def outlier_settings(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:

@@ -25,8 +25,8 @@ from dpmf_core.runs.epsilon_grid import Point
 from dpmf_core.runs.needed_epsilon import Draws, share_kept, shares_kept
 from dpmf_core.runs.record import Run
 from pages.kit import charts, colours, sweep_frames
-from pages.kit.choice import Choice
 from pages.kit.frames import Curve, curve_frame, to_frame
+from pages.kit.sidebar_values import Choice
 
 Line = tuple[list[int | None], list[float | None]]  # x and y, with gaps
 NAMES = {PLAIN: "DPALS without biases"}

@@ -20,7 +20,7 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.epsilon_grid import COARSE, EPSILONS, EpsilonGrid, grid_runs, read_grid
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import data_sets, runs, time_estimate
-from pages.kit.choice import Choice
+from pages.kit.sidebar_values import Choice
 
 __all__ = ["COARSE", "EPSILONS"]
 

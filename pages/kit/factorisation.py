@@ -29,12 +29,12 @@ from pages.kit import (
     privacy_card,
     sidebar,
 )
-from pages.kit.choice import Choice
 from pages.kit.comparison import better_method
 from pages.kit.components import draw_matched_parts
 from pages.kit.epsilon_grid import Story
 from pages.kit.factorisation_words import COMPONENTS, TOPICS, Sayings, Subject
 from pages.kit.runs import ask, note_shipped
+from pages.kit.sidebar_values import Choice
 
 METRIC = "objective"
 WITH_COMPONENTS = ("main", "twin")  # the runs whose components are shown

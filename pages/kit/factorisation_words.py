@@ -7,7 +7,6 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import Point
 from dpmf_core.teaching.glossary import TERMS
-from pages.kit.choice import Choice
 from pages.kit.comparison import (
     gain_kept,
     headline,
@@ -16,6 +15,7 @@ from pages.kit.comparison import (
     purchase_text,
     unproved_headline,
 )
+from pages.kit.sidebar_values import Choice
 
 
 @dataclass(frozen=True)

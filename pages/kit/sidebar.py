@@ -17,7 +17,6 @@ from dpmf_core.teaching.demonstrations import belief
 from dpmf_core.teaching.deployments import DEPLOYMENTS, Deployment
 from dpmf_core.teaching.glossary import linked
 from pages.kit import data_sets, lesson, odometer, safe_text, sidebar_values
-from pages.kit.choice import Choice
 from pages.kit.components import Stop, draw_epsilon_slider
 from pages.kit.data_sets import data_kind, session_key
 from pages.kit.page_table import DataKind
@@ -26,6 +25,7 @@ from pages.kit.sidebar_values import (
     COMPLAINTS,
     CONTROLS,
     EPSILONS,
+    Choice,
     chosen_entry,
     controls,
     put,

@@ -20,8 +20,7 @@ from dpmf_core.runs.epsilon_grid import EpsilonGrid, GridRun, grid_runs, read_gr
 from dpmf_core.runs.needed_epsilon import Goal, answer
 from dpmf_core.runs.planning import prepare
 from pages.kit import data_sets, questions
-from pages.kit.choice import Choice
-from pages.kit.sidebar_values import EPSILONS
+from pages.kit.sidebar_values import EPSILONS, Choice
 
 COLUMNS = ("kept", "lowest draw", "highest draw", "RMSE")
 

@@ -18,8 +18,8 @@ from pages.kit import (
     safe_text,
     who_sees_what,
 )
-from pages.kit.choice import Choice
 from pages.kit.factorisation_words import TOPICS
+from pages.kit.sidebar_values import Choice
 
 WEIGHTS = {"tfidf": "TF-IDF", "tf": "word shares (TF)", "none": "counts"}
 AT_ONCE = 10  # topics

@@ -17,9 +17,9 @@ from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Sweep, typed_grid
 from pages.kit import lesson, links, page_controls
-from pages.kit.choice import Choice
 from pages.kit.page_controls import one_of, within
 from pages.kit.session_widgets import bind
+from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_frames import SOURCE_SUFFIX
 
 ALWAYS = ("als", "global-mean")  # without privacy, and the trivial predictor

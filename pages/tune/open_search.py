@@ -24,8 +24,8 @@ from dpmf_core.tuning.confirmation import FRESH
 from dpmf_core.tuning.search import Search, Trial, price
 from dpmf_core.tuning.search_space import TuneSpec
 from pages.kit import charts, colours, exports, links, safe_text, time_estimate
-from pages.kit.choice import Choice
 from pages.kit.frames import ANY, to_frame
+from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_frames import parameter
 from pages.server import sessions, visitor
 

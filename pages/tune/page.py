@@ -23,8 +23,8 @@ from pages.kit import (
     sidebar,
     time_estimate,
 )
-from pages.kit.choice import Choice
 from pages.kit.runs import ask, may_begin, queue
+from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_frames import level, parameter
 from pages.server import sessions
 from pages.tune import open_search, private_selection
