@@ -105,11 +105,3 @@ def words_table(frame: pd.DataFrame, is_markdown: bool = False) -> None:
     """
     safe_frame = frame if is_markdown else frame.map(lambda cell: escape_letters(str(cell)))
     st.table(safe_frame.rename(columns=escape_letters), hide_index=True)
-
-
-def size(count: float) -> str:
-    """Bytes as a person says them."""
-    for unit, large in (("GB", 1e9), ("MB", 1e6)):
-        if count >= large:
-            return f"{count / large:,.1f} {unit}"
-    return f"{count / 1e3:,.0f} kB"

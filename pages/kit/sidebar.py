@@ -14,7 +14,7 @@ from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 from dpmf_core.privacy import PERSON, VALUE, Status
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.teaching.demonstrations import belief
-from dpmf_core.teaching.deployments import DEPLOYMENTS, Deployment
+from dpmf_core.teaching.deployments import DEPLOYMENTS
 from dpmf_core.teaching.glossary import linked
 from pages.kit import data_sets, lesson, odometer, safe_text, sidebar_values
 from pages.kit.components import Stop, draw_epsilon_slider
@@ -390,20 +390,9 @@ def suspicion(epsilon: float) -> str:
 def _list_deployments() -> None:
     st.caption(CAUTION)
     for it in DEPLOYMENTS.values():
-        st.markdown(_description(it))
-
-
-def _description(it: Deployment) -> str:
-    text = (
-        "**{name}: ε = {epsilon}** (δ = {delta}, {year})  \n*Protects* {unit}. *Neighbours*:"
-        " {relation}. *For* {period}."
-    ).format(
-        name=it.name,
-        epsilon=budget_text(it.epsilon),
-        delta=delta_text(it.delta) if it.delta else "0",
-        year=it.year,
-        unit=it.unit,
-        relation=it.relation,
-        period=it.period,
-    )
-    return f"{text}  \n[{it.source}]({it.address})"
+        delta = delta_text(it.delta) if it.delta else "0"
+        st.markdown(
+            f"**{it.name}: ε = {budget_text(it.epsilon)}** (δ = {delta}, {it.year})  \n*Protects*"
+            f" {it.unit}. *Neighbours*: {it.relation}. *For* {it.period}.  \n"
+            f"[{it.source}]({it.address})"
+        )

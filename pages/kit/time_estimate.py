@@ -132,20 +132,6 @@ def _training(
     return (statistics.median(estimates) if estimates else UNKNOWN * max(1.0, size / 1e6)) * share
 
 
-def ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th."""
-    ending = (
-        "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    )
-    return f"{number:,}{ending}"
-
-
-def _turn(job: Job) -> str:
-    """Whose turn it is, of a job that waits."""
-    place = job.ahead + 1
-    return f"your turn: {ordinal(place)} of {max(job.waiting, place):,}"
-
-
 def progress(open_jobs: Sequence[Job], done_count: int, count: int) -> tuple[float, str]:
     """How much of so many runs is done, and in words: what is finished, how long the others take,
     whose turn it is.
@@ -170,7 +156,8 @@ def progress(open_jobs: Sequence[Job], done_count: int, count: int) -> tuple[flo
     if now and now.part:
         sentences.append(f"reading part {now.part[0]:,} of {now.part[1]:,}")
     if not (now and (now.steps or now.part)) and open_jobs[0].state == "waiting":
-        sentences.append(_turn(open_jobs[0]))
+        place = open_jobs[0].ahead + 1
+        sentences.append(f"place {place:,} of {max(open_jobs[0].waiting, place):,} in the queue")
     if remaining_seconds >= 1:
         sentences.append(f"about {duration(remaining_seconds)}")
     return min(share, 1.0), "; ".join(sentences)

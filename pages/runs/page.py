@@ -151,7 +151,8 @@ def main() -> None:
         st.title("No run is stored yet", anchor=False)
         st.write("Explore makes the first.")
         return
-    st.title(f"{len(rows):,} runs, {safe_text.size(sum(sizes.get(row['key'], 0) for row in rows))}")
+    megabytes = sum(sizes.get(row["key"], 0) for row in rows) / 1e6
+    st.title(f"{len(rows):,} runs, {megabytes:,.1f} MB")
     st.write(
         f"Tick up to {comparison.MOST} to see them side by side. By keyboard, Shift and Space tick"
         " a row. A click on a heading sorts, and the magnifying glass above the table searches."
