@@ -97,7 +97,7 @@ def _methods_figure(runs: Mapping[str, Run], metric: str) -> charts.Ready:
     points, kind = ladder(runs, metric), METRICS[metric]
     medians = points.groupby("name")[metric].median().sort_values()
     values = "; ".join(f"{name} {kind.text(value)}" for name, value in medians.items())
-    alt = f"{kind.title} of each method: {values}"
+    alt = f"{kind.label} of each method: {values}"
     return charts.ready(_methods_chart(points, metric), alt, points)
 
 

@@ -161,7 +161,7 @@ def label(choice: Choice, ready: PreparedRun) -> None:
 def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
     """Every method at this epsilon, and the objective by step, where there are several."""
     trivial = runs["main"].record.metric("trivial_objective")
-    several = len(runs["main"].record.curves) > 1
+    several = any(len(runs[it].record.curves) > 1 for it in WITH_COMPONENTS if it in runs)
     left, right = st.columns([2, 3] if several else [3, 2], gap="large")
     with left:
         remark = (
