@@ -22,11 +22,6 @@ TABLES: dict[str, Figure] = by_id(own_tables.TABLES)
 FIGURES: dict[str, Figure] = by_id((*CLAIMS.values(), *PRESETS.values(), *TABLES.values()))
 
 
-def figures_of(page: str) -> dict[str, Figure]:
-    """The figures that a page draws, by id."""
-    return {name: figure for name, figure in FIGURES.items() if figure.page == page}
-
-
 def find_figure(figure_id: str) -> Figure:
     """The claim or table of this id. Raises BadInput naming the known ones."""
     if figure_id not in FIGURES:

@@ -27,43 +27,18 @@ from pages.server.doors import FULL, Doors, Guard, most_streams, policy
 ROOT = Path(__file__).parents[2]
 HERE = "127.0.0.1:8501"
 OURS = (
-    HERE,
-    "localhost:8501",
-    "[::1]:8501",
-    "127.0.0.1",
-    "localhost",
-    "LOCALHOST:80",
-    "dpmf.example.org",
-    "dpmf.example.org:443",
-    "DPMF.example.org.",
+    *("127.0.0.1:8501", "localhost:8501", "[::1]:8501", "127.0.0.1", "localhost", "LOCALHOST:80"),
+    *("dpmf.example.org", "dpmf.example.org:443", "DPMF.example.org."),
 )
 FOREIGN = (
-    "evil.example",
-    "evil.example:8501",
-    "127.0.0.1.evil.example",
-    "localhost.evil.example",
-    "evil.example:8501@localhost",
-    "localhost@evil.example",
-    "",
-    "dpmf.example.org.evil.example",
-    "xdpmf.example.org",
-    "192.0.2.2:8501",
-    "0.0.0.0:8501",
-    "[::]:8501",
-    "localhost:x",
-    "localhost/evil",
-    "[::1",
-    "localhost#x",
+    *("evil.example", "evil.example:8501", "127.0.0.1.evil.example", "localhost.evil.example"),
+    *("evil.example:8501@localhost", "localhost@evil.example", "", "xdpmf.example.org"),
+    *("dpmf.example.org.evil.example", "192.0.2.2:8501", "0.0.0.0:8501", "[::]:8501"),
+    *("localhost:x", "localhost/evil", "[::1", "localhost#x"),
 )
 BAD_ORIGINS = (
-    "http://evil.example",
-    "http://localhost:3000",
-    "null",
-    "",
-    "https://127.0.0.1:8501.evil.example",
-    "http://evil.example@127.0.0.1:8501",
-    "file://",
-    "http://[evil",
+    *("http://evil.example", "http://localhost:3000", "null", "", "file://", "http://[evil"),
+    *("https://127.0.0.1:8501.evil.example", "http://evil.example@127.0.0.1:8501"),
 )
 
 
