@@ -117,21 +117,27 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedTable:
-    """A printed comparison of methods. title: of what. place: where it is printed. note: what a
-    reader needs to know of it.
+    """A printed table. title: of what. place: where it is printed. note: what a reader needs to
+    know of it. columns: what a row names, and what its note says.
     """
 
     title: str
     place: str
     rows: tuple[Row, ...]
     note: str = ""
+    columns: tuple[str, str] = ("method", "order")
+
+    @property
+    def has_orders(self) -> bool:
+        """Whether a row can be evaluated at a place."""
+        return any(row.users or row.ratings or row.error for row in self.rows)
 
     def at(self, place: Place) -> list[dict[str, str]]:
         """Its rows with each order evaluated at a place; '-' where the table has a dash."""
         names = ("users", "ratings", "error")
         printed_names = [it for it in names if any(getattr(row, it) for row in self.rows)]
         return [
-            {"method": row.method, "order": row.note}
+            dict(zip(self.columns, (row.method, row.note), strict=True))
             | {name: _order(getattr(row, name), place) for name in printed_names}
             for row in self.rows
         ]

@@ -27,6 +27,13 @@ TICKS = [digit * 10.0**power for power in range(-4, 2) for digit in (1, 2, 3, 5,
 
 
 def draw(paper: Paper) -> None:
+    if paper.bounds:
+        draw_bounds(paper)
+    printed_tables(paper)
+
+
+def draw_bounds(paper: Paper) -> None:
+    """One bound of the paper along one axis."""
     left, right = st.columns([3, 2])
     with left:
         titles = {it.id: f"{it.title}: {it.place}" for it in paper.bounds}
@@ -40,7 +47,6 @@ def draw(paper: Paper) -> None:
     else:
         st.info("Not measured yet.")
     exponents(bound)
-    printed_tables(paper)
 
 
 def statement(bound: Bound) -> None:
@@ -150,19 +156,21 @@ def exponents(bound: Bound) -> None:
 
 
 def printed_tables(paper: Paper) -> None:
-    """The paper's tables of comparison, evaluated at sizes of the reader's choice."""
-    if not paper.tables:
-        return
-    st.subheader("Its tables of comparison", anchor=False)
-    left, right = st.columns(2)
-    place = Place(
-        left.number_input("Users n", 1, 10**9, 20_000, 1_000, key="papers.n"),
-        right.number_input("Items m", 1, 10**9, 1_000, 100, key="papers.m"),
-    )
+    """The paper's tables; orders are evaluated at sizes of the reader's choice."""
+    place = Place()
+    if any(table.has_orders for table in paper.tables):
+        st.subheader("Its tables of comparison", anchor=False)
+        left, right = st.columns(2)
+        place = Place(
+            left.number_input("Users n", 1, 10**9, 20_000, 1_000, key="papers.n"),
+            right.number_input("Items m", 1, 10**9, 1_000, 100, key="papers.m"),
+        )
+        st.caption(
+            "Constants, logarithms and privacy parameters are left out: compare growth, not methods"
+            " at one size."
+        )
     for table in paper.tables:
-        st.markdown(f"**{table.place}:** {table.title}")
+        st.markdown(f"**{table.place}.** {table.title}")
         safe_text.words_table(pd.DataFrame(table.at(place)))
-    st.caption(
-        "Constants, logarithms and privacy parameters are left out: compare growth, not methods at"
-        " one size."
-    )
+        if table.note:
+            st.caption(safe_text.escape(table.note))

@@ -25,7 +25,7 @@ COLUMNS = {
 SECTIONS: dict[str, tuple[str, Callable[[Paper], None], Callable[[Paper], object]]] = {
     "claims": ("What it claims", claims.draw, lambda paper: paper.claims),
     "method": ("Its method to try", methods.draw, methods.of),
-    "bounds": ("Its bounds", bounds.draw, lambda paper: paper.bounds),
+    "bounds": ("Its bounds and tables", bounds.draw, lambda paper: paper.bounds or paper.tables),
     "corrections": ("What we corrected", corrections.draw, lambda paper: paper.errata),
 }
 

@@ -55,6 +55,7 @@ CLAIMS = (
         words=(
             f"Share of observations against share of top films; {RATINGS_PER_USER} ratings a user."
         ),
+        quantity="share of observations",
         compute=bunching,
         page="papers",
         computed_on=runs.every_film,
