@@ -132,7 +132,8 @@ TABLE_1 = PrintedTable(
     note=(
         "Orders without polylogarithms in n, m and 1/δ; ratings are of one user. * assumes an"
         " incoherent matrix. Private ALS needs the start of Theorem 2; with that of Remark 2 it"
-        " needs n above m√m. The row of private ALS contradicts Theorem 2: see the corrections."
+        " needs n above m√m. Theorem 2's bound as printed needs m√m for private ALS with log³n"
+        " ratings a user: see the corrections."
     ),
 )
 TABLES = (TABLE_1,)
