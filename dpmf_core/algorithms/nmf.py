@@ -54,8 +54,13 @@ class NMF(Factorisation):
     iterations: int = Field(
         200, ge=1, le=10_000, title="iterations", description="of coordinate descent, at most"
     )
-    start: Literal["nndsvda", "random"] = Field(
-        "nndsvda", title="start", description="singular vectors' non-negative parts, or random"
+    start: Literal["nndsvda", "nndsvd", "random"] = Field(
+        "nndsvda",
+        title="start",
+        description=(
+            "non-negative parts of singular vectors, with the mean in place of zeros (nndsvda) or"
+            " with zeros (nndsvd, Boutsidis & Gallopoulos 2008); or random"
+        ),
     )
 
     @property
@@ -93,7 +98,7 @@ class NMF(Factorisation):
         if self.start == "random" or d > MOST_FEATURES:
             return W
         values, vectors = np.linalg.eigh(curator.total(SampleMoment(), rows, None))
-        least = 0.01 * W.mean() / math.sqrt(d)
+        least = 0.0 if self.start == "nndsvd" else 0.01 * W.mean() / math.sqrt(d)
         return signed_halves(values[::-1][:K], vectors[:, ::-1][:, :K].T, least)
 
     def _descend(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:

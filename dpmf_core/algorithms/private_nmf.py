@@ -44,6 +44,8 @@ from dpmf_core.privacy import Budget, Calibration, Event, Guarantee, Repeat, Sta
 PAID_STARTS: dict[str, Statistic] = {"mean-row": SampleSum(), "private-svd": SampleMoment()}
 SURE = 1.0  # deviations of noise by which steps must better the pieces of the mean row
 Start = Literal["random", "mean-row", "private-svd", "nndsvd"]
+# the moment's share of a step's mu² at the noises of [S22, section 3.2], by Delta_B; Delta_A = 2/N
+SHARES = {"2/N": 0.5, "4/N": 0.8}
 
 
 class DPNMF(PrivateAlgorithm, Factorisation):
@@ -57,7 +59,7 @@ class DPNMF(PrivateAlgorithm, Factorisation):
     title: ClassVar[str] = "DP-NMF"
     words: ClassVar[str] = "alternating steps; each releases two noisy sums over all samples"
     source: ClassVar[str] = "Saha & Imtiaz 2022, Alg. 2"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     n_components: int = COMPONENTS
     steps: int = Field(3, ge=1, le=1000, title="steps T", description="each is paid for")
@@ -84,7 +86,10 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         ge=LEAST_SHARE,
         le=1 - LEAST_SHARE,
         title="share of the coefficients' moment",
-        description="of a step's mu²; the source's two noises amount to 0.8",
+        description=(
+            "of a step's mu²; the source's noises amount to 0.5 with Δ_B = 2/N, and to 0.8 with"
+            " Δ_B = 4/N, which it has where outliers are set apart"
+        ),
     )
     start_share: float = Field(
         0.25,
@@ -116,11 +121,14 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         cls, shape: SampleShape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
         """From the mean row, which takes most of a small budget; not where the noise is the
-        source's, whose start is random or private.
+        source's, whose start is random or private and whose two noises fix the share.
         """
         defaults = super().recommend(shape, budget, parameters)
-        if budget is None or budget.calibration is not Calibration.EXACT:
+        if budget is None:
             return defaults
+        if budget.calibration is not Calibration.EXACT:
+            bound = "4/N" if parameters.get("outliers") else "2/N"
+            return defaults | {"moment_share": SHARES[bound]}
         if parameters.get("start", "mean-row") != "mean-row":
             return defaults
         little = shape.n_units * budget.mu < 4 * moments.least_signal(shape)
@@ -164,16 +172,21 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         return own.get(statistic, super().coordinates(statistic, shape))
 
     def source_level(self, shape: SampleShape, budget: Budget) -> float:
-        """The nominal epsilon is each statistic's, each step's: sigma = sensitivity sqrt(2
-        ln(1.25/delta)) / epsilon, sensitivities 2/N and 4/N, ours 1/N.
+        """The nominal epsilon is each statistic's, each step's: sigma = Delta sqrt(2
+        ln(1.25/delta)) / epsilon. Delta_A is 2/N; Delta_B is 4/N where outliers are set apart, and
+        where they are not 2/N, or 4/N by choice of the share. Ours are 1/N.
         """
-        if self.start in PAID_STARTS or not math.isclose(self.moment_share, 0.8):
+        bounds = ("4/N",) if self.outliers else ("2/N", "4/N")
+        fits = any(math.isclose(self.moment_share, SHARES[bound]) for bound in bounds)
+        if self.start in PAID_STARTS or not fits:
+            shares = " or ".join(f"{SHARES[bound]} (Δ_B = {bound})" for bound in bounds)
             raise BadInput(
-                "The source's noise holds for start=random or nndsvd and moment_share=0.8: that"
-                " is how its two sensitivities, 2/N and 4/N, divide a step."
+                "The source's noise needs start=random or start=nndsvd, and a moment_share of"
+                f" {shares}{' where outliers are set apart' if self.outliers else ''}. Got"
+                f" start={self.start} and moment_share={self.moment_share:g}."
             )
         classical = math.sqrt(2 * math.log(1.25 / budget.delta)) / budget.epsilon
-        return 2 * classical * math.sqrt(0.8)
+        return 2 * classical * math.sqrt(self.moment_share)
 
     def guarantee(self) -> Guarantee:
         if self.start == "nndsvd":
@@ -232,7 +245,7 @@ class DPNMF(PrivateAlgorithm, Factorisation):
             assert isinstance(curator, OpenCurator)
             X = curator.rows.scaled(curator.rows.X)
             seed = int(rng.init.integers(2**31))
-            return unit_components(starting_factors(X, K, "nndsvda", seed)[1])
+            return unit_components(starting_factors(X, K, "nndsvd", seed)[1])
         W = rng.init.uniform(0, 1, (K, shape.n_features))
         if self.start == "mean-row":
             scale = curator.scale(SampleSum())

@@ -77,20 +77,36 @@ def jain(
     return SourceNoise(title, words, event, delta)
 
 
-def saha(epsilon: float, delta: float = 1e-5, steps: int = 100, tight: bool = False) -> SourceNoise:
-    """Saha & Imtiaz 2022, Alg. 2: the classical Gaussian mechanism on each of two statistics, in
-    every step, at sensitivities 2/N and 4/N.
+# how far a replaced row moves N times A, and N times B, by proof: without outliers, and with
+# them, where rows v >= 0 and outliers r of any sign have norm 1. docs/PRIVACY.md, "Sensitivities
+# of A and B"
+SAHA_MOVES = {False: (math.sqrt(2), math.sqrt(2)), True: (math.sqrt(2), 2 + math.sqrt(2))}
 
-    tight: the same noise against the sensitivities that hold, 1/N and 1/N (replace-one: sqrt(2)/N
-    and 2/N).
+
+def saha(
+    epsilon: float,
+    delta: float = 1e-5,
+    steps: int = 100,
+    tight: bool = False,
+    outliers: bool = False,
+) -> SourceNoise:
+    """Saha & Imtiaz 2022, Alg. 2: the classical Gaussian mechanism on each of two statistics, in
+    every step, at sensitivities 2/N and 2/N, or 2/N and 4/N where outliers are set apart.
+
+    tight: the same noise against the sensitivities that hold: half of the source's for a row more
+    or less, `SAHA_MOVES` for a replaced one.
     """
     z = math.sqrt(2 * math.log(1.25 / delta)) / epsilon
-    slack_A, slack_B = (2.0, 4.0) if tight else (1.0, 1.0)
+    halves = (1.0, 2.0 if outliers else 1.0)  # 1/N as often as a row more or less moves each
     # the source's own figures are for replacement already
-    factors = (math.sqrt(2), 2.0) if tight else (1.0, 1.0)
+    factors = tuple(
+        move / half if tight else 1.0
+        for move, half in zip(SAHA_MOVES[outliers], halves, strict=True)
+    )
+    multiplier = 2 * z if tight else z
     step = sequence(
-        Gaussian(slack_A * z, "A = HHᵀ/N", 1.0, factors[0]),
-        Gaussian(slack_B * z, "B = (V − R)Hᵀ/N", 1.0, factors[1]),
+        Gaussian(multiplier, "A = HHᵀ/N", 1.0, factors[0]),
+        Gaussian(multiplier, "B = (V − R)Hᵀ/N", 1.0, factors[1]),
     )
     own = "Saha & Imtiaz 2022, private NMF, with its own sensitivities"
     holding = "Saha & Imtiaz 2022, private NMF, with the sensitivities that hold"

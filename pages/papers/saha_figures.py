@@ -8,16 +8,20 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from dpmf_core import algorithms
+from dpmf_core.algorithms import PrivateAlgorithm
+from dpmf_core.data.samples import SampleShape
 from dpmf_core.papers import source_noise
 from dpmf_core.papers.clauses import Median, Results
 from dpmf_core.papers.saha_2022 import units as saha_units
 from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE
 from dpmf_core.papers.saha_2022.units import DPNMF, EPSILONS, OWN_MEAN, QUIET, ROWS, STARS, ZERO
-from dpmf_core.privacy import Calibration, Relation
+from dpmf_core.privacy import Calibration, Event, Relation
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.inspection import pairs, sheet, topics
 from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
 from pages.kit import charts, colours, safe_text
 from pages.kit.sweep_frames import Runs
@@ -159,10 +163,10 @@ OF_RUNS = {"saha-fig4": _draw_words, "saha-fig7": _draw_sheets}
 
 def totals(points: Sequence[Point]) -> pd.DataFrame:
     """For each epsilon of a step what all steps cost, exactly: step, steps, the total with the
-    source's sensitivities, and with those that hold.
+    source's sensitivities, and with those of the sums that are released here.
     """
     settings = {
-        (float(point.epsilon), int(point.spec.parameters["steps"]), point.spec.budget.delta)
+        (float(point.epsilon), int(point.spec.parameters["steps"]), point.spec.budget.delta): point
         for point in points
         if point.spec.algorithm == "dp-nmf"
         and point.epsilon is not None
@@ -174,12 +178,21 @@ def totals(points: Sequence[Point]) -> pd.DataFrame:
             "step": each,
             "steps": steps,
             "source": exactly(source_noise.saha(each, delta, steps).event, delta),
-            "total": exactly(tight, delta),
-            "replace-one": exactly(tight, delta, Relation.REPLACE_ONE),
+            "total": exactly(released, delta),
+            "replace-one": exactly(released, delta, Relation.REPLACE_ONE),
         }
-        for each, steps, delta in sorted(settings)
-        for tight in [source_noise.saha(each, delta, steps, tight=True).event]
+        for (each, steps, delta), point in sorted(settings.items(), key=lambda it: it[0])
+        for released in [_released(point.spec)]
     )
+
+
+def _released(spec: RunSpec) -> Event:
+    """What a run with the noise of its source releases; the shape of the data takes no part."""
+    shape, budget = SampleShape(1, 1), spec.budget
+    assert budget is not None
+    method = algorithms.build(spec.algorithm, spec.parameters, shape, budget)
+    assert isinstance(method, PrivateAlgorithm)
+    return method.plan(shape, method.source_level(shape, budget))
 
 
 def add_overall_axis(fig: go.Figure, points: Sequence[Point]) -> None:

@@ -23,7 +23,7 @@ from dpmf_core.data.samples import Samples, SampleShape
 from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.judges import by_samples
 from dpmf_core.kernels import components as kernel
-from dpmf_core.privacy import Budget, Gaussian, Noise, Relation, Status, normal_form
+from dpmf_core.privacy import Budget, Calibration, Gaussian, Noise, Relation, Status, normal_form
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import IMAGES
@@ -188,18 +188,37 @@ def test_the_mechanism_draws_the_noise_it_declares() -> None:
 
 
 def test_the_sources_noise_costs_what_the_contract_says() -> None:
-    """docs/PRIVACY.md, "Saha and Imtiaz 2022": nominal 0.5 a step, 100 steps: 2.34 added or
-    removed, 3.85
-    replaced; 500 steps 5.89 and 9.99.
+    """docs/PRIVACY.md, "Saha and Imtiaz 2022": nominal 0.5 a step, in 100 and in 500 steps, by
+    Delta_B; cleaned rows are clipped to norm 1, which halves how far one moves B.
     """
     shape, budget = SampleShape(2414, 1024), Budget(epsilon=0.5, delta=1e-5)
-    for steps, of_adding, of_replacing in ((100, 2.34, 3.85), (500, 5.89, 9.99)):
-        algorithm = DPNMF(steps=steps, moment_share=0.8, outliers=True)
+    for steps, outliers, share, of_adding, of_replacing in (
+        (100, False, 0.5, 3.05, 4.54),
+        (500, False, 0.5, 7.80, 11.94),
+        (100, False, 0.8, 2.34, 3.46),
+        (100, True, 0.8, 2.34, 3.85),
+        (500, True, 0.8, 5.89, 9.99),
+    ):
+        algorithm = DPNMF(steps=steps, moment_share=share, outliers=outliers)
         event = algorithm.plan(shape, algorithm.source_level(shape, budget))
         assert epsilon(event, 1e-5) == pytest.approx(of_adding, abs=0.006)
         assert epsilon(event, 1e-5, Relation.REPLACE_ONE) == pytest.approx(of_replacing, abs=0.006)
-    with pytest.raises(BadInput, match=r"moment_share=0\.8"):
-        DPNMF(moment_share=0.5).source_level(shape, budget)
+    for share, outliers in ((0.1, False), (0.5, True), (0.1, True)):
+        with pytest.raises(BadInput, match="Δ_B = 4/N"):
+            DPNMF(moment_share=share, outliers=outliers).source_level(shape, budget)
+
+
+@pytest.mark.parametrize(("outliers", "deviation"), [(False, 2.0), (True, 4.0)])
+def test_the_sources_noise_on_the_products_is_its_own(outliers: bool, deviation: float) -> None:
+    """Delta sqrt(2 ln(1.25/delta)) / epsilon, times N: Delta_A = 2/N, Delta_B by the outliers."""
+    shape = SampleShape(300, 20)
+    budget = Budget(epsilon=0.7, delta=1e-5, calibration=Calibration.SOURCE)
+    algorithm = build("dp-nmf", {"start": "nndsvd", "outliers": outliers}, shape, budget)
+    plan = algorithm.plan(shape, algorithm.source_level(shape, budget))
+    classical = np.sqrt(2 * np.log(1.25 / 1e-5)) / 0.7
+    noises = {leaf.statistic: leaf.noise_multiplier for leaf, _ in normal_form(plan)}
+    assert sorted(noises.values()) == pytest.approx(sorted((2 * classical, deviation * classical)))
+    assert algorithm.guarantee().status is Status.UNPROVEN
 
 
 def test_a_start_from_the_private_data_shows_in_the_blindfold() -> None:

@@ -7,16 +7,27 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpmf_core import algorithms
+from dpmf_core.data.samples import SampleShape
 from dpmf_core.papers.clauses import Clause, Median, MissingResult, less, on_each
 from dpmf_core.papers.registry import CLAIMS
+from dpmf_core.papers.saha_2022 import PAPER
 from dpmf_core.papers.saha_2022 import units as saha_units
-from dpmf_core.papers.saha_2022.judgement import at_both_ends, beside_plain
+from dpmf_core.papers.saha_2022.judgement import (
+    beside_plain,
+    epochs,
+    images_cost_more,
+    picture_roughness,
+)
 from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE
 from dpmf_core.papers.saha_2022.units import DPNMF, EPSILONS, ROWS, STARS, TABLE_4
+from dpmf_core.privacy import Status, normal_form
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point, Summary
 from tests.support.records import run_of
+
+SHAPE = SampleShape(400, 576, (24, 24))
 
 
 def point(label: str, epsilon: float | None, data: str = "A") -> Point:
@@ -32,14 +43,58 @@ def with_curve(at: Point, *objectives: float) -> Run:
     return run_of(spec=at.spec, curves=curves)
 
 
-def test_a_curve_is_read_after_its_first_and_its_last_step() -> None:
+def test_a_curve_has_come_down_where_a_hundredth_of_its_fall_is_left() -> None:
     private = point(PRIVATE, 0.5)
-    ends = at_both_ends([private], {private.key: with_curve(private, 3.0, 9.0, 2.0)}, "objective")
-    assert [(it.grid["after"], it.median) for it in ends] == [
-        ("the first step", 3.0),
-        ("the last step", 2.0),
-    ]
-    assert at_both_ends([private], {}, "objective") == []
+    curve = with_curve(private, 3.0, 2.011, 2.009, 2.0, 9.0)
+    (steps,) = epochs([private], {private.key: curve}, "objective")
+    assert (steps.label, steps.grid, steps.draws) == (PRIVATE, {"data": "A"}, (3.0,))
+    assert epochs([private], {}, "objective") == []
+
+
+def test_the_roughness_of_a_picture() -> None:
+    """White noise has two variances between neighbours; a slope of 0, 1, 2 has 1 along it."""
+    noise = np.random.default_rng(0).standard_normal((4, 60 * 60))
+    assert picture_roughness(noise, (60, 60)) == pytest.approx(2, abs=0.05)
+    slope = np.tile([0.0, 1.0, 2.0], 3)[None]
+    assert picture_roughness(slope, (3, 3)) == pytest.approx((1 / 2) / (5 / 3))
+    assert picture_roughness(np.ones((2, 9)), (3, 3)) == 0
+    both = np.concatenate([slope, np.ones((1, 9))])
+    assert picture_roughness(both, (3, 3)) == pytest.approx((1 / 2) / (5 / 3) / 2)
+
+
+def test_images_cost_more_where_each_costs_more_than_any_documents() -> None:
+    def results(*objectives: float) -> list[Summary]:
+        titles = ("TDT2, 30 topics", "News, invented", "Extended Yale B")
+        return [
+            Summary(label, "nmf", epsilon, {"data": title}, (value,))
+            for title, private in zip(titles, objectives, strict=True)
+            for label, epsilon, value in ((PRIVATE, 0.5, private), (PLAIN, None, 2.0))
+        ]
+
+    assert images_cost_more().verdict(results(2.2, 2.4, 2.6)).holds
+    assert not images_cost_more().verdict(results(2.2, 2.8, 2.6)).holds
+    with pytest.raises(MissingResult):
+        images_cost_more().verdict(results(2.2, 2.4, 2.6)[:4])
+
+
+@pytest.mark.parametrize("outliers", [False, True])
+def test_the_method_as_published_has_the_noise_of_its_source(outliers: bool) -> None:
+    """Of both statistics in every step, whichever the data."""
+    preset = PAPER.presets[outliers]
+    assert preset.run is not None and preset.run.budget is not None
+    method = algorithms.build("dp-nmf", preset.run.parameters, SHAPE, preset.run.budget)
+    level = method.source_level(SHAPE, preset.run.budget)
+    noises = {
+        leaf.statistic: leaf.noise_multiplier for leaf, _ in normal_form(method.plan(SHAPE, level))
+    }
+    z = math.sqrt(2 * math.log(1.25e5)) / 0.5
+    assert sorted(noises.values()) == pytest.approx(sorted((2 * z, (4 if outliers else 2) * z)))
+    assert method.guarantee().status is Status.UNPROVEN
+    assert {it.data.outlier_rows for it in preset.sweeps(True)} == {0.1 if outliers else 0.0}
+
+
+def test_every_correction_quotes_its_source() -> None:
+    assert all(it.quote and it.place for it in PAPER.errata)
 
 
 def test_a_private_run_is_compared_with_the_twin_on_the_same_data() -> None:

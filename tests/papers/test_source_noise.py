@@ -163,13 +163,17 @@ def test_the_source_asks_for_an_epsilon_of_at_most_two_logarithms(name: str) -> 
 
 @pytest.mark.parametrize(
     ("steps", "own", "add_remove", "replace_one"),
-    [(100, 6.82, 2.34, 3.85), (500, 18.6, 5.89, 9.99)],
+    [(100, 6.82, 3.05, 4.54), (500, 18.6, 7.80, 11.9)],
 )
 def test_private_nmf(steps: int, own: float, add_remove: float, replace_one: float) -> None:
     assert float(f"{cost(saha(0.5, steps=steps)):.3g}") == own
     tight = saha(0.5, steps=steps, tight=True)
     assert float(f"{cost(tight):.3g}") == add_remove
     assert float(f"{cost(tight, REPLACE):.3g}") == replace_one
+    with_outliers = [saha(0.5, steps=steps, tight=it, outliers=True) for it in (False, True)]
+    assert float(f"{cost(with_outliers[0]):.3g}") == own
+    assert float(f"{cost(with_outliers[1]):.3g}") == add_remove
+    assert replace_one < cost(with_outliers[1], REPLACE) < own
 
 
 def test_private_nmf_by_its_own_rule() -> None:

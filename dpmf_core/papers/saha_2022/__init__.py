@@ -1,7 +1,7 @@
 """Saha & Imtiaz 2022: its claims, presets and corrections."""
 
 from dpmf_core.papers.paper import Paper
-from dpmf_core.papers.saha_2022 import claims, errata
+from dpmf_core.papers.saha_2022 import claims, errata, presets
 
 PAPER = Paper(
     id="saha-2022",
@@ -14,4 +14,6 @@ PAPER = Paper(
     about="Private non-negative factorisation of documents and images, outliers set apart.",
     claims=claims.CLAIMS,
     errata=errata.ERRATA,
+    presets=presets.PRESETS,
+    tables=(presets.TABLE_2,),
 )

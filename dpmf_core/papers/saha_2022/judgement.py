@@ -2,34 +2,64 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.papers.clauses import Clause, Median, Results, less, line, on_each
+from dpmf_core.papers.clauses import Clause, Median, MissingResult, Results, less, line, on_each
 from dpmf_core.papers.figures import Runs
 from dpmf_core.papers.saha_2022.methods import DOCUMENTS, FACES, PLAIN, PRIVATE, RANDOM
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.inspection import basis, image_size
+from dpmf_core.runs.record import Run, value_of
 from dpmf_core.runs.sweep import Point, Summary
 
-FIRST, LAST = "the first step", "the last step"
-CLOSE = 0.1  # what "very close" is taken to be
-ALIKE = 0.9  # mean cosine from which parts are called alike
+Array = npt.NDArray[Any]
+
+CLOSE = 0.1  # what "small" and "very close" are taken to be
+REST = 0.01  # of a curve's fall, at which it counts as having come down
 
 
 # ---- what is measured ----------------------------------------------------------------------------
 
 
-def at_both_ends(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """A curve's value after the first step and after the last: `after` in the grid."""
-    out = []
-    for point in points:
-        curve = runs[point.key].record.curves if point.key in runs else ()
-        values = [value for it in curve if (value := it.get(metric)) is not None]
-        for after, place in ((FIRST, 0), (LAST, -1)) if values else ():
-            grid = {**point.grid, "after": after}
-            draws = (float(values[place]),)
-            out.append(Summary(point.label, point.spec.algorithm, point.epsilon, grid, draws))
-    return out
+def epochs(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
+    """After how many steps a curve has come down to its lowest value, but for a hundredth of its
+    fall: the first of the steps at which the run was looked at.
+    """
+
+    def steps(run: Run) -> float:
+        curve = [(it["step"] or 0.0, value_of(it, metric)) for it in run.record.curves]
+        lowest = min(value for _, value in curve)
+        settled = lowest + REST * (curve[0][1] - lowest)
+        return next(step for step, value in curve if value <= settled)
+
+    return _each(points, runs, steps)
+
+
+def roughness(points: Sequence[Point], runs: Runs, _: str) -> list[Summary]:
+    """How noisy parts are as pictures: the mean squared difference of neighbouring pixels, as a
+    share of the mean square of all; mean over the parts.
+    """
+    return _each(points, runs, lambda run: picture_roughness(basis(run), image_size(run)))
+
+
+def picture_roughness(parts: Array, size: tuple[int, int]) -> float:
+    """The same of parts (K, height * width). A part without any pixel counts as 0."""
+    pictures = parts.astype(np.float64).reshape(len(parts), *size)
+    squares = [np.mean(np.diff(pictures, axis=axis) ** 2, axis=(1, 2)) for axis in (1, 2)]
+    energy = np.maximum(np.mean(pictures**2, axis=(1, 2)), 1e-300)
+    return float(np.mean((squares[0] + squares[1]) / 2 / energy))
+
+
+def _each(points: Sequence[Point], runs: Runs, figure: Callable[[Run], float]) -> list[Summary]:
+    return [
+        replace(_summary(point), draws=(figure(runs[point.key]),))
+        for point in points
+        if point.key in runs
+    ]
 
 
 def beside_plain(
@@ -56,18 +86,20 @@ def _summary(point: Point) -> Summary:
 # ---- what is judged ------------------------------------------------------------------------------
 
 
-def close(theirs: Median, twin: Median, within: float = CLOSE) -> Clause:
-    """That a private figure comes close to the one without privacy."""
+def close(theirs: Sequence[Median], twin: Median, within: float = CLOSE) -> Clause:
+    """That private figures come close to the one without privacy, each of them."""
 
     def margin(results: Results) -> float:
-        return within * abs(twin(results)) - abs(theirs(results) - twin(results))
+        plain = twin(results)
+        return within * abs(plain) - max(abs(it(results) - plain) for it in theirs)
 
     def figures(results: Results) -> str:
-        return f"{theirs(results):.4f} in private, {twin(results):.4f} without"
+        values = ", ".join(f"{it(results):.4f}" for it in theirs)
+        return f"{values} in private, {twin(results):.4f} without"
 
-    at = "" if theirs.epsilon is None else f" at ε = {budget_text(theirs.epsilon)} a step"
-    words = f"the private method comes within {within:.0%} of the one without privacy{at}"
-    return Clause(words, margin, figures)
+    at = ", ".join(budget_text(it.epsilon) for it in theirs if it.epsilon is not None)
+    words = f"the private method comes within {within:.0%} of the one without privacy"
+    return Clause(f"{words}, at ε = {at} a step", margin, figures)
 
 
 def narrows(epsilons: Sequence[float]) -> Clause:
@@ -77,23 +109,55 @@ def narrows(epsilons: Sequence[float]) -> Clause:
     return less(Median(PRIVATE, last), Median(PRIVATE, first), words)
 
 
-def judged_by_step() -> tuple[Clause, ...]:
-    ends = {after: Median(PRIVATE, 0.5, {"after": after}) for after in (FIRST, LAST)}
+def gap_clauses(
+    epsilons: Sequence[float], small: tuple[str, str], smaller: tuple[str, str]
+) -> tuple[Clause, ...]:
+    """On each data set: that the gap is small, and smaller where epsilon is larger. small, smaller:
+    place and words of the source.
+    """
+    private = [Median(PRIVATE, epsilon) for epsilon in epsilons]
     clauses = (
-        close(ends[LAST], Median(PLAIN, grid={"after": LAST})),
-        less(ends[LAST], ends[FIRST], "the private objective falls over the steps"),
+        close(private, Median(PLAIN)).quoting(*small),
+        narrows(epsilons).quoting(*smaller),
     )
     return tuple(on_each("data", clause) for clause in clauses)
 
 
-def judged_by_epsilon(epsilons: Sequence[float]) -> tuple[Clause, ...]:
-    clauses = close(Median(PRIVATE, epsilons[-1]), Median(PLAIN)), narrows(epsilons)
-    return tuple(on_each("data", clause) for clause in clauses)
+def costs(results: Results, ids: Sequence[str]) -> list[float]:
+    """What privacy adds to the objective at 0.5 a step, as a share, of those data sets."""
+    titles = [entry.title for entry in catalogue().catalogue() if entry.id in ids]
+    shares = [
+        Median(PRIVATE, 0.5, {"data": title})(results)
+        / Median(PLAIN, grid={"data": title})(results)
+        - 1
+        for title in titles
+        if any(it.grid.get("data") == title for it in results)
+    ]
+    if not shares:
+        raise MissingResult(f"there is no result of {', '.join(ids)}")
+    return shares
+
+
+def images_cost_more() -> Clause:
+    """That privacy adds more to the objective of any images than to that of any documents."""
+
+    def both(results: Results) -> tuple[float, float]:
+        return (
+            min(costs(results, (*FACES, "faces"))),
+            max(costs(results, (*DOCUMENTS, "news"))),
+        )
+
+    return Clause(
+        "at ε = 0.5 a step privacy adds a larger share to the objective of images than of"
+        " documents",
+        lambda results: both(results)[0] - both(results)[1],
+        lambda results: "{:.0%} of images, {:.0%} of documents".format(*both(results)),
+    )
 
 
 def _remark(results: Results, ids: Sequence[str] = ()) -> str:
     """What a start without private data finds, and which of the source's sets are missing."""
-    random = [it for it in results if it.label == RANDOM and it.grid.get("after", LAST) == LAST]
+    random = [it for it in results if it.label == RANDOM]
     titles = {entry.id: entry.title for entry in catalogue().catalogue()}
     there = {it.grid["data"] for it in results}
     missing = [titles[name] for name in ids if titles[name] not in there]
@@ -124,6 +188,14 @@ def remark_on_words(results: Results) -> str:
 
 def coherence_cost(results: Results) -> float:
     return Median(PRIVATE, 0.5)(results) / Median(PLAIN)(results)
+
+
+def spread(results: Results) -> float:
+    """By what share the largest figure is above the smallest, without the random start."""
+    medians = [it.median for it in results if it.label != RANDOM]
+    if not medians:
+        raise MissingResult("there is no result")
+    return max(medians) / min(medians) - 1
 
 
 def eight_topics() -> Clause:

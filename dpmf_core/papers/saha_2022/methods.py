@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from dpmf_core.algorithms.private_nmf import SHARES
 from dpmf_core.data.catalogue import SampleEntry, catalogue
 from dpmf_core.papers.figures import Mark, Sweeps, first_present
 from dpmf_core.privacy import Calibration
@@ -10,9 +11,11 @@ from dpmf_core.runs.sweep import Method, Sweep
 
 S22 = "Saha & Imtiaz 2022"
 FRESH = tuple(range(10, 13))  # seeds by which no default was chosen
-THEIRS: dict[str, Value] = {"start": "nndsvd", "moment_share": 0.8, "basis_rate": 0.2}
+# the source prints no step size: eta_W is ours; coefficients are solved for, so there is no eta_H
+THEIRS: dict[str, Value] = {"start": "nndsvd", "basis_rate": 0.2}
 PRIVATE, RANDOM, PLAIN = "DP-NMF as in the source", "DP-NMF, random start", "NMF"
-ROBUST, WITHOUT = "Robust NMF", "DP-NMF as in the source, outliers left in"
+SET_APART = "DP-NMF as in the source, outliers set apart"
+QUIET = "The same steps, hardly any noise"
 PER_STEP = (0.3, 0.5, 0.7, 0.9)
 TABLE_3 = (0.5, 0.6, 0.7, 0.8, 0.9, 0.999)
 DOCUMENTS = ("guardian", "uci-news", "rcv1", "tdt2")
@@ -41,17 +44,24 @@ def faces(_: bool) -> DataSpec:
     return DataSpec(id=first_present("yaleb", "faces"))
 
 
-def as_published(K: int, steps: int, label: str = PRIVATE, **more: Value) -> Method:
-    """The source's method with its noise: epsilon is each statistic's, in each step."""
-    parameters = {"n_components": K, "steps": steps, **THEIRS, **more}
+def as_published(
+    K: int, steps: int, label: str = PRIVATE, *, outliers: bool = False, **more: Value
+) -> Method:
+    """The source's method with its noise: epsilon is each statistic's, in each step. Delta_B is
+    2/N, or 4/N where outliers are set apart.
+    """
+    share = SHARES["4/N" if outliers else "2/N"]
+    parameters = {"n_components": K, "steps": steps, "moment_share": share, **THEIRS, **more}
+    if outliers:
+        parameters["outliers"] = True
     return Method(
         algorithm="dp-nmf", label=label, calibration=Calibration.SOURCE, parameters=parameters
     )
 
 
 def plain(K: int, label: str = PLAIN) -> Method:
-    """Non-negative factorisation without privacy."""
-    return Method(algorithm="nmf", label=label, parameters={"n_components": K})
+    """Non-negative factorisation without privacy, from the source's start."""
+    return Method(algorithm="nmf", label=label, parameters={"n_components": K, "start": "nndsvd"})
 
 
 def marks(label: str, where: str, *values: tuple[float | None, float]) -> tuple[Mark, ...]:
@@ -83,6 +93,15 @@ def face_sets() -> tuple[DataSpec, ...]:
     return present(FACES, "faces")
 
 
+def every_set() -> tuple[DataSpec, ...]:
+    return (*documents(), *face_sets())
+
+
+def with_topics() -> tuple[DataSpec, ...]:
+    """The sets whose topics the source shows as words."""
+    return present(("guardian", "uci-news"), first_present("tdt2", "news"))
+
+
 def guardian() -> tuple[DataSpec, ...]:
     return present(("guardian",), "news")
 
@@ -91,14 +110,19 @@ def headlines() -> tuple[DataSpec, ...]:
     return present(("uci-news",), "news", most_words=93)
 
 
+def n_steps(full: bool) -> int:
+    """The source does not print its number."""
+    return 100 if full else 10
+
+
 def by_epsilon(sets: Sets, epsilons: Sequence[float], K: int | None = None) -> Sweeps:
     """The source's method at every epsilon, from a random start at the largest, and without
-    privacy: 100 steps, 10 at page size. One draw, as in the source.
+    privacy. One draw, as in the source.
     """
 
     def sweeps(full: bool) -> Iterator[Sweep]:
         for data in sets():
-            parts, steps = K or parts_of(data.id), 100 if full else 10
+            parts, steps = K or parts_of(data.id), n_steps(full)
             theirs = (as_published(parts, steps), plain(parts))
             random = (as_published(parts, steps, RANDOM, start="random"),)
             for methods, levels in ((theirs, epsilons), (random, epsilons[-1:])):
@@ -107,22 +131,38 @@ def by_epsilon(sets: Sets, epsilons: Sequence[float], K: int | None = None) -> S
     return lambda full: tuple(sweeps(full))
 
 
+def beside_quiet_steps(full: bool) -> tuple[Sweep, ...]:
+    """The source's method, and its steps with components solved for and hardly any noise."""
+
+    def sweeps() -> Iterator[Sweep]:
+        for data in every_set():
+            parts, steps = parts_of(data.id), n_steps(full)
+            quiet = as_published(parts, steps, QUIET, basis_rate=0.0)
+            for method, epsilon in ((as_published(parts, steps), 0.5), (quiet, 1000.0)):
+                yield Sweep(data=data, methods=(method,), epsilons=(epsilon,), seeds=FRESH[:1])
+
+    return tuple(sweeps())
+
+
+CONTAMINATED = {"outlier_rows": 0.1, "outlier_cells": 0.7}
+
+
 def with_outliers(full: bool) -> tuple[Sweep, ...]:
-    """With planted outliers: by what sets them apart and by what does not."""
-    sets, steps = present(FACES, "faces", outlier_rows=0.1, outlier_cells=0.7), 100 if full else 5
+    """The method that sets outliers apart on contaminated faces; the other one on clean faces."""
 
-    def methods(K: int) -> tuple[Method, ...]:
-        return (
-            as_published(K, steps, outliers=True),
-            as_published(K, steps, WITHOUT),
-            Method(algorithm="robust-nmf", label=ROBUST, parameters={"n_components": K}),
-            plain(K),
+    def sweeps() -> Iterator[Sweep]:
+        clean, contaminated = (
+            present(("yaleb",), "faces"),
+            present(("yaleb",), "faces", **CONTAMINATED),
         )
+        K, steps = parts_of(clean[0].id), n_steps(full)
+        for (data,), method in (
+            (clean, as_published(K, steps)),
+            (contaminated, as_published(K, steps, SET_APART, outliers=True)),
+        ):
+            yield Sweep(data=data, methods=(method,), epsilons=(0.5,), seeds=FRESH[:1])
 
-    return tuple(
-        Sweep(data=data, methods=methods(parts_of(data.id)), epsilons=(0.5,), seeds=FRESH[:1])
-        for data in sets
-    )
+    return tuple(sweeps())
 
 
 def topic_numbers(full: bool) -> tuple[Sweep, ...]:
@@ -130,5 +170,10 @@ def topic_numbers(full: bool) -> tuple[Sweep, ...]:
     grid = {"n_components": tuple(range(4, 13, 2))}
     seeds = FRESH if full else FRESH[:1]
     return (
-        Sweep(data=data, methods=(Method(algorithm="nmf", label=PLAIN),), grid=grid, seeds=seeds),
+        Sweep(
+            data=data,
+            methods=(Method(algorithm="nmf", label=PLAIN, parameters={"start": "nndsvd"}),),
+            grid=grid,
+            seeds=seeds,
+        ),
     )
