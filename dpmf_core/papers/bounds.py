@@ -10,12 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from scipy.optimize import brentq
-
 from dpmf_core.errors import BadInput
 
 Axis = Literal["users", "items", "epsilon"]
-NEAREST, FARTHEST = 0.1, 1e15  # between which two bounds are asked to cross
 
 
 @dataclass(frozen=True)
@@ -78,27 +75,6 @@ class Bound:
     def constant(self, error: float, place: Place) -> float:
         """The constant that puts the bound on one measured error."""
         return error / self.error(place)
-
-
-def crossing(
-    first: Bound,
-    second: Bound,
-    constants: tuple[float, float],
-    place_at: Callable[[float], Place],
-) -> float | None:
-    """Where on an axis two bounds, each times its constant, are equal. None where they are not.
-
-    place_at: the place of a value on the axis.
-    """
-
-    def gap(log_x: float) -> float:
-        at = place_at(math.exp(log_x))
-        return math.log(constants[0] * first.error(at)) - math.log(constants[1] * second.error(at))
-
-    low, high = math.log(NEAREST), math.log(FARTHEST)
-    if gap(low) * gap(high) >= 0:
-        return None
-    return math.exp(brentq(gap, low, high))
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,11 @@
 who chooses an algorithm.
 """
 
-import functools
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpmf_core.papers.bounds import Axis, Bound, crossing
+from dpmf_core.papers.bounds import Axis, Bound
 from dpmf_core.papers.clauses import Results
 from dpmf_core.papers.exponents import Exponent
 from dpmf_core.papers.theory_claims import (
@@ -104,43 +103,9 @@ def promise(it: Comparison) -> str:
     )
 
 
-def price_of_half(it: Comparison) -> str:
-    """By how much the axis must move for half the error; of an axis on which errors grow, what
-    doubling it does.
-    """
-    name = SYMBOLS[it.axis]
-    if it.bound_exponent > 0:
-        return (
-            f"Twice {name} multiplies the error by {2**it.bound_exponent:.2g} in the bound, and by"
-            f" {2**it.exponent.value:.2g} as measured."
-        )
-    sentence = f"Half the error takes {_times(2 ** (-1 / it.bound_exponent))} {name} by the bound"
-    if it.exponent.high >= 0:
-        return f"{sentence}; as measured no amount is sure to do it."
-    return f"{sentence}, {_times(2 ** (-1 / it.exponent.value))} as measured."
-
-
-def _times(factor: float) -> str:
-    return f"{factor:,.0f} times" if factor >= 100 else f"{factor:.3g} times"
-
-
 def users_for(it: Comparison, error: float = 0.1) -> str:
     """How many users the fitted bound asks for; nothing along other axes than users."""
     if it.axis != "users" or it.bound.users is None:
         return ""
     n_users = it.bound.users(error / it.constant, PLACES["users"])
     return f"An error of {error:g} takes {n_users:,.0f} users by the fitted bound."
-
-
-def preference(first: Comparison, second: Comparison) -> str:
-    """From where on the first bound is smaller than the second, each with its fitted constant."""
-    constants = (first.constant, second.constant)
-    at = crossing(first.bound, second.bound, constants, functools.partial(place_at, first.axis))
-    name, a, b = SYMBOLS[first.axis], first.bound.title, second.bound.title
-    if at is None:
-        return ""
-    beyond, before = (a, b) if first.bound_exponent < second.bound_exponent else (b, a)
-    return (
-        f"With both constants fitted, the bound of {before} is smaller below {name} = {at:,.4g},"
-        f" that of {beyond} above it."
-    )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpmf_core.papers.bounds import Place, crossing
+from dpmf_core.papers.bounds import Place
 from dpmf_core.papers.clauses import MissingResult
 from dpmf_core.papers.exponents import exponent
 from dpmf_core.papers.jain_2018.bounds import LOW_RANK, SAMPLE_COMPLEXITY, output_rank
@@ -22,21 +22,6 @@ def test_errors_are_the_printed_ones() -> None:
 def test_the_constant_puts_a_bound_on_the_point() -> None:
     bound, at = BOUNDS["dpfw"], Place(5_000, 1_000, 10.0)
     assert bound.constant(0.3, at) * bound.error(at) == pytest.approx(0.3)
-
-
-def test_two_bounds_cross_where_both_give_the_same_error() -> None:
-    at, constants = Place(items=500, epsilon=4.0), (0.007, 0.3)
-    first, second = BOUNDS["dpals"], BOUNDS["dpfw"]
-
-    def there(n: float) -> Place:
-        return at.with_value("users", n)
-
-    n = crossing(first, second, constants, there)
-    assert n is not None
-    assert constants[0] * first.error(there(n)) == pytest.approx(
-        constants[1] * second.error(there(n))
-    )
-    assert crossing(first, first, constants, there) is None
 
 
 def test_the_printed_tables() -> None:

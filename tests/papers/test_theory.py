@@ -56,7 +56,6 @@ def test_a_curve_starts_on_the_first_point_and_follows_the_bound() -> None:
     assert it.bound_exponent == pytest.approx(
         math.log(it.curve([20_000])[0] / 0.4) / math.log(4), abs=0.01
     )
-    assert "1,024" in theory.price_of_half(it)
 
 
 def test_the_logarithms_of_a_bound_count() -> None:
