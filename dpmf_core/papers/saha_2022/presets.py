@@ -93,6 +93,7 @@ SIZES = {
 TABLE_2 = PrintedTable(
     title="Data sets: samples N, dimension D, components K",
     place="Table 2",
+    columns=("data set", "size"),
     rows=tuple(Row(name, note=f"N {N:,}, D {D:,}, K {K}") for name, (N, D, K) in SIZES.items()),
     note="A tenth of the terms of RCV1 and of TDT2 was drawn at random; here by a hash.",
 )
