@@ -43,7 +43,8 @@ MOMENT = "item second moment"
 @dataclass(frozen=True)
 class Subspace(Recommender):
     """item_factors: orthonormal V (n_items, r). projection: a user's row is (1/p_i) (x_i V) V^T
-    with p_i her share of the items [J18, Alg. 4].
+    with p_i the user's share of the items [J18, Alg. 4, which takes the share of all users: a
+    count that is not released here].
     """
 
     projection: bool = False

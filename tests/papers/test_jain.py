@@ -10,8 +10,10 @@ from scipy.optimize import minimize_scalar
 
 from dpmf_core.papers.bounds import Place
 from dpmf_core.papers.clauses import Mean, Median, MissingResult
+from dpmf_core.papers.erratum import Status
 from dpmf_core.papers.figures import Outcome
 from dpmf_core.papers.jain_2018 import bounds, claims
+from dpmf_core.papers.jain_2018.errata import ERRATA
 from dpmf_core.papers.jain_2018.presets import PRESETS
 from dpmf_core.papers.jain_2018.sweeps import TRUE_NORM
 from dpmf_core.papers.registry import CLAIMS
@@ -97,6 +99,11 @@ def test_a_mean_of_draws_is_no_median() -> None:
     some = [Summary("A", "dpfw", 1.0, {}, (0.1, 0.2, 0.6))]
     assert Mean("A", 1.0)(some) == pytest.approx(0.3)
     assert Median("A", 1.0)(some) == 0.2
+
+
+def test_every_correction_has_its_words_and_place() -> None:
+    assert all(it.quote and it.place for it in ERRATA)
+    assert [it.id for it in ERRATA if it.status is Status.ERROR] == ["jain-rate"]
 
 
 # ---- bounds --------------------------------------------------------------------------------------

@@ -71,8 +71,8 @@ DPFW_BOUND = Bound(
     error=generalisation_error,
     ratings=lambda at: math.sqrt(at.items),
     needs=(
-        "entries seen uniformly at random, ε ≤ 2 ln(1/δ); the error vanishes from m^(5/4) users and"
-        " √m ratings of each on, up to logarithms"
+        "entries seen uniformly at random and ε ≤ 2 ln(1/δ); by the abstract the estimate is"
+        " consistent with more than m^(5/4) users and √m ratings of each"
     ),
 )
 BOUNDS = (DPFW_BOUND,)
