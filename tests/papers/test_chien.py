@@ -4,9 +4,11 @@ import pytest
 
 from dpmf_core.papers.chien_2021 import claims as chien_2021
 from dpmf_core.papers.chien_2021 import figure_4, movielens
-from dpmf_core.papers.figures import Outcome, by_step
-from dpmf_core.papers.registry import CLAIMS
+from dpmf_core.papers.figures import Outcome, Preset, by_step, tuned
+from dpmf_core.papers.registry import CLAIMS, PAPERS
 from dpmf_core.papers.results import recorded_result
+from dpmf_core.runs.data_access import open_ratings
+from dpmf_core.runs.planning import prepared_for
 from dpmf_core.runs.specification import Value
 from dpmf_core.runs.sweep import Summary
 from tests.support.records import run_of
@@ -90,3 +92,18 @@ def test_steps_are_read_off_every_draw() -> None:
     }
     draws = {(it.grid["step"], it.draws) for it in by_step(points, runs, "rmse")}
     assert draws == {(1, (1.0, 2.0)), (2, (0.5, 1.5))}
+
+
+@pytest.mark.parametrize("preset", PAPERS["chien-2021"].presets, ids=lambda it: it.id)
+def test_a_preset_is_tuned_and_opens_as_printed(preset: Preset) -> None:
+    """Every run has validation ratings to choose by; what a page opens has no item biases and equal
+    noise on both statistics of a step.
+    """
+    assert preset.measure is tuned
+    points = preset.points()
+    assert all(point.spec.split.validation_fraction > 0 for point in points)
+    assert len({point.spec.parameters.get("regularisation") for point in points}) > 1
+    assert preset.run is not None
+    parameters = prepared_for(preset.run, open_ratings(preset.run.data)).algorithm.model_dump()
+    assert not parameters["biases"] and parameters["gram_share"] == 0.5
+    assert not parameters["local_columns"] and parameters["noise_ridge"] == 0.0

@@ -48,7 +48,7 @@ def as_analysed(full: bool) -> tuple[Sweep, ...]:
             methods=methods,
             epsilons=FEW,
             seeds=seeds,
-            grid={"regularisation": (0.003, 0.3, 30.0)},
+            grid={"regularisation": (0.3, 30.0, 300.0)},
         ),
         Sweep(data=data, split=split, methods=on_lowrank(EXACT, MEAN), seeds=seeds),
     )
@@ -102,7 +102,7 @@ PRESETS = (
         run=RunSpec(
             data=DataSpec(id="lowrank-5k"),
             algorithm="dpals",
-            parameters=BASIC,
+            parameters={**BASIC, "regularisation": 30.0},
             budget=Budget(epsilon=20.0, delta=1e-5, calibration=Calibration.SOURCE),
         ),
     ),
