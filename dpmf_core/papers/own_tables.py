@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.papers.balu_2016.claims import sizes_ranked, sketch_table
+from dpmf_core.papers.balu_2016.protocol import sizes_ranked, sketch_table
 from dpmf_core.papers.chien_2021.sweeps import LIKES, LISTS, POPULARITY, likes
 from dpmf_core.papers.clauses import Results
 from dpmf_core.papers.figures import Figure, Sweeps, first_present

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.papers.balu_2016.claims import NO_THRESHOLD
+from dpmf_core.papers.balu_2016.protocol import NO_THRESHOLD
 from dpmf_core.papers.clauses import Results
 from dpmf_core.papers.figures import Claim, Figure, Mark, by_metric
 from dpmf_core.papers.results import ClaimResult
@@ -24,6 +24,7 @@ AXES = {
     "users": "users",
     "items": "items",
     "step": "step",
+    "rank": "dimension d",
     "static_share": "share of the ratings known from the start, Rₛ",
     "arrived_share": "share of the new ratings that have arrived",
     "ratings": "ratings that are processed",

@@ -1,6 +1,6 @@
 """Balu & Furon 2016: its claims, presets and corrections."""
 
-from dpmf_core.papers.balu_2016 import claims, errata, langevin
+from dpmf_core.papers.balu_2016 import claims, errata, langevin, presets
 from dpmf_core.papers.paper import Paper
 
 PAPER = Paper(
@@ -14,4 +14,5 @@ PAPER = Paper(
     about="Factorisation by stochastic gradients whose factors live in count sketches.",
     claims=claims.CLAIMS,
     errata=(*errata.ERRATA, *langevin.ERRATA),
+    presets=presets.PRESETS,
 )

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.audit.membership_inference import Audit, AuditSpec
+from dpmf_core.papers.balu_2016.protocol import B16
 from dpmf_core.papers.erratum import (
     Attack,
     Comparison,
@@ -20,7 +21,6 @@ from dpmf_core.papers.erratum import (
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec
 
-B16 = "Balu & Furon 2016"
 THRESHOLD = 2.0
 RANK, RATE, STEPS = 8, 0.05, 20
 Array = npt.NDArray[Any]
@@ -82,9 +82,11 @@ ERRATA = (
         source=B16,
         place="Equation 5",
         status=Status.ERROR,
-        statement="The update adds a multiple of the gradient of the squared error.",
-        holds="It must go against the gradient. As printed every step makes the error larger; the"
-        " experiments cannot have been run so.",
+        quote="denotes the gradient of the functional w.r.t. latent vector",
+        statement="Equation 5 gives the gradient of (r − p·q)²/2 + λ|p|²/2 as (r − p·q) q + λ p,"
+        " and equation 2 steps against it.",
+        holds="The gradient is −(r − p·q) q + λ p. With the printed sign every step makes the error"
+        " larger, so it is a misprint: the experiments cannot have been run so.",
         section="Sign of the gradient",
         means=gradient_sign,
         settings="One rating 1 above the mean, 8 components, 20 steps of length .05.",
@@ -95,9 +97,13 @@ ERRATA = (
         source=B16,
         place="Sections 3.2 and 4.3",
         status=Status.AMBIGUOUS,
-        statement="Ratings whose loss is above ε are passed over.",
-        holds="Section 3.2 takes half the squared error for the loss, section 4.3 the whole. At the"
-        " same ε they pass over different ratings.",
+        quote="Otherwise [...] the cells are not updated at all. This is equivalent to not taking"
+        " into account this particular observation. [...] The differential privacy is enforced by"
+        " clipping the loglikelihood",
+        statement="Section 3.2 passes over a rating where its loss is above ε, and the loss is half"
+        " the squared error (section 2.1). Section 4.3 clips where the whole squared error is.",
+        holds="At the same ε the two rules pass over different ratings. By ε = 2B (section 2.4) the"
+        " rule of section 4.3 belongs to ε, and that of section 3.2 to 2ε.",
         section="Two thresholds",
         means=thresholds,
         stored_figures=("1.8% of ratings", "10.3% of ratings"),
@@ -107,20 +113,27 @@ ERRATA = (
         id="balu-distribution",
         title="The argument needs a distribution and has none",
         source=B16,
-        place="Section 3.2",
-        status=Status.ERROR,
-        statement="By analogy with posterior sampling, passing over large errors gives differential"
-        " privacy.",
-        holds="A likelihood that is constant beyond a threshold has no finite integral, as the"
-        " source says itself. The update draws nothing: given the hashes it is a function of exact"
-        " ratings. No ε follows, and an attack exceeds the threshold.",
+        place="Section 4.3",
+        status=Status.CONCEDED,
+        quote="-DP as shown in [28, 19], except that this no longer defines a valid conditional"
+        " probability.",
+        statement="Clipping the log-likelihood gives ε-DP as in posterior sampling, except that no"
+        " valid conditional probability is left.",
+        holds="So the theorem of posterior sampling does not apply, and no ε follows. The update"
+        " draws nothing either: given the hashes it is a function of exact ratings. The attack sees"
+        " the factors, which is more than the single predictions of equation 7; section 7 leaves"
+        " what factors reveal to future work.",
         section="No distribution",
         means=Attack(
-            AuditSpec(algorithm="sketch", runs=400, parameters={"threshold": THRESHOLD}),
+            AuditSpec(
+                algorithm="sketch",
+                runs=400,
+                parameters={"threshold": THRESHOLD, "loss": "whole"},
+            ),
             _attack_reading,
         ),
-        stored_figures=("ε = 2", "ε ≥ 3.03"),
-        settings="Threshold 2, one rating, δ = 1e-5; 400 trainings on a small simulated world, half"
-        " of them with the rating; 95% confidence.",
+        stored_figures=("ε = 2", "ε ≥ 2.90"),
+        settings="Threshold 2 of the whole squared error (section 4.3), one rating, δ = 1e-5; 400"
+        " trainings on a small simulated world, half of them with the rating; 95% confidence.",
     ),
 )

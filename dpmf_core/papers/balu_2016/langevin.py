@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from dpmf_core.algorithms.base import Streams
+from dpmf_core.papers.balu_2016.protocol import B16
 from dpmf_core.papers.erratum import Comparison, Erratum, Reading, Status
 
-B16 = "Balu & Furon 2016"
 RATE, STEPS, CHAINS = 0.02, 500, 20_000
 
 
@@ -39,6 +39,8 @@ ERRATA = (
         source=B16,
         place="Equations 11 and 12",
         status=Status.ERROR,
+        quote="This technique is called Stochastic Gradient Langevin Dynamics (SGLD). In our"
+        " context, this would mean replacing (2) and (3) by",
         statement="A gradient step of length η comes with noise of deviation √η.",
         holds="A whole step of length η needs √(2η), or noise √η half a step. As printed the chain"
         " samples the posterior at temperature one half: its variance is half of what it should"
