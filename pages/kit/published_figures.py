@@ -45,7 +45,7 @@ def show_verdict(figure: Figure, verdict: Verdict) -> None:
     for clause in verdict.clauses:
         icon = ":material/check: holds" if clause.holds else ":material/close: does not hold"
         st.markdown(f"- {icon}: {clause.words}. *{clause.figures}.*")
-        _show_quote(clause.place, clause.quote)
+        show_quote(clause.place, clause.quote)
     if verdict.remark:
         st.write(verdict.remark)
 
@@ -54,9 +54,10 @@ def show_statements(clauses: Iterable[Clause]) -> None:
     """What the source says, before anything is measured."""
     for clause in clauses:
         st.markdown(f"- {clause.words}.")
-        _show_quote(clause.place, clause.quote)
+        show_quote(clause.place, clause.quote)
 
 
-def _show_quote(where: str, quote: str) -> None:
+def show_quote(where: str, quote: str) -> None:
+    """The words of a source with their place; formulas between dollar signs are drawn."""
     if quote:
-        st.caption(f"{where}: “{safe_text.escape(quote)}”")
+        st.caption(f"{where}: “{quote if '$' in quote else safe_text.escape(quote)}”")

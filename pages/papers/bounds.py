@@ -17,7 +17,7 @@ from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.papers.theory import Comparison, places_between
 from dpmf_core.papers.theory_claims import EACH, PLACES, claim_id
 from dpmf_core.privacy.formatting import budget_text, delta_text
-from pages.kit import charts, colours, safe_text
+from pages.kit import charts, colours, published_figures, safe_text
 from pages.papers import address
 from pages.papers.claims import MARKS
 
@@ -53,8 +53,7 @@ def statement(bound: Bound) -> None:
     """What is printed, where, and when it is valid."""
     st.latex(bound.formula)
     st.markdown(f"**{bound.place}:** {bound.statement}. Valid with {bound.needs}.")
-    if bound.quote:
-        st.caption(f"{bound.place}: “{safe_text.escape(bound.quote)}”")
+    published_figures.show_quote(bound.place, bound.quote)
 
 
 def compare(bound: Bound, axis: Axis) -> Comparison | None:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpmf_core.papers.erratum import Attack, Comparison, Erratum, Status
 from dpmf_core.papers.paper import Paper
-from pages.kit import links, safe_text
+from pages.kit import links, published_figures, safe_text
 from pages.kit.runs import ask
 from pages.papers import address
 
@@ -41,8 +41,7 @@ def one_erratum(erratum: Erratum) -> None:
     """One correction: both statements, both figures, and the button that computes them."""
     badge = f":{COLOURS[erratum.status]}-badge[{erratum.status}]"
     st.markdown(f"**{safe_text.escape(erratum.title)}** &nbsp; {badge}")
-    if erratum.quote:
-        st.caption(f"{erratum.place}: “{safe_text.escape(erratum.quote)}”")
+    published_figures.show_quote(erratum.place, erratum.quote)
     for column, name, text, figure in zip(
         st.columns(2, gap="large"),
         ("As stated", "What holds"),

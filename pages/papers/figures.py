@@ -88,9 +88,11 @@ def _draw(key: str, figure: Figure, results: Results, points: Sequence[Point]) -
 
 def chart(figure: Figure, results: Results) -> Any:
     """Results along the figure's axis, and the published numbers."""
-    title = AXES.get(figure.axis, figure.axis.replace("_", " "))
+    has_places = figure.axis == "epsilon" or any(figure.axis in it.grid for it in results)
+    axis = figure.axis if has_places else "epsilon"
+    title = AXES.get(axis, axis.replace("_", " "))
     quantity = figure.quantity or METRICS[figure.metric].label
-    fig = sweep_charts.against(draws_frame(figure.axis, results), figure.axis, quantity, title)
+    fig = sweep_charts.against(draws_frame(axis, results), axis, quantity, title)
     sweep_charts.add_published(fig, figure.marks)
     return fig
 

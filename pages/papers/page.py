@@ -80,11 +80,11 @@ def overview(unknown: str = "") -> None:
         " judge the paper: those claims are counted apart."
     )
     rows = (
-        {"paper": paper.short, "proposes": paper.about, **counts(paper)}
-        | {"corrections": len(paper.errata)}
+        {"paper": f"**{paper.short}**: {paper.about}", "corrections": str(len(paper.errata))}
+        | {name: str(count) for name, count in counts(paper).items()}
         for paper in PAPERS.values()
     )
-    safe_text.words_table(pd.DataFrame(rows).fillna(0).convert_dtypes())
+    safe_text.words_table(pd.DataFrame(rows).fillna("0"), is_markdown=True)
     navigation("")
     st.caption(
         "All of it from the command line: `python -m dpmf_core papers run --all`. Finished runs are"

@@ -23,7 +23,8 @@ from dpmf_core.runs.inspection import pairs, sheet, topics
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
-from pages.kit import charts, colours, safe_text
+from pages.kit import charts, colours, safe_text, sweep_charts
+from pages.kit.frames import Curve, curve_frame
 from pages.kit.sweep_frames import Runs
 
 MOST_TOPICS = 10
@@ -155,8 +156,31 @@ def _draw_sheets(key: str, points: Sequence[Point], runs: Runs) -> None:
         column.image(sheet(run, order), width="stretch", caption=words, alt=alt)
 
 
+def _draw_steps(key: str, points: Sequence[Point], runs: Runs) -> None:
+    """The objective after each step."""
+    curves = [
+        Curve(
+            point.label if point.epsilon is None else f"{point.label}, ε = {point.epsilon:g}",
+            "sky" if "random" in point.label else point.spec.algorithm,
+            point.spec.seed - points[0].spec.seed,
+            runs[point.key],
+            {"objective": "all samples"},
+        )
+        for point in points
+    ]
+    table = curve_frame(curves, "objective")
+    draws = table.assign(value=table["objective"], source=False)
+    fig = sweep_charts.against(draws, "step", "objective", "step")
+    charts.show(fig, f"{key}.steps", "Objective by step.", table, leaves=True)
+
+
 # by figure: what its runs show besides its numbers
-OF_RUNS = {"saha-fig4": _draw_words, "saha-fig7": _draw_sheets}
+OF_RUNS = {
+    "saha-fig2": _draw_steps,
+    "saha-fig5": _draw_steps,
+    "saha-fig4": _draw_words,
+    "saha-fig7": _draw_sheets,
+}
 
 # ---- what a step's epsilon adds up to ------------------------------------------------------------
 
@@ -188,7 +212,7 @@ def totals(points: Sequence[Point]) -> pd.DataFrame:
 
 def _released(spec: RunSpec) -> Event:
     """What a run with the noise of its source releases; the shape of the data takes no part."""
-    shape, budget = SampleShape(1, 1), spec.budget
+    shape, budget = SampleShape(10_000, 10_000), spec.budget
     assert budget is not None
     method = algorithms.build(spec.algorithm, spec.parameters, shape, budget)
     assert isinstance(method, PrivateAlgorithm)

@@ -15,7 +15,7 @@ from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, link_toke
 from dpmf_core.teaching.sketch_collisions import sketch_layout
 from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, stream
 from pages.kit.published_figures import place
-from pages.papers import figures
+from pages.papers import figures, saha_figures
 from tests.pages.driving import ROOT, frames, settled
 
 PAGE = ROOT / "pages" / "papers" / "page.py"
@@ -40,7 +40,7 @@ def section_of(app: AppTest) -> str:
 
 def test_the_overview_has_a_row_a_paper_and_an_unknown_one_leads_there() -> None:
     (table,) = (it.value for it in page().table)
-    counted = table.drop(columns=["paper", "proposes", "corrections"]).astype(int).sum(axis=1)
+    counted = table.drop(columns=["paper", "corrections"]).astype(int).sum(axis=1)
     assert list(counted) == [len(paper.claims) for paper in PAPERS.values()]
     app = page(paper="nobody-2000")
     assert len(app.warning) == 1 and app.table[0].value.equals(table)
@@ -109,6 +109,7 @@ def test_recorded_results_and_published_numbers_are_drawn(claim: Figure) -> None
     published = [mark.y for mark in claim.marks]
     assert levels + len(fig.data) > 0
     assert all(y in drawn for y in (mark.y for mark in claim.marks if mark.x is not None))
+    saha_figures.add_overall_axis(fig, claim.points(last.size == "full"))
     table = figures.numbers(last.summaries, claim.marks)
     assert len(table) == len(last.summaries) + len(published)
 

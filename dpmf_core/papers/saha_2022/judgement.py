@@ -98,7 +98,8 @@ def close(theirs: Sequence[Median], twin: Median, within: float = CLOSE) -> Clau
         return f"{values} in private, {twin(results):.4f} without"
 
     at = ", ".join(budget_text(it.epsilon) for it in theirs if it.epsilon is not None)
-    words = f"the private method comes within {within:.0%} of the one without privacy"
+    ours = f"{within:.0%} ({within:.0%} is ours)"
+    words = f"the private method comes within {ours} of the one without privacy"
     return Clause(f"{words}, at ε = {at} a step", margin, figures)
 
 
