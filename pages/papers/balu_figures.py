@@ -5,6 +5,7 @@ to be seen.
 import pandas as pd
 import plotly.graph_objects as go
 
+from dpmf_core.papers.balu_2016.statements import best_regularisations
 from dpmf_core.papers.clauses import Results
 from dpmf_core.teaching.sketch_collisions import SketchLayout
 from pages.kit import charts
@@ -14,22 +15,17 @@ LOAD = ("rgba(139,147,161,0.15)", "#56B4E9", "#E69F00", "#D55E00")  # of 0, 1, 2
 
 
 def best_map(results: Results) -> tuple[go.Figure, pd.DataFrame]:
-    """Dimension by space gain, the λ with the lowest median error in each cell."""
-    table = pd.DataFrame(
-        {"rank": it.grid["rank"], "gain": it.grid["space_gain"]}
-        | {"λ": it.grid["regularisation"], "RMSE": it.median}
-        for it in results
-        if {"rank", "space_gain"} <= it.grid.keys()
-    )
-    best = table.loc[table.groupby(["rank", "gain"])["RMSE"].idxmin()]
-    texts = [
-        f"λ = {value:g}<br>RMSE {error:.3f}"
-        for value, error in zip(best["λ"], best["RMSE"], strict=True)
+    """Dimension by space gain, the best λ in each cell, as the statements have it."""
+    best = [
+        {"rank": rank, "gain": gain, "λ": value, "text": f"λ = {value:.3f}"}
+        for (rank, gain), value in best_regularisations(results).items()
     ]
+    table = pd.DataFrame(best)
     place = {"index": "gain", "columns": "rank"}
-    ranks = best.pivot(**place, values="λ").astype(float).rank(method="dense")
-    text = best.assign(text=texts).pivot(**place, values="text")
-    return charts.heat_map(ranks, text, "dimension d", "space gain γ"), best
+    values = table.pivot(**place, values="λ")
+    text = table.pivot(**place, values="text")
+    fig = charts.heat_map(values, text, "dimension d", "space gain γ")
+    return fig, table.drop(columns="text")
 
 
 def cells(sketch: SketchLayout) -> pd.DataFrame:
