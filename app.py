@@ -7,7 +7,7 @@ before any navigation is declared.
 
 import sys
 
-from dpmf_core import interrupts
+from dpmf_core.base import interrupts
 
 if __name__ == "__main__":
     interrupts.exit_at_once()  # before anything large is imported
@@ -20,8 +20,8 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import data_folder, usable
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import data_folder, usable
 from dpmf_core.serving.settings import settings
 
 try:

@@ -32,7 +32,7 @@ import psutil
 from benchmarks import hostile
 from benchmarks.report import save
 from benchmarks.student import Student
-from dpmf_core.paths import cache_folder
+from dpmf_core.base.paths import cache_folder
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec

@@ -26,7 +26,7 @@ import pyarrow.csv
 
 from benchmarks import scale
 from benchmarks.report import RESULTS, save
-from dpmf_core.paths import cache_folder, data_folder
+from dpmf_core.base.paths import cache_folder, data_folder
 
 PRIVATE = ("private-bias", "spectral", "dpals", "ada-dpals", "dp-sgd", "dpfw-oja", "private-svd")
 ALGORITHMS = {"csv": (*PRIVATE, "als"), "billion": ("private-bias", "spectral")}

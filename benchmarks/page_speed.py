@@ -33,7 +33,7 @@ from typing import Any
 
 from benchmarks.classroom import free_port, start_server
 from benchmarks.report import save
-from dpmf_core.paths import cache_folder
+from dpmf_core.base.paths import cache_folder
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import EPSILONS
 from dpmf_core.runs.store import Store

@@ -21,7 +21,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from benchmarks.report import RESULTS, save
-from dpmf_core.paths import data_folder
+from dpmf_core.base.paths import data_folder
 from dpmf_datasets import partitions
 from dpmf_datasets.registry import LARGE
 from dpmf_datasets.simulated.large_cinema import large_cinema

@@ -29,7 +29,7 @@ if platform.machine() in ("x86_64", "AMD64"):
 import numpy as np
 from PIL import Image
 
-from dpmf_core import first_views
+from dpmf_core.jobs import first_views
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import references

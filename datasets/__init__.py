@@ -11,10 +11,10 @@ import tempfile
 from collections.abc import Callable, Hashable
 from pathlib import Path
 
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import cache_folder, data_folder, usable, workplace
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import cache_folder, data_folder, usable, workplace
 from dpmf_datasets import (
     download,
     fingerprint,

@@ -5,9 +5,9 @@ published checksum is not kept.
 from collections.abc import Callable
 from pathlib import Path
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import DatasetFacts
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import BadInput
 
 Progress = Callable[[int, int], None]
 

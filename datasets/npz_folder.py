@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import cache_folder, data_folder, usable, workplace
 from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, Texts, is_sparse
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import cache_folder, data_folder, usable, workplace
 
 FORMAT = 2
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError)

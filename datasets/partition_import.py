@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import create_folder, held_alone
 from dpmf_core.data.hashing import keys_of_ids
 from dpmf_core.data.partitioned import Members, usual_parts
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import create_folder, held_alone
 from dpmf_datasets import fingerprint, partitions
 from dpmf_datasets.partitions import Manifest, file_of, write_partition
 from dpmf_datasets.path_facts import ITEM_TABLE, RATING_FACTS, facts_in, ways

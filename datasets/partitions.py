@@ -22,12 +22,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet
 
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import data_folder
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.partitioned import LazyParts, Members, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import data_folder
 
 FORMAT = 2
 MANIFEST = "manifest.json"

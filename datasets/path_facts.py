@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, get_args
 from urllib.parse import parse_qsl
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.column_names import ROLE_NAMES
-from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.dates import Order
 from dpmf_datasets.readers.report import Outside
 

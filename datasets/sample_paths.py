@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, Samples
-from dpmf_core.errors import BadInput
 from dpmf_datasets.path_facts import value
 from dpmf_datasets.readers import images, people, text
 from dpmf_datasets.readers.archives import members_of

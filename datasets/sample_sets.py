@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import SampleEntry
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, Samples
-from dpmf_core.errors import BadInput
 from dpmf_datasets.readers import images, matlab, text
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.ratings_detection import ratings_tables

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 
 REFUSAL, OUT_OF_MEMORY, FAILED, TOO_SLOW = 2, 3, 4, 5  # exit codes
 # how a child ends that the system stops for its processor time

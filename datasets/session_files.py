@@ -21,13 +21,13 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import claim_folder, clear, data_folder
 from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.hashing import OWNED_BY
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import claim_folder, clear, data_folder
 from dpmf_datasets import npz_folder, sandbox, upload_conversion
 from dpmf_datasets.readers.bounded_tables import OwnTable
 from dpmf_datasets.readers.columns import PAGE

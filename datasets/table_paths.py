@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import parse_qsl
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import BadInput
 from dpmf_datasets import fingerprint, sample_paths
 from dpmf_datasets.path_facts import (
     ITEM_TABLE,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_datasets import fingerprint, npz_folder, sample_paths
 from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.bounded_tables import write_bounded

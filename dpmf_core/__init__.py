@@ -26,8 +26,8 @@ Notation, as in the cited papers; words at the door, letters inside:
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from dpmf_core import clone_imports
-from dpmf_core.version import __version__ as __version__
+from dpmf_core.base import clone_imports
+from dpmf_core.base.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from dpmf_core.api import account, fit, load, sweep

@@ -2,13 +2,13 @@
 
 import sys
 
-from dpmf_core import interrupts
+from dpmf_core.base import interrupts
 
 
 def start() -> int:
     """Load the commands and run one; the exit code."""
     interrupts.exit_at_once()  # before anything large is imported
-    from dpmf_core.errors import BadInput
+    from dpmf_core.base.errors import BadInput
 
     try:
         from dpmf_core.cli import main

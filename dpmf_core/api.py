@@ -13,12 +13,12 @@ import pandas as pd
 from scipy.sparse import sparray, spmatrix
 
 from dpmf_core import algorithms
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData, PartitionedRatings, frames
 from dpmf_core.data.catalogue import catalogue, is_own, lent
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, is_sparse
-from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.registry import find
 from dpmf_core.privacy import Budget, accounts
 from dpmf_core.privacy.accounts import Account

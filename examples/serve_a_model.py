@@ -12,7 +12,7 @@ from fastapi import FastAPI, HTTPException, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from dpmf_core import load_model, recommend, similar_items
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 
 
 class Question(BaseModel):

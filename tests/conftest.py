@@ -23,9 +23,9 @@ if platform.machine() in ("x86_64", "AMD64"):
 # compiled once, whichever data folder a test has
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".venv/compiled"))
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.runs import data_access
 from dpmf_core.testing.worlds import low_rank, world

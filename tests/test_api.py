@@ -14,8 +14,8 @@ import dpmf
 import dpmf_core
 from dpmf_core import account, fit, load, sweep
 from dpmf_core.algorithms import REGISTRY
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from dpmf_core.runs.store import Store

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from dpmf_core.interrupts import SENTENCE
+from dpmf_core.base.interrupts import SENTENCE
 from tests.cli.test_processes import default_interrupts
 from tests.support.engines import CATALOGUE
 
 ROOT = Path(__file__).parents[1]
 FIT = ["fit", "--dataset", "small", "--algorithm", "dpals", "--param", "rank=3", "--epsilon", "5"]
 COMMAND = ["-m", "dpmf_core", *FIT]
-FIRST = "dpmf_core.interrupts"  # what a program of ours imports first
+FIRST = "dpmf_core.base.interrupts"  # what a program of ours imports first
 
 
 def start(arguments: Sequence[str], data: Path, **variables: str) -> subprocess.Popen[str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from dpmf_core import paths
+from dpmf_core.base import paths
 from dpmf_core.privacy.account_files import FILE
 from dpmf_datasets import session_files
 from pages.server.lifespan import round_made
@@ -29,7 +29,7 @@ SERVER = """
 import sys
 from pathlib import Path
 from dpmf_datasets import session_files
-from dpmf_core.paths import workplace
+from dpmf_core.base.paths import workplace
 from tests.test_paths import TABLE
 found = session_files.ratings(session_files.table(TABLE, "mine.csv"), {"user": "user", "item": "item", "rating": "rating"}, (1, 5))
 (workplace() / "half-written.npz").write_bytes(b"half")

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from dpmf_core import permissions
 from dpmf_core.audit.membership_inference import AuditSpec
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import Engine
+from dpmf_core.runs import permissions
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Sweep

@@ -37,8 +37,8 @@ from dpmf_core import (
     privacy_price,
 )
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.base.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.privacy.accounts import LEDGER, PROCESS_KEY, Account
 from dpmf_core.testing.worlds import low_rank
 from tests.privacy.test_odometer import independently

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 from dpmf_datasets.published.movielens import published_or_private
 from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.arrow_tables import first_sheet

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
-from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.columns import IMPORT
 from dpmf_datasets.readers.ratings_tables import MOST_OUTSIDE, read_table

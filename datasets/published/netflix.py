@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 from dpmf_datasets.published.movielens import published_or_private
 from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.columns import IMPORT

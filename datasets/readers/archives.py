@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_datasets.readers.table import file_name, report_damage
 
 LARGEST = 4 << 30  # bytes: four times the largest member of an official archive

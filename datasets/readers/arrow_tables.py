@@ -16,7 +16,7 @@ import pyarrow.feather
 import pyarrow.json
 import pyarrow.parquet
 
-from dpmf_core.errors import BadInput, closest
+from dpmf_core.base.errors import BadInput, closest
 from dpmf_datasets.readers.table import PREVIEW, Table, as_texts, first_sentence
 
 LARGEST = 500_000_000  # bytes that a packed file may claim to unpack to

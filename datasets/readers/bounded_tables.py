@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_datasets.readers.arrow_tables import parquet
 from dpmf_datasets.readers.columns import detect_columns
 from dpmf_datasets.readers.table import MOST_COLUMNS, Table

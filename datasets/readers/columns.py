@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLE_NAMES, ROLES, by_name
-from dpmf_core.errors import BadInput, closest
 from dpmf_datasets.readers.dates import looks_like_times
 from dpmf_datasets.readers.table import Table, is_number
 

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pyarrow as pa
 
-from dpmf_core.errors import BadInput, closest
+from dpmf_core.base.errors import BadInput, closest
 from dpmf_datasets.readers.arrow_tables import in_memory
 from dpmf_datasets.readers.table import Table
 

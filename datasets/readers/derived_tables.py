@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.data.column_names import ROLES
-from dpmf_core.errors import BadInput, closest
 from dpmf_datasets.readers.arrow_tables import in_memory
 from dpmf_datasets.readers.table import Table
 

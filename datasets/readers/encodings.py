@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 
 UTF8, WESTERN = "utf-8", "cp1252"
 ENCODING_IS_PUBLIC = "the encoding of the text is public"  # where it is found in private texts

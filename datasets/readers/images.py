@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, is_sparse
-from dpmf_core.errors import BadInput
 from dpmf_datasets.readers import picture_files
 from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.matlab import table

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.item_tables import EncodedTable, encode, plain_id
-from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.table import (
     MOST_COLUMNS,
     as_texts,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_datasets import sandbox
 
 KNOWN_KEYS = ("fea", "X", "V", "data", "faces", "images", "Y", "A", "dtm")

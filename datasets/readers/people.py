@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import PEOPLE_ARE_COUNTED, Samples, is_sparse
-from dpmf_core.errors import BadInput
 from dpmf_datasets.readers import matlab, text
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.report import Report

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -3,8 +3,8 @@
 import gzip
 from pathlib import Path, PurePosixPath
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.column_names import REQUIRED_ROLES, by_name
-from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.table import DAMAGE, HEAD
 from dpmf_datasets.readers.tables import open_table

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 import pyarrow as pa
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 
 HEAD = 1 << 16  # bytes looked at to recognise a file
 SAMPLE_ROWS = 30  # rows from which a column is judged

@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_datasets import sandbox
 from dpmf_datasets.readers import arrow_tables
 from dpmf_datasets.readers.bounded_tables import read_bounded, write_bounded

@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, Texts
-from dpmf_core.errors import BadInput
 from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.report import Problem, Report

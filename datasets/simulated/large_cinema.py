@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.partitioned import (
@@ -22,7 +23,6 @@ from dpmf_core.data.partitioned import (
     usual_parts,
 )
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 from dpmf_datasets.simulated.cinema import BOUNDS, GENRES, KINSHIP, films_of, rounded
 
 VERSION = 1  # of what is made: part of every fingerprint

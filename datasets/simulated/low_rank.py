@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 
 BOUNDS = (-5.0, 5.0)
 BLOCK = 4_000_000  # entries of U* V*^T held at once

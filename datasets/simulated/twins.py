@@ -6,9 +6,9 @@ A simulated twin of private data has their public shape, and nothing of their ro
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 from dpmf_datasets.entries import entry_from
 from dpmf_datasets.simulated.cinema import BOUNDS, cinema
 

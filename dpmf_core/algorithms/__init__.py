@@ -7,9 +7,9 @@ from pydantic import ValidationError
 
 from dpmf_core.algorithms.base import Algorithm, Personal, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.registry import Place, Registry
+from dpmf_core.base.errors import BadInput, explain
 from dpmf_core.curator import CELLS_ARE_PUBLIC, Curator, open_curator
 from dpmf_core.data.samples import require_not_negative
-from dpmf_core.errors import BadInput, explain
 from dpmf_core.privacy import Budget, Event, Gaussian, Noise, NoiseKind, normal_form
 from dpmf_core.privacy.events import on_grids
 

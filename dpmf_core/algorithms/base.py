@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Statistic
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import NOT_PRIVATE, NOTHING, Budget, Event, Guarantee
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Model
+from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import on_grid
 from dpmf_core.data.samples import Matrix, Samples, SampleShape, by_row, is_sparse
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Budget
 
 PUBLIC_FACTS = ("the number of samples", "the features")

@@ -25,9 +25,9 @@ from dpmf_core.algorithms.item_systems import (
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS
 from dpmf_core.algorithms.svd_cleansing import CappedCounts
+from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Statistic, on_groups
 from dpmf_core.data.ratings import Shape
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status, sequence
 
 MOMENT_SHARE = 0.1  # of a step's mu^2, for the second moment of users

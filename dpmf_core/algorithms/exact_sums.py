@@ -11,9 +11,9 @@ import numpy as np
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Array, Recommender, user_means
+from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, Statistic, Totals
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.errors import BadInput
 
 ExactSum = Callable[..., Array]  # exact_sum(statistic, *shared), as `OpenCurator.total`
 

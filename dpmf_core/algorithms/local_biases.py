@@ -16,9 +16,9 @@ import numpy as np
 from dpmf_core.algorithms.base import Array, Recommender, Streams
 from dpmf_core.algorithms.baselines import OffsetsAlone
 from dpmf_core.algorithms.item_offsets import RELEASES, biases_from, offset_rows
+from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, Curator, Held, Range, Statistic, Totals
 from dpmf_core.data.ratings import Shape
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Event, Repeat
 
 MESSAGES = "every user's message"

@@ -22,9 +22,9 @@ from dpmf_core.algorithms.sample_statistics import (
     residual_samples,
     unit_samples,
 )
+from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Curator, Held, Statistic
 from dpmf_core.data.samples import SampleShape
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Budget, Event, Guarantee, Status, sequence
 
 

@@ -35,9 +35,9 @@ from dpmf_core.algorithms.sample_statistics import (
     local_sides,
     unit_samples,
 )
+from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Curator, Held, OpenCurator, Statistic
 from dpmf_core.data.samples import SampleShape
-from dpmf_core.errors import BadInput
 from dpmf_core.kernels import components as kernel
 from dpmf_core.privacy import Budget, Calibration, Event, Guarantee, Repeat, Status, sequence
 

@@ -19,8 +19,8 @@ from types import MappingProxyType
 from typing import Any
 
 from dpmf_core.algorithms.base import Algorithm
-from dpmf_core.errors import BadInput, closest
-from dpmf_core.registry import by_id
+from dpmf_core.base.errors import BadInput, closest
+from dpmf_core.base.registry import by_id
 
 GROUP = "dpmf.algorithms"
 REQUIRED_FIELDS = ("id", "title", "words", "source")  # what an algorithm says of itself

@@ -15,9 +15,9 @@ from pydantic import Field
 from scipy.sparse import csr_array
 
 from dpmf_core.algorithms.base import Array
+from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.errors import BadInput
 from dpmf_core.kernels.moments import add_second_moment, mirrored
 from dpmf_core.privacy import Budget
 

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.algorithms import Algorithm
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import VALUE, normal_form
 
 Array = npt.NDArray[Any]

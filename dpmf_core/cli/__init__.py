@@ -12,9 +12,9 @@ from pathlib import Path
 
 import click
 
-from dpmf_core import interrupts
+from dpmf_core.base import interrupts
+from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.cli.lazy_group import LazyGroup, Place
-from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.serving.requesters import OPERATOR, asking
 
 EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPT = 0, 1, 2, 130

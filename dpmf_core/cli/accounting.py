@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpmf_core.base.errors import BadInput, explain
 from dpmf_core.cli import output
 from dpmf_core.cli.arguments import field_option, pairs
 from dpmf_core.cli.tables import json_option
-from dpmf_core.errors import BadInput, explain
 from dpmf_core.privacy import (
     Budget,
     Event,

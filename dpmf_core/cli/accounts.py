@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import tables
 from dpmf_core.cli.options import ledger_option
 from dpmf_core.cli.tables import json_option
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import default_delta, neighbours
 from dpmf_core.privacy.accounts import Account
 from dpmf_core.privacy.formatting import delta_text, epsilon_text

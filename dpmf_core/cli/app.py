@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.cli.tables import json_option
-from dpmf_core.errors import BadInput
 
 APP_PACKAGE = "dpmf_app"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

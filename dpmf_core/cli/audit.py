@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from tqdm import tqdm
 
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import require_parent
 from dpmf_core.cli import tables
 from dpmf_core.cli.arguments import pairs
 from dpmf_core.cli.options import algorithm_of
 from dpmf_core.cli.runs import measured
 from dpmf_core.cli.tables import json_option
 from dpmf_core.data import Data
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import require_parent
 from dpmf_core.runs.data_access import open_data
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spreadsheets import write_csv

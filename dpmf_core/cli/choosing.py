@@ -7,12 +7,8 @@ from typing import Any
 
 import click
 
-from dpmf_core.choosing import wording
-from dpmf_core.choosing.answer import Place, answer, interval
-from dpmf_core.choosing.finding import Finding
-from dpmf_core.choosing.question import METRIC, Question, Runs
-from dpmf_core.choosing.report import notebook, report
-from dpmf_core.choosing.selection import among_the_best
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import require_parent, write_whole
 from dpmf_core.cli import accounts, tables
 from dpmf_core.cli.arguments import field_option
 from dpmf_core.cli.options import ledger_option
@@ -20,14 +16,18 @@ from dpmf_core.cli.runs import finish, measured
 from dpmf_core.cli.tables import json_option
 from dpmf_core.data import PartitionedRatings, Ratings, Samples
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import require_parent, write_whole
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import data_access
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.specification import DataSpec, file_of
 from dpmf_core.runs.store import Store, to_json
+from dpmf_core.tuning.choosing import wording
+from dpmf_core.tuning.choosing.answer import Place, answer, interval
+from dpmf_core.tuning.choosing.finding import Finding
+from dpmf_core.tuning.choosing.question import METRIC, Question, Runs
+from dpmf_core.tuning.choosing.report import notebook, report
+from dpmf_core.tuning.choosing.selection import among_the_best
 from dpmf_core.tuning.private_selection import SelectionResult
 
 EACH = 20  # ratings of a person, where nothing is declared

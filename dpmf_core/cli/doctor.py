@@ -12,12 +12,12 @@ from typing import Any
 import click
 import psutil
 
+from dpmf_core.base.errors import BadInput, words_of
+from dpmf_core.base.paths import data_folder, usable
+from dpmf_core.base.version import __version__
 from dpmf_core.cli.tables import json_option, table
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.errors import BadInput, words_of
-from dpmf_core.paths import data_folder, usable
 from dpmf_core.runs.store import Store, to_json
-from dpmf_core.version import __version__
 
 UNFIT = 1  # exit code where something is wrong
 LEAST_DISK, LEAST_MEMORY = 1.0, 1.0  # GB

@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from dpmf_core import interrupts
-from dpmf_core.errors import closest
+from dpmf_core.base import interrupts
+from dpmf_core.base.errors import closest
 
 
 @dataclass(frozen=True)

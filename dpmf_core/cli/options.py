@@ -9,11 +9,12 @@ from typing import Any
 
 import click
 
-from dpmf_core import algorithms, interrupts
+from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
+from dpmf_core.base import interrupts
+from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.cli.arguments import field_option, pairs
 from dpmf_core.cli.tables import json_option
-from dpmf_core.errors import BadInput, closest
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.runs.specification import PARAMETERS, RunSpec, with_delta

@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import tables
 from dpmf_core.cli.runs import finish
 from dpmf_core.cli.tables import json_option
-from dpmf_core.errors import BadInput
 from dpmf_core.papers import results
 from dpmf_core.papers.figures import Claim, Outcome, Verdict
 from dpmf_core.papers.registry import CLAIMS, TABLES, find_claim

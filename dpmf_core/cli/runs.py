@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from tqdm import tqdm
 
+from dpmf_core.base.errors import BadInput, Cancelled
+from dpmf_core.base.paths import require_parent
 from dpmf_core.cli import accounts, output, tables
 from dpmf_core.cli.arguments import numbers, pairs, split_list, whole_numbers
 from dpmf_core.cli.options import (
@@ -22,9 +24,7 @@ from dpmf_core.cli.options import (
     shape_of,
     with_told_delta,
 )
-from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.paths import require_parent
 from dpmf_core.runs import execution
 from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.noisy_errors import release

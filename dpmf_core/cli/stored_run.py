@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from dpmf_core import permissions
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import write_whole
 from dpmf_core.cli import output
 from dpmf_core.cli.tables import json_option
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import write_whole
+from dpmf_core.runs import permissions
 from dpmf_core.runs.recommendations import write_lists
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import notebook_of_run

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dpmf_core.loss_text import epsilon_text
+from dpmf_core.base.loss_text import epsilon_text
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="One JSON value on standard output, nothing else there."

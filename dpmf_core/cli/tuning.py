@@ -9,6 +9,7 @@ import click
 from tqdm import tqdm
 
 from dpmf_core import algorithms
+from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.cli import accounts, output, tables
 from dpmf_core.cli.arguments import pairs, split_list
 from dpmf_core.cli.options import (
@@ -21,7 +22,6 @@ from dpmf_core.cli.options import (
     with_told_delta,
 )
 from dpmf_core.cli.runs import measured
-from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.privacy.selection import CHEAPEST, SHAPES
 from dpmf_core.runs import data_access, specification

@@ -5,11 +5,12 @@ from typing import Any
 
 import click
 
-from dpmf_core import algorithms, first_views
+from dpmf_core import algorithms
 from dpmf_core.cli import tables
 from dpmf_core.cli.runs import stored_or_run
 from dpmf_core.cli.tables import json_option
 from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.jobs import first_views
 from dpmf_core.kernels.readiness import ready
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.store import Store, to_json

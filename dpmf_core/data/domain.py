@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 
 Array = npt.NDArray[Any]
 

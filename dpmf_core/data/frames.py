@@ -15,12 +15,12 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csr_array
 
+from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name
 from dpmf_core.data.hashing import keys_of_ids
 from dpmf_core.data.item_tables import SEVERAL, encode
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, Samples, is_sparse
-from dpmf_core.errors import BadInput, closest
 
 TIME = "time"
 Bounds = tuple[float, float]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.item_features import SEPARATOR, ItemFeatures
-from dpmf_core.errors import BadInput
 
 MISSING = {"", "na", "n/a", "nan", "none", "null", "<na>", "\\n"}
 SEVERAL = "|"  # between the words of a cell

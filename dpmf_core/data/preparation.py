@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.samples import (
     VOCABULARY_IS_PUBLIC,
@@ -20,7 +21,6 @@ from dpmf_core.data.samples import (
     by_row,
     is_sparse,
 )
-from dpmf_core.errors import BadInput
 
 
 class Preparation(BaseModel):

@@ -15,10 +15,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.domain import Domain
 from dpmf_core.data.hashing import digest_of
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 
 Array = npt.NDArray[Any]
 Matrix = Any  # csr_array or ndarray, float32 (n_samples, n_features)

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_serializer
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, rank_within_user
-from dpmf_core.errors import BadInput
 
 WINDOWS_ARE_PUBLIC = "where each stretch of time begins is public"
 JUDGED_ITEMS_ARE_PUBLIC = "which items have enough ratings to be judged is public"

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples
-from dpmf_core.errors import BadInput
 from dpmf_core.estimators.releases import RandomState, Releasing, joined
 
 Array = npt.NDArray[Any]

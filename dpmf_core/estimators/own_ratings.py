@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpmf_core.algorithms import Personal, Recommender
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.frames import Bounds, ratings_column
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 
 Array = npt.NDArray[Any]
 

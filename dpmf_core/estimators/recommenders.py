@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpmf_core import algorithms, kernels
 from dpmf_core.algorithms import Personal
+from dpmf_core.base.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.data.frames import Bounds, ids_of, pairs_of, ratings_of
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
-from dpmf_core.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.estimators.own_ratings import (
     history_of,
     of_everybody,

@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Streams
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import BadInput
 from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import Budget, Guarantee, normal_form
 from dpmf_core.privacy.accounting import epsilon as exactly

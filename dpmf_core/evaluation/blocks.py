@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.partitioned import Part, PartitionedRatings, PartitionedTable, States
 from dpmf_core.data.samples import Samples, of_ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
-from dpmf_core.errors import BadInput
 
 Array = npt.NDArray[Any]
 Question = Callable[[Any], Any]  # of a block; a function of a module, so that it can be pickled

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.paths import create_folder, data_folder, workplace
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.samples import Samples, Texts
-from dpmf_core.paths import create_folder, data_folder, workplace
 
 Array = npt.NDArray[Any]
 TOP_WORDS = 10

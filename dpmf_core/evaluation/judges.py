@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from dpmf_core.algorithms import Algorithm
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.data.splits import Split, SplitSpec
-from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.blocks import (
     Blocks,
     InMemory,

@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.errors import BadInput, closest
+from dpmf_core.base.errors import BadInput, closest
+from dpmf_core.base.registry import by_id
 from dpmf_core.evaluation import coherence, part_metrics
 from dpmf_core.evaluation.blocks import Question
 from dpmf_core.evaluation.evaluations import RatingsEvaluation, SamplesEvaluation, TableEvaluation
@@ -24,7 +25,6 @@ from dpmf_core.evaluation.metrics import (
     sums_by_user,
     unit_row_sums,
 )
-from dpmf_core.registry import by_id
 
 Array = npt.NDArray[Any]
 Task = Literal["ratings", "samples", "table"]  # a table: ratings that are factorised as samples

@@ -11,8 +11,8 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
+from dpmf_core.base.errors import BadInput, Cancelled, words_of
 from dpmf_core.data.catalogue import is_own
-from dpmf_core.errors import BadInput, Cancelled, words_of
 from dpmf_core.jobs import machine
 from dpmf_core.jobs import worker as worker_processes
 from dpmf_core.jobs.job import (

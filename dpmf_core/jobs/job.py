@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Literal, Protocol
 
+from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.data.catalogue import catalogue, is_own
-from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.runs.execution import Progress, Report
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.serving.requesters import owner_now

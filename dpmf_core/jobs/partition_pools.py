@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from dpmf_core.errors import BadInput, words_of
+from dpmf_core.base.errors import BadInput, words_of
 from dpmf_core.jobs import worker
 from dpmf_core.jobs.partition_reading import HERE, Places, Request, forget
 from dpmf_core.jobs.worker import Worker

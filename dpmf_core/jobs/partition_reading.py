@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from dpmf_core import algorithms, kernels
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import create_folder, workplace
+from dpmf_core.base.version import __version__
 from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import create_folder, workplace
 from dpmf_core.runs import data_access
-from dpmf_core.version import __version__
 
 CORE = Path(__file__).parents[1]
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn")

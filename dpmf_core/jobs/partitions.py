@@ -18,8 +18,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import workplace
 from dpmf_core.data.partitioned import Beside, Fold, PartitionedRatings, Watch
-from dpmf_core.errors import BadInput
 from dpmf_core.jobs.partition_pools import (
     LOCAL,
     DaskPool,
@@ -42,7 +43,6 @@ from dpmf_core.jobs.partition_reading import (
     hold,
 )
 from dpmf_core.jobs.worker import usual_count
-from dpmf_core.paths import workplace
 from dpmf_core.runs import data_access
 
 log = logging.getLogger(__name__)

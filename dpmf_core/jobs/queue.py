@@ -8,7 +8,7 @@ import bisect
 import itertools
 from collections.abc import Callable, Collection
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.job import Task
 from dpmf_core.jobs.machine import Limits, duration
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numba
 
-from dpmf_core.paths import cache_folder, usable
+from dpmf_core.base.paths import cache_folder, usable
 
 # compiled code is kept in the cache folder, unless numba's own variable says otherwise: the
 # package's folder may not be writable

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 
 Axis = Literal["users", "items", "epsilon"]
 

@@ -12,11 +12,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from dpmf_core.base.paths import create_folder, data_folder, workplace
+from dpmf_core.base.version import __version__
 from dpmf_core.papers.figures import Claim, Figure, Verdict
-from dpmf_core.paths import create_folder, data_folder, workplace
 from dpmf_core.runs.specification import Value
 from dpmf_core.runs.sweep import Summary
-from dpmf_core.version import __version__
 
 RECORDED_FOLDER = Path(__file__).parent / "recorded"
 Size = Literal["page", "full"]

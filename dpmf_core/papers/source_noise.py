@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpmf_core.algorithms.row_moments import RowBound, noise_level
+from dpmf_core.base.registry import by_id
 from dpmf_core.privacy.events import Event, Repeat, sequence
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.mechanisms import Gaussian
-from dpmf_core.registry import by_id
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def jain(
 
 
 # how far a replaced row moves N times A, and N times B, by proof: without outliers, and with
-# them, where rows v >= 0 and outliers r of any sign have norm 1. docs/PRIVACY.md, "Sensitivities
-# of A and B"
+# them, where rows v >= 0 and outliers r of any sign have norm 1. docs/PRIVACY.md,
+# "Sensitivities of A and B"
 SAHA_MOVES = {False: (math.sqrt(2), math.sqrt(2)), True: (math.sqrt(2), 2 + math.sqrt(2))}
 
 

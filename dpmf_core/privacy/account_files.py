@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import cache_folder, create_folder, data_folder
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import cache_folder, create_folder, data_folder
 from dpmf_core.privacy import (
     Relation,
     Status,

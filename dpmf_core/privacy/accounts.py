@@ -24,9 +24,9 @@ from typing import Literal, Protocol
 import numpy as np
 from pydantic import ValidationError
 
+from dpmf_core.base.documents import html_table
+from dpmf_core.base.errors import BadInput, Cancelled, explain
 from dpmf_core.data.hashing import OWNED_BY
-from dpmf_core.documents import html_table
-from dpmf_core.errors import BadInput, Cancelled, explain
 from dpmf_core.privacy import (
     Event,
     Guarantee,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.events import NOTHING, Event, Repeat, Sequence, event_of_rows, normal_form
 from dpmf_core.privacy.mechanisms import (

@@ -1,6 +1,6 @@
 """Privacy losses as they are printed, with all that they rest on."""
 
-from dpmf_core.loss_text import budget_text, delta_text, epsilon_number, epsilon_text
+from dpmf_core.base.loss_text import budget_text, delta_text, epsilon_number, epsilon_text
 from dpmf_core.privacy.guarantee import neighbours
 
 __all__ = ["budget_text", "delta_text", "epsilon_in_full", "epsilon_number", "epsilon_text"]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from dpmf_core.documents import html_table
+from dpmf_core.base.documents import html_table
 
 
 class Status(StrEnum):

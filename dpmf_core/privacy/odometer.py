@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from dataclasses import replace as changed
 from typing import Protocol, Self
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.accounting import failure, rule_of
 from dpmf_core.privacy.budget import AccountBudget, Budget

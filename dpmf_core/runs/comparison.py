@@ -11,7 +11,7 @@ from typing import Any
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.privacy.budget import Calibration
 from dpmf_core.runs.planning import prepare

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData, Data, PartitionedRatings
 from dpmf_core.data.catalogue import catalogue, is_in_parts, lent_here
 from dpmf_core.data.partitioned import Folding, Watch
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
-from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import coherence
 from dpmf_core.evaluation.blocks import require_both, split_part
 from dpmf_core.runs import filters, memory

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.comparison import DRAWS, references
 from dpmf_core.runs.needed_epsilon import Measured, kept_at

@@ -13,16 +13,16 @@ import numpy as np
 
 from dpmf_core import algorithms, kernels
 from dpmf_core.algorithms import Streams, curator_for
+from dpmf_core.base.errors import Cancelled
+from dpmf_core.base.paths import workplace
 from dpmf_core.curator import Curator, NoisyCurator, OpenCurator, in_parts
 from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.data.partitioned import PartitionedTable
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import Cancelled
 from dpmf_core.evaluation import judges
 from dpmf_core.evaluation.blocks import require_splittable
-from dpmf_core.paths import workplace
 from dpmf_core.privacy import Noise, PlanViolation, accounts, noise_words, normal_form
 from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.privacy.events import Ledger

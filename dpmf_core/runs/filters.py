@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.partitioned import Change, Part
 from dpmf_core.data.preparation import prepared
@@ -16,7 +17,6 @@ from dpmf_core.data.ratings import (
     often_rated,
 )
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import BadInput
 from dpmf_core.runs.public_shape import PublicShape, keeping, reshaped
 from dpmf_core.runs.specification import DataSpec
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dpmf_core.documents import render
-from dpmf_core.errors import BadInput
+from dpmf_core.base.documents import render
+from dpmf_core.base.errors import BadInput
 
 TINTS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 PALE = "#8b93a1"

@@ -12,12 +12,12 @@ import numpy as np
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Recommender
+from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, Blocks, NoisyCurator, Statistic, Totals, in_memory, on_grid
 from dpmf_core.data import PartitionedRatings
 from dpmf_core.data.catalogue import is_in_parts, is_own
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.blocks import split_part
 from dpmf_core.privacy import Event, Noise, Relation
 from dpmf_core.privacy.accounts import charging

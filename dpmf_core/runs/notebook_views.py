@@ -6,8 +6,8 @@ import sys
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from dpmf_core.documents import html_table, render
-from dpmf_core.errors import BadInput
+from dpmf_core.base.documents import html_table, render
+from dpmf_core.base.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS, title_of
 from dpmf_core.runs.line_charts import Chart, Points, line_chart
 from dpmf_core.runs.privacy_record import PrivacyRecord

@@ -5,11 +5,11 @@ from typing import Any
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData, PartitionedRatings, Samples
 from dpmf_core.data.catalogue import is_in_parts, offered_item_features
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Shape
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, SampleShape
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import (
     NOTHING,
     Budget,

@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Recommender
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.top_items import top_items
 from dpmf_core.runs.data_access import (
     open_anywhere,

@@ -18,13 +18,13 @@ import numpy.typing as npt
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from dpmf_core import algorithms
+from dpmf_core.base.version import __version__
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.runs.privacy_record import Count, PrivacyRecord, Size
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.specification import RunSpec, Value, file_of
-from dpmf_core.version import __version__
 
 Figures = dict[str, int | float | None]
 # computed from raw rows, so that they stay on the machine where the data are private

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from dpmf_core import algorithms
-from dpmf_core.documents import notebook, plain, render
+from dpmf_core.base.documents import notebook, plain, render
 from dpmf_core.evaluation.registry import title_of
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.comparison import differences, extremes

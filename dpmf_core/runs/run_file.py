@@ -17,7 +17,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.runs.summary import Summary, summarise, to_json
 
 if TYPE_CHECKING:  # a list of runs is read from summaries alone, and needs none of these

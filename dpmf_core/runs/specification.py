@@ -17,9 +17,9 @@ from pydantic.fields import FieldInfo
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import PrivateAlgorithm
+from dpmf_core.base.errors import BadInput, closest, explain
 from dpmf_core.data.preparation import Preparation
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.errors import BadInput, closest, explain
 from dpmf_core.privacy import Budget, NoiseKind, Relation, default_delta
 
 Value = bool | int | float | str  # of a parameter

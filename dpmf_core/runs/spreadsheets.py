@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dpmf_core.paths import write_whole
+from dpmf_core.base.paths import write_whole
 
 _FORMULA = re.compile(
     r"((?:^|[;,|\t\r\n；，])[\s\"\x00\u200b\ufeff]{0,200})(?=[=+\-@＝＋－＠])"

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import create_folder, data_folder, usable
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import create_folder, data_folder, usable
 from dpmf_core.runs.run_file import (
     SCHEMA,
     TABLE,

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
+from dpmf_core.base.errors import BadInput, closest, explain
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.errors import BadInput, closest, explain
 from dpmf_core.privacy import Calibration, NoiseKind, Relation
 from dpmf_core.privacy.formatting import epsilon_number
 from dpmf_core.runs import noisy_errors

@@ -15,8 +15,8 @@ import time
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import create_folder, data_folder
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import create_folder, data_folder
 from dpmf_core.serving.settings import settings
 from dpmf_core.serving.signing import signature
 

@@ -14,8 +14,8 @@ from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import data_folder
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import data_folder
 from dpmf_core.serving import signing
 
 CONTROLS = {

@@ -5,7 +5,7 @@ The operator, who also has the command line, has no limits.
 
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.serving.requesters import asker, must_operate
 from dpmf_core.serving.settings import WHOSE, settings
 

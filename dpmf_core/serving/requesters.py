@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 
 
 @dataclass(frozen=True)

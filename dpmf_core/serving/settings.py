@@ -22,8 +22,8 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from dpmf_core.errors import BadInput, closest
-from dpmf_core.paths import data_folder
+from dpmf_core.base.errors import BadInput, closest
+from dpmf_core.base.paths import data_folder
 
 FILE = "settings.toml"
 NAMES_FILE = "DPMF_SETTINGS"

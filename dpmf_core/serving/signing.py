@@ -15,7 +15,7 @@ from typing import Any
 
 from itsdangerous import BadData, Signer, URLSafeSerializer
 
-from dpmf_core.paths import create_folder, data_folder, workplace
+from dpmf_core.base.paths import create_folder, data_folder, workplace
 from dpmf_core.serving.settings import settings
 
 FILE = "lesson_key"

@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
 
-from dpmf_core.registry import by_id
+from dpmf_core.base.registry import by_id
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from dpmf_core.documents import render
-from dpmf_core.registry import by_id
+from dpmf_core.base.documents import render
+from dpmf_core.base.registry import by_id
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give each test of a contract the algorithms that it is about, with their kinds of data."""
     if metafunc.cls is None or "case" not in metafunc.fixturenames:
         return
-    from dpmf_core.errors import BadInput
+    from dpmf_core.base.errors import BadInput
     from dpmf_core.testing.contract import Contract, cases_of
     from dpmf_core.testing.homes import case_name
 

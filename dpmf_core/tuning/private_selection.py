@@ -16,9 +16,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dpmf_core.algorithms import Algorithm
+from dpmf_core.base.errors import BadInput, Cancelled, explain
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_in_parts, is_own
-from dpmf_core.errors import BadInput, Cancelled, explain
 from dpmf_core.evaluation.judges import by_partitions
 from dpmf_core.privacy import (
     NOTHING,

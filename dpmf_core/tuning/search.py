@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import create_folder, data_folder
 from dpmf_core.data.catalogue import is_own
-from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.paired_difference import PairedDifference
-from dpmf_core.paths import create_folder, data_folder
 from dpmf_core.privacy import Budget, Event, Repeat, sequence
 from dpmf_core.privacy.selection import Price, price_of_choosing
 from dpmf_core.runs.data_access import open_anywhere

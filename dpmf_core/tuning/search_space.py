@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
+from dpmf_core.base.errors import BadInput, closest, explain
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.errors import BadInput, closest, explain
 from dpmf_core.privacy import Budget
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
 from dpmf_core.tuning.confirmation import FRESH

@@ -6,9 +6,9 @@ from typing import Any, cast
 import streamlit as st
 
 import dpmf_datasets as datasets
-from dpmf_core.choosing.question import FEW, LARGEST_GROUP, MANY, Goal, Protect, Question
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import default_delta
+from dpmf_core.tuning.choosing.question import FEW, LARGEST_GROUP, MANY, Goal, Protect, Question
 from dpmf_datasets import session_files
 from dpmf_datasets.simulated import twins
 from pages.kit import data_sets, links, sidebar_values

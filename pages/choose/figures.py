@@ -7,9 +7,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dpmf_core import algorithms
-from dpmf_core.choosing.answer import Answer, Place, interval
-from dpmf_core.choosing.question import Question
 from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.tuning.choosing.answer import Answer, Place, interval
+from dpmf_core.tuning.choosing.question import Question
 from pages.kit import charts, colours
 
 Line = Sequence[tuple[float, float]]  # (epsilon, median) of a method

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from dpmf_core.choosing import wording
-from dpmf_core.choosing.answer import Answer, answer
-from dpmf_core.choosing.finding import Finding
-from dpmf_core.choosing.question import Runs
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
+from dpmf_core.tuning.choosing import wording
+from dpmf_core.tuning.choosing.answer import Answer, answer
+from dpmf_core.tuning.choosing.finding import Finding
+from dpmf_core.tuning.choosing.question import Runs
 from pages.choose import controls, figures, take_away
 from pages.choose.controls import Inquiry
 from pages.kit import charts, safe_text, time_estimate, who_sees_what

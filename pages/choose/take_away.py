@@ -5,13 +5,13 @@ from typing import Any
 
 import streamlit as st
 
-from dpmf_core.choosing.finding import Finding
-from dpmf_core.choosing.report import notebook, report
-from dpmf_core.choosing.selection import TRIALS, among_the_best
-from dpmf_core.choosing.wording import names
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.teaching.glossary import linked
+from dpmf_core.tuning.choosing.finding import Finding
+from dpmf_core.tuning.choosing.report import notebook, report
+from dpmf_core.tuning.choosing.selection import TRIALS, among_the_best
+from dpmf_core.tuning.choosing.wording import names
 from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
 from pages.kit import links, odometer, recommendations, safe_text
 from pages.kit.page_table import BY_ID

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_datasets import session_files
 from pages.data import session_data
 from pages.data.report import columns_text

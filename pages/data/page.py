@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from pages.data import catalogue, ratings_form, samples_form, session_data, uploaded_data
 from pages.kit import safe_text
 from pages.server import upload_quota

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.comparison import Comparison, same_draws

@@ -11,8 +11,8 @@ from typing import Any
 import streamlit as st
 
 from dpmf_core import algorithms
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
-from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy.formatting import budget_text

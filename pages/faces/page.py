@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.runs.comparison import Comparison
 from dpmf_core.runs.inspection import explanation, sheet
 from dpmf_core.runs.record import Run

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 import dpmf_datasets as datasets
-from dpmf_core import first_views
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm, asks_sums_alone, build_with_defaults
+from dpmf_core.jobs import first_views
 from dpmf_core.privacy import default_delta
 from dpmf_core.serving import limits
 from pages.kit.page_table import DataKind, Page

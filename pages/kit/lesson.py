@@ -4,7 +4,7 @@ session reaches and answers is kept by the server.
 
 import streamlit as st
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.serving import class_records
 from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, sequence_of
 from pages.kit import links

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 import dpmf_datasets as datasets
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.serving import signing
 from dpmf_core.serving.lesson_links import (
     CONTROLS,

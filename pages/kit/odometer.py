@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core import algorithms
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import default_delta, neighbours
 from dpmf_core.privacy.accounts import Account

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qsl
 
-from dpmf_core.registry import by_id
+from dpmf_core.base.registry import by_id
 
 FOLDER = Path(__file__).parents[1]
 DataKind = Literal["ratings", "documents", "images"]

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.runs import spreadsheets
 
 READ = re.compile(r"([\\\[\]<>!$*_#~|])")

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpmf_core.audit.membership_inference import AuditSpec
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.machine import duration

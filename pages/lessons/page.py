@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import lesson, links, safe_text
 from pages.lessons import steps, teachers

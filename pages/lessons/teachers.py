@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.serving import class_records, completion
 from dpmf_core.serving.lesson_links import TEACHER, LessonLink, LessonSequence, sequence_of
 from dpmf_core.serving.signing import ForgedToken

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.papers import results
 from dpmf_core.papers.figures import Outcome
 from dpmf_core.papers.paper import Paper

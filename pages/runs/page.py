@@ -5,10 +5,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpmf_core import permissions
+from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import output as words
-from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import engine
+from dpmf_core.runs import permissions
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report
 from dpmf_core.runs.store import to_json

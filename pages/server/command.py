@@ -7,7 +7,7 @@ import warnings
 import click
 from streamlit.web import cli
 
-from dpmf_core import interrupts
+from dpmf_core.base import interrupts
 
 
 def serve(script: str, options: list[str]) -> int:

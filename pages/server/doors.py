@@ -19,7 +19,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 
 try:
     import resource

@@ -17,13 +17,12 @@ import streamlit as st
 
 # numba, which breaks where two threads import it at once, as a page and the caretaker would
 import dpmf_core.kernels.compilation  # noqa: F401
-from dpmf_core import first_views
-from dpmf_core.errors import BadInput
-from dpmf_core.jobs import machine
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import give_up_claims, workplace
+from dpmf_core.jobs import first_views, machine
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.queue import IDLE
-from dpmf_core.paths import give_up_claims, workplace
 from dpmf_core.privacy import accounts
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.serving import limits

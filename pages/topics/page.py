@@ -4,8 +4,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import WEIGHTS_ARE_PUBLIC
-from dpmf_core.errors import BadInput
 from dpmf_core.runs.comparison import Comparison
 from dpmf_core.runs.inspection import pairs, topics, typical
 from dpmf_core.runs.record import Run

@@ -8,11 +8,11 @@ from typing import Any
 import streamlit as st
 
 from dpmf_core import algorithms
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.first_views import TRADE_OFF_DRAWS, TRADE_OFF_EPSILONS, TRADE_OFF_METHODS
+from dpmf_core.jobs.first_views import TRADE_OFF_DRAWS, TRADE_OFF_EPSILONS, TRADE_OFF_METHODS
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Sweep, typed_grid

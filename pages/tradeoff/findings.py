@@ -6,7 +6,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS, Metric, weak_reference
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs import comparison

@@ -5,7 +5,7 @@ Many methods, epsilons and draws.
 
 import streamlit as st
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
 from pages.kit import (

@@ -13,9 +13,9 @@ from dpmf_core import fit
 from dpmf_core.algorithms import build, train
 from dpmf_core.algorithms.base import Streams
 from dpmf_core.algorithms.local_biases import LocalBias, Messages, added_up
+from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import NoisyCurator, in_memory
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Budget, Gaussian, Noise, Relation, calibrate, normal_form
 from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
 from dpmf_core.testing import worlds

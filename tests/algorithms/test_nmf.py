@@ -18,9 +18,9 @@ from dpmf_core.algorithms.nmf import NMF, RobustNMF
 from dpmf_core.algorithms.oneshot_nmf import OneShotNMF
 from dpmf_core.algorithms.private_nmf import DPNMF
 from dpmf_core.algorithms.sample_statistics import START, SUM
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.preparation import Preparation, prepared
 from dpmf_core.data.samples import Samples, SampleShape
-from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.judges import by_samples
 from dpmf_core.kernels import components as kernel
 from dpmf_core.privacy import Budget, Calibration, Gaussian, Noise, Relation, Status, normal_form

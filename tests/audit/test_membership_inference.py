@@ -18,8 +18,8 @@ from dpmf_core.audit.audit_table import as_record, every_proven, table_specs
 from dpmf_core.audit.canaries import FAULTS, attack_target, faults_of
 from dpmf_core.audit.canary_data import COLUMNS, Unit
 from dpmf_core.audit.membership_inference import AuditSpec, audit, rates
+from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.cli import main
-from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.runs.store import Store

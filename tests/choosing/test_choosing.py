@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from dpmf_core.choosing.answer import Answer, Place
-from dpmf_core.choosing.finding import Finding
-from dpmf_core.choosing.question import Question, Runs
-from dpmf_core.choosing.report import notebook, report
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import Relation
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.runs.planning import prepare
+from dpmf_core.tuning.choosing.answer import Answer, Place
+from dpmf_core.tuning.choosing.finding import Finding
+from dpmf_core.tuning.choosing.question import Question, Runs
+from dpmf_core.tuning.choosing.report import notebook, report
 from dpmf_datasets import session_files
 from tests.support.messy_table import messy_table
 

@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from dpmf_core.choosing.question import Question
-from dpmf_core.choosing.selection import selection
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import Gaussian, Relation, sequence
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.selection import price_of_choosing
@@ -15,6 +13,8 @@ from dpmf_core.runs.noisy_errors import NoisyError, score_event
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.tuning import private_selection
+from dpmf_core.tuning.choosing.question import Question
+from dpmf_core.tuning.choosing.selection import selection
 from dpmf_core.tuning.private_selection import PrivateSelection
 
 TWIN = "cinema?users=120&items=20&density=0.4&bounds=1,5"

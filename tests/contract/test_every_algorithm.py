@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpmf_core.algorithms import Algorithm, Streams, build, curator_for
 from dpmf_core.algorithms.nmf import NMF
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import Budget, Relation, Status, calibrate, normal_form
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.noise import Noise

@@ -8,9 +8,9 @@ import pyarrow
 import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data import frames
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
-from dpmf_core.errors import BadInput
 
 FRAME = pd.DataFrame(
     {

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.preparation import Preparation, contaminated, prepared
 from dpmf_core.data.samples import (
     VOCABULARY_IS_PUBLIC,
@@ -17,7 +18,6 @@ from dpmf_core.data.samples import (
     Samples,
     of_ratings,
 )
-from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.coherence import word_vectors
 from dpmf_core.testing import worlds
 from dpmf_core.testing.sample_worlds import of, table

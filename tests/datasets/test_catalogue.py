@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import dpmf_datasets as datasets
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import BadInput
 from dpmf_datasets import npz_folder, session_files
 from dpmf_datasets.entries import CATALOGUE
 from dpmf_datasets.registry import SOURCES, Source, registry

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpmf_datasets as datasets
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples
-from dpmf_core.errors import BadInput
 from dpmf_datasets.readers import text
 from dpmf_datasets.readers.encodings import ENCODING_IS_PUBLIC, Reader
 from tests.datasets.test_sample_sets import DOCS, load_samples

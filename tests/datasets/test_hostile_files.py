@@ -12,8 +12,8 @@ from typing import Any
 import psutil
 import pytest
 
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import LOCK
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import LOCK
 from dpmf_datasets import sandbox, session_files
 from tests.support import hostile
 from tests.support.hostile import BOMBS, SOUND

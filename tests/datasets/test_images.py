@@ -11,7 +11,7 @@ from PIL import Image
 from scipy.io import savemat
 
 import dpmf_datasets as datasets
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_datasets import sample_sets
 from dpmf_datasets.readers import images
 from tests.datasets.test_sample_sets import load_samples, portraits

@@ -13,8 +13,8 @@ import pyarrow.parquet
 import pytest
 from scipy.sparse import csr_array, save_npz
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 from dpmf_datasets import load, stamp
 from dpmf_datasets.readers import arrow_tables, databases
 from dpmf_datasets.readers.ratings_tables import read_table

@@ -9,8 +9,8 @@ import pytest
 
 import dpmf_datasets as datasets
 from dpmf_core import fit
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
-from dpmf_core.errors import BadInput
 from dpmf_core.runs.data_access import open_data
 from dpmf_core.runs.planning import prepared_for
 from dpmf_core.runs.specification import RunSpec, file_of

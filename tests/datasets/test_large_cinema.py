@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import dpmf_datasets as datasets
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.hashing import digest_of
 from dpmf_core.data.partitioned import PartitionedRatings
-from dpmf_core.errors import BadInput
 from dpmf_datasets.registry import LARGE
 from dpmf_datasets.simulated import large_cinema
 from dpmf_datasets.simulated.large_cinema import AT_ONCE, Films, ratings_of

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import dpmf_datasets as datasets
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy import Status
 from dpmf_core.runs.specification import RunSpec

@@ -15,10 +15,10 @@ import pytest
 
 import dpmf_datasets as datasets
 from dpmf_core import api
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import held_alone
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import held_alone
 from dpmf_core.runs import data_access
 from dpmf_core.testing.worlds import low_rank
 from dpmf_datasets import partitions

@@ -12,9 +12,9 @@ from PIL import Image
 from scipy.io import savemat
 
 import dpmf_datasets as datasets
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import data_folder
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import data_folder
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_datasets import npz_folder, session_files

@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 import dpmf_datasets as datasets
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import BadInput
 from dpmf_datasets.readers import images, picture_files
 from tests.support.hostile import mutated
 

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import data_folder
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
-from dpmf_core.paths import data_folder
 from dpmf_datasets import catalogue, fetch, import_, load, npz_folder, present
 from dpmf_datasets.published import netflix
 from dpmf_datasets.readers.report import Kind

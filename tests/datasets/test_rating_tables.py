@@ -17,8 +17,8 @@ import pytest
 import scipy.io
 
 import dpmf_datasets as datasets
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
-from dpmf_core.errors import BadInput
 from dpmf_datasets import load, session_files
 from dpmf_datasets.readers.columns import detect_columns
 from dpmf_datasets.readers.rating_scales import HALF_STARS, PERCENT, STARS, TEN, scale_in_name

@@ -12,8 +12,8 @@ from scipy.io import savemat
 from scipy.sparse import csc_matrix
 
 import dpmf_datasets as datasets
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import BadInput
 from dpmf_datasets import sample_paths, sample_sets
 from dpmf_datasets.readers import text
 from dpmf_datasets.readers.encodings import Reader

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
-from dpmf_core.errors import BadInput
 from dpmf_datasets import import_, load, ratings
 from dpmf_datasets.simulated.low_rank import lowrank
 from tests.datasets.test_published import REAL

@@ -8,9 +8,9 @@ import pytest
 
 from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.components import Components
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
-from dpmf_core.errors import BadInput
 from dpmf_core.evaluation import metrics
 from dpmf_core.evaluation.judges import by_partitions, by_split
 from dpmf_core.evaluation.registry import METRICS, Metric

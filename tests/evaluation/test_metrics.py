@@ -8,6 +8,7 @@ import pytest
 
 from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.algorithms.components import Components
+from dpmf_core.base.registry import by_id
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split
 from dpmf_core.evaluation.blocks import SplitBlock
@@ -25,7 +26,6 @@ from dpmf_core.evaluation.metrics import (
 )
 from dpmf_core.evaluation.registry import METRICS, weak_reference
 from dpmf_core.evaluation.top_items import top_items
-from dpmf_core.registry import by_id
 
 BOUNDS = (1.0, 5.0)
 

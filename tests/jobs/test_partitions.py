@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from dpmf_core import api
+from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.data.partitioned import ItemCounts, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.jobs import partition_reading, partitions, worker
 from dpmf_core.jobs.partition_pools import DaskPool, LocalPool, WorkersLost
 from dpmf_core.jobs.partition_reading import PartialSum, Request, WorkerRefuses, add_up

@@ -21,7 +21,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from pages.server.doors import FULL, Doors, Guard, most_streams, policy
 
 ROOT = Path(__file__).parents[2]

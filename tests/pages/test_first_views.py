@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core import first_views
+from dpmf_core.jobs import first_views
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import data_access, shipped_runs
 from dpmf_core.runs.epsilon_grid import grid_runs

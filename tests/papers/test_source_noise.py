@@ -9,8 +9,8 @@ import pytest
 
 from dpmf_core.algorithms import build, find
 from dpmf_core.algorithms.row_moments import RowBound
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
-from dpmf_core.errors import BadInput
 from dpmf_core.papers.source_noise import SOURCE_NOISE, SourceNoise, chien, jain, saha
 from dpmf_core.privacy import Budget, Calibration, Relation
 from dpmf_core.privacy.accounting import epsilon

@@ -23,9 +23,9 @@ from scipy.stats import norm
 import dpmf_core
 from dpmf_core import algorithms
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.cli import main
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.privacy import (
     Gaussian,
     Noise,

@@ -338,8 +338,8 @@ def test_continuous_noise_leaves_keys_as_they_are() -> None:
 
 
 def test_what_cannot_be_drawn_exactly_is_refused_before_the_run() -> None:
+    from dpmf_core.base.errors import BadInput
     from dpmf_core.data.ratings import Shape
-    from dpmf_core.errors import BadInput
 
     def ready(algorithm: str, items: int, **parameters: Any) -> Any:
         budget = {"epsilon": 1.0, "delta": 1e-6, "noise": "discrete"}

@@ -16,13 +16,13 @@ from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 from dpmf_core.algorithms.gradient import ItemGradient
 from dpmf_core.algorithms.item_lists import liked_rows
 from dpmf_core.algorithms.item_systems import clipped
+from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, in_memory, on_grid
 from dpmf_core.curator.grid import grid_step
 from dpmf_core.curator.people import split_units
 from dpmf_core.data.domain import Domain, OutsideDomain
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.errors import BadInput
 from dpmf_core.estimators import PrivateNMF
 from dpmf_core.privacy import Noise
 from dpmf_core.privacy.noise import PlanViolation

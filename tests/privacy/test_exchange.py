@@ -8,7 +8,7 @@ import pytest
 from dp_accounting import dp_event as kinds
 from dp_accounting.pld import PLDAccountant
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import (
     NOTHING,
     DiscreteGaussian,

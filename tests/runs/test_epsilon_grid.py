@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
 from dpmf_core.data.samples import SampleShape
-from dpmf_core.errors import BadInput
 from dpmf_core.runs.comparison import DRAWS, comparison, part_comparison, run_name
 from dpmf_core.runs.epsilon_grid import COARSE, EPSILONS, grid_runs, read_grid
 from dpmf_core.runs.specification import RunSpec

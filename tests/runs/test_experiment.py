@@ -14,8 +14,8 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Recommender, Streams
 from dpmf_core.algorithms.baselines import PrivateBias
 from dpmf_core.algorithms.item_offsets import SumsAndCounts
+from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.curator import Curator
-from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.evaluation import metrics
 from dpmf_core.evaluation.judges import by_split
 from dpmf_core.privacy import Guarantee, PlanViolation, Relation, Status, normal_form

@@ -13,8 +13,8 @@ from scipy import stats
 
 from dpmf_core import account, sweep
 from dpmf_core.algorithms import Recommender
+from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import OpenCurator, in_memory
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
 from dpmf_core.runs.data_access import split_of

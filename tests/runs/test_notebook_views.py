@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpmf_core import account, fit, plot, sweep
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.runs.notebook_views import html_of_run
 from dpmf_core.runs.record import Run
 from dpmf_core.testing.worlds import low_rank

@@ -13,10 +13,10 @@ from scipy import integrate, stats
 from scipy.sparse import csr_array
 
 from dpmf_core import fit
+from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import NoisyCurator, OpenCurator, in_memory
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, Texts
-from dpmf_core.errors import BadInput
 from dpmf_core.privacy import (
     NOTHING,
     Budget,

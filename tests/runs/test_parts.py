@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import exact_sums
+from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.privacy.accounts import Account
 from dpmf_core.runs.execution import Progress, run
 from dpmf_core.runs.record import Run

@@ -20,9 +20,9 @@ import yaml
 
 import dpmf_core
 from dpmf_core import fit, load_model, recommend, save, score, similar_items
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.frames import with_item_table
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 from dpmf_core.evaluation.top_items import top_items
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, WARNING
 from dpmf_core.runs.record import Run

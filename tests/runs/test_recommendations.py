@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpmf_core import sweep
+from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput, Cancelled
 from dpmf_core.runs import data_access, filters, recommendations
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.recommendations import recommend, top_rated, write_lists

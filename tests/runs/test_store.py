@@ -18,7 +18,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.runs import store as stores
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.run_file import SCHEMA
@@ -147,7 +147,7 @@ def test_owner_and_pin_stay_with_a_run(tmp_path: Path) -> None:
 
 def test_a_run_is_found_by_its_specification(tmp_path: Path) -> None:
     """Of data that were opened in this process; in the package of any."""
-    from dpmf_core import first_views
+    from dpmf_core.jobs import first_views
     from dpmf_core.runs import data_access, execution
 
     spec = RunSpec.parse(data={"id": "cinema-small"}, algorithm="global-mean")

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
-from dpmf_core.errors import BadInput
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries, typed_grid
 from tests.support.records import altered, run_of

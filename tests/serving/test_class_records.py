@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.serving import class_records
 from dpmf_core.serving.class_records import answers_of, class_answers, new_seat, record
 from dpmf_core.serving.settings import settings

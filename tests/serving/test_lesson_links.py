@@ -11,7 +11,7 @@ import pytest
 from itsdangerous import URLSafeSerializer
 from itsdangerous.encoding import base64_decode, base64_encode
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.serving import completion, signing
 from dpmf_core.serving.lesson_links import (
     TEACHER,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.serving.settings import CLASS, PROFILES, read
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dpmf_core.errors import BadInput, Cancelled
+from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.jobs import worker
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.jobs.worker import Worker

@@ -23,7 +23,7 @@ import pyarrow.parquet
 from scipy.io import savemat
 from scipy.sparse import csc_array
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_datasets import sandbox, session_files
 
 SECONDS = 5

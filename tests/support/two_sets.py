@@ -4,8 +4,8 @@
 
 import numpy as np
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 from dpmf_datasets import (
     Entry,
     catalogue,

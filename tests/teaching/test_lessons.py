@@ -11,7 +11,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution
 from scipy.stats import norm
 
-from dpmf_core import first_views
+from dpmf_core.jobs import first_views
 from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.runs import shipped_runs

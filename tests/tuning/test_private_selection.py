@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import REGISTRY
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy import Gaussian, Relation
 from dpmf_core.privacy.accounting import epsilon

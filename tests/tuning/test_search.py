@@ -13,8 +13,8 @@ import pytest
 from scipy import stats
 
 from dpmf_core.algorithms import REGISTRY, Algorithm
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.splits import SplitSpec, split
-from dpmf_core.errors import BadInput
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy import Budget, Gaussian, Noise, Relation, Repeat
 from dpmf_core.privacy.accounting import epsilon

@@ -13,10 +13,10 @@ from typing import Any
 import yaml
 
 from dpmf_core import algorithms
+from dpmf_core.base.documents import render
+from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC
-from dpmf_core.documents import render
-from dpmf_core.errors import BadInput, closest
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
 from dpmf_core.privacy.guarantee import VALUE

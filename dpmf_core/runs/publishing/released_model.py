@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 try:
-    from dpmf_core.errors import BadInput
+    from dpmf_core.base.errors import BadInput
 except ImportError:  # next to a model, without the package
 
     class BadInput(ValueError):  # type: ignore[no-redef]

@@ -17,7 +17,7 @@ from dpmf_core.algorithms.item_lists import Projection
 from dpmf_core.algorithms.iterates import GradientModel
 from dpmf_core.algorithms.sgd import LearntUsers
 from dpmf_core.algorithms.svd import Subspace
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 from dpmf_core.runs import data_access
 from dpmf_core.runs.publishing import released_model
 from dpmf_core.runs.publishing.privacy_statement import (

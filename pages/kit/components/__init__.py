@@ -24,8 +24,8 @@ from streamlit.components.v2.get_bidi_component_manager import get_bidi_componen
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.components.v2.types import ComponentRenderer
 
+from dpmf_core.base.version import __version__
 from dpmf_core.privacy.interpretation import Meaning
-from dpmf_core.version import __version__
 from pages.kit import drawing
 
 PROJECT, FOLDER = "dpmf", Path(__file__).parent

@@ -2,10 +2,10 @@
 its noisy error leave.
 """
 
-from dpmf_core.choosing.answer import Answer
-from dpmf_core.choosing.question import Question
 from dpmf_core.privacy import Budget
 from dpmf_core.runs.specification import DataSpec
+from dpmf_core.tuning.choosing.answer import Answer
+from dpmf_core.tuning.choosing.question import Question
 from dpmf_core.tuning.private_selection import PrivateSelection
 from dpmf_core.tuning.search_space import TuneSpec
 

@@ -6,11 +6,11 @@ import shlex
 from dataclasses import dataclass
 
 from dpmf_core import algorithms
-from dpmf_core.choosing import wording
-from dpmf_core.choosing.answer import Answer
-from dpmf_core.choosing.question import Question, Runs
 from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_number, epsilon_text
+from dpmf_core.tuning.choosing import wording
+from dpmf_core.tuning.choosing.answer import Answer
+from dpmf_core.tuning.choosing.question import Question, Runs
 from dpmf_core.tuning.private_selection import SelectionResult
 
 CHOSEN_ON_PUBLIC = "Choosing cost nothing: these data are public or simulated."

@@ -4,8 +4,8 @@ import statistics
 from collections.abc import Sequence
 
 from dpmf_core import algorithms
-from dpmf_core.choosing.answer import Answer, Place, interval
 from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.tuning.choosing.answer import Answer, Place, interval
 
 NOTHING_GAINED = (
     "On these data the best method without privacy is no better than guessing in every draw, so"

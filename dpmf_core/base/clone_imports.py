@@ -36,4 +36,4 @@ class _BesideTheApp(MetaPathFinder):
 
 def install() -> None:
     """Look there last: an installed package and a link come first."""
-    sys.meta_path.append(_BesideTheApp(Path(__file__).parents[1]))
+    sys.meta_path.append(_BesideTheApp(Path(__file__).parents[2]))

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from dpmf_core.errors import BadInput
+from dpmf_core.base.errors import BadInput
 
 # in each claimed folder, held as long as its process lives; and one beside them, held while folders
 # are made or removed

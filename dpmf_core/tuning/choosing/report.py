@@ -9,13 +9,14 @@ import statistics
 
 from markupsafe import Markup
 
-from dpmf_core import algorithms, documents
-from dpmf_core.choosing import wording
-from dpmf_core.choosing.answer import Answer, Place, interval
-from dpmf_core.choosing.finding import Finding, wish
+from dpmf_core import algorithms
+from dpmf_core.base import documents
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.runs.line_charts import line_chart
 from dpmf_core.runs.record import provenance
+from dpmf_core.tuning.choosing import wording
+from dpmf_core.tuning.choosing.answer import Answer, Place, interval
+from dpmf_core.tuning.choosing.finding import Finding, wish
 
 
 def report(finding: Finding) -> str:

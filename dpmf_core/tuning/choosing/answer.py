@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dpmf_core import algorithms
-from dpmf_core.choosing.question import GUESS, Question, Runs
 from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.evaluation.registry import METRICS, Metric
 from dpmf_core.runs.needed_epsilon import shares_kept
 from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.tuning.choosing.question import GUESS, Question, Runs
 
 RARE = "rare_recall_at_20"
 

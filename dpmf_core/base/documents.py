@@ -1,4 +1,4 @@
-"""Documents from the templates in `dpmf_core/templates`.
+"""Documents from the templates in `dpmf_core/base/templates`.
 
 The end of a template's name says how a value is written into it, so that other people's text is
 never markup or code: escaped in HTML and Markdown, quoted in YAML, as a literal in Python.
@@ -50,7 +50,7 @@ def render(template: str, **values: Any) -> str:
     Parameters
     ----------
     template
-        Its name in `dpmf_core/templates`; the end is html, svg, md, yaml or notebook.
+        Its name in `dpmf_core/base/templates`; the end is html, svg, md, yaml or notebook.
     values
         What the template names. Raises `jinja2.UndefinedError` where one is missing.
     """

@@ -1,0 +1,1 @@
+"""What every package may use: errors, paths, registries, texts of figures, documents."""
