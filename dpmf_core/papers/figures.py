@@ -249,10 +249,14 @@ class Claim(Figure):
 
     limits: why results of a size are outside the conditions of the statement, as a sentence; empty
     where they are inside. Called with the size.
+    left_open: settings that the source does not print, and ours, as a sentence; empty where it
+    prints all. What holds with our choice holds with one choice; what does not hold with it
+    contradicts nothing.
     """
 
     clauses: tuple[Clause, ...] = field(default=())
     limits: Callable[[bool], str] = lambda full: ""
+    left_open: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -268,7 +272,10 @@ class Claim(Figure):
             verdicts = tuple(clause.verdict(results) for clause in self.clauses)
         except MissingResult as missing:
             return Verdict(Outcome.NOT_MEASURED, remark=f"{str(missing).capitalize()}.")
-        outcome = Outcome.REPRODUCED if all(it.holds for it in verdicts) else Outcome.DIFFERS
+        holds = all(it.holds for it in verdicts)
+        if self.left_open and not holds:
+            obstacle = " ".join(filter(None, (obstacle, self.left_open)))
+        outcome = Outcome.REPRODUCED if holds else Outcome.DIFFERS
         return Verdict(
             Outcome.CANNOT_BE_JUDGED if obstacle else outcome,
             verdicts,

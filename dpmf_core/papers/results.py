@@ -43,15 +43,15 @@ class MethodDraws(_Part):
 class ClaimResult(_Part):
     """What was measured of a claim. The verdict follows from it and the claim: it is not stored.
 
-    on: its size and data, in words. obstacle: why the data or the size cannot judge the source,
-    empty where they can. created: ISO 8601, UTC. seconds: of all its runs, as if one followed the
-    other.
+    on: its size and data, in words. stands_in: which data or settings took the place of the
+    source's, as a sentence; empty where none did. created: ISO 8601, UTC. seconds: of all its runs,
+    as if one followed the other.
     """
 
     claim: str
     size: Size
     on: str
-    obstacle: str = ""
+    stands_in: str = ""
     measured: tuple[MethodDraws, ...]
     created: str
     version: str
@@ -61,9 +61,11 @@ class ClaimResult(_Part):
     def summaries(self) -> list[Summary]:
         return [it.summary() for it in self.measured]
 
-    def verdict(self, claim: Figure) -> Verdict:
+    def verdict(self, claim: Claim) -> Verdict:
         """What the stored draws say of the claim, as it is stated now."""
-        return replace(claim.judge(self.summaries, self.obstacle), size=self.on)
+        limits = claim.limits(self.size == "full")
+        obstacle = " ".join(filter(None, (self.stands_in, limits)))
+        return replace(claim.judge(self.summaries, obstacle), size=self.on)
 
 
 def result(
@@ -74,7 +76,7 @@ def result(
         claim=claim.id,
         size="full" if full else "page",
         on=claim.size(full),
-        obstacle=claim.obstacle(full),
+        stands_in=claim.stands_in(full),
         measured=tuple(
             MethodDraws(
                 label=it.label,

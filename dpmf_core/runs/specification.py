@@ -20,11 +20,12 @@ from dpmf_core.algorithms import PrivateAlgorithm
 from dpmf_core.base.errors import BadInput, closest, explain
 from dpmf_core.data.preparation import Preparation
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.privacy import Budget, NoiseKind, Relation, default_delta
+from dpmf_core.privacy import Budget, Calibration, NoiseKind, Relation, default_delta
 
 Value = bool | int | float | str  # of a parameter
 # version of accounting with discrete noise or under replace-one; raise it when noise changes there
 ACCOUNTING = 2
+SOURCE_RULES = 2  # version of the sources' own rules for noise; raise it when one of them changes
 
 
 class DataSpec(Preparation):
@@ -316,6 +317,8 @@ def run_key(spec: RunSpec, data: HasFingerprint) -> str:
         budget.noise is NoiseKind.DISCRETE or budget.relation is Relation.REPLACE_ONE
     ):
         parts.append(ACCOUNTING)
+    if budget and budget.calibration is Calibration.SOURCE:
+        parts.append(SOURCE_RULES)
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 

@@ -79,6 +79,10 @@ FACES_NARROWER = (
 )
 EVERY_SET = f"{DOCUMENT_SETS}, {FACE_SETS}"
 BOTH_LEVELS = (0.5, 0.9)
+LEFT_OPEN = (
+    "The paper prints neither the number of steps nor the learning rate of W, on which the result"
+    " depends; ours are 100 steps and 0.2."
+)
 
 
 def _start() -> Clause:
@@ -106,6 +110,7 @@ LEARNING = (
         id="saha-fig2",
         title="Objective by step, documents",
         source=f"{S22}, Fig. 2",
+        left_open=LEFT_OPEN,
         page="topics",
         words="ε is of each of two statistics in each step.",
         sweeps=by_epsilon(documents, BOTH_LEVELS),
@@ -121,6 +126,7 @@ LEARNING = (
         id="saha-fig3",
         title="Objective and overall ε against the ε of a step, documents",
         source=f"{S22}, Fig. 3",
+        left_open=LEFT_OPEN,
         page="topics",
         words="Every step pays again: the axis above says what all steps cost.",
         sweeps=by_epsilon(documents, PER_STEP),
@@ -135,6 +141,7 @@ LEARNING = (
         id="saha-fig5",
         title="Objective by step, faces",
         source=f"{S22}, Fig. 5",
+        left_open=LEFT_OPEN,
         page="faces",
         words="ε is of each of two statistics in each step.",
         sweeps=by_epsilon(face_sets, BOTH_LEVELS),
@@ -150,6 +157,7 @@ LEARNING = (
         id="saha-fig6",
         title="Objective and overall ε against the ε of a step, faces",
         source=f"{S22}, Fig. 6",
+        left_open=LEFT_OPEN,
         page="faces",
         words="Every step pays again: the axis above says what all steps cost.",
         sweeps=by_epsilon(face_sets, PER_STEP),
@@ -164,6 +172,7 @@ LEARNING = (
         id="saha-start",
         title="NNDSVD against a random start",
         source=f"{S22}, section 4.1",
+        left_open=LEFT_OPEN,
         page="papers",
         words="The objective at ε = 0.9 a step, by the start. No ε covers the first start.",
         sweeps=by_epsilon(every_set, BOTH_LEVELS),
@@ -177,6 +186,7 @@ LEARNING = (
         id="saha-epochs",
         title="Steps to the lowest objective, with and without privacy",
         source=f"{S22}, section 5",
+        left_open=LEFT_OPEN,
         page="papers",
         words=(
             "How many steps the objective takes to its lowest value, but for 1% of its fall, at"
@@ -194,6 +204,7 @@ LEARNING = (
         id="saha-images",
         title="What privacy costs images and documents",
         source=f"{S22}, section 5",
+        left_open=LEFT_OPEN,
         page="papers",
         words="What privacy adds to the objective, as a share of it, at ε = 0.5 a step.",
         sweeps=by_epsilon(every_set, BOTH_LEVELS),
@@ -216,6 +227,7 @@ TOPICS = (
         id="saha-fig4",
         title="Topics as words, private beside non-private",
         source=f"{S22}, Fig. 4",
+        left_open=LEFT_OPEN,
         page="topics",
         words="How many of the ten heaviest words a topic shares with its partner.",
         sweeps=by_epsilon(with_topics, PER_STEP),
@@ -246,6 +258,7 @@ TOPICS = (
         id="saha-table3",
         title="Coherence against the ε of a step, Guardian",
         source=f"{S22}, Table 3",
+        left_open=LEFT_OPEN,
         page="topics",
         words="TC-W2V of the ten heaviest words of a topic.",
         sweeps=by_epsilon(guardian, TABLE_3),
@@ -271,6 +284,7 @@ TOPICS = (
         id="saha-table3-uci",
         title="Coherence against the ε of a step, UCI News",
         source=f"{S22}, Table 3",
+        left_open=LEFT_OPEN,
         page="topics",
         words="93 words for seven topics of ten: too few to tell good topics from bad ones.",
         sweeps=by_epsilon(headlines, TABLE_3, K=7),
@@ -299,6 +313,7 @@ TOPICS = (
         id="saha-fig10",
         title="Coherence against the number of topics",
         source=f"{S22}, Fig. 10",
+        left_open=LEFT_OPEN,
         page="topics",
         words="Without privacy; the source takes 8 topics from it.",
         sweeps=topic_numbers,
@@ -323,6 +338,7 @@ PARTS = (
         id="saha-fig7",
         title="Parts of clean faces, private beside non-private",
         source=f"{S22}, Fig. 7",
+        left_open=LEFT_OPEN,
         page="faces",
         words=f"{ROUGHNESS} Whether a face can be recognised is left to the reader.",
         sweeps=by_epsilon(face_sets, (0.5,)),
@@ -349,6 +365,7 @@ PARTS = (
         id="saha-fig8",
         title="Parts of faces with planted outliers",
         source=f"{S22}, Fig. 8",
+        left_open=LEFT_OPEN,
         page="faces",
         words=(
             f"A tenth of the images, seven tenths of their pixels, at ε = 0.5 a step. {ROUGHNESS}"
