@@ -97,7 +97,7 @@ def _environment(language: str) -> "Environment":
         return Markup(writer(value)) if writer else plain(value)
 
     environment = Environment(
-        loader=PackageLoader("dpmf_core"),
+        loader=PackageLoader("dpmf_core.base"),
         autoescape=True,  # of what `written` leaves: HTML
         finalize=written,
         undefined=StrictUndefined,
