@@ -242,7 +242,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
     """Writes a file, which is there in whole or not at all. Raises BadInput where it cannot be
     written.
     """
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    aside = path.with_name(f".dpmf.{secrets.token_hex(8)}")  # short, however long the name is
     try:
         aside.write_bytes(content.encode() if isinstance(content, str) else content)
         aside.replace(path)
