@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 LOCK := $(BIN)/uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes --no-header --quiet
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 # tests start many processes: byte code is written, whatever the machine's default
 export PYTHONDONTWRITEBYTECODE =
 

@@ -6,6 +6,7 @@ import functools
 import itertools
 import os
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -52,6 +53,7 @@ def coherence(topics: Sequence[Sequence[str]], samples: Samples) -> float | None
     return float(np.mean(each)) if each else None
 
 
+_LEARNING = threading.Lock()  # two runs on one corpus learn its vectors once
 _PRIVATE: dict[str, tuple[tuple[str, ...], Array]] = {}
 
 
@@ -70,17 +72,22 @@ def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
     if not samples.public:
         return _of_private(samples.reading, samples)
     path = data_folder() / "words" / f"{samples.reading[:32]}-3.npz"  # 3: our own skip-gram
-    word_table = _read_vectors(path)
-    if word_table is None:
-        words, vectors = _learn_vectors(samples)
-        create_folder(path.parent)
-        handle, aside = tempfile.mkstemp(dir=workplace(), suffix=".npz")
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, words=np.array(words), vectors=vectors)
-        Path(aside).replace(path)
-        _read_vectors.cache_clear()
-        word_table = words, vectors
+    with _LEARNING:
+        word_table = _read_vectors(path)
+        if word_table is None:
+            word_table = _learn_vectors(samples)
+            _keep(word_table, path)
+            _read_vectors.cache_clear()
     return word_table
+
+
+def _keep(word_table: tuple[tuple[str, ...], Array], path: Path) -> None:
+    words, vectors = word_table
+    create_folder(path.parent)
+    handle, aside = tempfile.mkstemp(dir=workplace(), suffix=".npz")
+    with os.fdopen(handle, "wb") as file:
+        np.savez_compressed(file, words=np.array(words), vectors=vectors)
+    Path(aside).replace(path)
 
 
 def forget() -> None:
