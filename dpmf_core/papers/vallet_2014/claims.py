@@ -55,13 +55,14 @@ def _weighted_step(results: Results) -> str:
 def _of_activity(words: str) -> str:
     return (
         f"R_s = .3; users in four equal groups by how much they rate ({words} in the source). Users"
-        " bring what has arrived; the baseline keeps all ratings, those to come included."
+        " bring what has arrived. Here the baseline keeps all ratings, those to come included; the"
+        " source says of it that it retains all available ratings."
     )
 
 
 SPEED = Clause(
-    "Rated processes at least 900 ratings a second, recommendations included",
-    lambda results: Mean("Rated")(results) - 900,
+    "Rated and New each process at least 900 ratings a second, recommendations included",
+    lambda results: min(Mean("Rated")(results), Mean("New")(results)) - 900,
     lambda results: (
         f"Rated {Mean('Rated')(results):,.0f}, New {Mean('New')(results):,.0f} (published 900)"
     ),
@@ -203,6 +204,6 @@ CLAIMS = (
         source_ids=("netflix",),
         page="retention",
         axis="ratings",
-        marks=(Mark("Rated", 500, 900, f"{V14}, footnote 6"),),
+        marks=(Mark("Rated", 500, 900, f"{V14}, footnote 6, of no variant by name"),),
     ),
 )

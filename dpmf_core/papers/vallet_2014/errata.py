@@ -50,11 +50,11 @@ ERRATA = (
         source=V14,
         place="Section 5",
         status=Status.CONCEDED,
-        quote="this does not prevent possible leakages of item-related data [...] addressing this"
-        " risk would require the use of complementing privacy mechanisms, such as differential"
-        " privacy",
-        statement="Item factors that the server keeps may reveal personal information. The paper"
-        " claims no differential privacy.",
+        quote="this does not prevent possible leakages of item-related data [...] it could still be"
+        " abused to derive personal information [...] addressing this risk would require the use of"
+        " complementing privacy mechanisms, such as differential privacy",
+        statement="Item factors that the server keeps may reveal personal information, though such"
+        " attacks need more effort and auxiliary data. The paper claims no differential privacy.",
         holds="They do. Item factors follow from exact ratings without noise, and an attacker who"
         " sees them can tell whether somebody took part.",
         section="Retention and privacy",

@@ -10,8 +10,8 @@ SETTINGS = (
     "Section 4: d = 10, γ = .1, λ = .01, 200 iterations over the static ratings, 10 for a user's"
     " vector, user and item biases; R_s = .3 in section 4.2. The paper chose them in an offline"
     " evaluation that it omits, so nothing is tuned here. It leaves open how item biases are"
-    " learned (here: means, kept as a sum and a count), where factors start (here: normal, standard"
-    " deviation .1), and the order of ratings."
+    " learned (here: means, kept as a sum and a count), from which distribution factors start"
+    " (here: normal, standard deviation .1), and the order of ratings in the random split."
 )
 
 
