@@ -252,8 +252,8 @@ FIG_2A = (
         SECTION_2, "the difference with respect to MF gets smaller with the number of user ratings"
     ),
     between(
-        "once all has arrived, the two more active quarters are within a point of the baseline (our reading of a"
-        " moderate amount)",
+        "once all has arrived, the two more active quarters (our reading of a moderate amount) are"
+        " within a point of the baseline",
         lambda results: max(map(abs, _at_end(results, QUARTERS[2:]))),
         -math.inf,
         1.0,
