@@ -11,7 +11,7 @@ PAPER = Paper(
         " Differentially Private Matrix Factorization using Sketching Techniques. IH&MMSec 2016"
     ),
     url="https://doi.org/10.1145/2909827.2930793",
-    about="Factorisation by stochastic gradients whose factors live in count sketches.",
+    about="Factorisation by stochastic gradients whose factors lie in one count sketch.",
     claims=claims.CLAIMS,
     errata=(*errata.ERRATA, *langevin.ERRATA),
     presets=presets.PRESETS,

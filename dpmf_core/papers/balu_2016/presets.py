@@ -8,10 +8,12 @@ from dpmf_core.runs.specification import DataSpec, RunSpec, Value
 from dpmf_core.runs.sweep import Sweep
 
 SETTINGS = (
-    "Section 5.1: k = 4, γ = 1, d of 8, 16 or 32, T = 100 epochs; 80% of the ratings to train, 10%"
-    " each for validation and test, users and items with fewer than 10 ratings left out of both."
+    "Section 5.1: d of 8, 16 or 32, T = 100 epochs; of its k (1 or 4) and γ (1, 2 or 4) here k = 4"
+    " and γ = 1, as in Fig. 1; 80% of the ratings to train, 10% each for validation and test,"
+    " users and items with fewer than 10 ratings left out of both."
     " Learning rate and λ are chosen on the validation ratings. The paper searches them in two"
-    " stages on a log scale and prints neither grid nor choice; here it is one small grid. It"
+    " stages on a log scale and prints no grid and no learning rate, and the best λ as a map (Fig."
+    " 2); here it is one small grid. It"
     " leaves open b of the learning rate's decay (here 1), the start, and the threshold's rule"
     " (here that of section 3.2)."
 )

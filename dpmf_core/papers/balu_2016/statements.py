@@ -332,7 +332,7 @@ def _below_threshold(label: str) -> Clause:
     )
 
 
-def _smaller_for_top_users(label: str) -> Clause:
+def smaller_for_top_users(label: str) -> Clause:
     return Clause(
         f"over the busiest users the divergence of {label} is an order of magnitude smaller than"
         " over all",
@@ -371,7 +371,6 @@ OF_DIVERGENCE: tuple[Callable[[str], Clause], ...] = (
     _divergence_falls,
     _below_regular,
     _below_threshold,
-    _smaller_for_top_users,
 )
 LOWER_DIMENSION = rises(
     f"the divergence of {SKETCH} rises with the dimension", SKETCH, "rank"
