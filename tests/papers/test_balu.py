@@ -75,7 +75,9 @@ def test_an_order_of_magnitude_is_more_than_the_root_of_ten(busy: float, holds: 
         for ending, value in (("", 0.1), (TOP_USERS, busy))
     ]
     (clause,) = [
-        it for it in CLAIMS["balu-top-users-kl"].clauses if "magnitude" in it.words and SKETCH in it.words
+        it
+        for it in CLAIMS["balu-top-users-kl"].clauses
+        if "magnitude" in it.words and SKETCH in it.words
     ]
     assert clause.verdict(results).holds is holds
 

@@ -80,8 +80,8 @@ FACES_NARROWER = (
 EVERY_SET = f"{DOCUMENT_SETS}, {FACE_SETS}"
 BOTH_LEVELS = (0.5, 0.9)
 LEFT_OPEN = (
-    "The paper prints neither the number of steps nor the learning rate of W, on which the result"
-    " depends; ours are 100 steps and 0.2."
+    "The paper prints neither the number of steps nor the learning rate of W, but its ratio to that"
+    " of H, and refers to another paper for the rest; ours are 100 steps and 0.2."
 )
 
 
@@ -101,7 +101,9 @@ def _more_epochs() -> Clause:
         Median(QUIET),
         "the private method takes more steps to its lowest objective than without noise",
     ).quoting(
-        "section 5", "the private mechanism needs more epochs to reach the optimum loss point"
+        "section 5",
+        "the private mechanism needs more epochs to reach the optimum loss point because we have to"
+        " use a smaller step size in private learning. Also, adding noise",
     )
 
 
@@ -128,7 +130,11 @@ LEARNING = (
         source=f"{S22}, Fig. 3",
         left_open=LEFT_OPEN,
         page="topics",
-        words="Every step pays again: the axis above says what all steps cost.",
+        words=(
+            "Every step pays again: the axis above says what all steps cost. The source takes these"
+            " values after reaching the optimum, and says that the gap is small under some"
+            " parameter regime (abstract)."
+        ),
         sweeps=by_epsilon(documents, PER_STEP),
         clauses=gap_clauses(PER_STEP, SMALL, NARROWER),
         remark=remark_on_documents,
@@ -159,7 +165,10 @@ LEARNING = (
         source=f"{S22}, Fig. 6",
         left_open=LEFT_OPEN,
         page="faces",
-        words="Every step pays again: the axis above says what all steps cost.",
+        words=(
+            "Every step pays again: the axis above says what all steps cost. The source takes these"
+            " values after reaching the optimum."
+        ),
         sweeps=by_epsilon(face_sets, PER_STEP),
         clauses=gap_clauses(PER_STEP, SMALL, FACES_NARROWER),
         remark=remark_on_faces,
@@ -300,11 +309,12 @@ TOPICS = (
                 "largest over smallest, less 1,",
             ).quoting(
                 "section 4.2, Table 3",
-                "For UCI-news-aggregator data set, all the scores are very close to each other",
+                "For UCI-news-aggregator data set, all the scores are very close to each other in"
+                " respect to privacy budget. [...] private and non-private learning",
             ),
         ),
         source_ids=("uci-news",),
-        source_data="UCI News Aggregator, 750 headlines of each of four categories, 93 terms",
+        source_data="UCI News Aggregator, 750 news articles of each of four categories, 93 terms",
         metric="coherence",
         marks=marks(PRIVATE, "Table 3, UCI", *UCI.items())
         + marks(PLAIN, "Table 3, UCI, without privacy", (None, UCI_PLAIN)),
@@ -315,7 +325,7 @@ TOPICS = (
         source=f"{S22}, Fig. 10",
         left_open=LEFT_OPEN,
         page="topics",
-        words="Without privacy; the source takes 8 topics from it.",
+        words="Without privacy here; the source says that its figure suggests 8 topics.",
         sweeps=topic_numbers,
         clauses=(
             eight_topics().quoting(
@@ -368,7 +378,8 @@ PARTS = (
         left_open=LEFT_OPEN,
         page="faces",
         words=(
-            f"A tenth of the images, seven tenths of their pixels, at ε = 0.5 a step. {ROUGHNESS}"
+            f"A tenth of the images, seven tenths of their pixels, here at ε = 0.5 a step."
+            f" {ROUGHNESS}"
         ),
         sweeps=with_outliers,
         measure=roughness,

@@ -213,16 +213,17 @@ ERRATA = (
         section="Neighbours at the start",
         means=neighbours_at_the_start,
         stored_figures=("2.0/N", "26.3/N"),
-        settings=FIRST_STEP + " Samples of norm 1; one is replaced by an image of a single pixel.",
+        settings=FIRST_STEP
+        + " Samples and columns of H of norm 1 at most; an image of a single pixel replaces one.",
     ),
     Erratum(
         id="saha-start",
         title="A start from the data is a release",
         source=S22,
-        place="section 4.1",
+        place="sections 3.3 and 4.1",
         status=Status.ERROR,
         quote="we follow Non negative Double Singular Value Decomposition",
-        statement="W starts from NNDSVD of the data; the steps alone are accounted.",
+        statement="W and H start from NNDSVD of the data; the steps alone are accounted.",
         holds="NNDSVD is computed from the private samples without noise. What follows carries it"
         " along, so no ε covers the run. A random start is free; a noisy one is one more release.",
         section="Start from the data",
@@ -239,7 +240,8 @@ ERRATA = (
         ),
         stored_figures=("ε = 1", "ε ≥ 3.05"),
         settings="Two steps with ε = 1 in total at δ = 1e-5, per sample; 400 trainings on a small"
-        " simulated world, half of them with one sample more; 95% confidence.",
+        " simulated world, half of them with one sample more (the source replaces one); 95%"
+        " confidence.",
     ),
     Erratum(
         id="saha-coherence",
@@ -262,7 +264,9 @@ ERRATA = (
         status=Status.AMBIGUOUS,
         quote="One way to do that is by normalizing each column of [...] To get a constant [...]"
         " sensitivity value in (14), we normalized both the columns of",
-        statement="The columns of H, V and R are normalised, which bounds what a sample adds.",
+        statement="The columns of V and R are normalised, and one way to bound what a sample"
+        " adds to"
+        " A is to normalise those of H.",
         holds="Algorithm 2 lists no such step: run as listed, coefficients are longer than 1. With"
         " the normalisation of section 3.2 the bounds hold. Here samples, coefficients and cleaned"
         " samples are clipped to norm 1.",
@@ -299,24 +303,28 @@ ERRATA = (
         quote="In the case of [...] DP Private, the facial features are noisy",
         statement="Results after all steps are described as (0.5, 1e-5)-DP.",
         holds="That ε is each of two statistics', in each step (Algorithm 2). The source plots the"
-        " total beside it in its Figures 3 and 6; its tables and the text of Fig. 7 name the ε of"
-        " a step. A run costs the total.",
+        " total beside it in its Figures 3 and 6; its tables and the text of Fig. 7 print ε"
+        " without the total. A run costs the total.",
         section="Epsilon of a step",
         means=total,
-        settings=SETTINGS + " With the sensitivities of the source.",
+        settings=SETTINGS
+        + " 100 steps with the sensitivities of the source, accounted exactly; the"
+        " formula of section 3.3 gives more.",
     ),
     Erratum(
         id="saha-units",
-        title="Table 4 does not print its unit",
+        title="The errors of Table 4 do not have the size of one unit",
         source=S22,
         place="section 4.4, Table 4",
         status=Status.AMBIGUOUS,
         quote="is the number of user-item pairs",
         statement="On MovieLens 1M the method has an RMSE of .0675, the one beside it 1.1953.",
-        holds="How rows are scaled, whether N counts rated pairs or all, K and the number of steps"
-        " are not printed. By its size the first is an error of scaled rows, where predicting 0 for"
-        " everything errs little too: by .0777 in rows of norm 1. The second has the size of an"
-        " error in stars.",
+        holds="By section 4.4 V holds ratings, so both would be in stars. By its size the first is"
+        " an error of scaled rows, where predicting 0 for everything errs little too: by .0777 in"
+        " rows of norm 1. The second has the size of an error in stars. Section 4 scales the"
+        " samples"
+        " of its six data sets to a largest entry of 1, section 3.2 normalises them; for MovieLens"
+        " 1M no scaling is printed, nor K, nor the number of steps.",
         section="Units of Table 4",
         means=units_of_table_4,
         settings="MovieLens 1M by its published counts: 6,040 users, 3,706 films with ratings,"
@@ -326,7 +334,7 @@ ERRATA = (
         id="saha-vocabulary",
         title="A document's weights depend on other documents",
         source=S22,
-        place="Appendix A.2",
+        place="section 3.2 and Appendix A.2",
         status=Status.AMBIGUOUS,
         quote="we use scikit-learn default function TfidfVectorizer() to produce TF-IDF normalized"
         " document-term matrix",

@@ -25,7 +25,8 @@ SETTINGS = (
     " chose its step sizes by a grid search and prints their ratio alone. It leaves open the number"
     " of steps (here 100, 10 at page size), η_W (here 0.2) and η_H (here coefficients are solved"
     " for). Rows are scaled to L2 norm 1 (section 3.2), and their objective is of rows of maximum 1"
-    " (section 4). A is made symmetric and positive semi-definite after the noise."
+    " (section 4). Here A is made symmetric and positive semi-definite after the noise; Algorithm 2"
+    " does not."
 )
 BUDGET = Budget(epsilon=0.5, delta=1e-5, calibration=Calibration.SOURCE)
 
@@ -76,8 +77,8 @@ PRESETS = (
         "DP-NMF with outliers, as published",
         "Objective on the clean faces against the ε of a step, learned from contaminated ones.",
         "A tenth of the images is contaminated in seven tenths of the pixels (section 4.3), and"
-        " Δ_B = 4/N. λ and M are those of another paper (section 4.1); here λ = 0.01 and M = 1 on"
-        " rows of norm 1.",
+        " Δ_B = 4/N. λ and M are those of another paper (section 4.1); for grey images section 2.3"
+        " suggests the largest level as M; here λ = 0.01 and M = 1 on rows of norm 1.",
         outliers=True,
     ),
 )
