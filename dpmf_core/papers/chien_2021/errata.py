@@ -226,8 +226,10 @@ ERRATA = (
         statement="Right-hand sides get noise of σ times the bound of a factor; ratings are centred"
         " and not clipped.",
         holds="A rating of size M moves a right-hand side by M times the factor. The noise must be"
-        " scaled by the largest rating, and ratings clipped to it. That both releases of a step are"
-        " counted is right there.",
+        " scaled by the largest rating, and ratings clipped to it. This is about the code alone:"
+        " Algorithm 1 of the paper clips and scales rightly (lines 1 and 9). That both releases"
+        " of a"
+        " step are counted is right in the code.",
         section="Noise of the public code",
         means=public_code,
         settings="k = 100, T = 2, equal noise on all statistics, for ε = 1 at δ = 1e-5; ratings"
@@ -244,8 +246,9 @@ ERRATA = (
         holds="Theorem 2's bound on the Frobenius error has √m γ / √p. With log³n ratings each,"
         " p = log³n / m, it asks for n of the order m√m / (ζ ε), as section 1 prints. The proof"
         " sketch bounds the distance of the factors by α, which has one √m less and gives the m of"
-        " Remark 6 and Table 1. Both cannot be the order of one bound. Theorem 2 is judged here as"
-        " printed.",
+        " Remark 6 and Table 1. Both cannot be the order of one bound. Table 1's caption lays m√m"
+        " to the start of Remark 2; that has no 1/ζ, so it does not explain section 1. Theorem 2 is"
+        " judged here as printed.",
         section="Users of Remark 6",
         means=remark_6,
         settings="Theorem 2's bound with its logarithms, C = 1, for an error of .1 at ε = 10 and"
@@ -259,7 +262,7 @@ ERRATA = (
         place="Remark 2",
         status=Status.AMBIGUOUS,
         statement="The start releases P(M)ᵀP(M) with noise of standard deviation σ Γ_M² on each"
-        " entry; which σ is not said.",
+        " entry; which σ the remark does not say.",
         holds="A row of k ratings within Γ_M moves P(M)ᵀP(M) by up to k Γ_M² in Frobenius norm: the"
         " noise multiplier is σ/k. With the σ of Theorem 1 the start alone costs more than all of"
         " the stated ε. Theorem 1 is about a random start and leaves it out. Ours scales rows to"

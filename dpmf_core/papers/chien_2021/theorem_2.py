@@ -198,13 +198,13 @@ def _fall(results: Results) -> str:
 
 
 def sketched_order(results: Results) -> str:
-    """What the order of the proof sketch, which has one sqrt(m) less, makes of the same errors."""
+    """What the bound without one sqrt(m) makes of the same errors."""
     measured = line(results, FROBENIUS, "users")
     limits = {n: frobenius(place(n)) / math.sqrt(ITEMS) for n in measured}
     ratio = max(measured[n] / limits[n] for n in measured)
     return (
-        "The bound is above 1, which any error is below, so it only judges how fast the error"
-        " falls. The proof sketch's order, γ log(1/δ) / (√p n ε) with one √m less, is"
+        "The bound is above 1, which predicting 0 already meets, so it only judges how fast the"
+        " error falls. The bound without one √m, γ log(1/δ) / (√p n ε), is"
         f" {limits[max(limits)]:.2f} for the most users; measured errors are at most {ratio:.0%} of"
         " it."
     )
@@ -218,12 +218,21 @@ def _contractions(results: Results) -> list[tuple[float, float]]:
     return [(after, before / 4 + alpha) for before, after in itertools.pairwise(distances)]
 
 
+def _outside_lemma_4(full: bool) -> str:
+    n = USERS[full][0]
+    return (
+        f"Lemma 4 supposes Err(V*, V) ≤ 1/(κ² log² n) = {1 / math.log(n) ** 2:.3f}, which no step"
+        " here meets: Theorem 2's start is farther away, and α is larger."
+    )
+
+
 def _smallest_users(full: bool) -> str:
-    at = place(USERS[full][0])
+    fewest, most = place(USERS[full][0]), place(USERS[full][-1])
     return (
         f"M = s tᵀ with signs: r = κ = μ = p = 1, m = {ITEMS}, ε = {EPSILON:g}, δ = {DELTA:g}. The"
-        f" theorem asks for p ≥ {least_share(place(USERS[full][-1])):.2f} and, with C = 1, for at"
-        f" least {least_users(at):,.0f} users."
+        f" theorem asks for p ≥ {least_share(most):.2f} at the most users and, with C = 1, for at"
+        f" least {least_users(fewest):,.0f} of them at the fewest and {least_users(most):,.0f} at"
+        " the most; all are met."
     )
 
 
@@ -260,16 +269,17 @@ CLAIMS = (
     ),
     Claim(
         id="chien-lemma-4",
-        title="Each step brings the item factors closer",
+        title="Each step leaves a quarter of the distance of the item factors, plus α",
         source=f"{C21}, section 4, proof sketch of Theorem 2 and Lemma 4",
         words=(
-            "In the same world, for the fewest users. Step 0 is the start, at the distance that"
-            " Theorem 2 allows with C = 1."
+            "In the world of Theorem 2, for the fewest users. Step 0 is the start, at the distance"
+            " that Theorem 2 allows with C = 1."
         ),
+        limits=_outside_lemma_4,
         compute=by_step,
         clauses=(
             Clause(
-                "after each step Err(V*, V) is at most a quarter of the one before, and α with"
+                "after each step Err(V*, V) is at most a quarter of the one before, plus α with"
                 " C = 1",
                 lambda results: min(limit - after for after, limit in _contractions(results)),
                 lambda results: ", ".join(
