@@ -31,6 +31,7 @@ from dpmf_core.base.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from dpmf_core.api import account, fit, load, sweep
+    from dpmf_core.base.errors import BadInput
     from dpmf_core.estimators import (
         PlainRecommender,
         PrivateNMF,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from dpmf_core.runs.publishing.saving import save
 
 __all__ = [
+    "BadInput",
     "PlainRecommender",
     "PrivateNMF",
     "PrivateRecommender",
@@ -65,6 +67,7 @@ __all__ = [
     "sweep",
 ]
 PLACES = {
+    "BadInput": "base.errors",
     "PlainRecommender": "estimators",
     "PrivateNMF": "estimators",
     "PrivateRecommender": "estimators",
