@@ -43,7 +43,7 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING)  # what mkdocs refuses
     shutil.rmtree(SOURCES, ignore_errors=True)
     for pattern in COPIED_FILES:
-        for file in ROOT.glob(pattern):
+        for file in filter(Path.is_file, ROOT.glob(pattern)):
             place = SOURCES / file.relative_to(ROOT)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, place)
