@@ -105,9 +105,10 @@ PRESETS = (
         "dpfw",
         "Private Frank-Wolfe",
         "Algorithm 1",
-        "Steps of 1/T, at most 50 of them; σ² = 64 L⁴ T ln(1/δ) / ε² in total, smaller in early"
-        " steps; the slack √(σ ln(m/β)) m^¼ on the singular value (Algorithm 1). Ratings less each"
-        " user's mean. Nuclear norm and T by validation. The row bound L is ours.",
+        "Steps of 1/T, at most 50 of them; σ² = 64 L⁴ T ln(1/δ) / ε² in total; the slack"
+        " √(σ ln(m/β)) m^¼ on the singular value (Algorithm 1). Ratings less each user's mean."
+        " Nuclear norm and T by validation. The noise changes with the number of steps done"
+        " (section 4); that it is smaller in early steps, and the row bound L, are ours.",
         Tuned(DPFW, _frank_wolfe_line(DPFW)),
         _run(DPFW, steps=5, nuclear_norm=0.3),
     ),
@@ -146,7 +147,8 @@ PRESETS = (
         "Private projected gradient",
         "section 4, Private baselines",
         "T and the step size by validation; the nuclear norm of the hidden matrix, which real"
-        " ratings do not tell: the default takes its place. Appendix E's pseudocode is in no copy"
+        " ratings do not tell: the default takes its place. The paper changes the noise with the"
+        " number of steps done; here it is the same in each. Appendix E's pseudocode is in no copy"
         " at hand: the method is our reading, with noise for the exact ε.",
         Tuned(PRIVATE_PGD, private_gradient_line),
         _run(PRIVATE_PGD, steps=5),
