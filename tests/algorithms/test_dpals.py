@@ -95,17 +95,6 @@ def test_a_factor_learned_from_a_share_of_the_ratings_is_least_squares_on_these(
     assert not np.allclose(first, second)
 
 
-def test_ratings_drawn_anew_change_nothing_where_all_are_taken(data: Ratings) -> None:
-    options: dict[str, Any] = {"biases": False, "ratings_per_user": M, "rank": 2}
-
-    def factors(steps: int, resample: bool) -> np.ndarray:
-        more = {"steps": steps, "resample": resample}
-        return fit_by_name("dpals", data, VANISHING, **options, **more).model.item_factors
-
-    assert np.array_equal(factors(1, True), factors(1, False))
-    assert not np.allclose(factors(2, True), factors(2, False))
-
-
 def test_dpals_with_shared_second_moment_without_noise(data: Ratings) -> None:
     options: dict[str, Any] = {
         "rank": 2,
@@ -185,15 +174,6 @@ def test_rows_are_clipped_whatever_the_inner_solve_leaves() -> None:
     assert (norms <= 0.5).all()
     np.testing.assert_allclose(norms[[0, 2, 4, 5, 6]], [0.5, 0.5, 0.5, 0.1, 0], rtol=1e-5)
     np.testing.assert_allclose(clipped_rows[4:6], [[0.3, 0.4], [0.1, 0]], rtol=1e-5)
-
-
-def test_ada_weights_sum_to_k_for_every_user(data: Ratings) -> None:
-    algorithm = AdaDPALS(ratings_per_user=5)
-    entries, _, _ = entered_by(algorithm, data, 1.0)
-    squares = np.bincount(entries.raters, entries.weights.astype(float) ** 2, N)  # type: ignore[union-attr]
-    present = np.bincount(data.users, minlength=N) > 0
-    np.testing.assert_allclose(squares[present], 5, rtol=1e-4)
-    assert (squares <= 5).all()
 
 
 def test_frequent_fraction_leaves_rare_items_without_factors(data: Ratings) -> None:

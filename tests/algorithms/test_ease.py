@@ -1,7 +1,6 @@
 """EASE against every item's own least squares."""
 
 import numpy as np
-import pytest
 
 from dpmf_core.algorithms import Streams, build, train
 from dpmf_core.algorithms.ease import DAMPING, ItemRegression
@@ -64,14 +63,3 @@ def test_on_ratings_it_regresses_what_the_biases_leave() -> None:
         np.clip(expected, *data.bounds)[users, items],
         atol=1e-4,
     )
-
-
-def test_predictions_do_not_depend_on_how_many_are_scored_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    data = likes()
-    model = fit_model(data, 1.0)
-    personal, pairs = model.personal(data), (data.users[::-1], data.items[::-1])
-    whole = model.predict(personal, *pairs)
-    monkeypatch.setattr("dpmf_core.algorithms.ease.MOST_SCORES", 20)
-    np.testing.assert_array_equal(model.predict(personal, *pairs), whole)

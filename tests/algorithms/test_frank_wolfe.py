@@ -125,23 +125,6 @@ def test_frequent_items_alone_take_the_steps(data: Ratings) -> None:
     np.testing.assert_allclose(predictions, means, rtol=1e-6)
 
 
-def test_stays_in_the_ball_and_approaches_at_the_known_rate(data: Ratings) -> None:
-    """Jaggi 2013, Thm. 1: f(Y_T) - f* <= 2 C / (T + 2) with curvature C <= 4 kappa^2 of half
-    the squared error; f* = 0 with Y* in the ball.
-    """
-    residuals = centred(data)
-    Y_star = np.zeros((N, M))
-    Y_star[data.users, data.items] = residuals
-    share = 1.05 * np.linalg.norm(Y_star, "nuc") / (7 * math.sqrt(N * M))
-    kappa, objectives = share * 7 * math.sqrt(N * M), []
-    for T in (3, 30, 300):
-        Y = whole_iterate(fit_by_name("fw", data, steps=T, nuclear_norm=share, biases=False), data)
-        assert np.linalg.norm(Y, "nuc") <= kappa * (1 + 1e-6)
-        objectives.append(0.5 * float(((Y[data.users, data.items] - residuals) ** 2).sum()))
-        assert objectives[-1] <= 8 * kappa**2 / (T + 2)
-    assert objectives[2] < 0.2 * objectives[1] < 0.2 * objectives[0]
-
-
 def test_a_user_finds_the_row_she_had_in_training(data: Ratings) -> None:
     """The iterate on the observed cells, kept in training, is what the replayed coefficients
     say; any number of threads gives the same bits.

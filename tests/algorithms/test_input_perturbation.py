@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from dpmf_core import algorithms
-from dpmf_core.algorithms import Streams, curator_for
+from dpmf_core.algorithms import curator_for
 from dpmf_core.algorithms.input_perturbation import (
     RATINGS,
     DPNMFLaplace,
@@ -18,7 +17,6 @@ from dpmf_core.privacy import (
     Status,
     calibrate,
 )
-from dpmf_core.testing.worlds import low_rank
 
 
 def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon() -> None:
@@ -49,13 +47,3 @@ def test_the_unit_is_the_value_of_one_rating_and_what_is_public_is_said() -> Non
         assert guarantee.status is Status.CONDITIONAL
         assert guarantee.unit == "value of a rating"
         assert "which items were rated is public" in guarantee.words
-
-
-def test_multiplicative_updates_fit_non_negative_factors() -> None:
-    data = low_rank(n_users=300)
-    algorithm = DPNMFLaplace(rank=4, steps=200, prediction_ridge=0.01)
-    noise = Noise(algorithm.plan(data.shape, 1e-9), np.random.SeedSequence(0))
-    model = algorithms.train(algorithm, data, noise, Streams(np.random.default_rng(0), 1))
-    assert (model.item_factors >= 0).all()
-    error = model.predict(model.personal(data), data.users, data.items) - data.values
-    assert np.sqrt((error**2).mean()) < 0.5 * data.values.std()

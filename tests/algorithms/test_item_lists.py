@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Streams, build
+from dpmf_core.algorithms import build
 from dpmf_core.algorithms.item_lists import (
     ItemLikes,
     content_share,
@@ -17,7 +17,6 @@ from dpmf_core.curator import OpenCurator, in_memory
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import NOTHING, Budget, Noise, normal_form
-from tests.fitting import fit
 
 
 def likes(is_liked: np.ndarray, features: ItemFeatures | None = None) -> Ratings:
@@ -68,13 +67,6 @@ def test_rows_are_what_popularity_leaves_scaled_to_norm_one() -> None:
     assert np.trace(moment) <= (norms > 1e-9).sum()
 
 
-def test_a_row_that_lies_along_popularity_adds_nothing() -> None:
-    item_likes = ItemLikes.of(np.arange(5), np.full(5, 3.0), -0.2)
-    curator = OpenCurator(in_memory(likes(np.ones((6, 5))), 2), Noise(NOTHING), {})
-    local_rows = curator.hold(liked_rows, item_likes.items, item_likes.weights, item_likes.along)
-    assert not curator.total(SecondMoment(), local_rows, 5).any()
-
-
 def test_the_share_of_content_is_least_squares_off_the_diagonal() -> None:
     rng = np.random.default_rng(3)
     along = rng.uniform(0.1, 1, 10)
@@ -109,24 +101,3 @@ def test_lists_go_by_counts_alone_where_a_moment_would_drown() -> None:
         assert sum(shares.values()) == pytest.approx(1.0)
         share = 1.0 if release == "none" else algorithm.bias_share
         assert shares["item counts"] == pytest.approx(share)
-
-
-def test_public_features_carry_lists_where_noise_hides_the_spectrum() -> None:
-    """Two groups of users each like one half of the items; the noise leaves no eigenvector."""
-    rng = np.random.default_rng(4)
-    group = rng.integers(0, 2, 900)
-    first = np.arange(40) < 20
-    chance = np.where(first[None, :] == (group == 0)[:, None], 0.3, 0.1)
-    is_liked = rng.random((900, 40)) < chance
-    table = ItemFeatures(("first half",), first[:, None].astype(np.float32))
-    hits = {}
-    for name, features in (("none", None), ("public", table)):
-        data = likes(is_liked, features)
-        algorithm = Spectral(implicit=True, rank=4, shrinkage=2.0, bias_share=0.3)
-        noise = Noise(algorithm.plan(data.shape, 6.0), np.random.SeedSequence(1))
-        model = fit(algorithm, data, noise, Streams(np.random.default_rng(0), 1)).model
-        scores = np.where(is_liked, -np.inf, model.scores(model.personal(data), np.arange(900)))
-        top = np.argsort(-scores, axis=1)[:, :5]
-        hits[name] = ((top < 20) == (group == 0)[:, None]).mean()
-    assert hits["none"] < 0.5  # the popular ones of her half are those she has liked
-    assert hits["public"] > 0.75

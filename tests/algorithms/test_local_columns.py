@@ -5,13 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import REGISTRY, Recommender, Streams, curator_for
+from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.item_offsets import regress_offsets
 from dpmf_core.algorithms.local_columns import with_local_columns
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.privacy import Noise
-from dpmf_core.testing import worlds
 
 N, M, R = 40, 15, 3
 
@@ -132,21 +130,3 @@ def test_offsets_are_pulled_towards_the_posterior_mean_of_a_linear_model(
     covariance = X @ P @ X.T + np.diag(deviation**2 + variance)
     expected = X @ P @ X.T @ np.linalg.solve(covariance, estimates)
     np.testing.assert_allclose(prior.mean, expected, atol=1e-10)
-
-
-@pytest.mark.parametrize("name", [k for k in REGISTRY if REGISTRY[k].uses_item_features])
-def test_features_reach_every_user_and_no_ledger(name: str) -> None:
-    """With a table each user's loadings are there; what is spent does not change."""
-    world = worlds.of(worlds.rows())
-    kind = REGISTRY[name]
-    assert world.item_features is not None
-    ledgers, columns = [], []
-    for data in (world, replace(world, item_features=None)):
-        algorithm = kind(**kind.recommend(data.shape, None, {}))
-        noise = Noise(algorithm.plan(data.shape, 1.0), np.random.SeedSequence(0))
-        curator = curator_for(algorithm, data, noise)
-        *_, model = algorithm.fit(curator, Streams(np.random.default_rng(0), 0))
-        ledgers.append(noise.ledger)
-        columns.append(model.item_sides.shape[1] - model.item_factors.shape[1])
-    assert ledgers[0] == ledgers[1]
-    assert columns[0] == columns[1] + world.item_features.values.shape[1]

@@ -6,19 +6,17 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from dpmf_core.algorithms import build, moments
+from dpmf_core.algorithms import moments
 from dpmf_core.algorithms.components import Components
 from dpmf_core.algorithms.moments import (
     estimate_residuals,
     unexplained_energy,
 )
-from dpmf_core.algorithms.oneshot_nmf import OneShotNMF
 from dpmf_core.algorithms.sample_statistics import SampleMoment, residual_samples
 from dpmf_core.curator import Block
-from dpmf_core.data.samples import Samples, SampleShape
+from dpmf_core.data.samples import Samples
 from dpmf_core.evaluation.judges import by_samples
 from dpmf_core.kernels import single_threaded_blas
-from dpmf_core.privacy import Budget
 
 
 def test_pieces_add_up_to_the_row_and_explain_at_least_as_much() -> None:
@@ -207,18 +205,3 @@ def test_the_excess_is_by_how_much_draws_vary_more_than_rows_along_what_was_foun
             over.append(np.sum(distribution.spreads**2 - along))
             excesses.append(np.sum(distribution.excess))
     assert np.mean(over) == pytest.approx(np.mean(excesses), rel=0.25)
-
-
-def test_the_sum_takes_more_of_a_small_budget_for_images() -> None:
-    shares = []
-    for epsilon in (0.5, 2.0, 20.0):
-        budget = Budget(epsilon=epsilon, delta=1e-5)
-        algorithm = build("oneshot-nmf", {}, SampleShape(1800, 64, (8, 8)), budget)
-        assert isinstance(algorithm, OneShotNMF)
-        shares.append(algorithm.sum_share)
-        words = build("oneshot-nmf", {}, SampleShape(1800, 64), budget)
-        assert isinstance(words, OneShotNMF)
-        assert words.sum_share == 0.1
-    assert shares == sorted(shares, reverse=True)
-    assert shares[0] == 0.25  # 4 / sqrt(1800 / 7.0318)
-    assert shares[-1] == 0.1

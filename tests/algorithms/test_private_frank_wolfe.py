@@ -14,7 +14,6 @@ from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Budget, Calibration, Relation, normal_form
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.gaussian import mu
-from dpmf_datasets.simulated.low_rank import lowrank
 from tests.algorithms.frank_wolfe_world import (
     BOUNDS,
     Array,
@@ -22,7 +21,6 @@ from tests.algorithms.frank_wolfe_world import (
     N,
     centred,
     frank_wolfe,
-    held_out,
     ratings,
 )
 from tests.fitting import fit, fit_by_name
@@ -158,25 +156,6 @@ def test_ridge_in_the_end_is_a_regression_on_the_released_directions(data: Ratin
         )
 
 
-def test_recommendation_follows_the_budget_and_what_is_given() -> None:
-    shape = Shape(20_000, 1_000, (-5.0, 5.0))
-    recommendations = [
-        DPFW.recommend(shape, Budget(epsilon=e, delta=1e-5), {}) for e in (0.5, 5.0, 20.0)
-    ]
-    assert [c["steps"] for c in recommendations] == sorted(c["steps"] for c in recommendations)
-    assert recommendations[0]["row_clip"] < recommendations[2]["row_clip"] <= 0.12
-    assert DPFW.recommend(shape, Budget(epsilon=5.0, delta=1e-5), {"steps": 1})[
-        "nuclear_norm"
-    ] == pytest.approx(0.13)
-    assert (
-        build("dpfw", {"nuclear_norm": 0.447}, shape, Budget(epsilon=5.0, delta=1e-5)).model_dump()[
-            "nuclear_norm"
-        ]
-        == 0.447
-    )
-    assert DPFW.recommend(shape, None, {}) == {}
-
-
 def test_the_source_s_noise_is_the_same_whatever_the_clip() -> None:
     shape = Shape(1000, 50, BOUNDS)
     budget = Budget(epsilon=3.0, delta=1e-6, calibration=Calibration.SOURCE)
@@ -189,11 +168,3 @@ def test_the_source_s_noise_is_the_same_whatever_the_clip() -> None:
         ((leaf, _),) = normal_form(algorithm.plan(shape, algorithm.source_level(shape, budget)))
         scales.append(leaf.noise_multiplier * leaf.sensitivity)
     assert scales[0] == pytest.approx(scales[1])
-
-
-def test_clipped_products_find_directions_where_whole_ones_drown() -> None:
-    ratings, budget = lowrank(3_000, 100, rank=3, p=0.4, seed=1), Budget(epsilon=1.0, delta=1e-5)
-    whole = {"product_clip": 1.0, "user_step": "steps"}
-    assert (
-        held_out("dpfw-oja", ratings, budget) < 0.8 < held_out("dpfw-oja", ratings, budget, **whole)
-    )

@@ -121,26 +121,6 @@ def test_a_gradient_tells_how_far_variances_were_off() -> None:
     np.testing.assert_allclose(noisy_ratios, 1, atol=0.1)
 
 
-def errors(data: Ratings, algorithm: Spectral, level: float) -> list[float]:
-    """Of every model that is yielded: the root mean square of its residuals on its own data."""
-    of_models = []
-    noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(2))
-    for model in algorithm.fit(
-        OpenCurator(in_memory(data), noise, {}), Streams(np.random.default_rng(0), 1)
-    ):
-        guess = model.predict(model.personal(data), data.users, data.items)
-        of_models.append(float(np.sqrt(np.mean((guess - data.values) ** 2))))
-    return of_models
-
-
-def test_ratings_without_luck_are_explained_ever_better() -> None:
-    data = lowrank(4_000, 200, rank=3, p=0.4, seed=1)
-    of_models = errors(data, Spectral(rank=8, refinement_steps=4, shrinkage=1.0), 1.0)
-    assert len(of_models) == 5
-    assert of_models[-1] < of_models[0] / 5
-    assert of_models[-1] < errors(data, Spectral(rank=8, shrinkage=1.0), 1.0)[0] / 3
-
-
 def test_without_factors_and_columns_residuals_are_those_of_offsets_alone() -> None:
     """Nothing but her own row and the model enters: compiled code that read outside empty arrays
     would give what lies in memory there.
@@ -178,19 +158,3 @@ class Norms(Statistic):
 
     def add(self, block: Block, totals: Totals, sides: UserSides) -> None:
         totals[0][:] += (sides.norms**2).sum()
-
-
-def test_where_no_factor_stands_out_the_offsets_are_refined_and_all_is_spent() -> None:
-    data = world()
-    algorithm = Spectral(rank=5, shrinkage=1.5, refinement_steps=2)
-    plan = algorithm.plan(data.shape, 1e4)
-    run = fit(
-        algorithm,
-        data,
-        Noise(plan, np.random.SeedSequence(0)),
-        Streams(np.random.default_rng(0), 1),
-    )
-    assert run.model.item_factors.shape == (data.n_items, 0)
-    assert np.isfinite(run.model.item_offsets).all()
-    assert math.isfinite(run.model.ridge)
-    assert dict(run.ledger) == dict(normal_form(plan))

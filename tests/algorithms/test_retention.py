@@ -183,12 +183,6 @@ def streams() -> Streams:
     return Streams(np.random.default_rng(0), 1)
 
 
-def test_with_nothing_to_arrive_static_is_the_baseline() -> None:
-    whole, frozen = fit_model(variant="baseline"), fit_model(variant="static", static_share=1.0)
-    np.testing.assert_array_equal(whole.item_factors, frozen.item_factors)
-    np.testing.assert_array_equal(whole.user_factors, frozen.user_factors)
-
-
 def test_arrivals_one_by_one_are_the_stream() -> None:
     data = low_rank(n_users=15, n_items=8)
     model = build(

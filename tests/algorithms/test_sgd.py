@@ -89,16 +89,6 @@ def test_the_centred_model_is_plain_descent_on_what_the_means_leave() -> None:
     )
 
 
-def test_a_step_that_would_overshoot_is_shortened() -> None:
-    data = low_rank()
-    state = list(
-        SGDMF(rank=3, steps=20, learning_rate=1.0, start_deviation=10.0).descend(
-            data, Streams(np.random.default_rng(0), 1)
-        )
-    )[-1]
-    assert np.isfinite(state.P).all()
-
-
 @pytest.mark.skipif(
     not FOLDS.exists(), reason=f"the official folds of MovieLens 100K are not in {FOLDS}"
 )
@@ -120,17 +110,3 @@ def test_the_error_on_an_official_fold_is_surprises(tmp_path: Path) -> None:
         *_, state = SGDMF(rank=10).descend(train, Streams(np.random.default_rng(seed), 1))
         errors.append(rmse(state.predict(test.users, test.items, test.bounds), test.values))
     assert np.mean(errors) == pytest.approx(SURPRISE_U1, abs=0.002)
-
-
-def test_held_out_users_find_their_own_side() -> None:
-    data = low_rank(n_users=300)
-    train = data.only(data.users < 250)
-    model = algorithms.train(
-        SGDMF(rank=3, steps=60, learning_rate=0.02),
-        train,
-        Noise(SGDMF().plan(data.shape, 1)),
-        Streams(np.random.default_rng(0), 1),
-    )
-    new = data.users >= 250
-    error = model.predict(model.personal(data), data.users[new], data.items[new]) - data.values[new]
-    assert np.sqrt((error**2).mean()) < 0.7 * data.values[new].std()

@@ -191,18 +191,6 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
         assert after[place] == pytest.approx(next_state * np.sqrt(star), rel=1e-3, abs=1e-4)
 
 
-def test_the_mean_of_the_last_states_is_nearer_than_one_of_them() -> None:
-    """Without data the truth is 0; of the prior's deviation little is left in a mean of many
-    states.
-    """
-    parameters: dict[str, Any] = {"steps": 400, "step_size": 1.0, "biases": False}
-    one, mean = (
-        chain(SGLD(averaged_share=share, **parameters), NOBODY).item_factors.std()
-        for share in (0.0, 0.5)
-    )
-    assert mean < 0.2 * one
-
-
 # ---- a sample of the posterior -------------------------------------------------------------------
 
 CROWD = Shape(20_000, 400, (1.0, 5.0))

@@ -2,8 +2,6 @@
 matrix theory.
 """
 
-import math
-
 import numpy as np
 import pytest
 
@@ -22,26 +20,11 @@ from dpmf_core.algorithms.spectral import COLUMNS_SHARE, Spectral
 from dpmf_core.algorithms.spectrum import column_space, items_that_pay, least_signal
 from dpmf_core.curator import OpenCurator, in_memory
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.data.splits import SplitSpec, split
-from dpmf_core.evaluation.metrics import rmse
 from dpmf_core.privacy import NOTHING, Budget, Noise, normal_form
 from dpmf_core.testing.worlds import world
-from dpmf_datasets.simulated.low_rank import lowrank
 from tests.fitting import fit
 
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
-
-
-def planted_ratings(
-    n: int = 3000, m: int = 40, rank: int = 2, density: float = 0.6, seed: int = 0
-) -> Ratings:
-    """Ratings of exactly low rank about a user mean of 0, with nothing else in them."""
-    rng = np.random.default_rng(seed)
-    dense = rng.normal(size=(n, rank)) @ rng.normal(size=(rank, m)) / math.sqrt(rank)
-    users, items = np.nonzero(rng.random((n, m)) < density)
-    return Ratings.of(
-        users, items, dense[users, items], n_users=n, n_items=m, bounds=(-8, 8), public=True
-    )
 
 
 def fit_spectral(algorithm: Spectral, data: Ratings, level: float, seed: int = 0):  # type: ignore[no-untyped-def]
@@ -73,30 +56,6 @@ def test_all_items_pay_when_all_are_alike_and_few_when_few_are_rated() -> None:
 # ---- the whole -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("release", ["covariance", "iteration"])
-def test_exact_low_rank_is_found_when_the_noise_is_small(release: str) -> None:
-    data = planted_ratings()
-    algorithm = Spectral(
-        rank=2,
-        biases=False,
-        release=release,
-        popularity_exponent=0.0,
-        prediction_ridge=1e-4,
-        rounds=4,
-    )  # type: ignore[arg-type]
-    model = fit_spectral(algorithm, data, 0.01).model
-    error = model.predict(model.personal(data), data.users, data.items) - data.values
-    assert np.sqrt((error**2).mean()) < 0.12  # of a standard deviation of 1
-    assert model.item_factors.shape == (40, 2)
-
-
-def test_drowned_in_noise_it_is_the_private_biases() -> None:
-    data = world()
-    model = fit_spectral(Spectral(rank=5, shrinkage=1.5), data, 1e4).model
-    assert model.item_factors.shape == (data.n_items, 0)
-    assert np.abs(model.item_offsets).max() < 0.2  # and these have shrunk too
-
-
 def test_biases_and_moment_split_the_budget_as_said() -> None:
     shape = Shape(1000, 50, (1, 5))
     ledger = dict(normal_form(Spectral(bias_share=0.3, rank=4).plan(shape, 2.0)))
@@ -118,18 +77,6 @@ def test_biases_and_moment_split_the_budget_as_said() -> None:
     shares = {leaf.statistic: count / leaf.noise_multiplier**2 for leaf, count in ledger.items()}
     assert sum(shares.values()) == pytest.approx(1 / 4)
     assert shares[COLUMNS] == pytest.approx(COLUMNS_SHARE / 4)
-
-
-def test_defaults_come_from_public_figures() -> None:
-    small = build("spectral", {}, Shape(8000, 20, (1, 5)), BUDGET)
-    assert isinstance(small, Spectral)
-    assert (small.rank, small.release, small.implicit) == (20, "covariance", False)
-    vast = build("spectral", {}, Shape(3_000_000, 100_000, (1, 5)), Budget(epsilon=5, delta=1e-8))
-    assert isinstance(vast, Spectral)
-    assert vast.release == "iteration"
-    implicit = build("spectral", {}, Shape(2000, 500, (0, 1)), BUDGET)
-    assert isinstance(implicit, Spectral)
-    assert implicit.implicit
 
 
 def test_a_drowned_second_moment_is_left_out_of_the_plan_by_n_m_and_mu() -> None:
@@ -225,33 +172,6 @@ def test_columns_are_those_of_the_moment_and_span_its_space() -> None:
     assert Q.shape == (60, 6)
     np.testing.assert_allclose(Q.T @ Q, np.eye(6), atol=1e-9)
     assert np.linalg.norm(Q.T @ G, axis=0).min() > 0.98  # all but what the diagonal held
-
-
-def test_columns_at_once_find_what_the_whole_moment_finds() -> None:
-    """Low rank, signal well above the noise: at most twice the covariance's error, where equal
-    rounds from a random start had over twice.
-    """
-    data = lowrank(4000, 300, rank=3, p=0.3)
-    parts = split(data, SplitSpec(), 0)
-    errors = {}
-    for release in ("covariance", "iteration"):
-        algorithm = Spectral(
-            rank=8, biases=False, release=release, popularity_exponent=0.0, prediction_ridge=0.05
-        )  # type: ignore[arg-type]
-        models = [fit_spectral(algorithm, parts.train, 0.4, seed).model for seed in range(3)]
-        errors[release] = np.median(
-            [
-                rmse(
-                    model.predict(
-                        model.personal(parts.history), parts.test.users, parts.test.items
-                    ),
-                    parts.test.values,
-                )
-                for model in models
-            ]
-        )
-    assert errors["covariance"] < 0.3
-    assert errors["iteration"] < 2 * errors["covariance"]
 
 
 def test_lists_score_by_sums_over_what_was_liked() -> None:

@@ -7,14 +7,13 @@ from dpmf_core.algorithms import Streams, train
 from dpmf_core.algorithms.svd import (
     PrivateSVD,
     Subspace,
-    clipped_rows,
     top_directions,
 )
 from dpmf_core.algorithms.svd_cleansing import SVDCleansing
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget, Noise, normal_form
 from dpmf_core.privacy.accounting import epsilon
-from dpmf_core.testing.worlds import low_rank, world
+from dpmf_core.testing.worlds import low_rank
 
 QUIET = 1e-9  # a level at which noise is below rounding
 
@@ -103,16 +102,6 @@ def test_the_sources_noise_has_the_exact_epsilon_of_the_contract() -> None:
     assert leaf.sensitivity == pytest.approx(L**2)
     assert (leaf.noise_multiplier * L**2) ** 2 == pytest.approx(64 * L**4 * np.log(1e6))
     assert round(epsilon(event, 1e-6), 3) == 0.124
-
-
-def test_rows_are_clipped_in_norm_and_short_ones_stay() -> None:
-    data = world()
-    rows = clipped_rows(data, data.values, 3.0)
-    before, after = (
-        np.sqrt(np.bincount(data.users, values.astype(float) ** 2, data.n_users))
-        for values in (data.values, rows)
-    )
-    np.testing.assert_allclose(after, np.minimum(before, 3.0 * (1 - 1e-6)), rtol=1e-6)
 
 
 def test_top_directions_are_ordered_and_cover_all_when_asked() -> None:

@@ -83,11 +83,6 @@ def test_documents_come_from_lines_folders_archives_and_columns(tmp_path: Path) 
         datasets.load(f"{table}?text=body")
 
 
-def test_latin_1_and_a_byte_order_mark_are_read() -> None:
-    assert Reader().text("\ufeffcafé".encode()) == "café"
-    assert Reader().text("café".encode("latin-1")) == "café"
-
-
 def test_posts_lose_headers_and_quotations() -> None:
     post = "From: someone\nSubject: Re: cats\n\nI agree.\n> quoted words\nCats are fine."
     texts, subjects = text.posts([("rec.pets/123", post)])
@@ -176,11 +171,6 @@ def test_letters_come_out_right_in_every_encoding(
 def test_an_encoding_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadInput, match=f"'{name}'"):
         of_lines(tmp_path, b"a", f"?encoding={name}")
-
-
-def test_of_damaged_letters_the_others_stay(tmp_path: Path) -> None:
-    damaged = GERMAN.encode().replace("ß".encode(), "ß".encode()[:1], 1)
-    assert "münchen" in words_of(of_lines(tmp_path, damaged))
 
 
 def test_short_files_tell_their_encoding_together(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The same ratings from every kind of file, written by the library that usually writes it."""
 
 import gzip
-import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -191,24 +190,6 @@ def test_damaged_files_are_refused(tmp_path: Path, name: str, content: bytes, wo
     (tmp_path / name).write_bytes(content)
     with pytest.raises(BadInput, match=words):
         load_from(tmp_path, name, bounds="1,5")
-
-
-@pytest.mark.parametrize("write", [_json_lines, _feather, _recbole, _npz, _sqlite])
-def test_the_advice_of_each_refusal_works_as_it_stands(tmp_path: Path, write: Write) -> None:
-    """Ask without bounds and with a column of an odd name; say what each refusal says."""
-    odd = FRAME.rename(columns={"rating": "how_much"})
-    place, refusals = str(tmp_path / write(tmp_path, odd)), 0
-    while True:
-        try:
-            ratings = load(place)
-            break
-        except BadInput as error:
-            advice = re.search(r"e\.g\. '([^']*)'", str(error))
-            assert advice is not None and advice[1] != place, error
-            place, refusals = advice[1], refusals + 1
-    assert isinstance(ratings, Ratings)
-    assert len(ratings) > 20
-    assert 1 <= refusals <= 2
 
 
 # ---- databases -----------------------------------------------------------------------------------

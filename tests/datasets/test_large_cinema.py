@@ -50,29 +50,6 @@ def test_what_is_made_is_fixed(films: Films) -> None:
     assert digest_of(*ratings_of(0, 50, films, 0)) == DIGEST
 
 
-def test_it_looks_like_a_cinema() -> None:
-    rows = cinema(8_000).parts[0].rows
-    counts = np.diff(rows.by_user)
-    assert 90 < counts.mean() < 115
-    assert counts.min() >= 1
-    assert np.quantile(counts, 0.9) > 4 * np.quantile(counts, 0.2)
-    popularity = np.sort(np.bincount(rows.items, minlength=rows.n_items))
-    assert popularity[-1000:].sum() > 0.3 * popularity.sum()
-    assert set(np.unique(rows.values)) <= set(np.arange(0.5, 5.1, 0.5))
-    assert 3.2 < rows.values.mean() < 3.8
-    pairs = rows.users.astype(np.int64) * rows.n_items + rows.items
-    assert (np.diff(pairs) > 0).all()
-
-
-def test_another_seed_is_another_cinema() -> None:
-    one, other = cinema(5_000, 0), cinema(5_000, 1)
-    assert one.fingerprint != other.fingerprint
-    assert one.fingerprint == cinema(5_000).fingerprint != cinema(5_001).fingerprint
-    assert one.titles != other.titles
-    with pytest.raises(BadInput, match="whole number from 0"):
-        cinema(5_000, -1)
-
-
 @pytest.mark.parametrize("name", LARGE)
 def test_large_cinemas_are_listed_and_present(name: str) -> None:
     entry: Any = datasets.entry_of(name)

@@ -39,21 +39,6 @@ def zip_of(**files: str) -> bytes:
     return out.getvalue()
 
 
-def test_columns_of_other_names_are_found() -> None:
-    table = session_files.table(TABLE.encode(), "shop.csv")
-    assert table.columns == ("Customer No", "Product", "Points", "When")
-    assert table.roles == COLUMNS
-    assert table.rows["Points"].tolist() == ["4.5", "2", "good", "7", "0.5", *["3"] * 8]
-    assert session_files.table(b"uid;film;stars\n1;2;3\n", "x.csv").roles == {
-        "user": "uid",
-        "item": "film",
-        "rating": "stars",
-    }
-    table = session_files.table(b"1,2,3\n4,5,6\n", "x.csv")
-    assert table.columns == ("column 1", "column 2", "column 3")
-    assert table.roles["rating"] == "column 3"
-
-
 def rows_of(ratings: Ratings) -> list[list[tuple[float, ...]]]:
     """Each user's items, ratings and times, whoever comes first."""
     assert ratings.order is not None
@@ -81,23 +66,6 @@ def test_a_table_becomes_a_data_set_like_any_other() -> None:
     assert not ratings.public
     assert ratings.assumptions
     assert upload.entry.title == "shop (yours)"
-
-
-def test_ratings_outside_the_scale_can_be_left_out_here_and_by_a_path(tmp_path: Path) -> None:
-    upload = session_files.ratings(
-        session_files.table(TABLE.encode(), "shop.csv"), COLUMNS, (0.5, 5.0), outside="leave-out"
-    )
-    assert isinstance(upload.data, Ratings)
-    assert len(upload.data) == 11
-    assert upload.report.rows_left_out == 2  # "good", and 7
-    (tmp_path / "shop.csv").write_text(TABLE)
-    path = f"{tmp_path}/{session_files.command_path(upload.entry.id)}"
-    ratings = datasets.load(path)
-    assert isinstance(ratings, Ratings)
-    assert path.endswith("outside=leave-out")
-    np.testing.assert_array_equal(ratings.values, upload.data.values)
-    with pytest.raises(BadInput, match="outside"):
-        datasets.load(f"{tmp_path / 'shop.csv'}?bounds=0.5,5&outside=no")
 
 
 def upload_folders() -> list[Path]:

@@ -308,8 +308,3 @@ def test_what_is_wrong_is_said(
     with pytest.raises(BadInput, match=words) as error:
         list(datasets.load(address()).parts)  # type: ignore[union-attr]
     assert "secret" not in str(error.value)
-
-
-def test_paths_and_ids_are_no_addresses() -> None:
-    for text in ("cinema", "ratings.csv?bounds=1,5", "C:\\data\\a.csv", "sqlite:///a.db", "/a/b"):
-        assert not partitions.is_address(text)

@@ -444,12 +444,6 @@ def test_what_is_wrong_in_netflix_is_told_with_its_lines(tmp_path: Path) -> None
         import_("netflix", write(tmp_path / "combined_data_1.txt", "\n".join(outside) + "\n"))
 
 
-@pytest.mark.parametrize("content", ["", "no ratings here\n", "1:\n2:\n"])
-def test_a_netflix_file_without_ratings_is_refused(tmp_path: Path, content: str) -> None:
-    with pytest.raises(BadInput, match=r"cannot be used|no rows"):
-        import_("netflix", write(tmp_path / "combined_data_1.txt", content))
-
-
 # ---- Jester --------------------------------------------------------------------------------------
 
 

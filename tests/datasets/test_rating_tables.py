@@ -12,9 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.io
 
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
@@ -205,12 +203,6 @@ def test_a_comma_is_a_decimal_sign_wherever_it_separates_nothing(separator: str)
     assert sorted(set(ratings.values.tolist())) == [1002.25, 1003.5]
 
 
-def test_decimal_commas_and_points_are_both_read() -> None:
-    rows = [f"{at};{item};{('1.234', '2,5')[item % 2]}" for at in range(4) for item in range(4)]
-    ratings, _ = read("\n".join(["user;item;rating", *rows, ""]).encode())
-    assert sorted(set(ratings.values.tolist())) == [pytest.approx(1.234), 2.5]
-
-
 def lines(header: str, row: str, comma: bool = False) -> str:
     """A table in which one rating of a hundred is none."""
     bad, out = {57: "n/a?", 157: "", 257: "four", 357: "-"}, [header]
@@ -274,15 +266,6 @@ def test_many_batches_agree_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert problems(again) == problems(report)
     assert problems(report)[Kind.RAGGED_LINE] == (1, (5002,))
     assert problems(report)[Kind.NOT_A_NUMBER] == (9, tuple(range(5003, 5008)))
-
-
-def test_cells_of_several_lines_may_stand_at_the_end_of_a_batch(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("dpmf_datasets.readers.text_tables.BATCH", 100)
-    ratings, report = read(filled("user,item,rating,review", '{u},{i},{r},"good,\nvery good"'))
-    assert len(ratings) == 20
-    assert report.problems == ()
 
 
 FILM = "Москва слезам не верит"
@@ -410,11 +393,6 @@ def test_ids_are_text_and_numbers_sort_as_numbers() -> None:
     assert (ratings.n_users, ratings.n_items) == (6, 8)
 
 
-def test_titles_come_with_the_items() -> None:
-    rows = ("1,5,3,Blue", "2,4,3,Red", "2,5,4,Blue")
-    assert read(table(*rows, header="user,item,rating,title"))[0].titles == ("Red", "Blue")
-
-
 def test_what_leaves_follows_from_no_row() -> None:
     """Nobody's value, and no count of what was read, kept or repaired."""
     (_, one), (_, other) = read(table(*GOOD)), read(table(*GOOD, "1,11,secret", "1,10,3"))
@@ -438,27 +416,6 @@ def test_a_columns_name_may_say_its_scale(column: str, scale: Any) -> None:
 
 
 # ---- times ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "times",
-    [
-        ("3", "1", "2"),
-        ("3.5", "1.25", "2"),
-        ("2020-03-01", "2019-01-01", "2020-01-01T10:00:00"),
-        ("2020-03-01 10:00:00",) * 3,
-    ],
-)
-def test_times_of_any_kind_give_an_order(times: tuple[str, ...]) -> None:
-    rows = (f"{user},1,3,{time}" for user, time in enumerate(times))
-    ratings, _ = read(table(*rows, header="user,item,rating,time"))
-    if "-" in times[0]:
-        moments = pd.to_datetime(list(times), format="ISO8601").to_numpy()
-    else:
-        moments = np.array(times, float)
-    assert ratings.order is not None
-    order = np.argsort(ratings.order, kind="stable").tolist()
-    assert order == np.argsort(moments, kind="stable").tolist()
 
 
 @pytest.mark.filterwarnings("error")
@@ -558,13 +515,6 @@ def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path: Path, f
         assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes
     finally:
         tracemalloc.stop()
-
-
-@pytest.mark.parametrize("facts", ["image=2000000000,1", "image=100000,100000", "drop=2000000000"])
-def test_absurd_sizes_of_pictures_are_refused(tmp_path: Path, facts: str) -> None:
-    scipy.io.savemat(tmp_path / "x.mat", {"X": np.arange(64.0).reshape(4, 16)})
-    with pytest.raises(BadInput):
-        load(f"{tmp_path}/x.mat?{facts}&key=X")
 
 
 def test_ratings_in_a_stream_are_read() -> None:

@@ -7,54 +7,16 @@ import io
 from collections.abc import Sequence
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from dpmf_core.data.ratings import Ratings
 from dpmf_datasets import read_table
 from dpmf_datasets.readers import text_tables
-from dpmf_datasets.readers.cells import letters, stripped, whole_numbers
 from dpmf_datasets.readers.report import Report
 
 BEYOND = str(2**63)  # no 64 bits hold it
 LARGEST = str(2**63 - 1)
 BLANK = chr(0x2003)  # a wide blank, which is no ASCII
-ARABIC = chr(0x0663)  # the digit three
-
-
-class TestCells:
-    @pytest.mark.parametrize("cells", [["1"], ["0", "10", "7"], [LARGEST, "12"]])
-    def test_whole_numbers_are_read(self, cells: list[str]) -> None:
-        numbers = whole_numbers(pa.array(cells))
-        assert numbers is not None
-        assert numbers.to_pylist() == [int(cell) for cell in cells]
-
-    @pytest.mark.parametrize(
-        "other", ["007", "00", "-1", "+1", " 1", "1.0", "0x1F", "1e3", "", BEYOND, ARABIC, "one"]
-    )
-    def test_one_cell_that_is_written_otherwise_keeps_all_text(self, other: str) -> None:
-        assert whole_numbers(pa.array(["5", other, "12"])) is None
-
-    def test_nothing_is_no_whole_number(self) -> None:
-        assert whole_numbers(pa.array([], pa.string())) is None
-        assert whole_numbers(pa.array(["", ""])) is None
-
-    def test_part_of_a_column_is_judged_alone(self) -> None:
-        column = pa.array(["x", "12", "30", "007"])
-        numbers = whole_numbers(column.slice(1, 2))
-        assert numbers is not None
-        assert numbers.to_pylist() == [12, 30]
-        assert whole_numbers(column.slice(2)) is None
-        assert bytes(letters(column.slice(1, 2))) == b"1230"
-
-    @pytest.mark.parametrize("blank", [" ", "\t", "\r", BLANK])
-    def test_blanks_around_a_cell_go(self, blank: str) -> None:
-        column = pa.array(["a", f"{blank}b c{blank}", None])
-        assert stripped(column).to_pylist() == ["a", "b c", ""]
-
-    def test_text_without_blanks_stays_as_it_is(self) -> None:
-        column = pa.array(["a", "b~!"])
-        assert stripped(column).buffers()[2].address == column.buffers()[2].address
 
 
 def table(rows: Sequence[tuple[str, str, str]], times: Sequence[int] | None = None) -> bytes:

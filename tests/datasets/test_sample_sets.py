@@ -273,9 +273,3 @@ def test_headlines_in_every_official_form(tmp_path: Path, form: str) -> None:
     ]
     samples, _ = read_as("uci-news", headlines_file(tmp_path, form))
     assert len(samples) == 20
-
-
-def test_a_file_of_other_categories_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("1\ttitle\turl\tpub\tsport\tstory\thost\t1\n")
-    with pytest.raises(BadInput, match="categories"):
-        text.headlines(tmp_path / "a.csv", Reader())

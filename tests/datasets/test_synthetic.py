@@ -95,19 +95,6 @@ def test_lowrank_is_seen_in_part_and_clamped_rarely():
     assert (np.abs(ratings.values) >= 5).mean() < 1 / 5_000
 
 
-def test_lowrank_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("dpmf_datasets.simulated.low_rank.BLOCK", 7_000)
-    ratings = lowrank(500, 40, rank=2, p=0.5, seed=1)
-    counts = np.bincount(ratings.users, minlength=500)
-    assert (np.diff(ratings.users) >= 0).all()
-    assert 8 < counts.min()
-    assert counts.max() < 34
-    residual = scipy.sparse.csr_matrix(
-        (ratings.values, (ratings.users, ratings.items)), shape=(500, 40)
-    )
-    assert (residual.getnnz(axis=0) > 200).all()
-
-
 @pytest.mark.parametrize(
     "bad", [{"rank": 0}, {"rank": 41}, {"p": 0.0}, {"p": 1.5}, {"p": float("nan")}]
 )

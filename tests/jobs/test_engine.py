@@ -308,18 +308,6 @@ def kill_worker(engine: Engine) -> None:
     thread.worker.kill()
 
 
-def test_a_measurement_whose_worker_dies_fails_and_the_next_has_a_new_one(engine: Engine) -> None:
-    job = engine.measure(gated("job"))
-    assert gates["job"].has_begun()
-    kill_worker(engine)
-    with pytest.raises(RuntimeError):
-        job.result(WAIT)
-    assert not job.bad_input and gates["job"].times == 1
-    gated("next")
-    gates["next"].open.set()
-    assert engine.measure(Gated("next")).result(WAIT) == "next"
-
-
 @pytest.mark.parametrize(("deaths", "state"), [(1, "done"), (2, "failed")])
 def test_a_run_on_public_data_is_tried_once_more(
     deaths: int, state: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
@@ -390,20 +378,6 @@ def test_limits_of_control_groups_are_read(files: dict[str, str], tmp_path: Path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     assert machine.memory(tmp_path) == 1000.0 and machine.is_small(tmp_path)
-
-
-def test_without_a_usable_limit_the_machine_s_memory_counts(tmp_path: Path) -> None:
-    whole = machine.memory(tmp_path)
-    (tmp_path / "sys/fs/cgroup").mkdir(parents=True)
-    (tmp_path / "sys/fs/cgroup/memory.max").write_text("not a number")
-    assert machine.memory(tmp_path) == whole > 0
-
-
-def test_one_worker_computes_where_memory_is_little(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(machine, "is_small", lambda: True)
-    assert Engine(Store(tmp_path)).width == 1
 
 
 @pytest.mark.parametrize(

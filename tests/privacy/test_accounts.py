@@ -118,33 +118,6 @@ def test_what_fails_before_it_draws_costs_nothing(tmp_path: Path) -> None:
     assert own_account.entries == () and own_account.total.epsilon == 0.0
 
 
-def test_a_run_that_is_cancelled_costs_what_it_drew() -> None:
-    """DPALS of five steps, stopped after the second: two steps' releases and those before the
-    first.
-    """
-    whole = spec(algorithm="dpals", parameters={"steps": 5, "rank": 2})
-    steps = []
-    with pytest.raises(Cancelled):
-        execution.run(
-            whole,
-            report=lambda progress: steps.append(progress.step),
-            stopped=lambda: len(steps) >= 2,
-        )
-    entry = account().entries[0]
-    plan_counts = dict(
-        planning.charge_of(
-            whole, planning.prepared_for(whole, data_access.open_data(whole.data))
-        ).ledger
-    )
-    assert entry.state == "cancelled"
-    assert {
-        leaf.statistic: (count, plan_counts[leaf])
-        for leaf, count in entry.charge.ledger
-        if plan_counts[leaf] > 1
-    } == {leaf.statistic: (2, count) for leaf, count in plan_counts.items() if count > 1}
-    assert sorted(plan_counts.values())[-2:] == [5, 5]
-
-
 KILLED_SCRIPT = """
 import numpy as np, os, signal, sys
 from pathlib import Path
@@ -247,12 +220,6 @@ def test_public_data_have_no_account(tmp_path: Path) -> None:
     assert not (tmp_path / account_files.FILE).exists()
     with pytest.raises(BadInput, match="public or simulated"):
         dpmf_core.account("small")
-
-
-def test_a_stored_answer_costs_nothing() -> None:
-    for _ in range(3):
-        dpmf_core.fit("own", "private-bias", epsilon=2.0)
-    assert len(account().entries) == 1
 
 
 # ---- no noise without an account -----------------------------------------------------------------

@@ -7,7 +7,6 @@ import math
 import pytest
 
 from dpmf_core.privacy import (
-    NOTHING,
     DiscreteGaussian,
     Event,
     Gaussian,
@@ -75,12 +74,6 @@ def test_the_cost_of_a_group_is_a_valid_bound_and_grows(event: Event) -> None:
         group_delta = 1e-6 * math.expm1(size * one) / math.expm1(one)
         if group_delta < 1:
             assert rules.delta(of_group(event, size), size * one) <= group_delta * (1 + 1e-6)
-
-
-def test_a_group_has_a_unit() -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        of_group(Gaussian(1.0), 0)
-    assert group_epsilon(NOTHING, 1e-6, size=5) == 0
 
 
 def test_discrete_noise_moves_with_the_group_and_is_rounded_once() -> None:

@@ -28,11 +28,6 @@ def test_an_assumption_lifts_nothing(status: Status) -> None:
     assert NOT_PRIVATE.assuming("the moon is full") is NOT_PRIVATE
 
 
-def test_an_unproven_claim_is_quoted() -> None:
-    assert "epsilon is 0.3" in Guarantee(Status.UNPROVEN, claim="epsilon is 0.3").words
-    assert "document" in Guarantee(Status.PROVEN, unit="document").words
-
-
 def test_an_upper_bound_is_not_called_exact() -> None:
     release = Gaussian(2.0)
     assert rule_of(release) == "exact"

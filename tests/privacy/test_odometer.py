@@ -86,14 +86,6 @@ def test_the_stricter_relation_counts_for_all() -> None:
     )
 
 
-def test_the_largest_delta_of_a_run_is_the_deltas_of_all() -> None:
-    sum_of_all = total([run(1.0, delta=1e-6), run(2.0)])
-    assert sum_of_all.delta == DELTA
-    assert sum_of_all.epsilon == pytest.approx(
-        independently([MULTIPLIERS[1.0], MULTIPLIERS[2.0]], DELTA), rel=1e-9
-    )
-
-
 def test_laplace_noise_is_composed_with_gaussian() -> None:
     """Against a numerical integral over both losses."""
     z, b, delta = 2.0, 1.5, 1e-4
@@ -202,11 +194,6 @@ def test_a_pure_epsilon_is_bounded_by_a_gaussian_curve(epsilon: float) -> None:
     assert (gaussian <= pure + 1e-12).all()
     meeting = 1 / (1 + math.exp(epsilon))
     assert norm.cdf(norm.isf(meeting) - math.sqrt(bound)) == pytest.approx(meeting, rel=1e-6)
-
-
-def test_what_the_filter_cannot_cover_is_refused() -> None:
-    with pytest.raises(BadInput, match="no place under a budget"):
-        check([], [run(1.0, ledger=(), price=(0.1, 0.1))], BUDGET)
 
 
 def test_discrete_noise_enters_a_budget_by_its_continuous_noise() -> None:

@@ -120,23 +120,6 @@ def test_the_clause_is_the_median_of_the_draws_and_their_range() -> None:
     assert of_draws(2) and not of_draws(3)
 
 
-@pytest.mark.parametrize(
-    ("private", "twin", "trivial", "clause"),
-    [
-        (0.9, 0.8, 1.0, "keeps 50% of the gain over guessing"),
-        (0.95, 0.97, 0.99, "does no worse than ALS, which has no privacy"),
-        # the twin itself is worse than guessing
-        (0.95, 1.1, 0.99, "does no worse than ALS, which has no privacy"),
-        (1.0, 0.8, 1.0, "nothing"),
-        (1.0, 1.1, 0.9, "nothing"),
-    ],
-)
-def test_a_headline_never_keeps_more_than_all_nor_less_than_nothing(
-    private: float, twin: float, trivial: float, clause: str
-) -> None:
-    assert gain_kept([(private, twin, trivial)], "ALS", "nothing") == clause
-
-
 def test_draws_that_only_one_of_them_has_are_no_pair() -> None:
     runs = runs_with({"main": MINE, "twin": MINE[:2]})
     assert same_draws(runs, "main", "twin") == [(0.90, 0.90), (0.92, 0.92)]

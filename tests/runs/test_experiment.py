@@ -265,11 +265,6 @@ def test_what_leaves_is_the_same_for_neighbours_but_for_released_figures(catalog
     assert {"epsilon", "ledger", "guarantee", "model", "spec"} <= records[0].keys()
 
 
-def test_an_export_of_public_data_is_the_whole_record() -> None:
-    finished_run = run(spec(**BIAS))
-    assert finished_run.export() == finished_run.record.to_dict()
-
-
 # ---- what is refused -----------------------------------------------------------------------------
 
 

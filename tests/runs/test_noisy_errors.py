@@ -25,13 +25,9 @@ from dpmf_core.runs.noisy_errors import (
     error_of_sums,
     noisy_score,
     refusal,
-    release,
     score_event,
 )
-from dpmf_core.runs.public_shape import PublicShape
-from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import DataSpec, RunSpec
-from dpmf_datasets import import_partitions
+from dpmf_core.runs.specification import RunSpec
 
 DELTA = 1e-5
 DRAWS = 1000
@@ -69,25 +65,6 @@ def by_user(finished_run: Any) -> tuple[float, int]:
         for u in np.unique(test_ratings.users)
     ]
     return half * math.sqrt(np.mean(each)), len(each)
-
-
-@pytest.mark.parametrize("more", [{}, {"row_count": "private"}], ids=["given", "released"])
-def test_of_ratings_in_parts_it_is_the_one_in_memory(clinic: str, more: dict[str, str]) -> None:
-    import_partitions("own", clinic, n_partitions=5)
-    event = score_event(2.0)
-
-    def score(data: str) -> float:
-        finished_run = fit_run(data, "private-bias")
-        if more:  # the same draw of the shape: on private data it is secret
-            shape = PublicShape(units=450, slots=7)
-            spec = finished_run.record.spec.model_copy(update={"data": DataSpec(id=data, **more)})
-            record = finished_run.record.model_copy(update={"spec": spec, "released_shape": shape})
-            finished_run = Run(record, finished_run.arrays)
-        finished_run = Run(finished_run.record, fixed.arrays)
-        return noisy_score(finished_run, Noise(event, np.random.SeedSequence(1)))
-
-    fixed = fit_run(clinic)  # the noise of a model on private data is another each time
-    assert score("own") == pytest.approx(score(clinic), rel=1e-6)
 
 
 def test_a_noisy_error_is_the_clipped_error_and_noise(clinic: str) -> None:
@@ -192,15 +169,6 @@ def test_an_error_costs_its_epsilon_under_either_relation(clinic: str) -> None:
     other = run(RunSpec.parse(data={"id": clinic}, algorithm="private-bias", budget=budget))
     for one in (finished_run, other):
         assert charge(one, 0.5).epsilon == pytest.approx(0.5, rel=1e-9)
-
-
-def test_a_budget_refuses_an_error(clinic: str) -> None:
-    finished_run = fit_run(clinic)
-    account(clinic).set_budget(1.0001, DELTA)
-    before = len(account(clinic).entries)
-    with pytest.raises(BadInput, match="budget"):
-        release({"it": finished_run}, 0.5)
-    assert len(account(clinic).entries) == before
 
 
 def test_no_error_where_nothing_is_proved_or_needed(clinic: str) -> None:

@@ -2,7 +2,6 @@
 stay unknown, and nobody moves the counts by more than 1.
 """
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,6 @@ from dpmf_core.privacy import (
     rules,
     sequence,
 )
-from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
 from dpmf_core.runs import data_access
 from dpmf_core.runs.partition_selection import (
@@ -252,13 +250,6 @@ def test_blocks_do_not_move_the_counts_by_a_bit() -> None:
             assert np.array_equal(name_counts(rows, most, blocks), whole)
 
 
-def test_every_unit_counts_once_whatever_it_brings() -> None:
-    empty = ratings().only(np.zeros(len(ratings()), bool))
-    for data in (ratings(), empty):
-        curator = OpenCurator(in_memory(data, 4), Noise(NOTHING), {})
-        assert curator.total(UnitCount(1e-6)).tolist() == [30.0]
-
-
 def test_a_curator_shows_only_what_was_planned_and_stops_below_the_truth() -> None:
     event = sequence(UnitCount(1e-6).event(2.0), *(UnitCount(0.5).event(1.0) for _ in range(40)))
     curator = NoisyCurator(in_memory(ratings(), 2), Noise(event, SEED))
@@ -477,13 +468,6 @@ def test_whether_a_run_starts_does_not_follow_from_the_true_shape(rank: int) -> 
     )
     with pytest.raises(BadInput):
         fit(data, "dpals", epsilon=3, delta=1e-6, item_choice="private", top_items=20, rank=rank)
-
-
-def test_failing_ledgers_survive_json() -> None:
-    ledger = normal_form(
-        sequence(threshold_event(4.0, 1e-7, 100), PaddedCount(2.0, UNITS, 1.0, 1.0, 1e-6))
-    )
-    assert normal_form(event_of_rows(json.loads(json.dumps(ledger_rows(ledger))))) == ledger
 
 
 def films(path: Path, diary: str = "") -> str:

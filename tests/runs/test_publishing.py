@@ -227,20 +227,6 @@ REGISTRY_FIELDS = {
 }
 
 
-@pytest.mark.parametrize(("algorithm", "options"), [("als", {}), ("private-bias", {"epsilon": 1})])
-def test_every_file_of_a_model_without_a_promise_has_a_warning(
-    tmp_path: Path, algorithm: str, options: dict[str, Any]
-) -> None:
-    folder = save(fit(private(), algorithm, **options), tmp_path / "model")
-    texts = {
-        path.name: path.read_text("utf-8") for path in folder.iterdir() if path.suffix != ".npz"
-    }
-    with np.load(folder / "model.npz", allow_pickle=False) as arrays:
-        texts["model.npz"] = str(arrays["warning"]) if "warning" in arrays else ""
-    names = {name for name, text in texts.items() if WARNING in " ".join(text.split())}
-    assert names == (FILES if algorithm == "als" else set())
-
-
 def test_the_statement_has_the_fields_of_the_registry(tmp_path: Path) -> None:
     about = {name: f"our {name}" for name in ABOUT}
     run = fit(private(), "private-svd", epsilon=2.5, delta=1e-6, noise="discrete")

@@ -10,8 +10,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from dpmf_core import sweep
-from dpmf_core.base.errors import BadInput, Cancelled
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.runs import data_access, filters, recommendations
@@ -95,26 +94,6 @@ def test_of_private_items_the_counts_are_forgotten_too(public: bool, parts: Any)
     data_access.forget()
     filters.filtered(own, few)
     assert reads.read == ([] if public else [0, 1, 2, 3])
-
-
-def test_a_run_that_still_counts_items_can_be_cancelled(parts: Any) -> None:
-    _, reads = parts
-    reports: list[tuple[int, int] | None] = []
-    with pytest.raises(Cancelled):
-        run(
-            spec("parts", top_items=12),
-            report=lambda progress: reports.append(progress.part),
-            stopped=lambda: len(reports) == 2,
-        )
-    assert reports == [(1, 4), (2, 4)] and reads.read == [0, 1]
-
-
-def test_data_that_are_given_are_not_the_set_of_their_name(parts: Any, films: Ratings) -> None:
-    data = replace(films, name="parts")
-    result = sweep(data, ["slope-one"])
-    assert len(result.runs) == 1
-    with pytest.raises(BadInput, match="ratings"):
-        sweep("parts", ["slope-one"])
 
 
 # ---- lists of everybody, as a file ---------------------------------------------------------------

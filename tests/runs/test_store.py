@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.runs import store as stores
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.run_file import SCHEMA
 from dpmf_core.runs.specification import RunSpec
@@ -214,14 +213,6 @@ def test_pages_of_the_file_that_are_damaged_are_an_error(tmp_path: Path) -> None
         store.get("a")
 
 
-def test_a_copy_is_a_backup_also_while_the_store_is_in_use(tmp_path: Path) -> None:
-    store = three(tmp_path)
-    (tmp_path / "copy").mkdir()
-    with sqlite3.connect(store.path) as db:
-        db.execute("VACUUM INTO ?", (str(tmp_path / "copy" / FILE),))
-    assert Store(tmp_path / "copy").rows() == store.rows() and store.check() == []
-
-
 def test_a_newer_store_is_left_alone(tmp_path: Path) -> None:
     Store(tmp_path).close()
     with sqlite3.connect(tmp_path / FILE) as db:
@@ -290,15 +281,6 @@ def test_a_read_only_store_is_a_sentence(tmp_path: Path) -> None:
     folder.chmod(0o755)
     store.path.chmod(0o644)
     assert Store(folder).count() == 3
-
-
-def test_a_clock_that_jumps_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    moments = iter(("2030-01-01", "1970-01-01", "2036-01-01"))
-    monkeypatch.setattr(stores, "_now", lambda: next(moments))
-    store = Store(tmp_path)
-    for key in "abc":
-        store.put(small_run(key))
-    assert store.run_keys() == ["b", "a", "c"] and store.check() == []
 
 
 # ---- runs of earlier versions --------------------------------------------------------------------

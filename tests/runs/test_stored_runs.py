@@ -13,11 +13,9 @@ import pytest
 
 from dpmf_core import algorithms
 from dpmf_core.data import Data
-from dpmf_core.privacy import Guarantee, Status, normal_form
 from dpmf_core.runs import old_store
 from dpmf_core.runs.filters import filtered
-from dpmf_core.runs.privacy_record import GuaranteeRecord
-from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import run_key
 from dpmf_core.runs.store import Store, to_json
 from dpmf_core.testing.sample_worlds import of, table
@@ -92,19 +90,3 @@ def test_what_is_exported_is_what_was(name: str) -> None:
     }
     assert guarantee == old.pop("guarantee")
     assert new == old | {"cached": True}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_an_export_of_then_is_read_now(name: str) -> None:
-    record = RunRecord.model_validate(read_fields(name))
-    assert record.spec == read_run(name).spec
-    assert normal_form(record.event) == normal_form(read_run(name).record.event)
-
-
-def test_a_new_record_holds_the_guarantee_whole() -> None:
-    promise = Guarantee(
-        Status.CONDITIONAL, "document", ("A", "B"), ("the bounds",), "a claim", "a reason"
-    )
-    record = GuaranteeRecord.model_validate_json(GuaranteeRecord.of(promise).model_dump_json())
-    assert (record.assumptions, record.claim, record.reason) == (("A", "B"), "a claim", "a reason")
-    assert record.words == promise.words and record.has_epsilon

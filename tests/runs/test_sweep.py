@@ -105,22 +105,6 @@ def test_summaries_hold_every_draw_and_only_finished_runs() -> None:
     assert [row["rmse"] for row in rows(points, runs)] == [1.0, 1.1]
 
 
-def test_a_method_may_have_its_own_rule_and_label() -> None:
-    points = sweep(
-        methods=[
-            Method(algorithm="dpals", calibration="source"),
-            Method(algorithm="dpals", label="mine", parameters={"rank": 3}),
-        ],
-        seeds=(0,),
-    ).points()
-    assert [(p.label, str(p.spec.budget.calibration)) for p in points if p.spec.budget] == [
-        ("DPALS, the source's noise", "source"),
-        ("DPALS, the source's noise", "source"),
-        ("mine", "exact"),
-        ("mine", "exact"),
-    ]
-
-
 def test_a_file_of_a_sweep_names_its_data_its_date_and_why_private_errors_are_not_there() -> None:
     points = sweep(methods=[{"algorithm": "dpals"}], seeds=(0,), epsilons=(2.0,)).points()
     runs = runs_of(points)
