@@ -23,3 +23,11 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*__all__, "__version__"})
+
+
+if __name__ == "__main__":  # from a clone, in any folder: python path/to/dpmf.py fit ...
+    import sys
+
+    from dpmf_core.__main__ import start
+
+    sys.exit(start())

@@ -4,7 +4,7 @@ It unpacks and reads the file, and leaves one file within bounds and some facts 
 """
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_datasets import fingerprint, npz_folder, sample_paths
 from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.bounded_tables import write_bounded
+from dpmf_datasets.readers.images import PICTURES
 from dpmf_datasets.readers.item_tables import cells_of, read_item_table
 from dpmf_datasets.readers.ratings_detection import ratings_tables
 from dpmf_datasets.readers.report import Report
@@ -28,6 +29,7 @@ TABLES = (
     *(".csv", ".tsv", ".txt", ".dat", ".data", ".inter", ".jsonl", ".json"),
     *(".parquet", ".feather", ".xlsx", ".xls", ".ods", ".npz"),
 )
+OTHER_KIND = "Choose 'Documents or images' above the file."
 REPORT: TypeAdapter[Report] = TypeAdapter(Report)
 
 
@@ -109,12 +111,22 @@ def _unpacked(file: Path, name: str) -> Path:
             if member.lower().endswith(TABLES) and not Path(member).name.startswith((".", "__"))
         ]
         if len(inside) != 1:
-            raise BadInput(
-                f"{name} should hold one table ({', '.join(TABLES)}). Found:"
-                f" {', '.join(map(file_name, inside[:5])) or 'none'}."
-            )
+            raise BadInput(_no_one_table(name, members.names, inside))
         with members.open(inside[0]) as packed:
             return _copy(packed, file.with_name("unpacked"), name)
+
+
+def _no_one_table(name: str, members: Sequence[str], tables: Sequence[str]) -> str:
+    """Why an archive is no table of ratings, and what to choose where it holds images or texts."""
+    pictures = [it for it in members if it.lower().endswith(PICTURES)]
+    if len(pictures) > len(tables):
+        return f"{name} holds {len(pictures):,} images and no table of ratings. {OTHER_KIND}"
+    if tables and all(it.lower().endswith(".txt") for it in tables):
+        return f"{name} holds {len(tables):,} texts. If they are documents: {OTHER_KIND}"
+    return (
+        f"{name} should hold one table ({', '.join(TABLES)}). Found:"
+        f" {', '.join(map(file_name, tables[:5])) or 'none'}."
+    )
 
 
 def _copy(packed: Any, target: Path, name: str) -> Path:

@@ -74,6 +74,12 @@ class Problem:
         return values or self.example
 
     @property
+    def is_left_out(self) -> bool:
+        """Whether the rows or files were left out, rather than changed."""
+        _, repair = IN_TABLE.get(self.kind, ("", self.kind))
+        return repair.endswith("left out")
+
+    @property
     def row(self) -> dict[str, str]:
         """As a row of a table on the screen of whoever has the file."""
         what, repair = IN_TABLE.get(self.kind, (self.kind, ""))
@@ -132,8 +138,7 @@ class Report:
     @property
     def rows_left_out(self) -> int:
         """Rows that were left out."""
-        left_out = [it.count for it in self.problems if it.row["What was done"] == LEFT_OUT]
-        return sum(left_out)
+        return sum(it.count for it in self.problems if it.is_left_out)
 
     @property
     def outside(self) -> Problem | None:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.paths import require_parent, write_whole
+from dpmf_core.base.paths import program, require_parent, write_whole
 from dpmf_core.cli import accounts, tables
 from dpmf_core.cli.arguments import field_option
 from dpmf_core.cli.options import ledger_option
@@ -140,7 +140,10 @@ def _finding(question: Question, dataset: str, data: Ratings | PartitionedRating
     result = answer(runs, finished_runs)
     assert result is not None  # every run has finished
     title = dataset if data.public else file_of(dataset)
-    return Finding(runs, result, title, dataset, data.public, data.assumptions)
+    name, mark, facts = dataset.partition("?")
+    file = Path(name).expanduser()
+    path = dataset if data.public or not file.exists() else f"{file.absolute()}{mark}{facts}"
+    return Finding(runs, result, title, path, data.public, data.assumptions, program=program())
 
 
 def _text(finding: Finding) -> str:

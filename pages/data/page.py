@@ -82,7 +82,7 @@ def read(kind: str, file: Any) -> None:
         try:
             FORMS[kind](file)
         except BadInput as error:
-            safe_text.error(error)
+            safe_text.error(error, "")
 
 
 try:

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_datasets.readers.columns import LABELS
-from dpmf_datasets.readers.report import Problem, Report
+from dpmf_datasets.readers.report import Report
 from pages.kit import safe_text
 
 MOST_VALUES, LONGEST = 3, 24  # values of a column, and letters of each
@@ -27,10 +27,13 @@ def draw(report: Report) -> None:
         more = f" and {len(report.ignored) - MOST_NAMED:,} more"
         names = safe_text.escape_letters(", ".join(report.ignored[:MOST_NAMED]))
         st.caption(f"Not used: {names}{more if len(report.ignored) > MOST_NAMED else ''}.")
-    if report.problems:
-        st.markdown("**What was not understood**")
-        safe_text.words_table(_problems(report.problems))
-    else:
+    left_out = [it.row for it in report.problems if it.is_left_out]
+    changed = [it.row for it in report.problems if not it.is_left_out]
+    for title, rows in (("What was left out", left_out), ("What was changed", changed)):
+        if rows:
+            st.markdown(f"**{title}**")
+            safe_text.words_table(pd.DataFrame(rows))
+    if not left_out:
         st.markdown("**Every row was understood.**")
     for sentence in (*report.assumed, *([report.note] if report.note else [])):
         st.markdown(f"- {safe_text.escape_letters(sentence)}")
@@ -57,10 +60,6 @@ def _columns(report: Report) -> pd.DataFrame:
             for (role, column), values in zip(report.columns, report.values, strict=False)
         ]
     )
-
-
-def _problems(problems: Sequence[Problem]) -> pd.DataFrame:
-    return pd.DataFrame([problem.row for problem in problems])
 
 
 # ---- values of a column --------------------------------------------------------------------------

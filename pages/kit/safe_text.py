@@ -18,7 +18,7 @@ ADDRESS = re.compile(
     re.I,
 )
 MOST_LETTERS = 5_000  # of one text on a page; the rest is left out
-SETTINGS_KEPT = "Your settings are kept. Change the one named above."
+SETTINGS_KEPT = "Your settings are kept."
 
 
 def escape(text: str) -> str:

@@ -1,17 +1,25 @@
 """Which private method, at which epsilon: question, answer, report and notebook."""
 
+import ast
 import json
 import re
+import shlex
+import subprocess
+import sys
 from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import program
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Relation
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.specification import Value
 from dpmf_core.tuning.choosing.answer import Answer, Place
 from dpmf_core.tuning.choosing.finding import Finding
 from dpmf_core.tuning.choosing.question import Question, Runs
@@ -192,3 +200,54 @@ def test_the_report_is_self_contained_and_says_the_answer() -> None:
     assert finding.train in whole
     assert page.tags.count("svg") == 1
     assert page.tags.count("tr") >= len(finding.answer.places)
+
+
+# ---- what is taken away --------------------------------------------------------------------------
+
+
+def small_finding(**parts: Any) -> Finding:
+    facts = {"title": "Cinema, small", "path": "cinema-small", "public": True} | parts
+    return Finding(Runs(question(), SHAPE), answer_of(question(), *PLACES), **facts)
+
+
+def test_the_report_says_what_is_done_with_ratings_outside_the_scale() -> None:
+    left_out = small_finding(path="a.csv?bounds=1,5&outside=leave-out", public=False)
+    assert left_out.outside != small_finding(path="a.csv?bounds=1,5", public=False).outside
+    assert "left out" in left_out.outside and left_out.outside in report(left_out)
+
+
+@pytest.mark.slow
+def test_the_command_and_its_file_train_the_answer_from_any_folder(tmp_path: Path) -> None:
+    parameters: dict[str, Value] = {"rank": 3, "local_columns": False}
+    finding = small_finding(program=program(), parameters=parameters)
+    file = tmp_path / "which-method.toml"
+    file.write_text(finding.configuration_file)
+    by_file = [*program(), "fit", "--config", file.name]
+    specs = []
+    for command in (shlex.split(finding.train), by_file):
+        done = subprocess.run(
+            [*command, "--json"], cwd=tmp_path, check=True, capture_output=True, text=True
+        )
+        specs.append(json.loads(done.stdout)["spec"])
+    assert specs[0] == specs[1]
+    assert specs[0]["algorithm"] == "spectral" and specs[0]["budget"]["epsilon"] == 2.0
+    assert specs[0]["parameters"] == parameters and specs[0]["budget"]["delta"] == DELTA
+
+
+def test_the_notebook_finds_the_answer_again_and_trains_it(tmp_path: Path) -> None:
+    finding = small_finding(parameters={"rank": 3})
+    cells = [it for it in json.loads(notebook(finding))["cells"] if it["cell_type"] == "code"]
+    code = "".join(cells[1]["source"])
+    called: list[list[str]] = []
+    names: dict[str, Any] = {"sys": sys, "subprocess": SimpleNamespace(run=called_with(called))}
+    exec(compile(code, "cell", "exec"), names)
+    assert called[0][1:4] == ["-m", "dpmf_core", "choose"]
+    assert called[0][3:] == finding.again_arguments
+    training = "".join(cells[-1]["source"])
+    fits = [it for it in ast.walk(ast.parse(training)) if isinstance(it, ast.Call)]
+    given = {word.arg: ast.literal_eval(word.value) for word in fits[0].keywords}
+    assert given == {"epsilon": 2.0, "delta": DELTA, "relation": "add-remove", "rank": 3}
+
+
+def called_with(calls: list[list[str]]) -> Any:
+    return lambda arguments, check: calls.append(arguments)

@@ -2,12 +2,17 @@
 that find it again and that train it.
 """
 
+import json
 import shlex
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl
 
 from dpmf_core import algorithms
 from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_number, epsilon_text
+from dpmf_core.runs.specification import Value
 from dpmf_core.tuning.choosing import wording
 from dpmf_core.tuning.choosing.answer import Answer
 from dpmf_core.tuning.choosing.question import Question, Runs
@@ -24,7 +29,8 @@ CHOSEN_ON_TWIN = (
 class Finding:
     """title: what the data are called. path: how a command names them: an id of the catalogue, or a
     path with its facts. assumptions: what of private data was taken as public. selection: what left
-    a private selection on the data themselves.
+    a private selection on the data themselves. parameters: of the method, where they differ from
+    the recommended ones. program: what starts dpmf (`paths.program`).
     """
 
     runs: Runs
@@ -34,6 +40,8 @@ class Finding:
     public: bool
     assumptions: tuple[str, ...] = ()
     selection: SelectionResult | None = None
+    parameters: Mapping[str, Value] = field(default_factory=dict)
+    program: tuple[str, ...] = ("dpmf",)
 
     @property
     def question(self) -> Question:
@@ -102,21 +110,57 @@ class Finding:
         )
 
     @property
-    def train(self) -> str:
-        """The command that trains the answer; '' where there is none."""
+    def outside(self) -> str:
+        """What is done with ratings of a file outside its scale, in a sentence."""
+        facts = dict(parse_qsl(self.path.partition("?")[2]))
+        if facts.get("outside") == "leave-out":
+            return "Ratings outside the scale are left out."
+        return "Ratings outside the scale are set to its nearest end."
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """The options of `fit` that train the answer, by name; empty where there is none."""
         question, best = self.question, self.answer.best
         if best is None:
-            return ""
-        epsilon = epsilon_number(question.of_one(best.epsilon))
-        parts = ["fit", "--dataset", self.path, "--algorithm", self.method]
-        parts += ["--epsilon", f"{epsilon:.12g}", "--delta", repr(question.delta)]
+            return {}
+        options = {
+            "dataset": self.path,
+            "algorithm": self.method,
+            "epsilon": float(f"{epsilon_number(question.of_one(best.epsilon)):.12g}"),
+            "delta": question.delta,
+        }
         if question.relation is not Relation.ADD_REMOVE:
-            parts += ["--relation", question.relation.value]
-        return _program(parts)
+            options["relation"] = question.relation.value
+        return options | ({"param": dict(self.parameters)} if self.parameters else {})
+
+    @property
+    def configuration_file(self) -> str:
+        """The same as a file for `fit --config`; '' where there is no answer."""
+        options = self.configuration
+        parameters = options.pop("param", {})
+        lines = [_toml(name, value) for name, value in options.items()]
+        lines += ["[param]", *map(_toml, parameters, parameters.values())] if parameters else []
+        return "\n".join([*lines, ""]) if lines else ""
+
+    @property
+    def train(self) -> str:
+        """The command that trains the answer; '' where there is none."""
+        options = self.configuration
+        if not options:
+            return ""
+        parameters = options.pop("param", {})
+        parts = [part for name, value in options.items() for part in (f"--{name}", _text(value))]
+        parts += [part for it in parameters for part in ("--param", f"{it}={parameters[it]}")]
+        return shlex.join([*self.program, "fit", *parts])
 
     @property
     def again(self) -> str:
         """The command that finds the answer again, on the data that methods were tried on."""
+        return shlex.join([*self.program, *self.again_arguments])
+
+    @property
+    def again_arguments(self) -> list[str]:
+        """What follows the program in `again`."""
         question = self.question
         parts = ["choose", "--dataset", question.data.id, "--for", question.goal]
         if question.protect == "group":
@@ -128,12 +172,15 @@ class Finding:
             parts += [] if value is None else [f"--{name}", f"{value:g}"]
         parts += ["--delta", repr(question.delta), "--draws", str(question.draws)]
         parts += ["--seed", str(question.seed)]
-        parts += ["--every"] if question.every else []
-        return _program(parts)
+        return parts + ["--every"] * question.every
 
 
-def _program(parts: list[str]) -> str:
-    return shlex.join(["python", "-m", "dpmf_core", *parts])
+def _text(value: str | float) -> str:
+    return value if isinstance(value, str) else repr(value)
+
+
+def _toml(name: str, value: Value) -> str:
+    return f"{name} = {json.dumps(value, ensure_ascii=False)}"
 
 
 def wish(question: Question) -> str:
