@@ -3,7 +3,8 @@
 Each session has a seat. The seat of a login follows from the login and the server's key, so one
 person has one seat. Other seats are drawn, at most 60 a minute for a class. Where a class is full,
 a seat without an answer makes room. Where the server is full, it is the lesson that was used
-longest ago, of those that no teacher has looked at.
+longest ago, of those that no teacher has looked at. Learners whose answers no teacher gathers share
+one list, in which the seat that was used longest ago makes room.
 """
 
 import contextlib
@@ -23,6 +24,7 @@ from dpmf_core.serving.signing import signature
 SEAT = re.compile(r"[A-Za-z0-9_-]{16}")
 CLASS = re.compile(r"[A-Za-z0-9_-]{8,32}")
 MOST_SEATS = 500  # of one class
+NO_CLASS = "without-class"  # of learners whose answers no teacher gathers
 SEATS_PER_MINUTE = 60  # of one class, without a login
 LONGEST = 2_000  # letters of an answer
 MOST_ANSWERS = 200  # of one session
@@ -102,7 +104,8 @@ def _must_be_drawn(class_id: str, seat: str) -> None:
 
 def _make_room(db: sqlite3.Connection, class_id: str, now: float, by_login: bool) -> None:
     """Room for one more seat. Raises BadInput where there is none."""
-    _make_room_for_lesson(db, class_id)
+    if class_id != NO_CLASS:
+        _make_room_for_lesson(db, class_id)
     count = "SELECT COUNT(*) FROM seats WHERE class = ?"
     if not by_login:
         (recent,) = db.execute(f"{count} AND created > ?", (class_id, now - 60)).fetchone()
@@ -113,7 +116,8 @@ def _make_room(db: sqlite3.Connection, class_id: str, now: float, by_login: bool
             )
     if db.execute(count, (class_id,)).fetchone()[0] < MOST_SEATS:
         return
-    oldest = "SELECT seat FROM seats WHERE class = ? AND NOT has_answer ORDER BY changed LIMIT 1"
+    spare = "" if class_id == NO_CLASS else "AND NOT has_answer"
+    oldest = f"SELECT seat FROM seats WHERE class = ? {spare} ORDER BY has_answer, changed LIMIT 1"
     delete = f"DELETE FROM seats WHERE class = ? AND seat = ({oldest})"
     if not db.execute(delete, (class_id, class_id)).rowcount:
         raise BadInput(
@@ -124,17 +128,18 @@ def _make_room(db: sqlite3.Connection, class_id: str, now: float, by_login: bool
 
 def _make_room_for_lesson(db: sqlite3.Connection, class_id: str) -> None:
     others = (
-        "SELECT class FROM seats WHERE class <> ? UNION SELECT class FROM pinned WHERE class <> ?"
+        "SELECT class FROM seats WHERE class NOT IN (?1, ?2)"
+        " UNION SELECT class FROM pinned WHERE class <> ?1"
     )
-    (count,) = db.execute(f"SELECT COUNT(*) FROM ({others})", (class_id, class_id)).fetchone()
+    (count,) = db.execute(f"SELECT COUNT(*) FROM ({others})", (class_id, NO_CLASS)).fetchone()
     excess = count + 1 - settings().most_lessons
     if excess <= 0:
         return
     oldest = (
-        "SELECT class FROM seats WHERE class <> ? AND class NOT IN (SELECT class FROM pinned)"
-        " GROUP BY class ORDER BY MAX(changed) LIMIT ?"
+        "SELECT class FROM seats WHERE class NOT IN (?, ?)"
+        " AND class NOT IN (SELECT class FROM pinned) GROUP BY class ORDER BY MAX(changed) LIMIT ?"
     )
-    gone = db.execute(oldest, (class_id, excess)).fetchall()
+    gone = db.execute(oldest, (class_id, NO_CLASS, excess)).fetchall()
     if len(gone) < excess:
         raise BadInput(
             f"This server keeps the answers of {settings().most_lessons} lessons, and teachers have"
@@ -176,4 +181,5 @@ def is_full(class_id: str) -> bool:
 def count() -> int:
     """How many classes have given answers."""
     with _database() as db:
-        return int(db.execute("SELECT COUNT(DISTINCT class) FROM seats").fetchone()[0])
+        query = "SELECT COUNT(DISTINCT class) FROM seats WHERE class <> ?"
+        return int(db.execute(query, (NO_CLASS,)).fetchone()[0])

@@ -1,14 +1,13 @@
 """Completion codes: what was finished, signed by the server that saw it, without a name.
 
-A code is short enough to be copied by hand. Each is drawn anew, so that a code that is handed in
-twice is seen.
+A code is short enough to be copied by hand. It follows from who finished what and when: a reload
+shows the same code, and a code that is handed in twice is seen.
 """
 
 import base64
 import binascii
 import hashlib
 import hmac
-import secrets
 import struct
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -16,7 +15,7 @@ from datetime import UTC, date, datetime, timedelta
 from dpmf_core.serving import signing
 
 FIRST_DAY = date(2026, 1, 1)
-LAYOUT = struct.Struct(">B4sHBB3s")  # version, what, day, right, asked, drawn anew
+LAYOUT = struct.Struct(">B4sHBB3s")  # version, what, day, right, asked, nonce
 VERSION, SIGNATURE, GROUP = 1, 8, 8
 PURPOSE = "completion"
 
@@ -24,7 +23,7 @@ PURPOSE = "completion"
 @dataclass(frozen=True)
 class Completion:
     """what: which lesson or sequence, by its mark. right, n_questions: predictions, how many
-    were right and how many there were. nonce: of this code alone.
+    were right and how many there were. nonce: of the seat that finished it.
     """
 
     what: bytes
@@ -39,10 +38,28 @@ def mark(what: str) -> bytes:
     return hashlib.sha256(what.encode()).digest()[:4]
 
 
-def code(what: str, right: int, n_questions: int) -> str:
-    """A code, in groups of letters, that says that this was finished today."""
-    day = (datetime.now(UTC).date() - FIRST_DAY).days
-    message = LAYOUT.pack(VERSION, mark(what), day, right, n_questions, secrets.token_bytes(3))
+def today() -> str:
+    """The day, as `code` takes it."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def code(what: str, right: int, n_questions: int, seat: str, day: str) -> str:
+    """A code, in groups of letters.
+
+    Parameters
+    ----------
+    what : str
+        The id of the lesson or of the sequence that was finished.
+    right, n_questions : int
+        How many predictions were right, and how many there were.
+    seat : str
+        Who finished it. Only the server's key links the code to it.
+    day : str
+        When it was finished, as an ISO date.
+    """
+    days = (date.fromisoformat(day) - FIRST_DAY).days
+    nonce = signing.signature("nonce", f"{what} {seat}".encode(), 3)
+    message = LAYOUT.pack(VERSION, mark(what), days, right, n_questions, nonce)
     whole = message + signing.signature(PURPOSE, message, SIGNATURE)
     letters = base64.b32encode(whole).decode().rstrip("=")
     return "-".join(letters[at : at + GROUP] for at in range(0, len(letters), GROUP))

@@ -62,9 +62,21 @@ def _lessons() -> dict[str, Lesson]:
 LESSONS = _lessons()
 
 
-def handout(lessons: Sequence[Lesson], solved: bool = False) -> str:
-    """Lessons as one HTML file that prints on paper: what to predict, and room to write.
+def question_only(title: str, question: str) -> Lesson:
+    """What a teacher asks on another page of the app, as a lesson without parts."""
+    return Lesson("", title, "", (), question, "")
 
-    solved: with the answers, for the teacher.
+
+def handout(lessons: Sequence[Lesson], solved: bool = False, title: str = "") -> str:
+    """Return one HTML file that prints on paper: what to predict, and room to write.
+
+    Parameters
+    ----------
+    lessons : sequence of Lesson
+        In their order.
+    solved : bool
+        With the answers, for the teacher.
+    title : str
+        Of the sequence; empty for the course.
     """
-    return render("handout.html", lessons=lessons, solved=solved)
+    return render("handout.html", lessons=lessons, solved=solved, title=title)

@@ -10,6 +10,7 @@ from dpmf_core.cli import output as words
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import notebook_of_run
 from dpmf_core.runs.store import to_json
+from pages.kit import links
 
 CACHE_SIZE = 100  # runs in memory
 
@@ -52,7 +53,7 @@ def draw(main: Run) -> None:
     """One run's downloads and the share link of its page."""
     st.header("Take it away", anchor="take-it-away")
     with downloads(main).popover("Share link", width="stretch"):
-        st.code(address(), language=None, wrap_lines=True)
+        links.draw_to_copy(address())
         st.caption(
             "Holds data set, algorithm, ε, δ and seed. Anyone who opens it sees this result."
         )

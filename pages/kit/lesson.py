@@ -1,5 +1,5 @@
-"""A teacher's link in use: what it fixes is enforced here, whatever the address says, and what a
-session reaches and answers is kept by the server.
+"""A teacher's link in use: what it fixes is enforced here, whatever the address says. The server
+keeps what a session reaches and answers, with a link or without, under the session's seat.
 """
 
 import streamlit as st
@@ -10,7 +10,7 @@ from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, sequence_
 from pages.kit import links
 from pages.kit.page_table import BY_ID, page_meant
 
-NAME, SEAT = "class", "seat"  # of the parameters in the address
+NAME, SEAT, PLACE = "class", "seat", "at"  # of the parameters in the address
 # what stays in a session that goes from one page of a lesson to the next, by how its keys begin
 STAYS = ("lesson.", "visitor.", "data.", "runs.")
 
@@ -22,11 +22,11 @@ def current(owner: str = "") -> LessonLink | None:
     """
     state = st.session_state
     if "lesson.link" in state:
-        if "lesson.token" in state:
-            links.put_in_address({NAME: state["lesson.token"], SEAT: state["lesson.seat"]})
+        links.put_in_address(_own())
         return state["lesson.link"]  # type: ignore[no-any-return]
     token = st.query_params.get(NAME)
     if token is None or "lesson.complaint" in state:
+        _restore(owner)
         return None
     try:
         sequence = _check_pages(sequence_of(token))
@@ -54,20 +54,39 @@ def _check_page(link: LessonLink) -> LessonLink:
 
 
 def _begin(sequence: LessonSequence, token: str, owner: str) -> None:
-    """The first page; or, of a session that was here before, the one that it had reached."""
+    """The page in the address; else the last that this seat has opened."""
+    state, last = st.session_state, len(sequence.steps) - 1
+    _take_seat(sequence.id, sequence.id if sequence.gathers else class_records.NO_CLASS, owner)
+    state["lesson.sequence"], state["lesson.token"] = sequence, token
+    at = st.query_params.get(PLACE, "")
+    if at.isdecimal() and 1 <= int(at[:4]) <= last + 1:
+        _open(int(at) - 1)
+    else:
+        opened_pages = [it for it in range(last + 1) if f"{it}.opened" in state["lesson.answers"]]
+        _open(max(opened_pages, default=0))
+
+
+def _take_seat(course: str, class_id: str, owner: str) -> None:
+    """The seat of the login or of the address, with its answers; else a new one."""
     state = st.session_state
     by_login = state["lesson.by_login"] = owner.startswith("login:")
     seat = st.query_params.get(SEAT, "")
     if by_login:
-        seat = class_records.seat_of_login(sequence.id, owner)
-    answers = class_records.answers_of(sequence.id, seat) if sequence.gathers else None
-    state["lesson.sequence"], state["lesson.token"] = sequence, token
+        seat = class_records.seat_of_login(course, owner)
+    answers = class_records.answers_of(class_id, seat) if seat else None
     state["lesson.seat"] = seat if by_login or answers is not None else class_records.new_seat()
     state["lesson.answers"] = answers or {}
-    opened_pages = [
-        place for place in range(len(sequence.steps)) if f"{place}.opened" in (answers or {})
-    ]
-    _open(max(opened_pages, default=0))
+
+
+def _restore(owner: str) -> None:
+    """What this seat answered in the course, without a teacher's link."""
+    if "lesson.seat" not in st.session_state:
+        _take_seat(class_records.NO_CLASS, class_records.NO_CLASS, owner)
+
+
+def seat() -> str | None:
+    """The session's seat, once there is something to keep, for the address."""
+    return st.session_state["lesson.seat"] if st.session_state.get("lesson.answers") else None
 
 
 def _open(place: int) -> None:
@@ -93,10 +112,19 @@ def address() -> dict[str, str]:
     """What the address says of the page that the lesson is at."""
     state = st.session_state
     link: LessonLink = state["lesson.link"]
-    own = (
-        {NAME: state["lesson.token"], SEAT: state["lesson.seat"]} if "lesson.token" in state else {}
-    )
-    return own | link.query
+    return _own() | link.query
+
+
+def _own() -> dict[str, str]:
+    """What the address says of a teacher's link: the link, the seat, the page."""
+    state = st.session_state
+    if "lesson.token" not in state:
+        return {}
+    return {
+        NAME: state["lesson.token"],
+        SEAT: state["lesson.seat"],
+        PLACE: str(state["lesson.place"] + 1),
+    }
 
 
 # ---- what it fixes -------------------------------------------------------------------------------
@@ -160,13 +188,15 @@ def note(step: str, text: str, of: str = "") -> None:
         return
     answer_texts[name] = text
     teacher_link = sequence()
+    class_id = class_records.NO_CLASS
     if teacher_link is not None and teacher_link.gathers:
-        try:
-            class_records.record(
-                teacher_link.id, state["lesson.seat"], answer_texts, state["lesson.by_login"]
-            )
-        except BadInput as error:
-            state["lesson.complaint"] = error.args[0]
+        class_id = teacher_link.id
+    elif not text:
+        return  # which pages were opened is for teachers alone
+    try:
+        class_records.record(class_id, state["lesson.seat"], answer_texts, state["lesson.by_login"])
+    except BadInput as error:
+        state["lesson.complaint"] = error.args[0]
 
 
 def _start(of: str) -> str:

@@ -11,6 +11,8 @@ from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import lesson, safe_text
 from pages.kit.safe_text import escape_letters
 
+FINISHED = "finished"  # the last step of a sequence, with its day
+
 
 def draw() -> None:
     """Title and question, above the page; or why there is no lesson."""
@@ -21,14 +23,21 @@ def draw() -> None:
         return
     sequence = lesson.sequence()
     several = sequence is not None and len(sequence.steps) > 1
-    if not (several or link.title or link.question):
-        return
+    if several or link.title or link.question:
+        _draw_box(link, sequence, several)
+    elif sequence is not None and steps_of(link):
+        draw_notice()
+
+
+def _draw_box(link: LessonLink, sequence: LessonSequence | None, several: bool) -> None:
     with st.container(border=True):
         if sequence is not None and several:
             _draw_way(sequence)
         if link.title or link.question:
             title = escape_letters(link.title) or "Lesson"
             st.markdown(f":material/school: **{title}**  \n{escape_letters(link.question)}")
+        if sequence is not None and steps_of(link):
+            draw_notice()
         if sequence is not None and link.question and link.page != "lessons":
             _draw_answer_box()
 
@@ -55,7 +64,7 @@ def _draw_way(sequence: LessonSequence) -> None:
             )
         elif st.button("Finish", key="lesson.finish", type="primary"):
             st.session_state["lesson.finished"] = True
-    if place == last and st.session_state.get("lesson.finished"):
+    if place == last and (st.session_state.get("lesson.finished") or FINISHED in lesson.answers()):
         _draw_end(sequence)
 
 
@@ -70,14 +79,22 @@ def _draw_answer_box() -> None:
     if submitted and text.strip():
         lesson.note("answer", text.strip())
         st.rerun()
-    draw_notice()
 
 
 def draw_notice() -> None:
-    """Who will read an answer."""
+    """Who will read what is answered, before anything is."""
     sequence = lesson.sequence()
     if sequence is not None and sequence.gathers:
-        st.caption("Your teacher sees the answers of the class, without names.")
+        words = (
+            "Your answers are gathered. Your teacher sees, without names, how far each student"
+            " came, what they predicted and what they wrote."
+        )
+    else:
+        words = (
+            "This server keeps your answers under the address of this page, so that a reload loses"
+            " nothing. Only someone with that address can read them."
+        )
+    st.caption(words)
 
 
 def missing(sequence: LessonSequence) -> list[int]:
@@ -98,16 +115,11 @@ def steps_of(link: LessonLink) -> tuple[str, ...]:
 
 
 def _draw_end(sequence: LessonSequence) -> None:
-    """The code of whoever has answered everything; else what is missing."""
+    """The code, once everything is answered; else what is missing."""
     if pages := missing(sequence):
         st.warning(f"Something is still to be answered on page {', '.join(map(str, pages))}.")
         return
-    state = st.session_state
-    if "lesson.code" not in state:
-        right, total = _predictions(sequence)
-        state["lesson.code"] = completion.code(sequence.id, right, total)
-    lesson.note("finished", "")
-    draw_code(state["lesson.code"])
+    draw_code(sequence.id, _predictions(sequence), FINISHED)
 
 
 def _predictions(sequence: LessonSequence) -> tuple[int, int]:
@@ -122,9 +134,18 @@ def _predictions(sequence: LessonSequence) -> tuple[int, int]:
     return sum(answers.get(step) == str(right) for step, right in parts), len(parts)
 
 
-def draw_code(code: str) -> None:
+def draw_code(what: str, score: tuple[int, int], step: str, of: str = "") -> None:
+    """The code of what is finished, with the day on which it was.
+
+    step: under which the day is kept. of: the lesson, where there is no teacher's link.
+    """
+    lesson.note(step, completion.today(), of)
+    day = lesson.answers(of)[step] or completion.today()
+    right, total = score
     st.success(
-        "Done. This code shows your teacher the lesson, date and score, not your name.",
+        "Done. This code shows your teacher the lesson, date and score"
+        f" ({right} of {total} predictions right), not your name.",
         icon=":material/check:",
     )
+    code = completion.code(what, right, total, st.session_state["lesson.seat"], day)
     st.code(code, language=None, wrap_lines=True)

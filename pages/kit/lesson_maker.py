@@ -1,5 +1,6 @@
 """For teachers: a link to the page as it is shown now, alone or as one of several."""
 
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -22,6 +23,7 @@ from pages.kit.safe_text import escape_letters
 
 PAGES = "lesson.pages"  # in the session: the pages of a sequence that is being made
 OPEN = "lesson.maker"  # in the session: the page whose form is open
+CLASSES = "lesson.classes"  # in the session: ids of classes, by their pages
 LAST_SEQUENCE = "lesson.made"  # in the session: what was made there last
 PRESSED_BUTTON = "lesson.pressed"  # in the session: the key of a button of the form
 ONLY_EPSILON, EVERYTHING = "only ε", "everything"
@@ -85,7 +87,7 @@ def _make(link: LessonLink, gathers: bool) -> None:
             st.button(words, key=key, on_click=_put, args=(PRESSED_BUTTON, key))
     button_key = st.session_state.pop(PRESSED_BUTTON, None)
     if button_key == "lesson.make":
-        st.session_state[LAST_SEQUENCE] = LessonSequence.parse(steps=(link,), gathers=gathers)
+        st.session_state[LAST_SEQUENCE] = class_of([link], "", gathers)
     elif button_key == "lesson.add":
         add(link)
     sequence: LessonSequence | None = st.session_state.get(LAST_SEQUENCE)
@@ -162,6 +164,31 @@ def add(link: LessonLink) -> None:
     st.success(f"Added as page {len(pages())}.")
 
 
+def class_of(steps: Sequence[LessonLink], title: str, gathers: bool) -> LessonSequence:
+    """The sequence of these pages; the same pages are the same class. Raises BadInput."""
+    sequence = LessonSequence.parse(steps=tuple(steps), title=title, gathers=gathers)
+    return sequence.model_copy(update={"id": _classes().setdefault(_pages_key(steps), sequence.id)})
+
+
+def keep_class(sequence: LessonSequence) -> None:
+    """Keep a class that was made before."""
+    _classes()[_pages_key(sequence.steps)] = sequence.id
+
+
+def another_class(steps: Sequence[LessonLink]) -> None:
+    """These pages are for another class from now on."""
+    _classes().pop(_pages_key(steps), None)
+
+
+def _classes() -> dict[str, str]:
+    classes: dict[str, str] = st.session_state.setdefault(CLASSES, {})
+    return classes
+
+
+def _pages_key(steps: Sequence[LessonLink]) -> str:
+    return "\n".join(link.model_dump_json() for link in steps)
+
+
 def address(token: str, name: str = lesson.NAME, **more: str) -> str:
     """The whole address of a link on this server; a teacher's one leads to the Lessons page."""
     base = (st.context.url or "").split("?")[0].rstrip("/")
@@ -172,7 +199,7 @@ def show_links(sequence: LessonSequence) -> None:
     """The links of a sequence: for the class, in a frame of a course site, for the teacher."""
     token = link_token(sequence)
     st.markdown("**For the class**")
-    st.code(address(token), language=None, wrap_lines=True)
+    links.draw_to_copy(address(token))
     if sequence.gathers:
         st.markdown("**For you alone: the class view**")
         teacher = address(link_token(sequence, TEACHER), "teach")

@@ -1,6 +1,8 @@
-"""Links from page to page, and the address of the page itself."""
+"""Links from page to page, the address of the page itself, and links to copy."""
 
+import ipaddress
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -15,6 +17,26 @@ def put_in_address(values: Mapping[str, str | None]) -> None:
     then = {name: text for name, text in (now | dict(values)).items() if text is not None}
     if then != now:
         st.query_params.from_dict(then)
+
+
+def draw_to_copy(url: str) -> None:
+    """A link to copy, and whether other computers can open it."""
+    st.code(url, language=None, wrap_lines=True)
+    if opens_here_only(url):
+        host = urlsplit(url).hostname
+        st.caption(
+            f":material/computer: Only this computer can open this link, because {host} is its own"
+            " address. See docs/SERVING.md for a server that others can reach."
+        )
+
+
+def opens_here_only(url: str) -> bool:
+    """Whether the host of a link is the computer that opens it."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def to(name: str, label: str, parameters: dict[str, str], icon: str = "") -> None:

@@ -4,10 +4,11 @@ import streamlit as st
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.teaching.lessons import LESSONS
-from pages.kit import lesson, links, safe_text
+from pages.kit import lesson, lesson_heading, links, safe_text
 from pages.lessons import steps, teachers
 
 FIRST = next(iter(LESSONS))
+UNKNOWN = "learn.unknown"  # in the session: a lesson in the address that there is not
 VIEWS = {"lessons": "Lessons", "teachers": "For teachers"}
 
 
@@ -33,11 +34,16 @@ def _draw_course() -> None:
             label_visibility="collapsed",
         )
         lesson_id = _draw_choice() if view == "lessons" else None
-    links.put_in_address({"view": "teachers" if view == "teachers" else None, "lesson": lesson_id})
     if lesson_id is None:
+        links.put_in_address({"view": "teachers", "lesson": None, lesson.SEAT: None})
         teachers.draw()
         return
+    if unknown := st.session_state.get(UNKNOWN):
+        name = safe_text.escape_letters(unknown[:40])
+        st.warning(f"There is no lesson “{name}”. This is the first one; choose another above.")
     is_finished, names = _draw_lesson(lesson_id), list(LESSONS)
+    own = {"lesson": lesson_id, lesson.SEAT: lesson.seat()}
+    links.put_in_address({"view": None, teachers.SEQUENCE: None, **own})
     rest = names[names.index(lesson_id) + 1 :]
     if is_finished and rest:
         label, key = f"Next: {title(rest[0])}", f"learn.next.{lesson_id}"
@@ -46,12 +52,15 @@ def _draw_course() -> None:
 
 def _draw_choice() -> str:
     start = st.query_params.get("lesson", FIRST)
-    st.session_state.setdefault("learn.lesson", start if start in LESSONS else FIRST)
+    if "learn.lesson" not in st.session_state:
+        st.session_state["learn.lesson"] = start if start in LESSONS else FIRST
+        st.session_state[UNKNOWN] = start if start not in LESSONS else ""
     return st.selectbox(
         "Lesson",
         list(LESSONS),
         key="learn.lesson",
         format_func=title,
+        on_change=lambda: st.session_state.pop(UNKNOWN, None),
         persist_state="session",
         label_visibility="collapsed",
         width=360,
@@ -59,8 +68,16 @@ def _draw_choice() -> str:
 
 
 def _draw_lesson(name: str) -> bool:
-    course_lesson = LESSONS.get(name, LESSONS[FIRST])
+    """Draw a lesson as far as it was taken; whether that is its end. Raises BadInput."""
+    if name not in LESSONS:
+        raise BadInput(
+            f"There is no lesson '{name[:40]}'. Ask your teacher for a new link; there are"
+            f" {', '.join(LESSONS)}."
+        )
+    course_lesson = LESSONS[name]
     st.title(course_lesson.title, anchor=False)
+    if lesson.sequence() is None:
+        lesson_heading.draw_notice()
     return steps.draw(course_lesson)
 
 
@@ -70,6 +87,7 @@ def title(name: str) -> str:
 
 
 def _go(name: str) -> None:
+    st.session_state.pop(UNKNOWN, None)
     st.session_state["learn.lesson"] = name
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dpmf_core.serving import completion
 from dpmf_core.serving.class_records import LONGEST
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.teaching.lessons import ANSWER, Lesson, Part
@@ -14,7 +13,7 @@ from pages.kit import lesson, lesson_heading
 from pages.kit.safe_text import escape_letters
 from pages.lessons import blocks, noise, people
 
-CODES = "lesson.codes"  # in the session: by lesson
+LAST_STEP = "done"  # the last step of a lesson, with its day
 # by part of a lesson: a figure and a control, on the app's own computations
 DEMONSTRATIONS: dict[str, Callable[[], None]] = {
     "linking": people.linking,
@@ -100,17 +99,10 @@ def _draw_own_words(course_lesson: Lesson) -> bool:
         if submitted and text.strip():
             lesson.note(ANSWER, text.strip(), course_lesson.id)
             st.rerun()
-        lesson_heading.draw_notice()
         return False
     st.markdown(f"**{course_lesson.own_words}**  \n{escape_letters(answers[ANSWER])}")
     st.info(f"One good answer: {course_lesson.model}")
-    lesson_heading.draw_code(_code(course_lesson, answers))
+    right = sum(answers.get(part.id) == str(part.right) for part in course_lesson.parts)
+    score = right, len(course_lesson.parts)
+    lesson_heading.draw_code(course_lesson.id, score, LAST_STEP, course_lesson.id)
     return True
-
-
-def _code(course_lesson: Lesson, answers: dict[str, str]) -> str:
-    codes: dict[str, str] = st.session_state.setdefault(CODES, {})
-    if course_lesson.id not in codes:
-        right = sum(answers.get(part.id) == str(part.right) for part in course_lesson.parts)
-        codes[course_lesson.id] = completion.code(course_lesson.id, right, len(course_lesson.parts))
-    return codes[course_lesson.id]

@@ -1,5 +1,5 @@
 """For teachers: a sequence of lessons and pages, its links, a handout, a check of codes, and the
-class view.
+class view. The address holds the sequence, so that a reload loses nothing.
 """
 
 from collections import Counter
@@ -10,15 +10,23 @@ import streamlit as st
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.serving import class_records, completion
-from dpmf_core.serving.lesson_links import TEACHER, LessonLink, LessonSequence, sequence_of
+from dpmf_core.serving.lesson_links import (
+    TEACHER,
+    LessonLink,
+    LessonSequence,
+    link_token,
+    sequence_of,
+)
 from dpmf_core.serving.signing import ForgedToken
-from dpmf_core.teaching.lessons import ANSWER, LESSONS, Lesson, handout
-from pages.kit import charts, colours, lesson_maker, safe_text
+from dpmf_core.teaching.lessons import ANSWER, LESSONS, Lesson, handout, question_only
+from pages.kit import charts, colours, lesson_maker, links, safe_text
 from pages.kit.lesson_heading import steps_of
 from pages.kit.page_table import BY_ID
 from pages.kit.safe_text import escape_letters
+from pages.kit.session_widgets import bind
 
 NAME = "teach"  # of the class view's parameter in the address
+SEQUENCE = "sequence"  # of the parameter that holds the sequence that is being made
 EVERY = 5.0  # seconds between looks at the class
 MOST_CODES = 500
 
@@ -29,19 +37,36 @@ def draw() -> None:
         "Put lessons and pages of the app in an order, and give your class one link. Students"
         " cannot alter it."
     )
+    _restore(st.query_params.get(SEQUENCE))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        _draw_sequence()
+        sequence = _draw_sequence()
     with right:
-        _draw_handout()
+        _draw_handout(sequence.title if sequence is not None else "")
         st.header("Check codes", anchor=False)
-        _draw_codes({})
+        _draw_codes({sequence.id: _title(sequence)} if sequence is not None else {})
+
+
+def _restore(token: str | None) -> None:
+    """The sequence of the address, where the session has none. Raises BadInput."""
+    if token is None or lesson_maker.pages():
+        return
+    sequence = sequence_of(token, TEACHER)
+    lesson_maker.pages().extend(sequence.steps)
+    lesson_maker.keep_class(sequence)
+    st.session_state["teach.title"] = sequence.title
+    st.session_state["teach.gathers"] = sequence.gathers
+
+
+def _title(sequence: LessonSequence) -> str:
+    return sequence.title or "this sequence"
 
 
 # ---- a sequence ----------------------------------------------------------------------------------
 
 
-def _draw_sequence() -> None:
+def _draw_sequence() -> LessonSequence | None:
+    """The sequence that is being made and its links; None while it has no page."""
     st.header("A sequence", anchor=False)
     names = st.multiselect(
         "Lessons to add, in this order",
@@ -60,18 +85,26 @@ def _draw_sequence() -> None:
     st.caption("To add any other page, open it and press “Make a lesson link” there.")
     pages = lesson_maker.pages()
     if not pages:
-        return
+        links.put_in_address({SEQUENCE: None})
+        return None
     for place, link in enumerate(pages):
         _draw_page(place, link)
-    title = st.text_input("Title of the sequence", key="teach.title", max_chars=120)
-    gathers = st.toggle("Gather answers for a class view", True, key="teach.gathers")
-    if st.button("Make the links", key="teach.make", type="primary"):
-        try:
-            steps = tuple(pages)
-            sequence = LessonSequence.parse(steps=steps, title=title, gathers=gathers)
-            lesson_maker.show_links(sequence)
-        except BadInput as error:
-            safe_text.error(error, "")
+    st.session_state.setdefault("teach.title", "")
+    st.session_state.setdefault("teach.gathers", True)
+    title = st.text_input("Title of the sequence", **bind("teach.title"), max_chars=120)
+    gathers = st.toggle("Gather answers for a class view", **bind("teach.gathers"))
+    try:
+        sequence = lesson_maker.class_of(pages, title, gathers)
+        links.put_in_address({SEQUENCE: link_token(sequence, TEACHER)})
+        lesson_maker.show_links(sequence)
+    except BadInput as error:
+        safe_text.error(error, "")
+        return None
+    if gathers:
+        words = "Start another class"
+        st.button(words, key="teach.another", on_click=lesson_maker.another_class, args=(pages,))
+        st.caption("The links stay the same until the pages change, or you start another class.")
+    return sequence
 
 
 def _add_lessons(names: list[str]) -> None:
@@ -121,19 +154,27 @@ def name_of(link: LessonLink) -> str:
     return f"{where}: {title}" if title else where
 
 
-def _draw_handout() -> None:
+def _draw_handout(title: str) -> None:
     st.header("Handout", anchor=False)
     with_answers = st.toggle("With the answers", False, key="teach.solved")
-    lessons = [it for link in lesson_maker.pages() if (it := lesson_of(link))]
+    lessons = [it for link in lesson_maker.pages() if (it := _to_print(link))]
     lessons = lessons or list(LESSONS.values())
     st.download_button(
         "Download the handout (HTML, to print)",
-        lambda: handout(lessons, with_answers),
+        handout(lessons, with_answers, title),
         "dpmf-handout.html",
         "text/html",
         key="teach.handout",
     )
-    st.caption(f"{len(lessons)} lessons: those of the sequence, or all if it is empty.")
+    words = "the lessons and questions of the sequence" if lesson_maker.pages() else "all lessons"
+    st.caption(f"{len(lessons)} sections: {words}.")
+
+
+def _to_print(link: LessonLink) -> Lesson | None:
+    """A page of a sequence on paper: its lesson or its question; None where it asks nothing."""
+    if course_lesson := lesson_of(link):
+        return course_lesson
+    return question_only(name_of(link), link.question) if link.question else None
 
 
 # ---- codes ---------------------------------------------------------------------------------------
@@ -167,7 +208,7 @@ def check_codes(lines: list[str], sequences: dict[str, str]) -> tuple[list[dict[
         except ForgedToken:
             continue
         row["check"] = "handed in twice" if code in earlier else "valid"
-        row["finished"] = marks.get(code.what, "another sequence")
+        row["finished"] = marks.get(code.what, "a sequence that is not open here")
         row["day"] = code.day.isoformat()
         row["predicted correctly"] = f"{code.right} of {code.n_questions}"
         earlier.add(code)
@@ -186,7 +227,7 @@ def draw_class(token: str) -> None:
     st.title(escape_letters(sequence.title) or "Your class", anchor=False)
     st.fragment(_draw_class, run_every=EVERY)(sequence)
     with st.expander("Check codes"):
-        _draw_codes({sequence.id: sequence.title or "this sequence"})
+        _draw_codes({sequence.id: _title(sequence)})
 
 
 def _draw_class(sequence: LessonSequence) -> None:

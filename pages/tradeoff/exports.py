@@ -8,7 +8,7 @@ import streamlit as st
 from dpmf_core.runs.reports import notebook_of_sweep
 from dpmf_core.runs.store import to_json
 from dpmf_core.runs.sweep import rows
-from pages.kit import safe_text
+from pages.kit import links, safe_text
 from pages.kit.exports import address
 from pages.kit.sweep_frames import Runs
 from pages.tradeoff.controls import Question
@@ -55,5 +55,5 @@ def draw(question: Question, runs: Runs) -> None:
         **wide,
     )
     with fourth.popover("Share link", **wide):
-        st.code(address(), language=None, wrap_lines=True)
+        links.draw_to_copy(address())
         st.caption("Holds the data set, δ, the seed and everything that is compared.")

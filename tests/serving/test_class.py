@@ -7,10 +7,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.serving import class_records, completion
-from dpmf_core.serving.lesson_links import TEACHER, LessonLink, LessonSequence, link_token
+from dpmf_core.serving.lesson_links import (
+    TEACHER,
+    LessonLink,
+    LessonSequence,
+    link_token,
+    sequence_of,
+)
 from dpmf_core.serving.settings import settings
 from dpmf_core.teaching.lessons import LESSONS
-from tests.pages.driving import settled
+from tests.pages.driving import frames, settled
 
 PAGES = Path(__file__).parents[2] / "pages"
 SEQUENCE = LessonSequence.parse(
@@ -38,6 +44,13 @@ def opened(page: str, **query: str) -> AppTest:
     for name, value in query.items():
         app.query_params[name] = value
     return settled(app)
+
+
+def address_of(app: AppTest) -> dict[str, str]:
+    """What the address says; the test client has some values as lists."""
+    return {
+        it: text if isinstance(text, str) else text[-1] for it, text in app.query_params.items()
+    }
 
 
 def press(app: AppTest, key: str) -> None:
@@ -77,3 +90,87 @@ def test_the_teacher_sees_how_far_each_student_came() -> None:
     assert [it.value for it in teacher.metric] == ["5", "1"]
     assert sum("Answer" in it.value for it in teacher.markdown) == 3
     assert sum("Word" in it.value for it in teacher.markdown) == 1
+
+
+@pytest.mark.usefixtures("class_settings")
+def test_a_reload_lands_on_the_page_that_was_open() -> None:
+    """Also after going back; an address without a page opens the last one that was reached."""
+    app = opened("kit/navigation.py", **{"class": link_token(SEQUENCE)})
+    assert any("gathered" in it.value for it in app.caption)  # before anything is answered
+    press(app, "lesson.next")
+    press(app, "lesson.back")
+    address = address_of(app)
+    assert address["at"] == "1"
+    again = opened("kit/navigation.py", **address)
+    assert [it.key for it in again.button if it.disabled] == ["lesson.back"]
+    del address["at"]
+    last = opened("kit/navigation.py", **address)
+    assert last.button(key="lesson.finish") and address_of(last)["at"] == "2"
+
+
+@pytest.mark.parametrize("gathers", [True, False])
+@pytest.mark.usefixtures("class_settings")
+def test_a_finished_class_shows_the_same_code_after_a_reload(gathers: bool) -> None:
+    step = LessonLink.parse(page="glossary", question="Which word was new?")
+    sequence = LessonSequence.parse(steps=(step, step), gathers=gathers)
+    app = opened("kit/navigation.py", **{"class": link_token(sequence)})
+    for place, button in enumerate(("lesson.next", "lesson.finish")):
+        app.text_area(key=f"lesson.text.on{place}").set_value("sensitivity")
+        press(app, "FormSubmitter:lesson.answering-Send")
+        press(app, button)
+    (code,) = app.code
+    again = opened("kit/navigation.py", **address_of(app))
+    assert [it.value for it in again.code] == [code.value]
+    assert len(class_records.class_answers(sequence.id)) == gathers
+
+
+@pytest.mark.usefixtures("class_settings")
+def test_a_learner_without_a_teacher_finds_answers_and_code_after_a_reload() -> None:
+    app = opened("lessons/page.py", lesson="neighbours")
+    assert "seat" not in app.query_params  # nothing is kept before there is an answer
+    app.radio(key="learn.predict.neighbours.neighbours").set_value(0)
+    press(app, PREDICT)
+    app.text_area(key="learn.words.neighbours").set_value("Mine alone")
+    press(app, "FormSubmitter:learn.neighbours.own-Send")
+    again = opened("lessons/page.py", **address_of(app))
+    assert [it.value for it in again.code] == [it.value for it in app.code] != []
+    assert any("Mine alone" in it.value for it in again.markdown)
+    other = opened("lessons/page.py", lesson="neighbours", seat=class_records.new_seat())
+    assert not other.code and class_records.count() == 0
+
+
+@pytest.mark.usefixtures("class_settings")
+def test_a_sequence_and_its_class_stay_after_codes_are_checked_and_after_a_reload() -> None:
+    app = opened("lessons/page.py", view="teachers")
+    app.multiselect(key="teach.lessons").set_value(["neighbours", "attacker"])
+    settled(app)
+    press(app, "teach.add")
+    app.text_input(key="teach.title").set_value("Tuesday")
+    settled(app)
+    links, made = class_links(app), sequence_of(address_of(app)["sequence"], TEACHER)
+    code = completion.code(made.id, 2, 3, "a seat", completion.today())
+    app.text_area(key="teach.codes").set_value(code)
+    settled(app)
+    assert class_links(app) == links
+    assert list(frames(app)[-1]["finished"]) == ["Tuesday"]
+    again = opened("lessons/page.py", view="teachers", sequence=address_of(app)["sequence"])
+    assert class_links(again) == links and again.text_input(key="teach.title").value == "Tuesday"
+    press(again, "teach.another")
+    ids = {sequence_of(address_of(it)["sequence"], TEACHER).id for it in (app, again)}
+    assert len(ids) == 2
+
+
+def class_links(app: AppTest) -> list[str]:
+    return [it.value for it in app.code if "class=" in it.value or "teach=" in it.value]
+
+
+@pytest.mark.usefixtures("class_settings")
+def test_an_unknown_lesson_is_named() -> None:
+    app = opened("lessons/page.py", lesson="nonsense")
+    assert "nonsense" in app.warning[0].value and not app.error
+    app.selectbox(key="learn.lesson").set_value("attacker")
+    settled(app)
+    assert not app.warning and app.title[0].value == LESSONS["attacker"].title
+    link = LessonLink.parse(page="lessons", query={"lesson": "nonsense"})
+    token = link_token(LessonSequence.parse(steps=(link,)))
+    assert "nonsense" in opened("lessons/page.py", **{"class": token}).error[0].value

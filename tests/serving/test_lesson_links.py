@@ -5,6 +5,7 @@ import json
 import stat
 import zlib
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -174,10 +175,12 @@ def test_the_key_is_printed_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_code_says_what_was_finished_and_cannot_be_made() -> None:
-    code = completion.code("found", 2, 3)
+    code = completion.code("found", 2, 3, "a seat", "2026-03-02")
     result = completion.read(f"  {code.lower().replace('-', ' ')} ")
     assert result.what == completion.mark("found") and (result.right, result.n_questions) == (2, 3)
-    assert completion.code("found", 2, 3) != code and len(code) < 40
+    assert result.day == date(2026, 3, 2) and len(code) < 40
+    assert completion.code("found", 2, 3, "a seat", "2026-03-02") == code  # as after a reload
+    assert completion.code("found", 2, 3, "another", "2026-03-02") != code
     letters = code.replace("-", "")
     changed = [at(letters, place) for place in range(len(letters))]
     for text in ("", "A", "1" * 32, letters[:-1], letters + "A", "é" * 32, "A" * 10_000, *changed):

@@ -27,12 +27,13 @@ from dpmf_core.teaching.demonstrations import (
     HIGH,
     added_up,
     belief,
+    belief_exception,
     best_attacks,
     clipping_errors,
     group_epsilons,
     two_answers,
 )
-from dpmf_core.teaching.lessons import LESSONS, handout
+from dpmf_core.teaching.lessons import LESSONS, handout, question_only
 
 
 def mu_at(epsilon: float, delta: float) -> float:
@@ -246,6 +247,18 @@ def test_odds_of_one_become_e() -> None:
     assert np.allclose(misses, again, atol=1e-6)
 
 
+def test_the_bound_fails_more_often_than_delta_at_epsilon_one() -> None:
+    """Of one Gaussian release: five million draws of its loss, and the closed form."""
+    mu, epsilon = mu_at(1.0, 1e-5), 1.0
+    exact = norm.cdf(mu / 2 - epsilon / mu)
+    assert belief_exception(epsilon) == pytest.approx(exact, rel=1e-4)
+    assert exact == pytest.approx(1.6e-4, abs=5e-6) and exact > 15 * 1e-5
+    rng = np.random.default_rng(9)
+    # the log likelihood ratio of N(mu, 1) and N(0, 1), under the first, is N(mu^2 / 2, mu^2)
+    loss = mu * rng.normal(mu / 2, 1, 5_000_000)
+    assert (loss > epsilon).mean() == pytest.approx(exact, rel=0.15)
+
+
 def test_busy_people_lose_most_to_the_noise() -> None:
     def errors(algorithm: str, **more: object) -> list[float]:
         spec = RunSpec.parse(data={"id": "cinema-small"}, algorithm=algorithm, **more)
@@ -270,3 +283,11 @@ def test_a_handout_holds_every_lesson_and_its_answers_only_where_wanted() -> Non
     assert 'class="right"' in with_answers and 'class="right"' not in plain
     assert "ln 3" in with_answers and "ln 3" not in plain
     assert "<script" not in with_answers
+
+
+def test_a_handout_of_a_sequence_has_its_title_and_the_questions_of_other_pages() -> None:
+    lessons = [LESSONS["attacker"]]
+    asked = question_only("Explore: Small ε", "What is <left> at ε = 1?")
+    page = handout([*lessons, asked], title="Tuesday & Friday")
+    assert "<h1>Tuesday &amp; Friday</h1>" in page and "What is &lt;left&gt; at ε = 1?" in page
+    assert "Explore: Small ε" in page and page.count("<section>") == 2
