@@ -9,6 +9,7 @@ import streamlit as st
 
 import dpmf_datasets as datasets
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm, asks_sums_alone, build_with_defaults
+from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs import first_views
 from dpmf_core.privacy import default_delta
 from dpmf_core.serving import limits
@@ -51,6 +52,14 @@ def kind_of(entry: Any) -> DataKind:
 def find(data_id: str) -> Any:
     """The session's own data set of this id, or the catalogue's. Raises BadInput."""
     return st.session_state.get(OWN, {}).get(data_id) or datasets.entry_of(data_id)
+
+
+def title_of(data_id: str) -> str:
+    """A data set in words; its id where it is not known any more."""
+    try:
+        return str(find(data_id).title)
+    except BadInput:
+        return data_id
 
 
 def is_public(data_id: str) -> bool:

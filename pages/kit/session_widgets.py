@@ -28,9 +28,14 @@ def bind(key: str, options: Sequence[Any] | None = None, emptiable: bool = False
     return {"key": key, "persist_state": "session", **start}
 
 
-def follow(key: str, then: Callable[[], None] | None = None) -> dict[str, Any]:
+def follow(
+    key: str,
+    then: Callable[[], None] | None = None,
+    check: Callable[[Any], bool] | None = None,
+) -> dict[str, Any]:
     """The arguments of a widget that follows the session's value under key and leads it; then:
-    called after a person has moved it.
+    called after a person has moved it. check: whether its value may be used; else the session's
+    value stays, and the widget goes back to it.
 
     A browser repeats the values of all its widgets whenever it asks for anything, also what it has
     not yet heard to be set anew: a widget whose value the server sets would be set back. Here no
@@ -45,18 +50,26 @@ def follow(key: str, then: Callable[[], None] | None = None) -> dict[str, Any]:
         "key": _widget(key, turn),
         "value": value,
         "on_change": _keep_value,
-        "args": (key, turn, then),
+        "args": (key, turn, then, check),
     }
 
 
-def _keep_value(key: str, turn: int, then: Callable[[], None] | None) -> None:
+def _keep_value(
+    key: str,
+    turn: int,
+    then: Callable[[], None] | None,
+    check: Callable[[Any], bool] | None,
+) -> None:
     """A widget has another value than before; one that was replaced may also be repeating its
     last one.
     """
     value, turns = st.session_state[_widget(key, turn)], _turns(key)
     if turns.get(turn, value) == value:
         return
-    st.session_state[key] = turns[turn] = value
+    turns[turn] = value
+    if check is not None and not check(value):
+        return
+    st.session_state[key] = value
     if then is not None:
         then()
 

@@ -22,10 +22,12 @@ from pages.kit.data_sets import data_kind, session_key
 from pages.kit.page_table import DataKind
 from pages.kit.session_widgets import bind, follow
 from pages.kit.sidebar_values import (
+    COMPLAINED_AT,
     COMPLAINTS,
     CONTROLS,
     EPSILONS,
     Choice,
+    accepts,
     chosen_entry,
     controls,
     put,
@@ -114,8 +116,8 @@ def _draw_widget(name: str, widget: Callable[[bool], None], unused: Collection[s
 def _show_complaints() -> None:
     """What was wrong with the address, until something else is chosen."""
     state, now = st.session_state, choice()
-    if state[COMPLAINTS] and state.setdefault("sidebar.complained", now) != now:
-        state[COMPLAINTS], state["sidebar.complained"] = [], now
+    if state[COMPLAINTS] and state.setdefault(COMPLAINED_AT, now) != now:
+        state[COMPLAINTS], state[COMPLAINED_AT] = [], now
     for complaint in dict.fromkeys(state[COMPLAINTS]):
         st.warning(safe_text.escape(complaint))
 
@@ -201,8 +203,7 @@ def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
 def _delta(fixed: bool) -> None:
     st.number_input(
         "δ",
-        *CONTROLS["delta"].range,
-        **follow(session_key("delta")),
+        **follow(session_key("delta"), check=partial(accepts, "delta")),
         format="%.1e",
         step=1e-6,
         disabled=fixed,
@@ -308,8 +309,7 @@ def _epsilon(fixed: bool, unused: Collection[str] = ()) -> None:
     left, right = st.columns([5, 6], vertical_alignment="bottom")
     left.number_input(
         "ε, exactly",
-        *CONTROLS["epsilon"].range,
-        **follow(session_key("epsilon")),
+        **follow(session_key("epsilon"), check=partial(accepts, "epsilon")),
         format="%g",
         step=0.5,
         disabled=fixed,

@@ -29,7 +29,8 @@ from pages.kit.page_table import DataKind
 
 # where the slider stops, 0.05 to 100, twenty in each decade
 EPSILONS = tuple(round(10 ** (step / 20), 1 + (step < 0) + (step < -20)) for step in range(-26, 41))
-COMPLAINTS = "sidebar.complaints"  # in the session: what was wrong with the address
+COMPLAINTS = "sidebar.complaints"  # in the session: what was wrong with the address or a box
+COMPLAINED_AT = "sidebar.complained"  # in the session: what was chosen when it was said
 MOST = 2**53 - 1  # the largest whole number that a browser holds exactly
 
 
@@ -198,6 +199,19 @@ def _read(control: Control, text: str | None, first: Any, source: str) -> Any:
         )
     st.session_state[COMPLAINTS].append(complaint)
     return first
+
+
+def accepts(name: str, number: float) -> bool:
+    """Whether a number that a person has typed may be used; else the sidebar says why not."""
+    control = CONTROLS[name]
+    low, high = control.range
+    if low <= number <= high:
+        return True
+    st.session_state[COMPLAINTS] = [
+        f"'{name}' must be {range_words(control.schema)}; got {number:g}. {value(name):g} stays."
+    ]
+    st.session_state.pop(COMPLAINED_AT, None)
+    return False
 
 
 def _enforce_lesson() -> None:

@@ -13,7 +13,7 @@ from dpmf_core.jobs.job import Job
 from dpmf_core.privacy import accounts
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.serving import class_records
-from pages.kit import drawing, safe_text
+from pages.kit import data_sets, drawing, safe_text
 from pages.server import sessions, upload_quota, visitor
 from pages.server.sessions import Session
 
@@ -42,7 +42,9 @@ def draw_facts(visits: list[Session], jobs: list[Job]) -> None:
 def describe(spec: Any) -> str:
     """What is computed, in a line; of an uploaded file, not where it lies."""
     data = getattr(spec, "data", None)
-    name = "" if data is None else "an uploaded file" if is_own(data.id) else data.id
+    name = ""
+    if data is not None:
+        name = "an uploaded file" if is_own(data.id) else data_sets.title_of(data.id)
     if isinstance(spec, RunSpec):
         epsilon = "" if spec.budget is None else f", epsilon {spec.budget.epsilon:g}"
         parameters = "".join(f", {key} {value}" for key, value in spec.parameters.items())

@@ -11,7 +11,7 @@ from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_number, epsilo
 from dpmf_core.runs.comparison import differences, extremes
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.store import DamagedRun, Store
-from pages.kit import charts, colours, privacy_card, safe_text, sweep_charts
+from pages.kit import charts, colours, data_sets, privacy_card, safe_text, sweep_charts
 from pages.kit.frames import Curve, curve_frame
 
 MOST = 6
@@ -26,7 +26,7 @@ def run_table(rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = ""
             {
                 "made": pd.Timestamp(row["created"]),
                 "algorithm": row["title"],
-                "data": row["dataset"],
+                "data": data_sets.title_of(row["dataset"]),
                 "ε": epsilon_number(row["epsilon"]),
                 "δ": row["delta"] if row["epsilon"] else None,
                 "protects": _protection(row),

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.optimize import brentq
+from scipy.stats import binom, norm
 
 from dpmf_core.audit import bounds
 
@@ -17,6 +18,21 @@ def test_a_perfect_attack_shows_no_more_than_its_runs_allow() -> None:
     assert bounds.most(1000, ("what is shared",), 0.0, False) == pytest.approx(
         math.log((1 - limit) / limit)
     )
+
+
+def test_the_pair_test_of_the_same_trainings_shows_far_more() -> None:
+    """All of 500 pairs told apart: mu is at least √2 Φ⁻¹(0.02^(1/500)), as Φ(mu/√2)^500 = 0.02;
+    its epsilon by Theorem 8 of Balle & Wang 2018.
+    """
+    mu = math.sqrt(2) * norm.ppf(0.02 ** (1 / 500))
+
+    def slack(epsilon: float) -> float:
+        a, b = mu / 2 - epsilon / mu, -mu / 2 - epsilon / mu
+        return float(norm.cdf(a) - math.exp(epsilon + norm.logcdf(b))) - 1e-5
+
+    epsilon = bounds.most(1000, ("what is released",), 1e-5, True)
+    assert epsilon == pytest.approx(brentq(slack, 0, 100), rel=0.01)
+    assert epsilon > 4 * bounds.most(1000, ("what is released",), 1e-5, False)
 
 
 def test_limits_are_those_of_clopper_and_pearson() -> None:

@@ -71,6 +71,33 @@ def test_what_is_no_epsilon_of_the_slider_is_not_taken(value: object) -> None:
     assert app.markdown[0].value == "ε = 5" and not app.exception
 
 
+@pytest.mark.parametrize("value", [0, -1, 1e9])
+def test_a_box_says_what_it_does_not_take_and_goes_back(value: float) -> None:
+    app = open_page()
+    widget_of(app.number_input, "sidebar.epsilon").set_value(2.0).run()
+    latest(app).set_value(value).run()
+    assert app.markdown[0].value == "ε = 2" and latest(app).value == 2
+    (warning,) = app.warning
+    assert "epsilon" in warning.value and "[0.0001, 1000]" in warning.value.replace("\\", "")
+    latest(app).set_value(3.0).run()
+    assert app.markdown[0].value == "ε = 3" and not app.warning
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1e9", "nan", "much"])
+def test_an_address_says_which_epsilon_it_may_have(text: str) -> None:
+    app = AppTest.from_string(SCRIPT, default_timeout=30)
+    app.query_params["epsilon"] = text
+    app.run()
+    (warning,) = app.warning
+    assert "epsilon" in warning.value and text in warning.value and not app.exception
+    assert "[0.0001, 1000]" in warning.value.replace("\\", "")
+
+
+def latest(app: AppTest) -> Any:
+    """The box of epsilon that is shown; those before it were replaced."""
+    return [it for it in app.number_input if str(it.key).startswith("sidebar.epsilon.")][-1]
+
+
 def test_a_locked_slider_is_not_heard() -> None:
     app = open_page()
     app.session_state["lesson.link"] = LessonLink.parse(
