@@ -4,10 +4,10 @@ first and then every tenth run of an algorithm on a data set, and without what p
 
 What is compared: of every run the specification's key (which holds the data's fingerprint and the
 version of the algorithm), epsilon by every rule and what was released, each to 1e-9 of itself; its
-figures to 1e-4 of themselves, and pictures to 2 of 255 shades; lists, words and the order of parts,
-which must be the same. Times, memory and versions of libraries are the run's own. Linear algebra
-uses the instructions of one processor on every x86-64: others round otherwise, and parts found from
-another rounding can differ by more than that.
+figures and released models to 1e-4 of themselves, and pictures to 2 of 255 shades; lists, words and
+the order of parts, which must be the same. Times, memory and versions of libraries are the run's
+own. Linear algebra uses the instructions of one processor on every x86-64: others round otherwise,
+and parts found from another rounding can differ by more than that.
 """
 
 import argparse
@@ -33,6 +33,7 @@ from dpmf_core.jobs import first_views
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import references
+from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.epsilon_grid import TRIVIAL, grid_runs
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.record import Run, RunRecord
@@ -41,6 +42,7 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.summary import to_json
 from pages.explore.story import LIST_LENGTH, LISTS, PERSON
 from pages.kit.factorisation import MATCHED_PARTS, match_parts
+from pages.start.you import FILMS, films_to_rate
 
 EXACT, CLOSE = 1e-9, 1e-4  # by how much of itself a number may differ
 # parts of a record that say where and when it was made
@@ -77,7 +79,9 @@ def _first_view_values() -> Iterator[tuple[str, ViewData]]:
         if kind == "ratings":
             trivial = references(run)[TRIVIAL]
             user = someone(_whole(trivial))
-            yield identity(trivial), {PERSON: user}
+            with_genres = run.data.model_copy(update={"item_features": "public"})
+            films = films_to_rate(open_ratings(with_genres))
+            yield identity(trivial), {PERSON: user, FILMS: films}
             for it in first:
                 recommendations = recommend(_whole(it.spec), user, LIST_LENGTH)
                 items = [{"id": one.item, "title": one.title} for one in recommendations]
@@ -87,6 +91,12 @@ def _first_view_values() -> Iterator[tuple[str, ViewData]]:
             for it in first:
                 parts = asdict(match_parts(page, it.spec.model_dump_json(), twin))
                 yield identity(it.spec), {MATCHED_PARTS: parts}
+
+
+def _models() -> dict[str, Mapping[str, Any]]:
+    """Arrays of the released models of the first draw of ratings, by the identity of their runs."""
+    runs = grid_runs(first_views.usual_run("ratings"), draws=1)
+    return {identity(it.spec): dict(_whole(it.spec).arrays) for it in runs if it.who != TRIVIAL}
 
 
 def _whole(spec: RunSpec) -> Run:
@@ -108,6 +118,8 @@ def differences(old: Mapping[str, ShippedRun], new: Mapping[str, ShippedRun]) ->
                 tolerance = EXACT if part in EXACTLY else CLOSE
                 lines += _apart(f"{name}: {part}", before.get(part), after.get(part), tolerance)
         lines += _apart(f"{name}: shown", old[name].view_data, new[name].view_data, CLOSE)
+        arrays = ({key: it.tolist() for key, it in one[name].arrays.items()} for one in (old, new))
+        lines += _apart(f"{name}: model", *arrays, CLOSE)
     return sorted(lines)
 
 
@@ -150,7 +162,11 @@ def main() -> None:
             old = {name: it for name, it in old.items() if name in records}
         shown = {name: it.view_data for name, it in old.items()}
         values = shown if partly else dict(_first_view_values())
-        runs = {name: ShippedRun(it, values.get(name, {})) for name, it in records.items()}
+        models = {name: it.arrays for name, it in old.items()} if partly else _models()
+        runs = {
+            name: ShippedRun(it, values.get(name, {}), models.get(name, {}))
+            for name, it in records.items()
+        }
         engine().close()
     if not arguments.check:
         shipped_runs.write(runs.values())

@@ -1,13 +1,13 @@
 """Finished runs that come with the package, so that what a page shows first need not be computed.
 
-Each is the record of a real run of exactly this specification by this version of its algorithm,
-without its model. Of some, what a page shows of the model is there too.
+Each is the record of a real run of exactly this specification by this version of its algorithm. Of
+some, the released model or what a page shows of it is there too.
 `python -m benchmarks.shipped` computes all of them, and compares.
 """
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,13 @@ ViewData = dict[str, Any]  # what a page shows of a run's model
 
 @dataclass(frozen=True)
 class ShippedRun:
-    """A run that comes with the package. view_data: by what it is; empty where no page needs it."""
+    """A run that comes with the package. view_data: by what it is; arrays: of the released model;
+    both are empty where no page needs them.
+    """
 
     record: RunRecord
     view_data: ViewData
+    arrays: Mapping[str, Any] = field(default_factory=dict)
 
 
 def identity(spec: RunSpec) -> str:
@@ -57,12 +60,19 @@ def view_data(spec: RunSpec, what: str) -> Any:
     return None if stored_record is None else _file().views(stored_record.key).get(what)
 
 
+def released_run(spec: RunSpec) -> Run | None:
+    """A run with the arrays of its model; None where these do not come with the package."""
+    key = _keys().get(identity(spec))
+    run = None if key is None else _file().get(key)
+    return run if run is not None and len(run.arrays) else None
+
+
 def everything() -> dict[str, ShippedRun]:
     """All that comes with the package, by the identity of its runs."""
     return {
-        name: ShippedRun(stored_record, _file().views(key))
+        name: ShippedRun(run.record, _file().views(key), run.arrays)
         for name, key in _keys().items()
-        if (stored_record := _record(key)) is not None
+        if (run := _file().get(key)) is not None
     }
 
 
@@ -71,7 +81,7 @@ def write(runs: Iterable[ShippedRun]) -> None:
     write_file(
         FILE,
         (
-            (Run(it.record), Label(it.record.created), it.view_data)
+            (Run(it.record, it.arrays), Label(it.record.created), it.view_data)
             for it in sorted(runs, key=lambda it: it.record.key)
         ),
     )

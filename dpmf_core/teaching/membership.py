@@ -1,13 +1,14 @@
 """Sums over a film club, before and after you joined: what they tell of you without noise and with
-it.
+it; an attack that knows some of your ratings, and a game in which you are the attacker.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
+from scipy.special import expit, ndtr, ndtri
 
 from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.gaussian import gaussian_mu
@@ -42,11 +43,14 @@ def club(films: tuple[int, ...], noise: float = 0.0, draw: int = 0) -> Club:
     return Club(others, others + has_seen + noise_sample, has_seen)
 
 
-def noise_of(epsilon: float, delta: float = 1e-5) -> float:
-    """The standard deviation that every sum needs for this epsilon in total: a member changes each
-    of the sums by at most 1, so all of them by at most √FILMS in L2 norm.
+def noise_of(
+    epsilon: float, delta: float = 1e-5, films: int = FILMS, largest: float = 1.0
+) -> float:
+    """The standard deviation that every sum needs for this epsilon in total: a member changes the
+    sums of so many films by at most `largest` each, so all of them by at most largest √films in L2
+    norm.
     """
-    return math.sqrt(FILMS) / gaussian_mu(epsilon, delta)
+    return largest * math.sqrt(films) / gaussian_mu(epsilon, delta)
 
 
 def best_attack(epsilon: float, films: int = FILMS, delta: float = 1e-5) -> float:
@@ -54,3 +58,101 @@ def best_attack(epsilon: float, films: int = FILMS, delta: float = 1e-5) -> floa
     films is in: Φ(μ/2), the likelihood ratio test of two Gaussians μ standard deviations apart.
     """
     return float(ndtr(math.sqrt(films) / noise_of(epsilon, delta) / 2))
+
+
+# ---- an attacker who knows some of your ratings --------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MembershipAttack:
+    """How an attacker fares who starts at 50:50.
+
+    beliefs: how sure they become that you took part, after each publication with you in it,
+    (n_publications,). right: the share of right answers, half of the publications without you.
+    """
+
+    beliefs: Sums
+    right: float
+
+
+def attack(
+    known_ratings: Sequence[float], noise: float, publications: int = 4_000
+) -> MembershipAttack:
+    """Attack sums of ratings, film by film, that are published again and again.
+
+    The attacker knows everyone else's ratings and some of yours, and takes the likelihood ratio
+    of the sums of these films with and without you. Seeds are fixed and public.
+
+    Parameters
+    ----------
+    known_ratings
+        Above 0.
+    noise
+        Standard deviation of the noise on every sum; 0: none.
+    """
+    rows = np.asarray(known_ratings, float)
+    if not noise:
+        return MembershipAttack(np.ones(publications), 1.0)
+    noise_sample = np.zeros((2 * publications, len(rows)))
+    Gaussian.draw(np.random.default_rng(2), noise_sample, noise, 0.0)
+    without, with_you = noise_sample[:publications], noise_sample[publications:] + rows
+    ratios, alarms = ((it @ rows - rows @ rows / 2) / noise**2 for it in (with_you, without))
+    right = (np.mean(ratios > 0) + np.mean(alarms <= 0)) / 2
+    return MembershipAttack(expit(ratios), float(right))
+
+
+# ---- the attack as a game ------------------------------------------------------------------------
+
+SUSPECTS, FILMS_SEEN = 3, 6  # one suspect was in the data, or none; films that each of them saw
+
+
+@dataclass(frozen=True)
+class Round:
+    """suspects: which films each of them saw, (SUSPECTS, FILMS). sums: what was published, less
+    everyone else's rows, (FILMS,). answer: who was in the data, from 0; SUSPECTS: none of them.
+    """
+
+    suspects: npt.NDArray[np.bool_]
+    sums: Sums
+    answer: int
+
+    @property
+    def best_guess(self) -> int:
+        """The answer that makes the sums most likely: the nearest row, or none at all. All rows
+        are equally long.
+        """
+        scores = [*(self.suspects @ self.sums - FILMS_SEEN / 2), 0.0]
+        return int(np.argmax(scores))
+
+
+def game_round(epsilon: float | None, seed: int, delta: float = 1e-5) -> Round:
+    """Publish noisy sums of a club that one of the suspects has joined, or none; each of these is
+    equally likely. epsilon: None publishes them without noise.
+    """
+    rng = np.random.default_rng((3, seed))
+    suspects = np.zeros((SUSPECTS, FILMS), np.bool_)
+    while len(np.unique(suspects, axis=0)) < SUSPECTS:
+        suspects = rng.permuted(np.tile(np.arange(FILMS) < FILMS_SEEN, (SUSPECTS, 1)), axis=1)
+    answer = int(rng.integers(SUSPECTS + 1))
+    sums = np.zeros(FILMS)
+    if epsilon is not None:
+        Gaussian.draw(rng, sums, noise_of(epsilon, delta, FILMS_SEEN), 0.0)
+    if answer < SUSPECTS:
+        sums += suspects[answer]
+    return Round(suspects, sums, answer)
+
+
+def best_score(epsilon: float | None, delta: float = 1e-5, suspects: int = SUSPECTS) -> float:
+    """The largest share of rounds that any player can win on average.
+
+    Let a player name suspect i with probability q_i when none was there. By the trade-off curve of
+    the noise they then name i with probability at most Φ(Φ⁻¹(q_i) + μ) when i was there (Dong, Roth
+    & Su 2019). The sum over all answers is concave in q, so it is largest where all q_i are equal,
+    and its slope is 0 at q = Φ(-μ/2), if as much is left for all of them.
+    """
+    if epsilon is None:
+        return 1.0
+    mu = gaussian_mu(epsilon, delta)
+    q = min(float(ndtr(-mu / 2)), 1 / suspects)
+    power = 1.0 if q == 1 else float(ndtr(ndtri(q) + mu))
+    return (1 - suspects * q + suspects * power) / (suspects + 1)

@@ -7,7 +7,7 @@ from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import charts, colours, links
 from pages.kit.components import draw_price_curve
 from pages.kit.page_table import PAGES, SECTIONS
-from pages.start import price
+from pages.start import price, you
 
 IN_FRONT = ("Learn", "Explore", "Choose")  # sections
 FIRST = 2.0  # the epsilon that the figure shows first: there both sides of the price are seen
@@ -36,6 +36,7 @@ def figure() -> None:
     charts.below("start.price", numbers, leaves=True, caption=price.caption())
     epsilon = budget_text(st.session_state.get(EPSILON, FIRST))
     links.to("explore", f"Explore ε = {epsilon} in full", {"epsilon": epsilon})
+    you.draw(st.session_state.get(EPSILON, FIRST))
 
 
 def section(name: str) -> None:

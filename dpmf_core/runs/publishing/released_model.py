@@ -101,7 +101,7 @@ def load_model(folder: str | Path) -> ReleasedModel:
         settings = json.loads((place / SETTINGS_FILE).read_text("utf-8"))
         with np.load(place / ARRAYS_FILE, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        return _checked_model(settings, arrays)
+        return checked_model(settings, arrays)
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
         raise BadInput(
             f"The model in '{place}' cannot be read: {str(error) or type(error).__name__}. Save or"
@@ -109,8 +109,10 @@ def load_model(folder: str | Path) -> ReleasedModel:
         ) from None
 
 
-def _checked_model(settings: dict[str, Any], arrays: dict[str, Array]) -> ReleasedModel:
-    """Raises KeyError, TypeError or ValueError on files that do not fit together."""
+def checked_model(settings: dict[str, Any], arrays: dict[str, Array]) -> ReleasedModel:
+    """The model of these settings and arrays. Raises KeyError, TypeError or ValueError where they
+    do not fit together.
+    """
     if settings["format"] != FORMAT:
         raise ValueError(f"its format is {settings['format']!r}, and this version reads {FORMAT}")
     if settings["local_step"] not in LOCAL_STEPS:

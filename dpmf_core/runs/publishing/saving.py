@@ -28,7 +28,13 @@ from dpmf_core.runs.publishing.privacy_statement import (
     statement,
     warning_of,
 )
-from dpmf_core.runs.publishing.released_model import ARRAYS_FILE, FORMAT, SETTINGS_FILE
+from dpmf_core.runs.publishing.released_model import (
+    ARRAYS_FILE,
+    FORMAT,
+    SETTINGS_FILE,
+    ReleasedModel,
+    checked_model,
+)
 from dpmf_core.runs.record import ItemNames, Run
 from dpmf_core.runs.summary import to_json
 
@@ -107,6 +113,11 @@ def save(run: Run, folder: str | Path, *, about: Mapping[str, str] | None = None
             " be written."
         ) from error
     return place
+
+
+def released(run: Run, items: ItemNames) -> ReleasedModel:
+    """The model that `save` would write and `load_model` read, without the files."""
+    return checked_model(_settings(run), _arrays(run, items))
 
 
 def _files(run: Run, items: ItemNames, about: Mapping[str, str] | None) -> dict[str, bytes]:

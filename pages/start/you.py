@@ -1,0 +1,164 @@
+"""You in the data: rate five films, see your own list change with epsilon, and what an attacker
+learns of you. Ratings stay in the visitor's session; nothing of them is kept or put in an address.
+"""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.privacy import Gaussian
+from dpmf_core.privacy.formatting import budget_text, delta_text
+from dpmf_core.privacy.gaussian import gaussian_mu
+from dpmf_core.privacy.interpretation import meaning
+from dpmf_core.runs import shipped_runs
+from dpmf_core.runs.comparison import references
+from dpmf_core.runs.epsilon_grid import EPSILONS, at_epsilon
+from dpmf_core.runs.publishing.released_model import ReleasedModel, recommend
+from dpmf_core.runs.publishing.saving import released
+from dpmf_core.runs.record import ItemNames
+from dpmf_core.teaching import membership
+from pages.kit import safe_text
+from pages.start import price
+
+FILMS = "films"  # what comes with the package of runs, beside their records
+COUNT, LENGTH, N_KNOWN = 5, 5, 3  # films to rate; recommendations; ratings the attacker knows
+STARS = range(1, 6)
+
+
+def films_to_rate(ratings: Ratings) -> dict[str, Any]:
+    """The titles of all films, and of the most rated ones that have no genre in common, each with
+    its genres.
+    """
+    assert ratings.item_features is not None and ratings.titles is not None
+    names, genres = np.array(ratings.item_features.names), ratings.item_features.values
+    asked_items = list[int]()
+    for film in np.argsort(-np.bincount(ratings.items, minlength=ratings.n_items), kind="stable"):
+        if not (genres[asked_items] @ genres[film]).any():
+            asked_items.append(int(film))
+    words = {ratings.titles[it]: ", ".join(names[genres[it] > 0]) for it in asked_items[:COUNT]}
+    return {"titles": list(ratings.titles), "asked": words}
+
+
+@functools.cache
+def films() -> dict[str, Any] | None:
+    """What `films_to_rate` says of the data of this page; None where it does not come along."""
+    values = shipped_runs.view_data(references(price.choice().spec())["trivial"], FILMS)
+    return values if isinstance(values, dict) else None
+
+
+@functools.cache
+def model(epsilon: float | None) -> ReleasedModel | None:
+    """The model that was released at this epsilon, of the first draw; None: without privacy."""
+    spec = price.choice().spec()
+    run = shipped_runs.released_run(
+        references(spec)["twin"] if epsilon is None else at_epsilon(spec, epsilon)
+    )
+    known_films = films()
+    if run is None or known_films is None:
+        return None
+    return released(run, ItemNames(tuple(known_films["titles"])))
+
+
+def recommended(epsilon: float | None, ratings: Mapping[str, int]) -> list[str]:
+    """What a person with these ratings is recommended, best first; they were not in the data."""
+    released_model = model(epsilon)
+    if released_model is None:
+        return []
+    return [title for title, _ in recommend(released_model, ratings, LENGTH)]
+
+
+def draw(epsilon: float) -> None:
+    """Five films to rate and, once they are, the list and the attack. epsilon: of the figure."""
+    known_films = films()
+    if known_films is None:
+        return
+    st.header("You in the data", anchor="you")
+    st.write(
+        "Rate five films. The titles are invented; follow your taste. Your ratings stay in this"
+        " session: they are not stored, and the address does not contain them."
+    )
+    ratings = dict[str, int]()
+    asked_films = known_films["asked"].items()
+    for column, (title, genres) in zip(st.columns(COUNT), asked_films, strict=True):
+        stars = column.segmented_control(
+            f"**{safe_text.escape_letters(title)}**  \n{genres}",
+            list(STARS),
+            key=f"start.stars.{title}",
+            persist_state="session",
+        )
+        ratings |= {title: stars} if stars is not None else {}
+    if len(ratings) < COUNT:
+        st.caption(f"{len(ratings)} of {COUNT} rated.")
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        _draw_lists(min(EPSILONS, key=lambda it: abs(np.log(it / epsilon))), ratings)
+    with right:
+        _draw_attack(epsilon, ratings)
+
+
+def _draw_lists(epsilon: float, ratings: Mapping[str, int]) -> None:
+    """epsilon: the measured one that is nearest."""
+    own, plain = (recommended(it, ratings) for it in (epsilon, None))
+    st.subheader("Your list", anchor=False)
+    lists = {f"At ε = {budget_text(epsilon)}": own, "Without privacy": plain}
+    for column, (heading, titles) in zip(st.columns(2), lists.items(), strict=True):
+        lines = [f"1. {_mark(title, own)}" for title in titles]
+        column.markdown("\n".join([f"**{heading}**\n", *lines]))
+    count = len(set(own) & set(plain))
+    st.caption(
+        f"{count} of {len(plain)} stay; the others are struck out. Move the point above. You were"
+        f" not among the {price.choice().entry.n_users:,} people: your list is computed here, from"
+        " the released model and your own ratings, and shown to you alone."
+    )
+
+
+def _mark(title: str, visible_titles: list[str]) -> str:
+    text = safe_text.escape_letters(title)
+    return text if title in visible_titles else f"~~{text}~~"
+
+
+def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
+    delta = price.choice().delta
+    known_titles = list(ratings)[:N_KNOWN]
+    noise = membership.noise_of(epsilon, delta, COUNT, max(STARS))
+    attack = _attack(tuple(ratings[it] for it in known_titles), noise)
+    one = meaning(Gaussian(1 / gaussian_mu(epsilon, delta)), delta)
+    low, high = np.quantile(attack.beliefs, (0.05, 0.95))
+    st.subheader("Can an attacker tell that you took part?", anchor=False)
+    st.write(
+        "The attacker starts at 50:50. They know everyone else's ratings and your first three, and"
+        " they see the sum of the ratings of each film."
+    )
+    figures: dict[str, Any] = {
+        "Without noise": "100% sure",
+        f"With noise, ε = {budget_text(epsilon)}": f"{low:.0%} to {high:.0%} sure",
+        "The bound": f"at most {_percent(one.suspicion)}",
+    }
+    for column, (label, value) in zip(st.columns(3), figures.items(), strict=True):
+        column.markdown(f"{label}  \n**{value}**")
+    st.write(
+        f"With noise they answer yes or no correctly in **{_percent(attack.right)}** of cases."
+        " Guessing is right in 50%."
+    )
+    st.caption(
+        f"Measured on {len(attack.beliefs):,} simulated publications with you and as many without"
+        f" you, with public seeds: five sums with Gaussian noise of {noise:.3g} stars. 90% of"
+        " publications lie in the range. Everyone else's ratings do not matter, because the"
+        " attacker subtracts them. The bound e^ε / (1 + e^ε) holds for every attacker and every"
+        f" release at this ε (δ = {delta_text(delta)}; exceptions: {1e5 * one.exception:.1g} in"
+        " 100,000)."
+    )
+
+
+@functools.lru_cache(256)
+def _attack(known_ratings: tuple[int, ...], noise: float) -> membership.MembershipAttack:
+    return membership.attack(known_ratings, noise)
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share < 0.995 else "over 99%"

@@ -1,0 +1,68 @@
+"""You in the data: the list is that of the released model, and nothing of the ratings is kept."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.evaluation.top_items import top_items
+from dpmf_core.runs import shipped_runs
+from dpmf_core.runs.comparison import references
+from dpmf_core.runs.epsilon_grid import EPSILONS, at_epsilon
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.store import Store
+from pages.kit.page_table import BY_ID
+from pages.start import price, you
+from tests.pages.driving import words
+
+STARS = (5, 1, 4, 2, 5)
+
+
+def shipped(epsilon: float | None) -> Run:
+    spec = price.choice().spec()
+    run = shipped_runs.released_run(
+        references(spec)["twin"] if epsilon is None else at_epsilon(spec, epsilon)
+    )
+    assert run is not None, "run `python -m benchmarks.shipped`"
+    return run
+
+
+@pytest.mark.parametrize("epsilon", [None, 0.1, 2.0, 31.6])
+def test_the_list_is_what_the_algorithm_itself_would_recommend(epsilon: float | None) -> None:
+    films = you.films()
+    assert films is not None and len(films["titles"]) == price.choice().entry.n_items
+    asked = list(films["asked"])
+    items = [films["titles"].index(title) for title in asked]
+    bounds, count = price.choice().entry.bounds, len(films["titles"])
+    own = Ratings.of([0] * 5, items, STARS, n_users=1, n_items=count, bounds=bounds)
+    model = shipped(epsilon).model
+    best = top_items(model, model.personal(own), own, np.array([0]), you.LENGTH)[0]
+    expected = [films["titles"][int(item)] for item in best]
+    assert you.recommended(epsilon, dict(zip(asked, STARS, strict=True))) == expected
+
+
+def test_a_model_comes_with_every_epsilon_of_the_grid() -> None:
+    for epsilon in (None, *EPSILONS):
+        run = shipped(epsilon)
+        assert run.record.public and you.model(epsilon) is not None
+
+
+def test_rating_five_films_shows_a_list_and_an_attack_and_stores_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    app = AppTest.from_file(str(BY_ID["start"].script), default_timeout=60).run()
+    films = you.films()
+    assert films is not None and "100% sure" not in words(app)
+    for title, stars in zip(films["asked"], STARS, strict=True):
+        app.segmented_control(key=f"start.stars.{title}").set_value(stars)
+    app.run()
+    assert not app.exception
+    ratings = dict(zip(films["asked"], STARS, strict=True))
+    shown = words(app)
+    assert "100% sure" in shown and "at most 88%" in shown
+    for title in you.recommended(2.0, ratings):
+        assert title.split(" (")[0] in shown
+    assert not app.query_params and not Store(tmp_path).rows()
