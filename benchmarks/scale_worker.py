@@ -16,7 +16,7 @@ import numpy as np
 import dpmf_datasets as datasets
 from dpmf_core import algorithms, kernels
 from dpmf_core.algorithms import PrivateAlgorithm
-from dpmf_core.curator import Curator, NoisyCurator, OpenCurator, People, in_memory, in_parts
+from dpmf_core.curator import People, in_memory, in_parts
 from dpmf_core.data.partitioned import PartitionedRatings, PartitionedTable
 from dpmf_core.data.samples import of_ratings
 from dpmf_core.privacy import NOTHING, Budget, Noise, calibrate
@@ -38,11 +38,7 @@ def fit(algorithm: str, people: People, tables: Mapping[str, Any]) -> Any:
             people.shape, calibrate(lambda at: method.plan(people.shape, at), BUDGET)
         )
     noise = Noise(plan, np.random.SeedSequence(1), kernels.usable_threads())
-    curator: Curator = (
-        NoisyCurator(people, noise, method.guarantee().assumptions)
-        if private
-        else OpenCurator(people, noise, tables)
-    )
+    curator = algorithms.curator_of(method, people, noise, tables)
     rng = algorithms.Streams(np.random.default_rng(2), 3)
     with kernels.single_threaded_blas:
         *_, model = method.fit(curator, rng)

@@ -20,7 +20,7 @@ from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, is_sparse
 from dpmf_core.evaluation.registry import find
-from dpmf_core.privacy import Budget, accounts
+from dpmf_core.privacy import Budget, NoiseKind, accounts
 from dpmf_core.privacy.accounts import Account
 from dpmf_core.runs import data_access, execution, notebook_views
 from dpmf_core.runs.filters import filtered
@@ -156,7 +156,8 @@ def fit(
     choices
         Every other parameter of a run, by the names of `dpmf_core.runs.specification.PARAMETERS`,
         which are also those of the command line: `epsilon` (needed by private algorithms), `delta`
-        (default 1/(10 n)), `relation`, `calibration`, `noise`, `seed`, `curve_points`,
+        (default 1/(10 n)), `relation`, `calibration`, `noise` ("none" for the same private method
+        without noise, which has no privacy and takes no epsilon), `seed`, `curve_points`,
         `top_items`, `item_choice`, `split`, `test_fraction` and so on. All other names are
         parameters of the algorithm. `item_features` may also be a data frame, public, with a row
         for each item (`frames.with_item_table`).
@@ -358,7 +359,9 @@ def sweep(
     """
     methods = _methods(algorithms)
     epsilons = tuple(np.atleast_1d(epsilons).tolist())
-    _require_sweepable(data, methods, epsilons, noisy_errors)
+    if choices.get("noise") != NoiseKind.NONE:
+        _require_epsilons(methods, epsilons)
+    _require_errors_of_a_file(data, noisy_errors)
     ids = [method.algorithm for method in methods]
     choices["epsilon"] = next(iter(epsilons), None)
     dataset, own_data, choices = _source(data, bounds, ids, choices)
@@ -398,15 +401,17 @@ def _values(name: str, values: Any) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def _require_sweepable(
-    data: Source, methods: Iterable[Method], epsilons: Sequence[float], noisy_errors: float | None
-) -> None:
-    """Raises BadInput on private methods without epsilons and on errors that nothing releases."""
+def _require_epsilons(methods: Iterable[Method], epsilons: Sequence[float]) -> None:
+    """Raises BadInput on private methods without epsilons."""
     if not epsilons and any(method.is_private for method in methods):
         raise BadInput(
             "These algorithms are private, so the sweep needs epsilons: sweep(..., epsilons=[1,"
             " 5])."
         )
+
+
+def _require_errors_of_a_file(data: Source, noisy_errors: float | None) -> None:
+    """Raises BadInput on errors that nothing releases."""
     if noisy_errors is not None and not isinstance(data, str):
         raise BadInput(
             "Errors with noise are released of runs on a data set that has an id or a path. Got"

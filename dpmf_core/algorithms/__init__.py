@@ -1,20 +1,41 @@
 """The registry: every algorithm by its id."""
 
-from collections.abc import Callable
-from typing import Any
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
 from dpmf_core.algorithms.base import Algorithm, Personal, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.registry import Place, Registry
 from dpmf_core.base.errors import BadInput, explain
-from dpmf_core.curator import CELLS_ARE_PUBLIC, Curator, open_curator
+from dpmf_core.curator import (
+    CELLS_ARE_PUBLIC,
+    Curator,
+    ExactCurator,
+    NoisyCurator,
+    OpenCurator,
+    People,
+    in_memory,
+)
 from dpmf_core.data.samples import require_not_negative
-from dpmf_core.privacy import Budget, Event, Gaussian, Noise, NoiseKind, normal_form
+from dpmf_core.privacy import (
+    NOTHING,
+    WITHOUT_NOISE,
+    Budget,
+    Event,
+    Gaussian,
+    Guarantee,
+    Noise,
+    NoiseKind,
+    normal_form,
+)
 from dpmf_core.privacy.events import on_grids
 
 # numbers that a run may release with exact noise: 0.2 to 0.5 microseconds each
 MOST_DISCRETE = 10_000_000
+# what parameters suit a method without noise: those of a budget whose noise is next to none
+ALMOST_NO_NOISE = Budget(epsilon=1000.0, delta=1e-6)
 
 # An algorithm is loaded when it is first asked for: each takes its time, and most runs are of one.
 REGISTRY = Registry(
@@ -60,26 +81,64 @@ def of_task(task: str) -> dict[str, type[Algorithm]]:
     return {name: kind for name, kind in REGISTRY.items() if kind.task == task}
 
 
+@functools.cache
+def without_noise(kind: type[Algorithm]) -> type[Algorithm]:
+    """The same algorithm on exact sums: it clips, rounds, samples and selects as the private one
+    does, releases nothing through the ledger and promises nothing.
+
+    What it loses against the best known method is the cost of the method; what the private run
+    loses against it is the cost of the noise.
+    """
+
+    class WithoutNoise(kind):  # type: ignore[valid-type, misc]
+        title: ClassVar[str] = f"{kind.title} without noise"
+        adds_noise: ClassVar[bool] = False
+
+        def plan(self, shape: Any, level: float) -> Event:
+            return NOTHING
+
+        def guarantee(self) -> Guarantee:
+            return WITHOUT_NOISE
+
+        def guarantee_of_run(self, shape: Any, level: float) -> Guarantee:
+            return WITHOUT_NOISE
+
+        def asks_sums_alone(self) -> bool:
+            return asks_sums_alone(kind(**self.model_dump()))
+
+    return WithoutNoise
+
+
 def build(
-    algorithm_id: str, parameters: dict[str, Any], shape: Any, budget: Budget | None
+    algorithm_id: str,
+    parameters: dict[str, Any],
+    shape: Any,
+    budget: Budget | None,
+    *,
+    noise: bool = True,
 ) -> Algorithm:
     """An algorithm with the given parameters, the recommended ones where none is given.
 
-    Raises BadInput on a bad one.
+    noise: whether it is the algorithm itself, or the same `without_noise`. Raises BadInput on a
+    bad parameter.
     """
+    suited_to = budget if noise else ALMOST_NO_NOISE
+    recommended_parameters = find(algorithm_id).recommend(shape, suited_to, parameters)
     algorithm = build_with_defaults(
-        algorithm_id, {**find(algorithm_id).recommend(shape, budget, parameters), **parameters}
+        algorithm_id, {**recommended_parameters, **parameters}, noise=noise
     )
     algorithm.check(shape)
     return algorithm
 
 
-def build_with_defaults(algorithm_id: str, parameters: dict[str, Any]) -> Algorithm:
+def build_with_defaults(
+    algorithm_id: str, parameters: dict[str, Any], *, noise: bool = True
+) -> Algorithm:
     """An algorithm with the given parameters and its defaults for the others, whatever the data.
 
-    Raises BadInput on a bad one.
+    noise: as of `build`. Raises BadInput on a bad parameter.
     """
-    kind = find(algorithm_id)
+    kind = find(algorithm_id) if noise else without_noise(find(algorithm_id))
     try:
         return kind(**parameters)
     except ValidationError as error:
@@ -116,13 +175,21 @@ def plan_by_level(
 
 
 def curator_for(algorithm: Algorithm, data: Any, noise: Noise, blocks: int = 1) -> Curator:
-    """A curator of these data (`Ratings` or `Samples`) for one fit; it hands out rows only
+    """A curator of these data (`Ratings`, `Samples`, or tables of them by name) for one fit."""
+    tables = data if isinstance(data, Mapping) else {"train": data}
+    return curator_of(algorithm, in_memory(data, blocks), noise, tables)
+
+
+def curator_of(
+    algorithm: Algorithm, people: People, noise: Noise, tables: Mapping[str, Any]
+) -> Curator:
+    """A curator of these people for one fit; it hands out rows, as far as `tables` holds them, only
     where the algorithm claims no proof for its parameters.
     """
     promise = algorithm.guarantee()
-    return open_curator(
-        data, noise, rows=not promise.has_epsilon, blocks=blocks, assumptions=promise.assumptions
-    )
+    if promise.has_epsilon:
+        return NoisyCurator(people, noise, promise.assumptions)
+    return (OpenCurator if algorithm.adds_noise else ExactCurator)(people, noise, tables)
 
 
 def asks_sums_alone(algorithm: Algorithm) -> bool:
@@ -166,9 +233,11 @@ __all__ = [
     "build",
     "build_with_defaults",
     "curator_for",
+    "curator_of",
     "find",
     "of_task",
     "plan_by_level",
     "require_sums_alone",
     "train",
+    "without_noise",
 ]

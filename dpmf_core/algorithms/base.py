@@ -241,6 +241,7 @@ class Algorithm(BaseModel):
     needs_item_features: whether without one it is another algorithm.
     is_trivial: whether it is what must be beaten, and drawn as such.
     trusts_nobody: whether every user adds noise herself, so that it answers another question.
+    adds_noise: whether what it releases has noise; not in what `without_noise` makes of it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -261,6 +262,7 @@ class Algorithm(BaseModel):
     needs_item_features: ClassVar[bool] = False
     is_trivial: ClassVar[bool] = False
     trusts_nobody: ClassVar[bool] = False
+    adds_noise: ClassVar[bool] = True
 
     @classmethod
     def recommend(

@@ -5,9 +5,9 @@ hears them with noise.
 from dpmf_core.curator.curator import (
     CELLS_ARE_PUBLIC,
     Curator,
+    ExactCurator,
     NoisyCurator,
     OpenCurator,
-    open_curator,
 )
 from dpmf_core.curator.grid import grid_step, on_grid
 from dpmf_core.curator.groups import on_disjoint_groups, on_groups
@@ -28,6 +28,7 @@ __all__ = [
     "Blocks",
     "Cells",
     "Curator",
+    "ExactCurator",
     "Held",
     "NoisyCurator",
     "OpenCurator",
@@ -42,5 +43,4 @@ __all__ = [
     "on_disjoint_groups",
     "on_grid",
     "on_groups",
-    "open_curator",
 ]

@@ -2,19 +2,20 @@
 
 import math
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, model_serializer, model_validator
 
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.mechanisms import Relation
 
 
 class NoiseKind(StrEnum):
-    """Which noise a budget is spent on."""
+    """Which noise a budget is spent on; NONE takes no budget: the same method without noise."""
 
     CONTINUOUS = "continuous"
     DISCRETE = "discrete"
+    NONE = "none"
 
 
 class Calibration(StrEnum):
@@ -56,9 +57,16 @@ class Budget(BaseModel):
     noise: NoiseKind = Field(
         NoiseKind.CONTINUOUS,
         description=(
-            "continuous: floating-point; discrete: exact, on a grid to which statistics are rounded"
+            "continuous: floating-point; discrete: exact, on a grid to which statistics are"
+            " rounded; none: the same method without noise, which has no privacy and no ε"
         ),
     )
+
+    @model_validator(mode="after")
+    def _is_spent_on_noise(self) -> Self:
+        if self.noise is NoiseKind.NONE:
+            raise ValueError("noise none takes no budget: leave out epsilon and delta")
+        return self
 
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:

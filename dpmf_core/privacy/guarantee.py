@@ -83,7 +83,7 @@ class Guarantee:
     """status: what is proved. unit: whose data one neighbouring step adds or removes. assumptions:
     what CONDITIONAL rests on.
     taken_as_public: facts the proof treats as known. claim: the source's own words, printed in
-    quotation marks where UNPROVEN; reason: why it is.
+    quotation marks where UNPROVEN; reason: why it is UNPROVEN or NONE.
     """
 
     status: Status
@@ -143,7 +143,9 @@ class Guarantee:
             return f'No proof is known: {self.reason}. The source says: "{self.claim}".'
         if self.status is Status.UNPROVEN:
             return f'No proof is known. The source says: "{self.claim}".'
-        return "Not private: nothing limits what the result reveals about one person."
+        why = f"No privacy: {self.reason}" if self.reason else "Not private"
+        return f"{why}: nothing limits what the result reveals about one person."
 
 
 NOT_PRIVATE = Guarantee(Status.NONE)
+WITHOUT_NOISE = Guarantee(Status.NONE, reason="the same method without noise")

@@ -197,6 +197,8 @@ def settings(record: RunRecord) -> dict[str, Any]:
         "seed": spec["seed"],
         "algorithm": record.title,
     }
+    if record.spec.without_noise:
+        flat["noise"] = "none"
     flat |= {f"budget: {name}": value for name, value in (spec["budget"] or {}).items()}
     return flat | record.parameters
 

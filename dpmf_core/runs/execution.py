@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from dpmf_core import algorithms, kernels
-from dpmf_core.algorithms import Streams, curator_for
+from dpmf_core.algorithms import Streams, curator_for, curator_of
 from dpmf_core.base.errors import Cancelled
 from dpmf_core.base.paths import workplace
-from dpmf_core.curator import Curator, NoisyCurator, OpenCurator, in_parts
+from dpmf_core.curator import Curator, in_parts
 from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.data.partitioned import PartitionedTable
@@ -274,11 +274,7 @@ def _curator(ready: PreparedRun, judge: judges.Judge, noise: Noise) -> Iterator[
     else:
         with tempfile.TemporaryDirectory(dir=workplace()) as folder:
             people = in_parts(data.kept_in(Path(folder)), Path(folder))
-            promise = algorithm.guarantee()
-            if promise.has_epsilon:
-                yield NoisyCurator(people, noise, promise.assumptions)
-            else:
-                yield OpenCurator(people, noise, {})
+            yield curator_of(algorithm, people, noise, {})
 
 
 def _must_be_as_planned(ready: PreparedRun, first: Ledger, rest: Ledger) -> None:

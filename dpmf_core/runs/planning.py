@@ -66,7 +66,11 @@ def prepare_for_shape(
     if isinstance(shape, Shape) and algorithms.find(spec.algorithm).task == "samples":
         shape = SampleShape(shape.n_users, shape.n_items)  # ratings, taken as samples
     algorithm = algorithms.build(
-        canonical.algorithm, dict(canonical.parameters), shape, canonical.budget
+        canonical.algorithm,
+        dict(canonical.parameters),
+        shape,
+        canonical.budget,
+        noise=not canonical.without_noise,
     )
     first = _first(spec, canonical.budget, algorithm.guarantee())
     if spec.data.row_count == "private" and getattr(shape, "n_people", None) is not None:
@@ -85,7 +89,8 @@ def prepare_for_shape(
     rest = plan_at(level)
     if canonical.budget is None and normal_form(rest):
         raise BadInput(
-            f"{algorithm.title} is private, so it needs a budget: give an epsilon and a delta."
+            f"{algorithm.title} is private, so it needs a budget: give an epsilon and a delta, or"
+            " noise=none for the same method without noise and without privacy."
         )
     guarantee = _on_data(
         algorithm.guarantee_of_run(shape, level), spec, normal_form(first), assumptions, unit
@@ -194,7 +199,9 @@ def charge_of(spec: RunSpec, ready: PreparedRun) -> Charge:
 
 def _with_defaults(spec: RunSpec) -> Algorithm:
     canonical = spec.canonical()
-    return algorithms.build_with_defaults(canonical.algorithm, dict(canonical.parameters))
+    return algorithms.build_with_defaults(
+        canonical.algorithm, dict(canonical.parameters), noise=not canonical.without_noise
+    )
 
 
 def _unit(data: AnyData) -> str:

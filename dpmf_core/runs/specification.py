@@ -10,9 +10,16 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 
 from dpmf_core import algorithms
@@ -106,6 +113,9 @@ class DataSpec(Preparation):
 class RunSpec(BaseModel):
     """One run, complete: the same specification gives the same result, bit for bit, on public
     data.
+
+    without_noise: of a private algorithm on exact sums, without a budget; elsewhere `noise` is said
+    to be "none".
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -114,6 +124,7 @@ class RunSpec(BaseModel):
     algorithm: str = Field(description="an id of the list of algorithms")
     parameters: dict[str, Value] = Field(default_factory=dict)
     budget: Budget | None = None
+    without_noise: bool = False
     split: SplitSpec = SplitSpec()
     seed: int = Field(
         0, ge=0, lt=2**63, description="of split, starting values and, on public data, noise"
@@ -124,11 +135,20 @@ class RunSpec(BaseModel):
 
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
-        """The usual number of points is not said: it was not always the same."""
+        """The usual number of points is not said, for it was not always the same; nor that noise is
+        added.
+        """
         fields: dict[str, Any] = whole(self)
-        if self.curve_points == type(self).model_fields["curve_points"].default:
-            fields.pop("curve_points", None)  # defaults may have been left out already
+        for name in ("curve_points", "without_noise"):
+            if getattr(self, name) == type(self).model_fields[name].default:
+                fields.pop(name, None)  # defaults may have been left out already
         return fields
+
+    @model_validator(mode="after")
+    def _has_noise_or_no_budget(self) -> Self:
+        if self.without_noise and self.budget is not None:
+            raise ValueError("A run without noise has no privacy and takes no budget.")
+        return self
 
     @classmethod
     def parse(cls, **parts: Any) -> "RunSpec":
@@ -174,10 +194,21 @@ class RunSpec(BaseModel):
         return self.model_copy(update={"algorithm": algorithm, "data": data, **changed})
 
     def canonical(self) -> "RunSpec":
-        """The same run in its one spelling: no budget where nothing is released."""
+        """The same run in its one spelling: no budget, and no noise to leave out, where nothing is
+        released.
+        """
         kind = algorithms.find(self.algorithm)
         private = issubclass(kind, PrivateAlgorithm)
-        return self if private else self.model_copy(update={"budget": None})
+        return self if private else self.model_copy(update={"budget": None, "without_noise": False})
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it is a private algorithm's, with its noise."""
+        return self.budget is not None and self.canonical().budget is not None
+
+    def open(self) -> "RunSpec":
+        """The same method without noise."""
+        return self.model_copy(update={"budget": None, "without_noise": True}).canonical()
 
 
 @dataclass(frozen=True)
@@ -194,7 +225,8 @@ class Parameter:
 Models = dict[str, type[BaseModel]]
 SECTIONS: Models = {"data": DataSpec, "split": SplitSpec, "budget": Budget}
 _OWN_NAMES = {("data", "id"): "dataset", ("split", "kind"): "split"}
-_NEVER_CHOSEN = {*SECTIONS, "parameters", "judged"}  # `judged` is the search's
+# `judged` is the search's, and `noise` says what is without it
+_NEVER_CHOSEN = {*SECTIONS, "parameters", "judged", "without_noise"}
 PARAMETERS = {
     _OWN_NAMES.get((section, field), field): Parameter(section, field, info)
     for section, model in (SECTIONS | Models({"": RunSpec})).items()
@@ -204,7 +236,8 @@ PARAMETERS = {
 
 
 def sections(choices: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of `RunSpec` from names and values. Without an epsilon there is no budget.
+    """The arguments of `RunSpec` from names and values. Without an epsilon there is no budget, and
+    with noise="none" none is taken.
 
     A mapping, such as split={"kind": "users", "fold_in": 0.5}, stands for what it holds. Values in
     `parameters` go to the algorithm, whatever they are called.
@@ -223,6 +256,15 @@ def sections(choices: Mapping[str, Any]) -> dict[str, Any]:
             parts[known.section][known.field] = value
         else:
             parts[name] = value
+    if parts["budget"].get("noise") == NoiseKind.NONE:
+        parts["without_noise"] = True
+        for name in ("epsilon", "delta"):
+            if parts["budget"].get(name) is not None:
+                raise BadInput(
+                    "noise=none is the same method without noise: it has no privacy and takes no"
+                    f" budget. Leave out {name}, or noise=none. Got {name} ="
+                    f" {parts['budget'][name]}."
+                )
     if parts["budget"].get("epsilon") is None:
         parts["budget"] = None
     return parts
@@ -285,7 +327,10 @@ def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
 
 
 def bad_input(error: ValidationError, parts: dict[str, Any]) -> BadInput:
-    where = error.errors()[0]["loc"]
+    first = error.errors()[0]
+    where = first["loc"]
+    if not where:  # of the whole run
+        return BadInput(str(first["ctx"]["error"]))
     model = SECTIONS.get(str(where[0]), RunSpec)
     owner = {"data": "the data set", "budget": "the budget", "split": "the split"}.get(
         str(where[0]), "the run"

@@ -36,7 +36,7 @@ MOST_RUNS = 5_000
 
 class Method(BaseModel):
     """One line of a figure: an algorithm, what is fixed of its parameters, by which rule its
-    noise is set (None: the sweep's).
+    noise is set (None: the sweep's). without_noise: whether it is left out, with the budget.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,6 +45,7 @@ class Method(BaseModel):
     parameters: dict[str, Value] = Field(default_factory=dict)
     label: str = ""
     calibration: Calibration | None = None
+    without_noise: bool = False
 
     @property
     def kind(self) -> type[Algorithm]:
@@ -55,12 +56,13 @@ class Method(BaseModel):
         """The label, or the title and how the parameters differ."""
         parameters = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
         rule = "the source's noise" if self.calibration is Calibration.SOURCE else ""
-        return self.label or ", ".join(part for part in (self.kind.title, parameters, rule) if part)
+        kind = algorithms.without_noise(self.kind) if self.without_noise else self.kind
+        return self.label or ", ".join(part for part in (kind.title, parameters, rule) if part)
 
     @property
     def is_private(self) -> bool:
         """Whether it takes a budget."""
-        return issubclass(self.kind, PrivateAlgorithm)
+        return issubclass(self.kind, PrivateAlgorithm) and not self.without_noise
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,10 @@ class Sweep(BaseModel):
         Raises BadInput on an algorithm's parameter, which belongs to a method.
         """
         common = sections(choices)
+        if common.pop("without_noise", False):
+            parts["methods"] = tuple(
+                method.model_copy(update={"without_noise": True}) for method in parts["methods"]
+            )
         others = [*common["parameters"], *(common.keys() - {"data", "split", "budget"})]
         if wrong := [name for name in others if name != "parameters"]:
             raise BadInput(
@@ -199,6 +205,7 @@ class Sweep(BaseModel):
             algorithm=method.algorithm,
             parameters=parameters,
             budget=budget,
+            without_noise=method.without_noise,
             split=self.split,
             seed=seed,
         ).canonical()

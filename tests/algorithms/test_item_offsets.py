@@ -8,7 +8,7 @@ from scipy import integrate
 
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.algorithms.item_offsets import NoisyCounts, SumsAndCounts, release_biases
-from dpmf_core.curator import in_memory, open_curator
+from dpmf_core.curator import NoisyCurator, in_memory
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Noise
 from dpmf_core.testing import worlds
@@ -84,7 +84,7 @@ def cliques(seed: int = 0) -> tuple[Ratings, np.ndarray]:
 
 def released_offsets(data: Ratings, level: float) -> np.ndarray:
     noise = Noise(REGISTRY["private-bias"]().plan(data.shape, level), np.random.SeedSequence(1))
-    biases = release_biases(open_curator(data, noise, rows=False), unit=1.0)
+    biases = release_biases(NoisyCurator(in_memory(data), noise), unit=1.0)
     offsets = biases.offsets.astype(float)
     return np.asarray(offsets - offsets.mean())
 
@@ -116,7 +116,7 @@ def test_counts_and_variances_say_how_far_off_they_are() -> None:
     errors, counts = [], []
     for seed in range(8):
         plan = REGISTRY["private-bias"]().plan(data.shape, 6.0)
-        curator = open_curator(data, Noise(plan, np.random.SeedSequence(seed)), rows=False)
+        curator = NoisyCurator(in_memory(data), Noise(plan, np.random.SeedSequence(seed)))
         biases = release_biases(curator, unit=1.0)
         wrong = biases.offsets - truth
         errors.append((wrong - wrong.mean()) / np.sqrt(biases.variances))

@@ -1,0 +1,135 @@
+"""Every private algorithm without noise: the same code on exact sums, no ledger and no epsilon."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.random import SeedSequence
+
+import dpmf_core
+from dpmf_core.algorithms import Algorithm, PrivateAlgorithm, build, find, without_noise
+from dpmf_core.base.errors import BadInput
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.privacy import NOTHING, Budget, NoiseKind, Status, normal_form
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.privacy_record import EpsilonRecord
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.testing.homes import CASES, Home, case_name
+from dpmf_core.testing.parameters import fields, is_choice
+from dpmf_core.testing.probes import Recorder, fit, record
+from dpmf_core.testing.worlds import world
+from tests.contract.cases import covering
+
+BUDGET = {"epsilon": 1.0, "delta": 1e-6}
+Case = tuple[type[Algorithm], Home]
+HARDLY_ANY = 1e-9  # a noise multiplier
+private = pytest.mark.parametrize(
+    "case", [case for case in CASES if issubclass(case[0], PrivateAlgorithm)], ids=case_name
+)
+
+
+def predictions(model: Any, data: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """What a model says, whatever the signs and the order of its factors."""
+    if isinstance(data, Ratings):
+        return np.asarray(model.predict(model.personal(data), data.users, data.items))
+    return np.asarray(model.personal(data).coefficients @ model.basis)
+
+
+@private
+def test_it_is_the_limit_of_vanishing_noise(case: Case) -> None:
+    """With the recommended numbers and choices of which any two are met.
+
+    Not of a spectral start: in so small a world no factor stands out of sampling, so that steps
+    begin at zero, from where any noise at all leads elsewhere.
+    """
+    kind, home = case
+    world = home.world()
+    for corner in covering(kind, world.shape):
+        choices = {name: value for name, value in corner.items() if is_choice(fields(kind)[name])}
+        if choices.get("start") == "spectral":
+            choices.pop("start")
+        algorithm = build(kind.id, choices, world.shape, None, noise=False)
+        exact = record(algorithm, world)
+        noisy = record(kind(**algorithm.model_dump()), world, level=HARDLY_ANY)
+        here, there = predictions(exact.model, world), predictions(noisy.model, world)
+        np.testing.assert_allclose(here, there, atol=2e-3, err_msg=str(choices))
+
+
+@private
+def test_it_releases_nothing_and_repeats_itself_in_every_corner(case: Case) -> None:
+    kind, home = case
+    world = home.world()
+    for corner in covering(kind, world.shape):
+        algorithm = without_noise(kind)(**corner)
+        one, again = (fit(algorithm, world, Recorder(NOTHING, SeedSequence(at))) for at in (0, 1))
+        assert not one.log
+        assert not one.ledger
+        home.assert_sound(one.model, world)
+        for name, array in one.shared.items():
+            np.testing.assert_array_equal(array, again.shared[name])
+
+
+@private
+def test_its_plan_and_its_guarantee_are_empty(case: Case) -> None:
+    kind, shape = case[0], case[1].world().shape
+    spec = RunSpec.of(dataset="small", algorithm=kind.id, noise="none")
+    ready = prepare(spec, shape)
+    assert not normal_form(ready.plan)
+    assert ready.guarantee.status is Status.NONE
+    assert not ready.guarantee.has_epsilon
+    assert spec.canonical().budget is None
+    assert spec == RunSpec.of(dataset="small", algorithm=kind.id, **BUDGET).open()
+    assert "without_noise" not in RunSpec.of(dataset="small", algorithm="als").model_dump()
+
+
+def test_noise_none_and_an_epsilon_exclude_each_other() -> None:
+    with pytest.raises(BadInput, match="epsilon"):
+        RunSpec.of(dataset="small", algorithm="dpals", noise="none", **BUDGET)
+    with pytest.raises(BadInput, match="budget"):
+        RunSpec.parse(data={"id": "small"}, algorithm="dpals", without_noise=True, budget=BUDGET)
+    with pytest.raises(ValueError, match="budget"):
+        Budget(**BUDGET, noise=NoiseKind.NONE)
+    with pytest.raises(BadInput, match="not private"):
+        dpmf_core.fit("small", "als", noise="none", keep=False)
+
+
+def private_world() -> Ratings:
+    return replace(world(), public=False)
+
+
+def numbers_called_epsilon(value: Any, inside: bool = False) -> list[float]:
+    """Every figure of JSON under a name that holds the word."""
+    if isinstance(value, dict):
+        named = [(inside or "epsilon" in name, part) for name, part in value.items()]
+        return [number for here, part in named for number in numbers_called_epsilon(part, here)]
+    return [value] if inside and isinstance(value, int | float) else []
+
+
+def test_no_record_and_no_export_carries_an_epsilon() -> None:
+    data = private_world()
+    run = dpmf_core.fit(data, "spectral", noise="none", keep=False)
+    with_epsilon = dpmf_core.fit(data, "spectral", **BUDGET, keep=False).record.to_dict()
+    assert numbers_called_epsilon(with_epsilon)
+    assert numbers_called_epsilon(run.record.to_dict()) == []
+    assert numbers_called_epsilon(run.export()) == []
+    assert run.record.epsilon == EpsilonRecord()
+    assert run.record.delta is None
+    assert not run.record.ledger
+    assert run.title != find("spectral").title
+    assert run.export()["guarantee"]["status"] == "NONE"
+    assert not {"metrics", "model", "curves"} & run.export().keys()
+
+
+def test_private_data_refuse_it_where_they_refuse_a_run_that_is_not_private() -> None:
+    data = private_world()
+    dpmf_core.account(data).set_budget(2.0, 1e-5)
+    refusals = []
+    for algorithm, choices in (("als", {}), ("spectral", {"noise": "none"})):
+        with pytest.raises(BadInput) as refusal:
+            dpmf_core.fit(data, algorithm, keep=False, **choices)
+        refusals.append(
+            str(refusal.value).replace(find(algorithm).title, "").replace(" without noise", "")
+        )
+    assert refusals[0] == refusals[1]
+    assert dpmf_core.account(data).total.epsilon == 0
