@@ -44,7 +44,8 @@ OLD_NAMES = {  # of controls, in links of earlier editions
     "noise_kind": "noise",
 }
 IDENT = re.compile(r"[A-Za-z0-9_-]{8,32}")
-OWN = ("class", "seat", "at", "lang", "teach", "sequence")  # of an address, and of no page
+# of an address, and of no page; `page` says which view is shown
+OWN = ("class", "seat", "at", "lang", "teach", "sequence", "view", "step")
 MOST_STEPS = 20
 PURPOSE, TEACHER = "lesson", "teacher"
 UNKNOWN = (

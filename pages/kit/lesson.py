@@ -112,7 +112,7 @@ def address() -> dict[str, str]:
     """What the address says of the page that the lesson is at."""
     state = st.session_state
     link: LessonLink = state["lesson.link"]
-    return _own() | link.query
+    return _own() | BY_ID[link.page].query | link.query
 
 
 def _own() -> dict[str, str]:

@@ -18,7 +18,7 @@ from dpmf_core.serving.lesson_links import (
     link_token,
 )
 from pages.kit import lesson, links, safe_text, sidebar_values
-from pages.kit.page_table import Page
+from pages.kit.page_table import BY_ID, Page
 from pages.kit.safe_text import escape_letters
 
 PAGES = "lesson.pages"  # in the session: the pages of a sequence that is being made
@@ -77,7 +77,7 @@ def _draw_form(page: Page) -> None:
         safe_text.error(error, "")
     if pages():
         label = f"The sequence has {len(pages())} pages: arrange it"
-        links.to("lessons", label, {"view": "teachers"})
+        links.to("teachers", label, {})
 
 
 def _make(link: LessonLink, gathers: bool) -> None:
@@ -218,4 +218,4 @@ def _lessons(here: str) -> str:
     """The address of the Lessons page, from that of any page."""
     origin, _, path = here.partition("://")
     host, *folders = path.split("/")
-    return "/".join((f"{origin}://{host}", *folders[:-1], "lessons"))
+    return "/".join((f"{origin}://{host}", *folders[:-1], BY_ID["lessons"].section))

@@ -8,6 +8,8 @@ import streamlit as st
 
 from pages.kit.page_table import BY_ID, HOME
 
+DECLARED = "navigation.pages"  # in the session: Streamlit's page of each section
+
 
 def put_in_address(values: Mapping[str, str | None]) -> None:
     """Put values into the page's address, and take those out that are None, all at once: the
@@ -45,15 +47,19 @@ def to(name: str, label: str, parameters: dict[str, str], icon: str = "") -> Non
         _as_streamlit(name),
         label=label,
         icon=icon or BY_ID[name].material_icon,
-        query_params=parameters,
+        query_params=BY_ID[name].query | parameters,
     )
 
 
 def go(name: str, parameters: Mapping[str, str] | None = None) -> None:
     """Leave for the page of this address."""
-    st.switch_page(_as_streamlit(name), query_params=parameters)
+    st.switch_page(_as_streamlit(name), query_params=BY_ID[name].query | dict(parameters or {}))
 
 
 def _as_streamlit(name: str) -> st.Page:
+    """A page's section as the navigation has declared it, with whichever view it shows now."""
     page = BY_ID[name]
-    return st.Page(page.script, title=page.title, url_path=name, default=name == HOME)
+    declared: dict[str, st.Page] = st.session_state.get(DECLARED, {})
+    return declared.get(page.section) or st.Page(
+        page.script, title=page.title, url_path=page.section, default=page.section == HOME
+    )

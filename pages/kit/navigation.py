@@ -13,12 +13,14 @@ from pages.kit import (
     lesson,
     lesson_heading,
     lesson_maker,
+    links,
     page_table,
     safe_text,
     sidebar,
 )
 from pages.kit.runs import following
 from pages.server import sessions, visitor
+from pages.server.addresses import UNKNOWN_PAGE
 
 PRODUCT = "dpmf: what privacy costs"
 # pages that are refused keep this title
@@ -46,61 +48,94 @@ def _freeze_startup_objects() -> None:
     gc.freeze()
 
 
-def _needs_lesson(name: str) -> bool:
+def _needs_lesson(page: page_table.Page) -> bool:
     """Whether a page opens by a lesson link alone, and this session has none."""
     free = settings().pages_without_lesson
-    return free is not None and name not in free and lesson_link is None and not who.operator
+    is_free = free is None or page.id in free or page.section in free
+    return not is_free and lesson_link is None and not who.operator
 
 
-def _pages(for_operator: bool) -> dict[str, page_table.Page]:
-    """The pages that this visitor may open, by their ids."""
-    return {it.id: it for it in page_table.PAGES if for_operator or not it.for_operator}
-
-
-def _navigate(open_to: dict[str, page_table.Page], front: dict[str, str], visible: bool) -> str:
-    """Declare the pages to Streamlit; the id of the one that is opened.
-
-    front: the page that stands for each section in the header; the others are not shown there,
-    for Streamlit would fold them into menus.
+def _view(section: page_table.Section) -> page_table.Page | None:
+    """The view of a section that the address names; None where this visitor may open none of this
+    name.
     """
-    for it in open_to.values():
-        inside = it.section in page_table.SECTIONS
-        streamlit_pages[it.id] = st.Page(
-            it.script,
-            title=it.section if inside else it.title,
-            icon=page_table.SECTIONS[it.section].material_icon if inside else it.material_icon,
-            url_path=it.id,
-            default=it.id == page_table.HOME,
-            visibility="visible" if front[it.section] == it.id else "hidden",
+    page = page_table.page_of(section.id, st.query_params.get(section.parameter, ""))
+    return page if page is None or who.operator or not page.for_operator else None
+
+
+def _open(visible: bool) -> page_table.Page:
+    """Declare the sections to Streamlit, each with the script of a view; the opened view."""
+    views = {
+        it.id: _view(it) or page_table.first_page(it.id) for it in page_table.SECTIONS.values()
+    }
+    for section in page_table.SECTIONS.values():
+        streamlit_pages[section.id] = st.Page(
+            views[section.id].script,
+            title=section.title,
+            icon=section.material_icon,
+            url_path=section.id,
+            default=section.id == page_table.HOME,
         )
     page = st.navigation(list(streamlit_pages.values()), position="top" if visible else "hidden")
     # Streamlit gives the default page an empty address
-    return page.url_path or page_table.HOME
+    return views[page.url_path or page_table.HOME]
 
 
-def _open(open_to: dict[str, page_table.Page], visible: bool) -> str:
-    """The id of the opened page; where the header is shown, it stands there for its section."""
-    front = {it.section: it.id for it in reversed(open_to.values())}
-    name = _navigate(open_to, front, visible)
-    if visible and front[open_to[name].section] != name:
-        _navigate(open_to, front | {open_to[name].section: name}, visible)
-    return name
+def _draw_views(page: page_table.Page) -> None:
+    """Switches to the other views of the section, and between the tabs of a view."""
+    views = [
+        it
+        for it in page_table.PAGES
+        if it.section == page.section and (who.operator or not it.for_operator)
+    ]
+    parent = page.under or page.id
+    with st.container(horizontal=True, gap="small", key="navigation.row"):
+        _draw_switch("View", {it.id: it.title for it in views if not it.under}, parent)
+        tabs = {it.id: it.tab or it.title for it in views if parent in (it.id, it.under)}
+        _draw_switch("Tab", tabs, page.id)
 
 
-def _draw_row(open_to: dict[str, page_table.Page], page: page_table.Page) -> None:
-    """The pages of the opened one's section, side by side."""
-    together = [it for it in open_to.values() if it.section == page.section]
-    if len(together) == 1:
+def _draw_switch(label: str, titles: dict[str, str], current: str) -> None:
+    if len(titles) < 2:
         return
-    with st.container(horizontal=True, gap="xsmall", key="navigation.row"):
-        for it in together:
+    key = f"navigation.{label}.{current}"  # of its own for each view: none is ever set anew
+    st.segmented_control(
+        label,
+        list(titles),
+        default=current,
+        key=key,
+        format_func=titles.__getitem__,
+        label_visibility="collapsed",
+        required=True,
+        on_change=_show_view,
+        args=(key,),
+    )
+
+
+def _show_view(key: str) -> None:
+    st.query_params.from_dict(page_table.BY_ID[st.session_state[key]].query)
+
+
+def _draw_unknown(page: page_table.Page) -> None:
+    """What the address asks for and is not here, and what there is instead."""
+    section = page_table.SECTIONS[page.section]
+    name = st.query_params.get(UNKNOWN_PAGE, "")
+    if not name and _view(section) is None:
+        name = st.query_params[section.parameter]
+    if not name:
+        return
+    st.warning(safe_text.escape(f"There is no page '{name[:40]}' here. Choose one of these."))
+    with st.container(horizontal=True, gap="xsmall"):
+        for it in page_table.SECTIONS.values():
             st.page_link(streamlit_pages[it.id], label=it.title, icon=it.material_icon)
 
 
 def _tab_title(page: page_table.Page) -> str:
-    if page.id == page_table.HOME:
+    section = page_table.SECTIONS[page.section]
+    if section.id == page_table.HOME:
         return PRODUCT
-    return f"{page.title} · {PRODUCT}"
+    view = f"{page.title} · " * (page.title != section.title)
+    return f"{view}{section.title} · {PRODUCT}"
 
 
 def _draw(page: page_table.Page) -> None:
@@ -109,14 +144,15 @@ def _draw(page: page_table.Page) -> None:
         sidebar.draw(page.data_kind, page.unused)
     st.set_page_config(page_title=_tab_title(page))
     if lesson_link is None:
-        _draw_row(pages, page)
+        _draw_unknown(page)
+        _draw_views(page)
     lesson_heading.draw()
     with following():
         if words := data_sets.why_unsuited(page):
             st.title(page.title, anchor=False)
             st.warning(safe_text.escape(words))
         else:
-            streamlit_pages[page.id].run()
+            streamlit_pages[page.section].run()
         if page.data_kind is not None and page.has_dial:
             sidebar.draw_bar(page.unused)
     _freeze_startup_objects()
@@ -128,16 +164,17 @@ def _draw(page: page_table.Page) -> None:
 _require_login()
 who = visitor.asker()
 lesson_link = lesson.current(who.owner)
-pages = _pages(who.operator)
 streamlit_pages: dict[str, st.Page] = {}
-name = _open(pages, visible=lesson_link is None)
+st.session_state[links.DECLARED] = streamlit_pages
+opened_page = _open(visible=lesson_link is None)
 # a lesson shows its page alone
-if lesson_link is not None and name != lesson_link.page:
-    st.switch_page(streamlit_pages[lesson_link.page], query_params=lesson.address())
-sessions.note(name)
-if _needs_lesson(name):
+if lesson_link is not None and opened_page.id != lesson_link.page:
+    section = page_table.BY_ID[lesson_link.page].section
+    st.switch_page(streamlit_pages[section], query_params=lesson.address())
+sessions.note(opened_page.id)
+if _needs_lesson(opened_page):
     st.title("Open a lesson link", anchor=False)
     st.write("On this server this page opens only with a lesson link. Ask your teacher for one.")
     st.stop()
 with asking(who), drawing.in_turn():
-    _draw(page_table.BY_ID[name])
+    _draw(opened_page)

@@ -1,9 +1,11 @@
-"""The table of pages: a new page is a folder with a `page.py`, and one line here."""
+"""The sections of the app and their views: a new view is a folder with a `page.py`, and one line
+here.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from dpmf_core.base.registry import by_id
 
@@ -13,12 +15,49 @@ ONE_RUN = ("algorithm", "calibration", "noise", "row_count")  # controls of a si
 
 
 @dataclass(frozen=True)
-class Page:
-    """One page of the dashboard.
+class Section:
+    """A part of the app, which the header shows.
 
-    id: its address; without hyphens also the name of its folder.
+    id: its address. icon: a name of Google's Material Symbols. words: what it is for, in a
+    sentence. parameter: names the view that is shown, in the address.
+    """
+
+    id: str
+    title: str
+    icon: str
+    words: str
+    parameter: str = "view"
+
+    @property
+    def material_icon(self) -> str:
+        """The icon as Streamlit writes it."""
+        return f":material/{self.icon}:"
+
+
+# fmt: off
+SECTIONS = by_id((
+    Section("start", "Start", "balance", "What this is."),
+    Section("learn", "Learn", "school", "A course of short lessons, and what the words mean."),
+    Section("explore", "Explore", "explore",
+            "Move epsilon and see what happens to recommendations, topics and faces."),
+    Section("choose", "Choose", "checklist", "A method and an epsilon for your own data.", "step"),
+    Section("verify", "Verify", "verified", "Account for every release, and attack it."),
+    Section("papers", "Papers", "fact_check", "What five papers claim, measured again."),
+    Section("history", "History", "history", "The runs that were made here."),
+))
+# fmt: on
+
+
+@dataclass(frozen=True)
+class Page:
+    """One view of a section.
+
+    id: its name in a lesson link; without hyphens also the name of its folder.
+    title: in the switch between the views of its section.
     icon: a name of Google's Material Symbols.
-    section: under which the navigation shows it; '' beside the sections.
+    section: where it belongs.
+    view: its name in the address; '' of the view that a section shows at first.
+    under: the view that it is a tab of. tab: what a view that has tabs is called among them.
     data_kind: what the data sets in its sidebar hold; None: it has no sidebar.
     unused: controls of the sidebar that play no part on it, by their names in a link.
     takes_parts: whether its data set may be ratings in parts.
@@ -26,23 +65,28 @@ class Page:
     for_operator: whether only the operator of the server sees it.
     has_dial: whether epsilon's slider stands at the bottom of a small screen too.
     also: further addresses that lead to it, each with what it adds to the address, if anything.
+    script_folder: where its script lies, if not in a folder of its own.
     """
 
     id: str
     title: str
     icon: str
     section: str
-    data_kind: DataKind | None = "ratings"
+    view: str = ""
+    data_kind: DataKind | None = None
+    under: str = ""
+    tab: str = ""
     unused: tuple[str, ...] = ()
     takes_parts: bool = False
     in_lessons: bool = True
     for_operator: bool = False
     has_dial: bool = True
     also: tuple[str, ...] = ()
+    script_folder: str = ""
 
     @property
     def folder(self) -> str:
-        return self.id.replace("-", "")
+        return self.script_folder or self.id.replace("-", "")
 
     @property
     def script(self) -> Path:
@@ -53,67 +97,57 @@ class Page:
         """The icon as Streamlit writes it."""
         return f":material/{self.icon}:"
 
-
-@dataclass(frozen=True)
-class Section:
-    """What somebody comes for: pages of one intent.
-
-    icon: a name of Google's Material Symbols. words: what is found there, in a sentence.
-    """
-
-    id: str
-    icon: str
-    words: str
+    @property
+    def query(self) -> dict[str, str]:
+        """What the address says of the view."""
+        return {SECTIONS[self.section].parameter: self.view} if self.view else {}
 
     @property
-    def material_icon(self) -> str:
-        """The icon as Streamlit writes it."""
-        return f":material/{self.icon}:"
+    def address(self) -> str:
+        """Its address on the server."""
+        return f"{self.section}?{urlencode(self.query)}".removesuffix("?")
 
-
-SECTIONS = by_id(
-    (
-        Section("Learn", "school", "Lessons, the words, and what the papers found."),
-        Section("Explore", "explore", "Move epsilon and see what happens to recommendations."),
-        Section("Choose", "checklist", "An algorithm and an epsilon for data of yours."),
-        Section("Verify", "verified", "Account for every release, and attack it."),
-        Section("Work", "work", "What has been computed here."),
-    )
-)
 
 # fmt: off
 PAGES = (
-    Page("start", "dpmf", "balance", "", None, in_lessons=False, also=("home", "index", "dpmf")),
-    Page("lessons", "Lessons", "school", "Learn", None,
-         also=("lesson", "course")),
-    Page("glossary", "Glossary", "menu_book", "Learn", None,
-         also=("terms", "words")),
-    Page("papers", "Papers", "fact_check", "Learn", None,
+    Page("start", "Start", "balance", "start", in_lessons=False, also=("home", "index", "dpmf")),
+    Page("lessons", "Lessons", "school", "learn", also=("lesson", "course")),
+    Page("teachers", "For teachers", "group", "learn", "teachers", in_lessons=False,
+         also=("teach", "teacher"), script_folder="lessons"),
+    Page("glossary", "Glossary", "menu_book", "learn", "glossary", also=("terms", "words")),
+    Page("explore", "Ratings", "star", "explore", "", "ratings", tab="One method",
+         takes_parts=True, also=("explorer", "ratings")),
+    Page("trade-off", "Compare methods", "query_stats", "explore", "compare", "ratings",
+         under="explore", unused=("epsilon", *ONE_RUN), takes_parts=True,
+         also=("trade-offs", "compare")),
+    Page("topics", "Topics", "article", "explore", "topics", "documents",
+         also=("topic", "documents")),
+    Page("faces", "Faces", "face", "explore", "faces", "images", also=("face", "images", "parts")),
+    Page("data", "1 Data", "upload_file", "choose", "data", also=("upload", "datasets")),
+    Page("choose", "2 Answer", "recommend", "choose", in_lessons=False,
+         also=("chooser", "advice", "answer")),
+    Page("tune", "3 Tune", "tune", "choose", "tune", "ratings", unused=("row_count",),
+         takes_parts=True, also=("tuning", "search")),
+    Page("accountant", "Account", "calculate", "verify", "", "ratings", takes_parts=True,
+         has_dial=False, also=("account", "accounting")),
+    Page("audit", "Attack", "policy", "verify", "attack", also=("audits", "attack")),
+    Page("papers", "Papers", "fact_check", "papers",
          also=("paper", "theory?section=bounds", "errata?section=corrections",
                "erratum?section=corrections", "sketch?paper=balu-2016&section=method",
                "sketches?paper=balu-2016&section=method",
                "retention?paper=vallet-2014&section=method")),
-    Page("explore", "Explore", "explore", "Explore", takes_parts=True, also=("explorer",)),
-    Page("trade-off", "Trade-off", "query_stats", "Explore", unused=("epsilon", *ONE_RUN),
-         takes_parts=True, also=("trade-offs", "compare")),
-    Page("topics", "Topics", "article", "Explore", "documents", also=("topic", "documents")),
-    Page("faces", "Faces", "face", "Explore", "images", also=("face", "images", "parts")),
-    Page("choose", "Choose", "recommend", "Choose", None, in_lessons=False,
-         also=("chooser", "advice")),
-    Page("tune", "Tune", "tune", "Choose", unused=("row_count",), takes_parts=True,
-         also=("tuning", "search")),
-    Page("data", "Data", "upload_file", "Choose", None,
-         also=("upload", "datasets")),
-    Page("accountant", "Accountant", "calculate", "Verify", takes_parts=True, has_dial=False,
-         also=("account", "accounting")),
-    Page("audit", "Audit", "policy", "Verify", None, also=("audits", "attack")),
-    Page("runs", "Runs", "history", "Work", None, also=("run",)),
-    Page("operator", "Operator", "monitoring", "Work", None, in_lessons=False, for_operator=True,
-         also=("admin",)),
+    Page("runs", "Runs", "history", "history", also=("run", "work")),
+    Page("operator", "Operator", "monitoring", "history", "operator", in_lessons=False,
+         for_operator=True, also=("admin",)),
 )
 # fmt: on
 BY_ID = by_id(PAGES)
-HOME = PAGES[0].id  # where the server's address alone leads
+HOME = PAGES[0].section  # where the server's address alone leads
+
+
+def first_page(section: str) -> Page:
+    """The view that a section shows at first."""
+    return next(it for it in PAGES if it.section == section and not it.view)
 
 
 def _plain(address: str) -> str:
@@ -121,8 +155,7 @@ def _plain(address: str) -> str:
     return "".join(filter(str.isalnum, address.lower()))
 
 
-_FIRST = {it.section: it.id for it in reversed(PAGES)}
-_ADDRESSES = {_plain(section): (_FIRST[section], "") for section in SECTIONS}
+_ADDRESSES = {_plain(it.section): (it.id, "") for it in PAGES if not it.view}
 for _page in PAGES:
     for _name, _, _query in (it.partition("?") for it in (*_page.also, _page.id)):
         _ADDRESSES[_plain(_name)] = (_page.id, _query)
@@ -140,5 +173,17 @@ def page_address(name: str) -> str | None:
     """The address of the page that a name means, with what the name adds to it; '' of the first
     page, None where there is none.
     """
-    page, query = _ADDRESSES.get(_plain(name), (None, ""))
-    return "" if page == HOME else f"{page}?{query}" if query else page
+    found_page = page_meant(name)
+    if found_page is None:
+        return None
+    page, query = BY_ID[found_page[0]], found_page[1]
+    address = "" if page.section == HOME else page.address
+    return f"{address}{'&' if '?' in address else '?'}{urlencode(query)}" if query else address
+
+
+def page_of(section: str, view: str) -> Page | None:
+    """The view of a section that an address names; None where it has none of this name."""
+    if not view:
+        return first_page(section)
+    page, _ = _ADDRESSES.get(_plain(view), (None, ""))
+    return BY_ID[page] if page and BY_ID[page].section == section else None

@@ -9,12 +9,13 @@ from pages.lessons import steps, teachers
 
 FIRST = next(iter(LESSONS))
 UNKNOWN = "learn.unknown"  # in the session: a lesson in the address that there is not
-VIEWS = {"lessons": "Lessons", "teachers": "For teachers"}
 
 
 def main() -> None:
     if token := st.query_params.get(teachers.NAME):
         teachers.draw_class(token)
+    elif st.query_params.get("view") == "teachers":
+        teachers.draw()
     elif (link := lesson.current()) is not None:
         _draw_lesson(link.query.get("lesson", FIRST))
     else:
@@ -22,22 +23,8 @@ def main() -> None:
 
 
 def _draw_course() -> None:
-    """The lessons, and what a teacher makes of them."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        view = st.segmented_control(
-            "View",
-            list(VIEWS),
-            default="teachers" if st.query_params.get("view") == "teachers" else "lessons",
-            key="learn.view",
-            required=True,
-            format_func=VIEWS.__getitem__,
-            label_visibility="collapsed",
-        )
-        lesson_id = _draw_choice() if view == "lessons" else None
-    if lesson_id is None:
-        links.put_in_address({"view": "teachers", "lesson": None, lesson.SEAT: None})
-        teachers.draw()
-        return
+    """The lessons, one at a time."""
+    lesson_id = _draw_choice()
     if unknown := st.session_state.get(UNKNOWN):
         name = safe_text.escape_letters(unknown[:40])
         st.warning(f"There is no lesson “{name}”. This is the first one; choose another above.")

@@ -1,14 +1,16 @@
 """Addresses that are no page's own lead to the page that is meant, with all that they say."""
 
 from collections.abc import Callable
-from urllib.parse import unquote
+from urllib.parse import unquote, urlencode
 
-from starlette.datastructures import QueryParams
+from starlette.datastructures import Headers, QueryParams
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dpmf_core.serving.lesson_links import CONTROLS, OLD_NAMES
 
+UNKNOWN_PAGE = "unknown"  # in the first page's address: the page that was asked for and is not here
+NO_PAGES = ("oauth2callback",)  # where a login comes back
 FIRST_ONCE = "explore"  # its links had no name: it was the server's address alone
 
 
@@ -30,6 +32,7 @@ class Addresses:
             return
         query = scope["query_string"].decode("latin-1")
         own = self._leads_to(scope["path"], query)
+        own = self._unknown(scope) if own is None else own
         if own is None:
             await self.app(scope, receive, send)
             return
@@ -47,6 +50,17 @@ class Addresses:
             return FIRST_ONCE if _is_of_a_run(query) else None
         own = None if "/" in name else self.page_address(name)
         return None if own == name else own
+
+    def _unknown(self, scope: Scope) -> str | None:
+        """The first page, which says what is not there, for a browser that asks for no page of
+        this app; None of a page and of anything else that a server holds.
+        """
+        name = unquote(scope["path"].removeprefix(self.base).rstrip("/"))
+        is_page = not name or self.page_address(name) is not None or name in NO_PAGES
+        if is_page or not scope["path"].startswith(self.base) or "/" in name or "." in name:
+            return None
+        wants_page = "text/html" in Headers(scope=scope).get("accept", "")
+        return f"?{urlencode({UNKNOWN_PAGE: name[:40]})}" if wants_page else None
 
 
 def _is_of_a_run(query: str) -> bool:

@@ -6,10 +6,10 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import charts, colours, links
 from pages.kit.components import draw_price_curve
-from pages.kit.page_table import PAGES, SECTIONS
+from pages.kit.page_table import PAGES, SECTIONS, first_page
 from pages.start import price, you
 
-IN_FRONT = ("Learn", "Explore", "Choose")  # sections
+IN_FRONT = ("learn", "explore", "choose")  # sections
 FIRST = 2.0  # the epsilon that the figure shows first: there both sides of the price are seen
 EPSILON = "start.epsilon"
 WORDS = {
@@ -41,10 +41,10 @@ def figure() -> None:
 
 def section(name: str) -> None:
     """What a section is for, and the pages in it."""
-    pages = [it for it in PAGES if it.section == name]
+    pages, it = [page for page in PAGES if page.section == name], SECTIONS[name]
     with st.container(border=True, height="stretch"):
-        links.to(pages[0].id, f"**{name}**", {}, SECTIONS[name].material_icon)
-        st.write(SECTIONS[name].words)
+        links.to(first_page(name).id, f"**{it.title}**", {}, it.material_icon)
+        st.write(it.words)
         with st.container(horizontal=True, gap="xsmall"):
             for page in pages:
                 links.to(page.id, page.title, {})

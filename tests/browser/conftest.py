@@ -14,7 +14,7 @@ from typing import IO, Any
 import pytest
 from playwright.sync_api import TimeoutError as TookTooLong
 
-from pages.kit.page_table import PAGES
+from pages.kit.page_table import PAGES, SECTIONS
 
 ROOT = Path(__file__).parents[2]
 Visit = Callable[..., Any]
@@ -35,14 +35,15 @@ QUIET = (
 
 
 def go(page: Any, name: str) -> None:
-    """To another page through the navigation: its section in the header, then its row."""
+    """To another page through the navigation: its section in the header, then its view."""
     target = next(it for it in PAGES if it.title == name)
-    together = [it.title for it in PAGES if it.section == target.section]
-    if page.get_by_test_id("stPageLink-NavLink").get_by_text(name, exact=True).count() == 0:
-        page.get_by_test_id("stTopNavLink").get_by_text(target.section, exact=True).click()
-        if name == together[0]:
-            return
-    page.get_by_test_id("stPageLink-NavLink").get_by_text(name, exact=True).first.click()
+    page.get_by_test_id("stTopNavLink").get_by_text(
+        SECTIONS[target.section].title, exact=True
+    ).click()
+    if target.view:
+        label = target.title
+        row = page.locator(".st-key-navigation-row")
+        row.get_by_role("radio", name=label, exact=True).click()
 
 
 def settle(page: Any) -> None:

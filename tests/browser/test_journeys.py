@@ -91,7 +91,7 @@ def test_explore_follows_a_held_handle_and_keeps_what_it_is_let_go_at(visit: Vis
     box.fill("2")
     box.press("Enter")
     headline(page, "At ε = 2,")
-    go(page, "Accountant")
+    go(page, "Account")
     settle(page)
     page.reload()
     settle(page)
@@ -197,7 +197,7 @@ def test_from_explore_to_a_fault_that_is_caught(visit: Visit) -> None:
     page = visit(f"/explore?{SMALL}")
     settle(page)
     page.get_by_role("link", name=re.compile("^Attack it")).click()
-    page.wait_for_url("**/audit?attack=private-bias*")
+    page.wait_for_url("**/verify?view=attack&attack=private-bias*")
     headline(page, "is proved")
     settle(page)
     choose(page, "Plant a fault", "ten times less noise than the ledger says")
@@ -219,16 +219,27 @@ def test_two_runs_are_ticked_and_compared(visit: Visit) -> None:
     assert "<html" in Path(report.value.path()).read_text("utf-8")
 
 
-def test_the_sections_are_visible_and_lead_to_every_page(visit: Visit) -> None:
+def test_the_header_and_its_views_lead_to_every_page(visit: Visit) -> None:
     page = visit("/home")
     links = page.get_by_test_id("stTopNavLink")
-    expect(links).to_contain_text([PAGES[0].title, *SECTIONS])
+    expect(links).to_contain_text([it.title for it in SECTIONS.values()])
     for link in links.all():
         box = link.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 1280
     for it in PAGES:
-        if it.section and not it.for_operator:
+        if it.id != "start" and not it.for_operator:
             go(page, it.title)
-            page.wait_for_url(f"**/{it.id}*")
+            address = re.escape(it.address)
+            page.wait_for_url(re.compile(f"/{address}([?&]|$)"))
             current = page.locator("[data-testid=stTopNavLink][aria-current=page]")
-            expect(current).to_contain_text(it.section)
+            expect(current).to_contain_text(SECTIONS[it.section].title)
+
+
+@pytest.mark.parametrize("path", ["/nothing-like-it", "/learn?view=nothing-like-it"])
+def test_an_unknown_page_says_so_and_offers_all_sections(visit: Visit, path: str) -> None:
+    page = visit(path)
+    expect(page.get_by_test_id("stAlert").first).to_contain_text("nothing-like-it")
+    for section in SECTIONS.values():
+        expect(
+            page.get_by_test_id("stPageLink-NavLink").filter(has_text=section.title)
+        ).not_to_have_count(0)

@@ -64,7 +64,7 @@ def view(page_id: str, link: dict[str, str]) -> dict[str, Any]:
         if page.data_kind is None
         else AppTest.from_string(behind_sidebar(path), default_timeout=120)
     )
-    for name, value in link.items():
+    for name, value in (page.query | link).items():
         app.query_params[name] = value
     settled(app)
     parts: dict[str, Any] = {"words": [], "controls": [], "tables": [], "figures": []}

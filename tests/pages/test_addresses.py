@@ -9,7 +9,14 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from pages.kit.page_table import PAGES, SECTIONS, page_address, page_meant
+from pages.kit.page_table import (
+    PAGES,
+    SECTIONS,
+    first_page,
+    page_address,
+    page_meant,
+    page_of,
+)
 from pages.server.addresses import Addresses
 
 LINK = "data=cinema&eps=2&p.rank=3&grid=rank%20%3D%202%2C%204"
@@ -26,14 +33,22 @@ def browser(base: str = "") -> TestClient:
     ("address", "page"),
     [
         ("/", "/explore"),  # the first page was Explore
-        ("/tradeoff", "/trade-off"),
-        ("/Trade_Off/", "/trade-off"),
+        ("/tradeoff", "/explore?view=compare"),
+        ("/Trade_Off/", "/explore?view=compare"),
         ("/EXPLORE", "/explore"),
         ("/home", "/"),
         ("/start", "/"),
-        ("/learn", "/lessons"),
-        ("/verify", "/accountant"),
-        ("/work", "/runs"),
+        ("/lessons", "/learn"),
+        ("/glossary", "/learn?view=glossary"),
+        ("/topics", "/explore?view=topics"),
+        ("/faces", "/explore?view=faces"),
+        ("/data", "/choose?step=data"),
+        ("/tune", "/choose?step=tune"),
+        ("/accountant", "/verify"),
+        ("/audit", "/verify?view=attack"),
+        ("/runs", "/history"),
+        ("/work", "/history"),
+        ("/operator", "/history?view=operator"),
         ("/theory", "/papers?section=bounds"),
         ("/errata", "/papers?section=corrections"),
         ("/sketch", "/papers?paper=balu-2016&section=method"),
@@ -55,7 +70,8 @@ def test_an_address_leads_on_with_its_query(address: str, page: str, base: str) 
         "/",
         "/?class=abcdefgh",
         "/?embed=true",
-        *(f"/{page.id}?{LINK}" for page in PAGES[1:]),
+        *(f"/{section}?{LINK}" for section in SECTIONS if section != "start"),
+        *(f"/{page.address}" for page in PAGES if page.section != "start"),
         "/nothing-like-it",
         "/static/js/explore",
         "/_stcore/health",
@@ -72,9 +88,32 @@ def test_what_is_sent_is_not_led_elsewhere() -> None:
     assert browser().put("/tradeoff").status_code in (405, 404)
 
 
-def test_no_address_means_two_pages_and_every_section_has_one() -> None:
+@pytest.mark.parametrize("base", ["", "/course"])
+def test_a_browser_that_asks_for_no_page_is_told_so_on_the_first_one(base: str) -> None:
+    answer = browser(base).get(f"{base}/nothing-like-it?a=1", headers={"Accept": "text/html,*/*"})
+    there = urljoin(f"http://x{base}/nothing-like-it", answer.headers["location"])
+    assert there == f"http://x{base}/?unknown=nothing-like-it&a=1"
+
+
+@pytest.mark.parametrize(
+    "path", ["/favicon.png", "/oauth2callback", "/auth/login", "/explore", "/"]
+)
+def test_what_is_here_is_not_called_unknown(path: str) -> None:
+    assert browser().get(path, headers={"Accept": "text/html"}).status_code == 200
+
+
+def test_no_address_means_two_pages_and_every_section_has_a_first_one() -> None:
     names = [(name, page.id) for page in PAGES for name in (page.id, *page.also)]
     meant = [page_meant(name.partition("?")[0]) for name, _ in names]
     assert [it and it[0] for it in meant] == [page for _, page in names]
-    assert {page.section for page in PAGES} == {"", *SECTIONS}
-    assert all(page_meant(section) for section in SECTIONS)
+    assert {page.section for page in PAGES} == set(SECTIONS)
+    for section in SECTIONS:
+        assert page_meant(section) == (first_page(section).id, {})
+
+
+def test_a_view_is_found_by_its_name_in_its_own_section_alone() -> None:
+    for page in PAGES:
+        assert page_of(page.section, page.view) == page
+    assert page_of("choose", "answer") == first_page("choose")
+    assert page_of("learn", "topics") is None
+    assert page_of("explore", "nothing") is None
