@@ -12,25 +12,18 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.extras import extra
 from dpmf_core.base.paths import cache_folder, data_folder, usable, workplace
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
-from dpmf_datasets import (
-    download,
-    fingerprint,
-    npz_folder,
-    partitions,
-    session_files,
-)
-from dpmf_datasets.readers.ratings_tables import read_table
+from dpmf_datasets import download, fingerprint, npz_folder, partitions
+from dpmf_datasets.path_facts import files_of, is_own
 from dpmf_datasets.readers.report import Problem, Report
 from dpmf_datasets.readers.table import file_name
-from dpmf_datasets.registry import LARGE, SOURCES, Source
-from dpmf_datasets.session_files import is_own
+from dpmf_datasets.registry import LARGE, SOURCES, Source, source_of
 from dpmf_datasets.simulated import twins
 from dpmf_datasets.simulated.large_cinema import large_cinema
 from dpmf_datasets.simulated.twins import twin_id
-from dpmf_datasets.table_paths import files_of, from_a_file, source_of
 
 __all__ = [
     "DatasetFacts",
@@ -48,7 +41,6 @@ __all__ = [
     "is_own",
     "load",
     "present",
-    "read_table",
     "stamp",
     "twin_id",
 ]
@@ -148,6 +140,8 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
     unknown or not on this machine.
     """
     if is_own(id_or_path):
+        from dpmf_datasets import session_files  # which a page's files alone need
+
         return session_files.load(id_or_path)
     if twins.is_twin(id_or_path):
         return twins.load(id_or_path, seed)
@@ -158,6 +152,9 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
     if partitions.is_address(id_or_path):
         return partitions.read_address(id_or_path)
     if id_or_path not in SOURCES:
+        with extra("files"):
+            from dpmf_datasets.table_paths import from_a_file  # and all that reads tables
+
         return from_a_file(id_or_path)
     source = SOURCES[id_or_path]
     if source.make is not None:
@@ -263,7 +260,8 @@ def import_partitions(
             f"{name} is a data set of the catalogue. Take a name of your own for ratings in"
             " partitions."
         )
-    from dpmf_datasets import partition_import  # reads tables in batches, by much of Arrow
+    with extra("files"):
+        from dpmf_datasets import partition_import  # reads tables in batches, by much of Arrow
 
     return partition_import.import_partitions(
         name, path_and_facts, n_partitions=n_partitions, replace=replace, progress=progress

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.extras import extra
 from dpmf_core.data.catalogue import DatasetFacts
 from dpmf_core.data.samples import Samples
 
@@ -47,8 +48,9 @@ def official_archive(
 
     Raises BadInput when the network or the checksum fails.
     """
-    import pooch  # with all that it takes to download, which no other use of the data waits for
-    import requests
+    with extra("files"):  # what it takes to download, which no other use of the data waits for
+        import pooch
+        import requests
 
     # the temporary place it would name is of no use to anyone
     pooch.get_logger().setLevel("WARNING")

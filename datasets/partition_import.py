@@ -22,7 +22,14 @@ from dpmf_core.data.partitioned import Members, usual_parts
 from dpmf_core.data.ratings import Ratings
 from dpmf_datasets import fingerprint, partitions
 from dpmf_datasets.partitions import Manifest, file_of, write_partition
-from dpmf_datasets.path_facts import ITEM_TABLE, RATING_FACTS, facts_in, ways
+from dpmf_datasets.path_facts import (
+    ITEM_TABLE,
+    RATING_FACTS,
+    facts_in,
+    path_of,
+    split_path,
+    ways,
+)
 from dpmf_datasets.readers import dates
 from dpmf_datasets.readers.cells import spelling_notes
 from dpmf_datasets.readers.cleaning import Batch, CleanRows
@@ -37,11 +44,10 @@ from dpmf_datasets.readers.ratings_tables import (
     require_usable,
     require_within,
 )
-from dpmf_datasets.readers.report import Kind, Problem, Report, Tally
+from dpmf_datasets.readers.report import Kind, Order, Problem, Report, Tally
 from dpmf_datasets.readers.table import file_name, report_damage
 from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.spilled_rows import Numbers, SpilledRows
-from dpmf_datasets.table_paths import path_of, split_path
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz")
 ROW_TYPE = np.dtype([("user", "i4"), ("item", "i4"), ("value", "f4"), ("order", "i8")])
@@ -345,7 +351,7 @@ class _TimesRead:
     are_read: bool = True
 
     def order(
-        self, batch: Batch, declared: dates.Order | None, tally: Tally
+        self, batch: Batch, declared: Order | None, tally: Tally
     ) -> npt.NDArray[np.int64] | None:
         """Return the times of a batch; one that cannot be read ends the use of all."""
         if batch.times is None:

@@ -19,10 +19,9 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.parquet
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.extras import extra
 from dpmf_core.base.paths import data_folder
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.item_features import ItemFeatures
@@ -108,6 +107,9 @@ def write_partition(file: Path, users: npt.NDArray[Any], rows: Ratings) -> str:
     """Write the ratings of some users, numbered among all by `users` (n_ratings,). The file is
     there in whole or not at all. Returns its sha256.
     """
+    import pyarrow as pa
+    from pyarrow import parquet
+
     columns: dict[str, Any] = {
         "user": users.astype(np.int32),
         "item": rows.items,
@@ -118,7 +120,7 @@ def write_partition(file: Path, users: npt.NDArray[Any], rows: Ratings) -> str:
     if rows.user_keys is not None:
         columns["key"] = rows.user_keys[rows.users]
     aside = file.with_suffix(".new")
-    pyarrow.parquet.write_table(pa.table(columns), aside, compression="lz4")
+    parquet.write_table(pa.table(columns), aside, compression="lz4")
     with aside.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     aside.replace(file)
@@ -224,13 +226,16 @@ class ParquetPartitions(LazyParts):
         return Part(ids, rows)
 
     def _columns(self, place: int) -> dict[str, npt.NDArray[Any]]:
+        with extra("files"):
+            import pyarrow as pa
+            from pyarrow import parquet
         try:
             content, stamp = self._content(place)
             if (place, stamp) not in self._checked:
                 if hashlib.sha256(content).hexdigest() != self._manifest.parts[place]:
                     raise ValueError("it was changed")
                 self._checked.add((place, stamp))
-            table = pyarrow.parquet.read_table(BytesIO(content))
+            table = parquet.read_table(BytesIO(content))
         except (OSError, ValueError, pa.ArrowException) as error:
             raise BadInput(
                 f"Partition {place} of {self._manifest.name} is not the one that its manifest names"

@@ -1,17 +1,20 @@
 """What may be said of private data after the '?' of their path, and how it is read."""
 
 import math
+import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import parse_qsl
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.column_names import ROLE_NAMES
-from dpmf_datasets.readers.dates import Order
-from dpmf_datasets.readers.report import Outside
+from dpmf_datasets.readers import databases
+from dpmf_datasets.readers.report import Order, Outside
 
 ITEM_TABLE = "item_table"
+UPLOADS = "dpmf-uploads-"  # how the folder of all uploads begins
 
 
 @dataclass(frozen=True)
@@ -141,3 +144,45 @@ def ways(facts: Mapping[str, str]) -> dict[str, Any]:
         "encoding": value(facts, "encoding"),
         "outside": value(facts, "outside", "clamp"),
     }
+
+
+def path_of(text: str) -> Path:
+    """A path that can be looked at. Raises BadInput on text that no system takes for one."""
+    path = Path(text)
+    try:
+        path = path.expanduser()
+        path.exists()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise BadInput(
+            f"'{text[:60]}' is no path of a file ({error.args[-1]}). Give the path of a ratings"
+            " table, or an id of the catalogue."
+        ) from None
+    return path
+
+
+def split_path(path_and_facts: str) -> tuple[Path, str]:
+    """A path, and what is said after its '?'; a file whose own name has a question mark is taken
+    as it is. Raises BadInput.
+    """
+    whole = path_of(path_and_facts)
+    if whole.is_file():
+        return whole, ""
+    path, _, query = path_and_facts.partition("?")
+    return path_of(path), query
+
+
+def files_of(id_or_path: str) -> tuple[Path, ...]:
+    """The files that a path and its facts name."""
+    path, _, query = id_or_path.partition("?")
+    if databases.is_address(path):
+        file = databases.file_of(path)
+        return (file,) if file else ()
+    tables = dict(parse_qsl(query)).get(ITEM_TABLE)
+    return (path_of(path), *((path_of(tables),) if tables else ()))
+
+
+def is_own(data_id: str) -> bool:
+    """Whether a data set's id is the path of a file that somebody brought."""
+    return UPLOADS in data_id and any(
+        part.startswith(UPLOADS) for part in Path(os.path.normpath(data_id)).parts[:-3]
+    )

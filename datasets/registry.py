@@ -2,18 +2,20 @@
 and downloaded.
 """
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.extras import extra
 from dpmf_core.data import Data
 from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import sample_sets
 from dpmf_datasets.entries import CATALOGUE, entry_from
-from dpmf_datasets.published import jester, movielens, netflix
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.simulated import cinema, faces, low_rank, news
 
@@ -26,10 +28,23 @@ MAKERS: dict[str, Callable[..., Data]] = {
     "faces": lambda entry, seed: faces.faces(seed=seed),
     "digits": lambda entry, seed: sample_sets.digits(),
 }
-READERS: dict[str, Callable[[Any, Path], tuple[Data, Report]]] = {
-    "movielens": movielens.read,
-    "jester": jester.read,
-    "netflix": netflix.read,
+Read = Callable[[Any, Path], tuple[Data, Report]]
+
+
+def _published(module: str) -> Read:
+    """The reader of published ratings, which is loaded with what reads tables."""
+
+    def read(entry: Entry, path: Path) -> tuple[Data, Report]:
+        with extra("files"):
+            reader = importlib.import_module(f"dpmf_datasets.published.{module}")
+        ratings: tuple[Data, Report] = reader.read(entry, path)
+        return ratings
+
+    return read
+
+
+READERS: dict[str, Read] = {
+    **{name: _published(name) for name in ("movielens", "jester", "netflix")},
     **sample_sets.READERS,
 }
 NEEDS = {"simulated": ("make",), "file": ("read",), "download": ("read", "url or fetch")}
@@ -59,7 +74,7 @@ class Source:
 
     entry: Entry | SampleEntry
     make: Callable[..., Data] | None = None
-    read: Callable[[Any, Path], tuple[Data, Report]] | None = None
+    read: Read | None = None
     fetch: Callable[[str], Samples] | None = None
     url: str = ""
     md5: str = ""
@@ -94,3 +109,13 @@ def registry(rows: Mapping[str, list[dict[str, Any]]]) -> dict[str, Source]:
 SOURCES = registry(CATALOGUE)
 # ratings that are made partition by partition, for commands and Python
 LARGE: dict[str, Entry] = {facts["id"]: entry_from(facts) for facts in CATALOGUE["partitioned"]}
+
+
+def source_of(id: str) -> Source:  # noqa: A002
+    """A data set by name. Raises BadInput."""
+    if id not in SOURCES:
+        raise BadInput(
+            f"There is no data set '{id}'. Known: {', '.join(SOURCES)}; or give the path of a"
+            " ratings table."
+        )
+    return SOURCES[id]

@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.extras import extra
 from dpmf_core.data.catalogue import SampleEntry
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, Samples
 from dpmf_datasets.readers import images, matlab, text
 from dpmf_datasets.readers.encodings import Reader
-from dpmf_datasets.readers.ratings_detection import ratings_tables
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import file_name
 
@@ -56,6 +56,9 @@ def _by_fetch_alone(entry: SampleEntry, path: Path) -> Read:
 
 
 def _articles(entry: SampleEntry, path: Path) -> Read:
+    with extra("files"):
+        from dpmf_datasets.readers.ratings_detection import ratings_tables
+
     if tables := ratings_tables(path):
         raise BadInput(
             f"{file_name(path)} holds a table of ratings, {file_name(tables[0])}: that is not"

@@ -29,16 +29,15 @@ from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import npz_folder, sandbox, upload_conversion
+from dpmf_datasets.path_facts import UPLOADS, is_own
 from dpmf_datasets.readers.bounded_tables import OwnTable
 from dpmf_datasets.readers.columns import PAGE
-from dpmf_datasets.readers.dates import Order
 from dpmf_datasets.readers.ratings_tables import read_table
-from dpmf_datasets.readers.report import Outside, Report
+from dpmf_datasets.readers.report import Order, Outside, Report
 
 if TYPE_CHECKING:  # where it is needed it is loaded: nobody's own files are read elsewhere
     import pandas as pd
 
-FOLDER = "dpmf-uploads-"  # how the folder of all uploads begins
 TEMPORARY = tempfile.gettempdir()
 LIFETIME = 24 * 3600  # seconds
 ENDINGS = (".txt", ".zip", ".mat", ".csv", ".tsv", ".tgz", ".tar")  # of documents and images
@@ -73,14 +72,7 @@ def home() -> Path:
     where = hashlib.sha256(str(data_folder().absolute()).encode()).hexdigest()[:12]
     user = getattr(os, "getuid", int)()
     places = os.environ.get("RUNTIME_DIRECTORY", TEMPORARY).split(":")  # systemd may name several
-    return Path(places[0]) / f"{FOLDER}{user}-{where}"
-
-
-def is_own(data_id: str) -> bool:
-    """Whether a data set's id is the path of a file that somebody brought."""
-    return FOLDER in data_id and any(
-        part.startswith(FOLDER) for part in Path(os.path.normpath(data_id)).parts[:-3]
-    )
+    return Path(places[0]) / f"{UPLOADS}{user}-{where}"
 
 
 @contextlib.contextmanager

@@ -17,6 +17,8 @@ from dpmf_datasets.path_facts import (
     SAMPLE_FACTS,
     TABLE_FACTS,
     facts_in,
+    path_of,
+    split_path,
     value,
     ways,
 )
@@ -30,44 +32,9 @@ from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import Table, file_name, report_damage
 from dpmf_datasets.readers.tables import open_table
-from dpmf_datasets.registry import SOURCES, Source
+from dpmf_datasets.registry import SOURCES, source_of
 
 OF_SAMPLES = set(SAMPLE_FACTS)  # of documents and images alone
-
-
-def path_of(text: str) -> Path:
-    """A path that can be looked at. Raises BadInput on text that no system takes for one."""
-    path = Path(text)
-    try:
-        path = path.expanduser()
-        path.exists()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise BadInput(
-            f"'{text[:60]}' is no path of a file ({error.args[-1]}). Give the path of a ratings"
-            " table, or an id of the catalogue."
-        ) from None
-    return path
-
-
-def split_path(path_and_facts: str) -> tuple[Path, str]:
-    """A path, and what is said after its '?'; a file whose own name has a question mark is taken
-    as it is. Raises BadInput.
-    """
-    whole = path_of(path_and_facts)
-    if whole.is_file():
-        return whole, ""
-    path, _, query = path_and_facts.partition("?")
-    return path_of(path), query
-
-
-def source_of(id: str) -> Source:  # noqa: A002
-    """A data set by name. Raises BadInput."""
-    if id not in SOURCES:
-        raise BadInput(
-            f"There is no data set '{id}'. Known: {', '.join(SOURCES)}; or give the path of a"
-            " ratings table."
-        )
-    return SOURCES[id]
 
 
 def from_a_file(path_and_facts: str) -> Ratings | Samples:
@@ -131,16 +98,6 @@ def _with_item_table(
             report, assumed=(*report.assumed, *item_table.sentences(file_name(table)))
         ),
     )
-
-
-def files_of(id_or_path: str) -> tuple[Path, ...]:
-    """The files that a path and its facts name."""
-    path, _, query = id_or_path.partition("?")
-    if databases.is_address(path):
-        file = databases.file_of(path)
-        return (file,) if file else ()
-    tables = dict(parse_qsl(query)).get(ITEM_TABLE)
-    return (path_of(path), *((path_of(tables),) if tables else ()))
 
 
 def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report] | None:

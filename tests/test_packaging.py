@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("datasets", "dpmf_core", "pages", ".streamlit")
-FACTS = ("pyproject.toml", "setup.py", "requirements.txt", "LICENSE", "README.md")
+FACTS = ("pyproject.toml", "setup.py", "LICENSE", "README.md")
 SCRIPTS = ("app.py", "dpmf.py")
 INSTALLED_AS = {"dpmf_core": "dpmf_core", "datasets": "dpmf_datasets", "pages": "dpmf_app/pages"}
 WITHOUT_CACHES = shutil.ignore_patterns("__pycache__", "secrets.toml")

@@ -25,12 +25,25 @@ def locked(name: str) -> dict[str, set[str]]:
     return versions
 
 
-def declared(name: str) -> list[Requirement]:
-    lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+def with_extras(*names: str) -> set[Requirement]:
+    """What the core and these extras need, with what they take from each other."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    found = set(map(Requirement, project["dependencies"]))
+    for it in (Requirement(line) for name in names for line in extras[name]):
+        found |= with_extras(*it.extras) if it.name == "dpmf" else {it}
+    return found
+
+
+def declared(name: str) -> set[Requirement]:
     if name == "requirements-dev.lock":
-        project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-        lines += project["optional-dependencies"]["dev"]
-    return [Requirement(line) for line in lines if line and not line.startswith("#")]
+        return with_extras("dev")
+    lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    return {Requirement(line) for line in lines if line and not line.startswith("#")}
+
+
+def test_make_app_installs_the_core_and_the_extra_app() -> None:
+    assert declared("requirements.lock") == with_extras("app", "files", "tune")
 
 
 @pytest.mark.parametrize("name", LOCKS)

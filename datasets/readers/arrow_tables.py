@@ -17,6 +17,7 @@ import pyarrow.json
 import pyarrow.parquet
 
 from dpmf_core.base.errors import BadInput, closest
+from dpmf_core.base.extras import extra
 from dpmf_datasets.readers.table import PREVIEW, Table, as_texts, first_sentence
 
 LARGEST = 500_000_000  # bytes that a packed file may claim to unpack to
@@ -200,7 +201,8 @@ def first_sheet(content: bytes, name: str) -> list[list[Any]]:
 
 
 def _workbook(content: bytes, name: str) -> Any:
-    import python_calamine  # loaded for spreadsheets alone
+    with extra("files"):
+        import python_calamine  # loaded for spreadsheets alone
 
     return _call_reader(
         lambda: python_calamine.CalamineWorkbook.from_filelike(BytesIO(content)), name

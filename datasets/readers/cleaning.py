@@ -22,7 +22,7 @@ from dpmf_datasets.readers.cells import (
     spelling_notes,
     stripped,
 )
-from dpmf_datasets.readers.report import LINES_SHOWN, Kind, Outside, Problem, Tally
+from dpmf_datasets.readers.report import LINES_SHOWN, Kind, Order, Outside, Problem, Tally
 from dpmf_datasets.readers.table import Table
 
 NOTHING = ("", "na", "n/a", "null", "none")  # how a rating that is not there is written
@@ -246,7 +246,7 @@ def collect(
     table: Table,
     places: Mapping[str, int],
     bounds: tuple[float, float],
-    order: dates.Order | None = None,
+    order: Order | None = None,
     outside: Outside = "clamp",
 ) -> Rows:
     """Read a whole table. Ids are text, so that "007" and "7" stay two.

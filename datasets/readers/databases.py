@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import pyarrow as pa
-
 from dpmf_core.base.errors import BadInput, closest
-from dpmf_datasets.readers.arrow_tables import in_memory
+from dpmf_core.base.extras import extra
 from dpmf_datasets.readers.table import Table
 
 ADDRESS = re.compile(r"[a-z][a-z0-9]*(\+[a-z0-9_]+)?://", re.I)
@@ -44,8 +42,9 @@ def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
 
     The transaction is read-only where the database has that. Raises BadInput.
     """
-    import sqlalchemy  # loaded for databases alone
-    from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+    with extra("files"):  # loaded for databases alone
+        import sqlalchemy
+        from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
     place = f"{address}?{urlencode(options)}" if options else address
     try:
@@ -85,7 +84,10 @@ def _check(url: Any, address: str) -> None:
 
 
 def _read_table(connection: Any, address: str, table: str | None) -> Table:
+    import pyarrow as pa
     import sqlalchemy
+
+    from dpmf_datasets.readers.arrow_tables import in_memory
 
     inspector = sqlalchemy.inspect(connection)
     names = [*inspector.get_table_names(), *inspector.get_view_names()]
@@ -107,8 +109,10 @@ def _read_table(connection: Any, address: str, table: str | None) -> Table:
     return in_memory(whole, f"of the table '{table}' of a database")
 
 
-def _columns(rows: Any, names: list[str]) -> pa.Table:
-    """Rows as columns; values of several kinds in one column as text."""
+def _columns(rows: Any, names: list[str]) -> Any:
+    """Rows as columns of Arrow; values of several kinds in one column as text."""
+    import pyarrow as pa
+
     arrays = []
     for values in zip(*rows, strict=True):
         try:

@@ -12,11 +12,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dpmf_datasets.readers.cells import stripped
+from dpmf_datasets.readers.report import Order
 
 if TYPE_CHECKING:  # where it is needed it is loaded: most tables have none of the dates it reads
     import pandas as pd
 
-Order = Literal["dmy", "mdy"]
 Times = npt.NDArray[np.int64]
 ORDERS: dict[Order, str] = {"dmy": "the day first", "mdy": "the month first"}
 FORMAT_IS_PUBLIC = "the format of the dates is public"  # where it is found in private ones

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.extras import extra
 
 UTF8, WESTERN = "utf-8", "cp1252"
 ENCODING_IS_PUBLIC = "the encoding of the text is public"  # where it is found in private texts
@@ -104,7 +105,8 @@ def _likely(content: bytes) -> str:
     """The usual encoding in which the lines that are not ASCII make most sense; of equally
     likely ones the Western.
     """
-    from charset_normalizer import from_bytes
+    with extra("files"):
+        from charset_normalizer import from_bytes
 
     telling = b"\n".join(re.findall(rb"[^\r\n]*[\x80-\xff][^\r\n]*", content))[:LOOKED_AT]
     matches = from_bytes(telling, cp_isolation=[it for it in USUAL if it != "latin-1"])

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.extras import extra
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -36,7 +37,8 @@ def _picture_in(content: bytes) -> "Iterator[Image.Image]":
 
     Raises Unusable where it is none, cut short, damaged, or too large.
     """
-    from PIL import Image
+    with extra("files"):
+        from PIL import Image
 
     try:
         with Image.open(io.BytesIO(content)) as candidate:

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.column_names import REQUIRED_ROLES, by_name
 from dpmf_datasets.readers.archives import Members, members_of
-from dpmf_datasets.readers.table import DAMAGE, HEAD
+from dpmf_datasets.readers.table import HEAD, damage
 from dpmf_datasets.readers.tables import open_table
 
 TABLES = (".csv", ".tsv", ".dat", ".data", ".txt")
@@ -48,6 +48,6 @@ def _is_ratings(members: Members, name: str) -> bool:
                 else stream.read(HEAD - 1)
             )
         roles = by_name(open_table(head, name).names, loosely=False)
-    except (BadInput, *DAMAGE):
+    except damage(BadInput):
         return False
     return set(REQUIRED_ROLES) <= set(roles)

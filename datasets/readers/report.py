@@ -25,6 +25,7 @@ class Kind(StrEnum):
     EMPTY_USER = "user without a usable rating, kept as an empty row"
 
 
+Order = Literal["dmy", "mdy"]  # of day and month in dates such as 03/04/2021
 # what is done with a rating outside the declared bounds
 Outside = Literal["clamp", "leave-out"]
 LINES_SHOWN = 5

@@ -4,6 +4,7 @@ import csv
 import gzip
 import lzma
 import struct
+import sys
 import tarfile
 import zipfile
 import zlib
@@ -12,8 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-
-import pyarrow as pa
+from typing import Any
 
 from dpmf_core.base.errors import BadInput
 
@@ -29,7 +29,6 @@ DAMAGE = (  # what readers raise on damaged files, whatever these lead them to
     gzip.BadGzipFile,
     tarfile.TarError,
     lzma.LZMAError,
-    pa.ArrowException,
     csv.Error,
     struct.error,
     NotImplementedError,
@@ -39,7 +38,7 @@ DAMAGE = (  # what readers raise on damaged files, whatever these lead them to
     MemoryError,
     OSError,
 )
-Batches = Callable[[Sequence[int]], Iterator[list[pa.Array]]]
+Batches = Callable[[Sequence[int]], Iterator[list[Any]]]  # arrays of pyarrow
 
 
 @dataclass
@@ -111,7 +110,7 @@ class Table:
         return self.names or tuple(f"column {j + 1}" for j in range(len(self.first)))
 
 
-def as_texts(column: pa.Array) -> list[str]:
+def as_texts(column: Any) -> list[str]:
     """The cells of a column as text."""
     return ["" if value is None else str(value) for value in column.to_pylist()]
 
@@ -133,12 +132,18 @@ def file_name(file: str | Path) -> str:
     return (name if name.isprintable() else ascii(name)[1:-1])[:LONGEST_NAME]
 
 
+def damage(*more: type[Exception]) -> tuple[type[Exception], ...]:
+    """Return what readers raise on damaged files; of pyarrow where that is in use."""
+    arrow = sys.modules.get("pyarrow")
+    return (*DAMAGE, *more, *([] if arrow is None else [arrow.ArrowException]))
+
+
 @contextmanager
 def report_damage(name: str | Path) -> Iterator[None]:
     """Turn what readers raise on damaged files into a BadInput."""
     try:
         yield
-    except DAMAGE as error:
+    except damage() as error:
         raise BadInput(
             f"{file_name(name)} is damaged or cut short ({first_sentence(error)[:200]}) Download"
             " or save it again."

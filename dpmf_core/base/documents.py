@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from dpmf_core.base.extras import extra
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -70,8 +72,9 @@ def notebook(template: str, **values: Any) -> str:
 
     Every line of a Markdown cell is a comment.
     """
-    import nbformat
-    from nbformat import v4
+    with extra("files"):
+        import nbformat
+        from nbformat import v4
 
     _, *parts = CELL.split(render(template, **values))
     cells: list[Any] = []

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.extras import installed, missing
 from dpmf_core.cli.tables import json_option
 
 APP_PACKAGE = "dpmf_app"
@@ -32,6 +33,8 @@ def app(options: tuple[str, ...], settings_only: bool, as_json: bool) -> int:
     if settings_only:
         _print_settings(as_json)
         return 0
+    if not installed()["app"]:
+        raise missing("streamlit", "app")
     command = [sys.executable, str(script()), *options]
     if os.name == "posix":  # elsewhere no process takes another's place
         sys.stdout.flush()

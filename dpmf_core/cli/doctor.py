@@ -13,6 +13,7 @@ import click
 import psutil
 
 from dpmf_core.base.errors import BadInput, words_of
+from dpmf_core.base.extras import installed
 from dpmf_core.base.paths import data_folder, usable
 from dpmf_core.base.version import __version__
 from dpmf_core.cli.tables import json_option, table
@@ -22,7 +23,7 @@ from dpmf_core.runs.store import Store, to_json
 UNFIT = 1  # exit code where something is wrong
 LEAST_DISK, LEAST_MEMORY = 1.0, 1.0  # GB
 NEWEST = (3, 14)  # version of Python that was tried
-LIBRARIES = ("streamlit", "numpy", "scipy", "pandas", "plotly", "scikit-learn", "numba")
+LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "numba")
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,13 @@ def _python() -> tuple[str, str]:
 def _libraries() -> tuple[str, str]:
     versions = [f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES]
     return ", ".join([f"dpmf {__version__}", *versions]), ""
+
+
+def _extras() -> tuple[str, str]:
+    found = installed()
+    missing = [name for name, is_there in found.items() if not is_there]
+    words = ", ".join(name for name, is_there in found.items() if is_there) or "none"
+    return words + (f"; not installed: {', '.join(missing)}" if missing else ""), ""
 
 
 def _memory() -> tuple[str, str]:
@@ -145,6 +153,7 @@ def _speed() -> tuple[str, str]:
 LOOKS: Sequence[tuple[str, Callable[[], tuple[str, str]]]] = (
     ("Python", _python),
     ("packages", _libraries),
+    ("extras", _extras),
     ("machine", _memory),
     ("data folder", _folder),
     ("data sets here", _data),

@@ -16,6 +16,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from dpmf_core.base.errors import BadInput, closest
+from dpmf_core.base.extras import extra
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name
 from dpmf_core.data.hashing import keys_of_ids
 from dpmf_core.data.item_tables import SEVERAL, encode
@@ -184,7 +185,8 @@ def _frame_of(data: Any) -> pd.DataFrame:
         return data
     if isinstance(data, tuple | np.ndarray):
         return _frame_of_arrays(data)
-    import pyarrow as pa  # which pandas' own frames do without
+    with extra("files"):
+        import pyarrow as pa  # which pandas' own frames do without
 
     try:
         if hasattr(data, "__arrow_c_stream__"):

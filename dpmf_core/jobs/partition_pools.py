@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from dpmf_core.base.errors import BadInput, words_of
+from dpmf_core.base.extras import extra
 from dpmf_core.jobs import worker
 from dpmf_core.jobs.partition_reading import HERE, Places, Request, forget
 from dpmf_core.jobs.worker import Worker
@@ -226,13 +227,9 @@ def require_protection(where: str, data_id: str) -> None:
 
 def dask_client(where: str) -> Any:
     """Return a Dask client; certificates are named in Dask's own settings. Raises BadInput."""
-    try:
+    with extra("cluster"):
         from distributed import Client
         from distributed.security import Security
-    except ImportError:
-        raise BadInput(
-            "A Dask scheduler needs the extra `cluster`: pip install 'dpmf[cluster]'."
-        ) from None
     credentials = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
     if where.startswith("tls://") and credentials["ssl_context"] is None:
         raise BadInput(

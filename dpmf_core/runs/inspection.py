@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
+from dpmf_core.base.extras import extra
 from dpmf_core.data.samples import Samples, is_sparse
 from dpmf_core.evaluation import coherence, part_metrics
 from dpmf_core.runs.data_access import data_of
@@ -145,6 +145,8 @@ def small_pictures(run: Run) -> list[bytes]:
 
 def _png(picture: Array) -> bytes:
     """A grey picture (height, width) as a file, made smaller where it is large."""
+    with extra("files"):
+        from PIL import Image
     image, out = Image.fromarray(picture), io.BytesIO()
     if (longer := max(image.size)) > LARGEST:
         share = LARGEST / longer

@@ -6,15 +6,15 @@ A user's list follows from the released model and her own ratings: it is hers, a
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Recommender
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.extras import extra
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
@@ -33,15 +33,6 @@ from dpmf_core.runs.record import ItemNames, Run
 Ints = npt.NDArray[np.int64]
 RICH = 40  # ratings from which a history is rich
 SCORES = 16e6  # of users times items that are held at a time
-SCHEMA = pa.schema(
-    [
-        ("user", pa.int64()),
-        ("rank", pa.int32()),
-        ("item", pa.string()),
-        ("title", pa.string()),
-        ("rating", pa.float32()),
-    ]
-)
 
 
 @dataclass(frozen=True)
@@ -164,13 +155,15 @@ def write_lists(
         raise BadInput(f"{run.title} recommends nothing: lists are of runs on ratings.")
     if k < 1:
         raise BadInput(f"A list has at least 1 item. Got {k}.")
+    with extra("files"):
+        from pyarrow import parquet
     data = ratings_anywhere(run)
     names, n_rows, count = ItemNames.of(data), 0, 0
     ids = np.array(names.ids, object)
     titles = np.array(names.titles or [None] * len(ids), object)
     aside = file.with_name(f".{file.name}.part")
     try:
-        with pq.ParquetWriter(aside, SCHEMA) as writer:
+        with parquet.ParquetWriter(aside, _schema()) as writer:
             for users, items, ratings in _lists(run, data, k):
                 table = _table(users, items, ratings, (ids, titles))
                 writer.write_table(table)
@@ -210,12 +203,27 @@ def _parts(run: Run, data: Ratings | PartitionedRatings) -> Iterator[tuple[Ints,
         yield np.arange(len(rows), dtype=np.int64), rows, data
 
 
+def _schema() -> Any:
+    import pyarrow as pa
+
+    kinds = {
+        "user": pa.int64(),
+        "rank": pa.int32(),
+        "item": pa.string(),
+        "title": pa.string(),
+        "rating": pa.float32(),
+    }
+    return pa.schema(list(kinds.items()))
+
+
 def _table(
     users: Ints,
     items: Ints,
     ratings: npt.NDArray[np.float32],
     names: tuple[npt.NDArray[np.object_], ...],
-) -> pa.Table:
+) -> Any:
+    import pyarrow as pa
+
     there = items >= 0
     ranks = np.broadcast_to(np.arange(1, items.shape[1] + 1, dtype=np.int32), items.shape)
     columns = [
@@ -224,4 +232,4 @@ def _table(
         *(pa.array(it[items[there]], pa.string()) for it in names),
         ratings[there].astype(np.float32),
     ]
-    return pa.Table.from_arrays([pa.array(it) for it in columns], schema=SCHEMA)
+    return pa.Table.from_arrays([pa.array(it) for it in columns], schema=_schema())

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.extras import extra
 from dpmf_core.base.paths import create_folder, data_folder
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.evaluation.paired_difference import PairedDifference
@@ -265,9 +266,10 @@ def _stop(jobs: Sequence[Any]) -> None:
 
 
 def _study(spec: TuneSpec, folder: Path) -> Any:
-    import optuna
-    from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
+    with extra("tune"):
+        import optuna
+        from optuna.storages import JournalStorage
+        from optuna.storages.journal import JournalFileBackend
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     seed = spec.seed % 2**32

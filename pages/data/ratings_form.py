@@ -15,13 +15,12 @@ from dpmf_datasets.readers.bounded_tables import OwnTable
 from dpmf_datasets.readers.columns import LABELS
 from dpmf_datasets.readers.dates import (
     ORDERS,
-    Order,
     has_numeric_dates,
     is_order_clear,
 )
 from dpmf_datasets.readers.rating_scales import USUAL, Scale, scale_in_name
 from dpmf_datasets.readers.ratings_tables import AmbiguousDates
-from dpmf_datasets.readers.report import Outside
+from dpmf_datasets.readers.report import Order, Outside
 from pages.data import session_data
 from pages.data.report import columns_text, first_values, values_text
 from pages.kit import safe_text

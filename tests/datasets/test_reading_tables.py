@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dpmf_core.data.ratings import Ratings
-from dpmf_datasets import read_table
 from dpmf_datasets.readers import text_tables
+from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Report
 
 BEYOND = str(2**63)  # no 64 bits hold it

@@ -1,0 +1,51 @@
+"""Packages that come with an extra of dpmf, such as pyarrow with `files`."""
+
+import contextlib
+import importlib.util
+from collections.abc import Iterator
+
+from dpmf_core.base.errors import BadInput
+
+EXTRAS = {  # by one of its packages
+    "app": "streamlit",
+    "files": "pyarrow",
+    "tune": "optuna",
+    "cluster": "distributed",
+}
+
+
+class MissingPackage(BadInput, ImportError):
+    """A package is not installed; the message names the extra that brings it."""
+
+
+@contextlib.contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Name the extra where an import within this finds no package.
+
+    Raises
+    ------
+    MissingPackage
+        Where a package is missing.
+
+    Examples
+    --------
+    >>> with extra("files"):
+    ...     import pyarrow
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise missing(str(error.name).partition(".")[0], name) from error
+
+
+def missing(package: str, name: str) -> MissingPackage:
+    """Return the error that names the extra of a package."""
+    return MissingPackage(
+        f"{package} is not installed. It comes with the extra '{name}': pip install"
+        f' "dpmf[{name}]".'
+    )
+
+
+def installed() -> dict[str, bool]:
+    """Return which extras are installed."""
+    return {name: importlib.util.find_spec(it) is not None for name, it in EXTRAS.items()}
