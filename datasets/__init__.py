@@ -14,6 +14,7 @@ from pathlib import Path
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.base.paths import cache_folder, data_folder, usable, workplace
+from dpmf_core.base.program import program
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
 from dpmf_datasets import download, fingerprint, npz_folder, partitions
@@ -165,8 +166,8 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
         return source.make(source.entry, seed)
     if not present(id_or_path):
         raise BadInput(
-            f"{id_or_path} is not on this machine. Run `python -m dpmf_core fetch {id_or_path}` or"
-            f" `python -m dpmf_core import {id_or_path} PATH`."
+            f"{id_or_path} is not on this machine. Run `{program()} datasets fetch {id_or_path}` or"
+            f" `{program()} datasets import {id_or_path} PATH`."
         )
     return npz_folder.read(id_or_path)
 
@@ -187,7 +188,7 @@ def fetch(
             f"{id} is made on this machine: there is nothing to download. Use it as it is."
             if entry.kind == "simulated"
             else f"{entry.title} has no checksum to download it by. Get it from {entry.home} and"
-            f" run `python -m dpmf_core import {id} PATH`."
+            f" run `{program()} datasets import {id} PATH`."
         )
     download.require_consent(entry, accept_licence)
     cache = usable(cache_folder())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
+from dpmf_core.base.program import program
 from dpmf_core.data.catalogue import DatasetFacts
 from dpmf_core.data.samples import Samples
 
@@ -64,8 +65,8 @@ def official_archive(
     except ValueError as error:  # pooch's word for a checksum that differs; it has removed the file
         raise BadInput(
             f"The file at {url} does not have the published checksum (md5 {md5}). Nothing was kept."
-            f" Try again later, or download {url} in another way and run `python -m dpmf_core"
-            f" import {entry.id} PATH`."
+            f" Try again later, or download {url} in another way and run `{program()}"
+            f" datasets import {entry.id} PATH`."
         ) from error
     return Path(path)
 
@@ -83,5 +84,5 @@ def by_fetcher(entry: DatasetFacts, fetch: Callable[[str], Samples], folder: str
 def _failed(entry: DatasetFacts, what: str, error: Exception, advice: str) -> BadInput:
     return BadInput(
         f"{entry.title} could not be downloaded {what} ({type(error).__name__}). Check the network."
-        f" {advice} in another way and run `python -m dpmf_core import {entry.id} PATH`."
+        f" {advice} in another way and run `{program()} datasets import {entry.id} PATH`."
     )

@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.program import program
 from dpmf_datasets import fingerprint, npz_folder, sample_paths
 from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.bounded_tables import write_bounded
@@ -150,8 +151,7 @@ def _check_size(file: Path, name: str) -> None:
 def _check_bytes(size: int, name: str) -> None:
     if size > LARGEST:
         raise BadInput(
-            f"{name} unpacks to more than {LARGEST >> 20} MB. Use `python -m dpmf_core` for large"
-            " files."
+            f"{name} unpacks to more than {LARGEST >> 20} MB. Use `{program()}` for large files."
         )
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.program import program
 from dpmf_datasets.readers.arrow_tables import parquet
 from dpmf_datasets.readers.columns import detect_columns
 from dpmf_datasets.readers.table import MOST_COLUMNS, Table
@@ -75,7 +76,7 @@ def _check_cells(count: int, name: str) -> None:
     if count > MOST_CELLS:
         raise BadInput(
             f"{name} has more than {MOST_CELLS:,} cells. Take a part of it, or use"
-            " `python -m dpmf_core` for large files."
+            f" `{program()}` for large files."
         )
 
 

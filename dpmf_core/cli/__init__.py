@@ -8,12 +8,13 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from dpmf_core.base import interrupts
 from dpmf_core.base.errors import BadInput, Cancelled
+from dpmf_core.base.program import program as program_name
+from dpmf_core.base.version import __version__
 from dpmf_core.cli.lazy_group import LazyGroup, Place
 from dpmf_core.serving.requesters import OPERATOR, asking
 
@@ -72,7 +73,10 @@ EARLIER_NAMES = {  # names of earlier editions
     places=PLACES,
     earlier_names=EARLIER_NAMES,
     context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Completion of commands, options and ids in bash, and likewise in zsh and fish:"
+    ' eval "$(_DPMF_COMPLETE=bash_source dpmf)"',
 )
+@click.version_option(__version__, prog_name="dpmf")
 def program() -> None:
     """What differential privacy costs a matrix factorisation, exactly accounted."""
 
@@ -81,9 +85,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code. Nothing that a person can cause ends in a traceback."""
     try:
         with asking(OPERATOR):  # whoever has the machine's command line runs what is on it
-            code = program.main(arguments, prog_name=_name(), standalone_mode=False) or EXIT_OK
+            code = program.main(
+                arguments,
+                prog_name=program_name(),
+                complete_var="_DPMF_COMPLETE",
+                standalone_mode=False,
+            )
         _flush()
-        return code
+        return code or EXIT_OK
     except click.ClickException as error:
         with contextlib.suppress(OSError):
             error.show()
@@ -94,11 +103,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _print_error(str(error) or interrupts.SENTENCE, EXIT_INTERRUPT)
     except Exception as error:
         return _failure_code(error)
-
-
-def _name() -> str:
-    """What this program was called by."""
-    return "dpmf" if Path(sys.argv[0]).stem == "dpmf" else "python -m dpmf_core"
 
 
 def _failure_code(error: Exception) -> int:

@@ -8,7 +8,8 @@ import click
 
 from dpmf_core.base.errors import BadInput, explain
 from dpmf_core.cli import output
-from dpmf_core.cli.arguments import field_option, pairs
+from dpmf_core.cli.arguments import GroupedCommand, field_option, pairs
+from dpmf_core.cli.completion import algorithm_ids
 from dpmf_core.cli.tables import json_option
 from dpmf_core.privacy import (
     Budget,
@@ -42,7 +43,7 @@ MOST = 10**9  # releases; more overflow what the rules can tell apart
 LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.option(
     "--release",
     "releases",
@@ -89,7 +90,12 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
     show_default=True,
     help="With --epsilon alone: how often the release is repeated.",
 )
-@click.option("--algorithm", help="Account the plan of this algorithm at --epsilon.")
+@click.option(
+    "--algorithm",
+    metavar="ID",
+    shell_complete=algorithm_ids,
+    help="Account the plan of this algorithm at --epsilon.",
+)
 @click.option(
     "--param",
     "params",

@@ -12,6 +12,36 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
 
+HEADINGS = {  # of options, in the order of `--help`
+    "Data": ("dataset", "user", "n_users", "n_items", "bounds", "each"),
+    "Privacy": (
+        *("epsilon", "delta", "epsilons", "ledger", "relation", "noise", "unit", "group_size"),
+        *("protect", "group", "spend", "on_data", "distribution", "score_noise"),
+        *("budget", "no_budget", "allow_unprotected", "noisy_errors"),
+    ),
+    "Split": (),
+    "Output": ("as_json", "out", "folder", "abouts", "page", "book", "script", "notebook"),
+}
+
+
+class GroupedCommand(click.Command):
+    """A command whose help lists its options in groups, its own first."""
+
+    def heading(self, option: str) -> str:
+        """The group of an option."""
+        return next((name for name, it in HEADINGS.items() if option in it), "Options")
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Options", *HEADINGS)}
+        for option in self.get_params(context):
+            if (line := option.get_help_record(context)) is not None:
+                groups[self.heading(str(option.name))].append(line)
+        for heading, lines in groups.items():
+            if lines:
+                with formatter.section(heading):
+                    formatter.write_dl(lines)
+
+
 def field_option(name: str, info: "FieldInfo", **changes: Any) -> Callable[..., Any]:
     """The option --name of a field: type, default and help are those that the field declares."""
     default = None if info.is_required() else info.default

@@ -10,7 +10,8 @@ import click
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import program, require_parent, write_whole
 from dpmf_core.cli import accounts, tables
-from dpmf_core.cli.arguments import field_option
+from dpmf_core.cli.arguments import GroupedCommand, field_option
+from dpmf_core.cli.completion import dataset_ids
 from dpmf_core.cli.options import ledger_option
 from dpmf_core.cli.runs import finish, measured
 from dpmf_core.cli.tables import json_option
@@ -42,8 +43,14 @@ def _file(option: str, name: str) -> Callable[..., Any]:
     return click.option(option, name, type=click.Path(path_type=Path, dir_okay=False))
 
 
-@click.command()
-@click.option("--dataset", required=True, metavar="ID|PATH", help="Ratings: see `datasets`.")
+@click.command(cls=GroupedCommand)
+@click.option(
+    "--dataset",
+    required=True,
+    metavar="ID|PATH",
+    help="Ratings: see `datasets`.",
+    shell_complete=dataset_ids,
+)
 @_ask("protect", type=click.Choice(["person", "rating"]))
 @_ask("group", help="Any group of up to so many people instead.")
 @_ask("spend", metavar="EPSILON")

@@ -80,11 +80,8 @@ class LazyGroup(click.Group):
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """The list in `--help`, of which nothing is loaded."""
         names = self.list_commands(context)
-        width = formatter.width - 6 - max(map(len, names))
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self._line(name, width)) for name in names])
+            formatter.write_dl([(name, self._summary(name)) for name in names])
 
-    def _line(self, name: str, width: int) -> str:
-        if name in self.places:
-            return click.Command(name, help=self.places[name].words).get_short_help_str(width)
-        return self.commands[name].get_short_help_str(width)
+    def _summary(self, name: str) -> str:
+        return self.places[name].words if name in self.places else self.commands[name].help or ""

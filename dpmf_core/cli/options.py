@@ -13,7 +13,8 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base import interrupts
 from dpmf_core.base.errors import BadInput, closest
-from dpmf_core.cli.arguments import field_option, pairs
+from dpmf_core.cli.arguments import GroupedCommand, field_option, pairs
+from dpmf_core.cli.completion import algorithm_ids, dataset_ids
 from dpmf_core.cli.tables import json_option
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.privacy.formatting import delta_text
@@ -31,12 +32,13 @@ USUAL = (
     *("split", "test_fraction", "validation_fraction"),
     *("delta", "relation", "calibration", "noise"),
 )
+SECTIONS = {"data": "Data", "split": "Split", "budget": "Privacy"}  # headings in `--help`
 OTHERS = tuple(
     name for name, it in PARAMETERS.items() if it.section in ("data", "split") and name not in USUAL
 )
 _FACTS: dict[str, Options] = {
-    "algorithm": {"metavar": "ID", "required": True},
-    "dataset": {"metavar": "ID|PATH"},
+    "algorithm": {"metavar": "ID", "required": True, "shell_complete": algorithm_ids},
+    "dataset": {"metavar": "ID|PATH", "shell_complete": dataset_ids},
     "delta": {"show_default": "1/(10 n) for n users, documents or images, rounded down"},
 }
 
@@ -46,10 +48,14 @@ def run_option(name: str) -> Command:
     return field_option(name, PARAMETERS[name].info, **_FACTS.get(name, {}))
 
 
-class RunCommand(click.Command):
+class RunCommand(GroupedCommand):
     """A command with `run_options`: each parameter of a run is also an option of its own name, as
     in --min-user-count 3, which is short for --param min_user_count=3.
     """
+
+    def heading(self, option: str) -> str:
+        section = PARAMETERS[option].section if option in PARAMETERS else ""
+        return SECTIONS.get(section) or super().heading(option)
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         own = {flag for option in self.params for flag in option.opts}

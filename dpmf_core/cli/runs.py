@@ -13,6 +13,7 @@ from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.base.paths import require_parent
 from dpmf_core.cli import accounts, output, tables
 from dpmf_core.cli.arguments import numbers, pairs, split_list, whole_numbers
+from dpmf_core.cli.completion import algorithm_ids, figure_ids
 from dpmf_core.cli.options import (
     RunCommand,
     algorithm_of,
@@ -25,6 +26,7 @@ from dpmf_core.cli.options import (
     with_told_delta,
 )
 from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.kernels.notices import on_compiling
 from dpmf_core.runs import execution
 from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.noisy_errors import release
@@ -175,6 +177,7 @@ def stored_or_run(spec: RunSpec, store: Store) -> Run:
     with tqdm(desc=spec.algorithm, unit="step", file=sys.stderr, disable=None, leave=False) as bar:
 
         def tell(progress: Progress) -> None:
+            bar.set_description(spec.algorithm, refresh=False)
             bar.total = progress.steps
             bar.set_postfix(
                 {
@@ -189,13 +192,20 @@ def stored_or_run(spec: RunSpec, store: Store) -> Run:
                 bar.set_description("{}, part {} of {}".format(spec.algorithm, *progress.part))
             bar.update(progress.step - bar.n)
 
-        run = execution.run(spec, report=tell)
+        with on_compiling(lambda: bar.set_description(f"{spec.algorithm}: compiling, once")):
+            run = execution.run(spec, report=tell)
     store.put(run)
     return run
 
 
 @click.command(cls=RunCommand)
-@click.option("--algorithms", "names", metavar="A,B,C", help="Algorithm ids.")
+@click.option(
+    "--algorithms",
+    "names",
+    metavar="A,B,C",
+    help="Algorithm ids.",
+    shell_complete=algorithm_ids,
+)
 @click.option(
     "--epsilons",
     metavar="1,5,10",
@@ -212,6 +222,7 @@ def stored_or_run(spec: RunSpec, store: Store) -> Run:
 @click.option(
     "--preset",
     metavar="ID",
+    shell_complete=figure_ids,
     help=(
         "A published figure or a table of ours, at full size; then no other option says what to"
         " run. See `papers`."

@@ -8,7 +8,9 @@ from tqdm import tqdm
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import write_whole
+from dpmf_core.base.program import program
 from dpmf_core.cli import output
+from dpmf_core.cli.completion import run_keys
 from dpmf_core.cli.tables import json_option
 from dpmf_core.runs import permissions
 from dpmf_core.runs.recommendations import write_lists
@@ -26,7 +28,7 @@ def whole_key(store: Store, start: str) -> str:
     keys = [key for key in store.run_keys() if key.startswith(start)] if start else []
     if len(keys) != 1:
         what = f"{len(keys)} stored runs begin" if keys else "No stored run begins"
-        raise BadInput(f"{what} with the key {start!r}. `python -m dpmf_core runs` lists them.")
+        raise BadInput(f"{what} with the key {start!r}. `{program()} runs` lists them.")
     return str(keys[0])
 
 
@@ -40,7 +42,7 @@ def find_stored(start: str) -> Run:
 
 
 @click.command()
-@click.argument("key")
+@click.argument("key", shell_complete=run_keys)
 @json_option
 def show(key: str, as_json: bool) -> None:
     """One run in full. The first characters of its KEY are enough."""
@@ -49,7 +51,7 @@ def show(key: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("key")
+@click.argument("key", shell_complete=run_keys)
 @click.option("--script", is_flag=True, help="A Python script that does the run again.")
 @click.option("--notebook", is_flag=True, help="A Jupyter notebook that does the run again.")
 @json_option
@@ -65,7 +67,7 @@ def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("key")
+@click.argument("key", shell_complete=run_keys)
 @json_option
 def delete(key: str, as_json: bool) -> None:
     """Forget a run."""
@@ -76,7 +78,7 @@ def delete(key: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("key")
+@click.argument("key", shell_complete=run_keys)
 @click.option("--off", is_flag=True, help="Let the run go when it is the oldest.")
 @json_option
 def pin(key: str, off: bool, as_json: bool) -> None:
@@ -89,7 +91,7 @@ def pin(key: str, off: bool, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("key")
+@click.argument("key", shell_complete=run_keys)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--top", type=int, default=10, show_default=True, help="Items of a list.")
 @json_option
@@ -131,7 +133,7 @@ def check(context: click.Context, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("keys", nargs=-1, required=True)
+@click.argument("keys", nargs=-1, required=True, shell_complete=run_keys)
 @click.option("--title", default="Runs", show_default=True)
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="Else standard output."

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba.core import event
 
 from dpmf_core.base.paths import cache_folder, usable
+from dpmf_core.kernels import notices
 
 # compiled code is kept in the cache folder, unless numba's own variable says otherwise: the
 # package's folder may not be writable
@@ -15,6 +17,19 @@ os.environ["NUMBA_CACHE_DIR"] = os.environ.get("NUMBA_CACHE_DIR") or str(
     usable(cache_folder() / "compiled")
 )
 numba.core.config.reload_config()  # type: ignore[no-untyped-call]
+
+
+class _Compiling(event.Listener):  # type: ignore[misc]
+    """Hears of what is compiled, not of what is read from the cache."""
+
+    def on_start(self, event: object) -> None:
+        notices.compiling()
+
+    def on_end(self, event: object) -> None:
+        """Nothing is told."""
+
+
+event.register("numba:compile", _Compiling())
 
 compile_kernel: Callable[..., Any] = functools.partial(
     numba.njit, nogil=True, cache=True, error_model="numpy"

@@ -24,6 +24,7 @@ from pydantic_settings import (
 
 from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.base.paths import data_folder
+from dpmf_core.base.program import program
 
 FILE = "settings.toml"
 NAMES_FILE = "DPMF_SETTINGS"
@@ -240,14 +241,14 @@ def _sentence(problem: ErrorDetails) -> str:
     if problem["type"] == "extra_forbidden":
         names = tuple(Settings.model_fields)
         return (
-            f"{file()}: there is no setting '{name}'.{closest(name, names)} `python -m dpmf_core"
-            " app --settings` lists all."
+            f"{file()}: there is no setting '{name}'.{closest(name, names)} `{program()} app"
+            " --settings` lists all."
         )
     source = f"{PREFIX}{name.upper()}" if f"{PREFIX}{name.upper()}" in os.environ else str(file())
     got = "" if name in SECRET else f" Got {problem['input']!r}."
     return (
         f"{source}: the setting '{name}' cannot be used ({problem['msg']}).{got}"
-        " `python -m dpmf_core app --settings` says what it means."
+        f" `{program()} app --settings` says what it means."
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
+from dpmf_core.base.program import program
 from dpmf_core.papers.clauses import Clause
 from dpmf_core.papers.figures import Claim, Figure, Outcome, Verdict
 from pages.kit import safe_text
@@ -24,7 +25,7 @@ def place(figure: Figure) -> str:
 def command(figure: Figure) -> str:
     """The command that makes it at full size."""
     what = "papers run" if isinstance(figure, Claim) else "sweep --preset"
-    return f"python -m dpmf_core {what} {figure.id}"
+    return f"{program()} {what} {figure.id}"
 
 
 def show_verdict(figure: Figure, verdict: Verdict) -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.program import program
 from dpmf_core.papers import results
 from dpmf_core.papers.figures import Outcome
 from dpmf_core.papers.paper import Paper
@@ -87,7 +88,7 @@ def overview(unknown: str = "") -> None:
     safe_text.words_table(pd.DataFrame(rows).fillna("0"), is_markdown=True)
     navigation("")
     st.caption(
-        "All of it from the command line: `python -m dpmf_core papers run --all`. Finished runs are"
+        f"All of it from the command line: `{program()} papers run --all`. Finished runs are"
         " not repeated."
     )
 
