@@ -69,6 +69,34 @@ def test_ctrl_c_while_a_command_loads(imports: int, tmp_path: Path) -> None:
     assert interrupted_after(imports, COMMAND, tmp_path) == (130, [SENTENCE])
 
 
+SWALLOWED = """
+import threading
+from dpmf_core.base import interrupts
+
+class Swallows:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+def run():
+    Swallows()
+    {after}
+
+interrupts.exit_at_once()
+raise SystemExit(interrupts.exit_code_of(run))
+"""
+
+
+@pytest.mark.parametrize(
+    "after", ["threading.Event().wait()", "Swallows(); Swallows()\n    while True: pass"]
+)
+def test_ctrl_c_that_a_callback_swallows_comes_again(after: str) -> None:
+    code = SWALLOWED.format(after=after)
+    process = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (process.returncode, process.stderr.splitlines()) == (130, [SENTENCE])
+
+
 # ---- outputs and folders that take nothing -------------------------------------------------------
 
 

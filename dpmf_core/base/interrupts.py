@@ -10,8 +10,10 @@ import os
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 CODE = 130
@@ -40,12 +42,21 @@ def at_once() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+_swallowed = threading.Event()  # set once KeyboardInterrupt was lost in a callback
+
+
 def raise_in_main_thread() -> None:
     """From now on Ctrl-C raises KeyboardInterrupt, and again where a destructor or a callback
-    of the interpreter has swallowed it.
+    of the interpreter, such as the compiler's, has swallowed it.
     """
+    _swallowed.clear()
     sys.unraisablehook = _again
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, _raise)
+
+
+def was_swallowed() -> bool:
+    """Whether KeyboardInterrupt was lost on its way: an error after that follows from it."""
+    return _swallowed.is_set()
 
 
 def exit_code_of(run: Callable[[], int]) -> int:
@@ -69,8 +80,26 @@ def _exit(*_: object) -> None:
     os._exit(CODE)
 
 
+def _raise(number: int, frame: FrameType | None) -> None:
+    while frame is not None:
+        if frame.f_code is _again.__code__:  # where it would be lost once more
+            _thread.start_new_thread(_interrupt_soon, ())
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
+
+
 def _again(unraisable: Any) -> None:
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        _thread.interrupt_main()
+        _swallowed.set()
+        _thread.start_new_thread(_interrupt_soon, ())
     else:
         sys.__unraisablehook__(unraisable)
+
+
+def _interrupt_soon() -> None:
+    time.sleep(0.01)  # until the callback has ended
+    if sys.platform == "win32":
+        _thread.interrupt_main()
+    else:  # a real signal, which ends a wait too
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)

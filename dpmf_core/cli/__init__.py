@@ -110,6 +110,8 @@ def _failure_code(error: Exception) -> int:
 
     Raises the error itself under DPMF_DEBUG.
     """
+    if interrupts.was_swallowed():
+        return _print_error(interrupts.SENTENCE, EXIT_INTERRUPT)
     if isinstance(error, OSError) and (output_error := _output_error()) is not None:
         if output_error.errno == errno.EPIPE:  # whoever read it has left
             return EXIT_FAILURE

@@ -10,7 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dpmf_core import algorithms
+from dpmf_core.base.interrupts import SENTENCE
 from dpmf_core.runs.store import Store
 from tests.cli.test_bad_input import BUDGET
 from tests.cli.test_cli import DPALS
@@ -138,6 +141,18 @@ LONG = ("--dataset", "small", "--param", "rank=8", "--param", "steps=50")
 def test_ctrl_c_leaves_nothing_of_a_fit() -> None:
     step = "dpmf_core.runs.execution:_Watcher._tell"
     assert interrupted(step, 1, "fit", "--algorithm", "als", *LONG, "--json")
+    assert Store().rows() == [] and Store().check() == []
+
+
+@pytest.mark.parametrize("calls", [1, 3, 6])
+def test_ctrl_c_while_a_kernel_is_compiled(
+    calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a callback of the compiler, which swallows the first KeyboardInterrupt."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
+    callback = "numba.core.codegen:CPUCodeLibrary._object_compiled_hook"
+    words = ("fit", "--algorithm", "private-bias", "--dataset", "small", *BUDGET)
+    assert interrupted(callback, calls, *words).splitlines()[-1] == SENTENCE
     assert Store().rows() == [] and Store().check() == []
 
 
