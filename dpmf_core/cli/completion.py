@@ -28,8 +28,8 @@ def dataset_ids(
     from dpmf_core.data.catalogue import catalogue
 
     entries = (*catalogue().catalogue(), *catalogue().in_parts())
-    found = _starting(incomplete, [entry.id for entry in entries])
-    return found or [CompletionItem(incomplete, type="file")]
+    matches = _starting(incomplete, [entry.id for entry in entries])
+    return matches or [CompletionItem(incomplete, type="file")]
 
 
 def claim_ids(context: click.Context, option: click.Parameter, incomplete: str) -> list[str]:

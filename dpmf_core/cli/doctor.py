@@ -82,9 +82,9 @@ def _libraries() -> tuple[str, str]:
 
 
 def _extras() -> tuple[str, str]:
-    found = installed()
-    missing = [name for name, is_there in found.items() if not is_there]
-    words = ", ".join(name for name, is_there in found.items() if is_there) or "none"
+    extras = installed()
+    missing = [name for name, is_there in extras.items() if not is_there]
+    words = ", ".join(name for name, is_there in extras.items() if is_there) or "none"
     return words + (f"; not installed: {', '.join(missing)}" if missing else ""), ""
 
 

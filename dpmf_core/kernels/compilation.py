@@ -19,7 +19,7 @@ os.environ["NUMBA_CACHE_DIR"] = os.environ.get("NUMBA_CACHE_DIR") or str(
 numba.core.config.reload_config()  # type: ignore[no-untyped-call]
 
 
-class _Compiling(event.Listener):  # type: ignore[misc]
+class _Compiling(event.Listener):
     """Hears of what is compiled, not of what is read from the cache."""
 
     def on_start(self, event: object) -> None:
@@ -29,7 +29,7 @@ class _Compiling(event.Listener):  # type: ignore[misc]
         """Nothing is told."""
 
 
-event.register("numba:compile", _Compiling())
+event.register("numba:compile", _Compiling())  # type: ignore[no-untyped-call]
 
 compile_kernel: Callable[..., Any] = functools.partial(
     numba.njit, nogil=True, cache=True, error_model="numpy"
