@@ -1,6 +1,7 @@
 """Does an attack beat the claim?
 
-A measured lower bound on epsilon beside the proven one, for any algorithm.
+The attack as a game; and, for any algorithm, a measured lower bound on epsilon beside the proven
+one.
 """
 
 from typing import Any
@@ -18,6 +19,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
+from pages.audit import game
 from pages.kit import (
     charts,
     colours,
@@ -33,6 +35,7 @@ from pages.kit.runs import ask, may_begin
 from pages.kit.session_widgets import bind
 
 SECRET = "secret"
+VIEWS = {"play": "Play the attacker", "measure": "Attack an algorithm"}
 FAULT_TITLES = {**FAULTS, SECRET: "one of these or none: find out"}
 CANARIES = {
     "user": "one person (or sample) more",
@@ -40,6 +43,7 @@ CANARIES = {
     "value": "another value of one rating",
 }
 MOST_RUNS = 100_000
+ADDRESS = ("attack", "at", "runs", "fault", "canary", "aseed")  # controls of an audit, by name
 HOW = """
 A small simulated world of {units} people (or samples) and {columns} items (or features) is trained
 on again and again. Every second time it holds a **canary**: one more person, say. The auditor
@@ -105,16 +109,8 @@ def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
     unit = _canary(middle, kind, common)
     page_controls.start("audit.seed", "aseed", 0, within(int, 0, 2**31))
     seed: int = right.number_input("Seed of the audit", 0, 2**31, **bind("audit.seed"), **common)
-    links.put_in_address(
-        {
-            "attack": kind.id,
-            "at": budget_text(epsilon),
-            "runs": str(count),
-            "fault": fault,
-            "canary": unit,
-            "aseed": str(seed),
-        }
-    )
+    values = (kind.id, budget_text(epsilon), str(count), fault, unit, str(seed))
+    links.put_in_address(dict(zip(ADDRESS, values, strict=True)))
     spec = AuditSpec.parse(
         algorithm=kind.id,
         epsilon=epsilon if takes_epsilon else None,
@@ -255,7 +251,31 @@ def request_audit(spec: AuditSpec) -> dict[str, Audit]:
     return ask("audit", {"audit": spec}, by_button=long > engine().limits.ask_seconds)
 
 
+def draw_view() -> str:
+    """Which of VIEWS is shown: the game, unless the address names an attack."""
+    if (fixed := lesson.page_values()) is not None:
+        return "measure" if "attack" in fixed else "play"
+    view = st.segmented_control(
+        "View",
+        list(VIEWS),
+        default="measure" if "attack" in st.query_params else "play",
+        key="audit.view",
+        required=True,
+        format_func=VIEWS.__getitem__,
+        label_visibility="collapsed",
+    )
+    return str(view)
+
+
 def main() -> None:
+    if draw_view() == "play":
+        links.put_in_address(dict.fromkeys(ADDRESS))
+        game.draw()
+    else:
+        measure()
+
+
+def measure() -> None:
     head = st.container()
     spec, is_secret = draw_controls()
     with head:

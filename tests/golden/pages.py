@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
+from pages.audit import game
 from pages.kit.page_table import BY_ID, PAGES
 from tests.golden.files import rounded
 from tests.pages.driving import ROOT, behind_sidebar, settled
@@ -66,6 +67,7 @@ def view(page_id: str, link: dict[str, str]) -> dict[str, Any]:
     )
     for name, value in (page.query | link).items():
         app.query_params[name] = value
+    app.session_state[game.STATE_KEY] = game.Game(seed=1)  # else it is drawn
     settled(app)
     parts: dict[str, Any] = {"words": [], "controls": [], "tables": [], "figures": []}
     for node in _nodes(app._tree[0]):

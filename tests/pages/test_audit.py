@@ -1,9 +1,14 @@
-"""The Audit page: the sentence, the figure's two curves, and faults that a class can catch."""
+"""The Audit page: the game, the sentence, the figure's two curves, and faults that a class can
+catch.
+"""
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.serving.lesson_links import LessonLink
-from tests.pages.driving import ROOT, frames, settled
+from dpmf_core.teaching.membership import SUSPECTS, best_score
+from pages.audit.game import DELTA, EPSILONS, ROUNDS, STATE_KEY, Game
+from tests.pages.driving import ROOT, frames, settled, words
 
 PAGE = ROOT / "pages" / "audit" / "page.py"
 
@@ -62,3 +67,27 @@ def test_what_a_lesson_fixes_stays_whatever_the_browser_says() -> None:
         and app.selectbox(key="audit.algorithm").disabled
     )
     assert app.selectbox(key="audit.fault.private-bias").value == "unlisted-release"
+
+
+@pytest.mark.parametrize("seed", range(len(EPSILONS)))
+def test_the_game_counts_what_was_right_and_tells_epsilon_only_at_the_end(seed: int) -> None:
+    app, game = AppTest.from_file(str(PAGE), default_timeout=60), Game(seed)
+    app.session_state[STATE_KEY] = game
+    app.run()
+    for number in range(ROUNDS):
+        assert "ε =" not in words(app)
+        best = game.round(number).best_guess
+        app.button(key=f"audit.game.{best if number else (best + 1) % (SUSPECTS + 1)}").click()
+        app.run()
+    assert not app.exception
+    answers = [game.round(number).answer for number in range(ROUNDS)]
+    right = sum(own == answer for own, answer in zip(game.guesses, answers, strict=True))
+    assert f"You won {right} of {ROUNDS} rounds" in app.subheader[0].value
+    assert ("ε =" in words(app)) == (game.epsilon is not None)
+    if game.epsilon is not None:
+        assert f"**{best_score(game.epsilon, DELTA):.0%}**" in words(app)
+    else:  # the best player always wins without noise
+        assert game.best_score == ROUNDS and right == ROUNDS - 1
+    app.button(key="audit.game.again").click()
+    app.run()
+    assert app.session_state[STATE_KEY].guesses == [] and "attack" not in app.query_params
