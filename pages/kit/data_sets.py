@@ -22,7 +22,7 @@ A_ROW = 100  # ratings of a person, where their number is private
 KIND = "sidebar.holds"  # in the session: the kind of data of the page shown
 OWN = "data.own"  # in the session: the data sets that it brought, by id
 # values that each kind of data has for itself
-OF_KIND = ("dataset", "algorithm", "epsilon", "delta", "row_count", "item_features")
+OF_KIND = ("dataset", "algorithm", "delta", "row_count", "item_features")
 # what a kind is first shown with, by the names of the sidebar's values
 FIRST: dict[str, dict[str, Any]] = {
     kind: {"dataset": it.data, "algorithm": it.algorithm, "epsilon": it.epsilon}

@@ -256,7 +256,11 @@ def _noise(fixed: bool) -> None:
     _radio(
         "noise",
         "Noise",
-        {"continuous": "floating-point", "discrete": "exact, on a grid"},
+        {
+            "continuous": "floating-point",
+            "discrete": "exact, on a grid",
+            "none": "none, without privacy",
+        },
         "Floating-point Gaussian noise leaves traces in the last digits (Mironov 2012). Exact:"
         " statistics are rounded to a grid, and a discrete Gaussian is drawn on it without any"
         " rounding. The same ε asks for 0.1% more noise.",

@@ -29,6 +29,8 @@ from pages.kit.page_table import DataKind
 
 # where the slider stops, 0.05 to 100, twenty in each decade
 EPSILONS = tuple(round(10 ** (step / 20), 1 + (step < 0) + (step < -20)) for step in range(-26, 41))
+EPSILON = "sidebar.epsilon"  # in the session: the one epsilon of all pages
+UNMOVED = "sidebar.epsilon.unmoved"  # in the session: a page's own, which nobody has moved since
 COMPLAINTS = "sidebar.complaints"  # in the session: what was wrong with the address or a box
 COMPLAINED_AT = "sidebar.complained"  # in the session: what was chosen when it was said
 MOST = 2**53 - 1  # the largest whole number that a browser holds exactly
@@ -116,7 +118,7 @@ CONTROLS = by_id((
     Control("most_words", only="documents"),
     Control("item_features", "none", is_silent=True),
     Control("algorithm", "dpals", check=_check_algorithm, allowed="a private algorithm"),
-    Control("epsilon", 5.0),
+    Control("epsilon"),
     Control("delta"),
     Control("seed", 0),
     Control("calibration", "exact", is_silent=True),
@@ -154,12 +156,29 @@ def prepare() -> None:
     """Before widgets are drawn: every value is there, is what a lesson fixes, and may be used."""
     if any(session_key(control.id) not in st.session_state for control in controls()):
         _start_from_address()
+    dial(_first_values()["epsilon"])
     _enforce_lesson()
     # removed meanwhile, or not allowed here
     if value("dataset") not in data_sets.usable():
         put("dataset", _first_values()["dataset"])
     if value("algorithm") not in data_sets.private_algorithms():  # these data do not suit it
         put("algorithm", data_sets.FIRST[data_sets.data_kind()]["algorithm"])
+
+
+def dial(first: float) -> float:
+    """The epsilon of the session. Until somebody has moved it, it is what the page's address says,
+    or `first`, the page's own.
+    """
+    state = st.session_state
+    complaints = state.setdefault(COMPLAINTS, [])
+    if EPSILON not in state or state[EPSILON] == state.get(UNMOVED):
+        text = in_new_names(st.query_params).get("epsilon")
+        state[EPSILON], state[UNMOVED] = _read(CONTROLS["epsilon"], text, first, "link"), first
+    if state[EPSILON] != state.get(UNMOVED):
+        state.pop(UNMOVED, None)
+    state[COMPLAINTS] = list(dict.fromkeys(complaints))
+    epsilon: float = state[EPSILON]
+    return epsilon
 
 
 def _first_values() -> dict[str, Any]:
@@ -178,7 +197,7 @@ def _start_from_address() -> None:
     st.session_state[COMPLAINTS] = complaints
     first, texts = _first_values(), in_new_names(st.query_params, data_sets.data_kind())
     for control in controls():
-        if session_key(control.id) not in st.session_state:
+        if session_key(control.id) not in st.session_state and control.id != "epsilon":
             put(control.id, _read(control, texts.get(control.id), first[control.id], "link"))
     _fill_delta()
 

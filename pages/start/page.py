@@ -1,17 +1,19 @@
 """What is this, what does it show, and where do I begin?"""
 
+import math
+from functools import partial
+
 import streamlit as st
 
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.teaching.lessons import LESSONS
-from pages.kit import charts, colours, links
+from pages.kit import charts, colours, links, sidebar_values
 from pages.kit.components import draw_price_curve
 from pages.kit.page_table import PAGES, SECTIONS, first_page
 from pages.start import price, you
 
 IN_FRONT = ("learn", "explore", "choose")  # sections
 FIRST = 2.0  # the epsilon that the figure shows first: there both sides of the price are seen
-EPSILON = "start.epsilon"
 WORDS = {
     "name": "Epsilon",
     "low": "more private",
@@ -22,21 +24,20 @@ WORDS = {
 }
 
 
-def choose(epsilon: float) -> None:
-    st.session_state[EPSILON] = epsilon
-
-
 @st.fragment
 def figure() -> None:
     """What is kept at each epsilon; its handle moves without the server."""
     choice = price.choice()
     stops = price.stops(choice.delta)
-    draw_price_curve("start.price", stops, FIRST, WORDS, colours.of(choice.algorithm), choose)
+    dial = sidebar_values.dial(FIRST)
+    first = min(price.epsilons(), key=lambda it: abs(math.log(it / dial)))
+    colour, then = colours.of(choice.algorithm), partial(sidebar_values.put, "epsilon")
+    draw_price_curve("start.price", stops, first, WORDS, colour, then)
     numbers = charts.Numbers("What is kept at each epsilon", price.table())
     charts.below("start.price", numbers, leaves=True, caption=price.caption())
-    epsilon = budget_text(st.session_state.get(EPSILON, FIRST))
+    epsilon = budget_text(dial)
     links.to("explore", f"Explore ε = {epsilon} in full", {"epsilon": epsilon})
-    you.draw(st.session_state.get(EPSILON, FIRST))
+    you.draw(dial)
 
 
 def section(name: str) -> None:

@@ -60,14 +60,20 @@ def table() -> pd.DataFrame:
 
 
 @functools.cache
+def epsilons() -> list[float]:
+    """The measured epsilons, and every stop of the sidebar's slider between two of them."""
+    measured = table()["epsilon"].tolist()
+    return sorted({*measured, *(it for it in EPSILONS if measured[0] < it < measured[-1])})
+
+
+@functools.cache
 def stops(delta: float) -> Sequence[dict[str, object]]:
-    """What the figure shows at each place of its handle: the measured points, and every stop of
-    the sidebar's slider between two of them, linear along log epsilon.
+    """What the figure shows at each place of its handle, between measured points linear along log
+    epsilon.
     """
     known = table()
     measured = known["epsilon"].tolist()
-    epsilons = sorted({*measured, *(it for it in EPSILONS if measured[0] < it < measured[-1])})
-    lines = [np.interp(np.log(epsilons), np.log(measured), known[it]).tolist() for it in COLUMNS]
+    lines = [np.interp(np.log(epsilons()), np.log(measured), known[it]).tolist() for it in COLUMNS]
     return [
         {
             "epsilon": epsilon,
@@ -77,7 +83,7 @@ def stops(delta: float) -> Sequence[dict[str, object]]:
             "measured": epsilon in measured,
             "facts": _facts(epsilon, kept, error, "" if epsilon in measured else "about ", delta),
         }
-        for epsilon, kept, low, high, error in zip(epsilons, *lines, strict=True)
+        for epsilon, kept, low, high, error in zip(epsilons(), *lines, strict=True)
     ]
 
 

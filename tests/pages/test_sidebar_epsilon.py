@@ -4,9 +4,12 @@ import math
 import re
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from dpmf_core.jobs.first_views import USUAL
 from pages.kit.sidebar import suspicion
 from pages.kit.sidebar_values import EPSILONS
+from tests.pages.driving import widget_of
 
 
 def test_an_even_suspicion_is_never_said_to_grow_less_than_it_may() -> None:
@@ -20,3 +23,50 @@ def test_an_even_suspicion_is_never_said_to_grow_less_than_it_may() -> None:
 def test_odds_of_three_to_one_are_three_quarters() -> None:
     assert "at most 75% " in suspicion(math.log(3) - 1e-12)
     assert suspicion(10.0) == "becomes at most 99.996% sure, except in rare cases"
+
+
+# ---- one dial ------------------------------------------------------------------------------------
+
+ANY_PAGE = (
+    "import streamlit as st\nfrom pages.kit import sidebar, sidebar_values\n"
+    "where = st.session_state['where']\n"
+    "if where == 'start':\n    sidebar_values.dial(2.0)\nelse:\n    sidebar.draw(where)\n"
+)
+
+
+def walk(app: AppTest, where: str, **address: str) -> float:
+    """To another page, at this address; the epsilon that it shows."""
+    app.session_state["where"] = where
+    app.query_params.clear()
+    for name, text in address.items():
+        app.query_params[name] = text
+    app.run()
+    assert not app.exception
+    return float(app.session_state["sidebar.epsilon"])
+
+
+@pytest.fixture
+def app() -> AppTest:
+    return AppTest.from_string(ANY_PAGE, default_timeout=60)
+
+
+def test_a_page_shows_its_own_epsilon_until_somebody_moves_the_dial(app: AppTest) -> None:
+    own = {kind: it.epsilon for kind, it in USUAL.items()} | {"start": 2.0}
+    walked = ["ratings", "documents", "start", "images", "ratings"]
+    assert [walk(app, where) for where in walked] == [own[where] for where in walked]
+
+
+@pytest.mark.parametrize("moved_to", [0.7, 5.0])
+def test_a_dial_that_was_moved_is_carried_to_every_page(app: AppTest, moved_to: float) -> None:
+    walk(app, "documents")
+    box = widget_of(app.number_input, "sidebar.epsilon")
+    box.set_value(moved_to).run()
+    walked = ["ratings", "start", "images", "documents"]
+    assert [walk(app, where) for where in walked] == [moved_to] * 4
+
+
+def test_a_link_moves_the_dial_that_nobody_has_moved_and_no_other(app: AppTest) -> None:
+    walk(app, "start")
+    assert walk(app, "ratings", epsilon="3") == 3.0
+    assert walk(app, "documents") == 3.0
+    assert walk(app, "ratings", epsilon="1") == 3.0
