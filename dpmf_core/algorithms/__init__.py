@@ -50,6 +50,7 @@ REGISTRY = Registry(
         Place("slope-one", "slope_one", "SlopeOne"),
         Place("als", "als", "ALS"),
         Place("ease", "ease", "EASE"),
+        Place("bmf", "bayesian", "BMF"),
         Place("dpals", "dpals", "DPALS"),
         Place("ada-dpals", "dpals", "AdaDPALS"),
         Place("spectral", "spectral", "Spectral"),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpmf_core.kernels.least_squares import solve_psd, solve_rows
     from dpmf_core.kernels.lists import best_unseen, best_unseen_products
     from dpmf_core.kernels.normal_equations import right_sides, weighted_grams
+    from dpmf_core.kernels.posterior import draw_rows
     from dpmf_core.kernels.rows import (
         error_sums,
         predict_pairs,
@@ -38,6 +39,7 @@ __all__ = [
     "best_unseen",
     "best_unseen_products",
     "compile_kernel",
+    "draw_rows",
     "error_sums",
     "predict_pairs",
     "predict_ratings",
@@ -64,6 +66,7 @@ PLACES = {
         "least_squares": ("solve_psd", "solve_rows"),
         "lists": ("best_unseen", "best_unseen_products"),
         "normal_equations": ("right_sides", "weighted_grams"),
+        "posterior": ("draw_rows",),
         "rows": (
             *("predict_pairs", "predict_ratings", "rank_segments", "residuals"),
             *("segment_sums", "unfold", "error_sums", "round_towards_zero"),

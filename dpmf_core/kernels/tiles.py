@@ -216,11 +216,18 @@ def _divide(a, b, c, d, ia, ab, ac, ad, ib, bc, bd, ic, cd, id):  # type: ignore
         a[q], b[q], c[q], d[q] = va, vb, vc, id * (d[q] - ad * va - bd * vb - cd * vc)
 
 
-@compile_kernel(fastmath={"contract", "reassoc"})
+@compile_kernel
 def solve_factorised(U, x):  # type: ignore[no-untyped-def]
-    """x becomes the solution of U' U x = x, four of its numbers at a time. U: (r, r), of which the
-    upper triangle is read, r a multiple of 4.
+    """x becomes the solution of U' U x = x. U: (r, r), of which the upper triangle is read, r a
+    multiple of 4.
     """
+    solve_lower(U, x)
+    solve_upper(U, x)
+
+
+@compile_kernel(fastmath={"contract", "reassoc"})
+def solve_lower(U, x):  # type: ignore[no-untyped-def]
+    """x becomes the solution of U' x = x, four of its numbers at a time."""
     for p in range(0, len(x), HEIGHT):
         a, b, c, d = U[p][p:], U[p + 1][p:], U[p + 2][p:], U[p + 3][p:]
         own_x, rest = x[p : p + HEIGHT], x[p + HEIGHT :]
@@ -231,6 +238,11 @@ def solve_factorised(U, x):  # type: ignore[no-untyped-def]
         own_x[0], own_x[1], own_x[2], own_x[3] = xa, xb, xc, xd
         for q in range(len(rest)):
             rest[q] -= xa * a[q + 4] + xb * b[q + 4] + xc * c[q + 4] + xd * d[q + 4]
+
+
+@compile_kernel(fastmath={"contract", "reassoc"})
+def solve_upper(U, x):  # type: ignore[no-untyped-def]
+    """x becomes the solution of U x = x, four of its numbers at a time."""
     for p in range(len(x) - HEIGHT, -1, -HEIGHT):
         a, b, c, d = U[p][p:], U[p + 1][p:], U[p + 2][p:], U[p + 3][p:]
         own_x, rest = x[p : p + HEIGHT], x[p + HEIGHT :]

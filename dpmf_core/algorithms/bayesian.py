@@ -1,0 +1,308 @@
+"""Bayesian matrix factorisation by Gibbs sampling, without privacy [Salakhutdinov & Mnih 2008].
+
+Users and items have factors and an offset with a Gaussian prior, whose mean is linear in side
+information [Simm et al. 2015, Macau]: which items a user rated and which users rated an item, which
+Rendle, Zhang & Koren 2019 show to be worth more than a better optimiser, and public item features
+where there are any. Who rated what enters by the leading singular vectors of its matrix, scaled by
+the roots of the counts on both sides. Predictions are averaged over draws from the posterior.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+from scipy.sparse import csr_array
+from scipy.stats import wishart
+
+from dpmf_core import kernels
+from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, Streams
+from dpmf_core.curator import OpenCurator
+from dpmf_core.data.ratings import Ratings
+
+INTERCEPT = 2.0  # prior precision of the mean of all rows, in those of their residuals
+GAMMA = 0.5  # shape and rate of the priors of precisions that are numbers
+SPREAD = 0.1  # of the starting factors
+PASSES = 4  # of the power iteration for the singular vectors
+MOST_SIDES = 255  # factors and offset of a row; what the kernel's tiles hold
+
+
+@dataclass(frozen=True)
+class PosteriorDraws(Recommender):
+    """Draws of the items' side, each with the prior of a user's side.
+
+    A user's side is, for each draw, its posterior mean given the user's own ratings; a rating is
+    predicted by the mean over draws. With S draws of rank r and F features of a user:
+
+    item_factors: (n_items, S r), draw after draw. draw_offsets: (n_items, S) offsets of items.
+    loadings: (n_items, K): what each rated item adds to a user's features.
+    links: (S, F, r + 1): the prior mean of a user's factors and offset, by features.
+    precisions: (S, r + 1, r + 1): of a user's side around its prior mean.
+    noise_precisions: (S,). mean_log_count: of the training users' numbers of ratings. All in units
+    of a quarter of the rating range.
+    """
+
+    draw_offsets: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    loadings: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    links: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    precisions: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    noise_precisions: Array = field(default_factory=lambda: np.zeros(0))
+    mean_log_count: float = 0.0
+
+    def personal(self, history: Ratings) -> Personal:
+        return history.cached_for(self, lambda: self._posterior_means(history))
+
+    def _posterior_means(self, history: Ratings) -> Personal:
+        unit, draws = np.float32(history.shape.half_range / 2), len(self.links)
+        values = (history.values - np.float32(self.centre)) / unit
+        features = user_features(history, self.loadings, self.mean_log_count)
+        sides = [self._side(history, values, features, draw) for draw in range(draws)]
+        return Personal(
+            np.asarray(unit * np.mean([side[:, -1] for side in sides], axis=0, dtype=np.float32)),
+            np.hstack([side[:, :-1] for side in sides]) * (unit / draws),
+        )
+
+    def _side(self, history: Ratings, values: Array, features: Array, draw: int) -> Array:
+        """Posterior means (n_users, r + 1) of users' factors and offsets, given one draw."""
+        r = self.links.shape[2] - 1
+        V = self.item_factors[:, draw * r : (draw + 1) * r]
+        prior = (features @ self.links[draw]).astype(np.float32)
+        at_prior = _products(prior, np.column_stack([V, self.draw_offsets[:, draw]]), history)
+        # in coordinates in which the prior's covariance is the identity
+        root = np.linalg.cholesky(np.linalg.inv(self.precisions[draw])).astype(np.float32)
+        columns = np.column_stack([V, np.ones(len(V), np.float32)]) @ root
+        deviation = kernels.solve_rows(
+            history.by_user,
+            history.items,
+            values - at_prior,
+            columns,
+            1 / self.noise_precisions[draw],
+        )
+        return np.asarray(prior + deviation @ root.T)
+
+
+class BMF(Algorithm):
+    """Draws users' and items' factors in turn from their posterior, and averages. Not private."""
+
+    id: ClassVar[str] = "bmf"
+    title: ClassVar[str] = "Bayesian MF"
+    words: ClassVar[str] = "Bayesian matrix factorisation with who rated what, without privacy"
+    source: ClassVar[str] = (
+        "Salakhutdinov & Mnih 2008; Simm et al. 2015; Rendle, Zhang & Koren 2019"
+    )
+    model_type: ClassVar[type] = PosteriorDraws
+    uses_item_features: ClassVar[bool] = True
+
+    rank: int = Field(
+        31, ge=1, le=MOST_SIDES - 1, title="rank r", description="number of latent factors"
+    )
+    steps: int = Field(
+        80, ge=4, le=10_000, title="sweeps T", description="draws of all factors, one after another"
+    )
+    draws: int = Field(
+        16,
+        ge=1,
+        le=200,
+        title="draws S",
+        description="sweeps of the later three quarters that predictions are averaged over",
+    )
+    attention: int = Field(
+        64,
+        ge=0,
+        le=500,
+        title="attention K",
+        description="singular vectors of who rated what, as side information; 0: none",
+    )
+
+    def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[PosteriorDraws]:
+        data = curator.rows
+        chain = _Chain(data, self.rank, self.attention, rng)
+        kept: list[_Draw] = []
+        last_steps = self._kept_steps()
+        for step in range(1, self.steps + 1):
+            draw = chain.sweep()
+            if step in last_steps:
+                kept.append(draw)
+            yield chain.model(kept or [draw])
+
+    def _kept_steps(self) -> frozenset[int]:
+        """Evenly spread over the later three quarters, the last included."""
+        first = self.steps // 4 + 1
+        count = min(self.draws, self.steps - first + 1)
+        return frozenset(np.linspace(self.steps, first, count).round().astype(int).tolist())
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """What a prediction takes of one sweep, as in `PosteriorDraws`."""
+
+    items: Array  # (n_items, r + 1), the offset last
+    link: Array
+    precision: Array
+    noise_precision: float
+
+
+class _Side:
+    """The rows of users or of items, (n, r + 1), their offset last, and their prior.
+
+    Given the rows U, features F and the prior's precision P of a row, the links B are matrix normal
+    with mean (F'F + D)^-1 F'U and covariances (F'F + D)^-1 and P^-1; given U and B, P is Wishart.
+    """
+
+    def __init__(self, features: Array, r: int, rng: Streams) -> None:
+        self.rng, self.features = rng, features
+        self.rows = np.zeros((len(features), r + 1), np.float32)
+        self.rows[:, :r] = SPREAD * rng.init.standard_normal((len(features), r))
+        self.link = np.zeros((features.shape[1], r + 1))
+        self.precision = np.eye(r + 1)
+        self._products = features.T @ features
+        self._shrinkage = np.ones(features.shape[1])
+        self._shrinkage[0] = INTERCEPT
+
+    def draw_prior(self) -> None:
+        """The precision, the links and how far these are pulled towards 0, each given the rest."""
+        U, F, D, rng = self.rows.astype(np.float64), self.features, self._shrinkage, self.rng
+        size = U.shape[1]
+        left = U - F @ self.link
+        scatter = np.eye(size) + left.T @ left + (self.link.T * D) @ self.link
+        self.precision = np.atleast_2d(
+            wishart.rvs(size + len(U) + len(D), np.linalg.inv(scatter), random_state=rng.init)
+        )
+        root = np.linalg.cholesky(self._products + np.diag(D))
+        spread = np.linalg.solve(np.linalg.cholesky(self.precision).T, np.eye(size)).T
+        mean = np.linalg.solve(root.T, np.linalg.solve(root, F.T @ U))
+        self.link = mean + np.linalg.solve(root.T, rng.init.standard_normal(mean.shape)) @ spread
+        free = self.link[1:]
+        if len(free):
+            pull = float(np.sum((free @ self.precision) * free))
+            D[1:] = rng.init.gamma(GAMMA + free.size / 2, 1 / (GAMMA + pull / 2))
+
+    def draw_rows(
+        self, starts: Array, others: Array, values: Array, noise: float, V: Array
+    ) -> None:
+        """Every row given its values of the others' rows V, (n_others, r + 1), offsets last."""
+        rng, columns = self.rng, V.copy()
+        columns[:, -1] = 1
+        self.rows = kernels.draw_rows(
+            starts,
+            others,
+            values - V[others, -1],
+            columns,
+            noise,
+            self.precision,
+            (self.features @ self.link) @ self.precision,
+            rng.init.standard_normal(self.rows.shape, np.float32),
+        )
+
+
+class _Chain:
+    """A Gibbs sampler of users' and items' sides and of the noise around predictions."""
+
+    def __init__(self, data: Ratings, r: int, attention: int, rng: Streams) -> None:
+        self.data, self.rng = data, rng
+        self.unit = np.float32(data.shape.half_range / 2)
+        self.centre = float(data.values.mean(dtype=np.float64)) if len(data) else 0.0
+        self.values = (data.values - np.float32(self.centre)) / self.unit
+        self.starts, self.order = data.by_item
+        self.loadings, vectors = _attention(data, attention, rng)
+        counts = np.log1p(np.diff(data.by_user))
+        self.mean_log_count = float(counts.mean())
+        users = user_features(data, self.loadings, self.mean_log_count)
+        self.users = _Side(users, r, rng)
+        self.items = _Side(_item_features(data, vectors), r, rng)
+        self.noise_precision = 1.0
+
+    def sweep(self) -> _Draw:
+        """Draw everything once."""
+        data, users, items = self.data, self.users, self.items
+        users.draw_prior()
+        noise = self.noise_precision
+        users.draw_rows(data.by_user, data.items, self.values, noise, items.rows)
+        items.draw_prior()
+        by_item = self.starts, data.users[self.order], self.values[self.order]
+        items.draw_rows(*by_item, noise, users.rows)
+        left = self.values - _products(users.rows, items.rows, data)
+        squares = float(np.sum(left.astype(np.float64) ** 2))
+        self.noise_precision = float(
+            self.rng.init.gamma(GAMMA + len(data) / 2, 1 / (GAMMA + squares / 2))
+        )
+        return _Draw(items.rows, users.link, users.precision, self.noise_precision)
+
+    def model(self, draws: list[_Draw]) -> PosteriorDraws:
+        offsets = np.column_stack([it.items[:, -1] for it in draws])
+        return PosteriorDraws(
+            bounds=self.data.bounds,
+            centre=self.centre,
+            item_offsets=self.unit * offsets.mean(axis=1, dtype=np.float32),
+            item_factors=np.hstack([it.items[:, :-1] for it in draws]),
+            draw_offsets=offsets,
+            loadings=self.loadings,
+            links=np.stack([it.link for it in draws]),
+            precisions=np.stack([it.precision for it in draws]),
+            noise_precisions=np.array([it.noise_precision for it in draws]),
+            mean_log_count=self.mean_log_count,
+        )
+
+
+def _products(U: Array, V: Array, data: Ratings) -> Array:
+    """u . v + a + b of every rating's user and item; the offsets a and b come last in the rows."""
+    return kernels.predict_ratings(
+        0.0,
+        np.ascontiguousarray(U[:, -1]),
+        np.ascontiguousarray(V[:, -1]),
+        np.ascontiguousarray(U[:, :-1]),
+        np.ascontiguousarray(V[:, :-1]),
+        data.users,
+        data.items,
+        (-np.inf, np.inf),
+    )
+
+
+def user_features(history: Ratings, loadings: Array, mean_log_count: float) -> Array:
+    """1, a user's attention and the logarithm of their number of ratings, (n_users, K + 2)."""
+    counts = np.diff(history.by_user)
+    weights = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts)
+    rated = csr_array(
+        (weights, history.items, history.by_user), shape=(history.n_users, len(loadings))
+    )
+    return np.column_stack(
+        [np.ones(len(counts)), rated @ loadings, np.log1p(counts) - mean_log_count]
+    )
+
+
+def _attention(data: Ratings, count: int, rng: Streams) -> tuple[Array, Array]:
+    """What each rated item adds to a user's features, and the items' own, both (n_items, K), from
+    the leading singular vectors of who rated what.
+    """
+    from sklearn.utils.extmath import randomized_svd  # slow to load
+
+    count = min(count, data.n_users, data.n_items)
+    if not count:
+        return (np.zeros((data.n_items, 0)),) * 2
+    per_user = np.diff(data.by_user)
+    root = 1 / np.sqrt(np.maximum(data.item_counts, 1))
+    weights = np.repeat(1 / np.sqrt(np.maximum(per_user, 1)), per_user) * root[data.items]
+    rated = csr_array((weights, data.items, data.by_user), shape=(data.n_users, data.n_items))
+    seed = int(rng.init.integers(2**31))
+    _, values, vectors = randomized_svd(rated, count, n_iter=PASSES, random_state=seed)
+    own = vectors.T * values * np.sqrt(data.n_items)
+    return vectors.T * (root * np.sqrt(data.n_users))[:, None], own
+
+
+def _item_features(data: Ratings, vectors: Array) -> Array:
+    """1, an item's attention, the logarithm of its number of ratings, and what a public table says
+    of it.
+    """
+    counts = np.log1p(data.item_counts)
+    columns = [np.ones(data.n_items), vectors, counts - counts.mean()]
+    if (table := data.item_features) is not None:
+        columns += [_standard(table.categories), _standard(table.numbers)]
+    return np.column_stack(columns)
+
+
+def _standard(columns: Array) -> Array:
+    """Columns of mean 0 and deviation 1; a constant one is 0."""
+    centred = columns - columns.mean(axis=0)
+    deviation = centred.std(axis=0)
+    return np.asarray(centred / np.where(deviation > 1e-9, deviation, np.inf))

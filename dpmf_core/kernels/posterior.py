@@ -1,0 +1,121 @@
+"""Draws of many rows from their Gaussian posterior at once, in compiled loops. No privacy here."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.kernels.compilation import compile_kernel
+from dpmf_core.kernels.normal_equations import GATHER, add_entries, products, sparse_rows
+from dpmf_core.kernels.threads import share_out
+from dpmf_core.kernels.tiles import (
+    WIDTH,
+    factorise,
+    fits_tiles,
+    solve_lower,
+    solve_upper,
+)
+
+Array = npt.NDArray[Any]
+
+
+@compile_kernel
+def _draw_rows(  # type: ignore[no-untyped-def]
+    blas, indptr, indices, values, factors, noise, precision, linear, start, stop, normals, failed
+):
+    """normals: standard normal numbers in, draws out."""
+    r, none = factors.shape[1], values[:0]
+    chars, ints = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32)
+    one, buffer = np.ones(1, factors.dtype), np.empty((GATHER, r), factors.dtype)
+    gram, side = np.empty((r, r), factors.dtype), np.empty(r, factors.dtype)
+    for i in range(start, stop):
+        gram[:] = 0
+        side[:] = 0
+        first, last, x = indptr[i], indptr[i + 1], normals[i]
+        add_entries(
+            blas, chars, ints, one, indices, values, none, factors, first, last, buffer, gram, side
+        )
+        for p in range(r):
+            side[p] = noise * side[p] + linear[i, p]
+            for q in range(p, r):
+                gram[p, q] = noise * gram[p, q] + precision[p, q]
+        if not factorise(gram):
+            failed[i] = True
+            continue
+        solve_lower(gram, side)
+        for p in range(r):
+            x[p] += side[p]
+        solve_upper(gram, x)
+
+
+def draw_rows(
+    indptr: Array,
+    indices: Array,
+    values: Array,
+    factors: Array,
+    noise_precision: float,
+    precision: Array,
+    linear: Array,
+    normals: Array,
+    *,
+    threads: int | None = None,
+) -> Array:
+    """Draw every row x_i from its posterior, given v_ij = f_j . x_i + noise.
+
+    With A_i = a sum_j f_j f_j' + P, x_i has mean A_i^-1 (a sum_j v_ij f_j + l_i) and covariance
+    A_i^-1.
+
+    Parameters
+    ----------
+    indptr, indices, values : array
+        (n + 1,), (n_entries,), (n_entries,): sparse rows.
+    factors : array
+        f_j, (n_columns, r).
+    noise_precision : float
+        a, above 0: one over the variance of a value around its prediction.
+    precision : array
+        P, (r, r), positive definite: of the prior.
+    linear : array
+        l_i, (n, r): P times the prior mean of each row.
+    normals : array
+        (n, r) standard normal numbers.
+
+    Returns
+    -------
+    array
+        (n, r), float32.
+
+    Raises
+    ------
+    FloatingPointError
+        Where a system is not positive definite in float32.
+    """
+    n, r = len(indptr) - 1, factors.shape[1]
+    width = -(-r // WIDTH) * WIDTH  # further coordinates are independent of everything
+    if not fits_tiles(width, 4):
+        raise ValueError(f"The number of factors must be at most 256. Got {r}.")
+    wide = np.eye(width, dtype=np.float32)
+    wide[:r, :r] = precision
+    indptr, indices, values, _, factors = sparse_rows(
+        indptr, indices, values, None, _widened(factors, width)
+    )
+    out, failed = _widened(normals, width), np.zeros(n, np.bool_)
+    offsets = _widened(linear, width)
+    blas, noise = products(factors.dtype), np.float32(noise_precision)
+
+    def work(start: int, stop: int) -> None:
+        _draw_rows(
+            blas, indptr, indices, values, factors, noise, wide, offsets, start, stop, out, failed
+        )
+
+    share_out(work, np.diff(indptr) * float(width**2) + float(width) ** 3 / 3 + 50, threads)
+    if failed.any():
+        raise FloatingPointError("The posterior precision of a row is not positive definite.")
+    return np.ascontiguousarray(out[:, :r])
+
+
+def _widened(rows: Array, width: int) -> Array:
+    """The rows in float32 with columns of zeros up to `width`."""
+    wide = np.zeros((len(rows), width), np.float32)
+    wide[:, : rows.shape[1]] = rows
+    return wide

@@ -1,0 +1,140 @@
+"""Bayesian matrix factorisation against closed forms and independent computation."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms.als import ALS
+from dpmf_core.algorithms.base import Streams
+from dpmf_core.algorithms.bayesian import BMF, _Side, user_features
+from dpmf_core.data.ratings import Ratings
+
+USERS, ITEMS, NOISE = 300, 40, 0.5
+
+
+def simulated(seed: int, rated: int = 12) -> tuple[Ratings, Ratings]:
+    """Training and held-out ratings of a matrix of rank two plus offsets plus noise."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(USERS, 2)) @ rng.normal(size=(2, ITEMS)) * 0.5
+    truth += rng.normal(size=(USERS, 1)) * 0.3 + rng.normal(size=ITEMS) * 0.3 + 3
+    chosen = np.stack([rng.permutation(ITEMS)[: rated + 4] for _ in range(USERS)])
+    users, items = np.repeat(np.arange(USERS), rated + 4), chosen.ravel()
+    values = truth[users, items] + NOISE * rng.normal(size=len(users))
+    held_out = np.tile(np.arange(rated + 4) >= rated, USERS)
+
+    def part(mask):
+        order = np.lexsort((items[mask], users[mask]))
+        return Ratings(
+            users[mask][order].astype(np.int32),
+            items[mask][order].astype(np.int32),
+            values[mask][order].astype(np.float32),
+            n_users=USERS,
+            n_items=ITEMS,
+            bounds=(-5.0, 11.0),
+        )
+
+    return part(~held_out), part(held_out)
+
+
+def fitted(algorithm, data, seed=0):
+    curator = SimpleNamespace(rows=data, has_rows=True)
+    return list(algorithm.fit(curator, Streams(np.random.default_rng(seed), seed)))[-1]
+
+
+def error(model, train, test):
+    predictions = model.predict(model.personal(train), test.users, test.items)
+    return float(np.sqrt(np.mean((predictions - test.values) ** 2)))
+
+
+def test_the_mean_and_precision_of_rows_have_their_closed_form():
+    # without features U has a normal-Wishart posterior
+    rng = np.random.default_rng(1)
+    U = rng.normal(size=(60, 3)) @ np.diag([1.0, 2.0, 0.5]) + [0.5, 0, -1]
+    side = _Side(np.ones((60, 1)), 2, Streams(np.random.default_rng(2), 0))
+    side.rows = U.astype(np.float32)
+    draws = []
+    for _ in range(6000):
+        side.draw_prior()
+        draws.append((side.precision, side.link[0]))
+
+    mean, n, pull = U.mean(axis=0), len(U), 2.0
+    centred = U - mean
+    scatter = np.eye(3) + centred.T @ centred + pull * n / (pull + n) * np.outer(mean, mean)
+    expected = (3 + n) * np.linalg.inv(scatter)
+    precisions, means = (np.array(it) for it in zip(*draws, strict=True))
+    # standard errors are a fifth of a percent of the diagonal: 5% would be seen
+    assert np.diag(precisions.mean(axis=0)) == pytest.approx(np.diag(expected), rel=0.015)
+    assert means.mean(axis=0) == pytest.approx(n / (pull + n) * mean, abs=0.02)
+
+
+def test_a_users_side_is_the_mean_over_draws_of_its_posterior_mean():
+    train, _ = simulated(0)
+    model = fitted(BMF(rank=2, steps=8, draws=3, attention=4), train)
+    own = model.personal(train)
+    user = 7
+    rated = slice(train.by_user[user], train.by_user[user + 1])
+    items, unit = train.items[rated], train.shape.half_range / 2
+    x = user_features(train, model.loadings, model.mean_log_count)[user]
+    predictions = []
+    for draw in range(3):
+        V = np.column_stack([model.item_factors[:, 2 * draw : 2 * draw + 2], np.ones(ITEMS)])
+        P, a = model.precisions[draw], model.noise_precisions[draw]
+        y = (train.values[rated] - model.centre) / unit - model.draw_offsets[items, draw]
+        side = np.linalg.solve(
+            a * V[items].T @ V[items] + P, a * V[items].T @ y + P @ (x @ model.links[draw])
+        )
+        predictions.append(model.centre + unit * (V @ side + model.draw_offsets[:, draw]))
+
+    got = model.predict(own, np.full(ITEMS, user), np.arange(ITEMS))
+    assert got == pytest.approx(np.mean(predictions, axis=0), abs=2e-3)
+
+
+def test_on_its_own_model_it_errs_less_than_least_squares_and_finds_the_noise():
+    train, test = simulated(1)
+    model = fitted(BMF(rank=2, steps=120, draws=40, attention=0), train)
+    bayesian = error(model, train, test)
+    assert (
+        NOISE
+        < bayesian
+        < 0.97 * error(fitted(ALS(rank=2, local_columns=False), train), train, test)
+    )
+    noise = train.shape.half_range / 2 / np.sqrt(model.noise_precisions.mean())
+    assert noise == pytest.approx(NOISE, rel=0.05)
+
+
+def test_who_rated_what_predicts_when_tastes_choose_what_is_rated():
+    # given: two halves of the people, each of which rates and likes its own half of the items
+    rng = np.random.default_rng(5)
+    group = rng.integers(0, 2, USERS)
+    likes = np.where(group[:, None] == (np.arange(ITEMS) >= ITEMS // 2), 1.0, -1.0)
+    seen = rng.random((USERS, ITEMS)) < np.where(likes > 0, 0.12, 0.03)
+    users, items = np.nonzero(seen)
+    values = (3 + likes[users, items] + rng.normal(size=len(users))).astype(np.float32)
+    held_out = rng.random(len(users)) < 0.2
+    train, test = (
+        Ratings(
+            users[mask].astype(np.int32), items[mask].astype(np.int32), values[mask],
+            n_users=USERS, n_items=ITEMS, bounds=(-2.0, 8.0),
+        )
+        for mask in (~held_out, held_out)
+    )  # fmt: skip
+    without, with_it = (
+        error(fitted(BMF(rank=3, steps=80, attention=count), train), train, test)
+        for count in (0, 8)
+    )
+    assert with_it < without - 0.01
+
+
+def test_a_user_without_ratings_gets_the_prior_and_a_seed_gives_the_same_model():
+    train, _ = simulated(2)
+    algorithm = BMF(rank=3, steps=6, draws=2, attention=4)
+    first, second = fitted(algorithm, train), fitted(algorithm, train)
+    assert np.array_equal(first.item_factors, second.item_factors)
+
+    nobody = train.only(train.users != 0)
+    predictions = first.predict(first.personal(nobody), np.zeros(ITEMS, int), np.arange(ITEMS))
+    assert np.isfinite(predictions).all()
+    assert predictions == pytest.approx(first.centre + first.item_offsets, abs=1.5)
+    assert replace(first, draw_offsets=first.draw_offsets).arrays.keys() == first.arrays.keys()
