@@ -87,8 +87,8 @@ def _file(option: str, name: str) -> Callable[..., Any]:
 def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: Any) -> None:
     """Which proven private method, at which epsilon.
 
-    Public and simulated data are tried themselves, of others a simulated twin with their public
-    shape. Give one of --spend, --keep and --reach. --report writes an HTML page, --notebook a
+    Methods are tried on public and synthetic data directly, and for private data on synthetic data
+    of the same shape. Give one of --spend, --keep and --reach. --report writes an HTML page, --notebook a
     notebook.
     """
     files = {name: options.pop(name) for name in FILES}
@@ -117,7 +117,7 @@ def _question(
     if not data.public:
         density = each / shape.n_items
         trial_data = catalogue().twin_id(shape.n_users, shape.n_items, density, shape.bounds)
-        click.echo(f"Your rows are not used: tried on {trial_data}.", err=True)
+        click.echo(f"Your ratings are not used: methods are tried on {trial_data}.", err=True)
     if options["group"] != 1:
         options |= {"protect": "group"}
     if options["delta"] is None:
@@ -127,7 +127,7 @@ def _question(
 
 def _selection_on_data(finding: Finding, data: DataSpec) -> SelectionResult:
     if finding.public:
-        raise BadInput("--on-data is for private data: public ones were tried themselves.")
+        raise BadInput("--on-data is for private data. Methods were tried on these public data already.")
     spec = among_the_best(finding.question, finding.answer, data)
     if spec is None:
         raise BadInput(

@@ -9,7 +9,7 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -24,6 +24,8 @@ from dpmf_core.tuning.choosing.answer import Answer, Place
 from dpmf_core.tuning.choosing.finding import Finding
 from dpmf_core.tuning.choosing.question import Question, Runs
 from dpmf_core.tuning.choosing.report import notebook, report
+from dpmf_core.tuning.choosing.wording import belief_words
+from dpmf_core.tuning.private_selection import SelectionResult
 from dpmf_datasets import session_files
 from tests.support.messy_table import messy_table
 
@@ -251,3 +253,21 @@ def test_the_notebook_finds_the_answer_again_and_trains_it(tmp_path: Path) -> No
 
 def called_with(calls: list[list[str]]) -> Any:
     return lambda arguments, check: calls.append(arguments)
+
+
+def test_the_summary_says_method_epsilon_share_and_the_surest_belief() -> None:
+    summary = small_finding().summary
+    assert "Spectral" in summary and "ε = 2" in summary and "65%" in summary
+    # 50:50 becomes e^2 to 1, at most: 0.8808
+    assert "at most 89% sure" in summary
+    by_group = belief_words(question(protect="group", group=4), 20.0)
+    assert "4 people" in by_group and "%" not in by_group.partition("50%")[2]
+
+
+def test_what_a_private_selection_chose_is_summed_up_as_it_was_measured() -> None:
+    chosen = SelectionResult(
+        cast(Any, None), 0.9, {"method": "dpals"}, None, 1.0, False, "", interval=(0.8, 1.0)
+    )
+    finding = small_finding(selection=chosen, public=False)
+    assert finding.place == place("dpals", 2.0, 0.94, 0.96, rare=(0.7, 0.7), losses=(0.1, 0.1))
+    assert "DPALS" in finding.summary and "25%" in finding.summary

@@ -14,15 +14,16 @@ from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_number, epsilon_text
 from dpmf_core.runs.specification import Value
 from dpmf_core.tuning.choosing import wording
-from dpmf_core.tuning.choosing.answer import Answer
+from dpmf_core.tuning.choosing.answer import Answer, Place
 from dpmf_core.tuning.choosing.question import Question, Runs
 from dpmf_core.tuning.private_selection import SelectionResult
 
-CHOSEN_ON_PUBLIC = "Choosing cost nothing: these data are public or simulated."
+CHOSEN_ON_PUBLIC = "Choosing cost no ε: these data are public or synthetic."
 CHOSEN_ON_TWIN = (
-    "Choosing on the simulated twin cost no ε: it knows of the private data what is declared or"
-    " taken as public, and no rating of anybody."
+    "Choosing cost no ε: methods were tried on synthetic data made from declared and public facts"
+    " alone, never from the ratings."
 )
+ON_TWIN = "measured on synthetic data of the same shape"
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,32 @@ class Finding:
 
     @property
     def headline(self) -> str:
-        """What to use, and that a twin was asked where one was."""
+        """What to use, and where that was measured if not on the data."""
         text = wording.headline(self.answer)
-        return text if self.public else f"{text}, on a simulated twin of your data"
+        return text if self.public else f"{text} ({ON_TWIN})"
+
+    @property
+    def summary(self) -> str:
+        """The answer in one sentence, for someone who decides; '' where there is none."""
+        place, question = self.place, self.question
+        if place is None:
+            return ""
+        measured = [ON_TWIN] * (not self.public)
+        measured += ["with recommended parameters"] * bool(self.parameters)
+        return (
+            f"{place.title} on {self.title} at ε = {budget_text(place.epsilon)}"
+            f" {', '.join([wording.gain_words(self.answer, place), *measured])};"
+            f" {wording.belief_words(question, place.epsilon)} (slack δ ="
+            f" {delta_text(question.delta)})."
+        )
+
+    @property
+    def place(self) -> Place | None:
+        """The method to train at its epsilon, as it was measured; None where there is none."""
+        best = self.answer.best
+        if best is None or best.method == self.method:
+            return best
+        return next(it for it in self.answer.at(best.epsilon) if it.method == self.method)
 
     @property
     def cost(self) -> str:
@@ -64,21 +88,19 @@ class Finding:
         selection = self.selection
         if selection is None:
             return ""
-        price = (
-            f"On the data themselves a private selection cost ε = {epsilon_text(selection.epsilon)}"
-        )
+        price = f"A private selection on your data cost ε = {epsilon_text(selection.epsilon)}"
         price_words = f"{price} ({selection.terms})."
         if self.question.group > 1:
             together = epsilon_text(selection.spec.group_price(self.question.group))
             price_words += f" For {self.question.whom} that is ε = {together}."
         if selection.score is None or selection.interval is None:
-            return f"{price_words} No trial was drawn, so that it named no method."
+            return f"{price_words} It drew no trial, so it named no method."
         low, high = selection.interval
         winner = algorithms.find(str(selection.winner["method"])).title
         return (
-            f"{price_words} It chose {winner}{self._against_twin}. Its predictions are off by about"
-            f" {selection.score:.2f} ({low:.2f} to {high:.2f} by the noise that was added,"
-            " but for 5% of its draws; the best of several noisy scores looks a little too good)."
+            f"{price_words} It chose {winner}{self._against_twin}. Its held-out error is about"
+            f" {selection.score:.2f} ({low:.2f} to {high:.2f}: 95% of the added noise; the best of"
+            " several noisy scores looks a little too good)."
         )
 
     @property
@@ -92,8 +114,8 @@ class Finding:
     def _against_twin(self) -> str:
         best = self.answer.best
         if best is None or best.method == self.method:
-            return ", as the twin did"
-        return f", where the twin chose {best.title}"
+            return ", as the synthetic data did"
+        return f"; the synthetic data had chosen {best.title}"
 
     @property
     def training(self) -> str:
@@ -105,8 +127,8 @@ class Finding:
             "any change of it" if question.protect == "rating" else neighbours("user", "add-remove")
         )
         return (
-            f"Training it costs ε = {budget_text(best.epsilon)} (δ = {delta_text(question.delta)},"
-            f" for {question.whom}, {relation}, exact), once."
+            f"Training it once costs ε = {budget_text(best.epsilon)} (δ ="
+            f" {delta_text(question.delta)}, for {question.whom}, {relation}, exact)."
         )
 
     @property

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from dpmf_core import algorithms
 from dpmf_core.base import documents
+from dpmf_core.base.documents import plain
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.runs.line_charts import line_chart
 from dpmf_core.runs.record import provenance
@@ -22,7 +23,7 @@ from dpmf_core.tuning.choosing.finding import Finding, wish
 def report(finding: Finding) -> str:
     """The page."""
     answer = finding.answer
-    plain, guess = (answer.metric.text(statistics.median(it)) for it in _levels(answer))
+    best_known, guess = (answer.metric.text(statistics.median(it)) for it in _levels(answer))
     return documents.render(
         "choice.html",
         title=finding.headline,
@@ -33,7 +34,7 @@ def report(finding: Finding) -> str:
         rows=_rows(answer),
         metric=answer.metric.title,
         reference=algorithms.find(answer.reference).title,
-        without_privacy=plain,
+        without_privacy=best_known,
         guess=guess,
     )
 
@@ -53,7 +54,7 @@ def _question_rows(finding: Finding) -> list[tuple[str, object]]:
     question, origin = finding.question, provenance()
     rows: dict[str, object] = {
         "data": finding.title + ("" if finding.public else " (private)"),
-        "tried on": "these data" if finding.public else f"a simulated twin, {question.data.id}",
+        "tried on": "these data" if finding.public else f"synthetic data, {question.data.id}",
         "taken as public or declared": ", ".join(finding.assumptions),
         "must protect": question.whom,
         "asked for": wish(question),
@@ -61,6 +62,7 @@ def _question_rows(finding: Finding) -> list[tuple[str, object]]:
         "worst quarter": question.worst and f"loses at most {question.worst:g} in RMSE",
         "is for": "ratings" if question.goal == "ratings" else "lists of 20",
         "δ": delta_text(question.delta),
+        "parameters": ", ".join(f"{name} {plain(it)}" for name, it in finding.parameters.items()),
         "draws of split and noise": question.draws,
         "made (UTC)": origin["created"],
         "versions": ", ".join(f"{name} {it}" for name, it in origin["versions"].items()),

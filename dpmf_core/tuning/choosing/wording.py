@@ -1,20 +1,21 @@
 """An answer in sentences: plain text, the same on a page, in a terminal and in a report."""
 
+import math
 import statistics
 from collections.abc import Sequence
 
 from dpmf_core import algorithms
 from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.teaching.demonstrations import belief
 from dpmf_core.tuning.choosing.answer import Answer, Place, interval
+from dpmf_core.tuning.choosing.question import Question
 
 NOTHING_GAINED = (
-    "On these data the best method without privacy is no better than guessing in every draw, so"
-    " there is no gain of which a share could be kept."
+    "On these data even the best non-private method does not beat guessing in every draw, so there"
+    " is no gain to keep a share of."
 )
-MORE = (
-    "Noise weighs less the more people there are and the more they rate. More draws make the"
-    " intervals narrower."
-)
+MORE = "More people and more ratings make the noise matter less. More draws narrow the intervals."
+CERTAIN = 99.0  # percent; what lies above reads as certainty
 
 
 def headline(answer: Answer) -> str:
@@ -22,7 +23,19 @@ def headline(answer: Answer) -> str:
     best = answer.best
     if best is None:
         return _none(answer)
-    return f"Use {best.title} at ε = {budget_text(best.epsilon)}: {_gain_words(answer, best)}"
+    return f"Use {best.title} at ε = {budget_text(best.epsilon)}: it {gain_words(answer, best)}"
+
+
+def belief_words(question: Question, epsilon: float) -> str:
+    """What an even suspicion about whom it protects can become at this epsilon."""
+    of_whom = {
+        "person": "that a given person took part",
+        "group": f"that a given group of up to {question.group} people took part",
+        "rating": "which of two ratings a person gave",
+    }[question.protect]
+    percent = 100 * belief(0.5, epsilon)
+    sure = f"at most {math.ceil(percent)}% sure" if percent <= CERTAIN else "almost certain"
+    return f"someone who starts 50% sure {of_whom} can become {sure}"
 
 
 def sentences(answer: Answer) -> list[str]:
@@ -34,12 +47,13 @@ def sentences(answer: Answer) -> list[str]:
     return [it for it in parts if it]
 
 
-def _gain_words(answer: Answer, place: Place) -> str:
+def gain_words(answer: Answer, place: Place) -> str:
+    """What a method at an epsilon reaches: the end of a sentence about it."""
     if place.share is None:
-        return f"{answer.metric.title} {answer.metric.text(place.value)}"
+        return f"reaches a {answer.metric.title} of {answer.metric.text(place.value)}"
     if place.share <= 0:
-        return "it does no better than guessing"
-    return f"it keeps {place.share:.0%} of the gain"
+        return "does no better than guessing"
+    return f"keeps {place.share:.0%} of what the recommender can learn"
 
 
 def _between(answer: Answer, place: Place) -> str:
@@ -47,10 +61,9 @@ def _between(answer: Answer, place: Place) -> str:
         return NOTHING_GAINED
     low, high = interval(place.shares)
     return (
-        f"The gain is what {_title(answer.reference)}, which has no privacy, gets right beyond"
-        f" guessing. {place.title} keeps {low:.0%} to {high:.0%} of it: a 95%"
-        f" confidence interval of the mean over {len(place.shares)} draws of split and noise, each"
-        f" compared with the same split without privacy.{_may_miss(answer, low)}"
+        f"100% is {_title(answer.reference)} without privacy; 0% is guessing. Over"
+        f" {len(place.shares)} draws of split and noise, {place.title} keeps {low:.0%} to"
+        f" {high:.0%} (95% interval of the mean).{_may_miss(answer, low)}"
     )
 
 
@@ -59,7 +72,7 @@ def _may_miss(answer: Answer, low: float) -> str:
     keep = answer.question.keep
     if keep is None or low >= keep:
         return ""
-    return f" The {keep:.0%} that you asked for lie within it, so that it may be a little less."
+    return f" You asked for {keep:.0%}, which lies inside this interval: it may be a little less."
 
 
 def _levels(answer: Answer, place: Place | None = None) -> str:
@@ -69,13 +82,11 @@ def _levels(answer: Answer, place: Place | None = None) -> str:
     if answer.question.goal == "lists":
         own = f"{place.value:.0%} with privacy, " if place else ""
         return (
-            "Of the liked items that were held out, a list of 20 finds"
-            f" {own}{plain:.0%} without, and an arbitrary list {guess:.0%}."
+            "A list of 20 finds this share of the held-out items that people liked:"
+            f" {own}{plain:.0%} without privacy, {guess:.0%} at random."
         )
     own = f"{text(place.value)} with privacy, " if place else ""
-    return (
-        f"Predictions are off by {own}{text(plain)} without and {text(guess)} by guessing (RMSE)."
-    )
+    return f"Held-out error (RMSE): {own}{text(plain)} without privacy, {text(guess)} by guessing."
 
 
 def _rival(answer: Answer) -> str:
@@ -86,8 +97,8 @@ def _rival(answer: Answer) -> str:
     name = f"Next best at the same ε: {other.title}"
     share = "" if other.share is None else f", which keeps {max(other.share, 0):.0%}"
     if gap.clear > 0:
-        return f"{name}{share}; it is behind in each of the {len(gap.differences)} draws."
-    return f"{name}{share}; over {len(gap.differences)} draws the two cannot be told apart."
+        return f"{name}{share}; it is worse in each of the {len(gap.differences)} draws."
+    return f"{name}{share}; {len(gap.differences)} draws cannot tell the two apart."
 
 
 def _less(answer: Answer) -> str:
@@ -104,14 +115,14 @@ def _less(answer: Answer) -> str:
 
 
 def _none(answer: Answer) -> str:
-    """What is so of every method where none can be named."""
+    """Why no method can be named."""
     spend = answer.question.spend
     within = [it for it in answer.front if spend is None or it.epsilon <= spend]
     if not within:
-        return "No method keeps these conditions"
+        return "No method meets these conditions"
     if any(map(answer.beats_guessing, within)):
-        return f"No method does that, up to ε = {budget_text(within[-1].epsilon)}"
-    return f"Up to ε = {budget_text(within[-1].epsilon)} nothing is clearly better than guessing"
+        return f"No method reaches this up to ε = {budget_text(within[-1].epsilon)}"
+    return f"Up to ε = {budget_text(within[-1].epsilon)} no method clearly beats guessing"
 
 
 def _closest(answer: Answer) -> str:
