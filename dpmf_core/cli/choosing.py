@@ -88,8 +88,8 @@ def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: A
     """Which proven private method, at which epsilon.
 
     Methods are tried on public and synthetic data directly, and for private data on synthetic data
-    of the same shape. Give one of --spend, --keep and --reach. --report writes an HTML page, --notebook a
-    notebook.
+    of the same shape. Give one of --spend, --keep and --reach. --report writes an HTML page,
+    --notebook a notebook.
     """
     files = {name: options.pop(name) for name in FILES}
     for name, (option, _) in FILES.items():
@@ -127,7 +127,9 @@ def _question(
 
 def _selection_on_data(finding: Finding, data: DataSpec) -> SelectionResult:
     if finding.public:
-        raise BadInput("--on-data is for private data. Methods were tried on these public data already.")
+        raise BadInput(
+            "--on-data is for private data. Methods were tried on these public data already."
+        )
     spec = among_the_best(finding.question, finding.answer, data)
     if spec is None:
         raise BadInput(

@@ -1,18 +1,20 @@
-"""The questions of the Choose page: data, whom it must protect, what it may cost, what for."""
+"""The question of Choose: whom it must protect, what it may cost, ratings or lists.
 
+Each part has one widget, on the answer's step, and a name in the address of every step.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import streamlit as st
 
-import dpmf_datasets as datasets
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import default_delta
+from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.tuning.choosing.question import FEW, LARGEST_GROUP, MANY, Goal, Protect, Question
-from dpmf_datasets import session_files
-from dpmf_datasets.simulated import twins
-from pages.kit import data_sets, links, sidebar_values
-from pages.kit.data_sets import session_key
+from pages.kit import data_sets, links, page_controls, safe_text, sidebar_values
+from pages.kit.page_controls import one_of, within
 from pages.kit.session_widgets import bind
 
 WHOM: dict[Protect, str] = {
@@ -20,13 +22,33 @@ WHOM: dict[Protect, str] = {
     "rating": "a single rating",
     "group": "a group of people together",
 }
-WISHES = {
-    "spend": "at most ε",
-    "keep": "gain I need",
-    "reach": "error I accept",
-}
+WISHES = {"spend": "at most ε", "keep": "gain I need", "reach": "error I accept"}
 GOALS: dict[Goal, str] = {"ratings": "Ratings", "lists": "Lists of 20"}
-EACH = 20  # ratings of a person, where nothing is declared
+INQUIRY = "choose.asked"  # in the session: the question that was asked
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the question. first: its value before anyone chose one; read: a link's text."""
+
+    first: Any
+    read: Callable[[str], Any]
+
+
+PARTS = {
+    "protect": Part("person", one_of(WHOM)),
+    "group": Part(3, within(int, 2, LARGEST_GROUP)),
+    "wish": Part("spend", one_of(WISHES)),
+    "spend": Part(2.0, within(float, 0.01, 100)),
+    "keep": Part(80, within(int, 1, 100)),
+    "found": Part(25, within(int, 1, 100)),
+    "error": Part(0.9, within(float, 0.01, 1e9)),
+    "goal": Part("ratings", one_of(GOALS)),
+    "rare": Part(None, within(int, 1, 100)),
+    "worst": Part(None, within(float, 0.001, 1e9)),
+    "budget_delta": Part(None, within(float, 1e-15, 0.49)),
+    "draws": Part(None, one_of(("few", "many"))),
+}
 
 
 @dataclass(frozen=True)
@@ -40,17 +62,6 @@ class Inquiry:
     entry: Any
     shape: Shape
 
-    @property
-    def on_twin(self) -> bool:
-        """Whether methods are tried on a simulated twin."""
-        return bool(self.question.data.id != self.entry.id)
-
-    @property
-    def path(self) -> str:
-        """How a command names the data."""
-        own = datasets.is_own(self.entry.id)
-        return session_files.command_path(self.entry.id) if own else str(self.entry.id)
-
     def in_full(self) -> "Inquiry":
         """The same question to all methods, over more draws."""
         return self._variant(draws=MANY, every=True)
@@ -63,138 +74,183 @@ class Inquiry:
         return replace(self, question=self.question.model_copy(update=changes))
 
 
+# ---- what is said, in the session and in the address ---------------------------------------------
+
+
 def prepare() -> None:
-    """Before anything is drawn: the data set of the session or of the link is known."""
+    """Before anything is drawn: the data set and the question of the session or of the link."""
     st.session_state[data_sets.KIND] = "ratings"
     sidebar_values.prepare()
+    for name, part in PARTS.items():
+        page_controls.start(_key(name), name, part.first, part.read)
+        st.session_state.setdefault(_key(name), part.first)
+
+
+def _key(name: str) -> str:
+    return f"choose.{name}"
+
+
+def _said(name: str) -> Any:
+    """What is said of a part; its first value where its box is empty."""
+    value = st.session_state.get(_key(name))
+    return PARTS[name].first if value is None else value
+
+
+def write_to_address() -> None:
+    """The address holds what is said and asked. For a file of this session it names the synthetic
+    data set of its shape, for no link may open the file.
+    """
+    entry = sidebar_values.chosen_entry()
+    asked: Inquiry | None = st.session_state.get(INQUIRY)
+    is_asked = asked is not None and asked.entry.id == entry.id
+    every = asked is not None and asked.question.every
+    st.session_state[_key("draws")] = ("many" if every else "few") if is_asked else None
+    values = {name: _said(name) for name in PARTS}
+    texts = {name: None if it == PARTS[name].first else f"{it}" for name, it in values.items()}
+    links.put_in_address(texts | {"dataset": data_sets.stand_in(entry).id})
+
+
+def inquiry() -> Inquiry:
+    """The question as it is said. Raises BadInput."""
+    entry = sidebar_values.chosen_entry()
+    tried_on = data_sets.stand_in(entry)
+    protect, wish, goal = _said("protect"), _said("wish"), _said("goal")
+    limits = {
+        "spend": {"spend": _said("spend")},
+        "keep": {"keep": _said("keep") / 100},
+        "reach": {"reach": _said("found") / 100 if goal == "lists" else _said("error")},
+    }
+    rare = _said("rare")
+    question = Question.parse(
+        data={"id": tried_on.id},
+        protect=protect,
+        group=_said("group") if protect == "group" else 1,
+        goal=goal,
+        rare=rare and rare / 100,
+        worst=_said("worst"),
+        delta=_said("budget_delta") or default_delta(entry.n_users),
+        **limits[wish],
+    )
+    return Inquiry(question, entry, Shape(tried_on.n_users, tried_on.n_items, tried_on.bounds))
+
+
+def current(now: Inquiry) -> Inquiry | None:
+    """The question that was asked last about these data, also by the link."""
+    asked: Inquiry | None = st.session_state.get(INQUIRY)
+    if asked is None and (draws := _said("draws")):
+        asked = st.session_state[INQUIRY] = now.in_full() if draws == "many" else now
+    return asked if asked is not None and asked.entry.id == now.entry.id else None
+
+
+# ---- widgets -------------------------------------------------------------------------------------
 
 
 def draw() -> Inquiry:
     """The questions, and what they say now. Raises BadInput."""
-    entry = _data_set()
+    entry = sidebar_values.chosen_entry()
+    _draw_data(entry)
     whom, cost, goal = st.columns([4, 4, 3], gap="medium")
     with whom:
-        protect, group = _whom()
+        _draw_whom()
     with goal:
-        goal_name = cast(Goal, _segments("3. Ratings or lists?", GOALS, "choose.goal"))
+        _segments("3. Ratings or lists?", GOALS, "goal")
         st.caption(
-            "Ratings: how far predictions are off. Lists: how many liked items are among the 20"
-            " shown."
+            "Ratings: the error of predictions. Lists: how many liked items are among the 20 shown."
         )
     with cost:
-        wish = _wish(goal_name)
+        _draw_cost()
     with st.expander("More: rare items, the worst served, δ"):
-        further = _further(entry)
-    data_id = entry.id if entry.public else _twin(entry)
-    question = Question.parse(
-        data={"id": data_id},
-        protect=protect,
-        group=group,
-        goal=goal_name,
-        seed=0,
-        **wish,
-        **further,
-    )
-    data_set: Any = datasets.entry_of(data_id) if data_id != entry.id else entry
-    return Inquiry(question, entry, Shape(data_set.n_users, data_set.n_items, data_set.bounds))
+        _draw_more(entry)
+    return inquiry()
 
 
-def _data_set() -> Any:
-    titles, usable = {it.id: it.title for it in data_sets.entries()}, data_sets.usable()
-    left, right = st.columns([4, 1], vertical_alignment="bottom")
-    left.selectbox(
-        "Your data",
-        usable,
-        **bind(session_key("dataset"), usable),
-        format_func=titles.__getitem__,
-    )
-    with right:
-        links.to("data", "Bring a file", {})
-    entry = sidebar_values.chosen_entry()
+def _draw_data(entry: Any) -> None:
     low, high = entry.bounds
-    shape = f"{entry.n_users:,} people, {entry.n_items:,} items, ratings from {low:g} to {high:g}."
+    words, button = st.columns([4, 1], vertical_alignment="center")
+    words.markdown(
+        f"**{safe_text.escape_letters(entry.title)}**: {entry.n_users:,} people,"
+        f" {entry.n_items:,} items, ratings from {low:g} to {high:g}."
+        + " Public or synthetic: trying methods costs no ε."
+        * entry.public
+    )
+    with button:
+        links.to("data", "Other data", {})
     if entry.public:
-        st.caption(f"{shape} Public or simulated: trying methods on the data costs no ε.")
-        return entry
-    label = f"About how many ratings does a person give? ({shape})"
-    first = min(EACH, max(1, entry.n_items // 4))
-    _number(label, 1, entry.n_items, first, f"each.{entry.id}")
-    st.caption(
-        "Private: methods are tried on **a simulated twin** with as many people, items and ratings"
-        " as you give here. Your rows are not used, and choosing costs no ε. Your ratings are not"
-        " counted either: a count of private rows reveals something about the people in them."
-        " MovieLens 1M has 166 ratings per person and the Netflix Prize 209, both from eager"
-        " raters. Try half and twice your guess: if the recommended method stays the same, the"
-        " guess is good enough."
+        return
+    words.caption(
+        "Private: methods are tried on **a synthetic data set of the same shape**, because every"
+        " look at your ratings costs privacy. A private selection on your own data, with its price,"
+        " comes after the answer."
     )
-    return entry
-
-
-def _twin(entry: Any) -> str:
-    each = st.session_state.get(f"choose.each.{entry.id}") or EACH
-    return twins.twin_id(entry.n_users, entry.n_items, each / entry.n_items, entry.bounds)
-
-
-KEEP: dict[str, Any] = {"persist_state": "session"}
-
-
-def _segments(label: str, options: dict[Any, str], key: str) -> str:
-    names = list(options)
-    box = {"default": names[0], "required": True, "key": key, **KEEP}
-    return str(st.segmented_control(label, names, format_func=options.__getitem__, **box))
-
-
-def _number(
-    label: str, low: float, high: float | None, first: float, key: str, **more: Any
-) -> float:
-    """A number, which is the first one while the box is empty."""
-    value = st.number_input(label, low, high, first, key=f"choose.{key}", **KEEP, **more)
-    return first if value is None else value
-
-
-def _whom() -> tuple[Protect, int]:
-    box = {"key": "choose.whom", **KEEP}
-    label = "1. Whom must it protect?"
-    protect = st.radio(label, list(WHOM), format_func=WHOM.__getitem__, **box)
-    if protect == "group":
-        return "group", int(_number("People in a group, at most", 2, LARGEST_GROUP, 3, "group"))
-    if protect == "rating":
-        st.caption(
-            "No method here is proved for a single rating. Instead, the method hides whether a"
-            " person's whole row was replaced, which hides each rating in it."
-        )
-    return protect, 1
-
-
-def _wish(goal: str) -> dict[str, float]:
-    wish = _segments("2. What may it cost?", WISHES, "choose.wish")
-    if wish == "spend":
-        text = "Smaller is more private; 1 counts as strong."
-        epsilon = _number("ε, at most", 0.01, 100.0, 2.0, "spend", format="%g", help=text)
-        return {"spend": epsilon}
-    if wish == "keep":
-        label = "Percent of the gain over guessing, at least"
-        return {"keep": _number(label, 1, 100, 80, "keep", step=5) / 100}
-    if goal == "lists":
-        label = "Percent of liked items found, at least"
-        return {"reach": _number(label, 1, 100, 25, "found") / 100}
-    return {"reach": _number("RMSE of predictions, at most", 0.01, None, 0.9, "error", step=0.01)}
-
-
-def _further(entry: Any) -> dict[str, Any]:
-    left, middle, right = st.columns(3)
-    none: dict[str, Any] = {"value": None, "placeholder": "no such condition", **KEEP}
-    rare = left.number_input(
-        "Percent to keep of what is found of rare items",
+    st.number_input(
+        "About how many ratings does a person give?",
         1,
-        100,
-        key="choose.rare",
-        help="Recall@20 on the half of the items with the fewest ratings.",
-        **none,
+        entry.n_items,
+        min(data_sets.EACH, max(1, entry.n_items // 4)),
+        key=data_sets.each_key(entry),
+        persist_state="session",
+        help="A guess: counting your ratings would reveal something about them. MovieLens 1M has"
+        " 166 a person. Try half and twice your guess: if the answer stays the same, it is good"
+        " enough.",
     )
-    label = "Most that the worst quarter may lose (RMSE)"
-    box = {"step": 0.01, "format": "%g", "key": "choose.worst", **none}
-    worst = middle.number_input(label, 0.001, None, **box)
-    first, key = default_delta(entry.n_users), f"choose.delta.{entry.n_users}"
-    delta = right.number_input("δ", 1e-15, 0.49, first, format="%.1e", key=key, **KEEP)
-    return {"rare": rare / 100 if rare else None, "worst": worst, "delta": delta}
+
+
+def _segments(label: str, options: dict[Any, str], name: str) -> None:
+    st.segmented_control(
+        label,
+        list(options),
+        format_func=options.__getitem__,
+        default=_said(name),
+        required=True,
+        key=_key(name),
+        persist_state="session",
+    )
+
+
+def _number(label: str, name: str, low: float, high: float | None, **more: Any) -> None:
+    emptiable = PARTS[name].first is None
+    st.number_input(label, low, high, **bind(_key(name), emptiable=emptiable), **more)
+
+
+def _draw_whom() -> None:
+    options = list(WHOM)
+    st.radio(
+        "1. Whom must it protect?",
+        options,
+        format_func=WHOM.__getitem__,
+        **bind(_key("protect"), options),
+    )
+    if _said("protect") == "group":
+        _number("People in a group, at most", "group", 2, LARGEST_GROUP)
+    if _said("protect") == "rating":
+        st.caption(
+            "No method here is proved for a single rating alone. The method hides a replacement of"
+            " a person's whole row, which hides each rating in it."
+        )
+
+
+def _draw_cost() -> None:
+    _segments("2. What may it cost?", WISHES, "wish")
+    if _said("wish") == "spend":
+        text = "Smaller is more private; 1 counts as strong."
+        _number("ε, at most", "spend", 0.01, 100.0, format="%g", help=text)
+    elif _said("wish") == "keep":
+        _number("Percent of the gain over guessing, at least", "keep", 1, 100, step=5)
+    elif _said("goal") == "lists":
+        _number("Percent of liked items found, at least", "found", 1, 100)
+    else:
+        _number("RMSE of predictions, at most", "error", 0.01, None, step=0.01)
+
+
+def _draw_more(entry: Any) -> None:
+    left, middle, right = st.columns(3)
+    none = {"placeholder": "no such condition"}
+    with left:
+        text = "Recall@20 on the half of the items with the fewest ratings."
+        _number("Percent to keep of what is found of rare items", "rare", 1, 100, help=text, **none)
+    with middle:
+        label = "Most that the worst quarter may lose (RMSE)"
+        _number(label, "worst", 0.001, None, step=0.01, format="%g", **none)
+    with right:
+        usual = f"{delta_text(default_delta(entry.n_users))}, 1/(10 n)"
+        _number("δ", "budget_delta", 1e-15, 0.49, format="%.1e", placeholder=usual)

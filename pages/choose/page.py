@@ -1,4 +1,4 @@
-"""Which private method, at which epsilon, for my data? Three questions, one answer with figures."""
+"""Which private method, at which epsilon, for my data? The question, its answer, the take-away."""
 
 import streamlit as st
 
@@ -6,15 +6,16 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
 from dpmf_core.tuning.choosing import wording
-from dpmf_core.tuning.choosing.answer import Answer, answer
-from dpmf_core.tuning.choosing.finding import Finding
+from dpmf_core.tuning.choosing.answer import answer
+from dpmf_core.tuning.choosing.finding import ON_TWIN, Finding
 from dpmf_core.tuning.choosing.question import Runs
 from pages.choose import controls, figures, take_away
 from pages.choose.controls import Inquiry
-from pages.kit import charts, safe_text, time_estimate, who_sees_what
+from pages.kit import charts, forms, links, recommendations, safe_text, time_estimate, who_sees_what
 from pages.kit.runs import ask, queue
 
-INQUIRY_KEY, BUTTON_KEY = "choose.asked", "choose.pressed"  # in the session
+BUTTON_KEY = "choose.pressed"  # in the session
+TAKE_AWAY = "take"  # the step, in the address
 
 
 # ---- asking --------------------------------------------------------------------------------------
@@ -44,25 +45,25 @@ def draw_button(inquiry: Inquiry, runs: Runs) -> None:
         args=(False,),
     )
     words.caption(
-        f"{len(runs.methods)} proven methods at {len(inquiry.question.epsilons)} epsilons,"
-        f" {inquiry.question.draws} draws each, and the same without privacy: {len(runs.specs)}"
-        f" runs, {amount}. {queue()}"
+        f"{len(runs.methods)} proven methods at {len(inquiry.question.epsilons)} values of ε,"
+        f" {inquiry.question.draws} draws each, and non-private ones: {len(runs.specs)} runs,"
+        f" {amount}. {queue()}"
     )
 
 
-def current_inquiry(inquiry: Inquiry, runs: Runs) -> Inquiry | None:
+def asked_inquiry(inquiry: Inquiry, runs: Runs) -> Inquiry | None:
     """The question that is answered on the page: the last one that the button asked, or the one in
     the controls where it takes no further run.
     """
     in_full = st.session_state.pop(BUTTON_KEY, None)
     if in_full is not None:
-        st.session_state[INQUIRY_KEY] = inquiry.in_full() if in_full else inquiry
-    current: Inquiry | None = st.session_state.get(INQUIRY_KEY)
-    if current is None or current.entry.id != inquiry.entry.id:
+        st.session_state[controls.INQUIRY] = inquiry.in_full() if in_full else inquiry
+    current = controls.current(inquiry)
+    if current is None:
         return None
     now = inquiry.in_full() if current.question.every else inquiry
     if set(runs.specs) <= set(Runs(current.question, current.shape).specs):
-        current = st.session_state[INQUIRY_KEY] = now
+        current = st.session_state[controls.INQUIRY] = now
     return current
 
 
@@ -77,69 +78,122 @@ def find(inquiry: Inquiry) -> Finding | None:
     if result is None:
         st.title(f"Trying {len(runs.methods)} methods", anchor=False)
         st.write(
-            "A method is recommended when all runs have finished. You can open other pages"
-            " meanwhile: the work continues, and the answer appears here."
+            "The answer appears here when all runs have finished. You can open other pages"
+            " meanwhile."
         )
         return None
-    return Finding(runs, result, entry.title, inquiry.path, entry.public, entry.assumptions)
-
-
-def draw_answer(inquiry: Inquiry, result: Answer) -> None:
-    """The answer on top, the figure, and more draws on request."""
-    title, question = wording.headline(result), inquiry.question
-    twin = ", on a simulated twin of your data" * inquiry.on_twin
-    st.title(f"{title}{twin}", anchor=False)
-    st.write(" ".join(wording.sentences(result)))
-    where = "on a simulated twin of its shape" if inquiry.on_twin else "on the data themselves"
-    caption = (
-        f"The ring is the answer; its line is thick. For {question.whom},"
-        f" {safe_text.escape_letters(inquiry.entry.title)}, tried {where}: medians and 95%"
-        f" intervals over {question.draws} draws of split and noise."
+    finding = Finding(
+        runs,
+        result,
+        entry.title,
+        take_away.command_path(entry),
+        entry.public,
+        entry.assumptions,
+        program=take_away.program(),
     )
-    fig, table = figures.front(result), figures.table(result)
-    charts.show(fig, "choose.front", title, table, leaves=True, caption=caption)
-    if question.every:
-        return
-    full = inquiry.in_full()
+    return take_away.with_selection(finding, entry, forms.chosen)
+
+
+def draw_figure(inquiry: Inquiry, finding: Finding) -> None:
+    """The answer among all methods, against epsilon."""
+    where = "" if finding.public else f" {ON_TWIN.capitalize()}."
+    caption = (
+        f"The ring is the answer; its line is thick. For {finding.question.whom}: medians and 95%"
+        f" intervals over {finding.question.draws} draws of split and noise.{where}"
+    )
+    fig, table = figures.front(finding.answer), figures.table(finding.answer)
+    charts.show(fig, "choose.front", finding.headline, table, leaves=True, caption=caption)
+
+
+def draw_answer(inquiry: Inquiry, finding: Finding) -> None:
+    """The answer on top, the figure, more draws on request, and the ways on."""
+    st.title(finding.headline, anchor=False)
+    st.write(" ".join(wording.sentences(finding.answer)))
+    draw_figure(inquiry, finding)
+    if not inquiry.question.every:
+        draw_refinement(inquiry.in_full())
+    if finding.answer.best is not None:
+        draw_ways_on(inquiry, finding)
+
+
+def draw_refinement(full: Inquiry) -> None:
     runs = Runs(full.question, full.shape)
     amount = duration(time_estimate.seconds(runs.specs))
     words, button = st.columns([3, 1], vertical_alignment="center")
     words.caption(
-        f"This is a first answer. {len(runs.methods)} methods with {full.question.draws} draws give"
-        f" narrower intervals: {len(runs.specs)} runs, at most {amount} (an estimate)."
+        f"This is a first answer. {len(runs.methods)} methods with {full.question.draws} draws"
+        f" narrow the intervals: {len(runs.specs)} runs, at most {amount} (an estimate)."
     )
     button.button("Refine", key="choose.refine", width="stretch", on_click=_press, args=(True,))
 
 
-def main() -> None:
-    controls.prepare()
+def draw_ways_on(inquiry: Inquiry, finding: Finding) -> None:
+    """To the next steps, with the answer's method and epsilon chosen there."""
+    recommendation = take_away.recommendation(finding)
+    recommendations.keep(inquiry.entry.id, recommendation)
+    ways = {"take-away": "Take it away", "tune": "Tune it (optional)", "explore": "Explore it"}
+    with st.container(horizontal=True):
+        for place, (page, words) in enumerate(ways.items()):
+            if st.button(
+                words,
+                key=f"choose.next.{page}",
+                type="secondary" if place else "primary",
+                on_click=recommendations.choose,
+                args=(inquiry.entry, recommendation),
+            ):
+                links.go(page)
+
+
+# ---- the two steps -------------------------------------------------------------------------------
+
+
+def draw_answer_step() -> None:
     head, below = st.container(), st.container(border=True)
     with below:
         inquiry = controls.draw()
         runs = Runs(inquiry.question, inquiry.shape)
         draw_button(inquiry, runs)
-    current = current_inquiry(inquiry, runs)
+    current = asked_inquiry(inquiry, runs)
+    controls.write_to_address()
     if current is None:
         head.title("Which method, at which ε?", anchor=False)
         head.write(
-            "Answer three questions. Every proven private method is tried at public values of ε and"
-            " compared with non-private versions. One is recommended."
+            "Answer three questions. We try every proven private method at public values of ε,"
+            " compare it with non-private ones, and recommend one."
         )
         return
     with head:
         finding = find(current)
         if finding is None:
             return
-        draw_answer(current, finding.answer)
+        draw_answer(current, finding)
         if inquiry not in (current, current.first()):
-            st.info("The questions below have changed. Press the button to answer them.")
-    finding = take_away.check(finding, current.entry)
-    take_away.draw(finding, current.entry)
+            st.info("The question below has changed. Press the button to answer it.")
+    take_away.check(finding, current.entry)
     who_sees_what.draw(who_sees_what.USERS)
-    engine().start()
+
+
+def draw_take_away_step() -> None:
+    current = controls.current(controls.inquiry())
+    controls.write_to_address()
+    finding = None if current is None else find(current)
+    if current is None or finding is None or finding.place is None:
+        if current is None or finding is not None:
+            st.title("There is no answer to take away yet", anchor=False)
+            links.to("choose", "Ask the question", {})
+        return
+    st.title(finding.headline, anchor=False)
+    st.markdown(f"**{safe_text.escape_letters(finding.summary)}**")
+    draw_figure(current, finding)
+    take_away.draw(finding, current.entry)
 
 
 try:
-    main()
+    controls.prepare()
+    if st.query_params.get("step", "").startswith(TAKE_AWAY):
+        draw_take_away_step()
+    else:
+        draw_answer_step()
+    engine().start()
 except BadInput as error:
     safe_text.error(error)

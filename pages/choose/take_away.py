@@ -1,10 +1,13 @@
 """What follows an answer: a check on private data with its price, and what is left to take home."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
+import dpmf_datasets as datasets
+from dpmf_core.base import paths
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.teaching.glossary import linked
@@ -13,53 +16,76 @@ from dpmf_core.tuning.choosing.report import notebook, report
 from dpmf_core.tuning.choosing.selection import TRIALS, among_the_best
 from dpmf_core.tuning.choosing.wording import names
 from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
-from pages.kit import links, odometer, recommendations, safe_text
-from pages.kit.page_table import BY_ID
+from dpmf_datasets import session_files
+from pages.kit import links, odometer, safe_text
 from pages.kit.recommendations import Recommendation
 from pages.kit.runs import ask
+from pages.server import visitor
 
 SELECTING = "choose.selecting"  # in the session: the selection that was asked for
 WINNERS = "choose.selected"  # in the session: what left each selection, by its specification
+FOLDER = "choose.folder"  # in the session: where a person keeps the file on their own machine
 
 
 # ---- the same choice on private data themselves --------------------------------------------------
 
 
-def check(finding: Finding, entry: Any) -> Finding:
+def with_selection(
+    finding: Finding, entry: Any, parameters: Callable[[str], dict[str, Any]]
+) -> Finding:
+    """The finding with what left a private selection on these data, and the parameters of its
+    method that were chosen on Tune.
+    """
+    spec = _selection_spec(finding, entry)
+    winners = st.session_state.setdefault(WINNERS, {})
+    selection = winners.get(spec.model_dump_json()) if spec else None
+    finding = replace(finding, selection=selection)
+    return replace(finding, parameters=parameters(finding.method) if finding.method else {})
+
+
+def _selection_spec(finding: Finding, entry: Any) -> PrivateSelection | None:
+    """None on public data, and where there is nothing to choose by noisy errors."""
+    if finding.public:
+        return None
+    return among_the_best(finding.question, finding.answer, DataSpec(id=entry.id))
+
+
+def check(finding: Finding, entry: Any) -> None:
     """Draw what a private selection would cost, its button, and what left it.
 
-    Returns the finding with the selection, where there was one. entry: of the data set.
+    entry: of the data set.
     """
     if finding.public:
-        return finding
+        return
     st.subheader("Check it on your own data", anchor="own-data")
-    spec = among_the_best(finding.question, finding.answer, DataSpec(id=entry.id))
-    best = finding.answer.best
+    spec, best = _selection_spec(finding, entry), finding.answer.best
     if spec is None or best is None:
         st.caption(
             "On private data only the error of predictions can be compared with noise. Ask for"
             " ratings, and for a goal that at least two methods reach."
         )
-        return finding
+        return
     methods = names([kind.id for kind in spec.kinds])
     st.write(
         linked(
-            f"The twin is simulated. A private selection trains {methods}, at ε ="
-            f" {budget_text(best.epsilon)}, about {TRIALS:g} times in total on your rows. It scores"
-            " each with noise, and releases only the winner and its noisy error."
+            f"A private selection trains {methods} on your ratings, at ε ="
+            f" {budget_text(best.epsilon)} and about {TRIALS:g} times in total. It scores each with"
+            " noise, and releases only the winner and its noisy error."
         )
     )
     button = st.container()
     odometer.panel(entry.id, "choose", entry.n_users)
-    selection = _selection(spec)
-    if selection is None:
-        label = odometer.label("Choose on my data", spec)
-        button.button(label, key="choose.own", on_click=_select, args=(spec,))
-        return finding
-    finding = replace(finding, selection=selection)
-    if st.session_state.get(SELECTING) == spec:
+    if finding.selection is not None:
         st.success(safe_text.escape(finding.confirmation))
-    return finding
+        return
+    if st.session_state.get(SELECTING) == spec:
+        results = ask("choose.own", {"selection": spec}, by_button=True)
+        if "selection" in results:
+            winners: dict[str, SelectionResult] = st.session_state[WINNERS]
+            winners[spec.model_dump_json()] = results["selection"]
+            st.rerun()
+    label = odometer.label("Choose on my data", spec)
+    button.button(label, key="choose.own", on_click=_select, args=(spec,))
 
 
 def _select(spec: PrivateSelection) -> None:
@@ -67,58 +93,62 @@ def _select(spec: PrivateSelection) -> None:
     odometer.buy([spec])
 
 
-def _selection(spec: PrivateSelection) -> SelectionResult | None:
-    """What left the selection; None where it was not asked for, or goes on."""
-    winners: dict[str, SelectionResult] = st.session_state.setdefault(WINNERS, {})
-    key = spec.model_dump_json()
-    if st.session_state.get(SELECTING) == spec:
-        results = ask("choose.own", {"selection": spec}, by_button=True)
-        if "selection" in results:
-            winners[key] = results["selection"]
-    return winners.get(key)
-
-
 # ---- to take home --------------------------------------------------------------------------------
 
 
+def program() -> tuple[str, ...]:
+    """How a command starts: by its full path for someone at their own machine."""
+    return paths.program() if visitor.asker().alone else ("dpmf",)
+
+
+def command_path(entry: Any) -> str:
+    """How a command names the data: by id, or as a file in the folder that the person named."""
+    if not datasets.is_own(entry.id):
+        return str(entry.id)
+    folder = str(st.session_state.get(FOLDER) or "").rstrip("/\\")
+    name = session_files.command_path(entry.id)
+    return f"{folder}/{name}" if folder else name
+
+
+def recommendation(finding: Finding) -> Recommendation:
+    """The answer as other pages choose it."""
+    place, question = finding.place, finding.question
+    assert place is not None
+    return Recommendation(place.method, question.of_one(place.epsilon), question.delta)
+
+
 def draw(finding: Finding, entry: Any) -> None:
-    """The command that trains the answer, a report, a notebook. entry: of the data set."""
-    st.subheader("Take it away", anchor="take-away")
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        _explore(finding, entry)
-        if finding.train:
-            st.code(finding.train, language="bash", wrap_lines=True)
-            where = "" if finding.public else ", in the folder of your file"
-            st.caption(f"It runs where dpmf is installed{where}.")
-        st.caption(f"{finding.cost} {finding.training}")
-    wide: dict[str, Any] = {"on_click": "ignore", "width": "stretch"}
-    with right:
-        page: dict[str, Any] = {
-            "data": report(finding),
-            "file_name": "which-method.html",
-            "mime": "text/html",
-        }
-        st.download_button("Report, to print", **page, type="primary", key="choose.report", **wide)
-        st.download_button(
-            "Notebook",
-            notebook(finding),
-            "which-method.ipynb",
-            "application/x-ipynb+json",
-            key="choose.notebook",
-            **wide,
+    """The command that trains the answer and its configuration, a report, a notebook. entry: of
+    the data set.
+    """
+    if datasets.is_own(entry.id):
+        st.text_input(
+            "Folder of the file on your computer",
+            key=FOLDER,
+            persist_state="session",
+            placeholder="without it, run the command in that folder",
         )
-        st.caption("They hold public, simulated, declared and noisy figures, and no private rows.")
-
-
-def _explore(finding: Finding, entry: Any) -> None:
-    """The way on: Explore of these data, with the answer's method and epsilon."""
-    question, best = finding.question, finding.answer.best
-    if best is None:
-        return
-    answer = Recommendation(finding.method, question.of_one(best.epsilon), question.delta)
-    recommendations.keep(entry.id, answer)
-    label, icon = f"Open {answer.words} in Explore", BY_ID["explore"].material_icon
-    press: dict[str, Any] = {"on_click": recommendations.choose, "args": (entry, answer)}
-    if st.button(label, key="choose.explore", icon=icon, **press):
-        links.go("explore")
+    st.code(finding.train, language="bash", wrap_lines=True)
+    st.caption(
+        f"{finding.cost} {finding.training} The command runs in any folder where dpmf is"
+        " installed; `dpmf fit --config which-method.toml` does the same."
+    )
+    files = (
+        ("Page to print", report(finding), "which-method.html", "text/html"),
+        ("Configuration", finding.configuration_file, "which-method.toml", "application/toml"),
+        ("Notebook", notebook(finding), "which-method.ipynb", "application/x-ipynb+json"),
+    )
+    with st.container(horizontal=True):
+        for label, data, name, mime in files:
+            st.download_button(
+                label,
+                data,
+                name,
+                mime,
+                key=f"choose.file.{name}",
+                on_click="ignore",
+                type="primary" if mime == "text/html" else "secondary",
+            )
+        total = {"from": "hand", "total": budget_text(recommendation(finding).epsilon)}
+        links.to("accountant", "How many such models in all?", total)
+    st.caption("They hold public, synthetic, declared and noisy figures, and no private rows.")

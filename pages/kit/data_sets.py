@@ -13,11 +13,15 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs import first_views
 from dpmf_core.privacy import default_delta
 from dpmf_core.serving import limits
+from dpmf_datasets.simulated import twins
 from pages.kit.page_table import DataKind, Page
 
 # declared ratings of a set in parts, at most: a run on more would not end in the half hour that one
 # may take
 LARGEST_IN_PARTS = 100_000_000
+EACH = 20  # ratings of a person, where nothing is declared
+# ratings of a synthetic data set that an address may ask for, at most
+LARGEST_IN_ADDRESS = 20_000_000
 A_ROW = 100  # ratings of a person, where their number is private
 KIND = "sidebar.holds"  # in the session: the kind of data of the page shown
 OWN = "data.own"  # in the session: the data sets that it brought, by id
@@ -60,6 +64,22 @@ def title_of(data_id: str) -> str:
         return str(find(data_id).title)
     except BadInput:
         return data_id
+
+
+def each_key(entry: Any) -> str:
+    """In the session: about how many ratings a person of private data gives, as somebody said."""
+    return f"choose.each.{entry.id}"
+
+
+def stand_in(entry: Any) -> Any:
+    """The data set on which choosing costs no epsilon: the same where it is public, else a
+    synthetic one of its public shape and the declared number of ratings.
+    """
+    if entry.public:
+        return entry
+    each = st.session_state.get(each_key(entry)) or min(EACH, max(1, entry.n_items // 4))
+    density = each / entry.n_items
+    return datasets.entry_of(twins.twin_id(entry.n_users, entry.n_items, density, entry.bounds))
 
 
 def is_public(data_id: str) -> bool:
@@ -119,7 +139,9 @@ def entries() -> tuple[Any, ...]:
     ratings = (*datasets.ratings(), *in_parts()) if kind == "ratings" else ()
     catalogue = ratings or datasets.samples(kind)
     own = st.session_state.get(OWN, {}).values()
-    return (*catalogue, *(entry for entry in own if kind_of(entry) == kind))
+    chosen = st.session_state.get(session_key("dataset")) or ""
+    declared = (find(chosen),) if twins.is_twin(chosen) else ()
+    return (*catalogue, *declared, *(entry for entry in own if kind_of(entry) == kind))
 
 
 def usable() -> list[str]:
@@ -131,7 +153,7 @@ def usable() -> list[str]:
 
 
 def _is_usable(data_id: str) -> bool:
-    if datasets.is_own(data_id):
+    if datasets.is_own(data_id) or twins.is_twin(data_id):
         return True
     return datasets.present(data_id) and limits.allowed_here(data_id)
 

@@ -4,13 +4,13 @@ What a person sets is in the link, as `p.NAME`.
 """
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 from pydantic import TypeAdapter, ValidationError
 
-from dpmf_core import algorithms
-from dpmf_core.algorithms import Algorithm
+from dpmf_core.algorithms import Algorithm, find
 from dpmf_core.privacy import Budget
 from dpmf_core.runs.sweep import typed_parameters
 from dpmf_core.teaching.glossary import linked
@@ -106,6 +106,27 @@ def _fields(kind: type[Algorithm]) -> dict[str, Any]:
     return fields
 
 
+def chosen(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
+    """The parameters that were set in this session; the others are as recommended."""
+    keys = {name: f"{prefix}.{algorithm_id}.{name}" for name in _fields(find(algorithm_id))}
+    values = {name: st.session_state.get(key) for name, key in keys.items()}
+    return {
+        name: value == "on" if value in ("on", "off") else value
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def choose(algorithm_id: str, values: Mapping[str, Any], prefix: str = "explore") -> None:
+    """Set these parameters on every page, and no others. Call it before widgets are drawn, or as
+    their callback.
+    """
+    for name in _fields(find(algorithm_id)):
+        value = values.get(name)
+        text = ("on" if value else "off") if isinstance(value, bool) else value
+        st.session_state[f"{prefix}.{algorithm_id}.{name}"] = text
+
+
 def parameters(
     algorithm_id: str,
     shape: Any,
@@ -116,18 +137,14 @@ def parameters(
     """The parameters that a person set; the others follow the recommendation for this shape and
     budget, or the page's suggestion, which is then set.
     """
-    kind = algorithms.find(algorithm_id)
+    kind = find(algorithm_id)
     fields = _fields(kind)
     if lesson.fixed_value("parameters") is not None:
         return (suggestion or {}) | _of_lesson(kind)
     keys = {name: f"{prefix}.{algorithm_id}.{name}" for name in fields}
     for name, key in keys.items():
         _read_from_address(kind, key, name)
-    session_values = {
-        name: raw == "on" if raw in ("on", "off") else raw
-        for name, key in keys.items()
-        if (raw := st.session_state.get(key)) is not None
-    }
+    session_values = chosen(algorithm_id, prefix)
     recommendation = kind.recommend(shape, budget, {**(suggestion or {}), **session_values}) | (
         suggestion or {}
     )

@@ -23,6 +23,7 @@ from dpmf_core.privacy import default_delta
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from dpmf_core.serving import limits
 from dpmf_core.serving.lesson_links import in_new_names
+from dpmf_datasets.simulated import twins
 from pages.kit import data_sets, lesson, links
 from pages.kit.data_sets import session_key
 from pages.kit.page_table import DataKind
@@ -94,6 +95,13 @@ def _check_data_set(text: str) -> None:
     large for a page.
     """
     if text in data_sets.usable():
+        return
+    if data_sets.data_kind() == "ratings" and twins.is_twin(text):
+        limits.data_set(text)
+        if data_sets.n_ratings(datasets.entry_of(text)) > data_sets.LARGEST_IN_ADDRESS:
+            raise BadInput(
+                f"A link may ask for at most {data_sets.LARGEST_IN_ADDRESS:,} synthetic ratings."
+            )
         return
     if any(entry.id == text for entry in data_sets.entries()):
         limits.data_set(text)

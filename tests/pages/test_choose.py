@@ -1,13 +1,18 @@
 """The Choose page: three questions, one answer."""
 
+import json
 import re
+import shlex
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.runs.spending import account_of
+from dpmf_core.tuning.choosing import question
 from dpmf_datasets import session_files
 from tests.pages.driving import ROOT, run_until, words
 from tests.support.messy_table import messy_table
@@ -18,7 +23,16 @@ SCRIPT = (
 )
 
 
-def page(data: str = "cinema-small") -> AppTest:
+SMALL = "cinema?users=200&items=40&density=0.3&bounds=1,5"
+
+
+@pytest.fixture(autouse=True)
+def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three values of epsilon."""
+    monkeypatch.setattr(question, "GRID", (2.0, 5.0, 10.0))
+
+
+def page(data: str = SMALL) -> AppTest:
     app = AppTest.from_string(SCRIPT, default_timeout=60)
     app.query_params["data"] = data
     app.run()
@@ -26,12 +40,71 @@ def page(data: str = "cinema-small") -> AppTest:
     return app
 
 
-@pytest.mark.slow
-def test_a_question_is_answered_when_it_is_asked() -> None:
-    app = page()
+def at_step(app: AppTest, step: str) -> AppTest:
+    """Another step of the same session."""
+    app.query_params["step"] = step
+    return app.run()
+
+
+def answered(app: AppTest) -> AppTest:
     app.button(key="choose.go").click()
-    run_until(app, lambda: app.title[0].value.startswith("Use "))
-    assert "python -m dpmf_core fit" in app.code[0].value
+    return run_until(app, lambda: app.title[0].value.startswith("Use "))
+
+
+@pytest.mark.slow
+def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path: Path) -> None:
+    """A reload is a new session at the same address; the command runs in another folder."""
+    app = page()
+    app.segmented_control(key="choose.wish").set_value("keep").run()
+    app.number_input(key="choose.keep").set_value(30).run()
+    title = answered(app).title[0].value
+    reloaded = AppTest.from_string(SCRIPT, default_timeout=60)
+    reloaded.query_params.update(app.query_params)
+    reloaded.run()
+    assert reloaded.title[0].value == title
+    assert reloaded.number_input(key="choose.keep").value == 30
+    taken = at_step(reloaded, "take")
+    assert taken.title[0].value == title and not taken.radio  # the form is not repeated
+    command = shlex.split(taken.code[0].value)
+    done = subprocess.run(
+        [*command, "--json"], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    record = json.loads(done.stdout)
+    budget = record["spec"]["budget"]
+    assert f"ε = {budget['epsilon']:g}:" in title and record["spec"]["data"]["id"] == SMALL
+    labels = {it.proto.label for it in taken.get("download_button")}
+    assert {"Page to print", "Configuration", "Notebook"} <= labels
+
+
+def test_a_link_asks_its_question_and_what_it_cannot_say_is_told() -> None:
+    app = AppTest.from_string(SCRIPT, default_timeout=60)
+    app.query_params.update({"dataset": "cinema-small", "protect": "group", "group": "5"})
+    app.query_params["wish"] = "win"
+    app.run()
+    assert app.number_input(key="choose.group").value == 5
+    assert app.segmented_control(key="choose.wish").value == "spend"
+    assert "wish" in app.warning[0].value and "protect" in app.query_params
+    assert at_step(app, "take").title[0].value.startswith("There is no answer")
+
+
+def test_an_address_names_the_synthetic_data_of_a_file_and_opens_them(mine: Any) -> None:
+    _, entry = mine
+    app = AppTest.from_string(SCRIPT, default_timeout=60)
+    app.session_state["data.own"] = {entry.id: entry}
+    app.session_state["sidebar.dataset"] = entry.id
+    app.run()
+    name = app.query_params["dataset"]
+    assert name.startswith(f"cinema?users={entry.n_users}&items={entry.n_items}&")
+    other = page_of(name)
+    assert not other.warning and not other.exception
+    assert f"{entry.n_users:,} people" in words(other)
+    assert page_of("cinema?users=1000000&items=100&density=0.9&bounds=1,5").warning
+
+
+def page_of(data: str) -> AppTest:
+    app = AppTest.from_string(SCRIPT, default_timeout=60)
+    app.query_params["dataset"] = data
+    return app.run()
 
 
 @pytest.fixture
@@ -52,7 +125,7 @@ def test_private_rows_are_not_touched(mine: Any) -> None:
     app.session_state["data.own"] = {entry.id: entry}
     app.session_state["sidebar.dataset"] = entry.id
     app.run()
-    assert "a simulated twin" in words(app)
+    assert "synthetic data set of the same shape" in words(app)
     app.number_input(key=f"choose.each.{entry.id}").set_value(9)
     app.button(key="choose.go").click()
     run_until(app, lambda: "ε" in app.title[0].value and "Which" not in app.title[0].value)
@@ -63,7 +136,10 @@ def test_private_rows_are_not_touched(mine: Any) -> None:
     )
     account = account_of(entry.id)
     assert account is not None and not account.entries
-    assert "user=client_ref" in app.code[0].value and "dates=dmy" in app.code[0].value
+    app.session_state["choose.folder"] = "/home/me/data"
+    command = at_step(app, "take").code[0].value
+    assert "/home/me/data/visits.csv?" in command
+    assert "user=client_ref" in command and "dates=dmy" in command
     assert not {secret for secret in table.secrets if secret in words(app)}
 
 
@@ -75,8 +151,7 @@ def test_a_choice_on_private_data_is_bought_and_in_the_account(mine: Any) -> Non
     app.session_state["sidebar.dataset"] = entry.id
     app.session_state["choose.spend"] = 10.0
     app.run()
-    app.button(key="choose.go").click()
-    run_until(app, lambda: app.title[0].value.startswith("Use "))
+    answered(app)
     account = account_of(entry.id)
     assert account is not None and not account.entries
     price = re.search(r"total ε 0\.00 → (\d+\.\d\d)", app.button(key="choose.own").label)
