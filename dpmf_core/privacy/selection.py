@@ -79,6 +79,13 @@ def price_of_choosing(
     )
 
 
+def price_of_best(
+    event: Event, shape: str, mean: float, delta: float, relation: Relation = Relation.ADD_REMOVE
+) -> float:
+    """What the best of a random number of trials costs, for one distribution of their number."""
+    return _best_of(normal_form(event), shape, mean, delta, relation)
+
+
 @functools.lru_cache(256)
 def _best_of(ledger: Ledger, shape: str, mean: float, delta: float, relation: Relation) -> float:
     """The smallest epsilon found at which the best of K trials keeps delta; infinite where none

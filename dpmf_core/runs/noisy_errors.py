@@ -69,6 +69,19 @@ def score_event(noise_multiplier: float) -> Event:
     return HeldOutErrors().event(noise_multiplier)
 
 
+def score_deviation(
+    noise_multiplier: float, error: float, n_users: int, half_range: float
+) -> float:
+    """How far the noise of `score_event` moves a held-out RMSE: a standard deviation.
+
+    To first order, where every user has a held-out rating. With m = (error / half_range)^2 the sums
+    are n m and n (1 - m), and the noisy m deviates by z sqrt(m^2 + (1 - m)^2) / n.
+    """
+    mean = min((error / half_range) ** 2, 1.0)
+    deviation = noise_multiplier * math.hypot(mean, 1 - mean) / n_users
+    return half_range**2 * deviation / (2 * error)
+
+
 @dataclass(frozen=True)
 class NoisyError:
     """A held-out RMSE by user, released with noise, in units of a rating: users weigh the same, not

@@ -1,7 +1,10 @@
 """What a run will release and cost, before it is made."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
+
+from scipy.optimize import brentq
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
@@ -15,16 +18,19 @@ from dpmf_core.privacy import (
     Budget,
     Gaussian,
     Guarantee,
+    Repeat,
     calibrate,
     normal_form,
     sequence,
 )
+from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.budget import Calibration, NoiseKind
 from dpmf_core.privacy.events import Event, Ledger
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs import partition_selection
 from dpmf_core.runs.specification import DataSpec, RunSpec
 
+LEAST_EPSILON = 0.001  # of each of several runs
 COLUMNS_NAMED = 8  # of a table of items, on the card
 
 
@@ -214,3 +220,50 @@ def prepared_for(spec: RunSpec, data: AnyData) -> PreparedRun:
     if isinstance(data, PartitionedRatings):
         algorithms.require_sums_alone(ready.algorithm, data.name, data.bounds)
     return ready
+
+
+def epsilon_of_each(spec: RunSpec, shape: Any, times: int) -> float:
+    """The epsilon of each of some runs that together cost a run's budget.
+
+    The same people are in all of them, and each is planned with its own epsilon. The plans compose
+    exactly, also where a run is chosen in the light of those before.
+
+    Parameters
+    ----------
+    spec : RunSpec
+        Its budget is that of all runs together.
+    shape
+        The public shape of the data.
+    times : int
+        How many runs, at least 1.
+
+    Returns
+    -------
+    float
+        Rounded down to three digits, so that the total is at most the budget.
+
+    Raises
+    ------
+    BadInput
+        Without a budget, and where each would have less than epsilon 0.001.
+    """
+    budget = spec.budget
+    if budget is None:
+        raise BadInput(f"{spec.algorithm} takes no epsilon here, so there is nothing to divide.")
+
+    def excess(log_epsilon: float) -> float:
+        own = budget.model_copy(update={"epsilon": math.exp(log_epsilon)})
+        plan = prepare(spec.model_copy(update={"budget": own}), shape).plan
+        return epsilon(Repeat(plan, times), budget.delta, budget.relation) - budget.epsilon
+
+    high, low = math.log(budget.epsilon), math.log(LEAST_EPSILON)
+    if times == 1:
+        return budget.epsilon
+    if budget.epsilon <= LEAST_EPSILON or excess(low) > 0:
+        raise BadInput(
+            f"{times:,} runs at a total of {budget.epsilon:g} leave less than {LEAST_EPSILON:g} for"
+            " each. Take fewer runs or a larger total."
+        )
+    each = math.exp(brentq(excess, low, high, rtol=1e-6))
+    scale = 10.0 ** (2 - math.floor(math.log10(each)))
+    return math.floor(each * scale) / scale

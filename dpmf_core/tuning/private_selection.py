@@ -7,6 +7,7 @@ theorem's price of the whole, not of the winner.
 """
 
 import contextlib
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from scipy.optimize import brentq
 
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput, Cancelled, explain
@@ -38,10 +40,10 @@ from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.random_streams import Secret
-from dpmf_core.privacy.selection import number_of_trials, price_of_choosing
+from dpmf_core.privacy.selection import number_of_trials, price_of_best
 from dpmf_core.runs.data_access import open_anywhere, open_split, parts_of
 from dpmf_core.runs.execution import Progress, Report, ignore, run
-from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_event
+from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_deviation, score_event
 from dpmf_core.runs.planning import prepare, prepared_for
 from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.seeds import seeds
@@ -50,6 +52,7 @@ from dpmf_core.tuning.search_space import Interval, TuneSpec
 
 REDRAWS = 200
 MOST = 200  # trials on average
+LEAST_EPSILON = 0.001  # of a training
 RULE = (
     "after Papernot & Steinke 2022 and Koskela, Redberg & Wang 2024, by the privacy profile of a"
     " trial"
@@ -168,9 +171,34 @@ class PrivateSelection(BaseModel):
         return self._price(self.trial_event, self.budget.relation)
 
     def _price(self, event: Event, relation: Relation) -> float:
-        return price_of_choosing(event, self.trials, self.budget.delta, relation).best_of[
-            self.distribution
-        ]
+        return price_of_best(event, self.distribution, self.trials, self.budget.delta, relation)
+
+    def within(self, total: float) -> "PrivateSelection":
+        """The same selection, whose trainings have as much epsilon as a total leaves them.
+
+        Raises BadInput where the scores alone cost the total.
+        """
+
+        def at(epsilon: float) -> PrivateSelection:
+            budget = self.budget.model_copy(update={"epsilon": epsilon})
+            searches = tuple(it.model_copy(update={"budget": budget}) for it in self.searches)
+            return self.model_copy(update={"searches": searches})
+
+        least = at(LEAST_EPSILON).epsilon
+        if least >= total:
+            raise BadInput(
+                f"Noisy scores alone cost ε = {least:.2f}, and the search may cost {total:g}. Allow"
+                " more, add noise to the scores, or take fewer trials."
+            )
+        ends = math.log(LEAST_EPSILON), math.log(total)
+        each = math.exp(brentq(lambda it: at(math.exp(it)).epsilon - total, *ends, rtol=1e-4))
+        while at(each).epsilon > total:
+            each *= 1 - 1e-4
+        return at(each)
+
+    def score_deviation(self, error: float, shape: Any) -> float:
+        """How far noise moves a trial's score, as a standard deviation, where its error is this."""
+        return score_deviation(self.score_noise, error, shape.n_users, shape.half_range)
 
     def group_price(self, size: int) -> float:
         """Epsilon of the whole for a group of so many people, at the budget's delta."""

@@ -4,33 +4,42 @@ Compose releases by hand, or load those of a run, an algorithm or a paper, and a
 rule.
 """
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.papers.source_noise import SOURCE_NOISE
 from dpmf_core.privacy import (
     VALUE,
-    Budget,
     Event,
-    Gaussian,
     Guarantee,
     Relation,
-    Repeat,
     Status,
-    calibrate,
     neighbours,
     normal_form,
 )
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_in_full, epsilon_text
-from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.planning import epsilon_of_each, prepare
+from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import linked
 from pages.accountant import figures, ledger_table
-from pages.kit import links, page_controls, privacy_card, safe_text, sidebar
+from pages.kit import (
+    epsilon_grid,
+    links,
+    page_controls,
+    privacy_card,
+    safe_text,
+    sidebar,
+    sidebar_values,
+)
 from pages.kit.privacy_card import Promise
+from pages.kit.session_widgets import bind
 
 Loaded = tuple[Event, float, Promise]  # a ledger, its delta, and what is promised of it
 HERE = Guarantee(
@@ -199,32 +208,76 @@ def main() -> None:
         raise
 
 
-def calibration() -> None:
-    """The other way: a total to spend, over so many releases."""
-    st.header("How much noise does a total ε need?", anchor=False)
-    left, middle, right = st.columns(3)
-    total = left.number_input(
-        "Total ε", 1e-4, 1000.0, 1.0, 0.5, "%g", "accountant.total", persist_state="session"
+def many_models() -> None:
+    """The other way: a total to spend, over so many trainings of the sidebar's method."""
+    st.header("How many models may I train?", anchor="many-models")
+    choice = sidebar.choice()
+    models, years, total = (
+        _ask(column, name, *facts)
+        for column, (name, facts) in zip(st.columns(3), MODELS.items(), strict=True)
     )
-    releases = middle.number_input(
-        "Releases", 1, ledger_table.MOST, 10, key="accountant.releases", persist_state="session"
+    links.put_in_address({"models": f"{models}", "years": f"{years}", "total": f"{total:g}"})
+    times = int(models * years)
+    spec = choice.spec(epsilon=total)
+    each = epsilon_of_each(spec, choice.shape, times)
+    title, data = algorithms.find(choice.algorithm).title, choice.entry.title
+    st.subheader(
+        f"{times:,} models over {years:g} years at a total of {total:g}: each at ε ="
+        f" {budget_text(each)}",
+        anchor=False,
     )
-    key, start = "accountant.delta_of_total", sidebar.choice().delta
-    delta = right.number_input(
-        "δ of the total", 1e-15, 0.49, start, None, "%.1e", key, persist_state="session"
-    )
-    if total is None or releases is None or delta is None:
-        raise BadInput("Give a total ε, a number of releases and a δ.")
-    budget = Budget(epsilon=total, delta=delta)
-    level = calibrate(lambda z: Repeat(Gaussian(z), int(releases)), budget)
-    each = epsilon_text(epsilon_of(Gaussian(level), delta))
     st.write(
-        f"**Noise multiplier {level:.4g} for each of {releases:,} Gaussian releases.** Each of them"
-        f" alone has ε = {each} at the same δ."
+        f"{kept_words(spec, each)} For {title} on {safe_text.escape_letters(data)}, at δ ="
+        f" {delta_text(choice.delta)} for all of them together. It holds for people whose ratings"
+        " are in every model, and if you decide on each model after seeing those before."
     )
+    with st.container(horizontal=True):
+        for page, label in (("explore", "See one of them in Explore"), ("choose", "Choose again")):
+            if st.button(label, key=f"accountant.{page}", on_click=_use, args=(each,)):
+                links.go(page)
 
 
-for part in (main, calibration):
+MODELS: dict[str, tuple[str, float, page_controls.Read]] = {
+    "models": ("Models a year", 3, page_controls.within(int, 1, 1000)),
+    "years": ("Years", 5, page_controls.within(int, 1, 100)),
+    "total": ("Total ε", 2.0, page_controls.within(float, 0.01, 1000)),
+}
+
+
+def _ask(column: DeltaGenerator, name: str, label: str, first: float, read: Any) -> Any:
+    """A number of `MODELS`; its first one while the box is empty."""
+    key, whole = f"accountant.{name}", isinstance(first, int)
+    page_controls.start(key, name, first, read)
+    look: dict[str, Any] = {"min_value": 1, "max_value": 1000}
+    if not whole:
+        look = {"min_value": 0.01, "max_value": 1000.0, "step": 0.5, "format": "%g"}
+    value = column.number_input(label, **(look | bind(key)))
+    return first if value is None else value
+
+
+def kept_words(spec: RunSpec, each: float) -> str:
+    """How much such a model keeps, as measured at this epsilon or at those around it."""
+    kept = epsilon_grid.read(spec, also=(each,)).kept
+    here = [it for it in kept if it.epsilon == each]
+    below, above = (
+        [it for it in kept if it.epsilon < each],
+        [it for it in kept if it.epsilon > each],
+    )
+    around = here or [*below[-1:], *above[:1]]
+    if not around:
+        return "How much each model keeps was not measured yet: Explore does it."
+    at = " and ".join(budget_text(it.epsilon) for it in around)
+    shares = " to ".join(f"{max(it.median, 0.0):.0%}" for it in around)
+    return f"**Each keeps {shares} of what the recommender can learn** (measured at ε = {at})."
+
+
+def _use(each: float) -> None:
+    """Other pages take the epsilon of one model."""
+    sidebar_values.put("epsilon", each)
+    st.session_state["choose.wish"], st.session_state["choose.spend"] = "spend", each
+
+
+for part in (main, many_models):
     try:
         part()
     except BadInput as error:

@@ -13,7 +13,7 @@ from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.tuning.choosing.question import FEW, LARGEST_GROUP, MANY, Goal, Protect, Question
-from pages.kit import data_sets, links, page_controls, safe_text, sidebar_values
+from pages.kit import data_sets, links, page_controls, safe_text, sidebar, sidebar_values
 from pages.kit.page_controls import one_of, within
 from pages.kit.session_widgets import bind
 
@@ -81,6 +81,7 @@ def prepare() -> None:
     """Before anything is drawn: the data set and the question of the session or of the link."""
     st.session_state[data_sets.KIND] = "ratings"
     sidebar_values.prepare()
+    sidebar.show_complaints()
     for name, part in PARTS.items():
         page_controls.start(_key(name), name, part.first, part.read)
         st.session_state.setdefault(_key(name), part.first)

@@ -66,7 +66,7 @@ def draw(kind: DataKind = "ratings", unused: Collection[str] = ()) -> None:
     sidebar_values.prepare()
     with st.sidebar:
         _draw_widgets(unused)
-    _show_complaints()
+    show_complaints()
     sidebar_values.write_to_address()
 
 
@@ -113,7 +113,7 @@ def _draw_widget(name: str, widget: Callable[[bool], None], unused: Collection[s
         widget(lesson.fixed_value(name) is not None)
 
 
-def _show_complaints() -> None:
+def show_complaints() -> None:
     """What was wrong with the address, until something else is chosen."""
     state, now = st.session_state, choice()
     if state[COMPLAINTS] and state.setdefault(COMPLAINED_AT, now) != now:

@@ -17,13 +17,12 @@ from dpmf_core.privacy import neighbours, normal_form
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
 from dpmf_core.privacy.selection import Price
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.record import Run
 from dpmf_core.serving.requesters import Asker, asking
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.tuning.confirmation import FRESH
 from dpmf_core.tuning.search import Search, Trial, price
 from dpmf_core.tuning.search_space import TuneSpec
-from pages.kit import charts, colours, exports, links, safe_text, time_estimate
+from pages.kit import charts, colours, safe_text, time_estimate
 from pages.kit.frames import ANY, to_frame
 from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_frames import parameter
@@ -80,14 +79,12 @@ class _OwnersEngine:
             return engine().measure(*arguments, **terms)
 
 
-def search_of(spec: TuneSpec, trials: int, begin: bool = True) -> Search | None:
-    """The search of this specification; whoever asks for more trials than before makes it go
-    on. begin: whether one may be begun, else None.
-    """
+def search_of(spec: TuneSpec, trials: int) -> Search:
+    """The search of this specification; asking for more trials than before makes it go on."""
     open_search = _open(spec.key)
     with open_search.lock:
         search = open_search.search
-        if begin and (search is None or (search.trials_asked < trials and not search.busy)):
+        if search is None or (search.trials_asked < trials and not search.busy):
             with visitor.here() as who:
                 search = open_search.search = Search(
                     spec,
@@ -213,13 +210,15 @@ def parallel(table: pd.DataFrame, spec: TuneSpec, metric: str) -> go.Figure:
 
 
 def figures(search: Search, table: pd.DataFrame, metric: str) -> None:
+    half_widths = ((table["high"] - table["low"]) / 2).dropna()
+    noise = f", typically ± {half_widths.median():.4f}" if len(half_widths) else ""
     st.subheader("Score by trial", anchor=False)
     charts.show(
         history(table, metric),
         "tune.history",
         "Validation score of each trial and the best so far.",
         table,
-        caption="A dot is one trial: its mean over the draws, and their 95% interval.",
+        caption=f"A dot is one trial: its mean over the draws, and their 95% interval{noise}.",
     )
     if shares := search.importance():
         ids = [search.spec.algorithm]
@@ -235,9 +234,9 @@ def figures(search: Search, table: pd.DataFrame, metric: str) -> None:
     )
 
 
-def costs(choice: Choice, search: Search, public: bool) -> None:
-    """What choosing costs: one trial, the best of about so many, all of them looked at."""
-    st.header("What choosing costs", anchor=False)
+def costs(choice: Choice, search: Search) -> None:
+    """What choosing would cost on private data: one trial, the best of about so many, all seen."""
+    st.header("What choosing costs on private data", anchor=False)
     budget = search.spec.budget
     ready = prepare(choice.spec().canonical(), choice.shape, choice.assumptions)
     if budget is None or not normal_form(ready.plan):
@@ -249,6 +248,7 @@ def costs(choice: Choice, search: Search, public: bool) -> None:
             " trial nor a choice has an ε."
         )
         return
+    st.write("This search cost **nothing**: its data are public or synthetic.")
     private_scores = st.toggle(
         f"Scores are computed from private ratings (noise multiplier {SCORE_NOISE:g} each)",
         True,
@@ -259,29 +259,14 @@ def costs(choice: Choice, search: Search, public: bool) -> None:
         ready.plan, SCORE_NOISE if private_scores else None, len(search.trials), budget, draws
     )
     _draw_prices(cost)
-    trainings = f"of {draws} trainings each" if draws > 1 else "of one training each"
-    st.caption(
-        f"Trials {trainings}. The comparison over fresh draws trained {2 * FRESH} times more, at ε"
-        f" = {budget_text(budget.epsilon)} each."
-    )
     unit = ready.guarantee.unit
     st.caption(
-        f"δ = {delta_text(budget.delta)}, per {unit}, {neighbours(unit, budget.relation)}; "
-        "first and last line exact, the others at most, by the privacy profile of a trial."
-    )
-    raw = (
-        "Your data are private, and the scores above are raw: a choice by them has **no ε**. The"
-        " lines are what it would cost with noisy scores."
-    )
-    applies = (
-        "These data are public or simulated: choosing on them costs **nothing**." if public else raw
-    )
-    st.write(
         linked(
-            f"{applies} The middle lines are a private selection (Papernot & Steinke 2022; Koskela,"
-            " Redberg & Wang 2024): the number of trials is drawn at random, parameters are drawn"
-            " at random, scores are noisy or from public ratings, and nobody sees anything but the"
-            " winner."
+            f"δ = {delta_text(budget.delta)}, per {unit}, {neighbours(unit, budget.relation)}."
+            f" Trainings in each trial: {draws}. The comparison over fresh draws trained"
+            f" {2 * FRESH} times more, at ε = {budget_text(budget.epsilon)} each. First and last"
+            " line exact, the others at most (Papernot & Steinke 2022; Koskela, Redberg & Wang"
+            " 2024)."
         )
     )
 
@@ -302,17 +287,3 @@ def _draw_prices(cost: Price) -> None:
             {"what is shown": str, "total ε": str},
         )
     )
-
-
-def take_away(winner: Run) -> None:
-    if not winner.record.public:
-        st.info(
-            "Chosen by raw scores of private data, the winner is for your eyes: there is no file of"
-            " it. A private selection has one."
-        )
-        return
-    link = {
-        name: st.query_params[name] for name in st.query_params if not name.startswith("p.")
-    } | {f"p.{n}": str(v) for n, v in winner.spec.parameters.items()}
-    with exports.downloads(winner):
-        links.to("explore", "The winner in Explore", link)

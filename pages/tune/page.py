@@ -3,6 +3,8 @@ choosing cost.
 """
 
 import functools
+from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -11,32 +13,45 @@ from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
+from dpmf_core.privacy import Budget
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.tuning.confirmation import outcome
 from dpmf_core.tuning.search import Search, Trial
 from dpmf_core.tuning.search_space import MOST_DRAWS, TuneSpec, default_range
-from pages.kit import (
-    drawing,
-    odometer,
-    safe_text,
-    sidebar,
-    time_estimate,
-)
+from pages.kit import data_sets, drawing, forms, safe_text, sidebar, time_estimate
 from pages.kit.runs import ask, may_begin, queue
 from pages.kit.sidebar_values import Choice
-from pages.kit.sweep_frames import level, parameter
+from pages.kit.sweep_frames import parameter
 from pages.server import sessions
 from pages.tune import open_search, private_selection
+from pages.tune.use import draw_use, in_words
 
 SCORE = "validation RMSE"
 FIRST, LATER = 0.3, 0.7  # seconds between two looks at a search, before its first point and after
-OPENLY, PRIVATELY = "look at every trial", "see the winner only"
+OPENLY, PRIVATELY = "open", "private"
+WAYS = {OPENLY: "look at every trial", PRIVATELY: "see the winner only"}
+WAYS_OF_PRIVATE = {
+    OPENLY: "on synthetic data, at no ε",
+    PRIVATELY: "on your own data, at its price",
+}
 
 
-def search_settings(choice: Choice) -> tuple[TuneSpec, int]:
-    """What the controls say."""
-    spec = choice.spec().canonical()
+def parameters(choice: Choice) -> dict[str, Any]:
+    """The method's parameters, which a person may set; all pages and the command take them."""
+    budget = Budget(
+        epsilon=choice.epsilon,
+        delta=choice.delta,
+        calibration=choice.calibration,
+        noise=choice.noise,
+    )
+    with st.expander("Set parameters yourself"):
+        return forms.parameters(choice.algorithm, choice.shape, budget, "explore")
+
+
+def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpec, int]:
+    """What the controls say. parameters: set by a person; they stay where they may not move."""
+    spec = choice.spec(parameters=parameters).canonical()
     algorithm = prepare(spec, choice.shape, choice.assumptions).algorithm
     names = list(type(algorithm).model_fields)
     usual = [
@@ -76,6 +91,7 @@ def search_settings(choice: Choice) -> tuple[TuneSpec, int]:
         data=spec.data,
         algorithm=spec.algorithm,
         search=search,
+        fixed={name: it for name, it in spec.parameters.items() if name not in search},
         budget=spec.budget,
         seed=spec.seed,
         draws=int(draws),
@@ -100,23 +116,15 @@ def _watch(search: Search) -> None:
         st.rerun()
 
 
-def _confirm(key: str, trials: int) -> None:
+def _begin(key: str, trials: int) -> None:
     st.session_state["tune.asked"], st.session_state["tune.now"] = (key, trials), True
 
 
 def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
     """The search that a button asked for, and whether this session waits for more of it: not where
     it was cancelled and the button not pressed again. A long one waits for a second button.
-
-    On private data an old search is shown as long as it is there, and never begun anew.
     """
-    st.button(
-        odometer.label("Search", spec.trial({}), trials * spec.draws),
-        type="primary",
-        key="tune.go",
-        on_click=_confirm,
-        args=(spec.key, trials),
-    )
+    st.button("Search", type="primary", key="tune.go", on_click=_begin, args=(spec.key, trials))
     seconds = time_estimate.cost(spec.trial({})) * trials * spec.draws / engine().width
     st.caption(
         f"{trials * spec.draws} trainings, about {duration(seconds)} (an estimate). {queue()}"
@@ -127,21 +135,16 @@ def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
     if not may_begin("tune", seconds, "This search", f"{spec.key} {trials}"):
         return None, False
     pressed = bool(st.session_state.pop("tune.now", False))
-    search = open_search.search_of(
-        spec, trial_count, begin=pressed or not odometer.is_private(spec)
-    )
+    search = open_search.search_of(spec, trial_count)
     if pressed:
         st.session_state.pop("tune.cancelled", None)
     called_off = st.session_state.get("tune.cancelled") == spec.key
-    return search, pressed or not (called_off or (search is not None and search.cancelled))
+    return search, pressed or not (called_off or search.cancelled)
 
 
 def finding(choice: Choice, search: Search, best: Trial) -> None:
     """The best place so far, and where it stands."""
-    settings = ", ".join(
-        f"{parameter(name, [search.spec.algorithm])} {level(value)}"
-        for name, value in best.place.items()
-    )
+    settings = in_words(search.spec.algorithm, best.place)
     unfinished = search.busy or search.cancelled
     st.title(
         f"{'Best so far' if unfinished else f'The best of {search.n_trials} trials'}: {SCORE}"
@@ -166,34 +169,21 @@ def _draw_outcome(choice: Choice, search: Search, best: Trial, head: DeltaGenera
     if not (search.busy or search.cancelled):
         runs = ask("tune.final", spec.fresh(best.place), by_button=True)
         if result := outcome(runs, spec.metric):
-            (head.success if result.verdict == "better" else head.info)(
-                f"On test ratings: {result.words}"
-            )
+            with head:
+                (st.success if result.verdict == "better" else st.info)(
+                    f"On test ratings: {result.words}"
+                )
+                draw_use(spec.algorithm, spec.fixed | best.place)
     open_search.figures(search, open_search.frame(search.trials), SCORE)
     if "winner 0" in runs:
-        winner = runs["winner 0"]
-        open_search.costs(choice, search, bool(winner.record.public))
-        open_search.take_away(winner)
+        open_search.costs(choice, search)
 
 
-def main() -> None:
-    choice = sidebar.choice()
-    head = st.container()
-    st.caption(
-        "Choosing looks at private ratings too. On public or synthetic data it costs nothing. On"
-        " private data you pay for every trial that you look at, or see the winner only."
-    )
-    spec, trials = search_settings(choice)
-    way = st.segmented_control(
-        "How to choose", [OPENLY, PRIVATELY], default=OPENLY, key="tune.way", required=True
-    )
-    if way == PRIVATELY:
-        # a private trial is one training
-        private_selection.page(spec.model_copy(update={"draws": 1}), trials, head)
-        return
+def draw_search(choice: Choice, spec: TuneSpec, trials: int, head: DeltaGenerator) -> None:
+    """A search whose every trial is seen. Raises BadInput."""
     search, waits = requested_search(spec, trials)
     if search is None:
-        head.title("Which parameters?")
+        head.title("Which parameters?", anchor=False)
         head.write(
             "A search tries parameters on validation ratings, each on the same draws of split and"
             " noise. The winner is then compared with the recommended parameters over fresh draws,"
@@ -210,7 +200,7 @@ def main() -> None:
         raise BadInput(search.failure)
     best = search.best
     if best is None:
-        head.title("Searching" if waits else "No trial has finished")
+        head.title("Searching" if waits else "No trial has finished", anchor=False)
     else:
         with head:
             finding(choice, search, best)
@@ -221,6 +211,30 @@ def main() -> None:
         )
     if best is not None:
         _draw_outcome(choice, search, best, head)
+
+
+def main() -> None:
+    own = sidebar.choice()
+    choice = replace(own, dataset=data_sets.stand_in(own.entry).id)
+    head = st.container()
+    if choice != own:
+        st.caption(
+            "Your data are private, and every look at them costs privacy. So the search runs on **a"
+            " synthetic data set of the same shape**; the other way chooses on your own data."
+        )
+    set_parameters = parameters(own)
+    spec, trials = search_settings(choice, set_parameters)
+    ways = WAYS if choice == own else WAYS_OF_PRIVATE
+    st.session_state.setdefault("tune.way", OPENLY)
+    way = st.segmented_control(
+        "How to choose", list(ways), format_func=ways.__getitem__, key="tune.way", required=True
+    )
+    if way == PRIVATELY:
+        # a private trial is one training
+        changes = {"draws": 1, "data": own.spec().canonical().data}
+        private_selection.page(own, spec.model_copy(update=changes), trials, head)
+    else:
+        draw_search(choice, spec, trials, head)
 
 
 try:

@@ -16,7 +16,8 @@ from dpmf_core.tuning.private_selection import MOST, PrivateSelection, Selection
 from dpmf_core.tuning.search_space import TuneSpec
 from pages.kit import odometer, safe_text
 from pages.kit.runs import ask
-from pages.kit.sweep_frames import level, parameter
+from pages.kit.sidebar_values import Choice
+from pages.tune.use import draw_use, in_words
 
 RULE = "by the privacy profile of a trial"
 LAWS = {name: "Poisson" if name == "poisson" else name for name in SHAPES}
@@ -27,9 +28,9 @@ def _select(spec: PrivateSelection) -> None:
     odometer.buy([spec])
 
 
-def page(search: TuneSpec, trials: int, head: DeltaGenerator) -> None:
+def page(choice: Choice, search: TuneSpec, trials: int, head: DeltaGenerator) -> None:
     """Controls here, begun by their button; the outcome at the head."""
-    spec = _settings(search, trials)
+    spec = _settings(choice, search, trials)
     st.button(
         odometer.label("Choose in private", spec),
         type="primary",
@@ -41,34 +42,42 @@ def page(search: TuneSpec, trials: int, head: DeltaGenerator) -> None:
         if st.session_state.get("tune.selecting") == spec:
             _draw(spec)
             return
-        st.title("Which parameters, without looking?", anchor=False)
-        each, delta = (search.budget.epsilon, search.budget.delta) if search.budget else (0.0, 0.0)
+        st.title("Tune privately", anchor=False)
+        budget = spec.budget
         cost = epsilon_in_full(
-            spec.epsilon,
-            delta,
-            search.kind().guarantee().unit,
-            search.budget.relation if search.budget else Relation.ADD_REMOVE,
-            RULE,
+            spec.epsilon, budget.delta, spec.kinds[0]().guarantee().unit, budget.relation, RULE
         )
+        error = choice.shape.half_range / 2
+        deviation = spec.score_deviation(error, choice.shape)
         st.write(
             linked(
-                f"About {spec.trials:g} trials, their number and their parameters drawn at random,"
-                f" each scored with noise; nobody sees but the winner. All in all **{cost}**, where"
-                f" the training in each trial has ε = {budget_text(each)} at the same δ."
+                f"About {spec.trials:g} trials, their number and parameters drawn at random. Only"
+                f" the winner and its noisy score leave: **{cost}** in all. Each training has ε ="
+                f" {budget_text(float(f'{budget.epsilon:.3g}'))}. Noise moves a score by about ±"
+                f" {2 * deviation:.2g} (95%) where the error is {error:g}."
             )
         )
 
 
-def _settings(search: TuneSpec, trials: int) -> PrivateSelection:
+def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection:
     """What the controls say. Raises BadInput."""
-    left, right = st.columns(2)
-    law = left.selectbox(
+    left, middle, right = st.columns(3)
+    cap = left.number_input(
+        "The search may cost at most ε",
+        0.01,
+        1000.0,
+        choice.epsilon,
+        key=f"tune.cap.{choice.epsilon:g}",
+        format="%g",
+        help="Each training gets what this leaves after scoring and choosing.",
+    )
+    law = middle.selectbox(
         "Number of trials, at random",
         list(LAWS),
         key="tune.law",
         format_func=LAWS.__getitem__,
         help=(
-            "At the same mean the first costs least: often it tries one or two only, now and then"
+            "At the same mean the first costs least: often it tries only one or two, now and then"
             " many. The binomial tries at most twice the mean."
         ),
     )
@@ -86,7 +95,7 @@ def _settings(search: TuneSpec, trials: int) -> PrivateSelection:
         distribution=law,
         trials=float(min(trials, MOST)),
         score_noise=noise or 5.0,
-    )
+    ).within(cap or choice.epsilon)
 
 
 def _draw(spec: PrivateSelection) -> None:
@@ -114,22 +123,20 @@ def _draw(spec: PrivateSelection) -> None:
             f" cost **{cost}**. Another seed draws again."
         )
         return
-    ids = [spec.searches[0].algorithm]
     st.title(f"The winner's validation RMSE, with noise: {selection.score:.3f}", anchor=False)
-    settings = ", ".join(
-        f"{parameter(name, ids)} {level(_short(value))}" for name, value in selection.winner.items()
-    )
-    st.write(linked(f"With {settings}. All in all: **{cost}**."))
+    algorithm = spec.searches[0].algorithm
+    st.write(linked(f"With {in_words(algorithm, selection.winner)}. All in all: **{cost}**."))
+    draw_use(algorithm, spec.searches[0].fixed | selection.winner)
     st.caption(
-        f"{selection.guarantee} How long the selection took may tell how many trials there were:"
-        " that lies outside of the theorem."
+        f"{selection.guarantee} The theorem does not cover how long the selection took, which may"
+        " reveal how many trials there were."
     )
     if selection.public:
         _compare(spec, selection)
     else:
         st.caption(
-            "On private data nothing else is trained, and no error is computed: what is said here"
-            " is all that left."
+            "On private data nothing else is trained, and no error is computed: this is all that"
+            " left."
         )
     st.download_button(
         "The selection as JSON",
@@ -178,20 +185,16 @@ def _compare(spec: PrivateSelection, selection: SelectionResult) -> None:
     st.caption("Test RMSE is computed on raw data, not released. " + _verdict(selection, runs))
 
 
-def _short(value: Any) -> Any:
-    return float(f"{value:.3g}") if isinstance(value, float) else value
-
-
 def _verdict(selection: SelectionResult, runs: dict[str, Run]) -> str:
     if "same" not in runs or selection.test_rmse is None:
         return ""
     other = runs["same"].record.metric("rmse")
     if other <= selection.test_rmse:
         return (
-            "Here choosing did not pay: the same ε spent on one training with recommended"
-            " parameters errs less."
+            "Here choosing did not pay: spending the same ε on one training with recommended"
+            " parameters gives a smaller error."
         )
     return (
-        "Here choosing paid: the same ε spent on one training with recommended parameters errs"
-        " more."
+        "Here choosing paid: spending the same ε on one training with recommended parameters gives"
+        " a larger error."
     )

@@ -1,5 +1,7 @@
 """The accountant's page, driven as a person would, without a browser."""
 
+import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +9,8 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpmf_core.base.errors import BadInput
+from dpmf_core.data.ratings import Shape
 from dpmf_core.jobs.engine import Engine, engine
 from dpmf_core.papers.source_noise import saha
 from dpmf_core.privacy import (
@@ -17,7 +21,8 @@ from dpmf_core.privacy import (
     normal_form,
 )
 from dpmf_core.privacy.accounting import epsilon
-from dpmf_core.runs.planning import prepare
+from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
+from dpmf_core.runs.planning import epsilon_of_each, prepare
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
@@ -124,3 +129,36 @@ def test_figures_agree_with_the_accountant(event: Event) -> None:
     assert (curve.loc[curve["epsilon"] > once, "delta"] < 1e-6).all() and (
         curve.loc[curve["epsilon"] < once, "delta"] > 1e-6
     ).all()
+
+
+# ---- several models at one total -----------------------------------------------------------------
+
+
+def test_fifteen_models_at_a_total_of_two_have_what_gaussian_composition_says() -> None:
+    """Gaussian releases of mu each compose to mu times the root of their number."""
+    delta = 1e-5
+    spec = RunSpec.parse(
+        data={"id": "cinema-small"},
+        algorithm="spectral",
+        budget={"epsilon": 2.0, "delta": delta},
+    )
+    each = epsilon_of_each(spec, Shape(2000, 200, (1.0, 5.0)), 15)
+    exact = gaussian_epsilon(gaussian_mu(2.0, delta) / math.sqrt(15), delta)
+    assert 0.995 * exact < each <= exact
+    assert epsilon_of_each(spec, Shape(2000, 200, (1.0, 5.0)), 1) == 2.0
+    with pytest.raises(BadInput):
+        epsilon_of_each(spec, Shape(2000, 200, (1.0, 5.0)), 10**9)
+
+
+def test_many_models_are_answered_with_what_each_keeps_and_ways_to_it() -> None:
+    app = page(models="3", years="5", total="2", dataset="cinema", algorithm="dpals")
+    delta = app.session_state["sidebar.delta"]
+    exact = gaussian_epsilon(gaussian_mu(2.0, delta) / math.sqrt(15), delta)
+    (said,) = [it.value for it in app.subheader if "15 models over 5 years" in it.value]
+    assert float(said.rpartition("= ")[2]) == pytest.approx(exact, rel=0.01)
+    measured = re.search(r"keeps (\d+)% to (\d+)%", words(app))
+    assert measured is not None and int(measured[1]) < int(measured[2]) <= 100
+    app.button(key="accountant.explore").click()
+    app.run()
+    assert app.session_state["sidebar.epsilon"] == pytest.approx(exact, rel=0.01)
+    assert app.session_state["choose.spend"] == app.session_state["sidebar.epsilon"]

@@ -2,6 +2,8 @@
 for an error.
 """
 
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -40,6 +42,10 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price() -> None:
     assert app.title[0].value == "Which parameters?"
     app.button(key="tune.go").click()
     run_until(app, lambda: verdicts(app))
+    app.button(key="tune.use").click().run()
+    deviation = app.number_input(key="explore.private-bias.prior_deviation").value
+    assert deviation == app.session_state["explore.private-bias.prior_deviation"] is not None
+    assert app.button(key="tune.next.take-away")
     assert app.title[0].value.startswith("The best of 5 trials: validation RMSE 0.")
     assert "95%" in verdicts(app)[0]
     scores = next(table.value for table in app.dataframe if "best so far" in table.value.columns)
@@ -55,7 +61,7 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price() -> None:
         thrice.all_shown, abs=0.006
     )
     assert float(cost["total ε"].iloc[0]) < min(paid[1:-1]) < paid[-1]
-    assert any("costs **nothing**" in it.value for it in app.markdown)
+    assert any("cost **nothing**" in it.value for it in app.markdown)
 
 
 def test_a_private_selection_shows_its_price_before_and_its_winner_after() -> None:
@@ -63,7 +69,7 @@ def test_a_private_selection_shows_its_price_before_and_its_winner_after() -> No
         **{
             "tune.trials": 3,
             "tune.moving.private-bias": ["prior_deviation"],
-            "tune.way": "see the winner only",
+            "tune.way": "private",
             "tune.law": "geometric",
         }
     )
@@ -73,7 +79,9 @@ def test_a_private_selection_shows_its_price_before_and_its_winner_after() -> No
     assert float(table["total ε"].iloc[0]) == pytest.approx(
         float(table["total ε"].iloc[1]), abs=0.011
     )
-    assert float(table["total ε"].iloc[2]) == 5.0
+    assert float(table["total ε"].iloc[0]) == pytest.approx(5.0, abs=0.006)  # its cap
+    assert 0 < float(table["total ε"].iloc[2]) < 5.0
+    assert app.button(key="tune.use")
     assert any("choosing" in it.value for it in app.caption)
 
 
@@ -90,10 +98,13 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
     state = {
         "tune.trials": 3,
         "tune.moving.private-bias": ["prior_deviation"],
-        "tune.way": "see the winner only",
+        "tune.way": "private",
         "tune.law": "geometric",
     }
-    app = page(mine.entry.id, **state, **{"data.own": {mine.entry.id: mine.entry}})
+    own = {"data.own": {mine.entry.id: mine.entry}, "sidebar.dataset": mine.entry.id}
+    assert "total ε" not in page(**own).button(key="tune.go").label  # on synthetic data
+    app = page(**state, **own)
+    assert re.search(r"total ε 0\.00 → \d", app.button(key="tune.select").label)
     app.button(key="tune.select").click()
     app = settled(app)
     assert {column for it in app.dataframe for column in it.value.columns} <= {

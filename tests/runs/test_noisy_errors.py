@@ -25,6 +25,7 @@ from dpmf_core.runs.noisy_errors import (
     error_of_sums,
     noisy_score,
     refusal,
+    score_deviation,
     score_event,
 )
 from dpmf_core.runs.specification import RunSpec
@@ -130,6 +131,16 @@ def test_the_interval_holds_the_true_error(share: float, noise: float) -> None:
     assert coverage >= 0.94 and all(0 <= it.low <= it.value <= it.high <= 2 for it in errors)
     if noise == 0.01 and 0 < share < 1:
         assert coverage <= 0.96
+
+
+def test_the_deviation_of_a_score_is_that_of_its_draws() -> None:
+    n, error, half, noise = 5000, 0.9, 2.0, 5.0
+    mean = (error / half) ** 2
+    rng = np.random.default_rng(0)
+    sums = np.array([n * mean, n * (1 - mean)]) + noise * rng.normal(size=(20_000, 2))
+    draws = [error_of_sums(*pair, noise, half).value for pair in sums.tolist()]
+    # 20,000 draws tell a deviation to 0.5%
+    assert score_deviation(noise, error, n, half) == pytest.approx(np.std(draws), rel=0.03)
 
 
 def test_it_is_the_error_in_the_released_shape(clinic: str) -> None:

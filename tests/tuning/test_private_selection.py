@@ -84,6 +84,18 @@ def test_no_trial_costs_more_than_was_paid_for(relation: Relation) -> None:
             )
 
 
+def test_a_cap_leaves_trainings_what_it_leaves_and_refuses_what_scores_cost() -> None:
+    """The bound's total is exact in the training's epsilon: a little more would exceed the cap."""
+    capped = spec(trials=5.0).within(3.0)
+    assert capped.epsilon <= 3.0
+    assert price_of_choosing(capped.trial_event, 5.0, capped.budget.delta).best_of[
+        "logarithmic"
+    ] == pytest.approx(3.0, rel=1e-3)
+    assert capped.searches[0].search == search().search
+    with pytest.raises(BadInput):
+        spec(trials=5.0).within(0.1)
+
+
 def selecting_delta(event: Any, at: float, relation: Relation) -> float:
     from dpmf_core.privacy.accounting import delta
 
