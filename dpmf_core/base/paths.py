@@ -8,7 +8,6 @@ import os
 import secrets
 import shutil
 import sqlite3
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,14 +34,6 @@ def data_folder() -> Path:
     folder_of_user = Path(platformdirs.user_data_dir("dpmf"))
     _move_kept(cache_folder(), folder_of_user)
     return folder_of_user
-
-
-def program() -> tuple[str, ...]:
-    """What starts dpmf on this machine, from any folder: `dpmf` where it is on the path."""
-    script = shutil.which("dpmf")
-    if script and Path(script).parent == Path(sys.executable).parent:
-        return ("dpmf",)
-    return (sys.executable, str(Path(__file__).parents[2] / "dpmf.py"))
 
 
 def cache_folder() -> Path:

@@ -2,6 +2,9 @@
 
 import functools
 import importlib.metadata
+import shutil
+import sys
+from pathlib import Path
 
 
 @functools.cache
@@ -12,3 +15,11 @@ def program() -> str:
     except importlib.metadata.PackageNotFoundError:
         return "python -m dpmf_core"
     return "dpmf"
+
+
+def start() -> tuple[str, ...]:
+    """Return what starts the command line here from any folder: `dpmf` where it is on the path."""
+    script = shutil.which("dpmf")
+    if script and Path(script).parent == Path(sys.executable).parent:
+        return ("dpmf",)
+    return (sys.executable, str(Path(__file__).parents[2] / "dpmf.py"))

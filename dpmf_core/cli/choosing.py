@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from dpmf_core.base import program
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.paths import program, require_parent, write_whole
+from dpmf_core.base.paths import require_parent, write_whole
 from dpmf_core.cli import accounts, tables
 from dpmf_core.cli.arguments import GroupedCommand, field_option
 from dpmf_core.cli.completion import dataset_ids
@@ -152,7 +153,9 @@ def _finding(question: Question, dataset: str, data: Ratings | PartitionedRating
     name, mark, facts = dataset.partition("?")
     file = Path(name).expanduser()
     path = dataset if data.public or not file.exists() else f"{file.absolute()}{mark}{facts}"
-    return Finding(runs, result, title, path, data.public, data.assumptions, program=program())
+    return Finding(
+        runs, result, title, path, data.public, data.assumptions, program=program.start()
+    )
 
 
 def _text(finding: Finding) -> str:

@@ -91,7 +91,7 @@ def _key(name: str) -> str:
     return f"choose.{name}"
 
 
-def _said(name: str) -> Any:
+def _value_of(name: str) -> Any:
     """What is said of a part; its first value where its box is empty."""
     value = st.session_state.get(_key(name))
     return PARTS[name].first if value is None else value
@@ -102,11 +102,11 @@ def write_to_address() -> None:
     data set of its shape, for no link may open the file.
     """
     entry = sidebar_values.chosen_entry()
-    asked: Inquiry | None = st.session_state.get(INQUIRY)
-    is_asked = asked is not None and asked.entry.id == entry.id
-    every = asked is not None and asked.question.every
+    last: Inquiry | None = st.session_state.get(INQUIRY)
+    is_asked = last is not None and last.entry.id == entry.id
+    every = last is not None and last.question.every
     st.session_state[_key("draws")] = ("many" if every else "few") if is_asked else None
-    values = {name: _said(name) for name in PARTS}
+    values = {name: _value_of(name) for name in PARTS}
     texts = {name: None if it == PARTS[name].first else f"{it}" for name, it in values.items()}
     links.put_in_address(texts | {"dataset": data_sets.stand_in(entry).id})
 
@@ -115,21 +115,21 @@ def inquiry() -> Inquiry:
     """The question as it is said. Raises BadInput."""
     entry = sidebar_values.chosen_entry()
     tried_on = data_sets.stand_in(entry)
-    protect, wish, goal = _said("protect"), _said("wish"), _said("goal")
+    protect, wish, goal = _value_of("protect"), _value_of("wish"), _value_of("goal")
     limits = {
-        "spend": {"spend": _said("spend")},
-        "keep": {"keep": _said("keep") / 100},
-        "reach": {"reach": _said("found") / 100 if goal == "lists" else _said("error")},
+        "spend": {"spend": _value_of("spend")},
+        "keep": {"keep": _value_of("keep") / 100},
+        "reach": {"reach": _value_of("found") / 100 if goal == "lists" else _value_of("error")},
     }
-    rare = _said("rare")
+    rare = _value_of("rare")
     question = Question.parse(
         data={"id": tried_on.id},
         protect=protect,
-        group=_said("group") if protect == "group" else 1,
+        group=_value_of("group") if protect == "group" else 1,
         goal=goal,
         rare=rare and rare / 100,
-        worst=_said("worst"),
-        delta=_said("budget_delta") or default_delta(entry.n_users),
+        worst=_value_of("worst"),
+        delta=_value_of("budget_delta") or default_delta(entry.n_users),
         **limits[wish],
     )
     return Inquiry(question, entry, Shape(tried_on.n_users, tried_on.n_items, tried_on.bounds))
@@ -137,10 +137,10 @@ def inquiry() -> Inquiry:
 
 def current(now: Inquiry) -> Inquiry | None:
     """The question that was asked last about these data, also by the link."""
-    asked: Inquiry | None = st.session_state.get(INQUIRY)
-    if asked is None and (draws := _said("draws")):
-        asked = st.session_state[INQUIRY] = now.in_full() if draws == "many" else now
-    return asked if asked is not None and asked.entry.id == now.entry.id else None
+    last: Inquiry | None = st.session_state.get(INQUIRY)
+    if last is None and (draws := _value_of("draws")):
+        last = st.session_state[INQUIRY] = now.in_full() if draws == "many" else now
+    return last if last is not None and last.entry.id == now.entry.id else None
 
 
 # ---- widgets -------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def _segments(label: str, options: dict[Any, str], name: str) -> None:
         label,
         list(options),
         format_func=options.__getitem__,
-        default=_said(name),
+        default=_value_of(name),
         required=True,
         key=_key(name),
         persist_state="session",
@@ -221,9 +221,9 @@ def _draw_whom() -> None:
         format_func=WHOM.__getitem__,
         **bind(_key("protect"), options),
     )
-    if _said("protect") == "group":
+    if _value_of("protect") == "group":
         _number("People in a group, at most", "group", 2, LARGEST_GROUP)
-    if _said("protect") == "rating":
+    if _value_of("protect") == "rating":
         st.caption(
             "No method here is proved for a single rating alone. The method hides a replacement of"
             " a person's whole row, which hides each rating in it."
@@ -232,12 +232,12 @@ def _draw_whom() -> None:
 
 def _draw_cost() -> None:
     _segments("2. What may it cost?", WISHES, "wish")
-    if _said("wish") == "spend":
+    if _value_of("wish") == "spend":
         text = "Smaller is more private; 1 counts as strong."
         _number("ε, at most", "spend", 0.01, 100.0, format="%g", help=text)
-    elif _said("wish") == "keep":
+    elif _value_of("wish") == "keep":
         _number("Percent of the gain over guessing, at least", "keep", 1, 100, step=5)
-    elif _said("goal") == "lists":
+    elif _value_of("goal") == "lists":
         _number("Percent of liked items found, at least", "found", 1, 100)
     else:
         _number("RMSE of predictions, at most", "error", 0.01, None, step=0.01)

@@ -12,10 +12,10 @@ from dpmf_core.tuning.choosing.question import Runs
 from pages.choose import controls, figures, take_away
 from pages.choose.controls import Inquiry
 from pages.kit import charts, forms, links, recommendations, safe_text, time_estimate, who_sees_what
+from pages.kit.page_table import BY_ID
 from pages.kit.runs import ask, queue
 
 BUTTON_KEY = "choose.pressed"  # in the session
-TAKE_AWAY = "take"  # the step, in the address
 
 
 # ---- asking --------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def find(inquiry: Inquiry) -> Finding | None:
         entry.assumptions,
         program=take_away.program(),
     )
-    return take_away.with_selection(finding, entry, forms.chosen)
+    return take_away.with_selection(finding, entry, forms.set_parameters)
 
 
 def draw_figure(inquiry: Inquiry, finding: Finding) -> None:
@@ -190,7 +190,7 @@ def draw_take_away_step() -> None:
 
 try:
     controls.prepare()
-    if st.query_params.get("step", "").startswith(TAKE_AWAY):
+    if st.query_params.get("step") == BY_ID["take-away"].view:
         draw_take_away_step()
     else:
         draw_answer_step()

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 import dpmf_datasets as datasets
-from dpmf_core.base import paths
+from dpmf_core.base.program import start
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.teaching.glossary import linked
@@ -98,7 +98,7 @@ def _select(spec: PrivateSelection) -> None:
 
 def program() -> tuple[str, ...]:
     """How a command starts: by its full path for someone at their own machine."""
-    return paths.program() if visitor.asker().alone else ("dpmf",)
+    return start() if visitor.asker().alone else ("dpmf",)
 
 
 def command_path(entry: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
+from pages.choose import controls
 from pages.data import catalogue, ratings_form, samples_form, session_data, uploaded_data
 from pages.kit import safe_text
 from pages.server import upload_quota
@@ -31,6 +32,8 @@ FITS = {
 
 
 def main() -> None:
+    controls.prepare()
+    controls.write_to_address()
     st.title("Bring your own data", anchor=False)
     st.write(
         "A file is read, checked and reported. Only you see it, for as long as this session"

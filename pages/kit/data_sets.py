@@ -139,8 +139,8 @@ def entries() -> tuple[Any, ...]:
     ratings = (*datasets.ratings(), *in_parts()) if kind == "ratings" else ()
     catalogue = ratings or datasets.samples(kind)
     own = st.session_state.get(OWN, {}).values()
-    chosen = st.session_state.get(session_key("dataset")) or ""
-    declared = (find(chosen),) if twins.is_twin(chosen) else ()
+    data_id = st.session_state.get(session_key("dataset")) or ""
+    declared = (find(data_id),) if twins.is_twin(data_id) else ()
     return (*catalogue, *declared, *(entry for entry in own if kind_of(entry) == kind))
 
 

@@ -106,7 +106,7 @@ def _fields(kind: type[Algorithm]) -> dict[str, Any]:
     return fields
 
 
-def chosen(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
+def set_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
     """The parameters that were set in this session; the others are as recommended."""
     keys = {name: f"{prefix}.{algorithm_id}.{name}" for name in _fields(find(algorithm_id))}
     values = {name: st.session_state.get(key) for name, key in keys.items()}
@@ -144,7 +144,7 @@ def parameters(
     keys = {name: f"{prefix}.{algorithm_id}.{name}" for name in fields}
     for name, key in keys.items():
         _read_from_address(kind, key, name)
-    session_values = chosen(algorithm_id, prefix)
+    session_values = set_parameters(algorithm_id, prefix)
     recommendation = kind.recommend(shape, budget, {**(suggestion or {}), **session_values}) | (
         suggestion or {}
     )

@@ -19,6 +19,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.tuning.confirmation import outcome
 from dpmf_core.tuning.search import Search, Trial
 from dpmf_core.tuning.search_space import MOST_DRAWS, TuneSpec, default_range
+from pages.choose import controls
 from pages.kit import data_sets, drawing, forms, safe_text, sidebar, time_estimate
 from pages.kit.runs import ask, may_begin, queue
 from pages.kit.sidebar_values import Choice
@@ -214,6 +215,8 @@ def draw_search(choice: Choice, spec: TuneSpec, trials: int, head: DeltaGenerato
 
 
 def main() -> None:
+    controls.prepare()
+    controls.write_to_address()
     own = sidebar.choice()
     choice = replace(own, dataset=data_sets.stand_in(own.entry).id)
     head = st.container()

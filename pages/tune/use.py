@@ -23,7 +23,7 @@ def _short(value: Any) -> Any:
 
 def draw_use(algorithm: str, values: Mapping[str, Any]) -> None:
     """The button that sets these parameters everywhere; once they are set, the ways on."""
-    if forms.chosen(algorithm) != dict(values):
+    if forms.set_parameters(algorithm) != dict(values):
         st.button(
             "Use these",
             key="tune.use",

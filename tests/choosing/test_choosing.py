@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.paths import program
+from dpmf_core.base.program import start
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Relation
 from dpmf_core.privacy.accounting import group_epsilon
@@ -221,10 +221,10 @@ def test_the_report_says_what_is_done_with_ratings_outside_the_scale() -> None:
 @pytest.mark.slow
 def test_the_command_and_its_file_train_the_answer_from_any_folder(tmp_path: Path) -> None:
     parameters: dict[str, Value] = {"rank": 3, "local_columns": False}
-    finding = small_finding(program=program(), parameters=parameters)
+    finding = small_finding(program=start(), parameters=parameters)
     file = tmp_path / "which-method.toml"
     file.write_text(finding.configuration_file)
-    by_file = [*program(), "fit", "--config", file.name]
+    by_file = [*start(), "fit", "--config", file.name]
     specs = []
     for command in (shlex.split(finding.train), by_file):
         done = subprocess.run(

@@ -31,7 +31,7 @@ class Finding:
     """title: what the data are called. path: how a command names them: an id of the catalogue, or a
     path with its facts. assumptions: what of private data was taken as public. selection: what left
     a private selection on the data themselves. parameters: of the method, where they differ from
-    the recommended ones. program: what starts dpmf (`paths.program`).
+    the recommended ones. program: what starts dpmf (`base.program.start`).
     """
 
     runs: Runs
