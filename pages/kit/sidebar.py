@@ -228,7 +228,7 @@ def _radio(
     name: str, label: str, titles: Mapping[str, str], text: str, fixed: bool, **more: Any
 ) -> None:
     """A choice of one of a parameter's values. titles: by value. text: what the choice means."""
-    options = CONTROLS[name].options
+    options = [it for it in CONTROLS[name].options if it in titles]
     st.radio(
         label,
         options,
