@@ -21,6 +21,7 @@ from dpmf_core.data.catalogue import catalogue
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import data_access
+from dpmf_core.runs.needed_epsilon import share_text
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.specification import DataSpec, file_of
 from dpmf_core.runs.store import Store, to_json
@@ -177,7 +178,7 @@ def _row(finding: Finding, place: Place) -> list[str]:
         place.title,
         text(place.value),
         " to ".join(text(end) for end in interval(place.values)),
-        "-" if place.share is None else f"{place.share:.0%}",
+        "-" if place.share is None else share_text(place.share),
         mark,
     ]
 

@@ -39,6 +39,11 @@ def share_kept(draws: Draws) -> float | None:
     return (trivial - private) / (trivial - twin) if twin < trivial else None
 
 
+def share_text(share: float) -> str:
+    """A share in percent without decimals; what rounds to nothing has no sign."""
+    return f"{share:.0%}".replace("-0%", "0%")
+
+
 @dataclass(frozen=True)
 class Measured:
     """A method's figure at one epsilon: a value for each draw of split and noise."""
@@ -79,7 +84,7 @@ class Goal:
     @classmethod
     def share(cls, share: float) -> "Goal":
         """A share of the gain over guessing, from 0 to 1."""
-        return cls(share, True, 2, "{:.0%}".format, is_share=True)
+        return cls(share, True, 2, share_text, is_share=True)
 
     @classmethod
     def metric(cls, metric: Metric, value: float) -> "Goal":

@@ -247,8 +247,11 @@ def _draw_more(entry: Any) -> None:
     left, middle, right = st.columns(3)
     none = {"placeholder": "no such condition"}
     with left:
-        text = "Recall@20 on the half of the items with the fewest ratings."
-        _number("Percent to keep of what is found of rare items", "rare", 1, 100, help=text, **none)
+        text = (
+            "The gain in Recall@20 over an arbitrary list, on the half of the items with the fewest"
+        )
+        " ratings."
+        _number("Percent to keep of the gain on rare items", "rare", 1, 100, help=text, **none)
     with middle:
         label = "Most that the worst quarter may lose (RMSE)"
         _number(label, "worst", 0.001, None, step=0.01, format="%g", **none)

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from dpmf_core import algorithms
 from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.needed_epsilon import share_text
 from dpmf_core.tuning.choosing.answer import Answer, Place, interval
 from dpmf_core.tuning.choosing.question import Question
 from pages.kit import charts, colours
@@ -97,8 +98,10 @@ def table(answer: Answer) -> pd.DataFrame:
             answer.metric.title: place.value,
             "95%, from": interval(place.values)[0],
             "to": interval(place.values)[1],
-            "gain kept": "" if place.share is None else f"{place.share:.0%}",
-            "of rare items": f"{statistics.median(place.rare):.0%}" if place.rare else "",
+            "gain kept": "" if place.share is None else share_text(place.share),
+            "gain kept on rare items": share_text(statistics.median(place.rare))
+            if place.rare
+            else "",
             "worst quarter loses": statistics.median(place.losses) if place.losses else None,
             "on the front": "yes" if place in answer.front else "",
         }

@@ -6,15 +6,16 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.privacy import Event
-from dpmf_core.runs.comparison import VARIANTS, Comparison, same_draws
+from dpmf_core.runs.comparison import VARIANTS, Comparison, same_draws, split_name
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
 from dpmf_core.runs.needed_epsilon import answer, needed_epsilon
 from dpmf_core.runs.recommendations import Suggestion, recommend, someone, top_rated
 from dpmf_core.runs.record import Run
-from pages.explore.story import CACHE_SIZE, LIST_LENGTH
+from pages.explore.story import CACHE_SIZE, LIST_LENGTH, PERSON, USER
 from pages.kit import (
     comparison,
     lesson,
+    links,
     privacy_card,
     questions,
     safe_text,
@@ -102,13 +103,17 @@ def _wanted_gain(now: float, title: str, grid: EpsilonGrid, go_to: Callable[[flo
 
 
 def who_pays(runs: dict[str, Run]) -> None:
-    """Error in quarters of people and of items, private and not, in the first draw."""
+    """Error in quarters of people and of items, private and not."""
     st.header("Who pays", anchor="who-pays")
-    st.caption("Held-out RMSE in each quarter, in the first draw. Computed on raw data.")
-    first = {runs[who].record.title: [runs[who]] for who in COMPARED if who in runs}
+    st.caption("Held-out RMSE in each quarter, the mean over draws. Computed on raw data.")
+    draws: dict[str, list[Run]] = {}
+    for name, run in runs.items():
+        if split_name(name)[0] in COMPARED:
+            draws.setdefault(run.record.title, []).append(run)
     if "main" in runs and "twin" in runs:
-        st.markdown(questions.payers_sentence(first, *list(first)[:2]))
-    questions.draw_payers("explore.pays", first)
+        titles = [runs[who].record.title for who in COMPARED[:2]]
+        st.markdown(questions.payers_sentence(draws, *titles))
+    questions.draw_payers("explore.pays", draws)
 
 
 def attacks(plan: Event, delta: float) -> None:
@@ -138,9 +143,11 @@ def _cached_lists(key: str, user: int, _run: Run) -> Lists:
 def lists(choice: Choice, runs: dict[str, Run]) -> None:
     """One person's recommendations in full, private beside non-private."""
     st.header("One person's list", anchor="list")
-    key = f"explore.user.{choice.dataset}"
+    key = f"{USER}{choice.dataset}"
     st.session_state.setdefault(key, someone(runs["main"]))
     user = st.number_input("Person", 0, choice.entry.n_users - 1, **bind(key, emptiable=True))
+    is_shared = user is not None and choice.entry.public
+    links.put_in_address({PERSON: str(user) if is_shared else None})
     if user is None:
         st.info("Give a person's number.")
         return

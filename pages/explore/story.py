@@ -22,7 +22,7 @@ from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import Comparison, references
 from dpmf_core.runs.comparison import comparison as comparison_of
 from dpmf_core.runs.epsilon_grid import EPSILONS, EpsilonGrid, Point, at_epsilon
-from dpmf_core.runs.needed_epsilon import share_kept
+from dpmf_core.runs.needed_epsilon import share_kept, share_text
 from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.specification import RunSpec
@@ -32,6 +32,7 @@ from pages.kit.comparison import gain_kept, headline, median, median_text, purch
 from pages.kit.sidebar_values import Choice
 
 LIST_LENGTH = 6  # recommendations in the first view
+USER = "explore.user."  # in the session, of each data set: whose list is shown
 PERSON, LISTS = "person", "lists"  # what comes with the package of runs, beside their records
 CACHE_SIZE = 4000  # lists in memory, for all sessions
 Items = list[dict[str, Any]]
@@ -99,7 +100,9 @@ def person(choice: Choice, spec: RunSpec) -> int | None:
     """Whose list is shown: the one that was asked for, else somebody with a rich history; None
     while no run says who there is.
     """
-    key = f"explore.user.{choice.dataset}"
+    key = f"{USER}{choice.dataset}"
+    if key not in st.session_state and (linked := _linked_person(choice)) is not None:
+        st.session_state[key] = linked
     if key not in st.session_state:
         trivial = references(spec)["trivial"]
         run = engine().known_runs.whole(trivial)
@@ -109,6 +112,13 @@ def person(choice: Choice, spec: RunSpec) -> int | None:
         st.session_state[key] = user
     person_id: int | None = st.session_state[key]
     return person_id
+
+
+def _linked_person(choice: Choice) -> int | None:
+    """Whom the address names, where this session has shown nobody yet."""
+    is_new = not any(str(key).startswith(USER) for key in st.session_state)
+    text = st.query_params.get(PERSON, "") if is_new else ""
+    return int(text) if text.isdecimal() and int(text) < choice.entry.n_users else None
 
 
 def lists(
@@ -246,7 +256,7 @@ def _cells(point: Point) -> list[str]:
     return [
         *(f"{it:.3f}" for it in (point.median, *ends)),
         str(len(point.values)),
-        "" if share is None else f"{share:.0%}",
+        "" if share is None else share_text(share),
     ]
 
 

@@ -22,7 +22,7 @@ from dpmf_core.runs.comparison import (
     split_name,
 )
 from dpmf_core.runs.epsilon_grid import Point
-from dpmf_core.runs.needed_epsilon import Draws, share_kept, shares_kept
+from dpmf_core.runs.needed_epsilon import Draws, share_kept, share_text, shares_kept
 from dpmf_core.runs.record import Run
 from pages.kit import charts, colours, sweep_frames
 from pages.kit.frames import Curve, curve_frame, to_frame
@@ -133,9 +133,8 @@ def _explanation(selection: Comparison, runs: Mapping[str, Run]) -> str:
             f" {draws} draws."
         )
     ]
-    if missing := len(selection.runs) - len(runs):
-        total = len(selection.runs)
-        words.append(f"{total - missing} of {total} runs done; the ranking may change.")
+    if len(runs) < len(selection.runs):
+        words.append("Runs are missing; the ranking may change.")
     words += [f"{name} is not here: {why}" for name, why in selection.refusals.items()]
     return " ".join(words)
 
@@ -278,8 +277,8 @@ def gain_kept(draws: Draws, without: str, no_better: str) -> str:
         return no_better
     if private <= twin:
         return f"does no worse than {without}, which has no privacy"
-    between = _between([f"{share:.0%}" for share in sorted(shares_kept(draws) or ())])
-    return f"keeps {share_kept(draws) or 0:.0%} of the gain over guessing{between}"
+    between = _between([share_text(it) for it in sorted(shares_kept(draws) or ())])
+    return f"keeps {share_text(share_kept(draws) or 0)} of the gain over guessing{between}"
 
 
 def _between(values: Sequence[str]) -> str:

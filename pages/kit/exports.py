@@ -55,5 +55,6 @@ def draw(main: Run) -> None:
     with downloads(main).popover("Share link", width="stretch"):
         links.draw_to_copy(address())
         st.caption(
-            "Holds data set, algorithm, ε, δ and seed. Anyone who opens it sees this result."
+            "Holds all that is chosen here: data set, method, parameters, ε, δ, seed, and the"
+            " person whose list is shown. Anyone who opens it sees this result."
         )

@@ -70,9 +70,14 @@ GROUPS = {
         ("rarest", "rare", "common", "most rated"),
     ),
 }
-ENDS = {
-    "activity": "for the people with the fewest ratings and {:+.3f} for those with the most",
-    "popularity": "for the rarest items and {:+.3f} for the most rated",
+QUARTERS = {  # by what they are parted: each as a sentence names it
+    "activity": [
+        f"the quarter of people with {it} ratings"
+        for it in ("the fewest", "few", "many", "the most")
+    ],
+    "popularity": [
+        f"the quarter of {it} items" for it in ("the rarest", "rare", "common", "the most rated")
+    ],
 }
 Runs = Mapping[str, Sequence[Run]]  # the draws of each method, by its name
 
@@ -110,15 +115,30 @@ def _quarters_figure(runs: Runs, by: str) -> charts.Ready:
     return charts.ready(charts.groups(rows, title), f"Held-out RMSE by quarter of {title}.", rows)
 
 
-def payers_sentence(runs: Runs, private: str, twin: str) -> str:
-    """What privacy adds to the error at both ends; '' where one of the two is not there."""
+def costs(runs: Runs, private: str, plain: str, by: str) -> list[float]:
+    """What a private method adds to another one's held-out RMSE in each quarter, from the fewest
+    ratings to the most: the mean over draws. Nothing where a quarter of either is not there.
+    """
+    errors = errors_by_quarter(runs, by).pivot(index="group", columns="name", values="rmse")
+    names = GROUPS[by][1]
+    if not {private, plain} <= set(errors) or not set(names) <= set(errors.index):
+        return []
+    return list((errors[private] - errors[plain])[list(names)])
+
+
+def payers_sentence(runs: Runs, private: str, plain: str) -> str:
+    """Who pays most for privacy and who least, of people and of items; '' where it is unknown.
+
+    private, plain: the names of a method and of the one without privacy that it is compared with.
+    """
     parts = []
-    for by, words in ENDS.items():
-        errors = errors_by_quarter(runs, by).pivot(index="group", columns="name", values="rmse")
-        groups = GROUPS[by][1]
-        if {private, twin} <= set(errors) and {groups[0], groups[-1]} <= set(errors.index):
-            cost = errors[private] - errors[twin]
-            parts.append(f"{cost[groups[0]]:+.3f} " + words.format(cost[groups[-1]]))
-    return f"Compared with {twin}, {private} changes the RMSE by {'; by '.join(parts)}." * bool(
-        parts
-    )
+    for by, quarters in QUARTERS.items():
+        if cost := costs(runs, private, plain, by):
+            most, least = (cost.index(it) for it in (max(cost), min(cost)))
+            parts.append(
+                f"**{quarters[most]}** pays most ({cost[most]:+.3f}),"
+                f" {quarters[least]} least ({cost[least]:+.3f})"
+            )
+    if not parts:
+        return ""
+    return f"RMSE of {private} compared with {plain}: {'; '.join(parts)}."

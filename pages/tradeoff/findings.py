@@ -122,11 +122,10 @@ def headline(results: Results) -> tuple[str, str]:
         return QUESTION, "No private method was compared." if started else "Runs appear here."
     epsilon = middle({it.epsilon for it in rivals})
     keys = {it.key for it in rivals if it.epsilon == epsilon}
-    if missing := sum(key not in runs for key in keys):
-        progress = f"{len(keys) - missing} of {len(keys)} runs have finished"
+    if any(key not in runs for key in keys):
         return (
-            f"At ε = {budget_text(epsilon)}, {progress}",
-            "The best method is named when all have.",
+            f"Which method is best at ε = {budget_text(epsilon)}?",
+            "The best method is named when all runs at this ε have finished.",
         )
     ranked = [it for it in results.private if it.label not in results.cautions]
     at = [it for it in ranked if it.epsilon == epsilon]

@@ -19,8 +19,9 @@ from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Relation
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.specification import Value
-from dpmf_core.tuning.choosing.answer import Answer, Place
+from dpmf_core.runs.record import RunRecord
+from dpmf_core.runs.specification import RunSpec, Value
+from dpmf_core.tuning.choosing.answer import RARE, Answer, Place, _rare
 from dpmf_core.tuning.choosing.finding import Finding
 from dpmf_core.tuning.choosing.question import Question, Runs
 from dpmf_core.tuning.choosing.report import notebook, report
@@ -28,6 +29,7 @@ from dpmf_core.tuning.choosing.wording import belief_words
 from dpmf_core.tuning.private_selection import SelectionResult
 from dpmf_datasets import session_files
 from tests.support.messy_table import messy_table
+from tests.support.records import run_of
 
 SHAPE = Shape(600, 30, (1.0, 5.0))
 TWIN = "cinema?users=600&items=30&density=0.5&bounds=1,5"
@@ -122,6 +124,19 @@ def test_where_nothing_is_good_enough_nothing_is_named(wishes: dict[str, float])
     # better than guessing in the median, and worse in one draw, is no gain either
     by_chance = answer_of(question(), place("spectral", 2.0, 0.9, 0.92, 1.01))
     assert by_chance.best is None
+
+
+def test_what_is_kept_on_rare_items_is_of_the_gain_over_an_arbitrary_list() -> None:
+    """A private list that finds as little as an arbitrary one keeps nothing; not 90%."""
+
+    def records(*recalls: float) -> list[RunRecord]:
+        spec = RunSpec.parse(data={"id": "x"}, algorithm="als")
+        return [run_of(spec=spec, metrics={RARE: it}).record for it in recalls]
+
+    plain, arbitrary = records(0.020, 0.030), records(0.018, 0.018)
+    assert _rare(arbitrary, plain, arbitrary) == pytest.approx((0.0, 0.0))
+    assert _rare(records(0.019, 0.027), plain, arbitrary) == pytest.approx((0.5, 0.75))
+    assert _rare(plain, arbitrary, arbitrary) is None  # nothing is gained without privacy
 
 
 def test_the_front_only_gets_better() -> None:

@@ -7,14 +7,18 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.needed_epsilon import Goal, answer
+from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Method, Sweep
 from dpmf_core.serving.lesson_links import LessonLink
 from pages.kit import epsilon_grid
 from pages.tradeoff import exports
 from pages.tradeoff.controls import Question
+from pages.tradeoff.findings import Results, line_of
 from tests.pages.driving import behind_sidebar, settled, words
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +32,13 @@ def page(**parameters: str) -> AppTest:
     ).items():
         app.query_params[name] = value
     return settled(app)
+
+
+def known_run(spec: RunSpec) -> Run:
+    """A run that the page has made."""
+    found_run = engine().known_runs.whole(spec)
+    assert found_run is not None
+    return found_run
 
 
 def record(
@@ -57,6 +68,13 @@ def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore()
     rows = dict(zip(table["method"], table.itertuples(index=False), strict=True))
     assert rows["DPALS"][1] == "".join(answer(line, Goal.share(0.8)))
     assert rows["DPALS"][2] == "4 ε: 1, 2, 5, 10; 1 draw"
+    _, question = app.session_state["tradeoff.question"]
+    own = {it.key: known_run(it.spec) for it in question.points}
+    errors = Goal.metric(METRICS["rmse"], 0.9)
+    known = epsilon_grid.read(record("dpals", 1.0, 0).spec).measured
+    assert (
+        len(known) == 4 and line_of(Results(question.points, own, "rmse"), "DPALS", errors) == known
+    )
     assert rows["Private biases"][2] == "2 ε: 1, 5; 1 draw"  # its own twin is another
 
 

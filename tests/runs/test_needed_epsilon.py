@@ -15,6 +15,7 @@ from dpmf_core.runs.needed_epsilon import (
     kept_at,
     needed_epsilon,
     share_kept,
+    share_text,
     shares_kept,
 )
 
@@ -27,6 +28,13 @@ def test_the_share_of_a_draw_is_how_far_it_goes_from_guessing_to_the_twin() -> N
     assert share_kept(DRAWS) == pytest.approx(0.5)
     assert shares_kept([(1.1, 0.8, 1.0)]) == pytest.approx((-0.5,))
     assert shares_kept([(0.7, 0.8, 1.0)]) == pytest.approx((1.5,))
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(-0.004, "0%"), (0.004, "0%"), (-0.1, "-10%"), (0.87, "87%"), (1.2, "120%")]
+)
+def test_a_share_that_rounds_to_nothing_has_no_sign(share: float, text: str) -> None:
+    assert share_text(share) == Goal.share(0.5).text(share) == text
 
 
 def test_where_a_twin_gains_nothing_in_one_draw_medians_are_compared() -> None:

@@ -22,7 +22,8 @@ class Place:
     """A method at an epsilon, a figure a draw.
 
     values: of the question's metric. shares: of the gain over guessing that is kept; None where
-    nothing is gained without privacy. rare: share kept of the reference's Recall@20 of rare items.
+    nothing is gained without privacy. rare: shares of the gain in Recall@20 of rare
+    items, over an arbitrary list; None where the reference gains nothing there.
     losses: what the worst quarter of users or items loses, in units of a rating. Both None where
     some run does not say.
     """
@@ -170,7 +171,7 @@ def answer(runs: Runs, finished_runs: Mapping[str, Run]) -> Answer | None:
     plain = draws[reference, None]
     guesses = _values(draws[GUESS, None], metric.id)
     places = tuple(
-        _place(name, epsilon, draws[name, epsilon], plain, guesses, metric.id)
+        _place(name, epsilon, draws[name, epsilon], plain, draws[GUESS, None], metric.id)
         for epsilon in question.epsilons
         for name in runs.methods
     )
@@ -186,23 +187,27 @@ def _place(
     epsilon: float,
     records: Sequence[RunRecord],
     plain: Sequence[RunRecord],
-    guesses: Sequence[float],
+    arbitrary: Sequence[RunRecord],
     metric: str,
 ) -> Place:
+    guesses = _values(arbitrary, metric)
     values, best = _values(records, metric), _values(plain, metric)
     sign = METRICS[metric].sign
     draws = zip(values, best, guesses, strict=True)
     shares = shares_kept([tuple(sign * it for it in draw) for draw in draws])
-    return Place(method, epsilon, values, shares, _rare(records, plain), _losses(records, plain))
+    return Place(
+        method, epsilon, values, shares, _rare(records, plain, arbitrary), _losses(records, plain)
+    )
 
 
-def _rare(records: Sequence[RunRecord], plain: Sequence[RunRecord]) -> tuple[float, ...] | None:
-    if any(not record.metrics.get(RARE) for record in plain):
+def _rare(
+    records: Sequence[RunRecord], plain: Sequence[RunRecord], arbitrary: Sequence[RunRecord]
+) -> tuple[float, ...] | None:
+    sides = (records, plain, arbitrary)
+    if any(record.metrics.get(RARE) is None for side in sides for record in side):
         return None
-    if any(record.metrics.get(RARE) is None for record in records):
-        return None
-    pairs = zip(_values(records, RARE), _values(plain, RARE), strict=True)
-    return tuple(own / theirs for own, theirs in pairs)
+    draws = zip(*(_values(side, RARE) for side in sides), strict=True)
+    return shares_kept([tuple(-it for it in draw) for draw in draws])
 
 
 def _losses(records: Sequence[RunRecord], plain: Sequence[RunRecord]) -> tuple[float, ...] | None:

@@ -56,7 +56,7 @@ class Question(BaseModel):
         gt=0,
         le=1,
         allow_inf_nan=False,
-        description="share that is kept of the Recall@20 of rare items, at least",
+        description="share that is kept of the gain in Recall@20 of rare items, at least",
     )
     worst: float | None = Field(
         None,

@@ -14,6 +14,7 @@ from dpmf_core.base import documents
 from dpmf_core.base.documents import plain
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.runs.line_charts import line_chart
+from dpmf_core.runs.needed_epsilon import share_text
 from dpmf_core.runs.record import provenance
 from dpmf_core.tuning.choosing import wording
 from dpmf_core.tuning.choosing.answer import Answer, Place, interval
@@ -58,7 +59,8 @@ def _question_rows(finding: Finding) -> list[tuple[str, object]]:
         "taken as public or declared": ", ".join(finding.assumptions),
         "must protect": question.whom,
         "asked for": wish(question),
-        "of rare items": question.rare and f"keeps at least {question.rare:.0%} of Recall@20",
+        "of rare items": question.rare
+        and f"at least {question.rare:.0%} of the gain in Recall@20 over an arbitrary list",
         "worst quarter": question.worst and f"loses at most {question.worst:g} in RMSE",
         "is for": "ratings" if question.goal == "ratings" else "lists of 20",
         "δ": delta_text(question.delta),
@@ -79,8 +81,8 @@ def _rows(answer: Answer) -> list[tuple[str, ...]]:
             place.title,
             metric.text(place.value),
             " to ".join(metric.text(end) for end in interval(place.values)),
-            "" if place.share is None else f"{place.share:.0%}",
-            "" if place.rare is None else f"{statistics.median(place.rare):.0%}",
+            "" if place.share is None else share_text(place.share),
+            "" if place.rare is None else share_text(statistics.median(place.rare)),
             "" if place.losses is None else f"{statistics.median(place.losses):.3f}",
             _note(answer, place),
         )
