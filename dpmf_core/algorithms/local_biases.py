@@ -60,7 +60,7 @@ class LocalBias(OffsetsAlone):
     """
 
     id: ClassVar[str] = "local-bias"
-    colour: ClassVar[str] = "orange"
+    colour: ClassVar[str] = "teal"
     marker: ClassVar[str] = "triangle-up"
     training_cost: ClassVar[int] = 3
     trusts_nobody: ClassVar[bool] = True

@@ -247,7 +247,7 @@ class DPFWOja(DPFW):
     """
 
     id: ClassVar[str] = "dpfw-oja"
-    colour: ClassVar[str] = "orange"
+    colour: ClassVar[str] = "periwinkle"
     marker: ClassVar[str] = "diamond"
     training_cost: ClassVar[int] = 4
     title: ClassVar[str] = "DPFW with Oja"

@@ -104,7 +104,7 @@ class SVDCleansing(PrivateSVD):
     """
 
     id: ClassVar[str] = "svd-cleansing"
-    colour: ClassVar[str] = "pink"
+    colour: ClassVar[str] = "magenta"
     marker: ClassVar[str] = "diamond"
     training_cost: ClassVar[int] = 6
     title: ClassVar[str] = "SVD after cleansing"

@@ -1,9 +1,10 @@
 """Figures of all pages: one look, a description for screen readers, the numbers below."""
 
+import itertools
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -24,6 +25,12 @@ Settings = Mapping[str, Any]
 NONE: Settings = MappingProxyType({})
 MOST_LINES, LETTERS = 9, 16  # of a legend beside a figure; letters of a row of it
 CACHE_SIZE = 200  # figures in memory
+ROW, LETTER, AROUND = (
+    17,
+    7,
+    80,
+)  # pixels: a row of words, a letter, a figure's height around its axes
+LABEL = 0.8  # of the page stands behind words, which lines may cross
 ROOMY = 0.3  # of an error rate that a curve leaves for both errors: words fit below it
 
 
@@ -68,7 +75,8 @@ def note(
     right of it and above, in pixels; without an arrow they begin there, unless that is nowhere.
     """
     right, up = aside
-    common = {"x": at[0], "y": at[1], "text": text, "font": {"color": colours.text(), "size": 12}}
+    font, behind = {"color": colours.text(), "size": 12}, colours.page(LABEL)
+    common = {"x": at[0], "y": at[1], "text": text, "font": font, "bgcolor": behind}
     if arrow:
         fig.add_annotation(
             **common, ax=right, ay=-up, arrowcolor=colours.ink(), arrowwidth=1, arrowhead=2
@@ -78,26 +86,69 @@ def note(
     fig.add_annotation(**common, **starts, xshift=right, yshift=up, showarrow=False)
 
 
+Ends = Sequence[tuple[Any, tuple[Any, float]]]  # lines with their last points, (x, y)
+
+
 def with_legend(fig: go.Figure) -> go.Figure:
-    """The figure with the names of its lines at right, from top to bottom as the lines end; one of
-    many lines, or of bars, keeps its legend above.
+    """The figure with the names of its lines at right: at their ends where these are far enough
+    apart, else as a legend in their order. One of many lines, or of bars, keeps its legend above.
     """
-    lines = [it for it in fig.data if it.name and it.showlegend is not False and _end(it)]
-    if not 0 < len(lines) <= MOST_LINES:
+    ends = [
+        (it, end) for it in fig.data if it.name and it.showlegend is not False and (end := _end(it))
+    ]
+    if not 0 < len(ends) <= MOST_LINES:
         return fig
-    for rank, line in enumerate(sorted(lines, key=lambda it: _end(it)[-1], reverse=True)):
+    for line, (_, y) in ends:
         rows = textwrap.wrap(line.name, LETTERS, break_long_words=False, break_on_hyphens=False)
+        rank = sum(other > y for _, (_, other) in ends)
         line.update(name="<br>".join(rows), legendrank=rank, showlegend=True)
+    if _fit_at_ends(fig, ends):
+        return _with_names_at_ends(fig, ends)
     place = {"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"}
     fig.update_layout(showlegend=True, legend=place)
     return fig
 
 
-def _end(trace: Any) -> list[float]:
-    """The last value of a line that can be drawn; nothing of another trace."""
+def _fit_at_ends(fig: go.Figure, lines: Ends) -> bool:
+    """Whether the lines end at one x, so far apart that their names fit there."""
+    if len({x for _, (x, _) in lines}) > 1 or fig.layout.yaxis.range is not None:
+        return False
+    values = [float(y) for it in fig.data if it.type == "scatter" for y in it.y if y is not None]
+    values += [float(it.y0) for it in fig.layout.shapes if it.yref in (None, "y")]
+    heights = sorted(y for _, (_, y) in lines)
+    if fig.layout.yaxis.type == "log":
+        values, heights = ([math.log(it) for it in them if it > 0] for them in (values, heights))
+    values = [it for it in values if math.isfinite(it)]
+    rows = max(line.name.count("<br>") + 1 for line, _ in lines)
+    needed = rows * ROW / (fig.layout.height - AROUND) * (max(values) - min(values))
+    return all(high - low >= needed for low, high in itertools.pairwise(heights))
+
+
+def _with_names_at_ends(fig: go.Figure, lines: Ends) -> go.Figure:
+    axes = fig.layout
+    for line, (x, y) in lines:
+        fig.add_annotation(
+            x=math.log10(x) if axes.xaxis.type == "log" else x,
+            y=math.log10(y) if axes.yaxis.type == "log" else y,
+            text=line.name,
+            font={"color": colours.text(), "size": 12},
+            align="left",
+            xanchor="left",
+            xshift=10,
+            showarrow=False,
+        )
+    longest = max(len(row) for line, _ in lines for row in line.name.split("<br>"))
+    fig.update_layout(showlegend=False, margin={"r": 16 + LETTER * longest})
+    return fig
+
+
+def _end(trace: Any) -> tuple[Any, float] | None:
+    """The last point of a line that can be drawn; None of another trace."""
     if "lines" not in (getattr(trace, "mode", None) or "") or trace.y is None:
-        return []
-    return [float(y) for y in trace.y if y is not None and math.isfinite(y)][-1:]
+        return None
+    points = zip(trace.x, trace.y, strict=True)
+    ends = [(x, float(y)) for x, y in points if y is not None and math.isfinite(y)]
+    return ends[-1] if ends else None
 
 
 UNSHOWN = ("id", "source")  # columns for figures alone: names say the same in words
@@ -219,7 +270,9 @@ def level(
     at = math.log10(y) if fig.layout.yaxis.type == "log" else y
     fig.add_annotation(
         text=text,
-        font={"color": line["color"]},
+        font={"color": colours.text()},
+        bgcolor=colours.page(LABEL),
+        borderpad=1,
         showarrow=False,
         y=at,
         yanchor="bottom" if above else "top",

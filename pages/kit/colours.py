@@ -1,6 +1,7 @@
 """Colours and marks of methods, the same in every figure, in light and dark.
 
-The palette is Okabe & Ito's, with further colours that stay apart from it.
+Every colour has a contrast of at least 3 to 1 with its page, and the colours stay apart for a
+deuteranope too; they start from those of Okabe & Ito.
 """
 
 import streamlit as st
@@ -11,19 +12,19 @@ from dpmf_core.runs.comparison import PLAIN
 # by name: on a light page, on a dark page
 PALETTE = {
     "blue": ("#0072B2", "#3f9fe3"),
-    "sky": ("#56B4E9", "#9ad6f7"),
+    "sky": ("#00a3b9", "#9ad6f7"),
     "green": ("#009E73", "#009E73"),
     "vermilion": ("#D55E00", "#D55E00"),
-    "orange": ("#E69F00", "#E69F00"),
-    "pink": ("#CC79A7", "#CC79A7"),
-    "brown": ("#8B5A2B", "#c08a58"),
-    "violet": ("#7A3E9D", "#b07ad1"),
-    "olive": ("#8A8D00", "#8A8D00"),
-    "red": ("#C0392B", "#C0392B"),
-    "teal": ("#0E7C7B", "#0E7C7B"),
-    "grey": ("#6b7280", "#6b7280"),
-    "periwinkle": ("#7d8fd1", "#7d8fd1"),
-    "magenta": ("#C2185B", "#C2185B"),
+    "orange": ("#c48838", "#E69F00"),
+    "pink": ("#e8559f", "#f99fc8"),
+    "brown": ("#5a2d00", "#e4b498"),
+    "violet": ("#4b2a8a", "#bd53b2"),
+    "olive": ("#4a7805", "#a1c94b"),
+    "red": ("#9c2e35", "#9c5222"),
+    "teal": ("#265136", "#007a7a"),
+    "grey": ("#6b7280", "#8b93a1"),
+    "periwinkle": ("#8685f2", "#4e5db2"),
+    "magenta": ("#f6265e", "#c8395a"),
 }
 # for private methods that name no colour
 FURTHER = (
@@ -58,6 +59,12 @@ def ink() -> str:
 def text() -> str:
     """The colour of words, legible on every fill too."""
     return "#fafafa" if is_dark() else "#1f2937"
+
+
+def page(alpha: float) -> str:
+    """The page behind figures, as transparent as `alpha` says, from 0 to 1."""
+    red, green, blue = (18, 22, 29) if is_dark() else (255, 255, 255)
+    return f"rgba({red},{green},{blue},{alpha:g})"
 
 
 def marker(method: str) -> str:

@@ -110,8 +110,10 @@ def draw_steps(
     guess: tuple[str, float | None],
 ) -> None:
     """The metric by step, private and non-private. parts: as of `curves`. guess: what the trivial
-    predictor is called, and its metric.
+    predictor is called, and its metric. Nothing is drawn of methods that take one step.
     """
+    if not any(len(run.record.curves) > 1 for run in runs.values()):
+        return
     st.header(heading, anchor="steps")
     st.caption("Computed on raw data, not released. Further draws are faint.")
 

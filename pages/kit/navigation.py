@@ -25,7 +25,7 @@ from pages.server.addresses import UNKNOWN_PAGE
 PRODUCT = "dpmf: what privacy costs"
 # pages that are refused keep this title
 st.set_page_config(page_title=PRODUCT, page_icon="⚖️", layout="wide")
-for style in ("print.css", "phone.css"):
+for style in ("print.css", "phone.css", "look.css"):
     st.html(Path(__file__).with_name(style))
 
 

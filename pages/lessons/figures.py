@@ -37,6 +37,7 @@ def curves(
             name=it.name,
             mode=it.mode,
             fill=it.fill,
+            showlegend=len(lines) > 1,  # the axis names a single one
             line={"color": colours.of(it.colour), "width": 2.5, "dash": it.dash},
         )
     return fig

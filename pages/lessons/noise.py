@@ -43,12 +43,10 @@ def response() -> None:
     table = table[table["chance"] > table["chance"].max() * 1e-4]
     line = Line("estimate", "chance", "spectral", fill="tozeroy")
     fig = curves("estimated share of yes", "how likely", table, "estimate", [line], 280)
-    fig.add_vline(
-        x=SHARE,
-        line={"color": colours.ink(), "dash": "dash"},
-        annotation={"text": "true share", "xshift": 4},
-    )
-    fig.update_layout(showlegend=False, xaxis_tickformat=".0%")
+    top = float(table["chance"].max())
+    fig.add_vline(x=SHARE, line={"color": colours.ink(), "dash": "dash"})
+    charts.note(fig, "true share", (SHARE, 1.08 * top), (6, 0))  # above the curve
+    fig.update_layout(xaxis_tickformat=".0%", yaxis_range=[0, 1.25 * top])
     alt = "How likely each estimate of the share is; the true share is 30%."
     show(fig, "response.figure", alt, table)
     st.markdown(
@@ -106,7 +104,7 @@ def clipping() -> None:
     at = min(errors, key=lambda it: abs(it.norm - clip_norm))
     lines = [
         Line("from clipping", "cut", "dpals", dash="dash"),
-        Line("from noise", "noise", "dpfw", dash="dot"),
+        Line("from noise", "noise", "private-bias", dash="dot"),
         Line("both", "both", "spectral"),
     ]
     fig = curves("clip norm C", "error of an item's sum", table, "norm", lines)

@@ -224,7 +224,7 @@ def attacker() -> None:
     st.caption(
         f"ε in total, δ = {DELTA_TEXT}, per person, add/remove, exact. With Gaussian noise, a"
         " result that moves the belief further has probability"
-        f" {belief_exception(epsilon, DELTA):.1g}."
+        f" {belief_exception(epsilon, DELTA):.2g}."
     )
     label = "Play the attacker: catch a planted fault on the Audit page"
     links.to("audit", label, {"attack": "private-bias"})

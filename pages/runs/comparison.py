@@ -139,7 +139,7 @@ def curves(names: list[str], runs: list[Run]) -> None:
         ),
         "value",
     ).drop(columns="draw")
-    if table.empty:
+    if table["step"].nunique() < 2:
         return
     test_curves = table[~table["part"].str.startswith("train")]
     fig = charts.figure("step", " or ".join(test_curves["part"].unique()))

@@ -175,6 +175,7 @@ def draw_epsilon_slider(
             "name": "Privacy loss ε, total",
             "low": "more private",
             "high": "more accurate",
+            "marks": "ε of real deployments",
         },
         "fixed": fixed,
         "place": place,

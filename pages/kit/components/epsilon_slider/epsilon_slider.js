@@ -93,7 +93,9 @@ function show(view) {
   view.handle.style.left = `${100 * share(at.epsilon, data)}%`;
   view.meaning.textContent = at.meaning;
   const mark = data.marks.find((it) => factor(it.epsilon, at.epsilon) <= NEAR);
-  view.near.textContent = mark === undefined ? "" : `◆ ${mark.name}: ${mark.epsilon}`;
+  view.near.textContent = mark === undefined
+    ? data.marks.length ? `◆ ${data.labels.marks}` : ""
+    : `◆ ${mark.name}: ${mark.epsilon}`;
   rail.setAttribute("aria-valuenow", at.epsilon);
   rail.setAttribute("aria-valuetext", `${now}. ${at.meaning} ${mark?.name ?? ""}`.trim());
 }
