@@ -31,7 +31,10 @@ BARE = {
 }
 WITHOUT_DOWNLOADS = [command for command in COMMANDS if " fetch " not in command]
 IMPORTS_FIRST = sorted(WITHOUT_DOWNLOADS, key=lambda command: " import " not in command)
-EXAMPLES = blocks(ROOT / "docs" / "USAGE.md", "python")
+EXAMPLES = [
+    *blocks(ROOT / "README.md", "python"),
+    *blocks(ROOT / "docs" / "USAGE.md", "python"),
+]
 
 
 def _run(folder: Path, data: Path, *arguments: str) -> str:
@@ -77,11 +80,12 @@ def test_every_command_runs(tmp_path: Path) -> None:
     assert (tmp_path / "runs.csv").read_text().count("\n") > 30
 
 
-# what each example of USAGE.md prints, as a pattern; MU: noise multipliers of epsilon .5, 1 and 2
+# what each example of README.md and USAGE.md prints, as a pattern; MU: noise multipliers of epsilon .5, 1 and 2
 MU = (7.0318, 3.7306, 1.9938)  # at delta 1e-5, by Balle & Wang 2018
 ACCOUNT = f"{independently(MU, 1e-5):.2f} at delta 1e-05 per user"
 SEARCH = f"{independently([MU[2]] * 7, 1e-5):.2f}"
 OUTPUTS = (
+    r"<Run: Spectral on cinema-small, .*2\.00.*, RMSE 0\.\d{4}>\n(.* Gaussian \d+\.\d\n)+",
     r"0\.\d{3} PROVEN (2\.0|1\.99999)\d*\n(.*\n)*\(100, \d+\)\n",
     rf"{re.escape(ACCOUNT)} .*\n",
     rf"{SEARCH}\n{SEARCH}\n5\n",
