@@ -17,9 +17,15 @@ from mkdocs.config import load_config
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+import dpmf_core  # noqa: E402
 from dpmf_core import algorithms  # noqa: E402
 from dpmf_core.cli import program  # noqa: E402
 from dpmf_core.cli.data import describe  # noqa: E402
+from dpmf_core.privacy import Guarantee  # noqa: E402
+from dpmf_core.privacy.accounts import Account  # noqa: E402
+from dpmf_core.runs.publishing.released_model import ReleasedModel  # noqa: E402
+from dpmf_core.runs.record import Run, RunRecord  # noqa: E402
+from dpmf_core.testing.contract import Contract  # noqa: E402
 
 SOURCES = ROOT / "build" / "site-sources"
 COPIED_FILES = (
@@ -31,11 +37,8 @@ COPIED_FILES = (
     "deploy/*",
     "examples/*",
 )
-API = (
-    "dpmf_core.api",
-    *(f"dpmf_core.estimators.{name}" for name in ("recommenders", "model_selection", "nmf")),
-    "dpmf_core.testing.contract",
-)
+PUBLIC = {name: getattr(dpmf_core, name) for name in dpmf_core.__all__}
+RETURNED = (Run, RunRecord, Guarantee, Account, ReleasedModel)  # what functions return
 
 
 def main() -> None:
@@ -98,8 +101,32 @@ def commands_page() -> str:
 
 
 def python_page() -> str:
-    """The public functions and classes, from their docstrings."""
-    return "\n\n".join(["# Python", *(f"::: {name}" for name in API)]) + "\n"
+    """The public functions and classes, with what they inherit, from their docstrings."""
+    is_class = {name: isinstance(it, type) for name, it in PUBLIC.items()}
+    parts = [
+        "# Python",
+        "`import dpmf` hands on every function and class of the first two sections.",
+    ]
+    parts += [
+        "## Functions",
+        *(_reference(PUBLIC[it], f"dpmf.{it}") for it in PUBLIC if not is_class[it]),
+    ]
+    parts += [
+        "## Classes",
+        *(_reference(PUBLIC[it], f"dpmf.{it}") for it in PUBLIC if is_class[it]),
+    ]
+    parts += ["## What functions return", *(_reference(it, it.__name__) for it in RETURNED)]
+    parts += [
+        "## An algorithm of your own",
+        _reference(Contract, "dpmf_core.testing.contract.Contract"),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _reference(thing: Any, heading: str) -> str:
+    """An entry of mkdocstrings: an object by its place, under its public name."""
+    options = f"    options:\n      heading: {heading}\n      toc_label: {heading}"
+    return f"::: {thing.__module__}.{thing.__qualname__}\n{options}"
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def test_every_command_runs(tmp_path: Path) -> None:
     assert (tmp_path / "runs.csv").read_text().count("\n") > 30
 
 
-# what each example of README.md and USAGE.md prints, as a pattern; MU: noise multipliers of epsilon .5, 1 and 2
+# what each example of README.md and USAGE.md prints, as a pattern; MU: multipliers of ε .5, 1, 2
 MU = (7.0318, 3.7306, 1.9938)  # at delta 1e-5, by Balle & Wang 2018
 ACCOUNT = f"{independently(MU, 1e-5):.2f} at delta 1e-05 per user"
 SEARCH = f"{independently([MU[2]] * 7, 1e-5):.2f}"

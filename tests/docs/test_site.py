@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import dpmf_core
 from tests.docs.markdown import ROOT, blocks
 from tests.docs.test_commands import MU, _run
 from tests.privacy.test_odometer import independently
@@ -25,6 +26,14 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere() -> None:
     pages = list((ROOT / "build" / "site").rglob("*.html"))
     assert len(pages) > 12
     assert [it.name for it in pages if LOADED.search(it.read_text("utf-8"))] == []
+    reference = (ROOT / "build" / "site" / "reference" / "python.html").read_text("utf-8")
+    headings = set(re.findall(r'<h[3-5] id="([^"]+)"', reference))
+    for name in dpmf_core.__all__:
+        thing = getattr(dpmf_core, name)
+        assert f"{thing.__module__}.{thing.__qualname__}" in headings, name
+    inherited = ("fit", "predict", "recommend", "score", "forget_people", "charge_of")
+    place = dpmf_core.PrivateRecommender.__module__ + ".PrivateRecommender"
+    assert {f"{place}.{name}" for name in inherited} <= headings
 
 
 @pytest.mark.slow
