@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_supply_chain import with_extras
+
 ROOT = Path(__file__).parents[1]
 PARTS = ("datasets", "dpmf_core", "pages", ".streamlit")
 FACTS = ("pyproject.toml", "setup.py", "LICENSE", "README.md")
@@ -100,6 +102,44 @@ def test_the_command_works_where_no_clone_is_near(installed: Path, tmp_path: Pat
     printed = output([str(installed / "bin/python"), "-c", code], folder)
     assert printed == "cinema-small another package\n"
     assert list(folder.iterdir()) == []
+
+
+# ---- the core without extras ---------------------------------------------------------------------
+
+OTHER_NAMES = {"pillow": "PIL"}  # of modules
+CORE = """
+import sys
+for name in sys.argv[1].split(","):
+    sys.modules[name] = None  # an import of it raises ImportError
+import numpy as np, pandas as pd, dpmf
+from dpmf_core.cli import main
+rng = np.random.default_rng(0)
+frame = pd.DataFrame({"user": rng.integers(0, 40, 400), "item": rng.integers(0, 20, 400)})
+frame = frame.drop_duplicates().assign(rating=3.0)
+facts = {"bounds": (1, 5), "epsilon": 1.0, "delta": 1e-5}
+run = dpmf.fit(frame, "private-bias", **facts)
+dpmf.PrivateRecommender(algorithm="private-bias", **facts).fit(frame).predict(frame)
+dpmf.PrivateNMF(n_components=2, epsilon=1.0).fit(rng.random((50, 6)))
+assert dpmf.account(frame, bounds=(1, 5)).lines
+dpmf.load_model(dpmf.save(run, "model"))
+for line in (
+    "fit --dataset cinema-small --algorithm private-bias --epsilon 1", "runs", "datasets", "papers",
+    "algorithms", "account --release gaussian:3:1 --delta 1e-5", "app --settings", "doctor --quick",
+):
+    assert main(line.split()) == 0, line
+print("all of it")
+"""
+
+
+@pytest.mark.slow
+def test_the_core_needs_no_package_of_an_extra(tmp_path: Path) -> None:
+    """What the core's own packages bring is there for it."""
+    own = {it.name for it in with_extras()}
+    others = {it.name for it in with_extras("app", "cluster")} - own
+    names = [OTHER_NAMES.get(it, it.replace("-", "_")) for it in sorted(others)]
+    command = [sys.executable, "-c", CORE, ",".join(names)]
+    printed = output(command, tmp_path, PYTHONPATH=str(ROOT))
+    assert printed.splitlines()[-1] == "all of it"
 
 
 # ---- a clone in which git could make no symbolic link --------------------------------------------

@@ -1,6 +1,6 @@
 """Sums over samples that private non-negative factorisations release.
 
-The unit is a row, or a person with all her rows, which enter with weights (`weight_rows`).
+The unit is a row, or a person with all their rows, which enter with weights (`weight_rows`).
 """
 
 import math

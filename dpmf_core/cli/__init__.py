@@ -33,7 +33,7 @@ PLACES = {
     "app": Place("app:app", "Serve the dashboard on this machine and open it in the browser."),
     "audit": Place(
         "audit:audit",
-        "A measured lower bound on epsilon beside the proven one, on a small simulated set with a"
+        "A measured lower bound on epsilon next to the proven one, on a small simulated set with a"
         " worst-case user or sample, or on data of yours.",
     ),
     "choose": Place("choosing:choose", "Which proven private method, at which epsilon."),

@@ -1,4 +1,4 @@
-"""`audit`: an attack beside the proof."""
+"""`audit`: an attack on what is proved."""
 
 import sys
 from collections.abc import Callable
@@ -100,7 +100,7 @@ def audit(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """A measured lower bound on epsilon beside the proven one, on a small simulated set with a
+    """A measured lower bound on epsilon next to the proven one, on a small simulated set with a
     worst-case user or sample, or on data of yours.
     """
     if every == (algorithm is not None):

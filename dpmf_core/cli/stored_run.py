@@ -98,7 +98,7 @@ def pin(key: str, off: bool, as_json: bool) -> None:
 def lists(key: str, file: Path, top: int, as_json: bool) -> None:
     """Every user's recommendations by a run, as a Parquet FILE.
 
-    A list is its user's own: it follows from her ratings, and is no release.
+    A list belongs to its user: it follows from that user's ratings, and is no release.
     """
     run = find_stored(key)
     with tqdm(desc="lists", unit="user", file=sys.stderr, disable=None, leave=False) as bar:

@@ -174,7 +174,7 @@ def _ratings_of(ratings: Ratings, units: Ints) -> Ratings:
 
 
 def _samples_of(samples: Samples, units: Ints) -> Samples:
-    """A unit is a row, or a person with all her rows, in the order in which they are."""
+    """A unit is a row, or a person with all their rows, in the order in which they are."""
     known_rows: dict[str, Any] = {"titles": None, "clean": None, "texts": None}  # for judging alone
     if samples.people is None:
         return replace(samples, X=samples.X[units], **known_rows)

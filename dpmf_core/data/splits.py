@@ -83,7 +83,7 @@ class SplitSpec(BaseModel):
         lt=1,
         allow_inf_nan=False,
         title="fold-in share",
-        description="users: the share of a held-out user's ratings that she brings",
+        description="users: the share of a held-out user's ratings that the model sees",
     )
     windows: int = Field(
         12,

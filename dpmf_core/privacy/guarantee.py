@@ -19,7 +19,7 @@ class Status(StrEnum):
 # the unit where who rated what is public: its neighbour has another value, and nothing is added or
 # removed
 VALUE = "value of a rating"
-# the unit where it is known whose each document or image is: all of hers together
+# the unit where the owner of each document or image is known: a person with all their rows
 PERSON = "person"
 # further units, as they are read
 UNITS = (
@@ -127,7 +127,7 @@ class Guarantee:
         if self.status is Status.PROVEN and self.unit == PERSON:
             return (
                 "Every release is in the ledger and every sensitivity is proved, for one person"
-                " (all her rows)."
+                " (all their rows)."
             )
         if self.status is Status.PROVEN:
             return (
@@ -137,7 +137,7 @@ class Guarantee:
         if self.status is Status.CONDITIONAL:
             conditions = " and ".join(self.assumptions)
             if self.unit == PERSON:
-                return f"Proved for one person (all her rows), provided that {conditions}."
+                return f"Proved for one person (all their rows), provided that {conditions}."
             return f"Proved for one {self.unit}, provided that {conditions}."
         if self.status is Status.UNPROVEN and self.reason:
             return f'No proof is known: {self.reason}. The source says: "{self.claim}".'

@@ -46,7 +46,7 @@ class NameCounts(Statistic):
     most, without negative entries.
 
     Replaced by another: ||a - b||^2 <= ||a||^2 + ||b||^2 <= 2, for <a, b> >= 0. Where documents
-    have people, a person is the unit, with the words of all of hers.
+    have people, a person is the unit, with the words of all their documents.
 
     docs/PRIVACY.md, "Names and their weighted counts".
     """

@@ -272,7 +272,7 @@ class OfSamples:
 
 
 class OfPeople(OfSamples):
-    """Rows of people: the unit is a person with all her rows, which may be alike, scattered and
+    """Rows of people: the unit is a person with all their rows, which may be alike, scattered and
     any number.
     """
 
