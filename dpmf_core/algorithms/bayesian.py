@@ -24,6 +24,7 @@ from dpmf_core.data.ratings import Ratings
 INTERCEPT = 2.0  # prior precision of the mean of all rows, in those of their residuals
 GAMMA = 0.5  # shape and rate of the priors of precisions that are numbers
 SPREAD = 0.1  # of the starting factors
+BETWEEN = 4  # draws at most in the models before the last, which are judged for the curve alone
 PASSES = 4  # of the power iteration for the singular vectors
 MOST_SIDES = 255  # factors and offset of a row; what the kernel's tiles hold
 
@@ -124,7 +125,8 @@ class BMF(Algorithm):
             draw = chain.sweep()
             if step in last_steps:
                 kept.append(draw)
-            yield chain.model(kept or [draw])
+            latest = kept or [draw]
+            yield chain.model(latest if step == self.steps else latest[-BETWEEN:])
 
     def _kept_steps(self) -> frozenset[int]:
         """Evenly spread over the later three quarters, the last included."""
