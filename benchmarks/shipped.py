@@ -34,7 +34,7 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import references
 from dpmf_core.runs.data_access import open_ratings
-from dpmf_core.runs.epsilon_grid import TRIVIAL, grid_runs
+from dpmf_core.runs.epsilon_grid import OPEN, TRIVIAL, grid_runs
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.shipped_runs import ShippedRun, ViewData, identity
@@ -75,7 +75,7 @@ def _first_view_values() -> Iterator[tuple[str, ViewData]]:
     """What first views show of the arrays of the first draw at each epsilon of a grid."""
     for page, kind in first_views.FOLLOWING.items():
         run = first_views.usual_run(kind)
-        first = [it for it in grid_runs(run, draws=1) if it.who != TRIVIAL]
+        first = [it for it in grid_runs(run, draws=1) if it.who not in (TRIVIAL, OPEN)]
         if kind == "ratings":
             trivial = references(run)[TRIVIAL]
             user = someone(_whole(trivial))
@@ -96,7 +96,8 @@ def _first_view_values() -> Iterator[tuple[str, ViewData]]:
 def _models() -> dict[str, Mapping[str, Any]]:
     """Arrays of the released models of the first draw of ratings, by the identity of their runs."""
     runs = grid_runs(first_views.usual_run("ratings"), draws=1)
-    return {identity(it.spec): dict(_whole(it.spec).arrays) for it in runs if it.who != TRIVIAL}
+    shown = [it.spec for it in runs if it.who not in (TRIVIAL, OPEN)]
+    return {identity(it): dict(_whole(it).arrays) for it in shown}
 
 
 def _whole(spec: RunSpec) -> Run:

@@ -34,8 +34,6 @@ from dpmf_core.privacy.events import on_grids
 
 # numbers that a run may release with exact noise: 0.2 to 0.5 microseconds each
 MOST_DISCRETE = 10_000_000
-# what parameters suit a method without noise: those of a budget whose noise is next to none
-ALMOST_NO_NOISE = Budget(epsilon=1000.0, delta=1e-6)
 
 # An algorithm is loaded when it is first asked for: each takes its time, and most runs are of one.
 REGISTRY = Registry(
@@ -123,8 +121,12 @@ def build(
     noise: whether it is the algorithm itself, or the same `without_noise`. Raises BadInput on a
     bad parameter.
     """
-    suited_to = budget if noise else ALMOST_NO_NOISE
-    recommended_parameters = find(algorithm_id).recommend(shape, suited_to, parameters)
+    kind = find(algorithm_id)
+    recommended_parameters = (
+        kind.recommend(shape, budget, parameters)
+        if noise
+        else kind.recommend_without_noise(shape, parameters)
+    )
     algorithm = build_with_defaults(
         algorithm_id, {**recommended_parameters, **parameters}, noise=noise
     )

@@ -23,6 +23,8 @@ INSIDE = 1 - 1e-6  # a clipped row stays inside its bound after rounding
 # the least positive parameter, and the least share of a budget: proofs are tried from these on
 LEAST, LEAST_SHARE = 1e-6, 1e-3
 MOST_ITEMS = 12_000  # of an item x item matrix held in full: 1.2 GB
+# what parameters suit a method without noise: those of a budget whose noise is next to none
+ALMOST_NO_NOISE = Budget(epsilon=1000.0, delta=1e-6)
 
 
 @dataclass(frozen=True)
@@ -273,6 +275,11 @@ class Algorithm(BaseModel):
         """
         rank = cls.model_fields.get("rank")
         return {"rank": shape.n_items} if rank is not None and rank.default > shape.n_items else {}
+
+    @classmethod
+    def recommend_without_noise(cls, shape: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The same for exact sums: unless overridden, of a budget whose noise is next to none."""
+        return cls.recommend(shape, ALMOST_NO_NOISE, parameters)
 
     def check(self, shape: Any) -> None:
         """Raises BadInput where parameters do not fit the public shape."""

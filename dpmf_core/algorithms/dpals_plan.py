@@ -202,6 +202,15 @@ class DPALSPlan(PrivateAlgorithm):
             "prediction_ridge": 0.2 if biases else 0.45,
         }
 
+    @classmethod
+    def recommend_without_noise(cls, shape: Shape, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """A ridge of its own, for there is no noise that the ridge could follow, and fewer factors.
+        Chosen on MovieLens 1M and the cinema.
+        """
+        recommended_parameters = super().recommend_without_noise(shape, parameters)
+        rank = min(16, recommended_parameters["rank"])
+        return recommended_parameters | {"rank": rank, "regularisation": 60.0}
+
     # -- what it spends ----------------------------------------------------------------------------
 
     @property

@@ -18,7 +18,7 @@ from dpmf_core.runs.epsilon_grid import grid_runs
 from dpmf_core.runs.record import value_of
 from dpmf_core.runs.shipped_runs import identity
 from dpmf_core.runs.specification import DataSpec, RunSpec
-from dpmf_core.runs.sweep import Method, Sweep
+from dpmf_core.runs.sweep import Method, Sweep, with_open
 
 DataKind = Literal["ratings", "documents", "images"]
 
@@ -120,12 +120,12 @@ def _page_runs(page: str) -> list[RunSpec]:
 
 
 def trade_off() -> list[RunSpec]:
-    """Several methods at a few epsilons."""
+    """Several methods at a few epsilons, and the private ones without noise."""
     run = usual_run("ratings")
     assert run.budget is not None
     sweep = Sweep(
         data=run.data,
-        methods=tuple(Method(algorithm=name) for name in TRADE_OFF_METHODS),
+        methods=with_open(Method(algorithm=name) for name in TRADE_OFF_METHODS),
         epsilons=TRADE_OFF_EPSILONS,
         seeds=tuple(range(TRADE_OFF_DRAWS)),
         delta=run.budget.delta,

@@ -1,5 +1,6 @@
-"""The runs that show what one private run costs: its non-private twin, the trivial predictors, and
-its peers at the same budget, over the same draws.
+"""The runs that show what one private run costs: the same method without noise, the best known
+method without privacy, the trivial predictors, and its peers at the same budget, over the same
+draws.
 
 And runs of any kind side by side: what differs between them.
 """
@@ -15,6 +16,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.privacy.budget import Calibration
 from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.privacy_cost import best_known
 from dpmf_core.runs.record import Figures, Run, RunRecord
 from dpmf_core.runs.specification import RunSpec
 
@@ -68,8 +70,8 @@ def _kind(method: str) -> type[Algorithm]:
 
 
 def comparison(spec: RunSpec, shape: Any, every: bool = False, draws: int = DRAWS) -> Comparison:
-    """A private run beside its twin, the trivial predictors and its peers: each with the same
-    seeds, so that all are judged by the same splits.
+    """A private run next to its references, the trivial predictors and its peers: each with the
+    same seeds, so that all are judged by the same splits.
 
     Peers, a selection or every one, have a calibration of their own only where it is exact.
     """
@@ -86,8 +88,8 @@ def comparison(spec: RunSpec, shape: Any, every: bool = False, draws: int = DRAW
 
 
 def part_comparison(spec: RunSpec, shape: Any, draws: int = DRAWS) -> Comparison:
-    """As `comparison`, for documents and images: the twin sets outliers apart where some were
-    planted; peers look for as many parts.
+    """As `comparison`, for documents and images: the best known method sets outliers apart where
+    some were planted; peers look for as many parts.
     """
     methods = {"main": spec, **references(spec)}
     if _exact(spec):
@@ -100,14 +102,16 @@ def part_comparison(spec: RunSpec, shape: Any, draws: int = DRAWS) -> Comparison
 
 
 def references(spec: RunSpec) -> dict[str, RunSpec]:
-    """What one private run is measured by: its non-private "twin", and of ratings the "trivial"
-    predictor.
+    """What one private run is measured by: "twin", the best known method without privacy; of
+    ratings "trivial", the trivial predictor; "open", the same method without noise.
     """
-    kind = algorithms.find(spec.algorithm)
-    if kind.task == "ratings":
-        return {"twin": _other(spec, kind.twin), "trivial": _other(spec, "global-mean")}
-    has_outliers = spec.data.outlier_rows > 0 and spec.data.outlier_cells > 0
-    return {"twin": _other(spec, "robust-nmf" if has_outliers else kind.twin, _parts(spec))}
+    task = algorithms.find(spec.algorithm).task
+    outliers = spec.data.outlier_rows > 0 and spec.data.outlier_cells > 0
+    metric = "rmse" if spec.data.positives_above is None else "recall_at_20"
+    best = _other(spec, best_known(metric, task, outliers=outliers), _parts(spec))
+    if task == "samples":
+        return {"twin": best, "open": spec.open()}
+    return {"twin": best, "trivial": _other(spec, "global-mean"), "open": spec.open()}
 
 
 def _parts(spec: RunSpec) -> dict[str, Any]:
@@ -166,7 +170,7 @@ def clearly_better(
         who = split_name(name)[0]
         count[who] = count.get(who, 0) + 1
     better = []
-    for who in count.keys() - {"main", "twin", "trivial", "user-mean", "content"}:
+    for who in count.keys() - {"main", "open", "twin", "trivial", "user-mean", "content"}:
         both = same_draws(runs, "main", who, metric=metric)
         if (
             both

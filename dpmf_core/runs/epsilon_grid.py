@@ -1,5 +1,6 @@
-"""One private method over a grid of epsilons, beside its non-private twin and the trivial
-predictor: which runs that takes, and the figures of those that are there.
+"""One private method over a grid of epsilons, next to the same method without noise, the best known
+method without privacy and the trivial predictor: which runs that takes, and the figures of those
+that are there.
 """
 
 import math
@@ -12,12 +13,14 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.comparison import DRAWS, references
 from dpmf_core.runs.needed_epsilon import Measured, kept_at
+from dpmf_core.runs.privacy_cost import PrivacyCost
 from dpmf_core.runs.specification import RunSpec
 
 # the series 1, 2, 5 first, then what lies between: the order in which they are worth having
 COARSE = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 EPSILONS = tuple(sorted((*COARSE, 0.14, 0.32, 0.71, 1.4, 3.2, 7.1, 14.1, 31.6)))
-PRIVATE, TWIN, TRIVIAL = "main", "twin", "trivial"  # the names that a comparison has for them
+# the names that a comparison has for them
+PRIVATE, OPEN, TWIN, TRIVIAL = "main", "open", "twin", "trivial"
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ class Point:
 
     values: held-out figures. keys: of the runs in the store; '' of one that it does not hold.
     prices: each draw's own epsilon; None where nothing is proved. beside: (private, twin, trivial)
-    of each draw in which all three are there.
+    of each draw in which all three are there. cost: what noise and method cost, of the draws that
+    the method without noise has as well.
     """
 
     epsilon: float
@@ -46,6 +50,7 @@ class Point:
     keys: tuple[str, ...] = ()
     prices: tuple[float | None, ...] = ()
     beside: tuple[tuple[float, float, float], ...] = ()
+    cost: PrivacyCost | None = None
 
     @property
     def median(self) -> float:
@@ -56,7 +61,8 @@ class Point:
 class EpsilonGrid:
     """What is there of a method's grid.
 
-    points: ascending by epsilon, at least one draw each. twin, trivial: figures of their draws.
+    points: ascending by epsilon, at least one draw each. twin, trivial, open: figures of the draws
+    of the best known method without privacy, of guessing, and of the method without noise.
     missing: the runs that are not there, in the order in which they are worth having.
     """
 
@@ -64,6 +70,7 @@ class EpsilonGrid:
     points: tuple[Point, ...]
     twin: tuple[float, ...]
     trivial: tuple[float, ...]
+    open: tuple[float, ...] = ()
     missing: tuple[RunSpec, ...] = field(default=(), repr=False)
 
     @property
@@ -74,7 +81,7 @@ class EpsilonGrid:
     def count(self) -> int:
         """How many runs are there."""
         own = sum(len(point.values) for point in self.points)
-        return own + len(self.twin) + len(self.trivial)
+        return own + len(self.twin) + len(self.trivial) + len(self.open)
 
     @property
     def measured(self) -> list[Measured]:
@@ -98,7 +105,7 @@ def grid_runs(
     spec: RunSpec, epsilons: Sequence[float] = EPSILONS, draws: int = DRAWS
 ) -> list[GridRun]:
     """The runs of a private run's grid, in the order in which they are worth having: first draws
-    before further ones, the twin and the trivial predictor first, the coarse epsilons next.
+    before further ones, what the method is measured by first, the coarse epsilons next.
 
     Each is the run that `comparison` would show at its epsilon. Raises BadInput where the run has
     no budget.
@@ -142,12 +149,14 @@ def read_grid(
     trivial, guess = there.get((TRIVIAL, None), []), metric
     if all(run.who != TRIVIAL for run in runs):  # of parts every run says what guessing costs
         trivial, guess = twin, f"trivial_{metric}"
-    levels = _by_seed(twin, metric), _by_seed(trivial, guess)
+    without_noise = there.get((OPEN, None), [])
+    levels = [_by_seed(twin, metric), _by_seed(trivial, guess), _by_seed(without_noise, metric)]
     return EpsilonGrid(
         metric,
         tuple(_point(epsilon, there[PRIVATE, epsilon], metric, *levels) for epsilon in epsilons),
         _figures(twin, metric),
         _figures(trivial, guess),
+        _figures(without_noise, metric),
         tuple(missing),
     )
 
@@ -162,9 +171,15 @@ def _point(
     metric: str,
     twin: Mapping[int, float],
     trivial: Mapping[int, float],
+    without_noise: Mapping[int, float],
 ) -> Point:
     own = _by_seed(summaries, metric)
     seeds = sorted(own.keys() & twin.keys() & trivial.keys())
+    draws = [
+        (own[seed], without_noise[seed], twin[seed], trivial[seed])
+        for seed in seeds
+        if seed in without_noise
+    ]
     in_order = sorted(summaries, key=lambda summary: int(summary["seed"]))
     return Point(
         epsilon,
@@ -172,6 +187,7 @@ def _point(
         tuple(str(summary["key"]) for summary in in_order),
         tuple(summary["epsilon"] for summary in in_order),
         tuple((own[seed], twin[seed], trivial[seed]) for seed in seeds),
+        PrivacyCost.of(METRICS[metric], draws) if draws else None,
     )
 
 

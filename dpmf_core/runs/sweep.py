@@ -65,6 +65,22 @@ class Method(BaseModel):
         return issubclass(self.kind, PrivateAlgorithm) and not self.without_noise
 
 
+def with_open(methods: Iterable[Method]) -> tuple[Method, ...]:
+    """These methods, then each private one without noise."""
+    own = tuple(methods)
+    private = [method for method in own if method.is_private]
+    return *own, *(
+        method.model_copy(
+            update={
+                "without_noise": True,
+                "calibration": None,
+                "label": method.label and f"{method.label} without noise",
+            }
+        )
+        for method in private
+    )
+
+
 @dataclass(frozen=True)
 class Point:
     """One run of a sweep and where it stands: the method's label, epsilon (None where nothing

@@ -1,0 +1,106 @@
+"""What privacy costs: what noise costs a method, and what the method costs, against the best known
+method without privacy.
+
+Every page, table and report that says what privacy costs asks here.
+"""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpmf_core.evaluation import registry
+from dpmf_core.evaluation.registry import Metric
+from dpmf_core.runs.needed_epsilon import share_kept
+
+Draws = Sequence[tuple[float, float, float, float]]
+
+# ids of the best algorithms without privacy that are here, by what is asked of them
+BEST_OF_RATINGS, BEST_OF_LISTS = "als", "ease"
+BEST_OF_SAMPLES, BEST_WITH_OUTLIERS = "nmf", "robust-nmf"
+
+
+def best_known(metric: str, task: str = "ratings", *, outliers: bool = False) -> str:
+    """The id of the best known algorithm without privacy.
+
+    Parameters
+    ----------
+    metric
+        A name of `METRICS`, by which it is the best.
+    task
+        What is factorised: "ratings" or "samples".
+    outliers
+        Whether outliers were planted in the samples.
+    """
+    if task == "samples":
+        return BEST_WITH_OUTLIERS if outliers else BEST_OF_SAMPLES
+    is_of_lists = registry.lists in registry.find(metric).sums
+    return BEST_OF_LISTS if is_of_lists else BEST_OF_RATINGS
+
+
+@dataclass(frozen=True)
+class PrivacyCost:
+    """A private run between the best known method and guessing, all by one metric.
+
+    private, without_noise, best, guess: figures of the private run, of the same method without
+    noise, of the best known method without privacy, and of guessing. share: of the gain of the best
+    known over guessing that the private run keeps; None where the best known gains nothing.
+    """
+
+    metric: Metric
+    private: float
+    without_noise: float
+    best: float
+    guess: float
+    share: float | None
+
+    @classmethod
+    def of(cls, metric: Metric, draws: Draws) -> "PrivacyCost":
+        """Of medians over draws, rounded to the metric's digits, so that what is printed adds up.
+
+        Parameters
+        ----------
+        metric
+            What the figures are of.
+        draws
+            (private, without noise, best known, guess) of each draw of split and noise; not empty.
+        """
+        private, without_noise, best, guess = (
+            round(statistics.median(it), metric.digits) for it in zip(*draws, strict=True)
+        )
+        errors = [
+            (metric.sign * own, metric.sign * known, metric.sign * nothing)
+            for own, _, known, nothing in draws
+        ]
+        return cls(metric, private, without_noise, best, guess, share_kept(errors))
+
+    @property
+    def noise(self) -> float:
+        """What the noise costs: the private run against the same method without noise; below 0
+        where noise helps.
+        """
+        return round(self.metric.sign * (self.private - self.without_noise), self.metric.digits)
+
+    @property
+    def method(self) -> float:
+        """What the method costs: without noise, against the best known; below 0 where it is better
+        than that.
+        """
+        return round(self.metric.sign * (self.without_noise - self.best), self.metric.digits)
+
+    @property
+    def total(self) -> float:
+        """Both together: the private run against the best known."""
+        return round(self.noise + self.method, self.metric.digits)
+
+    def words(self, best: str) -> str:
+        """Both costs and their sum, in a sentence. best: the title of the best known method."""
+        noise, method, total = (self.text(it) for it in (self.noise, self.method, self.total))
+        direction = "less" if self.metric.larger_is_better else "more"
+        return (
+            f"In {self.metric.title}, noise costs {noise} and the method {method}: together {total}"
+            f" {direction} than {best}, the best known method without privacy."
+        )
+
+    def text(self, cost: float) -> str:
+        """A cost in the metric's digits, with a proper minus sign; never minus zero."""
+        return self.metric.text(cost + 0.0).replace("-", "−")
