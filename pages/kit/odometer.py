@@ -136,9 +136,9 @@ def _part(name: str, work: Work, specs: Mapping[str, Work]) -> str:
         return FIRST[1]
     if work.seed != main.seed:
         return "Further draws of each"
-    if issubclass(algorithms.find(work.algorithm), algorithms.PrivateAlgorithm):
-        return "Other private methods"
-    return "Without privacy"
+    private = issubclass(algorithms.find(work.algorithm), algorithms.PrivateAlgorithm)
+    without_noise = isinstance(work, RunSpec) and work.without_noise
+    return "Other private methods" if private and not without_noise else "Without privacy"
 
 
 def _button(key: str, title: str, works: Sequence[Work], primary: bool) -> None:
