@@ -111,9 +111,9 @@ def catalogue(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
             stamps[name] = stamps.get(name, 0.0) + 1.0
 
     module = ModuleType(CATALOGUE)
-    module.load, module.stamp = load, lambda data_id: stamps.get(data_id, 0.0)  # type: ignore[attr-defined]
-    module.is_own = lambda _: False  # type: ignore[attr-defined]
-    module.is_in_parts = lambda data_id: isinstance(data_sets.get(data_id), PartitionedRatings)  # type: ignore[attr-defined]
+    module.load, module.stamp = load, lambda data_id: stamps.get(data_id, 0.0)
+    module.is_own = lambda _: False
+    module.is_in_parts = lambda data_id: isinstance(data_sets.get(data_id), PartitionedRatings)
     monkeypatch.setitem(sys.modules, CATALOGUE, module)
     monkeypatch.setenv("DPMF_CATALOGUE", CATALOGUE)
     _forget()

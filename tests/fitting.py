@@ -30,3 +30,9 @@ def fit_by_name(
     algorithm = REGISTRY[name](**parameters)
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
     return fit(algorithm, data, noise, Streams(np.random.default_rng(seed), seed))
+
+
+def trained(algorithm: Algorithm, data: Any, level: float = 1e-9, seed: int = 0) -> Any:
+    """The model of an algorithm, with noise below rounding where no level is given."""
+    noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
+    return train(algorithm, data, noise, Streams(np.random.default_rng(seed), 1))

@@ -18,7 +18,7 @@ QUIET = 500.0
 @parametrize_with_checks(
     [PrivateNMF(n_components=2, epsilon=50.0, random_state=0, public=True, points=50)]
 )
-def test_scikit_learns_own_checks(estimator, check):  # type: ignore[no-untyped-def]
+def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
@@ -73,7 +73,7 @@ def test_noise_on_rows_not_declared_public_cannot_be_drawn_again(
     X = blocks().X
     first, second = (
         PrivateNMF(3, algorithm=method, random_state=random_state).fit(X) for _ in range(2)
-    )  # type: ignore[arg-type]
+    )
     assert not np.allclose(first.components_, second.components_)
     assert not first.noise_is_reproducible_
 
@@ -94,7 +94,7 @@ def test_noise_may_be_discrete(method: str) -> None:
     """
     model = PrivateNMF(
         3, algorithm=method, epsilon=2.0, delta=1e-6, noise="discrete", random_state=0, public=True
-    ).fit(blocks().X)  # type: ignore[arg-type]
+    ).fit(blocks().X)
     assert {leaf.mechanism for leaf, _ in model.ledger_} == {"discrete Gaussian"}
     assert (
         model.epsilon_ is not None
@@ -103,7 +103,7 @@ def test_noise_may_be_discrete(method: str) -> None:
     )
     continuous = PrivateNMF(
         3, algorithm=method, epsilon=2.0, delta=1e-6, random_state=0, public=True
-    ).fit(blocks().X)  # type: ignore[arg-type]
+    ).fit(blocks().X)
     assert model.ledger_[0][0].noise_multiplier > continuous.ledger_[0][0].noise_multiplier
 
 
@@ -125,7 +125,7 @@ def test_it_stands_in_a_pipeline_and_names_what_it_makes() -> None:
 )
 def test_bad_parameters_are_refused(bad: dict[str, object], message: str) -> None:
     with pytest.raises((BadInput, ValueError), match=message):
-        PrivateNMF(**bad).fit(blocks().X)  # type: ignore[arg-type]
+        PrivateNMF(**bad).fit(blocks().X)
 
 
 def test_the_score_is_the_share_of_squares_that_the_parts_explain() -> None:

@@ -19,7 +19,7 @@ from dpmf_core.base import paths
 from dpmf_core.privacy.account_files import FILE
 from dpmf_datasets import session_files
 from pages.server.lifespan import round_made
-from tests.privacy.test_odometer import independently
+from tests.support.gaussian import epsilon_of
 
 ROOT = Path(__file__).parents[1]
 TABLE = b"user,item,rating\n" + b"".join(
@@ -69,7 +69,6 @@ def start_server(script: str = SERVER) -> tuple[subprocess.Popen[str], list[Path
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert child.stdout is not None
     return child, [Path(path) for path in child.stdout.readline().split()]
 
 
@@ -84,7 +83,7 @@ def server() -> Iterator[tuple[subprocess.Popen[str], list[Path]]]:
 @pytest.mark.slow
 def test_sigterm_leaves_no_upload() -> None:
     child, files = start_server(STOPPED)
-    assert child.stdout is not None and child.stdout.readline() == "started\n"
+    assert child.stdout.readline() == "started\n"
     assert all(file.exists() for file in files)
     child.terminate()
     child.communicate()
@@ -138,8 +137,6 @@ def test_old_uploads_go_and_young_ones_stay() -> None:
     round_made()
     assert (old.exists(), young.exists()) == (False, True)
 
-
-# ---- the folders of a user -----------------------------------------------------------------------
 
 FIT = ("fit", "--algorithm", "private-bias", "--delta", "1e-5", "--json")
 
@@ -205,10 +202,8 @@ def test_an_account_in_the_cache_is_moved_once(user: User) -> None:
     processes = [user.started("spent", user.table, "--json") for _ in range(4)]
     totals = [json.loads(it.communicate(timeout=120)[0])["epsilon"] for it in processes]
     # noise multipliers of epsilon 1 and 2 at delta 1e-5 (Balle & Wang 2018)
-    assert totals == pytest.approx([independently([3.7306, 1.9938], 1e-5)] * 4, abs=1e-3)
+    assert totals == pytest.approx([epsilon_of([3.7306, 1.9938], 1e-5)] * 4, abs=1e-3)
     assert not (user.cache / "dpmf" / FILE).exists()
     shutil.rmtree(user.cache)
-    assert (
-        user.says("spent", user.table, "--json")["epsilon"] == totals[0]
-        and len(user.says("runs", "--json")) == 2
-    )
+    assert user.says("spent", user.table, "--json")["epsilon"] == totals[0]
+    assert len(user.says("runs", "--json")) == 2

@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from scipy.optimize import brentq
-from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
@@ -41,7 +39,7 @@ from dpmf_core.base.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy.accounts import LEDGER, PROCESS_KEY, Account
 from dpmf_core.testing.worlds import low_rank
-from tests.privacy.test_odometer import independently
+from tests.support.gaussian import epsilon_of, mu_of
 
 BOUNDS = (0.5, 5)
 RATINGS = load("cinema-small").top_items(60)
@@ -165,7 +163,7 @@ def test_one_fit_costs_the_epsilon_asked_for_and_enters_the_account(tmp_path: Pa
     assert model.epsilon_ == pytest.approx(1.0, rel=1e-6) and model.delta_ == 1e-6
     assert model.guarantee_.status == "CONDITIONAL"
     account = model.account_
-    assert account is not None and account.total.epsilon == pytest.approx(1.0, rel=1e-6)
+    assert account.total.epsilon == pytest.approx(1.0, rel=1e-6)
     assert account.lines[0].title == "PrivateRecommender, Spectral"
     assert private().fit(X, Y).account_ is None
     plain = PlainRecommender(bounds=BOUNDS, ledger=ledger).fit(X, Y)
@@ -209,7 +207,7 @@ def test_a_grid_search_costs_what_was_said_before_and_what_all_its_fits_compose_
     # each fit of mu has noise 1 / mu on one release of sensitivity 1
     alone = private(epsilon=1.0, delta=1e-6).charge_of(X, Y)
     mu = math.sqrt(sum(count / leaf.noise_multiplier**2 for leaf, count in alone.ledger))
-    assert before.epsilon == pytest.approx(independently([1 / mu] * 7, 1e-6), rel=1e-6)
+    assert before.epsilon == pytest.approx(epsilon_of([1 / mu] * 7, 1e-6), rel=1e-6)
     assert before.epsilon > 2.5
 
 
@@ -240,17 +238,9 @@ def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(LEDGER)
 
 
-def delta_of(mu: float, epsilon: float) -> float:
-    """Balle & Wang 2018, theorem 8, of a Gaussian release of noise 1 / mu."""
-    more = norm.logcdf(-mu / 2 - epsilon / mu) + epsilon
-    return float(norm.cdf(mu / 2 - epsilon / mu) - np.exp(more))
-
-
 def composed(epsilons: list[float], delta: float) -> float:
     """Epsilon of Gaussian releases together, each of its epsilon at this delta."""
-    mus = [brentq(lambda mu, e=e: delta_of(mu, e) - delta, 1e-3, 50) for e in epsilons]
-    mu = math.sqrt(sum(it**2 for it in mus))
-    return float(brentq(lambda epsilon: delta_of(mu, epsilon) - delta, 0, 200))
+    return epsilon_of([1 / mu_of(epsilon, delta) for epsilon in epsilons], delta)
 
 
 def own(epsilon: float = 1.0, **parameters: Any) -> PrivateRecommender:

@@ -148,47 +148,6 @@ def test_als_with_joint_offsets_equals_dense_least_squares(data: Ratings) -> Non
     )
 
 
-def few_and_many() -> tuple[Ratings, Ratings]:
-    """The cinema cut to its first 300 people, and a dense table with more than `als.PLENTY`
-    ratings a row.
-    """
-    import dpmf_datasets as datasets
-
-    cinema = datasets.load("cinema")
-    few = cinema.users < 300
-    small = Ratings.of(
-        cinema.users[few],
-        cinema.items[few],
-        cinema.values[few],
-        n_users=300,
-        n_items=400,
-        bounds=(1.0, 5.0),
-        public=True,
-    )
-    users, items = np.divmod(np.arange(300 * 200), 200)
-    values = 1 + np.random.default_rng(0).integers(0, 5, len(users))
-    return small, Ratings.of(
-        users, items, values, n_users=300, n_items=200, bounds=(1.0, 5.0), public=True
-    )
-
-
-def test_the_twin_follows_how_many_ratings_there_are_on_both_sides_of_its_rule() -> None:
-    few, many = few_and_many()
-    assert als.ratings_per_row(few) < als.PLENTY < als.ratings_per_row(many)
-    assert (als.ALS()._biases(few), als.ALS()._biases(many)) == ("joint", "off")
-    assert als.ALS()._ridge(many) == als.RIDGE
-    assert als.ALS()._ridge(few) == pytest.approx(0.08 * (50 * (300 + 400) / len(few)) ** (2 / 3))
-    assert als.ALS(unobserved_weight=0.1)._biases(few) == "off"
-    assert als.ALS()._biases(few.positives(3)) == "off"
-    assert als.ALS(biases="first", regularisation=0.3)._biases(few) == "first"
-    assert als.ALS(biases="first", regularisation=0.3)._ridge(few) == 0.3
-    same = [
-        fit_by_name("als", many, rank=3, steps=2, **more).model.item_factors
-        for more in ({}, {"biases": "off", "regularisation": 0.08})
-    ]
-    assert np.array_equal(*same)
-
-
 @pytest.fixture(scope="module")
 def parts() -> Split:
     return split(datasets.load("cinema-small"), SplitSpec(), 0)

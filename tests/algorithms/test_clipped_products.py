@@ -14,7 +14,7 @@ from tests.algorithms.frank_wolfe_world import BOUNDS, Array
 
 def products_of(rows: Array, v: Array, statistic: ResidualProduct) -> Array:
     """What users with these rows add together."""
-    totals = statistic.empty(Shape(100, len(v), BOUNDS), None, v)  # type: ignore[arg-type]
+    totals = statistic.empty(Shape(100, len(v), BOUNDS), None, v)
     statistic.add(Block(np.arange(len(rows)), {}, 100), totals, csr_array(rows), v)
     return np.asarray(totals[0])
 

@@ -35,8 +35,8 @@ from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.gaussian import mu
 from dpmf_core.privacy.mechanisms import Mechanism
 from tests.algorithms.als_world import VANISHING, M, N, ratings, ridge_rows
-from tests.fitting import fit, fit_by_name
-from tests.support.heard_noise import HeardNoise
+from tests.fitting import fit_by_name
+from tests.support.heard_noise import check_declared_noise
 
 
 @pytest.fixture(scope="module")
@@ -132,12 +132,7 @@ def entered_by(algorithm: DPALS, data: Ratings, level: float) -> tuple[Entries, 
     (block,) = in_memory(data).blocks
     return (
         item_entries(
-            block,
-            algorithm.entry_rule(data.shape),
-            model,
-            noisy_counts,
-            kept_items,
-            rng.sampling,
+            block, algorithm.entry_rule(data.shape), model, noisy_counts, kept_items, rng.sampling
         ),
         kept_items,
         noisy_counts,
@@ -151,13 +146,10 @@ def test_at_most_k_ratings_a_user_enter_the_item_step(data: Ratings, sampling: s
     n_entries = np.bincount(entries.raters, minlength=N)
     assert (n_entries == np.minimum(np.bincount(data.users, minlength=N), 4)).all()
     if sampling == "adaptive":
-        assert counts is not None
         items = np.repeat(kept_items, np.diff(entries.starts))
         for user in range(1, N):
-            own, sampled_counts = (
-                counts[data.items[data.users == user]],
-                counts[items[entries.raters == user]],
-            )
+            own = counts[data.items[data.users == user]]
+            sampled_counts = counts[items[entries.raters == user]]
             np.testing.assert_allclose(np.sort(sampled_counts), np.sort(own)[: len(sampled_counts)])
 
 
@@ -194,28 +186,8 @@ def test_frequent_fraction_leaves_rare_items_without_factors(data: Ratings) -> N
     ],
 )
 def test_noise_is_what_the_ledger_says(data: Ratings, name: str, start: str) -> None:
-    """Variance of what is released, over repeats on nobody's data, against each event:
-    chi-square, 5% off is caught.
-    """
     algorithm = REGISTRY[name](rank=4, steps=2, unobserved_weight=0.2, start=start)
-    plan = algorithm.plan(data.shape, 0.7)
-    squares: dict[str, list[np.ndarray]] = {}
-    nobody = data.only(np.zeros(len(data), bool))
-    for seed in range(1 + 650 * (start == "random")):
-        noise = HeardNoise(plan, np.random.SeedSequence(seed))
-        fit(algorithm, nobody, noise, Streams(np.random.default_rng(0), 0))
-        for leaf, values in noise.squares():
-            squares.setdefault(leaf.statistic, []).append(values)
-    assert squares.keys() == {leaf.statistic for leaf, _ in normal_form(plan)}
-    for statistic, parts in squares.items():
-        draws = np.concatenate(parts)
-        deviation = (draws.sum() - len(draws)) / np.sqrt(2 * len(draws))
-        assert abs(deviation) < 4, statistic
-        if start == "random" and len(draws) > 14_000:
-            for off in (0.95, 1.05):
-                assert abs((off**2 * draws.sum() - len(draws)) / np.sqrt(2 * len(draws))) > 4, (
-                    statistic
-                )
+    check_declared_noise(algorithm, data, repeats=1 + 650 * (start == "random"))
 
 
 # ---- Grams and right-hand sides of a step under replacement -------------------------------------
@@ -292,7 +264,7 @@ def test_the_released_statistics_of_two_users_stay_within_the_joint_bound(
         own = Entries(np.arange(k + 1), np.zeros(k, np.int32), ratings, weights)
         out = []
         for statistic in statistics:
-            totals = statistic.empty(shape, own, U, k, r, at=(0, k))  # type: ignore[arg-type]
+            totals = statistic.empty(shape, own, U, k, r, at=(0, k))
             statistic.add(block, totals, own, U, k, r, at=(0, k))
             out.append(totals[0])
         return out[0], out[1]

@@ -12,9 +12,7 @@ from dpmf_core.testing.worlds import low_rank
 
 def fit_model(data: Ratings, ridge: float) -> ItemRegression:
     algorithm = build("ease", {"regularisation": ridge}, data.shape, None)
-    model = train(algorithm, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
-    assert isinstance(model, ItemRegression)
-    return model
+    return train(algorithm, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
 
 
 def likes(n: int = 60, m: int = 9, chance: float = 0.4) -> Ratings:

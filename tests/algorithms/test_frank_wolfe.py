@@ -8,14 +8,7 @@ import pytest
 from dpmf_core.algorithms.private_frank_wolfe import DPFW
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels.replay import Rows, replay
-from tests.algorithms.frank_wolfe_world import (
-    Array,
-    M,
-    N,
-    centred,
-    frank_wolfe,
-    ratings,
-)
+from tests.algorithms.frank_wolfe_world import Array, M, N, centred, frank_wolfe, ratings
 from tests.fitting import FitResult, fit_by_name
 
 
@@ -68,10 +61,8 @@ def test_without_noise_equals_dense_frank_wolfe(data: Ratings, step_size: str) -
 
 def test_item_offsets_come_first(data: Ratings) -> None:
     """With offsets, the steps work on what the damped bias model leaves over."""
-    model, biases = (
-        frank_wolfe(fit_by_name("fw", data, steps=6, nuclear_norm=0.1, local_columns=False)),
-        fit_by_name("bias", data, local_columns=False).model,
-    )
+    model = frank_wolfe(fit_by_name("fw", data, steps=6, nuclear_norm=0.1, local_columns=False))
+    biases = fit_by_name("bias", data, local_columns=False).model
     assert model.centre == biases.centre
     np.testing.assert_array_equal(model.item_offsets, biases.item_offsets)
     _, residuals = biases.residuals(data)
@@ -166,9 +157,6 @@ def test_a_user_finds_the_row_she_had_in_training(data: Ratings) -> None:
         bound,
     )
     assert hers[0].tobytes() == factors[0][5].tobytes()
-
-
-# ---- Oja -----------------------------------------------------------------------------------------
 
 
 def test_oja_without_noise_finds_the_top_eigenvector(data: Ratings) -> None:

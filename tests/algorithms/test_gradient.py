@@ -4,29 +4,19 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from dpmf_core.algorithms import Streams, train
-from dpmf_core.algorithms.base import Algorithm
 from dpmf_core.algorithms.gradient import DPSGD, ItemGradient
 from dpmf_core.algorithms.iterates import GradientModel, first_iterate, next_iterate
 from dpmf_core.algorithms.projected_gradient import PGD, PrivatePGD, onto_l1_ball
 from dpmf_core.curator import Block, OpenCurator, grid, in_memory
 from dpmf_core.privacy import NOTHING, Noise, normal_form
 from dpmf_core.testing.worlds import low_rank, world
-
-QUIET = 1e-9
-
-
-def fit_model(algorithm: Algorithm, data, level: float = QUIET):  # type: ignore[no-untyped-def]
-    noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))
-    return train(algorithm, data, noise, Streams(np.random.default_rng(0), 1))
+from tests.fitting import trained
 
 
-def mask_and_residuals(data):  # type: ignore[no-untyped-def]
+def mask_and_residuals(data):
     """Observed mask, and ratings less their user's mean, dense."""
-    M, is_rated = (
-        np.zeros((data.n_users, data.n_items)),
-        np.zeros((data.n_users, data.n_items), bool),
-    )
+    M = np.zeros((data.n_users, data.n_items))
+    is_rated = np.zeros((data.n_users, data.n_items), bool)
     means = np.bincount(data.users, data.values, data.n_users) / np.maximum(
         np.bincount(data.users, minlength=data.n_users), 1
     )
@@ -52,7 +42,7 @@ def test_the_projection_on_the_simplex_is_the_nearest_point(radius: float) -> No
 def test_descent_agrees_with_dense_singular_values_projected_step_by_step(radius: float) -> None:
     data = low_rank()
     algorithm = PGD(steps=6, nuclear_norm=radius, step_size=1.3, biases=False)
-    model = fit_model(algorithm, data)
+    model = trained(algorithm, data)
     is_rated, M = mask_and_residuals(data)
     kappa, Y = radius * data.shape.half_range * np.sqrt(M.size), np.zeros_like(M)
     for _ in range(6):
@@ -67,13 +57,11 @@ def test_descent_agrees_with_dense_singular_values_projected_step_by_step(radius
 def test_private_descent_without_noise_clips_rows_of_the_whole_iterate() -> None:
     data = low_rank()
     algorithm = PrivatePGD(steps=4, nuclear_norm=0.3, step_size=2.0, row_clip=0.2)
-    model = fit_model(algorithm, data)
+    model = trained(algorithm, data)
     is_rated, M = mask_and_residuals(data)
-    L, kappa, Y = (
-        0.2 * data.shape.half_range * np.sqrt(data.n_items),
-        0.3 * data.shape.half_range * np.sqrt(M.size),
-        np.zeros_like(M),
-    )
+    L = 0.2 * data.shape.half_range * np.sqrt(data.n_items)
+    kappa = 0.3 * data.shape.half_range * np.sqrt(M.size)
+    Y = np.zeros_like(M)
     for _ in range(4):
         Z = Y - 2.0 * is_rated * (Y - M)
         Z *= np.minimum(1, L / np.maximum(np.linalg.norm(Z, axis=1, keepdims=True), 1e-300))
@@ -113,14 +101,11 @@ def test_rows_on_the_grid_stay_within_their_bound(
         assert np.linalg.norm(Z.C @ Q.T + Z.S.toarray(), axis=1).max() > 0.999 * bound
 
 
-# ---- DP-SGD --------------------------------------------------------------------------------------
-
-
 def test_the_released_gradient_is_the_sum_of_clipped_dense_ones() -> None:
     data = low_rank()
     rng = np.random.default_rng(1)
     V = rng.normal(size=(data.n_items, 3)).astype(np.float32)
-    model = fit_model(DPSGD(rank=3, steps=1, biases=False), data)
+    model = trained(DPSGD(rank=3, steps=1, biases=False), data)
     model = type(model)(
         data.bounds, data.shape.mid_range, np.zeros(data.n_items, np.float32), V, 0.0, 2.0
     )

@@ -11,12 +11,7 @@ from dpmf_core.algorithms.input_perturbation import (
     noisy_ratings,
 )
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.privacy import (
-    Budget,
-    Noise,
-    Status,
-    calibrate,
-)
+from dpmf_core.privacy import Budget, Noise, Status, calibrate
 
 
 def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon() -> None:

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import build
-from dpmf_core.algorithms.item_lists import (
-    ItemLikes,
-    content_share,
-    item_regression,
-    liked_rows,
-)
+from dpmf_core.algorithms.item_lists import ItemLikes, content_share, item_regression, liked_rows
 from dpmf_core.algorithms.item_moments import SecondMoment
 from dpmf_core.algorithms.spectral import Spectral
 from dpmf_core.algorithms.spectrum import Spectrum
@@ -72,10 +67,8 @@ def test_the_share_of_content_is_least_squares_off_the_diagonal() -> None:
     along = rng.uniform(0.1, 1, 10)
     along /= np.linalg.norm(along)
     content, (Q, _) = rng.normal(size=(10, 4)), np.linalg.qr(rng.normal(size=(10, 2)))
-    moment_spectrum, Y = (
-        Spectrum(Q, np.array([5.0, 2.0]), 0.0),
-        content - np.outer(along, along @ content),
-    )
+    moment_spectrum = Spectrum(Q, np.array([5.0, 2.0]), 0.0)
+    Y = content - np.outer(along, along @ content)
     off = ~np.eye(10, dtype=bool)
     M = np.where(off, rng.normal(size=(10, 10)) + 3 * Y @ Y.T, 0.0)
     M = (M + M.T) / 2

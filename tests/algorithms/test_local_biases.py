@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from dpmf_core.algorithms import build, train
 from dpmf_core.algorithms.base import Streams
@@ -20,6 +19,7 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.testing import worlds
 from dpmf_core.testing.homes import RATINGS
 from dpmf_core.testing.questions import ask, single_units
+from tests.support.gaussian import delta_of
 
 DELTA = 1e-6
 
@@ -71,17 +71,6 @@ def test_who_rates_the_other_way_round_moves_her_message_by_nearly_two() -> None
     assert 1.93 < np.linalg.norm(one - other) <= Messages().sensitivity == 2.0
 
 
-# ---- the price -----------------------------------------------------------------------------------
-
-
-def closed_form_delta(epsilon: float, noise: float) -> float:
-    """Balle & Wang 2018, Theorem 8, for two messages at distance 2 and noise of this deviation."""
-    return float(
-        norm.cdf(1 / noise - epsilon * noise / 2)
-        - math.exp(epsilon) * norm.cdf(-1 / noise - epsilon * noise / 2)
-    )
-
-
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 8.0])
 def test_the_ledger_holds_two_messages_of_each_user_at_her_own_epsilon(
@@ -97,7 +86,7 @@ def test_the_ledger_holds_two_messages_of_each_user_at_her_own_epsilon(
     assert type(leaf) is Gaussian and count == 2 and leaf.replace_one_factor == 1
     noise = leaf.noise_multiplier * leaf.sensitivity / math.sqrt(2)
     assert noise == pytest.approx(2 / gaussian_mu(epsilon, DELTA), rel=1e-9)
-    assert closed_form_delta(epsilon, noise) == pytest.approx(DELTA, rel=1e-6)
+    assert delta_of(2 / noise, epsilon) == pytest.approx(DELTA, rel=1e-6)
 
 
 def noise_of_the_sum(scale: float) -> float:
@@ -135,9 +124,6 @@ def test_noise_is_drawn_for_each_message() -> None:
     assert messages.shape == (50, 800)
     assert np.corrcoef(messages)[np.triu_indices(50, 1)] == pytest.approx(0, abs=5 / math.sqrt(800))
     assert messages.std() == pytest.approx(3.0, rel=0.02)
-
-
-# ---- the server ----------------------------------------------------------------------------------
 
 
 def test_without_noise_it_finds_the_offsets_that_it_was_given() -> None:

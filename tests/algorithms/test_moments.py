@@ -8,10 +8,7 @@ from scipy.optimize import nnls
 
 from dpmf_core.algorithms import moments
 from dpmf_core.algorithms.components import Components
-from dpmf_core.algorithms.moments import (
-    estimate_residuals,
-    unexplained_energy,
-)
+from dpmf_core.algorithms.moments import estimate_residuals, unexplained_energy
 from dpmf_core.algorithms.sample_statistics import SampleMoment, residual_samples
 from dpmf_core.curator import Block
 from dpmf_core.data.samples import Samples
@@ -44,10 +41,8 @@ def test_the_mean_row_is_the_sum_without_noise_and_even_where_all_is_noise() -> 
     assert (moments.mean_row(np.zeros(40), 5.0, None) == 1).all()
     few = np.zeros(2000)
     few[:20] = 100.0
-    denoised, raw = (
-        moments.mean_row(few + 10 * rng.standard_normal(2000), 10.0, None),
-        few + 10 * rng.standard_normal(2000),
-    )
+    denoised = moments.mean_row(few + 10 * rng.standard_normal(2000), 10.0, None)
+    raw = few + 10 * rng.standard_normal(2000)
     assert (
         few @ denoised / np.linalg.norm(few) / np.linalg.norm(denoised)
         > 0.95
@@ -72,34 +67,6 @@ def test_what_pieces_explain_is_read_off_the_moment_without_bias() -> None:
     assert np.mean(noisy) == pytest.approx(
         moments.explained_energy(M, W), abs=4 * np.std(noisy) / np.sqrt(300)
     )
-
-
-def test_the_released_moment_overstates_the_space_that_was_found_by_as_much_as_said() -> None:
-    """Over 200 draws of noise: what the noisy moment shows in the found space, and in one of
-    its directions, less what the rows have there.
-    """
-    rng = np.random.default_rng(12)
-    X, scale = (
-        8
-        * rng.standard_normal((500, 3))
-        * [1.8, 1.4, 1.0]
-        @ np.linalg.qr(rng.standard_normal((60, 3)))[0].T,
-        300.0,
-    )
-    true, estimates, of_one, said_of_one = [], [], [], []
-    with single_threaded_blas:
-        for _ in range(200):
-            G = rng.standard_normal((60, 60)) * scale
-            M = X.T @ X + (G + G.T) / 2
-            distribution = moments.estimate_distribution(M, X.sum(axis=0), scale, 500)
-            true.append(moments.explained_energy(M - X.T @ X, distribution.directions))
-            estimates.append(distribution.overstatement(distribution.directions))
-            of_one.append(moments.explained_energy(M - X.T @ X, distribution.space[1:2]))
-            said_of_one.append(distribution.overstatement(distribution.space[1:2]))
-            outside = np.linalg.svd(distribution.space)[2][-2:]
-            assert distribution.overstatement(outside) == pytest.approx(0, abs=1e-9)
-    assert np.mean(estimates) == pytest.approx(np.mean(true), rel=0.25)
-    assert np.mean(said_of_one) == pytest.approx(np.mean(of_one), rel=0.35)
 
 
 def test_spikes_are_seen_through_noise_as_random_matrix_theory_says() -> None:
@@ -142,7 +109,7 @@ def test_residuals_are_rows_less_their_part_along_the_centre_clipped_and_in_its_
     norms = np.linalg.norm(residuals, axis=1)
     assert norms.max() <= 1
     assert (norms[size.ravel() > reach] > 0.99999).sum() > 5
-    totals = SampleMoment().empty(data.shape, None, None)  # type: ignore[arg-type]
+    totals = SampleMoment().empty(data.shape, None, None)
     SampleMoment().add(block, totals, residuals, None)
     np.testing.assert_allclose(totals[0], expected.T @ expected, atol=1e-4)
 
@@ -186,22 +153,3 @@ def test_the_unexplained_part_is_that_of_non_negative_least_squares() -> None:
     exact = [nnls(W.T, row)[1] ** 2 / 2 for row in points]
     assert unexplained_energy(points, W) == pytest.approx(np.mean(exact), rel=1e-5)
     assert unexplained_energy(points, np.zeros((4, 15))) == pytest.approx((points**2).sum() / 60)
-
-
-def test_the_excess_is_by_how_much_draws_vary_more_than_rows_along_what_was_found() -> None:
-    """Over 100 draws of noise, with two planted directions well above it."""
-    rng = np.random.default_rng(6)
-    d, n, scale = 80, 1000, 12.0
-    directions = np.linalg.qr(rng.standard_normal((d - 1, 2)))[0]
-    truth = np.zeros((d, d))
-    truth[:-1, :-1] = n * directions @ np.diag([0.4, 0.25]) @ directions.T
-    centre = np.eye(d)[-1]
-    over, excesses = [], []
-    with single_threaded_blas:
-        for _ in range(100):
-            G = rng.standard_normal((d, d)) * scale
-            distribution = estimate_residuals(truth + (G + G.T) / 2, centre, scale, n, None)
-            along = np.einsum("kd,de,ke->k", distribution.space, truth / n, distribution.space)
-            over.append(np.sum(distribution.spreads**2 - along))
-            excesses.append(np.sum(distribution.excess))
-    assert np.mean(over) == pytest.approx(np.mean(excesses), rel=0.25)

@@ -11,8 +11,7 @@ from scipy.optimize import nnls
 from sklearn import decomposition
 
 import dpmf_datasets as datasets
-from dpmf_core.algorithms import Streams, build, curator_for, train
-from dpmf_core.algorithms.components import Components, Factorisation
+from dpmf_core.algorithms import Streams, build, curator_for
 from dpmf_core.algorithms.moments import MOST_FEATURES, least_signal
 from dpmf_core.algorithms.nmf import NMF
 from dpmf_core.algorithms.oneshot_nmf import OneShotNMF
@@ -29,17 +28,8 @@ from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import IMAGES
 from dpmf_core.testing.sample_worlds import blocks
 
-QUIET = 1e-9
-
-
-def fit_model(
-    algorithm: Factorisation, data: Samples, level: float = QUIET, seed: int = 0
-) -> Components:
-    noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
-    return train(algorithm, data, noise, Streams(np.random.default_rng(seed), 1))  # type: ignore[no-any-return]
-
-
 # ---- kernels -------------------------------------------------------------------------------------
+from tests.fitting import trained
 
 
 def objective_of(model: Any, data: Samples) -> float:
@@ -107,24 +97,18 @@ def test_robust_coefficients_minimise_their_objective(minimise: Callable[..., An
     assert objective(*sides) == pytest.approx(objective(H, R), rel=1e-6)
 
 
-# ---- without privacy -----------------------------------------------------------------------------
-
-
 def test_plain_reaches_scikit_learns_objective() -> None:
     for data in (
         blocks(n_samples=200, n_features=30),
         prepared(datasets.load("news"), Preparation(most_samples=500)),
-    ):  # type: ignore[arg-type]
+    ):
         rows = data.scaled(data.X)
         theirs = decomposition.NMF(4, init="nndsvda", max_iter=400, random_state=0).fit(rows)
         objective = 0.5 * theirs.reconstruction_err_**2 / len(data)
         assert (
-            objective_of(fit_model(NMF(n_components=4, iterations=400), data), data)
+            objective_of(trained(NMF(n_components=4, iterations=400), data), data)
             <= 1.01 * objective
         )
-
-
-# ---- with privacy --------------------------------------------------------------------------------
 
 
 def test_without_noise_steps_are_alternating_least_squares() -> None:
@@ -138,7 +122,7 @@ def test_without_noise_steps_are_alternating_least_squares() -> None:
     X = data.scaled(data.X, np.float64)
     H = np.array([nnls(start.T, row)[0] for row in X])
     expected = kernel.basis(H.T @ H, H.T @ X, start, 400)
-    np.testing.assert_allclose(fit_model(algorithm, data).basis, expected, atol=2e-4)
+    np.testing.assert_allclose(trained(algorithm, data).basis, expected, atol=2e-4)
 
 
 def test_the_mechanism_draws_the_noise_it_declares() -> None:
@@ -194,7 +178,7 @@ def test_the_sources_noise_on_the_products_is_its_own(outliers: bool, deviation:
 def test_a_start_from_the_private_data_shows_in_the_blindfold() -> None:
     """The very test that random and private starts pass; so the guarantee says UNPROVEN."""
     for start in ("random", "mean-row", "private-svd"):
-        laws.check_blindfold(DPNMF(n_components=3, steps=2, start=start), IMAGES)  # type: ignore[arg-type]
+        laws.check_blindfold(DPNMF(n_components=3, steps=2, start=start), IMAGES)
     leaky = DPNMF(n_components=3, steps=2, start="nndsvd", basis_rate=0.2)
     with pytest.raises(AssertionError, match="basis differs"):
         laws.check_blindfold(leaky, IMAGES)
@@ -211,9 +195,6 @@ def test_too_many_features_for_a_second_moment_are_refused() -> None:
     with pytest.raises(BadInput, match="pixels"):
         OneShotNMF().check(SampleShape(10, 10_000, (100, 100)))
     OneShotNMF().check(SampleShape(10, 50_000))
-
-
-# ---- where little can be seen -----------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -233,7 +214,6 @@ def test_where_little_can_be_seen_the_sum_takes_all(
     budget = Budget(epsilon=_epsilon_at(mu), delta=1e-5)
     assert (shape.n_samples * budget.mu >= least_signal(shape)) == is_visible
     algorithm = build("oneshot-nmf", {}, shape, budget)
-    assert isinstance(algorithm, OneShotNMF)
     shares = {
         leaf.statistic: 1 / leaf.noise_multiplier**2
         for leaf, _ in normal_form(algorithm.plan(shape, 2.0))

@@ -22,7 +22,7 @@ def solve_count(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
     def counting_solve(*args: object, **kwargs: object) -> object:
         calls.append(1)
-        return solve(*args, **kwargs)  # type: ignore[arg-type]
+        return solve(*args, **kwargs)
 
     monkeypatch.setattr(kernels, "solve_rows", counting_solve)
     return lambda: len(calls)

@@ -4,71 +4,20 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
-from scipy.stats import norm
 
-from dpmf_core.algorithms import REGISTRY, Streams, build
+from dpmf_core.algorithms import REGISTRY, build
 from dpmf_core.algorithms.private_frank_wolfe import DPFW, DPFWOja
-from dpmf_core.algorithms.projected_gradient import PrivatePGD
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.privacy import Budget, Calibration, Relation, normal_form
-from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.privacy import Budget, Calibration, normal_form
 from dpmf_core.privacy.gaussian import mu
-from tests.algorithms.frank_wolfe_world import (
-    BOUNDS,
-    Array,
-    M,
-    N,
-    centred,
-    frank_wolfe,
-    ratings,
-)
-from tests.fitting import fit, fit_by_name
-from tests.support.heard_noise import HeardNoise
+from tests.algorithms.frank_wolfe_world import BOUNDS, M, N, centred, frank_wolfe, ratings
+from tests.fitting import fit_by_name
+from tests.support.heard_noise import check_declared_noise
 
 
 @pytest.fixture(scope="module")
 def data() -> Ratings:
     return ratings()
-
-
-@pytest.mark.parametrize("steps", [1, 10, 50])
-@pytest.mark.parametrize(
-    ("source_bound", "clips", "figures"),
-    [("2L", 2.0, (0.545, 0.790)), ("L", 1.0, (0.124, 0.179))],
-)
-@pytest.mark.parametrize("kind", [DPFW, PrivatePGD])
-def test_noise_of_the_source(
-    kind: type[DPFW | PrivatePGD],
-    source_bound: str,
-    clips: float,
-    figures: tuple[float, float],
-    steps: int,
-) -> None:
-    """sigma^2 = 64 L^4 T ln(1/delta) / eps^2 a step, whatever T. The row clip is 2L or L."""
-    shape, budget = (
-        Shape(1000, 100, (1.0, 5.0)),
-        Budget(epsilon=1.0, delta=1e-6, calibration=Calibration.SOURCE),
-    )
-    algorithm = kind.model_validate({"steps": steps, "row_clip": 0.3, "source_bound": source_bound})
-    row_clip = 0.3 * 2 * 10
-    L = row_clip / clips
-    plan = algorithm.plan(shape, algorithm.source_level(shape, budget))
-    ((leaf, count),) = normal_form(plan)
-    assert count == steps
-    assert leaf.sensitivity == pytest.approx(row_clip**2)
-    deviation = leaf.noise_multiplier * leaf.sensitivity
-    assert deviation**2 == pytest.approx(64 * L**4 * steps * math.log(1e6))
-    for factor, figure, relation in zip((1.0, math.sqrt(2)), figures, Relation, strict=True):
-        m = math.sqrt(steps) * factor * row_clip**2 / deviation
-
-        def excess(eps: float, m: float = m) -> float:  # Balle & Wang 2018, Thm. 8
-            return float(
-                norm.cdf(m / 2 - eps / m) - math.exp(eps) * norm.cdf(-m / 2 - eps / m) - 1e-6
-            )
-
-        assert round(brentq(excess, 1e-3, 5), 3) == figure
-        assert round(epsilon(plan, 1e-6, relation), 3) == figure
 
 
 @pytest.mark.parametrize("kind", [DPFW, DPFWOja])
@@ -88,30 +37,9 @@ def test_schedules_differ_in_their_steps_and_agree_in_total(kind: type[DPFW]) ->
 @pytest.mark.parametrize("noise_schedule", ["constant", "growing"])
 @pytest.mark.parametrize("name", ["dpfw", "dpfw-oja"])
 def test_noise_is_what_the_ledger_says(data: Ratings, name: str, noise_schedule: str) -> None:
-    """Variance of what is released, over repeats on nobody's data, against each event:
-    chi-square, 5% off is caught.
-    """
     inner = {"inner_steps": 5} if name == "dpfw-oja" else {}
     algorithm = REGISTRY[name](steps=3, noise_schedule=noise_schedule, **inner)
-    plan = algorithm.plan(data.shape, 0.7)
-    squares: dict[float, list[Array]] = {}
-    nobody = data.only(np.zeros(len(data), bool))
-    for seed in range(100 if name == "dpfw" else 160):
-        noise = HeardNoise(plan, np.random.SeedSequence(seed))
-        fit(algorithm, nobody, noise, Streams(np.random.default_rng(0), 0))
-        assert not any(part.any() for _, part, _ in noise.releases)
-        for leaf, values in noise.squares():
-            squares.setdefault(leaf.noise_multiplier, []).append(values)
-    assert squares.keys() == {leaf.noise_multiplier for leaf, _ in normal_form(plan)}
-    for noise_multiplier, parts in squares.items():
-        draws = np.concatenate(parts)
-        assert len(draws) > 14_000
-        deviation = (draws.sum() - len(draws)) / np.sqrt(2 * len(draws))
-        assert abs(deviation) < 4, noise_multiplier
-        for off in (0.95, 1.05):
-            assert abs((off**2 * draws.sum() - len(draws)) / np.sqrt(2 * len(draws))) > 4, (
-                noise_multiplier
-            )
+    check_declared_noise(algorithm, data, repeats=100 if name == "dpfw" else 160)
 
 
 def test_slack_is_the_source_s(data: Ratings) -> None:
@@ -139,10 +67,9 @@ def test_ridge_in_the_end_is_a_regression_on_the_released_directions(data: Ratin
     )
     np.testing.assert_array_equal(steps.item_factors, ridge.item_factors)
     personal, unit = ridge.personal(data), 3.5
-    residuals, means = (
-        centred(data),
-        np.bincount(data.users, data.values - 3.0, N)
-        / np.maximum(np.bincount(data.users, minlength=N), 1),
+    residuals = centred(data)
+    means = np.bincount(data.users, data.values - 3.0, N) / np.maximum(
+        np.bincount(data.users, minlength=N), 1
     )
     for user in range(N):
         rows = data.users == user

@@ -24,7 +24,7 @@ from dpmf_core.testing.worlds import low_rank
 RATE, PENALTY, PASSES = 0.01, 0.1, 10
 
 
-def solve_vector(Q, items, residuals):  # type: ignore[no-untyped-def]
+def solve_vector(Q, items, residuals):
     """A user's vector from 0 by stochastic gradients on their ratings less biases."""
     p = np.zeros(Q.shape[1])
     for _ in range(PASSES):
@@ -33,7 +33,7 @@ def solve_vector(Q, items, residuals):  # type: ignore[no-untyped-def]
     return p
 
 
-def moved(Q, items, residuals, step, item_rate):  # type: ignore[no-untyped-def]
+def moved(Q, items, residuals, step, item_rate):
     """Item factors after the last of `items` was rated, by Algorithm 2."""
     p, Q = solve_vector(Q, items, residuals), Q.copy()
     rate = item_rate / len(items) if step == "shared" else item_rate
@@ -117,7 +117,7 @@ def test_neither_ratings_nor_user_factors_survive_an_interaction(step: Step) -> 
     assert all(isinstance(value, np.ndarray | bool | int | float | str) for value in state)
     assert not hasattr(server, "__dict__")
     with pytest.raises(AttributeError):
-        server.history = items  # type: ignore[attr-defined]
+        server.history = items
     assert not [one for one in gc.get_referents(server) if one is items or one is values]
 
 
@@ -138,10 +138,10 @@ def test_what_a_fitted_model_holds_is_what_the_ledger_says() -> None:
 def fit_model(**parameters: object) -> RetentionModel:
     data = low_rank(n_users=120, n_items=25, density=0.8)
     algorithm = build("no-retention", {"rank": 3, "steps": 60, **parameters}, data.shape, None)
-    return train(algorithm, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))  # type: ignore[no-any-return]
+    return train(algorithm, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
 
 
-def passes(start, others, ids, residuals, count):  # type: ignore[no-untyped-def]
+def passes(start, others, ids, residuals, count):
     """A vector found anew from where it started, by `count` passes over its ratings less biases."""
     p = start.astype(float)
     for _ in range(count):

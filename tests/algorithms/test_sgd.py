@@ -13,10 +13,7 @@ from dpmf_core.algorithms.sgd import SGDMF
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.metrics import rmse
 from dpmf_core.kernels.rows import shuffled_range
-from dpmf_core.privacy import (
-    NOTHING,
-    Noise,
-)
+from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import low_rank
 
 SURPRISE_U1 = 0.9533

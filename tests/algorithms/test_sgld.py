@@ -9,14 +9,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Recommender, Streams, build
 from dpmf_core.algorithms.sgld import SGLD
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.privacy import (
-    Budget,
-    Noise,
-    PlanViolation,
-    PosteriorSample,
-    Status,
-    normal_form,
-)
+from dpmf_core.privacy import Budget, Noise, PlanViolation, PosteriorSample, Status, normal_form
 from dpmf_core.privacy.accounting import delta, epsilon
 from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.runs.planning import prepare
@@ -57,10 +50,8 @@ def test_a_user_moves_the_log_posterior_by_at_most_epsilon() -> None:
     """f_i = -R min(||e_i||^2 / L^2, 1) lies between -R and 0 whatever she rated: its gradient
     vanishes beyond the clip, and equals the dense one inside.
     """
-    data, algorithm = (
-        world(),
-        SGLD(reading="posterior-sample", rank=2, ratings_per_user=5, error_clip=2.0),
-    )
+    data = world()
+    algorithm = SGLD(reading="posterior-sample", rank=2, ratings_per_user=5, error_clip=2.0)
     rng = np.random.default_rng(0)
     U, V = rng.normal(size=(data.n_users, 2)), rng.normal(size=(data.n_items, 2))
     few = data.most_per_user(5)
@@ -84,9 +75,7 @@ NOBODY = Ratings.of([], [], [], n_users=3, n_items=4000, bounds=(1, 5), public=T
 
 def chain(algorithm: SGLD, data: Ratings, level: float = 1.0, seed: int = 1) -> Recommender:
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
-    model = algorithms.train(algorithm, data, noise, Streams(np.random.default_rng(seed), 1))
-    assert isinstance(model, Recommender)
-    return model
+    return algorithms.train(algorithm, data, noise, Streams(np.random.default_rng(seed), 1))
 
 
 def assert_variance(factors: np.ndarray, expected: float) -> None:
@@ -113,23 +102,6 @@ def test_without_data_the_chain_samples_the_prior_at_any_level_of_noise(
     """
     algorithm = SGLD(rank=4, steps=150, prior_precision=4.0, step_size=0.1, **parameters)
     assert_variance(chain(algorithm, NOBODY, level).item_factors, 0.25 / (1 - 0.1 / 4))
-
-
-def test_a_likelihood_that_counts_less_than_noise_would_allow_is_a_colder_chain() -> None:
-    """Half a step of length eta with noise of deviation s beta eta / 2: variance (s beta eta /
-    2)^2 / (1 - a^2), here a tenth of the prior's.
-    """
-    parameters: dict[str, Any] = {
-        "rank": 4,
-        "steps": 150,
-        "prior_precision": 4.0,
-        "step_size": 0.1,
-        "averaged_share": 0.0,
-        "biases": False,
-    }
-    s, eta = np.sqrt(150), 0.025
-    colder = SGLD(likelihood_power=2 / (s * np.sqrt(eta)) * np.sqrt(0.1), **parameters)
-    assert_variance(chain(colder, NOBODY, 1.0).item_factors, 0.1 * 0.25 / (1 - 0.1 / 4))
 
 
 def test_what_the_steps_release_costs_the_budget_and_is_no_sample() -> None:
@@ -190,8 +162,6 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
         )
         assert after[place] == pytest.approx(next_state * np.sqrt(star), rel=1e-3, abs=1e-4)
 
-
-# ---- a sample of the posterior -------------------------------------------------------------------
 
 CROWD = Shape(20_000, 400, (1.0, 5.0))
 SOURCE: dict[str, Any] = {

@@ -3,26 +3,23 @@
 import numpy as np
 import pytest
 
-from dpmf_core import algorithms
-from dpmf_core.algorithms import Streams, build
-from dpmf_core.algorithms.count_sketch import SketchModel, hash_keys
+from dpmf_core.algorithms.count_sketch import hash_keys
 from dpmf_core.kernels import sketch as kernel
-from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.teaching.sketch_collisions import ITEMS, USERS, sketch_layout, vectors
 from dpmf_core.testing.worlds import low_rank
 
 
-def keys(depth: int, seed: int = 0):  # type: ignore[no-untyped-def]
+def keys(depth: int, seed: int = 0):
     return hash_keys(np.random.default_rng(seed), depth)
 
 
-def place(key, ident: int, f: int, d: int, w: int) -> tuple[int, float]:  # type: ignore[no-untyped-def]
+def place(key, ident: int, f: int, d: int, w: int) -> tuple[int, float]:
     """Cell and sign of component f of a vector, by Python's whole numbers."""
     h = (int(key[0]) * (int(ident) * d + f) + int(key[1])) % 2**64
     return ((h >> 32) * w) >> 32, 1.0 if (h >> 31) & 1 else -1.0
 
 
-def cells_of(key, ident: int, d: int, w: int, together: bool) -> list[tuple[int, float]]:  # type: ignore[no-untyped-def]
+def cells_of(key, ident: int, d: int, w: int, together: bool) -> list[tuple[int, float]]:
     """Where every component of one vector is in one row: by its own hash, or behind the first."""
     own = [place(key, ident, f, d, w) for f in range(d)]
     return [(own[0][0] + f, own[f][1]) for f in range(d)] if together else own
@@ -61,7 +58,7 @@ def test_an_epoch_is_the_sources_update(together: bool) -> None:
     user_keys, item_keys = keys(depth, 3), keys(depth, 4)
     slow, n_skipped, rate, penalty, threshold = C.astype(np.float64), 0, 0.05, 0.1, 1.5
 
-    def ask(k, ident):  # type: ignore[no-untyped-def]
+    def ask(k, ident):
         cells = [cells_of(k[j], ident, d, w, together) for j in range(depth)]
         return cells, np.array(
             [
@@ -103,32 +100,6 @@ def test_hashes_are_pairwise_independent() -> None:
     assert abs((first[:, 0] == second[:, 0]).mean() - 1 / w) < 0.02
     assert abs(first[:, 1].mean()) < 0.06
     assert abs((first[:, 1] * second[:, 1]).mean()) < 0.06
-
-
-def fit_sketch(**parameters: object) -> tuple[SketchModel, float, float]:
-    data = low_rank(n_users=200, n_items=40, density=0.7)
-    train, test = data.only(np.arange(len(data)) % 5 > 0), data.only(np.arange(len(data)) % 5 == 0)
-    algorithm = build("sketch", {"rank": 3, "steps": 60, **parameters}, data.shape, None)
-    model = algorithms.train(algorithm, train, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
-    errors = [
-        np.sqrt(
-            np.mean(
-                (model.predict(model.personal(part), part.users, part.items) - part.values) ** 2
-            )
-        )
-        for part in (train, test)
-    ]
-    return model, float(errors[0]), float(errors[1])
-
-
-def test_the_table_is_as_small_as_it_says_and_collisions_cost() -> None:
-    wide, narrow = fit_sketch(space_gain=0.2), fit_sketch(space_gain=8.0)
-    assert wide[0].table.size == pytest.approx(240 * 3 / 0.2, rel=0.01)
-    assert narrow[0].table.size == pytest.approx(240 * 3 / 8, rel=0.05)
-    assert wide[2] < narrow[2]
-    beside = fit_sketch(space_gain=0.2, hashing="vector")
-    assert beside[0].table.shape == (4, wide[0].table.shape[1] + 2)
-    assert beside[2] == pytest.approx(wide[2], rel=0.1)
 
 
 @pytest.mark.parametrize(("gamma", "depth"), [(1.0, 1), (4.0, 1), (2.0, 4)])

@@ -9,7 +9,7 @@ from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import low_rank
 
 
-def fit_model(data: Ratings):  # type: ignore[no-untyped-def]
+def fit_model(data: Ratings):
     return train(
         build("slope-one", {}, data.shape, None),
         data,

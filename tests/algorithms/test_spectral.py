@@ -7,7 +7,6 @@ import pytest
 
 from dpmf_core.algorithms import Streams, build, train
 from dpmf_core.algorithms.baselines import PrivateBias
-from dpmf_core.algorithms.item_lists import Projection
 from dpmf_core.algorithms.item_moments import (
     COLUMNS,
     MOMENT,
@@ -27,7 +26,7 @@ from tests.fitting import fit
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
 
 
-def fit_spectral(algorithm: Spectral, data: Ratings, level: float, seed: int = 0):  # type: ignore[no-untyped-def]
+def fit_spectral(algorithm: Spectral, data: Ratings, level: float, seed: int = 0):
     plan = algorithm.plan(data.shape, level)
     return fit(
         algorithm,
@@ -35,9 +34,6 @@ def fit_spectral(algorithm: Spectral, data: Ratings, level: float, seed: int = 0
         Noise(plan, np.random.SeedSequence(seed)),
         Streams(np.random.default_rng(seed), 1),
     )
-
-
-# ---- which items pay -----------------------------------------------------------------------------
 
 
 def test_all_items_pay_when_all_are_alike_and_few_when_few_are_rated() -> None:
@@ -51,9 +47,6 @@ def test_all_items_pay_when_all_are_alike_and_few_when_few_are_rated() -> None:
     assert n_kept == sorted(n_kept, reverse=True)
     assert n_kept[0] > n_kept[-1]
     assert items_that_pay(flat, 20_000, 3.0, 0.25, 0.03, 64) <= 64
-
-
-# ---- the whole -----------------------------------------------------------------------------------
 
 
 def test_biases_and_moment_split_the_budget_as_said() -> None:
@@ -97,7 +90,6 @@ def test_a_drowned_second_moment_is_left_out_of_the_plan_by_n_m_and_mu() -> None
     ):
         budget = Budget(epsilon=at, delta=1e-5)
         algorithm = build("spectral", {}, Shape(n, m, (1, 5)), budget)
-        assert isinstance(algorithm, Spectral)
         assert algorithm.release == release, (n, m, at)
         assert (n * budget.mu < least_signal(m, refined=True)) == (release == "none")
         statistics = [
@@ -138,24 +130,6 @@ def test_without_a_second_moment_all_goes_to_the_offsets_as_in_private_biases() 
     )
 
 
-def test_lists_without_a_second_moment_go_by_noisy_counts_alone() -> None:
-    data = Ratings.of(
-        *np.nonzero(np.tri(40, 40)),
-        np.ones(820),
-        n_users=40,
-        n_items=40,
-        bounds=(0, 1),
-        public=True,
-    )
-    algorithm = Spectral(implicit=True, release="none")
-    assert sum(
-        count / leaf.noise_multiplier**2
-        for leaf, count in normal_form(algorithm.plan(data.shape, 2.0))
-    ) == pytest.approx(1 / 4)
-    model = fit_spectral(algorithm, data, 1e-3).model
-    assert (np.diff(model.scores(model.personal(data), np.array([39]))[0]) < 0).all()
-
-
 def test_columns_are_those_of_the_moment_and_span_its_space() -> None:
     data, kept_items = world(), np.arange(9)
     curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
@@ -184,7 +158,6 @@ def test_lists_score_by_sums_over_what_was_liked() -> None:
         users, items, np.ones(len(users)), n_users=800, n_items=30, bounds=(0, 1), public=True
     )
     model = fit_spectral(Spectral(implicit=True, rank=4, popularity_exponent=-0.2), data, 0.1).model
-    assert isinstance(model, Projection)
     X = np.zeros((800, 30))
     X[users, items] = 1
     scores = model.scores(model.personal(data), np.arange(800))

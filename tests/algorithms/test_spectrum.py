@@ -8,12 +8,7 @@ from scipy.optimize import minimize
 
 from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.base import INSIDE
-from dpmf_core.algorithms.item_moments import (
-    MomentTimesSubspace,
-    Rows,
-    SecondMoment,
-    kept_rows,
-)
+from dpmf_core.algorithms.item_moments import MomentTimesSubspace, Rows, SecondMoment, kept_rows
 from dpmf_core.algorithms.spectrum import Spectrum, rating_factors, spectrum, subspace_spectrum
 from dpmf_core.curator import Block, OpenCurator, grid_step, in_memory, on_grid
 from dpmf_core.kernels import moments
@@ -30,9 +25,6 @@ def sparse(n: int, m: int, density: float, seed: int = 0) -> np.ndarray:
 def rows_of(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     users, items = np.nonzero(dense)
     return np.searchsorted(users, np.arange(len(dense) + 1)), items, dense[users, items]
-
-
-# ---- the kernel ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -96,7 +88,7 @@ def test_a_product_with_a_subspace_is_clipped_user_by_user(clip: float) -> None:
     dense[1] = 0
     rows = Rows(np.arange(31) * 12, np.tile(np.arange(12), 30), dense.ravel(), 12)
     statistic = MomentTimesSubspace(clip, 0.0)
-    totals = statistic.empty(world().shape, rows, Q)  # type: ignore[arg-type]
+    totals = statistic.empty(world().shape, rows, Q)
     statistic.add(Block(np.arange(30), {}, 30), totals, rows, Q)
     each = dense[:, :, None] * (dense @ Q)[:, None, :]
     lengths = np.maximum(np.linalg.norm(each, axis=(1, 2)), 1e-12)
@@ -112,7 +104,7 @@ def products(rows: np.ndarray, Q: np.ndarray, clip: float, n_users: int) -> np.n
     out = []
     for row in on_grid(rows * INSIDE, 1.0, n_users, factors=2):
         one = Rows(np.array([0, m]), np.arange(m), row, m)
-        totals = statistic.empty(world().shape, one, Q)  # type: ignore[arg-type]
+        totals = statistic.empty(world().shape, one, Q)
         statistic.add(Block(np.arange(1), {}, n_users), totals, one, Q)
         out.append(totals[0])
     return np.array(out)
@@ -167,9 +159,6 @@ def test_rounding_has_its_room_in_what_a_replaced_user_moves() -> None:
         one, other = products(np.array([rest + along, rest - along]), Q, clip, n_users)
         furthest = max(furthest, float(np.linalg.norm(one - other)))
     assert 0.97 * exact < furthest <= declared < 1.1 * exact
-
-
-# ---- the spectrum --------------------------------------------------------------------------------
 
 
 def symmetric_noise(m: int, scale: float, seed: int) -> np.ndarray:

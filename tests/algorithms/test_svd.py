@@ -3,27 +3,13 @@
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Streams, train
-from dpmf_core.algorithms.svd import (
-    PrivateSVD,
-    Subspace,
-    top_directions,
-)
+from dpmf_core.algorithms.svd import PrivateSVD, top_directions
 from dpmf_core.algorithms.svd_cleansing import SVDCleansing
-from dpmf_core.data.ratings import Shape
-from dpmf_core.privacy import Budget, Noise, normal_form
-from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.testing.worlds import low_rank
-
-QUIET = 1e-9  # a level at which noise is below rounding
-
-
-def fit_model(algorithm: PrivateSVD, data, level: float = QUIET):  # type: ignore[no-untyped-def]
-    noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))
-    return train(algorithm, data, noise, Streams(np.random.default_rng(0), 1))
+from tests.fitting import trained
 
 
-def dense(data, values):  # type: ignore[no-untyped-def]
+def dense(data, values):
     M = np.zeros((data.n_users, data.n_items))
     M[data.users, data.items] = values
     return M
@@ -32,7 +18,7 @@ def dense(data, values):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("row_clip", [10.0, 0.05])
 def test_without_noise_the_directions_are_the_right_singular_vectors(row_clip: float) -> None:
     data = low_rank()
-    model = fit_model(PrivateSVD(rank=3, row_clip=row_clip), data)
+    model = trained(PrivateSVD(rank=3, row_clip=row_clip), data)
     means = np.array([data.values[data.users == u].mean() for u in range(data.n_users)])
     M = dense(data, data.values - means[data.users])
     bound = row_clip * data.shape.half_range * np.sqrt(data.n_items)
@@ -45,8 +31,7 @@ def test_without_noise_the_directions_are_the_right_singular_vectors(row_clip: f
 
 def test_the_sources_user_step_is_the_scaled_projection() -> None:
     data = low_rank()
-    model = fit_model(PrivateSVD(rank=2, row_clip=10.0, user_step="projection"), data)
-    assert isinstance(model, Subspace)
+    model = trained(PrivateSVD(rank=2, row_clip=10.0, user_step="projection"), data)
     personal = model.personal(data)
     means = np.array([data.values[data.users == u].mean() for u in range(data.n_users)])
     M, V = dense(data, data.values - means[data.users]), model.item_factors.astype(float)
@@ -64,7 +49,7 @@ def test_cleansing_without_noise_is_the_covariance_of_what_averages_leave() -> N
     algorithm = SVDCleansing(
         rank=2, ratings_per_user=data.n_items, row_clip=2.0, item_damping=3.0, user_damping=2.0
     )
-    model = fit_model(algorithm, data)
+    model = trained(algorithm, data)
     user_means = np.array([data.values[data.users == u].mean() for u in range(data.n_users)])
     assert model.centre == pytest.approx(user_means.mean(), abs=1e-5)
     half = data.shape.half_range
@@ -86,22 +71,6 @@ def test_cleansing_without_noise_is_the_covariance_of_what_averages_leave() -> N
     )
     expected = np.linalg.svd(M)[2][:2]
     np.testing.assert_allclose(np.abs(expected @ model.item_factors), np.eye(2), atol=1e-4)
-
-
-def test_the_sources_noise_has_the_exact_epsilon_of_the_contract() -> None:
-    """sigma^2 = 64 L^4 ln(1/delta) / eps^2 on rows within L: nominal 1 is an exact .124."""
-    algorithm, shape, budget = (
-        PrivateSVD(),
-        Shape(1000, 50, (1, 5)),
-        Budget(epsilon=1.0, delta=1e-6),
-    )
-    event = algorithm.plan(shape, algorithm.source_level(shape, budget))
-    ((leaf, count),) = normal_form(event)
-    L = algorithm.row_clip * shape.half_range * np.sqrt(shape.n_items)
-    assert count == 1
-    assert leaf.sensitivity == pytest.approx(L**2)
-    assert (leaf.noise_multiplier * L**2) ** 2 == pytest.approx(64 * L**4 * np.log(1e6))
-    assert round(epsilon(event, 1e-6), 3) == 0.124
 
 
 def test_top_directions_are_ordered_and_cover_all_when_asked() -> None:

@@ -68,6 +68,5 @@ def test_error_rates_run_from_all_alarms_to_none() -> None:
     )[0]
     assert len(bound.false_alarms) == len(bound.misses) == bounds.CUTS
     assert bound.false_alarms[-1] == 0 and bound.misses[-1] == 1
-    assert sorted(bound.misses) == list(bound.misses) and sorted(
-        bound.false_alarms, reverse=True
-    ) == list(bound.false_alarms)
+    assert sorted(bound.misses) == list(bound.misses)
+    assert sorted(bound.false_alarms, reverse=True) == list(bound.false_alarms)

@@ -1,22 +1,17 @@
 """The score of an attack that sees what is released: a ratio of Gaussian densities."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import PrivateAlgorithm, Recommender, Streams, find
+from dpmf_core.algorithms import find
 from dpmf_core.audit import canary_data
 from dpmf_core.audit.audit_table import every_proven
 from dpmf_core.audit.canaries import AttackTarget, attack_target
 from dpmf_core.audit.canary_data import Pair, Unit
 from dpmf_core.audit.membership_inference import audit
-from dpmf_core.curator import Block, Curator, Statistic, Totals
-from dpmf_core.data.ratings import Shape
-from dpmf_core.privacy import Event, Guarantee, Status
 from dpmf_core.privacy.gaussian import mu as mu_of
 
 
@@ -64,81 +59,6 @@ def test_the_ratio_of_released_sums_is_that_of_two_gaussians(
             sign * squared_mu / 2, abs=4 * math.sqrt(squared_mu / 200)
         )
         assert kind.var() == pytest.approx(squared_mu, rel=4 * math.sqrt(2 / 200))
-
-
-@dataclass(frozen=True)
-class Fortieths(Statistic):
-    """Item sums over 40; keeps hold of the array that it hands to the curator."""
-
-    name: ClassVar[str] = "sums"
-    sensitivity: ClassVar[float] = 1.0
-    arrays: ClassVar[list[Any]] = []
-
-    def empty(self, shape: Shape) -> Totals:
-        return (np.zeros(shape.n_items),)
-
-    def add(self, block: Block, totals: Totals) -> None:
-        rows = block.rows
-        totals[0][:] += np.bincount(rows.items, rows.values - 3, rows.n_items) / 40
-
-    def assemble(self, totals: Totals) -> Any:
-        self.arrays[:] = totals
-        return totals[0]
-
-
-class Overwriting(PrivateAlgorithm):
-    """Releases the item sums and overwrites both the released array and its own statistic
-    afterwards.
-    """
-
-    id: ClassVar[str] = "overwriting"
-    title: ClassVar[str] = "Overwriting"
-    words: ClassVar[str] = ""
-    source: ClassVar[str] = ""
-
-    def plan(self, shape: Shape, level: float) -> Event:
-        return Fortieths().event(level)
-
-    def guarantee(self) -> Guarantee:
-        return Guarantee(Status.PROVEN)
-
-    def fit(self, curator: Curator, rng: Streams) -> Iterator[Any]:
-        sums, n_items = curator.release(Fortieths()), curator.shape.n_items
-        offsets = sums.astype(np.float32)
-        sums.fill(0.0)
-        Fortieths.arrays[0].fill(0.0)
-        no_factors = np.zeros((n_items, 0), np.float32)
-        yield Recommender(curator.shape.bounds, 3.0, offsets, no_factors, None)
-
-
-def test_what_an_algorithm_does_to_its_arrays_does_not_reach_the_log() -> None:
-    algorithm = Overwriting()
-    target = AttackTarget(
-        algorithm, algorithm, algorithm.plan(canary_data.shape(Overwriting), 2.0), "none"
-    )
-    pair = canary_data.pairs(algorithm, "user", np.random.SeedSequence(0))[0]
-    absent, present = ratios(target, pair, 300)
-    squared_mu = target.training(pair, True, np.random.SeedSequence(0)).squared_mu
-    assert squared_mu == pytest.approx(
-        ((np.bincount(np.arange(40), np.full(40, 2.0)) / 40 / 2.0) ** 2).sum()
-    )
-    assert (present.mean() - absent.mean()) == pytest.approx(
-        squared_mu, abs=4 * math.sqrt(2 * squared_mu / 300)
-    )
-    assert present.var() == pytest.approx(squared_mu, rel=4 * math.sqrt(2 / 300))
-
-
-@pytest.mark.slow
-def test_densities_integrate_to_one() -> None:
-    """The mean over the world without the canary of the ratio itself is 1, whatever is
-    released, also in steps that look at the steps before.
-    """
-    target, pair = attack("dpals", 1.0)
-    absent, _ = ratios(target, pair, 120)
-    assert np.exp(absent).mean() == pytest.approx(
-        1.0, abs=4 * np.exp(absent).std() / math.sqrt(120)
-    )
-    assert absent.std() > 0.02
 
 
 GAUSSIAN = tuple(

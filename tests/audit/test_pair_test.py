@@ -154,20 +154,3 @@ def test_the_bound_is_sharp_and_ends_where_the_claim_does() -> None:
     highest, lowest = totals[~edge].max(), totals[edge].min()
     bound = [pair_test.mu_at_least(int(total), RUNS // 2, 0.02) for total in (highest, lowest)]
     assert bound[0] < TRUTH * pair_test.STEP <= bound[1]
-
-
-@pytest.mark.slow
-def test_a_learned_score_pays_for_learning() -> None:
-    """Scores fitted to noise on the first half: of 200 audits, the pair test and error rates on
-    what is shared find something in at most 5%.
-    """
-    rng = np.random.default_rng(3)
-    n_above = 0
-    for _ in range(200):
-        absent, present = rng.standard_normal((2, 60, 300))
-        towards = bounds.direction((absent[:30], present[:30]))
-        tests = bounds.bounds_of(
-            {"what is shared": (absent @ towards, present @ towards)}, 1e-5, True
-        )
-        n_above += any(test.epsilon > 0 for test in tests)
-    assert n_above <= binom.ppf(1 - 1e-4, 200, 0.05)

@@ -113,7 +113,6 @@ class Server:
         """Until the server says where it listens."""
         self.process = self.launch(subprocess.PIPE)
         output, log = self.process.stdout, self.log.open("ab")
-        assert output is not None
         for line in iter(output.readline, b""):
             log.write(line)
             log.flush()

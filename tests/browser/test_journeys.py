@@ -193,17 +193,6 @@ def test_from_a_search_to_its_winner_on_explore(visit: Visit) -> None:
     page.wait_for_url("**p.prior_deviation=**")
 
 
-def test_from_explore_to_a_fault_that_is_caught(visit: Visit) -> None:
-    page = visit(f"/explore?{SMALL}")
-    settle(page)
-    page.get_by_role("link", name=re.compile("^Attack it")).click()
-    page.wait_for_url("**/verify?view=attack&attack=private-bias*")
-    headline(page, "is proved")
-    settle(page)
-    choose(page, "Plant a fault", "ten times less noise than the ledger says")
-    headline(page, "Caught")
-
-
 def test_two_runs_are_ticked_and_compared(visit: Visit) -> None:
     page = visit("/runs")
     settle(page)

@@ -115,7 +115,7 @@ def test_the_cheapest_or_the_best_that_keeps_what_was_asked(
     wishes: dict[str, float], method: str, epsilon: float
 ) -> None:
     best = answer_of(question(**wishes), *PLACES).best
-    assert best is not None and (best.method, best.epsilon) == (method, epsilon)
+    assert (best.method, best.epsilon) == (method, epsilon)
 
 
 @pytest.mark.parametrize("wishes", [{"keep": 0.9}, {"reach": 0.8}, {"spend": 2.0, "rare": 0.9}])

@@ -1,6 +1,5 @@
 """The choice on private data themselves: what a private selection among methods costs and tells."""
 
-import json
 from typing import Any
 
 import pytest
@@ -9,10 +8,8 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import Gaussian, Relation, sequence
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.selection import price_of_choosing
-from dpmf_core.runs.noisy_errors import NoisyError, score_event
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.specification import DataSpec
-from dpmf_core.tuning import private_selection
 from dpmf_core.tuning.choosing.question import Question
 from dpmf_core.tuning.choosing.selection import selection
 from dpmf_core.tuning.private_selection import PrivateSelection
@@ -25,30 +22,6 @@ DELTA = 1e-4
 def selection_of(**parts: Any) -> PrivateSelection:
     question = Question.parse(data={"id": TWIN}, delta=DELTA, spend=2.0, **parts)
     return selection(question, DataSpec(id=TWIN), METHODS, 2.0, 5.0)
-
-
-def test_the_winner_is_the_method_with_the_smallest_noisy_error(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    trial_methods: list[str] = []
-    scores = iter([0.98761, 0.71234, 0.81239])
-
-    def score(run: Run, noise: Any) -> NoisyError:
-        trial_methods.append(run.spec.algorithm)
-        return NoisyError(next(scores), 0.6, 0.9)
-
-    monkeypatch.setattr(private_selection, "noisy_error", score)
-    monkeypatch.setattr(private_selection, "number_of_trials", lambda law, mean, rng: 3)
-    result = selection_of().measure()
-    assert set(trial_methods) <= set(METHODS)
-    assert result.winner == {"method": trial_methods[1]} and result.score == 0.71234
-    assert result.interval == (0.6, 0.9)
-    record = result.export()
-    assert set(record) == {
-        *("spec", "winner", "score", "interval", "epsilon", "delta", "relation", "unit"),
-        *("guarantee", "rule", "created", "versions", "test_rmse"),
-    }
-    assert "0.98761" not in json.dumps(record) and "0.81239" not in json.dumps(record)
 
 
 def test_its_price_is_that_of_training_and_score_for_one_and_for_a_group() -> None:

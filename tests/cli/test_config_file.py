@@ -43,7 +43,7 @@ def test_the_command_line_goes_before_the_file(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spec = fit_spec(capsys, "--epsilon", "3", "--config", str(file))
-    assert spec["budget"]["epsilon"] == 3 and spec["parameters"] == {"rank": 2, "steps": 1}  # type: ignore[index]
+    assert spec["budget"]["epsilon"] == 3 and spec["parameters"] == {"rank": 2, "steps": 1}
 
 
 def test_a_sweep_has_grids(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,9 +45,6 @@ def default_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-# ---- what there is -------------------------------------------------------------------------------
-
-
 def test_lists_are_lists(say: Any) -> None:
     kinds = say("algorithms", "--json").json
     assert [kind["id"] for kind in kinds] == list(algorithms.REGISTRY)
@@ -55,11 +52,9 @@ def test_lists_are_lists(say: Any) -> None:
     assert dpals["guarantee"]["status"] == "PROVEN" and dpals["unit"] == "user"
     assert dpals["parameters"]["properties"]["rank"]["minimum"] == 1
     sets = {row["id"]: row for row in say("datasets", "--json").json}
-    assert (
-        sets["cinema"]["present"] is True
-        and sets["ml-1m"]["present"] is False
-        and sets["ml-1m"]["licence"]
-    )
+    assert sets["cinema"]["present"] is True
+    assert sets["ml-1m"]["present"] is False
+    assert sets["ml-1m"]["licence"]
     assert say("runs", "--json").json == []
     for command in ("algorithms", "datasets", "runs"):
         assert say(command).code == 0
@@ -105,9 +100,6 @@ def test_an_export_of_private_data_holds_nothing_raw(say: Any) -> None:
         assert output["public"] is False and output["ledger"]
         assert not {"metrics", "buckets", "curves", "seconds", "peak_mb", "key"} & set(output)
         assert "released_shape" not in output
-
-
-# ---- as a process --------------------------------------------------------------------------------
 
 
 def test_json_is_alone_on_standard_output_and_bad_input_exits_with_2() -> None:

@@ -40,7 +40,7 @@ PEOPLE: dict[str, Callable[[Any, Path], Blocks]] = {
     ),
 }
 OF_RATINGS: dict[str, Callable[[Ratings, Path], People]] = {
-    "7 parts": lambda data, folder: in_parts(in_hashed_parts(data, 7), folder),
+    "7 parts": lambda data, folder: in_parts(in_hashed_parts(data, 7), folder)
 }
 
 

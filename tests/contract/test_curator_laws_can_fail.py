@@ -76,9 +76,6 @@ def toy(kind: type[Statistic]) -> PrivateAlgorithm:
     return Toy()
 
 
-# ---- faults -------------------------------------------------------------------------------------
-
-
 class WithoutClip(Sums):
     def values(self, block: Block) -> Any:
         rows = block.rows

@@ -122,10 +122,8 @@ def test_the_specification_survives_json(case: Case) -> None:
 def test_the_same_seed_gives_the_same_model_bit_for_bit(case: Case) -> None:
     home = case[1]
     world = home.world()
-    first, second = (
-        record(recommended_for(case), world, seed=3),
-        record(recommended_for(case), world, seed=3),
-    )
+    first = record(recommended_for(case), world, seed=3)
+    second = record(recommended_for(case), world, seed=3)
     assert {name: array.tobytes() for name, array in first.shared.items()} == {
         name: array.tobytes() for name, array in second.shared.items()
     }
@@ -136,10 +134,8 @@ def test_the_same_seed_gives_the_same_model_bit_for_bit(case: Case) -> None:
 @every
 def test_another_seed_gives_another_model_where_anything_is_random(case: Case) -> None:
     world = case[1].world()
-    first, second = (
-        record(recommended_for(case), world, seed=3),
-        record(recommended_for(case), world, seed=4),
-    )
+    first = record(recommended_for(case), world, seed=3)
+    second = record(recommended_for(case), world, seed=4)
     random = first.log or first.init_state != np.random.default_rng([3, 1]).bit_generator.state
     same = all(np.array_equal(first.shared[name], second.shared[name]) for name in first.shared)
     assert same != bool(random)
@@ -269,7 +265,7 @@ def test_a_calibrated_plan_costs_exactly_the_budget_in_its_corners(
         budget = Budget(epsilon=eps, delta=1e-6, relation=relation)
         event = algorithm.plan(
             shape, calibrate(lambda level, of=algorithm: of.plan(shape, level), budget)
-        )  # type: ignore[misc]
+        )
         assert epsilon(event, 1e-6, relation) == pytest.approx(eps, rel=1e-6)
 
 

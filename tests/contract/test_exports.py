@@ -119,7 +119,7 @@ def nmf(side: Side) -> bytes:
 
 def account_entries(side: Side) -> str:
     account = account_of(side.data)
-    assert account is not None and account.entries
+    assert account.entries
     return repr(account.entries) + repr(account) + account._repr_html_()
 
 
@@ -213,7 +213,6 @@ def commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.
     context = click.Context(group)
     for name in group.list_commands(context):
         child = group.get_command(context, name)
-        assert child is not None
         yield f"{before}{name}", child
         if isinstance(child, click.Group):
             yield from commands(child, f"{before}{name} ")
@@ -253,7 +252,7 @@ NO_PARTS = {
     "runs.line_charts.Chart.save": "a figure, which refuses private data where it is made",
 }
 LEAVING = {
-    *("_repr_html_", "as_record", "export", "exported", "html_of_privacy", "html_of_run", "save"),
+    *("_repr_html_", "as_record", "export", "exported", "html_of_privacy", "html_of_run", "save")
 }
 
 

@@ -10,10 +10,7 @@ import pytest
 from dpmf_core.algorithms import Recommender, Streams
 from dpmf_core.algorithms.base import Algorithm, Array
 from dpmf_core.algorithms.dpals import DPALS, AdaDPALS
-from dpmf_core.algorithms.item_systems import (
-    EntryRule,
-    RarityWeights,
-)
+from dpmf_core.algorithms.item_systems import EntryRule, RarityWeights
 from dpmf_core.algorithms.oneshot_nmf import OneShotNMF
 from dpmf_core.algorithms.private_nmf import DPNMF
 from dpmf_core.curator import Held, NoisyCurator, in_memory
@@ -111,7 +108,7 @@ class _Gossip(Recommender):
 
     def personal(self, history: Ratings) -> Any:
         own = super().personal(history)
-        return replace(own, offsets=own.offsets + self.raw.sum())  # type: ignore[attr-defined]
+        return replace(own, offsets=own.offsets + self.raw.sum())
 
 
 class ByAnotherRule(DPALS):
@@ -151,7 +148,6 @@ class TooMuch(RarityWeights):
         self, data: Ratings, entries: Array, order: Array, counts: Array | None
     ) -> Array | None:
         weights = super().weights(data, entries, order, counts)
-        assert weights is not None
         return np.sqrt(weights) * np.float32(self.ratings_per_user**0.25)
 
 
@@ -174,9 +170,7 @@ def test_the_honest_forms_pass_every_law(honest: Algorithm) -> None:
 
 
 @pytest.mark.parametrize(
-    "faulty",
-    [BesideTheLedger(), RidgeByExactCounts(**BITING)],
-    ids=lambda a: type(a).__name__,
+    "faulty", [BesideTheLedger(), RidgeByExactCounts(**BITING)], ids=lambda a: type(a).__name__
 )
 def test_blindfold_catches(faulty: Algorithm) -> None:
     with pytest.raises(AssertionError):
@@ -260,7 +254,6 @@ class RootOfHerRows(DPNMF):
     def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
         data = rows_behind(curator)
         shared = replace(data)
-        assert data.weights is not None
         shared.__dict__["weights"] = np.sqrt(data.weights)
         yield from super().fit(behind(curator, shared), rng)
 

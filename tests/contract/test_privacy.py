@@ -109,10 +109,8 @@ def test_the_own_row_of_an_empty_unit_is_zero(case: Case) -> None:
 def test_one_of_very_many_moves_no_sum_by_more_for_its_rounding(name: str) -> None:
     """In float32 she would seem to move the Grams of 200,000 by a few per cent too much."""
     n, m = 200_000, 4
-    users, items = (
-        np.repeat(np.arange(n, dtype=np.int32), m),
-        np.tile(np.arange(m, dtype=np.int32), n),
-    )
+    users = np.repeat(np.arange(n, dtype=np.int32), m)
+    items = np.tile(np.arange(m, dtype=np.int32), n)
     values = np.random.default_rng(0).uniform(3, 5, n * m).astype(np.float32)
     everybody = Ratings(users, items, values, n, m, (1.0, 5.0))
     parameters = {

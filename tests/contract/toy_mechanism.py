@@ -43,6 +43,5 @@ class ToyLogistic(AdditiveNoise):
         from dp_accounting.pld import common, privacy_loss_distribution
 
         return privacy_loss_distribution.from_privacy_parameters(
-            common.DifferentialPrivacyParameters(1 / z, 0.0),
-            value_discretization_interval=interval,
+            common.DifferentialPrivacyParameters(1 / z, 0.0), value_discretization_interval=interval
         )

@@ -1,10 +1,8 @@
 """The grid: sums on it are exact in any order, and nothing that is rounded grows."""
 
-import math
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,21 +53,3 @@ def test_a_hundred_thousand_products_add_up_alike_in_any_order() -> None:
         assert exact[order].sum() == np.cumsum(exact[order])[-1] == truth
     loose = x * y
     assert len({float(np.cumsum(loose[rng.permutation(n)])[-1]) for _ in range(5)}) > 1
-
-
-def test_float32_is_rounded_as_the_number_that_it_is() -> None:
-    values = np.array([0.1, -0.7], np.float32)
-    assert np.array_equal(on_grid(values, 1.0, 1000), on_grid(values.astype(np.float64), 1.0, 1000))
-    assert on_grid(values, 1.0, 1000).dtype == np.float64
-
-
-def test_a_million_units_leave_nine_digits_of_a_sum_and_four_of_a_factor_of_two() -> None:
-    assert grid.fraction_bits(1_000_000) == 32
-    assert grid.fraction_bits(1_000_000, 2) == 16
-    assert math.log10(2**32) > 9
-
-
-def test_switched_off_it_leaves_everything_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grid, "ON", False)
-    values = np.array([0.1])
-    assert on_grid(values, 1.0, 10) is values

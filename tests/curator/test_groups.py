@@ -13,7 +13,6 @@ from dp_accounting.pld import privacy_loss_distribution
 
 from dpmf_core.algorithms import Recommender, Streams
 from dpmf_core.algorithms.dpals import DPALS
-from dpmf_core.algorithms.item_moments import kept_rows
 from dpmf_core.curator import (
     Block,
     Curator,
@@ -24,13 +23,12 @@ from dpmf_core.curator import (
     on_disjoint_groups,
     on_groups,
 )
-from dpmf_core.curator.groups import GroupStatistic, GroupStep, groups_of, members
+from dpmf_core.curator.groups import GroupStatistic, groups_of, members
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import (
     DisjointGroup,
     Event,
     Gaussian,
-    Laplace,
     Noise,
     PlanViolation,
     Relation,
@@ -39,8 +37,7 @@ from dpmf_core.privacy import (
     sequence,
 )
 from dpmf_core.privacy.accounting import delta, epsilon, of_group
-from dpmf_core.privacy.events import event_of_rows, ledger_rows, on_grids
-from dpmf_core.privacy.failing_mechanisms import PaddedCount
+from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.gaussian import gaussian_epsilon, mu
 from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.testing import curator_laws as laws
@@ -188,14 +185,6 @@ def test_twice_on_one_group_is_two_releases() -> None:
         noise.release("sums", sensitivity=1.0, size=1, group=DisjointGroup(1, GROUPS))
 
 
-def test_two_runs_on_the_same_people_add_up() -> None:
-    run = normal_form(on_groups(Gaussian(1.0, "sums"), GROUPS))
-    ledger = normal_form(sequence(*(Repeat(leaf, count) for leaf, count in run * 2)))
-    assert mu(sequence(*(Repeat(leaf, count) for leaf, count in ledger))) == pytest.approx(
-        math.sqrt(2)
-    )
-
-
 def test_rows_of_a_ledger_say_how_many_groups_and_older_ones_mean_one() -> None:
     plan = sequence(Gaussian(2.0, "first"), on_groups(Gaussian(1.0, "sums"), GROUPS))
     rows = ledger_rows(normal_form(plan))
@@ -203,23 +192,10 @@ def test_rows_of_a_ledger_say_how_many_groups_and_older_ones_mean_one() -> None:
     assert normal_form(event_of_rows(rows)) == normal_form(plan)
 
 
-def test_discrete_noise_keeps_the_groups() -> None:
-    ((leaf, count),) = normal_form(on_grids(on_groups(Gaussian(1.0, "sums"), GROUPS)))
-    assert (leaf.groups, count) == (GROUPS, 1)
-
-
 @pytest.mark.parametrize("groups", [0, -1, 1.5, True, math.nan, 10**9])
 def test_groups_are_a_whole_number(groups: Any) -> None:
     with pytest.raises(ValueError, match="whole number"):
         Gaussian(1.0, "sums", groups=groups)
-
-
-def test_other_mechanisms_know_no_groups() -> None:
-    with pytest.raises(ValueError, match="whole number from 1 to 1"):
-        on_groups(Laplace(1.0, "sums"), 2)
-    failing = PaddedCount(1.0, "units", failure_probability=1e-7)
-    with pytest.raises(ValueError, match="whole number from 1 to 1"):
-        on_groups(failing, 2)
 
 
 # ---- attacks -------------------------------------------------------------------------------------
@@ -387,9 +363,7 @@ def test_every_step_asks_another_group_and_each_user_is_asked_once() -> None:
 
 
 @pytest.mark.parametrize("relation", ["remove", "replace"])
-def test_while_releases_are_held_a_neighbour_moves_the_releases_of_one_group(
-    relation: str,
-) -> None:
+def test_while_releases_are_held_a_neighbour_moves_the_releases_of_one_group(relation: str) -> None:
     rows = RATINGS.world()
     before = record(ONE_EACH, rows)
     met = set()
@@ -464,11 +438,3 @@ def test_a_statistic_that_asks_everybody_in_the_name_of_each_group_is_caught() -
     assert laws.check_units(ToyGroups())["sums"] > 0.99
     with pytest.raises(AssertionError):
         laws.check_units(ToyEveryone())
-
-
-def test_steps_and_statistics_of_groups_travel() -> None:
-    import pickle
-
-    group = DisjointGroup(1, GROUPS)
-    for one in (GroupStatistic(Sums(), group), GroupStep(kept_rows, group)):
-        assert pickle.loads(pickle.dumps(one)) == one

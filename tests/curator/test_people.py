@@ -24,7 +24,7 @@ from dpmf_core.curator import (
 )
 from dpmf_core.curator.people import rows_of, split_units
 from dpmf_core.data.ratings import Shape
-from dpmf_core.privacy import NOTHING, Laplace, Noise, PlanViolation
+from dpmf_core.privacy import NOTHING, Noise, PlanViolation
 from dpmf_core.testing import sample_worlds
 from dpmf_core.testing.worlds import world
 from tests.support.parts import in_files
@@ -135,7 +135,7 @@ def test_rows_are_handed_out_where_nothing_is_proved_and_nowhere_else() -> None:
     proven, plain = PrivateBias(), GlobalMean()
     curator = curator_for(proven, data, Noise(proven.plan(data.shape, 1.0)))
     assert not hasattr(curator, "rows")
-    assert curator_for(plain, data, Noise(NOTHING)).rows is data  # type: ignore[attr-defined]
+    assert curator_for(plain, data, Noise(NOTHING)).rows is data
 
 
 def test_what_is_not_planned_is_not_released() -> None:
@@ -147,14 +147,3 @@ def test_what_is_not_planned_is_not_released() -> None:
         curator.release(UnitsSeen(), local_state)
     with pytest.raises(PlanViolation, match="no further release"):
         curator.scale(UnitsSeen())
-
-
-@dataclass(frozen=True)
-class InTotal(UnitsSeen):
-    """The same, in L1 norm."""
-
-    norm: ClassVar[Any] = "L1"
-
-
-def test_a_statistic_in_l1_norm_plans_laplace_noise() -> None:
-    assert InTotal().event(2.0) == Laplace(2.0, "units", 1.0, 2.0)

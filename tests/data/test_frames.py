@@ -36,7 +36,6 @@ def test_a_frame_is_read_by_its_columns_names() -> None:
     assert triples(ratings) == [(0, 0, 2.0), (0, 2, 4.0), (1, 0, 5.0), (1, 1, 1.0), (2, 1, 3.0)]
     assert ratings.bounds == (1.0, 5.0) and ratings.titles == ("10", "20", "30")
     assert not ratings.public and ratings.assumptions == (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
-    assert ratings.order is not None
     assert ratings.order.argsort().tolist() == [0, 2, 3, 4, 1]  # the days of the rows above
 
 
@@ -145,7 +144,7 @@ def test_arrays_are_a_frame() -> None:
         of_arrays = frames.ratings_of(data, BOUNDS)
         assert of_arrays.account == expected.account and of_arrays.labels == expected.labels
     with_times = frames.ratings_of((users, items, ratings, np.arange(5)), BOUNDS)
-    assert with_times.order is not None and sorted(with_times.order.tolist()) == [0, 1, 2, 3, 4]
+    assert sorted(with_times.order.tolist()) == [0, 1, 2, 3, 4]
     for data in (np.eye(7), (users, items), (users, items, ratings[:3]), np.ones(3)):
         with pytest.raises(BadInput):
             frames.ratings_of(data, BOUNDS)

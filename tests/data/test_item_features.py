@@ -29,7 +29,6 @@ def test_what_is_no_table_is_refused() -> None:
 
 def test_filters_and_fingerprints_follow_the_table() -> None:
     data = world()
-    assert data.item_features is not None
     few = data.top_items(5)
     popular = np.argsort(-np.bincount(data.items, minlength=data.n_items), kind="stable")[:5]
     assert few.item_features is not None and few.shape.item_features is few.item_features

@@ -30,11 +30,9 @@ def test_numbers_categories_and_several_words() -> None:
     np.testing.assert_allclose(encoded_table.features.values, expected, rtol=1e-6)
     assert encoded_table.features.is_category.tolist() == [False, True, True, True, True]
     assert encoded_table.features.columns == ("year", "genre", "colour")
-    assert (
-        encoded_table.missing == 1
-        and len(encoded_table.left_out) == 1
-        and "'title'" in encoded_table.left_out[0]
-    )
+    assert encoded_table.missing == 1
+    assert len(encoded_table.left_out) == 1
+    assert "'title'" in encoded_table.left_out[0]
 
 
 def test_an_items_features_do_not_depend_on_which_others_are_rated() -> None:

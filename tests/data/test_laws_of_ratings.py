@@ -34,7 +34,6 @@ def of(triples: Triples) -> Ratings:
 
 
 def rows(ratings: Ratings) -> list[list[tuple[Any, ...]]]:
-    assert ratings.order is not None
     columns = (ratings.items.tolist(), ratings.values.tolist(), ratings.order.tolist())
     return [
         list(zip(*(column[low:high] for column in columns), strict=True))

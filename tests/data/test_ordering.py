@@ -36,14 +36,6 @@ def test_ids_are_sorted_and_equal_ones_stay_in_order(count: int) -> None:
     assert order_of(ids, count).tolist() == np.argsort(ids, kind="stable").tolist()
 
 
-@pytest.mark.parametrize("n", [0, 1])
-def test_few_are_sorted(n: int) -> None:
-    none = np.zeros(n, np.int32)
-    assert order_of_pairs(none, none, 3, 3) is None
-    assert len(order_of(none, 3)) == n
-    assert repeats(none, none).tolist() == [False] * n
-
-
 def test_repeats_are_all_but_the_first() -> None:
     users, items = np.array([0, 0, 0, 1, 1]), np.array([2, 2, 3, 3, 3])
     assert repeats(users, items).tolist() == [False, True, False, False, True]

@@ -50,7 +50,6 @@ def test_kept_parts_are_read_once_and_watched_each_time(
         ratings.with_change(halves).with_watch(lambda *at: visits.append(at)).with_change(others)
     )
     expected = with_changes.together()
-    assert isinstance(ratings.parts, CountingParts)
     ratings.parts.read.clear()
     visits.clear()
     cached_parts = with_changes.kept_in(tmp_path)

@@ -13,7 +13,6 @@ import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.data.samples import Samples
 from dpmf_datasets import npz_folder, session_files
 from dpmf_datasets.entries import CATALOGUE
 from dpmf_datasets.registry import SOURCES, Source, registry
@@ -24,9 +23,6 @@ TABLE = "user,item,rating\n" + "".join(f"{user},{item},{rating}\n" for user, ite
 
 def entry_of(name: str) -> Any:
     return next(entry for entry in datasets.catalogue() if entry.id == name)
-
-
-# ---- definition ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -56,9 +52,6 @@ def test_an_id_is_listed_once() -> None:
     assert {type(entry) for entry in datasets.catalogue()} == {Entry, SampleEntry}
 
 
-# ---- what is kept under a published name ---------------------------------------------------------
-
-
 @pytest.fixture
 def own_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A whole ml-100k, of a small size; the file of another set."""
@@ -81,9 +74,6 @@ def test_another_set_does_not_replace_the_published_one_in_silence(own_table: Pa
     datasets.import_("ml-100k", own_table)  # one's own by one's own
     datasets.import_("ml-100k", own_table.parent / "official.csv")
     assert datasets.load("ml-100k").public
-
-
-# ---- ratings are no documents --------------------------------------------------------------------
 
 
 def folder(tmp_path: Path, **files: str) -> Path:
@@ -123,16 +113,8 @@ def test_a_folder_with_a_table_of_ratings_is_ratings(
     ):
         datasets.load(str(path))
     ratings = datasets.load(f"{path}?bounds=1,5")
-    assert isinstance(ratings, Ratings)
     assert len(ratings) == 30
     assert not ratings.public
-
-
-def test_several_tables_of_ratings_take_a_choice(tmp_path: Path) -> None:
-    where = folder(tmp_path, a__csv=TABLE, b__csv=TABLE)
-    with pytest.raises(BadInput, match="ratings"):
-        datasets.load(f"{where}?bounds=1,5")
-    assert isinstance(datasets.load(f"{where / 'a.csv'}?bounds=1,5"), Ratings)
 
 
 def test_movielens_tables_without_a_header_are_known_by_name(tmp_path: Path) -> None:
@@ -151,13 +133,6 @@ def test_a_text_file_of_ratings_is_ratings(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="not declared"):
         datasets.load(str(tmp_path / "ratings.txt"))
     assert isinstance(datasets.load(f"{tmp_path / 'ratings.txt'}?bounds=1,5"), Ratings)
-
-
-def test_documents_beside_other_tables_stay_documents(tmp_path: Path) -> None:
-    texts = {f"doc{place}__txt": f"word{place * 'x'} shared common" for place in range(4)}
-    samples = datasets.load(str(folder(tmp_path, index__csv="file,title\na,b\n", **texts)))
-    assert isinstance(samples, Samples)
-    assert len(samples) == 4
 
 
 def test_ratings_are_no_articles_and_no_documents_of_ones_own(tmp_path: Path) -> None:

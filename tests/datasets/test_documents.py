@@ -12,9 +12,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples
 from dpmf_datasets.readers import text
 from dpmf_datasets.readers.encodings import ENCODING_IS_PUBLIC, Reader
-from tests.datasets.test_sample_sets import DOCS, load_samples
-
-# ---- documents -----------------------------------------------------------------------------------
+from tests.datasets.test_sample_sets import DOCS
 
 
 def test_words_are_counted_in_reading_order() -> None:
@@ -31,7 +29,6 @@ def test_words_are_counted_in_reading_order() -> None:
         "sat",
     )
     np.testing.assert_array_equal(samples.X.toarray()[1], [1, 1, 0, 1, 2, 0, 0, 0, 0])
-    assert samples.texts is not None
     first = samples.texts.ids[: samples.texts.starts[1]]
     assert [samples.vocabulary[j] for j in first] == ["cat", "sat", "mat"]
     assert samples.assumptions == (WORDS_ARE_PUBLIC,)
@@ -68,14 +65,14 @@ def test_documents_come_from_lines_folders_archives_and_columns(tmp_path: Path) 
     table.write_text(
         "id,TITLE\n" + "\n".join(f'{place},"{doc}"' for place, doc in enumerate(DOCS)), "utf-8"
     )
-    words = load_samples(str(lines)).vocabulary
+    words = datasets.load(str(lines)).vocabulary
     for path in (
         str(folder),
         str(tmp_path / "docs.zip"),
         str(tmp_path / "docs.tar"),
         f"{table}?text=title",
     ):
-        samples = load_samples(path)
+        samples = datasets.load(path)
         assert samples.vocabulary == words
         assert samples.unit == "document"
         assert not samples.public
@@ -88,9 +85,6 @@ def test_posts_lose_headers_and_quotations() -> None:
     texts, subjects = text.posts([("rec.pets/123", post)])
     assert texts == ["I agree.\nCats are fine."]
     assert subjects == ["rec.pets: Re: cats"]
-
-
-# ---- letters and encodings -----------------------------------------------------------------------
 
 
 RUSSIAN = (
@@ -110,7 +104,7 @@ CYRILLIC = {"москва", "переговорах", "правительств�
 
 def of_lines(tmp_path: Path, content: bytes, facts: str = "") -> Samples:
     (tmp_path / "a.txt").write_bytes(content)
-    return load_samples(f"{tmp_path / 'a.txt'}{facts}")
+    return datasets.load(f"{tmp_path / 'a.txt'}{facts}")
 
 
 def words_of(samples: Samples) -> set[str]:
@@ -171,17 +165,6 @@ def test_letters_come_out_right_in_every_encoding(
 def test_an_encoding_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadInput, match=f"'{name}'"):
         of_lines(tmp_path, b"a", f"?encoding={name}")
-
-
-def test_short_files_tell_their_encoding_together(tmp_path: Path) -> None:
-    folder = tmp_path / "mail"
-    folder.mkdir()
-    words = RUSSIAN.replace(".", "").split()
-    for place in range(0, len(words) - 1, 2):
-        (folder / f"{place}.txt").write_bytes(" ".join(words[place : place + 2]).encode("koi8-r"))
-    samples = load_samples(str(folder))
-    assert set(samples.vocabulary or ()) == {word.lower() for word in words if len(word) > 2}
-    assert ENCODING_IS_PUBLIC in samples.assumptions
 
 
 def test_published_posts_are_latin_1_as_their_source_reads_them() -> None:

@@ -25,7 +25,6 @@ QUICK = (
     *("a cell far away", "a sheet of repeats", "sixty million cells", "a deep object"),
     *("five thousand columns", "a name of a million letters", "zips in zips", "a name above"),
 )
-READ = ("a link", "a million words", "ten million lines", "nothing")  # some steps succeed
 
 
 @pytest.fixture(autouse=True)
@@ -118,8 +117,7 @@ class TestTheChild:
             session_files.table(b"x", "a.csv")
 
     @pytest.mark.parametrize(
-        ("error", "code"),
-        [(MemoryError(), sandbox.OUT_OF_MEMORY), (KeyError("x"), sandbox.FAILED)],
+        ("error", "code"), [(MemoryError(), sandbox.OUT_OF_MEMORY), (KeyError("x"), sandbox.FAILED)]
     )
     def test_errors_have_exit_codes(self, error: Exception, code: int) -> None:
         def task() -> Any:

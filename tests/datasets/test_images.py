@@ -14,7 +14,7 @@ import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_datasets import sample_sets
 from dpmf_datasets.readers import images
-from tests.datasets.test_sample_sets import load_samples, portraits
+from tests.datasets.test_sample_sets import portraits
 
 
 @pytest.mark.parametrize("by_columns", [False, True])
@@ -33,7 +33,7 @@ def test_matlab_images_are_put_upright(tmp_path: Path, by_columns: bool) -> None
     )
     np.testing.assert_allclose(samples.X, faces.reshape(6, -1), rtol=1e-6)
     assert ("put upright" in report.note) == by_columns
-    with_order = load_samples(f"{tmp_path}/faces.mat?key=fea&order={order}")
+    with_order = datasets.load(f"{tmp_path}/faces.mat?key=fea&order={order}")
     np.testing.assert_allclose(with_order.X, samples.X, rtol=1e-6)
     with pytest.raises(BadInput, match="pixels"):
         datasets.load(str(tmp_path / "faces.mat") + "?order=sideways")
@@ -48,7 +48,7 @@ def test_how_private_images_are_stored_is_not_read_off_them(tmp_path: Path) -> N
         (faces, faces.swapaxes(1, 2), np.concatenate([faces[:1] * 0, faces[1:]]))
     ):
         savemat(tmp_path / f"{place}.mat", {"fea": rows.reshape(6, -1)})
-    lying, standing, without = (load_samples(str(tmp_path / f"{place}.mat")) for place in range(3))
+    lying, standing, without = (datasets.load(str(tmp_path / f"{place}.mat")) for place in range(3))
     assert not lying.public
     np.testing.assert_allclose(standing.X, faces.reshape(6, -1), rtol=1e-6)  # as MATLAB stores them
     np.testing.assert_allclose(lying.X, faces.swapaxes(1, 2).reshape(6, -1), rtol=1e-6)
@@ -61,7 +61,7 @@ def test_images_that_are_no_square_need_their_size(tmp_path: Path) -> None:
     path = str(tmp_path / "faces.mat")
     with pytest.raises(BadInput, match="columns"):
         datasets.load(path)
-    assert load_samples(path + "?drop=145").image == (12, 12)
+    assert datasets.load(path + "?drop=145").image == (12, 12)
     with pytest.raises(BadInput, match="10 x 10 have 100 pixels"):
         datasets.load(path + "?image=10,10")
     with pytest.raises(BadInput, match="column"):
@@ -75,19 +75,13 @@ def test_the_wrong_key_names_the_right_ones(tmp_path: Path) -> None:
     path = str(tmp_path / "faces.mat")
     with pytest.raises(BadInput, match="'fea'"):
         datasets.load(path + "?key=fea")
-    assert load_samples(path).X.shape == (6, 144)
+    assert datasets.load(path).X.shape == (6, 144)
 
 
 @pytest.mark.parametrize("content", [b"", b"not matlab", b"MATLAB 5.0 MAT-file" + bytes(200)])
 def test_what_is_no_matlab_file_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "faces.mat").write_bytes(content)
     with pytest.raises(BadInput, match=r"faces\.mat"):
-        datasets.load(str(tmp_path / "faces.mat"))
-
-
-def test_negative_pixels_are_refused(tmp_path: Path) -> None:
-    savemat(tmp_path / "faces.mat", {"fea": portraits().reshape(6, -1) - 5})
-    with pytest.raises(BadInput, match="must"):
         datasets.load(str(tmp_path / "faces.mat"))
 
 
@@ -108,20 +102,6 @@ def test_pictures_come_from_an_archive_and_what_is_none_is_told(tmp_path: Path) 
     assert samples.image == (12, 12)
     assert (report.read, report.kept) == (8, 6)
     assert samples.assumptions == (images.IMAGE_SIZE_IS_PUBLIC,)  # it is that of somebody's picture
-    with_size = load_samples(str(tmp_path / "faces.zip") + "?image=6x6")
+    with_size = datasets.load(str(tmp_path / "faces.zip") + "?image=6x6")
     assert with_size.X.shape == (6, 36)
     assert with_size.assumptions == (sample_sets.NUMBER_IS_PUBLIC,)
-
-
-def test_an_archive_without_pictures_is_refused(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "faces.zip", "w") as archive:
-        archive.writestr("notes.md", "nothing")
-    with pytest.raises(BadInput, match="neither pictures"):
-        datasets.load(str(tmp_path / "faces.zip"))
-
-
-def test_members_outside_the_archive_are_refused(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "faces.zip", "w") as archive:
-        archive.writestr("../../evil.png", png(portraits()[0]))
-    with pytest.raises(BadInput, match="outside"):
-        datasets.load(str(tmp_path / "faces.zip"))

@@ -41,7 +41,6 @@ def zip_of(**files: str) -> bytes:
 
 def rows_of(ratings: Ratings) -> list[list[tuple[float, ...]]]:
     """Each user's items, ratings and times, whoever comes first."""
-    assert ratings.order is not None
     columns = [ratings.items.tolist(), ratings.values.tolist(), ratings.order.tolist()]
     rows = list(zip(*columns, strict=True))
     starts = ratings.by_user.tolist()
@@ -58,8 +57,6 @@ def test_a_table_becomes_a_data_set_like_any_other() -> None:
         "out of declared bounds, clamped": 1,
     }
     ratings = datasets.load(upload.entry.id)
-    assert isinstance(ratings, Ratings)
-    assert isinstance(upload.data, Ratings)
     assert rows_of(ratings) == rows_of(upload.data)  # a file names users by keys, not in order
     assert ratings.titles == upload.data.titles == ("Chair", "Lamp")
     assert ratings.bounds == (0.5, 5.0)
@@ -71,21 +68,6 @@ def test_a_table_becomes_a_data_set_like_any_other() -> None:
 def upload_folders() -> list[Path]:
     """The folders of all that was brought."""
     return sorted(session_files.home().glob("*/*/"))
-
-
-def test_a_zip_with_one_table_is_that_table() -> None:
-    upload = session_files.ratings(
-        session_files.table(zip_of(folder_shop__csv=TABLE), "shop.zip"), COLUMNS, (0.5, 5.0)
-    )
-    assert upload.data.n_users == 11  # type: ignore[union-attr]
-    with pytest.raises(BadInput, match="one table"):
-        session_files.table(zip_of(a__csv=TABLE, b__csv=TABLE), "two.zip")
-    with pytest.raises(BadInput, match="one table"):
-        session_files.table(zip_of(a__exe="x"), "none.zip")
-    # nothing unpacked stays
-    assert [path.name for path in upload_folders()] == [
-        Path(upload.entry.id.partition("?")[0]).parent.name
-    ]
 
 
 def test_documents_and_matrices() -> None:

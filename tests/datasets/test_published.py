@@ -33,12 +33,6 @@ REAL = Path(os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "../
 Rows = list[tuple[int, int, float]]
 
 
-def loaded(data_id: str) -> Ratings:
-    ratings = load(data_id)
-    assert isinstance(ratings, Ratings)
-    return ratings
-
-
 def rows_of(ratings: Ratings) -> Rows:
     columns = (ratings.users.tolist(), ratings.items.tolist(), ratings.values.tolist())
     return list(zip(*columns, strict=True))
@@ -125,7 +119,6 @@ def check(ratings: Ratings) -> None:
     assert (ratings.n_users, ratings.n_items) == (3, 3)
     assert ratings.titles == (FILMS[2], FILMS[5], FILMS[9])
     assert rows_of(ratings) == [(0, 1, 3), (0, 2, 5), (1, 0, 4), (1, 1, 1), (2, 2, 2)]
-    assert ratings.order is not None
     assert ratings.order.tolist() == [TRIPLES[at][3] for at in (0, 1, 3, 2, 4)]
 
 
@@ -134,12 +127,11 @@ def check(ratings: Ratings) -> None:
 def test_official_layouts(tmp_path: Path, data_id: str, form: str) -> None:
     assert not present(data_id)
     report = import_(data_id, release(tmp_path, data_id, form))
-    ratings = loaded(data_id)
+    ratings = load(data_id)
     assert present(data_id)
     assert report.kept == 5
     check(ratings)
     features = OFFICIAL[data_id][2]
-    assert ratings.item_features is not None
     assert ratings.item_features.names == features
     assert ratings.item_features.values.tolist() == [[1] * len(features)] * 3
     # five ratings are not the published set: they are nobody's to call public
@@ -154,8 +146,8 @@ def test_a_release_with_the_published_counts_is_public(
     small = replace(SOURCES["ml-1m"].entry, n_users=3, n_items=3, n_ratings=5)
     monkeypatch.setitem(SOURCES, "ml-1m", replace(SOURCES["ml-1m"], entry=small))
     report = import_("ml-1m", release(tmp_path, "ml-1m"))
-    assert loaded("ml-1m").public
-    assert loaded("ml-1m").assumptions == ()
+    assert load("ml-1m").public
+    assert load("ml-1m").assumptions == ()
     assert report.note == ""
     with np.load(npz_folder.place("ml-1m"), allow_pickle=False) as arrays:  # nothing is a pickle
         assert json.loads(arrays["facts"].tobytes())["titles"][0] == FILMS[2]
@@ -167,11 +159,11 @@ def test_ratings_alone_or_packed_are_read(tmp_path: Path) -> None:
     packed = gzip.compress(lines(",", "user,item,rating,rank\n").encode())
     write(tmp_path / "a/ratings.csv.gz", packed)
     import_("ml-1m", tmp_path / "a")
-    check(loaded("ml-1m"))
+    check(load("ml-1m"))
     for name, header in (("mine.tsv", "user\titem\trating\ttime\n"), ("u.data", "")):
         import_("ml-100k", write(tmp_path / name, lines("\t", header)))
-        assert loaded("ml-100k").titles == ("2", "5", "9")
-        assert len(loaded("ml-100k")) == 5
+        assert load("ml-100k").titles == ("2", "5", "9")
+        assert len(load("ml-100k")) == 5
 
 
 def cut(share: float) -> Any:
@@ -258,7 +250,7 @@ def test_a_cut_import_leaves_the_old_copy_and_a_damaged_copy_is_refused(
         patch.setattr(np, "savez_compressed", stop)
         with pytest.raises(KeyboardInterrupt):
             import_("ml-1m", source)
-    check(loaded("ml-1m"))
+    check(load("ml-1m"))
     assert files_in(data_directory) == ["ml-1m.npz"]
     file = npz_folder.place("ml-1m")
     file.write_bytes(file.read_bytes()[:-40])
@@ -316,7 +308,7 @@ def test_fetch_with_the_right_checksum(
     monkeypatch.setitem(SOURCES, "ml-1m", right)
     calls: list[tuple[int, int]] = []
     fetch("ml-1m", accept_licence=True, progress=lambda *it: calls.append(it))
-    check(loaded("ml-1m"))
+    check(load("ml-1m"))
     assert calls[-1] == (archive.stat().st_size,) * 2
     assert files_in(data_directory) == ["ml-1m.npz"]
 
@@ -368,13 +360,11 @@ def test_real_movielens(
     if not (REAL / name).is_dir():
         pytest.skip(f"the real {name} is not at {REAL}; set DPMF_REAL_DATA")
     report = import_(name, REAL / name)
-    ratings = loaded(name)
+    ratings = load(name)
     assert (ratings.n_users, ratings.n_items, len(ratings)) == shape
     assert ratings.public
     assert report.problems == ()
     assert ratings.top_items(1).titles == (favourite,)
-    assert ratings.titles is not None
-    assert ratings.item_features is not None
     row = ratings.item_features.values[ratings.titles.index(favourite)]
     assert set(itertools.compress(ratings.item_features.names, row == 1)) == features
     if name == "ml-1m":
@@ -413,17 +403,15 @@ def test_netflix_is_read_with_users_renumbered_and_films_kept(
             tmp_path / "combined_data_1.txt.gz", gzip.compress((FIRST + SECOND).encode())
         )
     report = import_("netflix", source)
-    ratings = loaded("netflix")
+    ratings = load("netflix")
     assert rows_of(ratings) == PRIZE
     assert report.problems == ()
     assert (ratings.n_users, ratings.n_items, ratings.bounds) == (3, 17_770, (1.0, 5.0))
-    assert ratings.order is not None
     assert not ratings.public
     assert (
         ratings.order[1] - ratings.order[2] == 498 * 86_400_000_000
     )  # days from 2004-01-01 to 2005-05-13
     if form != "gzip":
-        assert ratings.titles is not None
         names = ("Dinosaur Planet (2003)", "Être, avoir, et plus (2004)", "Film 3")
         assert ratings.titles[:3] == names
 
@@ -465,7 +453,7 @@ def test_jester_is_rescaled_and_jokes_nobody_gave_are_left_out(tmp_path: Path) -
     report = import_(
         "jester", write(tmp_path / "j.csv", jokes(person(j0=-10, j99=10), person(j5=0.0)))
     )
-    ratings = loaded("jester")
+    ratings = load("jester")
     assert rows_of(ratings) == [(0, 0, 0.0), (0, 99, 5.0), (1, 5, 2.5)]
     assert (ratings.n_users, ratings.n_items, ratings.bounds) == (2, 100, (0.0, 5.0))
     assert report.problems == ()
@@ -483,14 +471,14 @@ def test_tables_of_a_zip_lie_one_below_the_other(tmp_path: Path, separator: str)
         "__MACOSX/._jester-data-1.csv": b"x",
     }
     import_("jester", zipped(tmp_path / "jester.zip", files))
-    assert [it[:2] for it in rows_of(loaded("jester"))] == [(0, 1), (1, 1), (2, 2)]
+    assert [it[:2] for it in rows_of(load("jester"))] == [(0, 1), (1, 1), (2, 2)]
 
 
 def test_what_is_wrong_in_jester_is_told_with_its_rows(tmp_path: Path) -> None:
     short, miscounted, far = person(j1=1)[:-1], [7, *person(j1=1)[1:]], person(j2=10.5)
     table = jokes(short, miscounted, far, person(j3="funny", j4=4), *[person(j0=0)] * 8)
     report = import_("jester", write(tmp_path / "j.csv", table))
-    ratings = loaded("jester")
+    ratings = load("jester")
     assert rows_of(ratings)[:3] == [(1, 1, 2.75), (2, 2, 5.0), (3, 4, 3.5)]
     assert {problem.kind: problem.lines for problem in report.problems} == {
         Kind.RAGGED_LINE: (1,),
@@ -504,7 +492,7 @@ def test_what_is_wrong_in_jester_is_told_with_its_rows(tmp_path: Path) -> None:
 def test_a_jester_spreadsheet_is_read_as_it_is_published(tmp_path: Path) -> None:
     """The file holds two rows, person(j0=-10, j7=5) and person(j99=10), as xlwt writes them."""
     import_("jester", Path(__file__).parent / "jester-two-people.xls")
-    assert rows_of(loaded("jester")) == [(0, 0, 0.0), (0, 7, 3.75), (1, 99, 5.0)]
+    assert rows_of(load("jester")) == [(0, 0, 0.0), (0, 7, 3.75), (1, 99, 5.0)]
 
 
 @pytest.mark.parametrize(("name", "content"), [("j.xls", b"no spreadsheet"), ("j.pdf", b"x")])

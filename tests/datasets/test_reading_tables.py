@@ -42,7 +42,6 @@ def by_hand(rows: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str], float
 
 
 def with_names(ratings: Ratings, users: Sequence[str]) -> dict[tuple[str, str], float]:
-    assert ratings.labels is not None
     assert len(users) == ratings.n_users
     return {
         (users[u], ratings.labels[i]): float(value)
@@ -122,7 +121,6 @@ class TestDuplicates:
         problem = report.problems[0]
         assert (problem.count, problem.lines, problem.example) == (3, (4, 6, 7), "2,b")
         assert ratings.values.tolist() == [2.5, 4, 3]
-        assert ratings.order is not None
         assert ratings.order.tolist() == [9, 3, 7]
 
     def test_sorted_rows_say_the_same(self) -> None:

@@ -172,11 +172,9 @@ def figures(ratings: Ratings) -> dict[str, float]:
 
 def biases(ratings: Ratings):
     mean = float(ratings.values.mean())
-    residuals, person, film = (
-        ratings.values - mean,
-        np.zeros(ratings.n_users),
-        np.zeros(ratings.n_items),
-    )
+    residuals = ratings.values - mean
+    person = np.zeros(ratings.n_users)
+    film = np.zeros(ratings.n_items)
     for _ in range(5):
         film = np.bincount(ratings.items, residuals - person[ratings.users], ratings.n_items) / (
             np.bincount(ratings.items, minlength=ratings.n_items) + 10

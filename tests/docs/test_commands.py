@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.markdown import DOCUMENTS, ROOT, blocks
-from tests.privacy.test_odometer import independently
+from tests.support.gaussian import epsilon_of
 
 COMMANDS = [
     line.split("dpmf_core", 1)[1]
@@ -82,8 +82,8 @@ def test_every_command_runs(tmp_path: Path) -> None:
 
 # what each example of README.md and USAGE.md prints, as a pattern; MU: multipliers of ε .5, 1, 2
 MU = (7.0318, 3.7306, 1.9938)  # at delta 1e-5, by Balle & Wang 2018
-ACCOUNT = f"{independently(MU, 1e-5):.2f} at delta 1e-05 per user"
-SEARCH = f"{independently([MU[2]] * 7, 1e-5):.2f}"
+ACCOUNT = f"{epsilon_of(MU, 1e-5):.2f} at delta 1e-05 per user"
+SEARCH = f"{epsilon_of([MU[2]] * 7, 1e-5):.2f}"
 OUTPUTS = (
     r"<Run: Spectral on cinema-small, .*2\.00.*, RMSE 0\.\d{4}>\n(.* Gaussian \d+\.\d\n)+",
     r"0\.\d{3} PROVEN (2\.0|1\.99999)\d*\n(.*\n)*\(100, \d+\)\n",

@@ -98,15 +98,6 @@ def as_numbers(buckets: dict[str, list[dict[str, float]]]) -> list[float]:
     return [value for rows in buckets.values() for row in rows for value in row.values()]
 
 
-def test_what_is_trained_on_is_the_same(small: Ratings) -> None:
-    small = timed(small)
-    for how in SPLITS[:4]:
-        train = by_partitions("ratings", in_hashed_parts(small, 4), how, SEED).train.together()
-        expected = split(small, how, SEED).train
-        for name in ("users", "items", "values"):
-            assert np.array_equal(getattr(train, name), getattr(expected, name))
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_quantiles_of_counts_are_those_of_the_values(seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -1,15 +1,17 @@
 """Metrics against brute force on cases small enough to check by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from dpmf_core.algorithms import Personal, Recommender
-from dpmf_core.algorithms.components import Components
+from dpmf_core.algorithms.components import Components, Own
 from dpmf_core.base.registry import by_id
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.samples import Samples
 from dpmf_core.data.splits import Split
 from dpmf_core.evaluation.blocks import SplitBlock
 from dpmf_core.evaluation.evaluations import RatingsFacts
@@ -24,6 +26,7 @@ from dpmf_core.evaluation.metrics import (
     relevant,
     rmse,
 )
+from dpmf_core.evaluation.part_metrics import f1, outlier_cells, precision, recall
 from dpmf_core.evaluation.registry import METRICS, weak_reference
 from dpmf_core.evaluation.top_items import top_items
 
@@ -99,12 +102,6 @@ def test_training_error_in_stars_and_in_rows_of_norm_1_by_hand() -> None:
 
 def test_relevant_is_the_upper_quarter_of_the_range() -> None:
     assert relevant(ratings((0, 0, 3.9), (0, 1, 4.0), (0, 2, 5.0))).tolist() == [False, True, True]
-
-
-def test_top_items_leave_the_history_out_and_come_best_first() -> None:
-    model, history = by_offset(0.1, 0.5, 0.4, 0.3, 0.2), ratings((0, 1, 3), (1, 4, 3))
-    lists = top_items(model, model.personal(history), history, np.array([0, 1]), 3)
-    assert lists.tolist() == [[2, 3, 4], [1, 2, 3]]
 
 
 def test_everybodys_order_gives_the_lists_that_sorting_gives() -> None:
@@ -225,21 +222,6 @@ def test_users_whose_lists_are_ranked_are_drawn_not_the_first_by_id(
     assert np.array_equal(drawn(liked_ratings, 7, 5000), np.unique(liked_ratings.users))
 
 
-def test_ranking_ranks_those_who_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first half likes what the model puts first, the second half does not: the first by id
-    would show a recall of 1.
-    """
-    items = [float(-item) for item in range(60)]
-    history = ratings((0, 50, 5), n_users=400, n_items=60)
-    test = ratings(
-        *((user, 0 if user < 200 else 40, 5.0) for user in range(400)), n_users=400, n_items=60
-    )
-    monkeypatch.setattr("dpmf_core.evaluation.metrics.MAX_RANKED_USERS", 100)
-    for seed in (0, 1):
-        judge = by_split("ratings", Split(history, history, ratings(), test, "by hand"), seed)
-        assert 0.3 < judge.figures(by_offset(*items))[0]["recall_at_20"] < 0.7
-
-
 def test_nobody_with_a_liked_item_gives_no_ranking() -> None:
     model, history = by_offset(0.1, 0.2, 0.3, 0.4, 0.5), ratings((0, 1, 3))
     lists = lists_of(model, history, ratings((0, 0, 1)))
@@ -272,21 +254,6 @@ def test_buckets_cover_every_test_rating_once() -> None:
             )
             assert row["ratings"] == inside.sum()
             assert row["rmse"] == pytest.approx(rmse(predictions[inside], test.values[inside]))
-
-
-def test_an_evaluation_uses_each_users_own_history() -> None:
-    model = Recommender(
-        BOUNDS, 3.0, np.zeros(5, np.float32), np.zeros((5, 0), np.float32), user_damping=0.0
-    )
-    history, test = (
-        ratings((0, 0, 5), (0, 1, 5), (1, 0, 1)),
-        ratings((0, 2, 5), (1, 2, 1), (2, 2, 3)),
-    )
-    split = Split(history, history, ratings(), test, "by hand")
-    figures, _ = by_split("ratings", split).figures(model)
-    assert figures["rmse"] == pytest.approx(0.0)
-    assert figures["test_ratings"] == 3
-    assert "validation_rmse" not in figures and "objective" not in figures
 
 
 def test_two_metrics_of_one_id_are_an_error() -> None:
@@ -323,3 +290,14 @@ def test_recall_must_be_larger_and_without_a_guess_nothing_is_said() -> None:
     assert not weak_reference("ALS", 0.3, {"Popularity": 0.2}, METRICS["recall_at_20"])
     assert weak_reference("ALS", 0.1, {"Popularity": 0.2}, METRICS["recall_at_20"])
     assert weak_reference("ALS", 2.0, {}) == ""
+
+
+def test_outliers_that_were_planted_are_found_again() -> None:
+    clean = np.full((2, 4), 0.5, np.float32)
+    samples = Samples.of(clean, public=True)
+    dirty = replace(samples, X=clean + np.float32([[0, 0.5, 0, 0], [0, 0, 0.5, 0]]), clean=clean)
+    found = Own(np.zeros((2, 1)), np.float32([[0, 0.4, 0.1, 0], [0, 0, 0, 0.1]]))
+    cells = outlier_cells(dirty, found)
+    assert cells.tolist() == [1, 2, 3] and outlier_cells(samples, found) is None
+    assert (precision(cells), recall(cells)) == (1 / 3, 1 / 2)
+    assert f1(cells) == pytest.approx(0.4)

@@ -23,7 +23,7 @@ def client(folder: Path) -> Any:
     from fastapi.testclient import TestClient
 
     spec = importlib.util.spec_from_file_location("serve_a_model", FILE)
-    assert spec is not None and spec.loader is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return TestClient(module.make_app(str(folder)))

@@ -71,7 +71,7 @@ def test_a_run_is_computed_and_kept_and_then_read(engine: Engine) -> None:
     assert again.result().record == run.record.model_copy(update={"cached": True})
     assert engine.known_runs.find_all([spec(QUICK, seed=1), spec(QUICK, seed=2)])[1] is None
     found = engine.known_runs.find(spec(QUICK, seed=1))
-    assert found is not None and found.record == again.result().record
+    assert found.record == again.result().record
 
 
 def test_work_that_two_ask_for_is_computed_once(engine: Engine) -> None:
@@ -239,19 +239,11 @@ def test_a_store_that_takes_nothing_is_told(
     assert not job.bad_input
 
 
-def test_what_was_computed_on_data_that_are_gone_is_forgotten(engine: Engine) -> None:
-    job = engine.submit(spec(QUICK))
-    job.result(WAIT)
-    engine.forget("small")
-    assert engine.known_runs.whole(spec(QUICK)) is None  # its data are to be opened again
-    assert engine.submit(spec(QUICK)).result(WAIT).record.cached is True
-
-
 # ---- limits --------------------------------------------------------------------------------------
 
 
 def limited(folder: Path, **limits: float) -> Engine:
-    return thread_engine(folder, limits=Limits(**limits))  # type: ignore[arg-type]
+    return thread_engine(folder, limits=Limits(**limits))
 
 
 def test_a_run_over_its_time_is_stopped_between_two_steps(tmp_path: Path) -> None:
@@ -276,7 +268,7 @@ def test_a_run_that_does_not_stop_in_time_ends_with_its_worker(
     first = thread.worker
     with pytest.raises(BadInput):
         engine.measure(gated("job"), asker="a").result(WAIT)
-    assert first is not None and not first.is_alive
+    assert not first.is_alive
     gates["job"].open.set()
     gated("next")
     gates["next"].open.set()
@@ -295,7 +287,7 @@ def test_a_run_over_its_memory_ends_with_its_worker(
     with pytest.raises(BadInput):
         job.result(WAIT)
     (thread,) = engine._threads
-    assert thread.worker is not None and not thread.worker.is_alive
+    assert not thread.worker.is_alive
     engine.close()
 
 
@@ -304,7 +296,6 @@ def test_a_run_over_its_memory_ends_with_its_worker(
 
 def kill_worker(engine: Engine) -> None:
     (thread,) = engine._threads
-    assert thread.worker is not None
     thread.worker.kill()
 
 

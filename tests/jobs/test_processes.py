@@ -73,9 +73,5 @@ def python(code: str, folder: Path, **more: object) -> "subprocess.Popen[str]":
         **variables,
     }
     return subprocess.Popen(
-        [sys.executable, str(script)],
-        env=env,
-        stdout=subprocess.PIPE,
-        text=True,
-        **more,  # type: ignore[call-overload]
+        [sys.executable, str(script)], env=env, stdout=subprocess.PIPE, text=True, **more
     )

@@ -53,7 +53,7 @@ def test_an_estimate_counts_what_others_have_before_and_nothing_after() -> None:
         add(queue, f"of {session}", f"s{session}", cost=10.0)
     own = [add(queue, f"own {it}", "late", cost=4.0) for it in range(2)]
     started = queue.next()
-    assert started is not None and started.cost == 10.0
+    assert started.cost == 10.0
     assert queue.seconds_until(own[:1]) == (80 * 10 + 4) / 2
     assert queue.seconds_until(own) == (80 * 10 + 2 * 4) / 2
     assert queue.seconds_until([started]) == 10 / 2
@@ -115,11 +115,9 @@ def test_long_runs_never_have_all_workers() -> None:
 
 def test_a_session_has_at_most_so_many_runs_at_once() -> None:
     queue = Queue(3, Limits(session_runs=1))
-    first, second, other = (
-        add(queue, "1", "a"),
-        add(queue, "2", "a", number=1),
-        add(queue, "3", "b"),
-    )
+    first = add(queue, "1", "a")
+    second = add(queue, "2", "a", number=1)
+    other = add(queue, "3", "b")
     assert [queue.next(), queue.next(), queue.next()] == [first, other, None]
     queue.end(first)
     assert queue.next() is second

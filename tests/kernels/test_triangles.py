@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from dpmf_core import kernels
-from dpmf_core.kernels.tiles import (
-    LONGEST,
-    add_triangle,
-    factorise,
-    fits_tiles,
-    solve_factorised,
-)
+from dpmf_core.kernels.tiles import LONGEST, add_triangle, factorise, fits_tiles, solve_factorised
 
 PRECISION = {np.float32: 2e-4, np.float64: 1e-11}
 

@@ -66,9 +66,6 @@ def table_with(app: AppTest, column: str) -> pd.DataFrame:
     return next(frame for frame in frames(app) if column in frame.columns)
 
 
-# ---- the page ------------------------------------------------------------------------------------
-
-
 def test_the_sidebar_s_algorithm_costs_the_sidebar_s_epsilon() -> None:
     app = page(**{"from": "plan", "eps": "3"})
     assert app.title[0].value.endswith("cost ε = 3.00")
@@ -111,9 +108,6 @@ def stored_run() -> Run:
     return run_of(**dict(privacy), **rest)
 
 
-# ---- ledgers as text and tables ------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("text", ["g:10:5", "g:0.001:100000,l:1e+09:1", "l:3.25:2:1.5,g:7:1"])
 def test_text_and_table_are_inverse(text: str) -> None:
     assert ledger_table.text_of(ledger_table.table(text)) == text
@@ -126,9 +120,8 @@ def test_figures_agree_with_the_accountant(event: Event) -> None:
     once = totals["epsilon"].iloc[0]
     curve = figures.deltas(event, once)
     assert len(curve) >= 10 and curve["delta"].is_monotonic_decreasing
-    assert (curve.loc[curve["epsilon"] > once, "delta"] < 1e-6).all() and (
-        curve.loc[curve["epsilon"] < once, "delta"] > 1e-6
-    ).all()
+    assert (curve.loc[curve["epsilon"] > once, "delta"] < 1e-6).all()
+    assert (curve.loc[curve["epsilon"] < once, "delta"] > 1e-6).all()
 
 
 # ---- several models at one total -----------------------------------------------------------------

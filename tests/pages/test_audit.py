@@ -58,14 +58,10 @@ def test_what_a_lesson_fixes_stays_whatever_the_browser_says() -> None:
     app.session_state["audit.algorithm"] = "dpals"
     app.query_params["fault"] = "none"
     after_audit(app)
-    assert (
-        app.number_input(key="audit.runs").value == 40
-        and app.number_input(key="audit.runs").disabled
-    )
-    assert (
-        app.selectbox(key="audit.algorithm").value == "private-bias"
-        and app.selectbox(key="audit.algorithm").disabled
-    )
+    assert app.number_input(key="audit.runs").value == 40
+    assert app.number_input(key="audit.runs").disabled
+    assert app.selectbox(key="audit.algorithm").value == "private-bias"
+    assert app.selectbox(key="audit.algorithm").disabled
     assert app.selectbox(key="audit.fault.private-bias").value == "unlisted-release"
 
 

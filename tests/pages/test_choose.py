@@ -135,7 +135,7 @@ def test_private_rows_are_not_touched(mine: Any) -> None:
         f"cinema?users={entry.n_users}&items={entry.n_items}&density={density}&bounds=0.5,5"
     )
     account = account_of(entry.id)
-    assert account is not None and not account.entries
+    assert not account.entries
     app.session_state["choose.folder"] = "/home/me/data"
     command = at_step(app, "take").code[0].value
     assert "/home/me/data/visits.csv?" in command
@@ -153,9 +153,8 @@ def test_a_choice_on_private_data_is_bought_and_in_the_account(mine: Any) -> Non
     app.run()
     answered(app)
     account = account_of(entry.id)
-    assert account is not None and not account.entries
+    assert not account.entries
     price = re.search(r"total ε 0\.00 → (\d+\.\d\d)", app.button(key="choose.own").label)
-    assert price is not None
     app.button(key="choose.own").click()
     run_until(app, lambda: app.success)
     assert f"{account.total.epsilon:.2f}" == price[1] and len(account.entries) == 1

@@ -12,9 +12,6 @@ from scipy.io import savemat
 from streamlit.testing.v1 import AppTest
 
 import dpmf_datasets as datasets
-from dpmf_core.jobs.engine import engine
-from dpmf_core.runs import data_access
-from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
 from pages.kit import safe_text
@@ -119,11 +116,9 @@ def test_documents_and_images_of_ones_own_are_worked_with(holds: str) -> None:
     )
     assert "CONDITIONAL" in card
     account = account_of(upload.entry.id)
-    assert (
-        account is not None
-        and account.total.epsilon > story["epsilon"]
-        and account.total.unit == holds.removesuffix("s")
-    )
+    assert account is not None
+    assert account.total.epsilon > story["epsilon"]
+    assert account.total.unit == holds.removesuffix("s")
     assert f"{account.total.epsilon:.2f}" in words(app)
     session_files.remove(upload.entry)
 
@@ -147,10 +142,8 @@ def test_a_person_with_all_her_images_is_protected_where_it_is_said_whose_they_a
         alone,
         "images",
     )
-    assert (
-        "per image, add/remove, exact)" in words(app)
-        and app.number_input(key="card.each.image.10").value == 10
-    )
+    assert "per image, add/remove, exact)" in words(app)
+    assert app.number_input(key="card.each.image.10").value == 10
     for upload in (by_person, alone):
         session_files.remove(upload.entry)
 
@@ -172,17 +165,6 @@ def test_a_private_file_under_a_published_name_is_private_on_pages(
     assert "CONDITIONAL" in next(
         it.value for it in app.markdown if "Privacy card" in it.value or "in total :" in it.value
     )
-
-
-def test_what_is_removed_leaves_memory_too(mine: Any) -> None:
-    spec = RunSpec.parse(data={"id": mine.entry.id}, algorithm="global-mean")
-    job = engine().submit(spec)
-    assert job.result().record.public is False
-    assert engine().known_runs.find(spec) is not None
-    engine().forget(mine.entry.id)
-    assert engine().known_runs.find(spec) is None
-    assert data_access.known_identity(spec.data) is None
-    assert data_access._raw.cache_info().currsize == 0
 
 
 # ---- the form of a table -------------------------------------------------------------------------

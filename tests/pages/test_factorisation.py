@@ -61,7 +61,6 @@ def partners(private: Run, plain: Run) -> list[tuple[int, float]]:
 def heaviest(run: Run, part: int) -> list[str]:
     """Ten words of a topic, heaviest first."""
     weights, vocabulary = run.arrays["basis"][part], samples_of(run).vocabulary
-    assert vocabulary is not None
     order = sorted(range(len(weights)), key=lambda j: -weights[j])
     return [vocabulary[j] for j in order[:10] if weights[j] > 0]
 
@@ -143,7 +142,6 @@ def mine() -> Iterator[Any]:
     upload = session_files.samples("\n".join(lines).encode(), "notes.txt", {})
     yield upload
     account = account_of(upload.entry.id)
-    assert account is not None
     account.forget()
     engine().forget(upload.entry.id)
     session_files.remove(upload.entry)
@@ -161,7 +159,7 @@ def test_on_private_documents_only_what_was_bought_is_shown(mine: Any) -> None:
         app.session_state[f"sidebar.documents.{name}"] = value
     settled(app)
     account = account_of(mine.entry.id)
-    assert account is not None and not account.entries
+    assert not account.entries
 
     def press(text: str) -> None:
         next(it for it in app.button if it.label.startswith(text)).click()

@@ -60,9 +60,8 @@ def test_the_default_and_the_grid_of_every_epsilon_slider_are_computed_beforehan
 ) -> None:
     specs, grids = asked_at_first(page, monkeypatch)
     every = names(first_views.cheapest_first())
-    assert names(specs) <= every and bool(grids) == bool(specs) == (
-        page.id in first_views.FOLLOWING
-    )
+    assert names(specs) <= every
+    assert bool(grids) == bool(specs) == (page.id in first_views.FOLLOWING)
     for spec in grids:
         assert names(it.spec for it in grid_runs(spec)) <= every
 
@@ -89,7 +88,6 @@ def test_they_are_of_today_s_data_and_of_today_s_versions(page: str) -> None:
     """A run's key holds the data's fingerprint and the version of the algorithm."""
     for spec in WITH_LESSONS[page]:
         record = shipped_runs.record(spec)
-        assert record is not None, ANEW
         assert record.key == run_key(spec, data_access.open_data(spec.data)), ANEW
         assert record.cached and record.spec.seed == spec.seed
 
@@ -123,9 +121,6 @@ def test_the_first_view_stands_on_an_empty_store(
     text = words(app)
     assert "version" in text
     assert not engine().store.rows()
-
-
-# ---- idle workers --------------------------------------------------------------------------------
 
 
 def small(seed: int) -> RunSpec:

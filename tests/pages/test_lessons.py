@@ -6,7 +6,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.serving import completion
-from dpmf_core.teaching.glossary import TERMS, matching_terms
 from dpmf_core.teaching.lessons import LESSONS
 from tests.pages.driving import settled, words
 
@@ -48,20 +47,3 @@ def test_a_lesson_is_walked_to_its_code(name: str) -> None:
 def press(app: AppTest, label: str) -> None:
     next(it for it in app.button if it.label == label).click()
     settled(app)
-
-
-def test_the_glossary_is_whole() -> None:
-    assert set(TERMS) >= {
-        "sensitivity",
-        "clipping",
-        "delta",
-        "composition",
-        "joint differential privacy",
-        "Gaussian mechanism",
-        "neighbouring relation",
-    }
-    assert "group privacy" in TERMS
-    assert all(term.words.endswith(".") and term.source for term in TERMS.values())
-    assert all(term.formula for name, term in TERMS.items() if not name.startswith("PROVEN"))
-    assert next(term.name for term in matching_terms("rényi")).startswith("Rényi")
-    assert matching_terms("no such thing") == () and len(matching_terms("")) == len(TERMS)

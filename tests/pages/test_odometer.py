@@ -14,7 +14,7 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
 from tests.pages.driving import behind_sidebar, component, settled, widget_of, words
-from tests.privacy.test_odometer import independently
+from tests.support.gaussian import epsilon_of
 
 DELTA = 1e-5
 
@@ -34,7 +34,6 @@ def mine() -> Iterator[Any]:
     upload = session_files.ratings(session_files.table(table(), "clinic.csv"), {}, (1.0, 5.0))
     yield upload
     account = account_of(upload.entry.id)
-    assert account is not None
     account.forget()
     engine().forget(upload.entry.id)
     session_files.remove(upload.entry)
@@ -59,13 +58,11 @@ def page_with(
 
 def total_epsilon(mine: Any) -> float:
     account = account_of(mine.entry.id)
-    assert account is not None
     return account.total.epsilon
 
 
 def entries(mine: Any) -> int:
     account = account_of(mine.entry.id)
-    assert account is not None
     return len(account.entries)
 
 
@@ -132,18 +129,9 @@ def test_a_figure_over_epsilons_shows_what_was_bought_and_costs_twelve(mine: Any
     assert "5.00" in points[3]["label"]
     assert total_epsilon(mine) == pytest.approx(12.327, abs=0.001)
     assert total_epsilon(mine) == pytest.approx(
-        independently([7.0318, 3.7306, 1.9938, 0.8919, 0.4999], DELTA), abs=0.002
+        epsilon_of([7.0318, 3.7306, 1.9938, 0.8919, 0.4999], DELTA), abs=0.002
     )
     assert "12.33" in words(app)
-
-
-def test_an_answer_that_is_there_costs_nothing_in_any_session(mine: Any) -> None:
-    app = page_with("explore/page.py", mine)
-    buttons(app)["This run"].click()
-    settled(app)
-    again = page_with("explore/page.py", mine)
-    assert "This run" not in buttons(again) and entries(mine) == 1
-    assert "2.00" in words(again)
 
 
 def test_a_lost_answer_is_not_made_again_unasked(mine: Any) -> None:
@@ -157,7 +145,6 @@ def test_a_lost_answer_is_not_made_again_unasked(mine: Any) -> None:
 
 def test_a_budget_refuses_in_words(mine: Any) -> None:
     account = account_of(mine.entry.id)
-    assert account is not None
     account.set_budget(2.5, DELTA)
     app = page_with("explore/page.py", mine)
     assert all(it in words(app) for it in ("0.00", "2.50"))
@@ -186,7 +173,7 @@ def test_a_budget_is_set_where_the_figure_stands(mine: Any) -> None:
     app.checkbox(key="sidebar.budget.unprotected").check().run()
     next(it for it in app.button if it.key == "sidebar.budget.set").click().run()
     account = account_of(mine.entry.id)
-    assert account is not None and account.budget is not None
+    assert account.budget is not None
     assert account.budget.epsilon == 3.0 and account.budget.allow_unprotected
     assert "of 3.00" in words(app)
 
@@ -195,13 +182,13 @@ def test_a_search_says_its_price_and_is_not_begun_again(mine: Any) -> None:
     app = page_with("tune/page.py", mine)
     app.number_input(key="tune.trials").set_value(3).run()
     label = next(it for it in app.button if it.key == "tune.go").label
-    assert label == f"Search: total ε 0.00 → {independently([1.9938] * 9, DELTA):.2f} at most"
+    assert label == f"Search: total ε 0.00 → {epsilon_of([1.9938] * 9, DELTA):.2f} at most"
     next(it for it in app.button if it.key == "tune.go").click()
     for _ in range(60):
         settled(app)
         if any("tune.final" in str(it.key) for it in app.button):
             break
-    assert total_epsilon(mine) == pytest.approx(independently([1.9938] * 9, DELTA), abs=0.005)
+    assert total_epsilon(mine) == pytest.approx(epsilon_of([1.9938] * 9, DELTA), abs=0.005)
     assert {str(it.key) for it in app.button} >= {"tune.final.buy.Run"}
     from pages.tune import open_search
 
@@ -221,31 +208,3 @@ def test_a_private_selection_says_its_price(mine: Any) -> None:
     settled(app)
     assert total_epsilon(mine) == pytest.approx(price, abs=0.005)
     assert entries(mine) == 1
-
-
-def test_public_data_train_as_before() -> None:
-    app = AppTest.from_string(behind_sidebar("explore/page.py"), default_timeout=120)
-    app.query_params["data"], app.query_params["algo"] = "cinema-small", "private-bias"
-    settled(app)
-    assert not buttons(app)
-    assert "Training" not in words(app)
-
-
-def test_removing_the_last_copy_removes_its_account(mine: Any) -> None:
-    from dpmf_core.privacy import accounts
-
-    app = page_with("explore/page.py", mine)
-    buttons(app)["This run"].click()
-    settled(app)
-    copy = session_files.ratings(session_files.table(table(), "copy.csv"), {}, (1.0, 5.0))
-    accounts.sweep(session_files.origins)
-    assert total_epsilon(copy) == total_epsilon(mine) == pytest.approx(2.0, abs=1e-6)
-    session_files.remove(copy.entry)
-    accounts.sweep(session_files.origins)
-    assert total_epsilon(mine) == pytest.approx(2.0, abs=1e-6)
-    folder = session_files.home() / "aside"
-    (mine_folder := session_files.Path(mine.entry.id.partition("?")[0]).parent).rename(folder)
-    folder.rename(mine_folder.parent.parent / "elsewhere")
-    accounts.sweep(session_files.origins)
-    (mine_folder.parent.parent / "elsewhere").rename(mine_folder)
-    assert entries(mine) == 0

@@ -95,9 +95,6 @@ def test_a_lesson_on_a_page_that_went_opens_its_paper() -> None:
     assert said(app, "paper") == "balu-2016"
 
 
-# ---- figures -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
 def test_recorded_results_and_published_numbers_are_drawn(claim: Figure) -> None:
     last = results.last(claim)
@@ -117,7 +114,6 @@ def test_recorded_results_and_published_numbers_are_drawn(claim: Figure) -> None
 @pytest.mark.parametrize("claim_id", sorted(figures.OWN_CHARTS))
 def test_a_chart_of_its_own_is_drawn_from_recorded_results(claim_id: str) -> None:
     last = results.last(CLAIMS[claim_id])
-    assert last is not None
     fig, table = figures.OWN_CHARTS[claim_id](last.summaries)
     assert len(fig.data) and len(table)
 
@@ -125,9 +121,6 @@ def test_a_chart_of_its_own_is_drawn_from_recorded_results(claim_id: str) -> Non
 def test_every_figure_that_a_paper_s_page_draws_is_of_a_paper() -> None:
     mine = [it for it in FIGURES.values() if it.id in CLAIMS or it.id in PRESETS]
     assert len(mine) == sum(len(it.claims) + len(it.presets) for it in PAPERS.values())
-
-
-# ---- corrections and methods ---------------------------------------------------------------------
 
 
 def test_the_page_computes_and_does_not_recite(monkeypatch: pytest.MonkeyPatch) -> None:

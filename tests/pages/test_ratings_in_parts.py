@@ -3,24 +3,18 @@
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.jobs.engine import engine
-from dpmf_core.runs.execution import run
-from dpmf_core.runs.recommendations import recommend
-from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
 from dpmf_core.serving import settings
 from dpmf_core.testing.worlds import low_rank
 from dpmf_datasets import partitions
-from pages.kit import data_sets
 from tests.pages.driving import (
     behind_sidebar,
-    component,
     settled,
 )
 from tests.support.parts import in_files
@@ -61,7 +55,6 @@ def private() -> Iterator[None]:
     write_set(public=False)
     yield
     account = account_of(NAME)
-    assert account is not None
     account.forget()
     gone()
 
@@ -74,16 +67,8 @@ def page_with(page: str, **link: str) -> AppTest:
     return app
 
 
-def spec(algorithm: str, **more: Any) -> RunSpec:
-    budget = {"epsilon": 5.0, "delta": DELTA}
-    return RunSpec.parse(data={"id": NAME}, algorithm=algorithm, budget=budget, **more)
-
-
 def data_sets_of(app: AppTest) -> list[str]:
     return list(app.sidebar.selectbox(key="sidebar.dataset").options)
-
-
-# ---- chosen -------------------------------------------------------------------------------------
 
 
 def test_only_methods_that_ask_for_sums_alone_are_offered(films: None) -> None:
@@ -93,13 +78,6 @@ def test_only_methods_that_ask_for_sums_alone_are_offered(films: None) -> None:
     assert app.warning
     other = page_with("accountant/page.py", data="cinema-small").run()
     assert "Input perturbation" in other.sidebar.selectbox(key="sidebar.algorithm").options
-
-
-def test_a_private_set_is_measured_by_its_people_alone(private: None) -> None:
-    entry = partitions.entry_of(NAME)
-    many = replace(entry, n_ratings=10**12)
-    assert data_sets.n_ratings(many) == data_sets.n_ratings(entry) == 240 * entry.n_items
-    assert data_sets.n_ratings(replace(many, public=True)) == 10**12
 
 
 @pytest.mark.parametrize("set_ids", [("cinema-small",), ("cinema-small", NAME)])
@@ -118,32 +96,8 @@ def test_a_server_offers_those_that_its_operator_lists(
     assert "Cinema, 100,000 people" not in data_sets_of(app)
 
 
-# ---- trained on ---------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_explore_shows_what_the_same_run_in_memory_finds(films: None) -> None:
-    app = settled(page_with("explore/page.py"))
-    assert not app.error, [it.value for it in app.error]
-    same = run(spec("spectral"), input_data=ratings(public=True))
-    story = component(app, "hero")
-    [point] = [it for it in story["points"] if it["epsilon"] == 5.0]
-    assert point["values"][0] == pytest.approx(same.record.metric("rmse"), rel=1e-5)
-    assert len(point["values"]) == 3
-    assert "Error by step" in " ".join(it.value for it in app.header)
-    assert "Who pays" in " ".join(it.value for it in app.header)
-    person = app.session_state[f"explore.user.{NAME}"]
-    [beside] = [it for it in story["lists"]["at"] if it["epsilon"] == 5.0]
-    expected = [it.title for it in recommend(same, person, 6)]
-    assert [it["title"] for it in beside["items"]] == expected
-
-
-# ---- paid for -----------------------------------------------------------------------------------
-
-
 def entries() -> int:
     account = account_of(NAME)
-    assert account is not None
     return len(account.entries)
 
 
@@ -156,7 +110,6 @@ def test_a_private_set_is_charged_once_by_the_button_alone(private: None) -> Non
     button.click()
     settled(app)
     account = account_of(NAME)
-    assert account is not None
     [entry] = account.entries
     assert entry.charge.title == "Spectral" and entry.state == "finished"
     assert account.total.epsilon == pytest.approx(5.0, abs=0.01)

@@ -56,19 +56,6 @@ def test_the_list_names_a_data_set_by_its_title_and_size() -> None:
     assert "users=" not in table["data"][0] and table["data"][1] == "a set that is gone"
 
 
-def test_a_report_needs_nothing_else_and_holds_no_markup_of_others(two: list[Run]) -> None:
-    hostile = altered(two[1], title="<script>alert(1)</script>")
-    page = report([two[0], hostile], "A & B")
-    assert "<script" not in page and "&lt;script&gt;" in page and "A &amp; B" in page
-    assert "http" not in page.replace("https://", "")
-    assert f"{two[0].record.metrics['rmse']:.4g}" in page
-
-
-def test_a_report_of_private_data_tells_nothing_raw(two: list[Run]) -> None:
-    private = altered(two[0], public=False)
-    assert f"{two[0].record.metrics['rmse']:.4g}" not in report([private])
-
-
 def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two: list[Run]) -> None:
     page, record = report(two[:1]), two[0].record
     for text in (
@@ -87,11 +74,9 @@ def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two: list[Run]) 
     assert "<td>exact</td><td>2.00</td>" in page and "1.99999" not in page
     hers = {**record.spec.model_dump(mode="json"), "data": {"id": "/home/her/shop.csv"}}
     private = altered(two[0], public=False, spec=hers)
-    assert (
-        "<td>shop.csv (private)</td>" in report([private])
-        and "/home" not in report([private])
-        and "without noise" in report([private])
-    )
+    assert "<td>shop.csv (private)</td>" in report([private])
+    assert "/home" not in report([private])
+    assert "without noise" in report([private])
 
 
 def test_the_page_lists_every_run(two: list[Run]) -> None:

@@ -135,10 +135,8 @@ def test_what_a_lesson_fixes_stays_and_what_it_hides_is_not_there() -> None:
     app.session_state["tradeoff.epsilons"] = "1, 2, 3"
     app.query_params["draws"] = "9"
     settled(app)
-    assert (
-        app.text_input(key="tradeoff.epsilons").value == "2"
-        and app.text_input(key="tradeoff.epsilons").disabled
-    )
+    assert app.text_input(key="tradeoff.epsilons").value == "2"
+    assert app.text_input(key="tradeoff.epsilons").disabled
     assert app.number_input(key="tradeoff.draws").value == 1
     app = AppTest.from_string(SCRIPT, default_timeout=60)
     app.session_state["lesson.link"] = LessonLink.parse(

@@ -1,5 +1,7 @@
 """Planted results: measured values of a claim, moved until its clauses say what is wished."""
 
+import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,19 +14,19 @@ TRIES = 40_000
 
 
 def with_truths(
-    claim: Claim, start: Sequence[Summary], wishes: Sequence[bool], seed: int = 0
+    claim: Claim, start: Sequence[Summary], wishes: Sequence[bool], tries: int = TRIES
 ) -> list[Summary] | None:
     """Results near `start` at which exactly those clauses hold that are wished to; None where none
     were found, as between two clauses of which one follows from the other.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     results, scale = list(start), _scales(claim, start)
     loss = _loss(claim, results, wishes, scale)
-    for _ in range(TRIES):
+    for _ in range(tries):
         if loss == 0.0:
             return results
         step = _random_step(results, rng)
-        other = _loss(claim, step, wishes, scale)
+        other = _loss(claim, step, wishes, scale, loss)
         if other <= loss:
             results, loss = step, other
     return None
@@ -32,8 +34,8 @@ def with_truths(
 
 def _random_step(results: Sequence[Summary], rng: np.random.Generator) -> list[Summary]:
     """One place shifted, or all places of one method."""
-    sizes = np.array([abs(it.median) for it in results])
-    size = float(10.0 ** rng.uniform(-3, 0.3)) * max(float(np.median(sizes)), 1e-3)
+    typical = statistics.median(abs(it.median) for it in results)
+    size = float(10.0 ** rng.uniform(-3, 0.3)) * max(typical, 1e-3)
     shift = float(rng.normal()) * size
     place = results[int(rng.integers(len(results)))]
     whole_line = rng.random() < 0.4
@@ -50,12 +52,20 @@ def _scales(claim: Claim, results: Sequence[Summary]) -> list[float]:
 
 
 def _loss(
-    claim: Claim, results: Sequence[Summary], wishes: Sequence[bool], scale: Sequence[float]
+    claim: Claim,
+    results: Sequence[Summary],
+    wishes: Sequence[bool],
+    scale: Sequence[float],
+    most: float = math.inf,
 ) -> float:
-    """How far the clauses are from what is wished; 0 where all are as wished."""
+    """How far the clauses are from what is wished, counted until it is above `most`; 0 where all
+    are as wished.
+    """
     total = 0.0
     for clause, wish, unit in zip(claim.clauses, wishes, scale, strict=True):
         margin = clause.margin(results)
         if (margin > 0) != wish:
             total += abs(margin) / unit + 1e-3
+        if total > most:
+            break
     return total

@@ -66,12 +66,11 @@ def test_seven_fold_is_at_every_epsilon_for_the_most_users() -> None:
 def test_the_recorded_figure_4_contradicts_two_sentences() -> None:
     """50,000 users: 1.5 to 16 times, and DPFW's .49 at epsilon 1."""
     claim, recorded = CLAIMS["chien-fig4"], recorded_result("chien-fig4", "full")
-    assert recorded is not None
     verdict = recorded.verdict(claim)
     assert verdict.outcome is Outcome.DIFFERS
     assert [it.holds for it in verdict.clauses] == [True, True, False, True, False]
     small = recorded_result("chien-fig4", "page")
-    assert small is not None and small.verdict(claim).outcome is Outcome.CANNOT_BE_JUDGED
+    assert small.verdict(claim).outcome is Outcome.CANNOT_BE_JUDGED
 
 
 def test_the_top_fifth_is_the_point_of_the_curve_at_a_fifth() -> None:
@@ -103,7 +102,6 @@ def test_a_preset_is_tuned_and_opens_as_printed(preset: Preset) -> None:
     points = preset.points()
     assert all(point.spec.split.validation_fraction > 0 for point in points)
     assert len({point.spec.parameters.get("regularisation") for point in points}) > 1
-    assert preset.run is not None
     parameters = prepared_for(preset.run, open_ratings(preset.run.data)).algorithm.model_dump()
     assert not parameters["biases"] and parameters["gram_share"] == 0.5
     assert not parameters["local_columns"] and parameters["noise_ridge"] == 0.0

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import brentq, nnls
-from scipy.stats import norm
+from scipy.optimize import nnls
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from dpmf_core.papers import results
@@ -21,6 +20,7 @@ from dpmf_core.papers.source_noise import SAHA_MOVES, SOURCE_NOISE
 from dpmf_core.runs.data_access import open_data, open_ratings
 from dpmf_core.runs.specification import DataSpec
 from tests.docs.markdown import headings
+from tests.support.gaussian import epsilon_of, mu_of
 
 PRIVACY = Path(__file__).parents[2] / "docs" / "PRIVACY.md"
 Pair = tuple[float, float]
@@ -37,16 +37,10 @@ def comparison_of(name: str) -> Comparison:
 
 def epsilon(mu: float, delta: float = 1e-5) -> float:
     """Of a Gaussian mechanism, from its two tail probabilities."""
-
-    def excess(eps: float) -> float:
-        return float(
-            norm.cdf(mu / 2 - eps / mu) - math.exp(eps) * norm.cdf(-mu / 2 - eps / mu) - delta
-        )
-
-    return float(brentq(excess, 0.0, 60.0, xtol=1e-12))
+    return epsilon_of([1 / mu], delta)
 
 
-MU_1 = brentq(lambda mu: epsilon(mu) - 1.0, 0.1, 1.0, xtol=1e-13)  # of epsilon 1
+MU_1 = mu_of(1.0, 1e-5)
 
 
 def theorem_1() -> Pair:
@@ -326,19 +320,6 @@ def test_replaced_rows_cost_more_than_stated_from_some_epsilon_on() -> None:
     a, b = np.eye(2)
     moved = np.linalg.norm(np.outer(a, a) - np.outer(b, b))
     assert moved == pytest.approx(math.sqrt(2) * np.linalg.norm(np.outer(a, a)))
-
-
-def test_frank_wolfe_with_falling_steps_has_the_stated_rate() -> None:
-    target = np.outer(np.linspace(-1, 1, 30), np.linspace(-1, 1, 20))
-    left = []
-    for steps in (50, 200):
-        iterate = np.zeros_like(target)
-        for t in range(steps):
-            u, _, v = np.linalg.svd(target - iterate)
-            step = np.linalg.norm(target) * np.outer(u[:, 0], v[0])
-            iterate += 2 / (t + 2) * (step - iterate)
-        left.append(np.sum((iterate - target) ** 2))
-    assert left[1] <= left[0] / 3.5 + 1e-12
 
 
 @pytest.mark.parametrize("has_outliers", [False, True])

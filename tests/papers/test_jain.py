@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from dpmf_core.papers.bounds import Place
-from dpmf_core.papers.clauses import Mean, Median, MissingResult
+from dpmf_core.papers.clauses import MissingResult
 from dpmf_core.papers.erratum import Status
 from dpmf_core.papers.figures import Outcome
 from dpmf_core.papers.jain_2018 import bounds, claims
@@ -95,18 +95,10 @@ def test_the_nuclear_norm_of_the_simulated_set_is_a_third() -> None:
     assert singular[0] / math.sqrt(n * m) == pytest.approx(TRUE_NORM, rel=0.05)
 
 
-def test_a_mean_of_draws_is_no_median() -> None:
-    some = [Summary("A", "dpfw", 1.0, {}, (0.1, 0.2, 0.6))]
-    assert Mean("A", 1.0)(some) == pytest.approx(0.3)
-    assert Median("A", 1.0)(some) == 0.2
-
-
 def test_every_correction_has_its_words_and_place() -> None:
     assert all(it.quote and it.place for it in ERRATA)
     assert [it.id for it in ERRATA if it.status is Status.ERROR] == ["jain-rate"]
 
-
-# ---- bounds --------------------------------------------------------------------------------------
 
 AT = Place(users=200_000, items=1_000, epsilon=2.0, share=0.1)
 
@@ -145,7 +137,6 @@ def exponent(error, axis: str, at: Place) -> float:
 def test_orders_of_the_remarks(row: int, users: float, items: float) -> None:
     """Theorem 3.2 at its best T is k^(6/5) m^(1/5) L^(4/5) / |Omega|, k = sqrt(n m)."""
     error = bounds.RANK_ONE[row].error
-    assert error is not None
     assert exponent(error, "users", AT) == pytest.approx(users)
     assert exponent(error, "items", AT) == pytest.approx(items)
     if row < 2:  # sqrt(m) ratings of each user, or m of them
@@ -180,9 +171,6 @@ def test_runs_take_the_steps_of_the_corollary() -> None:
         "items": [(4,), (5,), (5,), (6,), (7,)],
         "epsilon": [(6,)],
     }
-
-
-# ---- presets -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda it: it.id)

@@ -51,7 +51,7 @@ def test_a_result_is_kept_and_read_again(own_folder: Path) -> None:
     full = results.result(SMALL, summaries_of(0.8), full=True)
     results.save(full)
     last = results.last(SMALL)  # full size says more
-    assert last is not None and last.verdict(SMALL).outcome is Outcome.REPRODUCED
+    assert last.verdict(SMALL).outcome is Outcome.REPRODUCED
 
 
 def test_a_damaged_result_is_as_if_it_were_not_there(own_folder: Path) -> None:

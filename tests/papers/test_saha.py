@@ -81,7 +81,7 @@ def test_images_cost_more_where_each_costs_more_than_any_documents() -> None:
 def test_the_method_as_published_has_the_noise_of_its_source(outliers: bool) -> None:
     """Of both statistics in every step, whichever the data."""
     preset = PAPER.presets[outliers]
-    assert preset.run is not None and preset.run.budget is not None
+    assert preset.run.budget is not None
     method = algorithms.build("dp-nmf", preset.run.parameters, SHAPE, preset.run.budget)
     level = method.source_level(SHAPE, preset.run.budget)
     noises = {
@@ -128,7 +128,6 @@ def test_predicting_0_errs_by_the_norms_alone(monkeypatch: pytest.MonkeyPatch) -
     """A row of norm 1 with n ratings has squares that add up to 1."""
     ratings = saha_units.catalogue().load("cinema-small")
     monkeypatch.setattr(saha_units, "_films", lambda: "cinema-small")
-    assert TABLE_4.compute is not None
     rows, stars = (it.median for it in TABLE_4.compute(False))
     values: Any = ratings.values.astype(float)  # type: ignore[union-attr]
     norms = np.sqrt(np.bincount(ratings.users, values**2))[ratings.users]  # type: ignore[union-attr]

@@ -91,14 +91,6 @@ def test_both_item_statistics_have_the_noise_of_theorem_1(
     assert len(plan) == releases
 
 
-def test_alone_they_cost_what_the_correction_says() -> None:
-    shape = Shape(1000, 50, (1.0, 5.0))
-    budget = Budget(epsilon=1.0, delta=1e-5, calibration=Calibration.SOURCE)
-    algorithm = find("dpals")(**AS_PRINTED)
-    plan = algorithm.plan(shape, algorithm.source_level(shape, budget))
-    assert round(epsilon(plan, 1e-5), 4) == 1.0602
-
-
 @pytest.mark.parametrize(
     ("name", "other"),
     [

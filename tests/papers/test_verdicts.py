@@ -26,12 +26,10 @@ def start_of(claim: Claim) -> list[Summary]:
 def test_each_clause_alone_turns_the_verdict(claim: Claim) -> None:
     start = start_of(claim)
     holding = with_truths(claim, start, [True] * len(claim.clauses))
-    assert holding is not None, "no results were found at which the claim holds"
     assert claim.judge(holding).outcome is Outcome.REPRODUCED
     for place, clause in enumerate(claim.clauses):
         wishes = [other != place for other in range(len(claim.clauses))]
         start_without = with_truths(claim, holding, wishes)
-        assert start_without is not None, f"{clause.words!r} follows from the others"
         verdict = claim.judge(start_without)
         # where the source leaves a setting open, a failure with ours contradicts nothing
         failed = Outcome.CANNOT_BE_JUDGED if claim.left_open else Outcome.DIFFERS
@@ -100,4 +98,4 @@ def test_clauses_of_one_claim_that_follow_from_each_other_are_found() -> None:
     chain = (below("ab", "A", "B"), below("bc", "B", "C"), below("ac", "A", "C"))
     start = [place("A", 0.1), place("B", 0.2), place("C", 0.3)]
     claim = Claim(id="x", title="", source="S", words="", clauses=chain)
-    assert with_truths(claim, start, [True, True, False]) is None
+    assert with_truths(claim, start, [True, True, False], tries=4000) is None

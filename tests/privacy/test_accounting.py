@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -103,9 +103,8 @@ def test_limits() -> None:
     [(6040, 1e-5), (20_000, 5e-6), (1, 0.1), (10, 0.01), (138_493, 7e-7), (10**6, 1e-7)],
 )
 def test_default_delta_is_a_tenth_of_one_over_n_rounded_down(n: int, expected: float) -> None:
-    assert default_delta(n) == pytest.approx(expected) and default_delta(n) <= 1 / (10 * n) * (
-        1 + 1e-12
-    )
+    assert default_delta(n) == pytest.approx(expected)
+    assert default_delta(n) <= 1 / (10 * n) * (1 + 1e-12)
 
 
 # ---- against dp_accounting -----------------------------------------------------------------------
@@ -119,10 +118,8 @@ def library(
     from dp_accounting.pld import PLDAccountant
     from dp_accounting.rdp import RdpAccountant
 
-    pld, rdp = (
-        PLDAccountant(value_discretization_interval=step),
-        RdpAccountant(orders=1 + np.logspace(-4, 6, 20_001)),
-    )
+    pld = PLDAccountant(value_discretization_interval=step)
+    rdp = RdpAccountant(orders=1 + np.logspace(-4, 6, 20_001))
     kinds = {Gaussian: dp_event.GaussianDpEvent, Laplace: dp_event.LaplaceDpEvent}
     for leaf, count in normal_form(event):
         for accountant in (pld, rdp):
@@ -177,7 +174,7 @@ def test_one_laplace_release_in_closed_form(z: float) -> None:
 def test_a_tiny_delta_does_not_drown_in_rounding(delta: float) -> None:
     """PLD alone answers infinity here, or thirty times the truth."""
     many = Repeat(Laplace(500.0), 50_000)
-    assert rules.epsilon(many, delta) <= figures(many, delta)["rdp_tight"] < 5  # type: ignore[operator]
+    assert rules.epsilon(many, delta) <= figures(many, delta)["rdp_tight"] < 5
     assert rules.epsilon(Repeat(Laplace(3.0), 2), delta) == pytest.approx(2 / 3)
     # the RDP bound alone ends just above
     assert rules.epsilon(Repeat(Laplace(3.0), 2), delta) <= 2 / 3
@@ -195,7 +192,7 @@ def test_a_tiny_delta_does_not_drown_in_rounding(delta: float) -> None:
 def test_huge_losses_end_in_a_bound_not_in_a_crash(event: Event, relation: Relation) -> None:
     """PLD alone raises an IndexError, or answers a delta of 50."""
     epsilons = figures(event, 1e-6, relation)
-    assert 900 < epsilons["exact"] <= epsilons["rdp_tight"] < 2.1e7  # type: ignore[operator]
+    assert 900 < epsilons["exact"] <= epsilons["rdp_tight"] < 2.1e7
     assert 0.99 < rules.delta(event, 1.0, relation) <= 1.0
 
 
@@ -280,7 +277,7 @@ def test_exact_is_at_or_under_every_valid_rule(
     assert all(
         exact <= other * (1 + 1e-9) + 1e-9 for other in epsilons.values() if other is not None
     )
-    assert epsilons["rdp_tight"] <= epsilons["rdp_source"] * (1 + 1e-9) + 1e-9  # type: ignore[operator]
+    assert epsilons["rdp_tight"] <= epsilons["rdp_source"] * (1 + 1e-9) + 1e-9
 
 
 # ---- laws of composition -------------------------------------------------------------------------
@@ -297,23 +294,11 @@ def test_more_releases_or_less_noise_cost_more(
             Repeat(Gaussian(part.event.noise_multiplier / factor), part.count)
             for part in event.events
         )
-    )  # type: ignore[union-attr]
+    )
     assert rules.epsilon(louder, delta) >= before * (1 - slack)
     assume(before > 1e-6)
     assert rules.epsilon(louder, delta) > before
     assert rules.delta(louder, before) > rules.delta(event, before) * (1 + slack)
-
-
-@given(events, deltas)
-def test_replacing_costs_at_least_removing_and_at_most_twice_the_mu(
-    event: Event, delta: float
-) -> None:
-    assert rules.epsilon(event, delta, REPLACE) >= rules.epsilon(event, delta, ADD) * (1 - 1e-9)
-    assert (
-        gaussian.mu(event, ADD) * (1 - 1e-9)
-        <= gaussian.mu(event, REPLACE)
-        <= 2 * gaussian.mu(event, ADD) * (1 + 1e-9)
-    )
 
 
 @pytest.mark.parametrize("kind", [Gaussian, Laplace])
@@ -466,27 +451,10 @@ def test_trade_off_matches_its_formula() -> None:
         )
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
-def test_no_curve_is_under_an_epsilon_delta_line(epsilon: float) -> None:
-    for event in (MIXED_NOISE, Laplace(1.0)):
-        # between two of its 97 lines
-        assert np.all(
-            false_negatives(event, ALARMS)
-            >= 1 - rules.delta(event, epsilon) - math.exp(epsilon) * ALARMS - 2e-4
-        )
-
-
 def test_trade_off_of_one_laplace_release_in_closed_form() -> None:
     """Testing Lap(0, 1) against Lap(1, 1) by a threshold on the middle: both errors e^(-1/2)/2."""
     error = math.exp(-0.5) / 2
     assert false_negatives(Laplace(1.0), np.array([error]))[0] == pytest.approx(error, abs=2e-4)
-
-
-def test_odds_at_epsilon_one() -> None:
-    chances = odds(Gaussian(1 / gaussian_mu(1.0, 1e-5)), 1e-5)
-    assert chances.factor == pytest.approx(math.e)
-    assert float(f"{chances.exception:.1e}") == 1.6e-4  # which is not delta
-    assert "2.7:1, except with probability 1.6e-4" in chances.words
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 3.0, 12.0])

@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import brentq
-from scipy.stats import norm
 
 import dpmf_core
 from dpmf_core import algorithms
@@ -38,13 +36,13 @@ from dpmf_core.privacy import (
 from dpmf_core.privacy.accounts import Account, NoisePermit, account_of
 from dpmf_core.privacy.noise import Release
 from dpmf_core.privacy.odometer import Charge
-from dpmf_core.runs import data_access, execution, planning
+from dpmf_core.runs import data_access, execution
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.worlds import world
 from dpmf_core.tuning.private_selection import PrivateSelection
 from dpmf_core.tuning.search_space import TuneSpec
 from dpmf_datasets import session_files
-from tests.privacy.test_odometer import independently
+from tests.support.gaussian import epsilon_of
 
 ROOT = Path(__file__).parents[2]
 QUICK = {
@@ -77,9 +75,7 @@ def private() -> Ratings:
 
 
 def account() -> Account:
-    own_account = account_of(data_access.open_data(spec().data))
-    assert own_account is not None
-    return own_account
+    return account_of(data_access.open_data(spec().data))
 
 
 # ---- charging ------------------------------------------------------------------------------------
@@ -205,9 +201,7 @@ def test_a_named_ledger_is_an_account(tmp_path: Path) -> None:
     dpmf_core.sweep(mine, ["private-bias", "als"], epsilons=[2.0], delta=1e-5, ledger=file)
     own_account = dpmf_core.account(mine, file)
     assert len(own_account.entries) == 3 and own_account.total.n_uncovered == 1
-    assert own_account.total.epsilon == pytest.approx(
-        independently([3.7306, 1.9938], 1e-5), abs=1e-3
-    )
+    assert own_account.total.epsilon == pytest.approx(epsilon_of([3.7306, 1.9938], 1e-5), abs=1e-3)
     assert not (tmp_path / account_files.FILE).exists()
     own_account.set_budget(2.5, 1e-5)
     with pytest.raises(BadInput, match="so nothing was drawn"):
@@ -265,17 +259,6 @@ def test_every_algorithm_draws_from_the_account(name: str, drawn_leaves: list[An
     assert draw_counts == charge_counts and entry.charge.ledger
 
 
-def gaussian_epsilon(mu: float, delta: float) -> float:
-    """The root of delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)."""
-
-    def excess(eps: float) -> float:
-        return float(
-            norm.cdf(mu / 2 - eps / mu) - np.exp(eps) * norm.cdf(-mu / 2 - eps / mu) - delta
-        )
-
-    return float(brentq(excess, 0.0, 100.0, xtol=1e-12))
-
-
 def test_an_hour_is_the_composition_of_what_was_drawn(drawn_leaves: list[Any]) -> None:
     """Runs by several methods, epsilons and numbers of draws; a run that is there already, one that
     is cancelled midway, one without privacy and one that is refused. After each the account is the
@@ -310,7 +293,7 @@ def test_an_hour_is_the_composition_of_what_was_drawn(drawn_leaves: list[Any]) -
     for click in hour:
         click()
         mu = np.sqrt(sum(1 / leaf.noise_multiplier**2 for leaf in drawn_leaves))
-        assert account().total.epsilon == pytest.approx(gaussian_epsilon(mu, 1e-5), rel=1e-8)
+        assert account().total.epsilon == pytest.approx(epsilon_of([1 / mu], 1e-5), rel=1e-8)
     assert {entry.state for entry in account().entries} == {"finished", "cancelled"}
     assert account().total.n_uncovered == 1 and len(account().entries) == 9
 
@@ -374,43 +357,16 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return f"{tmp_path / 'c.csv'}?bounds=1,5"
 
 
-def test_the_account_has_the_status_of_the_card(table: str) -> None:
-    """A noisy number of rows alone leaves the condition on items."""
-    data = {"id": table, "row_count": "private"}
-    run = execution.run(spec(data=data, budget={"epsilon": 20.0, "delta": 1e-5}))
-    (entry,) = dpmf_core.account(table).entries
-    assert run.record.guarantee.status is entry.charge.status is Status.CONDITIONAL
-    before = planning.charge_before(run.spec, data_access.open_raw(table))
-    assert before.status is Status.CONDITIONAL
-
-
 # ---- what has no epsilon -------------------------------------------------------------------------
 
 
-def _from_python() -> None:
-    dpmf_core.fit("own", "als", keep=False)
-
-
-def _on_the_command_line() -> None:
-    if main(["fit", "--dataset", "own", "--algorithm", "als"]) == 2:
-        raise BadInput("refused")
-
-
-def _behind_a_page() -> None:
-    execution.run(spec(algorithm="als", budget=None))
-
-
-WAYS = [_from_python, _on_the_command_line, _behind_a_page]
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_under_a_budget_a_method_without_privacy_is_refused(way: Callable[[], None]) -> None:
+def test_under_a_budget_a_method_without_privacy_is_refused() -> None:
     account().set_budget(2.0, 1e-5)
     with pytest.raises(BadInput):
-        way()
+        execution.run(spec(algorithm="als", budget=None))
     assert account().entries == ()
     account().set_budget(2.0, 1e-5, allow_unprotected=True)
-    way()
+    execution.run(spec(algorithm="als", budget=None))
     assert [entry.charge.status for entry in account().entries] == [Status.NONE]
 
 
@@ -470,12 +426,12 @@ def test_a_file_of_an_earlier_layout_goes_on(tmp_path: Path) -> None:
             " DROP TABLE accounts; ALTER TABLE earlier RENAME TO accounts; PRAGMA user_version = 2"
         )
     before = Account(file, "one").total
-    assert before.epsilon == pytest.approx(independently([2.0], 1e-5), rel=1e-6)
+    assert before.epsilon == pytest.approx(epsilon_of([2.0], 1e-5), rel=1e-6)
     with Account(file, "other", together="both").reserve(CHARGE):
         pass
     with Account(file, "one", together="both").reserve(CHARGE):
         pass
-    expected = independently([2.0, 2.0], 1e-5)
+    expected = epsilon_of([2.0, 2.0], 1e-5)
     for key in ("one", "other", "both"):
         assert Account(file, key).total.epsilon == pytest.approx(expected, rel=1e-6)
 
@@ -494,7 +450,7 @@ def test_accounts_that_are_joined_stay_so_when_they_leave_the_cache(
         with old.reserve(CHARGE) as permit:
             permit.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
     total = Account(account_files.accounts_file(), "one").total
-    assert total.epsilon == pytest.approx(independently([2.0, 2.0], 1e-5), rel=1e-6)
+    assert total.epsilon == pytest.approx(epsilon_of([2.0, 2.0], 1e-5), rel=1e-6)
 
 
 def test_accounts_of_uploads_go_with_them(tmp_path: Path) -> None:
@@ -515,15 +471,13 @@ def test_sessions_that_bring_one_file_have_accounts_of_their_own() -> None:
     table = session_files.table(FRAME.to_csv(index=False).encode(), "mine.csv")
 
     def brought_by(owner: str) -> Account:
-        own_account = account_of(session_files.ratings(table, {}, (1, 5), owner=owner).data)
-        assert own_account is not None
-        return own_account
+        return account_of(session_files.ratings(table, {}, (1, 5), owner=owner).data)
 
     alice, bob = brought_by("session:alice"), brought_by("session:bob")
     alice.set_budget(3.0, 1e-5)
     bob.set_budget(0.5, 1e-5)
     alice.enter(CHARGE)
-    assert alice.budget is not None and alice.budget.epsilon == 3.0 and not bob.entries
+    assert alice.budget.epsilon == 3.0 and not bob.entries
     assert brought_by("session:alice") == alice  # also when she brings it again
     with pytest.raises(BadInput):
         bob.enter(CHARGE)
@@ -542,7 +496,7 @@ def test_a_budget_is_checked_and_taken_away(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="'epsilon' parameter of the budget"):
         own_account.set_budget(-1.0, 1e-5)
     own_account.set_budget(3.0, 1e-5)
-    assert own_account.budget is not None and own_account.budget.epsilon == 3.0
+    assert own_account.budget.epsilon == 3.0
     own_account.set_budget(None)
     assert own_account.budget is None
     with own_account.reserve(
@@ -566,11 +520,9 @@ def test_the_same_bytes_are_one_account_however_they_are_read(
         + "\n".join(f"p{u},t{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12))
         + "\n"
     ).encode()
-    first, second = (
-        session_files.ratings(session_files.table(table, "a.csv"), {}, (1.0, 5.0)),
-        session_files.ratings(
-            session_files.table(gzip.compress(table), "b.csv.gz"), {"user": "Member"}, (0.0, 6.0)
-        ),
+    first = session_files.ratings(session_files.table(table, "a.csv"), {}, (1.0, 5.0))
+    second = session_files.ratings(
+        session_files.table(gzip.compress(table), "b.csv.gz"), {"user": "Member"}, (0.0, 6.0)
     )
     (tmp_path / "c.csv").write_bytes(table.replace(b"Member,Product,Points", b"user,item,rating"))
     keys = {dpmf_core.account(upload.entry.id).key for upload in (first, second)}
@@ -591,7 +543,7 @@ def test_the_command_line_says_what_was_spent(
     capsys.readouterr()
     assert main(["spent", table, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["epsilon"] == pytest.approx(independently([3.7306, 1.9938], 1e-5), abs=1e-3)
+    assert answer["epsilon"] == pytest.approx(epsilon_of([3.7306, 1.9938], 1e-5), abs=1e-3)
     assert [line["times"] for line in answer["lines"]] == [1, 1]
     assert main(["spent", table, "--budget", "2.5", "--delta", "1e-5"]) == 0
     assert main([*fit, "1.5"]) == 2

@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-import mpmath  # type: ignore[import-untyped]
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
@@ -53,10 +53,8 @@ def law(sigma: int, reach: int) -> Any:
 def test_small_sigmas_have_their_exact_law(sigma: int) -> None:
     size, reach = 200_000, 8 * sigma
     samples = draws(sigma, size)
-    counts, expected = (
-        np.bincount(samples + reach, minlength=2 * reach + 1),
-        size * law(sigma, reach),
-    )
+    counts = np.bincount(samples + reach, minlength=2 * reach + 1)
+    expected = size * law(sigma, reach)
     often = expected > 10
     assert (
         stats.chisquare(
@@ -259,8 +257,7 @@ def gaussian_delta(mu: Any, eps: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("sigma", "smoothing", "shift"),
-    [(3, 1, (1,)), (3, 1, (4,)), (6, 2, (5,)), (2, 1, (1, 1))],
+    ("sigma", "smoothing", "shift"), [(3, 1, (1,)), (3, 1, (4,)), (6, 2, (5,)), (2, 1, (1, 1))]
 )
 def test_no_discrete_noise_tells_more_than_the_continuous_noise_it_is_made_of(
     sigma: int, smoothing: int, shift: tuple[int, ...]

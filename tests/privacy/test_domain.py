@@ -31,9 +31,6 @@ from dpmf_datasets.readers.images import from_matlab
 PRIVATE = [kind for kind in REGISTRY.values() if issubclass(kind, PrivateAlgorithm)]
 
 
-# ---- where rows enter ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("value", [1e39, 1.5e30, math.inf, math.nan, -1.0])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_samples_outside_the_domain_are_refused(value: float, sparse: bool) -> None:
@@ -51,9 +48,6 @@ def test_a_matlab_file_with_a_pixel_beyond_float32_is_refused(tmp_path: Path, sp
     savemat(path, {"fea": csc_array(pixels) if sparse else pixels})
     with pytest.raises(BadInput, match="row 3"):
         from_matlab(path, name="pixels")
-
-
-# ---- where sums are made -------------------------------------------------------------------------
 
 
 def ratings(**changes: Any) -> Ratings:
@@ -130,15 +124,12 @@ def test_the_grid_bounds_every_value_and_takes_what_overflowed_as_0(factors: int
     assert np.array_equal(rounded, expected)
 
 
-# ---- what overflows on a unit's own side ---------------------------------------------------------
-
-
 @pytest.mark.parametrize("factor", [3e38, np.inf, np.nan])
 def test_gradients_on_factors_that_overflowed_stay_within_the_clip(factor: float) -> None:
     """Item factors are released numbers, and may be anything."""
     rows = world()
     algorithm = REGISTRY["dp-sgd"](rank=2, biases=False)
-    model = algorithm._start(NoisyCurator(in_memory(rows), Noise(Broken().event(1.0))))[0]  # type: ignore[attr-defined]
+    model = algorithm._start(NoisyCurator(in_memory(rows), Noise(Broken().event(1.0))))[0]
     factors = np.full((rows.n_items, 2), factor, np.float32)
     factors[0] = (-factor, 1.0)
     model = replace(model, item_factors=factors)
@@ -165,13 +156,8 @@ def test_a_row_of_likes_has_the_same_bits_wherever_it_stands() -> None:
         assert np.array_equal(alone, together[block.ids[0]])
 
 
-# ---- parameters ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", PRIVATE, ids=lambda kind: kind.id)
-def test_every_number_of_a_private_algorithm_has_closed_ends(
-    kind: type[PrivateAlgorithm],
-) -> None:
+def test_every_number_of_a_private_algorithm_has_closed_ends(kind: type[PrivateAlgorithm]) -> None:
     for name, field in fields(kind).items():
         if field.get("type") in ("number", "integer"):
             assert math.isfinite(field["minimum"]) and math.isfinite(field["maximum"]), name

@@ -91,15 +91,11 @@ def test_what_is_no_event_is_an_error(stranger: Any) -> None:
 
 def test_events_are_frozen_and_compare_by_value() -> None:
     event = Repeat(sequence(Gaussian(1.0, "a"), Laplace(1.0, "a")), 3)
-    assert event == Repeat(sequence(Gaussian(1.0, "a"), Laplace(1.0, "a")), 3) and hash(
-        event
-    ) == hash(Repeat(event.event, 3))
+    assert event == Repeat(sequence(Gaussian(1.0, "a"), Laplace(1.0, "a")), 3)
+    assert hash(event) == hash(Repeat(event.event, 3))
     assert len({Gaussian(1.0), Laplace(1.0)}) == 2
     with pytest.raises(dataclasses.FrozenInstanceError):
-        event.count = 1  # type: ignore[misc]
-
-
-# ---- kinds of mechanisms -------------------------------------------------------------------------
+        event.count = 1
 
 
 def kinds_below(kind: Any) -> set[Any]:

@@ -83,10 +83,8 @@ def test_discrete_noise_moves_with_the_group_and_is_rounded_once() -> None:
     leaf = DiscreteGaussian(5.0, "sums", 2.0, 1.5, 0.01)
     for relation, shift in ((ADD, 3 * 2.0 + 0.01), (Relation.REPLACE_ONE, 3 * 3.0 + 0.01)):
         ((group_leaf, count),) = normal_form(of_group(leaf, 3))
-        assert (
-            group_leaf.multiplier(relation) == pytest.approx(CONTINUOUS_SHARE * 10.0 / shift)
-            and count == 1
-        )
+        assert group_leaf.multiplier(relation) == pytest.approx(CONTINUOUS_SHARE * 10.0 / shift)
+        assert count == 1
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from dpmf_core.algorithms.svd_cleansing import CappedCounts, capped_ratings
 from dpmf_core.curator import Block, Statistic, in_memory
 from dpmf_core.curator.groups import members
 from dpmf_core.data.frames import ratings_of
-from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.privacy.mechanisms import DisjointGroup
@@ -65,9 +64,7 @@ def of_counted_path(frame: pd.DataFrame, folder: Path) -> Ratings:
 def load_ratings(frame: pd.DataFrame, folder: Path, facts: str) -> Ratings:
     file = folder / "table.csv"
     frame.to_csv(file, index=False)
-    ratings = datasets.load(f"{file}{facts}")
-    assert isinstance(ratings, Ratings)
-    return ratings
+    return datasets.load(f"{file}{facts}")
 
 
 def of_parts(frame: pd.DataFrame, folder: Path) -> Ratings:
@@ -75,16 +72,13 @@ def of_parts(frame: pd.DataFrame, folder: Path) -> Ratings:
     frame.to_csv(file, index=False)
     datasets.import_partitions("mine", f"{file}?bounds=1,5&users=200", n_partitions=3, replace=True)
     parts = datasets.load("mine")
-    assert isinstance(parts, PartitionedRatings)
     return parts.together()
 
 
 def of_upload(frame: pd.DataFrame, folder: Path) -> Ratings:
     content = frame.to_csv(index=False).encode()
     upload = session_files.ratings(session_files.table(content, "table.csv"), {}, BOUNDS)
-    ratings = datasets.load(upload.entry.id)
-    assert isinstance(ratings, Ratings)
-    return ratings
+    return datasets.load(upload.entry.id)
 
 
 def of_frame(frame: pd.DataFrame, folder: Path) -> Ratings:
@@ -95,9 +89,7 @@ def of_import(frame: pd.DataFrame, folder: Path) -> Ratings:
     file = folder / "table.csv"
     frame.to_csv(file, index=False)
     datasets.import_("ml-100k", file, replace=True)
-    ratings = datasets.load("ml-100k")
-    assert isinstance(ratings, Ratings)
-    return ratings
+    return datasets.load("ml-100k")
 
 
 READERS = [of_path, of_counted_path, of_parts, of_upload, of_frame, of_import]
@@ -139,7 +131,6 @@ def relative_move(
 
 def block_of(ratings: Ratings) -> Block:
     (block,) = in_memory(ratings).blocks
-    assert isinstance(block, Block)
     return block
 
 

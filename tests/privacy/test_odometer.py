@@ -5,7 +5,6 @@ filter against the Gaussian mechanism it promises.
 import math
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -27,6 +26,7 @@ from dpmf_core.privacy.events import on_grids
 from dpmf_core.privacy.failing_mechanisms import ThresholdedCounts
 from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.odometer import Charge, Entry, check, lines, squared_mu, total
+from tests.support.gaussian import epsilon_of
 
 DELTA = 1e-5
 # noise multiplier of one Gaussian release that costs epsilon at delta 1e-5 (Balle & Wang 2018, to
@@ -46,28 +46,11 @@ def run(epsilon: float, **more: Any) -> Charge:
     )
 
 
-def independently(multipliers: list[float], delta: float) -> float:
-    """Epsilon of Gaussian releases composed, by 50 digits of delta(eps) = Phi(mu/2 - eps/mu) -
-    e^eps Phi(-mu/2 - eps/mu).
-    """
-    with mpmath.workdps(50):
-        mu = mpmath.sqrt(sum(1 / mpmath.mpf(z) ** 2 for z in multipliers))
-        low, high = mpmath.mpf(0), mpmath.mpf(100)
-        for _ in range(120):
-            eps = (low + high) / 2
-            too_much = (
-                mpmath.ncdf(mu / 2 - eps / mu) - mpmath.exp(eps) * mpmath.ncdf(-mu / 2 - eps / mu)
-                > delta
-            )
-            low, high = (eps, high) if too_much else (low, eps)
-        return float(low)
-
-
 def test_a_list_over_epsilons_costs_what_its_runs_cost_together() -> None:
     sum_of_all = total([run(epsilon) for epsilon in MULTIPLIERS])
     assert sum_of_all.epsilon == pytest.approx(12.33, abs=0.005)
     assert sum_of_all.epsilon == pytest.approx(
-        independently(list(MULTIPLIERS.values()), DELTA), rel=1e-9
+        epsilon_of(list(MULTIPLIERS.values()), DELTA), rel=1e-9
     )
     assert (sum_of_all.delta, sum_of_all.relation, sum_of_all.n_uncovered) == (
         DELTA,
@@ -82,7 +65,7 @@ def test_the_stricter_relation_counts_for_all() -> None:
     sum_of_all = total([first, run(2.0, relation=Relation.REPLACE_ONE)])
     assert sum_of_all.relation is Relation.REPLACE_ONE
     assert sum_of_all.epsilon == pytest.approx(
-        independently([4 / math.sqrt(2)] * 3 + [MULTIPLIERS[2.0] / 2], DELTA), rel=1e-9
+        epsilon_of([4 / math.sqrt(2)] * 3 + [MULTIPLIERS[2.0] / 2], DELTA), rel=1e-9
     )
 
 
@@ -128,16 +111,13 @@ def test_a_private_selection_is_added_at_its_own_delta() -> None:
     selection = run(1.0, ledger=(), price=(2.59, 4.0))
     assert total([selection]).epsilon == 2.59 and total([selection]).delta == DELTA
     both = total([selection, run(2.0)])
-    assert both.delta == pytest.approx(2 * DELTA) and both.epsilon == pytest.approx(
-        2.59 + 2.0, abs=1e-3
-    )
+    assert both.delta == pytest.approx(2 * DELTA)
+    assert both.epsilon == pytest.approx(2.59 + 2.0, abs=1e-3)
     under_replacement = total([selection, run(2.0, relation=Relation.REPLACE_ONE)])
     assert under_replacement.epsilon == pytest.approx(
-        4.0 + independently([MULTIPLIERS[2.0] / 2], DELTA), rel=1e-9
+        4.0 + epsilon_of([MULTIPLIERS[2.0] / 2], DELTA), rel=1e-9
     )
 
-
-# ---- the filter ----------------------------------------------------------------------------------
 
 BUDGET = AccountBudget(epsilon=3.0, delta=DELTA)
 
@@ -147,7 +127,7 @@ def test_the_filter_is_exact_for_gaussian_noise() -> None:
     more.
     """
     multipliers = [5.0]
-    while independently([*multipliers, 5.0], DELTA) <= BUDGET.epsilon:
+    while epsilon_of([*multipliers, 5.0], DELTA) <= BUDGET.epsilon:
         multipliers.append(5.0)
     runs = [run(1.0, ledger=((Gaussian(5.0), 1),)) for _ in multipliers]
     check(runs[:-1], runs[-1:], BUDGET)
@@ -169,7 +149,7 @@ def test_the_advice_of_a_refusal_is_taken() -> None:
     advice = float(str(refusal.value).partition("at most ")[2].partition(" in all")[0])
     z = 1 / Budget(epsilon=0.999 * advice, delta=DELTA).mu
     check([run(2.0)], [run(1.0, ledger=((Gaussian(z), 1),))], BUDGET)
-    assert independently(
+    assert epsilon_of(
         [MULTIPLIERS[2.0], 1 / Budget(epsilon=advice, delta=DELTA).mu], DELTA
     ) == pytest.approx(3.0, abs=0.01)
 
@@ -222,12 +202,7 @@ def test_the_total_says_by_which_rule_it_was_composed() -> None:
     selection = Charge("selection", (), Status.PROVEN, delta=1e-5, price=(1.0, 2.0))
     assert [
         total(charges).rule for charges in ([], [plain], [plain, grid], [plain, selection])
-    ] == [
-        "exact",
-        "exact",
-        "at most",
-        "at most",
-    ]
+    ] == ["exact", "exact", "at most", "at most"]
 
 
 def test_a_row_more_is_another_person_s_data_replaced() -> None:
@@ -239,9 +214,9 @@ def test_a_row_more_is_another_person_s_data_replaced() -> None:
     )
     row = Charge("another", normal_form(Gaussian(50.0)), Status.PROVEN, "document", DELTA)
     assert total([person, row]).epsilon == pytest.approx(
-        independently([2.0 / 1.4, 50.0], DELTA), rel=1e-9
+        epsilon_of([2.0 / 1.4, 50.0], DELTA), rel=1e-9
     )
-    assert total([person]).epsilon == pytest.approx(independently([2.0], DELTA), rel=1e-9)
+    assert total([person]).epsilon == pytest.approx(epsilon_of([2.0], DELTA), rel=1e-9)
     budget = AccountBudget(epsilon=total([person, row]).epsilon * 1.001, delta=DELTA)
     check([person], [row], budget)
     with pytest.raises(BadInput, match="nothing was drawn"):

@@ -18,7 +18,7 @@ def key_of(cipher_key: str, counter: int = 0) -> bytes:
 
 
 def raw(stream: Any, count: int) -> bytes:
-    return stream.generator().bit_generator.random_raw(count).astype("<u8").tobytes()  # type: ignore[no-any-return]
+    return stream.generator().bit_generator.random_raw(count).astype("<u8").tobytes()
 
 
 def test_the_cipher_is_aes() -> None:

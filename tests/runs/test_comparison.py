@@ -46,12 +46,8 @@ def test_every_method_has_the_same_seeds(every: bool) -> None:
     data = {one.data.model_copy(update=no_features) for one in runs.values()}
     assert data == {spec().data} and {one.split for one in runs.values()} == {spec().split}
     # draw after draw
-    assert next(iter(runs)) == "main" and list(runs).index("main draw 1") > list(runs).index(
-        "ada-dpals"
-    )
-
-
-# ---- who is better -------------------------------------------------------------------------------
+    assert next(iter(runs)) == "main"
+    assert list(runs).index("main draw 1") > list(runs).index("ada-dpals")
 
 
 def runs_with(
@@ -84,11 +80,11 @@ def test_who_is_better_in_every_draw_is_named_with_the_paired_interval() -> None
     rival = [error - gap for error, gap in zip(MINE, (0.020, 0.022, 0.021), strict=True)]
     runs = runs_with({"main": MINE, "spectral": rival})
     best = clearly_better(runs, runs)
-    assert best is not None and best[0] == "spectral"
+    assert best[0] == "spectral"
     low, high = stats.ttest_rel(rival, MINE).confidence_interval()
     assert best[1].interval == pytest.approx((low, high))
     better = better_method(runs, runs, "rmse")
-    assert better is not None and all(it in better[1] for it in ("0.021", "0.019", "0.023"))
+    assert all(it in better[1] for it in ("0.021", "0.019", "0.023"))
 
 
 @pytest.mark.parametrize(
@@ -107,9 +103,6 @@ def test_what_is_not_clear_or_not_comparable_is_not_said(
     runs = runs_with({"main": MINE, "spectral": rival}, **more)
     run_names = runs_with({"main": MINE, "spectral": MINE})
     assert clearly_better(runs, run_names) is None
-
-
-# ---- the sentence --------------------------------------------------------------------------------
 
 
 def test_the_clause_is_the_median_of_the_draws_and_their_range() -> None:

@@ -154,12 +154,6 @@ def test_what_a_choice_assumes_makes_a_proof_conditional(parts: Any, status: str
     )
 
 
-def test_what_is_not_private_shows_no_epsilon() -> None:
-    record = run(spec(algorithm="als")).record
-    assert set(dict(record.epsilon).values()) == {None}
-    assert (record.ledger, record.delta, record.guarantee.status) == ((), None, "NONE")
-
-
 class ClaimedProof(PrivateBias):
     id: ClassVar[str] = "claimed"
 

@@ -77,9 +77,6 @@ def test_no_link_breaks_a_page(page: str) -> None:
         )
 
 
-# ---- the command line ----------------------------------------------------------------------------
-
-
 def commands_of(group: click.Group) -> dict[str, click.Command]:
     """All commands of a group, loaded."""
     context = click.Context(group)

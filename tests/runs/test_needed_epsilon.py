@@ -65,11 +65,11 @@ SHARES = line((1.0, 0.4), (10.0, 0.8))
 def test_an_epsilon_between_measured_ones_is_linear_along_log_epsilon() -> None:
     goal = Goal.share(0.6)
     needed = needed_epsilon(SHARES, goal)
-    assert needed is not None and needed.epsilon == pytest.approx(math.sqrt(10))
+    assert needed.epsilon == pytest.approx(math.sqrt(10))
     assert (needed.low, needed.high, needed.is_measured) == (1.0, 10.0, False)
     best, worst = needed_epsilon(SHARES, goal, max), needed_epsilon(SHARES, goal, min)
-    assert best is not None and best.epsilon == pytest.approx(10**0.25)
-    assert worst is not None and worst.epsilon == pytest.approx(10**0.75)
+    assert best.epsilon == pytest.approx(10**0.25)
+    assert worst.epsilon == pytest.approx(10**0.75)
     assert answer(SHARES, goal) == ("ε ≈ 3.2", ", 1.8 to 5.6 over draws")
 
 
@@ -87,7 +87,7 @@ def test_an_error_is_reached_from_above() -> None:
     errors = [Measured(1.0, (0.96, 1.0, 1.04)), Measured(4.0, (0.76, 0.8, 0.84))]
     goal = Goal.metric(METRICS["rmse"], 0.9)
     needed = needed_epsilon(errors, goal)
-    assert needed is not None and needed.epsilon == pytest.approx(2.0)
+    assert needed.epsilon == pytest.approx(2.0)
     assert answer(errors, goal) == ("ε ≈ 2", ", 1.5 to 2.6 over draws")
     assert answer(errors, Goal.metric(METRICS["rmse"], 1.2))[0] == "ε = 1"
     best = answer(errors, Goal.metric(METRICS["rmse"], 0.5))[1]
@@ -106,8 +106,8 @@ def test_a_value_that_is_printed_as_the_goal_reaches_it(
 
 def test_the_first_of_several_crossings_counts() -> None:
     needed = first_reaching([(4.0, 0.9), (1.0, 0.2), (2.0, 0.8), (3.0, 0.5)], 0.8)
-    assert needed is not None and needed.epsilon == 1.0  # smaller is better
+    assert needed.epsilon == 1.0  # smaller is better
     needed = first_reaching([(1.0, 0.2), (2.0, 0.8), (3.0, 0.5)], 0.7, larger_is_better=True)
-    assert needed is not None and (needed.low, needed.high) == (1.0, 2.0)
+    assert (needed.low, needed.high) == (1.0, 2.0)
     exact = first_reaching([(1.0, 0.95), (20.0, 0.9434)], 0.9434)
-    assert exact is not None and exact.epsilon == 20.0  # and not 20.000000000000256
+    assert exact.epsilon == 20.0  # and not 20.000000000000256

@@ -162,10 +162,8 @@ def test_each_release_enters_the_account(clinic: str) -> None:
     frame = sweep(
         clinic, ["private-bias", "bias"], epsilons=[1.0], delta=DELTA, noisy_errors=0.5
     ).frame()
-    noisy, raw = (
-        frame[frame.algorithm == "private-bias"].iloc[0],
-        frame[frame.algorithm == "bias"].iloc[0],
-    )
+    noisy = frame[frame.algorithm == "private-bias"].iloc[0]
+    raw = frame[frame.algorithm == "bias"].iloc[0]
     assert 0 < noisy.noisy_rmse < 3
     assert math.isnan(raw.noisy_rmse) and "rmse" not in frame
     entry = account(clinic)

@@ -13,7 +13,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.runs.notebook_views import html_of_run
 from dpmf_core.runs.record import Run
 from dpmf_core.testing.worlds import low_rank
-from tests.privacy.test_odometer import independently
+from tests.support.gaussian import epsilon_of
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def test_of_private_data_nothing_raw_is_shown() -> None:
     assert "Private biases" in view and "<table>" in view
     two_runs = [row for row in run.record.ledger for _ in range(2 * row.count)]
     noise = [row.noise_multiplier for row in two_runs]
-    epsilon = independently(noise, 1e-6)
+    epsilon = epsilon_of(noise, 1e-6)
     total = f"ε = {epsilon:.2f} (δ = 1e-6, per user, add/remove, exact)"
     assert total in view and repr(account(data)) == f"<Account: {total}>"
 

@@ -42,6 +42,7 @@ from dpmf_core.runs.partition_selection import (
 )
 from dpmf_core.runs.public_shape import PublicShape, reshaped, slots
 from dpmf_core.runs.record import Run
+from tests.support.gaussian import delta_of
 
 SEED = np.random.SeedSequence(11)
 MOST_ROUNDED = 2.0**-21 * 30  # a weight loses less than a step of the grid for 2^31 units
@@ -143,10 +144,9 @@ def test_epsilon_is_the_noise_s_at_the_delta_that_is_left() -> None:
         gaussian.gaussian_epsilon(replace_one, 1e-6 - p), rel=1e-6
     )
     by_rule = {row.rule: row.epsilon for row in rules.every_epsilon(event, 1e-6)}
-    assert by_rule["exact"] < by_rule["rdp_tight"] < by_rule["rdp_source"]  # type: ignore[operator]
-    assert math.isinf(accounting.epsilon(event, 1e-7)) and {
-        row.epsilon for row in rules.every_epsilon(event, 1e-7)
-    } == {None}
+    assert by_rule["exact"] < by_rule["rdp_tight"] < by_rule["rdp_source"]
+    assert math.isinf(accounting.epsilon(event, 1e-7))
+    assert {row.epsilon for row in rules.every_epsilon(event, 1e-7)} == {None}
     with pytest.raises(accounting.UnsupportedEvent):
         gaussian.mu(event)
 
@@ -271,20 +271,15 @@ def test_a_curator_shows_only_what_was_planned_and_stops_below_the_truth() -> No
 def test_users_take_drawn_rows_and_the_others_stay_empty() -> None:
     data = ratings()
     slots_data = reshaped(data, PublicShape(units=41, slots=3))
-    assert isinstance(slots_data, Ratings)
     rows = slots(PublicShape(41, 3), 30)
     assert len(set(rows.tolist())) == 30 and rows.max() < 41 and slots_data.n_users == 41
     for user in range(30):
-        mine, theirs = (
-            data.only(data.users == user),
-            slots_data.only(slots_data.users == rows[user]),
-        )
-        assert np.array_equal(mine.items, theirs.items) and np.array_equal(
-            mine.values, theirs.values
-        )
-    assert len(slots_data) == len(data) and np.array_equal(
-        slots_data.users, np.sort(slots_data.users)
-    )
+        mine = data.only(data.users == user)
+        theirs = slots_data.only(slots_data.users == rows[user])
+        assert np.array_equal(mine.items, theirs.items)
+        assert np.array_equal(mine.values, theirs.values)
+    assert len(slots_data) == len(data)
+    assert np.array_equal(slots_data.users, np.sort(slots_data.users))
 
 
 def test_the_kept_names_are_the_most_counted_ones() -> None:
@@ -292,11 +287,9 @@ def test_the_kept_names_are_the_most_counted_ones() -> None:
     noise = Noise(sequence(threshold_event(0.05, 1e-6, 1000)), SEED)
     shape = release_shape(data, noise, 1e-6, items=True, units=False, most=4, slots=0)
     result = reshaped(data, shape)
-    assert (
-        isinstance(result, Ratings)
-        and result.n_items == 4
-        and result.titles == tuple((data.titles or ())[j] for j in shape.kept or ())
-    )
+    assert isinstance(result, Ratings)
+    assert result.n_items == 4
+    assert result.titles == tuple((data.titles or ())[j] for j in shape.kept or ())
     counts = name_counts(data)
     assert set(shape.kept or ()) == set(np.argsort(-counts)[:4].tolist())
     assert 11 not in (shape.kept or ())
@@ -330,9 +323,8 @@ def run(**changed: Any) -> Run:
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_a_run_that_releases_its_shape_is_proven_and_within_its_budget(relation: str) -> None:
     record = run(relation=relation).record
-    assert record.guarantee.status == "PROVEN" and record.guarantee.taken_as_public == (
-        "the rating bounds",
-    )
+    assert record.guarantee.status == "PROVEN"
+    assert record.guarantee.taken_as_public == ("the rating bounds",)
     statistics = [row.statistic for row in record.ledger]
     assert statistics[:2] == [UNITS, ITEMS] and len(statistics) > 2
     factor = 1 if relation == "add-remove" else 0
@@ -343,12 +335,7 @@ def test_a_run_that_releases_its_shape_is_proven_and_within_its_budget(relation:
     failing = [leaf.failure for leaf, _ in normal_form(record.event)]
     p = 1 - math.prod(1 - q for q in failing)
     epsilon, mu = 8.0 + math.log1p(-p), math.sqrt(sum(squares))
-    delta = (
-        p
-        + stats.norm.cdf(mu / 2 - epsilon / mu)
-        - math.exp(epsilon) * stats.norm.cdf(-mu / 2 - epsilon / mu)
-    )
-    assert delta == pytest.approx(1e-6, rel=1e-6)
+    assert p + delta_of(mu, epsilon) == pytest.approx(1e-6, rel=1e-6)
     assert record.epsilon.exact == pytest.approx(8.0, rel=1e-9)
 
 
@@ -449,7 +436,7 @@ def test_a_choice_by_exact_counts_stays_an_assumption() -> None:
     """
     from dpmf_core import load
 
-    few = load("cinema-small").top_items(60)  # type: ignore[union-attr]
+    few = load("cinema-small").top_items(60)
     guarantee = fit(
         few, "private-bias", epsilon=8, delta=1e-5, item_choice="private"
     ).record.guarantee

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -55,7 +54,7 @@ def parts(
     """In the catalogue as "parts", beside the same in one memory as "whole"."""
     (tmp_path / "kept").mkdir()
     parts_data = in_files(films, 4, tmp_path / "kept")
-    reads = CountedParts(parts_data.parts)  # type: ignore[arg-type]
+    reads = CountedParts(parts_data.parts)
     data = replace(parts_data, parts=reads)
     catalogue(whole=films, parts=data)
     filters._known_counts.clear()
@@ -96,9 +95,6 @@ def test_of_private_items_the_counts_are_forgotten_too(public: bool, parts: Any)
     assert reads.read == ([] if public else [0, 1, 2, 3])
 
 
-# ---- lists of everybody, as a file ---------------------------------------------------------------
-
-
 def by_hand(run_: Run, ratings: Ratings) -> list[tuple[int, int, int, float]]:
     """Every user's list from all pairs, one user after the other."""
     rows, model = [], run_.model
@@ -129,15 +125,6 @@ def test_every_list_is_what_all_pairs_say(
     assert table["item"] == [str(it[2]) for it in expected]
     assert set(table["title"]) == {None}
     assert table["rating"] == pytest.approx([it[3] for it in expected], rel=1e-5)
-
-
-def test_lists_of_ratings_in_parts_are_the_same(parts: Any, tmp_path: Path) -> None:
-    tables = []
-    for finished_run in both():
-        write_lists(finished_run, tmp_path / "lists.parquet", K)
-        tables.append(pq.read_table(tmp_path / "lists.parquet").to_pandas())
-    whole, there = (it.sort_values(["user", "rank"], ignore_index=True) for it in tables)
-    pd.testing.assert_frame_equal(whole, there, rtol=1e-5)
 
 
 def test_what_cannot_be_is_said(catalogue: Callable[..., None], tmp_path: Path) -> None:

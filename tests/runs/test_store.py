@@ -67,7 +67,6 @@ def test_a_run_comes_back_as_it_was_put(tmp_path: Path) -> None:
     store.close()
     store = Store(tmp_path)
     back = store.get("a")
-    assert back is not None
     assert back.record == altered(small_run("a"), cached=True).record
     for name, array in small_run("a").arrays.items():
         assert back.arrays[name].dtype == array.dtype
@@ -100,7 +99,7 @@ def test_what_is_not_finite_is_null(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put(small_run("a", rmse=float("nan")))
     back = store.get("a")
-    assert back is not None and back.record.metrics == {"rmse": None}
+    assert back.record.metrics == {"rmse": None}
     assert to_json({"a": [float("inf"), np.float32(0.5), np.int64(3)]}) == '{"a": [null, 0.5, 3]}'
 
 
@@ -109,7 +108,7 @@ def test_deleted_and_replaced_runs_give_their_room_back(tmp_path: Path) -> None:
     store.put(small_run("a", fill=1.0))
     store.put(small_run("a", fill=2.0))
     back = store.get("a")
-    assert back is not None and back.arrays["item_offsets"][0] == 2.0
+    assert back.arrays["item_offsets"][0] == 2.0
     store.close()
     before = store.path.stat().st_size
     store = Store(tmp_path)
@@ -156,10 +155,10 @@ def test_a_run_is_found_by_its_specification(tmp_path: Path) -> None:
     data_access.forget("cinema-small")
     assert store.find(spec) is None and store.find_all([spec]) == [None]
     whole = store.whole(spec)  # which opens the data
-    assert whole is not None and whole.key == run.key
+    assert whole.key == run.key
     found, other = store.find(spec), store.find(shipped)
-    assert found is not None and found.record == whole.record and found.arrays.keys()
-    assert other is not None and other.record.cached and not other.arrays
+    assert found.record == whole.record and found.arrays.keys()
+    assert other.record.cached and not other.arrays
     assert other.spec == shipped.canonical()
     assert [it and it["key"] for it in store.find_all([shipped, spec])] == [other.key, run.key]
 
@@ -311,7 +310,7 @@ def test_runs_of_earlier_versions_are_taken_over_once(
     assert (newest["created"], newest["note"], newest["pinned"]) == ("2026-01-02", "n", True)
     assert oldest["owner"] == "ada" and len(list(folder.iterdir())) == 3
     back = store.get("b")
-    assert back is not None and back.record == altered(small_run("b"), cached=True).record
+    assert back.record == altered(small_run("b"), cached=True).record
     assert back.arrays["item_offsets"][0] == 2
     store.delete("a")
     store.close()
@@ -385,7 +384,6 @@ def test_several_processes_open_a_new_store_at_the_same_moment(tmp_path: Path) -
     processes = [spawn(OPEN, str(tmp_path), str(number)) for number in range(3)]
     assert all(process.stdout and process.stdout.readline() for process in processes)
     for process in processes:
-        assert process.stdin is not None
         process.stdin.write("\n")
         process.stdin.flush()
     assert [process.wait() for process in processes] == [0] * 3

@@ -47,7 +47,7 @@ def test_the_store_takes_them_in_whole(store: Store) -> None:
     assert (row["note"], row["tags"], row["guarantee"]) == ("a note", "first, second", "UNPROVEN")
     store.annotate(row["key"], "another note", "")
     again = store.get(row["key"])
-    assert again is not None and again.record == read_run("sketch").record
+    assert again.record == read_run("sketch").record
 
 
 def test_the_model_is_the_one_that_was_fitted() -> None:

@@ -63,9 +63,6 @@ def test_a_link_that_no_address_could_hold_is_refused() -> None:
         link_token(LessonSequence.parse(steps=(link,) * 20))
 
 
-# ---- forgery -------------------------------------------------------------------------------------
-
-
 def edit(token: str) -> str:
     """The same with ε unlocked, under the old signature."""
     body, _, signature = token.rpartition(".")
@@ -135,9 +132,6 @@ def test_no_other_name_opens_anything(name: str) -> None:
         sequence_of(name)
 
 
-# ---- the key -------------------------------------------------------------------------------------
-
-
 def test_links_outlive_the_disk_where_the_operator_has_set_a_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,9 +163,6 @@ def test_the_key_is_printed_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadInput, match="lesson_key") as error:
         settings()
     assert "too-short-a-key" not in str(error.value)
-
-
-# ---- codes and records ---------------------------------------------------------------------------
 
 
 def test_a_code_says_what_was_finished_and_cannot_be_made() -> None:

@@ -67,10 +67,3 @@ def test_a_file_that_anybody_may_write_is_refused(home: Path) -> None:
     (home / "settings.toml").chmod(0o666)
     with pytest.raises(BadInput):
         read()
-
-
-def test_a_limit_of_a_profile_is_lifted_by_a_word(home: Path) -> None:
-    (home / "settings.toml").write_text(
-        'profile = "class"\ndata_sets = "unlimited"\nmost_runs = "unlimited"\n'
-    )
-    assert read().data_sets is None and read().most_runs is None

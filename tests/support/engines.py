@@ -71,9 +71,6 @@ def in_threads(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(worker, "start", ThreadWorker)
 
 
-# ---- work that goes on when a test says so -------------------------------------------------------
-
-
 @dataclass
 class Gate:
     """What a test holds of a piece of work: it has begun; it may go on."""

@@ -5,10 +5,8 @@ months, text ids, one row in a hundred broken; and secrets in it that nothing el
 import random
 from dataclasses import dataclass
 
-FIRST, SECOND = (
-    ["amber", "bronze", "cobalt", "dusky", "ebony", "flint", "golden", "hazel"],
-    ["owl", "lynx", "heron"],
-)
+FIRST = ["amber", "bronze", "cobalt", "dusky", "ebony", "flint", "golden", "hazel"]
+SECOND = ["owl", "lynx", "heron"]
 BROKEN_RATINGS = ("n/a", "five", "", "9.5", "-3")  # ratings that are none, or outside the scale
 
 

@@ -44,11 +44,9 @@ def load(data_id: str) -> Ratings:
         raise BadInput(f"There is no data set '{data_id}'. Known: {', '.join(SHAPES)}.")
     n_users, n_items, count = SHAPES[data_id]
     rng = np.random.default_rng(5)
-    users, items, values = (
-        rng.integers(0, n_users, count),
-        rng.integers(0, n_items, count),
-        rng.integers(1, 6, count),
-    )
+    users = rng.integers(0, n_users, count)
+    items = rng.integers(0, n_items, count)
+    values = rng.integers(1, 6, count)
     return Ratings.of(
         users,
         items,

@@ -12,8 +12,7 @@ from dp_accounting.pld import privacy_loss_distribution
 from scipy.stats import norm
 
 from dpmf_core.jobs import first_views
-from dpmf_core.privacy import Gaussian
-from dpmf_core.privacy.accounting import delta as delta_of
+from dpmf_core.privacy import Gaussian, accounting
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.execution import run
@@ -34,19 +33,7 @@ from dpmf_core.teaching.demonstrations import (
     two_answers,
 )
 from dpmf_core.teaching.lessons import LESSONS, handout, question_only
-
-
-def mu_at(epsilon: float, delta: float) -> float:
-    """The Gaussian mechanism's mu by bisection on Theorem 8 of Balle & Wang 2018, as written."""
-    low, high = 1e-6, 50.0
-    for _ in range(200):
-        mu = (low + high) / 2
-        a, b = mu / 2 - epsilon / mu, -mu / 2 - epsilon / mu
-        low, high = (
-            (mu, high) if norm.cdf(a) - math.exp(epsilon) * norm.cdf(b) < delta else (low, mu)
-        )
-    return low
-
+from tests.support.gaussian import delta_of, mu_of
 
 # ---- you are found -------------------------------------------------------------------------------
 
@@ -82,7 +69,7 @@ def test_sums_without_noise_are_your_row() -> None:
 
 def test_the_best_attack_on_the_noisy_sums_is_right_in_55_of_100_cases() -> None:
     """By the formula, and by trying the likelihood ratio on 200,000 draws of other noise."""
-    expected = norm.cdf(mu_at(1.0, 1e-5) / 2)
+    expected = norm.cdf(mu_of(1.0, 1e-5) / 2)
     assert membership.best_attack(1.0) == pytest.approx(expected, abs=1e-6)
     assert round(100 * expected) == 55 and round(100 * math.e / (1 + math.e)) == 73
     noise, row = membership.noise_of(1.0), np.ones(membership.FILMS)
@@ -99,7 +86,7 @@ def test_the_noise_on_the_sums_is_as_large_as_is_said() -> None:
     samples = np.array(
         [membership.club((), membership.noise_of(1.0), draw).difference for draw in range(2_000)]
     )
-    assert samples.std() == pytest.approx(math.sqrt(12) / mu_at(1.0, 1e-5), rel=0.02)
+    assert samples.std() == pytest.approx(math.sqrt(12) / mu_of(1.0, 1e-5), rel=0.02)
     assert not np.array_equal(samples[0], samples[1])
 
 
@@ -132,7 +119,7 @@ def test_a_survey_is_right_on_average_and_as_far_off_as_is_said() -> None:
 
 
 def test_without_a_curator_ten_thousand_people_pay_a_hundredfold() -> None:
-    scale = 4 / mu_at(1.0, 1e-5)
+    scale = 4 / mu_of(1.0, 1e-5)
     assert trust.central_error(10_000, 1.0) == pytest.approx(scale / 10_000, rel=1e-6)
     assert trust.local_error(10_000, 1.0) == pytest.approx(scale / 100, rel=1e-6)
     assert trust.local_error(10_000, 1.0) == pytest.approx(trust.central_error(100, 1.0))
@@ -143,12 +130,9 @@ def test_the_part_of_one_phone_among_two_thousand_is_nearly_bare() -> None:
     parts (Balle & Wang 2018, Theorem 8, as written).
     """
     for blocks in (1, 20, 2_000):
-        noise = 2 / mu_at(1.0, 1e-5) / math.sqrt(blocks)
+        noise = 2 / mu_of(1.0, 1e-5) / math.sqrt(blocks)
         epsilon = trust.part_epsilon(1.0, blocks)
-        delta = norm.cdf(1 / noise - epsilon * noise / 2) - math.exp(epsilon) * norm.cdf(
-            -1 / noise - epsilon * noise / 2
-        )
-        assert delta == pytest.approx(1e-5, rel=1e-3)
+        assert delta_of(2 / noise, epsilon) == pytest.approx(1e-5, rel=1e-3)
     assert round(trust.part_epsilon(1.0, 2_000)) == 122  # as the lesson says
     # half of the noise is missing: as if half as many had added all of it
     assert trust.part_epsilon(trust.epsilon_without(1.0, 0.5), 10) == pytest.approx(
@@ -169,7 +153,7 @@ def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred() 
     at = {(it.algorithm, it.epsilon): it.median for it in medians}
     local = [(it.epsilon or 0, it.median) for it in medians if it.algorithm == "local-bias"]
     needed = first_reaching(local, at["private-bias", 1.0])
-    assert needed is not None and 80 < needed.epsilon < 1.6 * trust.part_epsilon(1.0, 2_000)
+    assert 80 < needed.epsilon < 1.6 * trust.part_epsilon(1.0, 2_000)
     assert at["local-bias", 1.0] > at["user-mean", None] > at["private-bias", 0.2]
     assert all(point.spec.data.id == "cinema-small" for point in points)
     assert open_ratings(points[0].spec.data).n_users == 2_000
@@ -177,7 +161,7 @@ def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred() 
 
 def test_what_is_done_afterwards_helps_and_never_hurts_where_it_must_not() -> None:
     noisy = trust.noisy_counts(0.2)
-    assert (noisy - np.array(trust.STARS)).std() == pytest.approx(1 / mu_at(0.2, 1e-5), rel=0.03)
+    assert (noisy - np.array(trust.STARS)).std() == pytest.approx(1 / mu_of(0.2, 1e-5), rel=0.03)
     nonnegative = trust.processed(noisy, frozenset({"nonnegative"}))
     off = np.abs(nonnegative - trust.STARS) <= np.abs(noisy - trust.STARS)
     assert off.all() and nonnegative.min() == 0
@@ -193,7 +177,9 @@ def test_two_answers_are_as_far_apart_as_epsilon_allows() -> None:
     """A shift of 5 under that noise has exactly delta beyond epsilon; the curves are densities."""
     for epsilon in (0.1, 1.0, 10.0):
         answers = two_answers(epsilon)
-        assert delta_of(Gaussian(answers.noise / HIGH), epsilon) == pytest.approx(1e-5, rel=1e-3)
+        assert accounting.delta(Gaussian(answers.noise / HIGH), epsilon) == pytest.approx(
+            1e-5, rel=1e-3
+        )
         assert np.trapezoid(answers.without, answers.axis) == pytest.approx(1, abs=1e-3)
         overlap = np.trapezoid(np.minimum(answers.without, answers.with_you), answers.axis)
         assert overlap == pytest.approx(2 * norm.cdf(-HIGH / answers.noise / 2), abs=2e-3)
@@ -219,7 +205,7 @@ def test_a_hundred_steps_of_a_half_cost_about_seven() -> None:
     assert added_up(0.5, 1)[0] == pytest.approx(0.5, abs=1e-6)
     assert 6 < added_up(0.5, 100)[0] < 7.5
     assert added_up(0.5, 100)[1] == 50
-    assert mu_at(added_up(0.5, 100)[0], 1e-5) == pytest.approx(10 * mu_at(0.5, 1e-5), rel=1e-5)
+    assert mu_of(added_up(0.5, 100)[0], 1e-5) == pytest.approx(10 * mu_of(0.5, 1e-5), rel=1e-5)
 
 
 def test_sixty_four_photographs_are_no_protection() -> None:
@@ -227,12 +213,10 @@ def test_sixty_four_photographs_are_no_protection() -> None:
     delta at 219 is 1e-5.
     """
     epsilons = dict(group_epsilons(1.0, (1, 64)))
-    assert epsilons[1] == pytest.approx(1.0, abs=1e-6) and epsilons[64] == pytest.approx(
-        219, abs=0.5
-    )
+    assert epsilons[1] == pytest.approx(1.0, abs=1e-6)
+    assert epsilons[64] == pytest.approx(219, abs=0.5)
     mu = 64 / 3.7306
-    a, b = mu / 2 - epsilons[64] / mu, -mu / 2 - epsilons[64] / mu
-    assert norm.cdf(a) - math.exp(epsilons[64] + norm.logcdf(b)) == pytest.approx(1e-5, rel=0.02)
+    assert delta_of(mu, epsilons[64]) == pytest.approx(1e-5, rel=0.02)
 
 
 def test_odds_of_one_become_e() -> None:
@@ -243,13 +227,13 @@ def test_odds_of_one_become_e() -> None:
     assert belief(0.3, 0.0) == pytest.approx(0.3)
     assert belief(0.5, 2.0) < 0.9 < belief(0.5, 5.0)  # the task
     alarms, misses = zip(*best_attacks(1.0), strict=True)
-    again = norm.cdf(norm.ppf(1 - np.array(alarms)) - mu_at(1.0, 1e-5))
+    again = norm.cdf(norm.ppf(1 - np.array(alarms)) - mu_of(1.0, 1e-5))
     assert np.allclose(misses, again, atol=1e-6)
 
 
 def test_the_bound_fails_more_often_than_delta_at_epsilon_one() -> None:
     """Of one Gaussian release: five million draws of its loss, and the closed form."""
-    mu, epsilon = mu_at(1.0, 1e-5), 1.0
+    mu, epsilon = mu_of(1.0, 1e-5), 1.0
     exact = norm.cdf(mu / 2 - epsilon / mu)
     assert belief_exception(epsilon) == pytest.approx(exact, rel=1e-4)
     assert exact == pytest.approx(1.6e-4, abs=5e-6) and exact > 15 * 1e-5
@@ -264,12 +248,11 @@ def test_busy_people_lose_most_to_the_noise() -> None:
         spec = RunSpec.parse(data={"id": "cinema-small"}, algorithm=algorithm, **more)
         return [float(it["rmse"]) for it in run(spec).record.buckets["activity"]]
 
+    plain = errors("als")
     for epsilon in (0.5, 2.0, 10.0):
-        losses = np.subtract(
-            errors("dpals", budget={"epsilon": epsilon, "delta": 1e-5}), errors("als")
-        )
+        private = errors("dpals", budget={"epsilon": epsilon, "delta": 1e-5})
+        losses = np.subtract(private, plain)
         assert min(losses[2:]) > 1.3 * losses[0]
-    private = errors("dpals", budget={"epsilon": 10.0, "delta": 1e-5})
     assert all(np.subtract(errors("user-mean"), private) > 0)  # the task has an answer
 
 

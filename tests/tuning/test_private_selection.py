@@ -10,7 +10,6 @@ import pytest
 
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy import Gaussian, Relation
 from dpmf_core.privacy.accounting import epsilon
@@ -133,29 +132,11 @@ def test_the_best_noisy_score_is_what_leaves(monkeypatch: pytest.MonkeyPatch) ->
     assert "0.9" not in json.dumps(result.export()["winner"]) and "trials" not in result.export()
 
 
-@pytest.mark.slow
-def test_choosing_is_better_than_drawing_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With nearly exact scores the winner of twenty errs less on what it was chosen by than one
-    draw does on average. On test ratings it need not: these ratings hold nothing to learn.
-    """
-    monkeypatch.setattr(private_selection, "number_of_trials", lambda law, mean, rng: count)
-    errors: dict[int, list[float]] = {1: [], 20: []}
-    for count, scores in errors.items():  # noqa: B007
-        for seed in range(3):
-            out = spec(search=search(seed=seed), score_noise=0.01).measure()
-            assert out.score is not None and out.test_rmse is not None
-            scores.append(out.score)
-    assert np.mean(errors[20]) < np.mean(errors[1])
-
-
 def test_no_trial_at_all_releases_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(private_selection, "number_of_trials", lambda law, mean, rng: 0)
     result = spec().measure()
-    assert (result.score, result.winner, result.test_rmse) == (
-        None,
-        {},
-        None,
-    ) and result.epsilon > 2
+    assert (result.score, result.winner, result.test_rmse) == (None, {}, None)
+    assert result.epsilon > 2
 
 
 def test_the_same_specification_selects_the_same_on_public_data_and_not_on_private(
@@ -164,7 +145,6 @@ def test_the_same_specification_selects_the_same_on_public_data_and_not_on_priva
     monkeypatch.setattr(private_selection, "number_of_trials", lambda law, mean, rng: 2)
     assert spec().measure() == spec().measure()
     public = private_selection.open_anywhere(spec().data)
-    assert isinstance(public, Ratings)
     import dataclasses
 
     private = dataclasses.replace(public, public=False)
@@ -206,12 +186,10 @@ def test_releases_without_a_gaussian_curve_are_refused() -> None:
             private_selection._require_gaussian(run_of(**record))
         except BadInput:
             refusals.append(name)
-    assert (
-        "sgld" in refusals
-        and "input-perturbation" in refusals
-        and "dpals" not in refusals
-        and "spectral" not in refusals
-    )
+    assert "sgld" in refusals
+    assert "input-perturbation" in refusals
+    assert "dpals" not in refusals
+    assert "spectral" not in refusals
 
 
 def selecting_record(ready: Any, run: RunSpec) -> dict[str, Any]:
