@@ -1,4 +1,5 @@
-"""What the sessions of a class have reached and answered, in one SQLite file, without names.
+"""What the sessions of a class have reached and answered, and what was published of it with noise,
+in one SQLite file, without names.
 
 Each session has a seat. The seat of a login follows from the login and the server's key, so one
 person has one seat. Other seats are drawn, at most 60 a minute for a class. Where a class is full,
@@ -14,7 +15,8 @@ import secrets
 import sqlite3
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import create_folder, data_folder
@@ -39,6 +41,11 @@ CREATE TABLE IF NOT EXISTS seats (
     PRIMARY KEY (class, seat)
 );
 CREATE TABLE IF NOT EXISTS pinned (class TEXT PRIMARY KEY NOT NULL);
+CREATE TABLE IF NOT EXISTS published (
+    class TEXT NOT NULL, step TEXT NOT NULL, epsilon REAL NOT NULL, n_answers INTEGER NOT NULL,
+    counts TEXT NOT NULL,       -- JSON: with noise
+    UNIQUE (class, step, epsilon, n_answers)
+);
 """
 
 
@@ -183,3 +190,44 @@ def count() -> int:
     with _database() as db:
         query = "SELECT COUNT(DISTINCT class) FROM seats WHERE class <> ?"
         return int(db.execute(query, (NO_CLASS,)).fetchone()[0])
+
+
+# ---- what is published with noise ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Publication:
+    """counts: with noise, one for each choice. n_answers: how many answers there were."""
+
+    epsilon: float
+    n_answers: int
+    counts: tuple[int, ...]
+
+
+def publish(
+    class_id: str, step: str, epsilon: float, draw: Callable[[Sequence[str]], Sequence[int]]
+) -> None:
+    """Keep noisy counts of the answers to a step, once for each epsilon and number of answers.
+
+    Answers are never changed, so as many answers are the same answers. draw: makes the counts; it
+    is called with nobody else publishing, and not where they are there.
+    """
+    with _database() as db:
+        rows = db.execute("SELECT answers FROM seats WHERE class = ?", (class_id,))
+        texts = [it[step] for (text,) in rows if step in (it := json.loads(text))]
+        key = (class_id, step, epsilon, len(texts))
+        query = "SELECT 1 FROM published WHERE (class, step, epsilon, n_answers) = (?, ?, ?, ?)"
+        if db.execute(query, key).fetchone() is None:
+            counts = json.dumps(list(draw(texts)))
+            db.execute("INSERT INTO published VALUES (?, ?, ?, ?, ?)", (*key, counts))
+
+
+def publications(class_id: str, step: str) -> list[Publication]:
+    """What was published of the answers to a step, oldest first."""
+    query = (
+        "SELECT epsilon, n_answers, counts FROM published WHERE class = ? AND step = ?"
+        " ORDER BY rowid"
+    )
+    with _database() as db:
+        rows = db.execute(query, (class_id, step)).fetchall()
+    return [Publication(epsilon, n, tuple(json.loads(counts))) for epsilon, n, counts in rows]

@@ -76,6 +76,8 @@ class LessonLink(BaseModel):
 
     page: its address; whether there is such a page is for the pages to say.
     query: what its link says. locked: shown and fixed; hidden: fixed and not shown.
+    choices: the answers to a private question, of which only counts with noise are shown; none
+    where students answer in their own words.
     pinned: read from links of earlier versions, and of no meaning.
     """
 
@@ -87,6 +89,7 @@ class LessonLink(BaseModel):
     hidden: tuple[str, ...] = ()
     title: str = Field("", max_length=120)
     question: str = Field("", max_length=600)
+    choices: tuple[str, ...] = Field((), max_length=7)
     pinned: bool = False
 
     @field_validator("query")
@@ -97,6 +100,16 @@ class LessonLink(BaseModel):
         ):
             raise ValueError("the link is too long to be kept")
         return {name: value for name, value in query.items() if name not in OWN}
+
+    @model_validator(mode="after")
+    def _answerable(self) -> Self:
+        if not self.choices:
+            return self
+        if self.page == "lessons":
+            raise ValueError("a lesson has questions of its own; put a private one on another page")
+        if not (self.question and len(set(self.choices)) == len(self.choices) > 1):
+            raise ValueError("a private question needs its words and several different answers")
+        return self
 
     @model_validator(mode="before")
     @classmethod
@@ -144,6 +157,12 @@ class LessonSequence(BaseModel):
     title: str = Field("", max_length=120)
     gathers: bool = False
     language: str = Field("", max_length=10, exclude=True)
+
+    @model_validator(mode="after")
+    def _gathered(self) -> Self:
+        if not self.gathers and any(step.choices for step in self.steps):
+            raise ValueError("answers to a private question must be gathered; turn that on")
+        return self
 
     @classmethod
     def parse(cls, **parts: object) -> "LessonSequence":

@@ -7,7 +7,8 @@ import streamlit as st
 from dpmf_core.serving import completion
 from dpmf_core.serving.class_records import LONGEST
 from dpmf_core.serving.lesson_links import LessonLink, LessonSequence
-from dpmf_core.teaching.lessons import LESSONS
+from dpmf_core.teaching.lessons import ANSWER, LESSONS
+from dpmf_core.teaching.private_class import MOST
 from pages.kit import lesson, safe_text
 from pages.kit.safe_text import escape_letters
 
@@ -37,8 +38,10 @@ def _draw_box(link: LessonLink, sequence: LessonSequence | None, several: bool) 
             title = escape_letters(link.title) or "Lesson"
             st.markdown(f":material/school: **{title}**  \n{escape_letters(link.question)}")
         if sequence is not None and steps_of(link):
-            draw_notice()
-        if sequence is not None and link.question and link.page != "lessons":
+            draw_notice(link)
+        if sequence is not None and link.choices:
+            _draw_choices(link)
+        elif sequence is not None and link.question and link.page != "lessons":
             _draw_answer_box()
 
 
@@ -81,10 +84,38 @@ def _draw_answer_box() -> None:
         st.rerun()
 
 
-def draw_notice() -> None:
-    """Who will read what is answered, before anything is."""
+def _draw_choices(link: LessonLink) -> None:
+    """The answers to a private question."""
+    answer = lesson.answers().get(ANSWER)
+    if answer is not None:
+        own = link.choices[int(answer)] if answer.isdigit() else answer
+        st.caption(f"Your answer: {escape_letters(own)}")
+        return
+    with st.form("lesson.choosing", border=False):
+        choice = st.radio(
+            "Your answer",
+            range(len(link.choices)),
+            index=None,
+            key=f"lesson.choice.on{lesson.place()}",
+            format_func=lambda number: escape_letters(link.choices[number]),
+            horizontal=True,
+        )
+        submitted = st.form_submit_button("Send")
+    if submitted and choice is not None:
+        lesson.note(ANSWER, str(choice))
+        st.rerun()
+
+
+def draw_notice(link: LessonLink | None = None) -> None:
+    """Who will read what is answered, before anything is. link: the page, of a teacher's link."""
     sequence = lesson.sequence()
-    if sequence is not None and sequence.gathers:
+    if link is not None and link.choices and sequence is not None and sequence.gathers:
+        words = (
+            "This question is private. The server keeps your answer without your name, and no page"
+            " shows it. Your teacher sees how many have answered, and shows the class counts"
+            f" with noise: all publications together cost you at most ε = {MOST:g}."
+        )
+    elif sequence is not None and sequence.gathers:
         words = (
             "Your answers are gathered. Your teacher sees, without names, how far each student"
             " came, what they predicted and what they wrote."
@@ -109,6 +140,8 @@ def missing(sequence: LessonSequence) -> list[int]:
 
 def steps_of(link: LessonLink) -> tuple[str, ...]:
     """What there is to answer on a page of a sequence."""
+    if link.choices:
+        return (ANSWER,)
     if link.page == "lessons" and (taught_lesson := LESSONS.get(link.query.get("lesson", ""))):
         return taught_lesson.steps
     return ("answer",) if link.question else ()

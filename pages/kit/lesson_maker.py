@@ -28,6 +28,11 @@ LAST_SEQUENCE = "lesson.made"  # in the session: what was made there last
 PRESSED_BUTTON = "lesson.pressed"  # in the session: the key of a button of the form
 ONLY_EPSILON, EVERYTHING = "only ε", "everything"
 NOTHING, AS_CHOSEN = "nothing", "as I choose"
+ANSWERS = {
+    "in their own words": (),
+    "yes or no, privately": ("yes", "no"),
+    "1 to 5, privately": ("1", "2", "3", "4", "5"),
+}
 MAY_CHANGE = (ONLY_EPSILON, EVERYTHING, NOTHING, AS_CHOSEN)
 
 
@@ -103,6 +108,13 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
         question = st.text_area(
             "Question", key="lesson.question", max_chars=600, persist_state="session"
         )
+        answers = st.radio(
+            "Students answer",
+            list(ANSWERS),
+            key="lesson.choices",
+            horizontal=True,
+            help="Answers that are chosen stay private: class and teacher see counts with noise.",
+        )
     with right:
         locked_controls, hidden_controls = _ask_locks(page)
         gathers = st.toggle(
@@ -118,6 +130,7 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
         "hidden": hidden_controls,
         "title": title,
         "question": question,
+        "choices": ANSWERS[answers] if question else (),
     }, gathers
 
 
@@ -200,6 +213,8 @@ def show_links(sequence: LessonSequence) -> None:
     token = link_token(sequence)
     st.markdown("**For the class**")
     links.draw_to_copy(address(token))
+    with st.expander("QR code"):
+        links.draw_qr_code(address(token))
     if sequence.gathers:
         st.markdown("**For you alone: the class view**")
         teacher = address(link_token(sequence, TEACHER), "teach")

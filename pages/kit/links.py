@@ -1,9 +1,11 @@
 """Links from page to page, the address of the page itself, and links to copy."""
 
+import html
 import ipaddress
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+import segno
 import streamlit as st
 
 from pages.kit.page_table import BY_ID, HOME
@@ -30,6 +32,18 @@ def draw_to_copy(url: str) -> None:
             f":material/computer: Only this computer can open this link, because {host} is its own"
             " address. See docs/SERVING.md for a server that others can reach."
         )
+
+
+def draw_qr_code(url: str) -> None:
+    """A link as a QR code, drawn here, with the link as its alternative text."""
+    try:
+        code = segno.make(url, error="l", micro=False)
+    except segno.DataOverflowError:
+        st.caption("This link is too long for a QR code. Take fewer pages.")
+        return
+    image = html.escape(code.svg_data_uri(border=4, light="white", nl=False, encode_minimal=True))
+    alt = html.escape(f"QR code of the link {url}")
+    st.html(f'<img src="{image}" alt="{alt}" style="width: min(100%, 30rem)">')
 
 
 def opens_here_only(url: str) -> bool:

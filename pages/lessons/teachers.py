@@ -24,6 +24,7 @@ from pages.kit.lesson_heading import steps_of
 from pages.kit.page_table import BY_ID
 from pages.kit.safe_text import escape_letters
 from pages.kit.session_widgets import bind
+from pages.lessons import private_question
 
 NAME = "teach"  # of the class view's parameter in the address
 SEQUENCE = "sequence"  # of the parameter that holds the sequence that is being made
@@ -82,7 +83,10 @@ def _draw_sequence() -> LessonSequence | None:
         "disabled": not names,
     }
     st.button("Add lessons", **add)
-    st.caption("To add any other page, open it and press “Make a lesson link” there.")
+    st.caption(
+        "To add any other page, or a private question, open a page and press “Make a lesson link”"
+        " there."
+    )
     pages = lesson_maker.pages()
     if not pages:
         links.put_in_address({SEQUENCE: None})
@@ -226,6 +230,8 @@ def draw_class(token: str) -> None:
     sequence = sequence_of(token, TEACHER)
     st.title(escape_letters(sequence.title) or "Your class", anchor=False)
     st.fragment(_draw_class, run_every=EVERY)(sequence)
+    with st.expander("QR code: join this class"):
+        links.draw_qr_code(lesson_maker.address(link_token(sequence)))
     with st.expander("Check codes"):
         _draw_codes({sequence.id: _title(sequence)})
 
@@ -254,7 +260,7 @@ def _draw_class(sequence: LessonSequence) -> None:
     alt = "How many sessions have reached each step."
     charts.show(fig, "teach.reached", alt, table, leaves=True)
     for place, link in enumerate(sequence.steps):
-        _draw_answers(place, link, all_answers)
+        _draw_answers(sequence.id, place, link, all_answers)
 
 
 def steps_table(sequence: LessonSequence, all_answers: list[class_records.Answers]) -> pd.DataFrame:
@@ -270,10 +276,15 @@ def steps_table(sequence: LessonSequence, all_answers: list[class_records.Answer
     return pd.DataFrame(rows)
 
 
-def _draw_answers(place: int, link: LessonLink, all_answers: list[class_records.Answers]) -> None:
+def _draw_answers(
+    sequence_id: str, place: int, link: LessonLink, all_answers: list[class_records.Answers]
+) -> None:
     """What was predicted and answered on one page."""
     course_lesson = lesson_of(link)
     question = course_lesson.own_words if course_lesson else escape_letters(link.question)
+    if link.choices:
+        private_question.draw(sequence_id, place, link, all_answers)
+        return
     if not question:
         return
     with st.expander(f"{place + 1}. {escape_letters(name_of(link))}", expanded=True):

@@ -1,11 +1,13 @@
 """A class under one lesson link: the teacher sees what the students did."""
 
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.serving import class_records, completion
 from dpmf_core.serving.lesson_links import (
     TEACHER,
@@ -15,8 +17,9 @@ from dpmf_core.serving.lesson_links import (
     sequence_of,
 )
 from dpmf_core.serving.settings import settings
+from dpmf_core.teaching import private_class
 from dpmf_core.teaching.lessons import LESSONS
-from tests.pages.driving import frames, settled
+from tests.pages.driving import frames, settled, words
 
 PAGES = Path(__file__).parents[2] / "pages"
 SEQUENCE = LessonSequence.parse(
@@ -174,3 +177,59 @@ def test_an_unknown_lesson_is_named() -> None:
     link = LessonLink.parse(page="lessons", query={"lesson": "nonsense"})
     token = link_token(LessonSequence.parse(steps=(link,)))
     assert "nonsense" in opened("lessons/page.py", **{"class": token}).error[0].value
+
+
+PRIVATE = LessonSequence.parse(
+    steps=(LessonLink.parse(page="glossary", question="Did you cheat?", choices=("yes", "never")),),
+    gathers=True,
+)
+
+
+@pytest.mark.usefixtures("class_settings")
+def test_a_private_question_shows_counts_with_noise_and_no_answer() -> None:
+    student = opened("kit/navigation.py", **{"class": link_token(PRIVATE)})
+    kinds = [it.value for it in student.caption]
+    assert any("private" in text and "ε = 5" in text for text in kinds)  # before the answer
+    student.radio(key="lesson.choice.on0").set_value(1)
+    press(student, "FormSubmitter:lesson.choosing-Send")
+    assert any("never" in it.value for it in student.caption) and not student.radio
+    teacher = opened("lessons/page.py", teach=link_token(PRIVATE, TEACHER))
+    assert not teacher.exception and "never" not in words(teacher)
+    press(teacher, "teach.publish.0.answer")
+    (publication,) = class_records.publications(PRIVATE.id, "0.answer")
+    assert private_class.spent_epsilon(PRIVATE.id) == pytest.approx(1.0)
+    table = next(it for it in frames(teacher) if "students" in it)
+    assert tuple(table["students"]) == publication.counts
+    assert teacher.button(key="teach.publish.0.answer").disabled
+    teacher.select_slider(key="teach.0.answer").set_value(0.5)
+    settled(teacher)
+    assert private_class.spent_epsilon(PRIVATE.id) == pytest.approx(1.0)  # turning costs nothing
+    teacher.select_slider(key="teach.0.answer").set_value(1.0)
+    settled(teacher)
+    assert class_records.publications(PRIVATE.id, "0.answer") == [publication]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"page": "glossary", "choices": ("yes", "no")},
+        {"page": "glossary", "question": "Q", "choices": ("yes", "yes")},
+        {"page": "glossary", "question": "Q", "choices": ("yes",)},
+        {"page": "lessons", "question": "Q", "choices": ("yes", "no")},
+    ],
+)
+def test_a_private_question_that_cannot_be_asked_is_refused(parts: dict[str, object]) -> None:
+    with pytest.raises(BadInput):
+        LessonLink.parse(**parts)
+
+
+def test_answers_to_a_private_question_are_gathered_or_not_asked_for() -> None:
+    with pytest.raises(BadInput):
+        LessonSequence.parse(steps=PRIVATE.steps)
+
+
+@pytest.mark.usefixtures("class_settings")
+def test_a_qr_code_has_the_link_as_its_alternative_text() -> None:
+    teacher = opened("lessons/page.py", teach=link_token(PRIVATE, TEACHER))
+    (code,) = [it.proto.body for it in teacher.get("html")]
+    assert f"class={link_token(PRIVATE)}" in unescape(code) and "data:image/svg+xml" in code
