@@ -124,7 +124,7 @@ def _draw_unknown(page: page_table.Page) -> None:
         name = st.query_params[section.parameter]
     if not name:
         return
-    st.warning(safe_text.escape(f"There is no page '{name[:40]}' here. Choose one of these."))
+    st.warning(safe_text.escape(page_table.why_missing(section.id, name)))
     with st.container(horizontal=True, gap="xsmall"):
         for it in page_table.SECTIONS.values():
             st.page_link(streamlit_pages[it.id], label=it.title, icon=it.material_icon)

@@ -189,3 +189,14 @@ def page_of(section: str, view: str) -> Page | None:
         return first_page(section)
     page, _ = _ADDRESSES.get(_plain(view), (None, ""))
     return BY_ID[page] if page and BY_ID[page].section == section else None
+
+
+def why_missing(section: str, name: str) -> str:
+    """Why a visitor who is no operator does not see a view of a section, and what to do."""
+    page = page_of(section, name)
+    if page is not None and page.for_operator:
+        return (
+            f"'{page.title}' opens for the operators of this server alone: log in as one of those"
+            " that the setting operators (DPMF_OPERATORS) names, or choose one of these."
+        )
+    return f"There is no page '{name[:40]}' here. Choose one of these."

@@ -16,6 +16,7 @@ from pages.kit.page_table import (
     page_address,
     page_meant,
     page_of,
+    why_missing,
 )
 from pages.server.addresses import Addresses
 
@@ -117,3 +118,9 @@ def test_a_view_is_found_by_its_name_in_its_own_section_alone() -> None:
     assert page_of("choose", "answer") == first_page("choose")
     assert page_of("learn", "topics") is None
     assert page_of("explore", "nothing") is None
+
+
+def test_a_stranger_at_the_operators_page_is_told_whom_it_opens_for() -> None:
+    assert "DPMF_OPERATORS" in why_missing("history", "operator")
+    assert "DPMF_OPERATORS" not in why_missing("history", "nonsense")
+    assert "nonsense" in why_missing("history", "nonsense")
