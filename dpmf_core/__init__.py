@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from dpmf_core.api import account, fit, load, sweep
     from dpmf_core.base.errors import BadInput
     from dpmf_core.estimators import (
+        PlainNMF,
         PlainRecommender,
         PrivateNMF,
         PrivateRecommender,
@@ -40,45 +41,35 @@ if TYPE_CHECKING:
         privacy_price,
     )
     from dpmf_core.runs.notebook_views import plot
-    from dpmf_core.runs.publishing.released_model import (
-        load_model,
-        recommend,
-        score,
-        similar_items,
-    )
-    from dpmf_core.runs.publishing.saving import save
+    from dpmf_core.runs.trained_model import TrainedModel, load_model
 
 __all__ = [
     "BadInput",
+    "PlainNMF",
     "PlainRecommender",
     "PrivateNMF",
     "PrivateRecommender",
     "RatingFolds",
+    "TrainedModel",
     "account",
     "fit",
     "load",
     "load_model",
     "plot",
     "privacy_price",
-    "recommend",
-    "save",
-    "score",
-    "similar_items",
     "sweep",
 ]
 PLACES = {
     "BadInput": "base.errors",
+    "PlainNMF": "estimators",
     "PlainRecommender": "estimators",
     "PrivateNMF": "estimators",
     "PrivateRecommender": "estimators",
     "RatingFolds": "estimators",
     "privacy_price": "estimators",
     "plot": "runs.notebook_views",
-    "save": "runs.publishing.saving",
-    "load_model": "runs.publishing.released_model",
-    "recommend": "runs.publishing.released_model",
-    "score": "runs.publishing.released_model",
-    "similar_items": "runs.publishing.released_model",
+    "TrainedModel": "runs.trained_model",
+    "load_model": "runs.trained_model",
 }
 
 clone_imports.install()

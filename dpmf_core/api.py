@@ -36,6 +36,7 @@ from dpmf_core.runs.specification import (
 )
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries
+from dpmf_core.runs.trained_model import TrainedModel, Training
 
 notebook_views.register()
 Arrays = tuple[npt.ArrayLike, ...] | npt.NDArray[Any]
@@ -135,7 +136,7 @@ def fit(
     ledger: str | Path | None = None,
     spread: bool | str = False,
     **choices: Any,
-) -> Run:
+) -> TrainedModel:
     """Train one model and judge it.
 
     Parameters
@@ -158,14 +159,15 @@ def fit(
         which are also those of the command line: `epsilon` (needed by private algorithms), `delta`
         (default 1/(10 n)), `relation`, `calibration`, `noise` ("none" for the same private method
         without noise, which has no privacy and takes no epsilon), `seed`, `curve_points`,
-        `top_items`, `item_choice`, `split`, `test_fraction` and so on. All other names are
-        parameters of the algorithm. `item_features` may also be a data frame, public, with a row
-        for each item (`frames.with_item_table`).
+        `top_items`, `item_choice`, `split` (None trains on everything), `test_fraction` and so on.
+        All other names are parameters of the algorithm. `item_features` may also be a data frame,
+        public, with a row for each item (`frames.with_item_table`).
 
     Returns
     -------
-    Run
-        `record` (metrics, epsilon by every rule, ledger, curves), `arrays` and `model`.
+    TrainedModel
+        It predicts and recommends, by the ids of a data frame, and `save` writes it. `record` has
+        metrics, epsilon by every rule, ledger and curves.
 
     Raises
     ------
@@ -180,7 +182,16 @@ def fit(
     choices = with_delta(choices, [algorithm], dataset.shape.n_units)
     spec = RunSpec.of(**choices, algorithm=algorithm)
     with _spread_over(data, algorithm, spread), _open_store(keep) as store:
-        return _run(spec, own_data, ledger, store)
+        return TrainedModel.of(_run(spec, own_data, ledger, store), _training(data, own_data))
+
+
+def _training(data: Source, own_data: AnyData | None) -> Training | None:
+    """Data in memory that a model is trained on, with the ids that they came with."""
+    if own_data is None or not isinstance(own_data, Ratings):
+        return None
+    if frames.is_table(data):
+        return Training(own_data, *frames.ids_in(data))
+    return Training(own_data, pd.RangeIndex(own_data.n_users))
 
 
 def _open_store(keep: bool) -> contextlib.AbstractContextManager[Store | None]:
@@ -273,7 +284,7 @@ class Swept:
     """
 
     points: Sequence[Point]
-    runs: Mapping[str, Run]
+    runs: Mapping[str, TrainedModel]
     noisy: Mapping[str, float] = field(default_factory=dict)
     noisy_epsilon: float | None = None
 
@@ -377,8 +388,10 @@ def sweep(
     with contextlib.nullcontext() if own_data is None else lent(spec.data.id, own_data):
         points = spec.points_on(_open_data(spec.data, own_data).shape)
     runs = _run_all({point.key: point.spec for point in points}, own_data, ledger)
+    training = _training(data, own_data)
+    models = {key: TrainedModel.of(run, training) for key, run in runs.items()}
     noisy = {} if noisy_errors is None else release(runs, noisy_errors, ledger)
-    return Swept(points, runs, noisy, noisy_errors)
+    return Swept(points, models, noisy, noisy_errors)
 
 
 def _methods(algorithms: Algorithms) -> tuple[Method, ...]:

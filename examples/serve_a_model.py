@@ -1,8 +1,8 @@
 """A released model behind HTTP: `pip install fastapi uvicorn`, then `MODEL=model uvicorn
-serve_a_model:app`, where `model` is a folder that `save(run, "model")` or `fit --save model` wrote.
+serve_a_model:app`, where `model` is a folder that `model.save("model")` or `fit --save model` wrote.
 
-The server holds what was released. Whoever asks sends her own ratings with the question; they are
-used for the answer and kept nowhere. `model/recommend.py` keeps them from the server too.
+The server holds what was released. People send their own ratings with the question; these are used
+for the answer and kept nowhere. `model/recommend.py` keeps them from the server too.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, HTTPException, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from dpmf_core import load_model, recommend, similar_items
+from dpmf_core import load_model
 from dpmf_core.base.errors import BadInput
 
 
@@ -33,29 +33,30 @@ def make_app(folder: str) -> FastAPI:
     def describe() -> dict[str, Any]:
         """What the model promises the people who trained it, and which ratings it takes."""
         return {
-            "items": model.n_items,
-            "bounds": model.bounds,
-            "privacy": model.privacy,
-            "warning": model.warning,
+            "items": len(model.item_ids),
+            "bounds": model.recommender.bounds,
+            "privacy": model.guarantee.words,
+            "epsilon": model.epsilon,
+            "delta": model.record.delta,
         }
 
     @app.post("/recommend")
     def answer(question: Question) -> list[dict[str, Any]]:
-        """The best items that she has not rated, best first."""
+        """The best items that the person has not rated, best first."""
         try:
-            recommendations = recommend(model, question.ratings, question.k)
+            best = model.recommend(k=question.k, own=question.ratings)
         except BadInput as error:
             raise HTTPException(422, str(error)) from None
-        return [{"item": item, "rating": rating} for item, rating in recommendations]
+        return best[["item", "rating"]].to_dict("records")
 
     @app.get("/similar")
     def similar(item: str, k: Annotated[int, Query(ge=1, le=1000)] = 10) -> list[dict[str, Any]]:
         """The items whose factors point most nearly the same way."""
         try:
-            neighbours = similar_items(model, item, k)
+            neighbours = model.similar_items(item, k)
         except BadInput as error:
             raise HTTPException(422, str(error)) from None
-        return [{"item": other, "cosine": cosine} for other, cosine in neighbours]
+        return neighbours.to_dict("records")
 
     return app
 

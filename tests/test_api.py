@@ -12,7 +12,15 @@ from scipy.sparse import csr_array
 
 import dpmf
 import dpmf_core
-from dpmf_core import account, fit, load, sweep
+from dpmf_core import (
+    PlainRecommender,
+    PrivateRecommender,
+    account,
+    fit,
+    load,
+    load_model,
+    sweep,
+)
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
@@ -59,6 +67,67 @@ def test_ratings_of_ones_own_are_fitted_and_never_stored() -> None:
     assert run.record.parameters["rank"] == 2
     assert run.model.item_factors.shape == (17, 2)
     assert list(Store().rows()) == []
+
+
+BOUNDS = low_rank().bounds
+
+
+def own_frame() -> pd.DataFrame:
+    """Ratings whose users and items have ids of their own."""
+    frame = frame_of(low_rank(n_users=60))
+    return frame.assign(user=frame["user"].map("u{:03}".format), item=frame["item"] + 100)
+
+
+def test_a_fit_is_a_model_that_estimators_give_too() -> None:
+    """The same run on the same ratings, with all of them: predictions and lists are the same."""
+    frame, choices = own_frame(), {"epsilon": 5.0, "delta": 1e-5}
+    run = fit(load(frame, bounds=BOUNDS, public=True), "dpals", rank=2, split=None, **choices)
+    estimator = PrivateRecommender("dpals", rank=2, bounds=BOUNDS, public=True, **choices)
+    estimator.set_params(random_state=np.random.RandomState(0)).fit(frame)
+    assert run.epsilon == estimator.epsilon_ == pytest.approx(5.0)
+    assert run.guarantee == estimator.guarantee_
+    model = fit(frame, "bias", bounds=BOUNDS, split=None)
+    same = PlainRecommender("bias", bounds=BOUNDS).fit(frame)
+    np.testing.assert_array_equal(model.predict(frame), same.predict(frame))
+    pd.testing.assert_frame_equal(model.recommend(["u007"]), same.recommend(["u007"]))
+    assert set(model.recommend(["u007"])["item"]) <= set(frame["item"])
+
+
+def test_without_a_split_everything_trains_and_nothing_is_judged() -> None:
+    """The item means of all ratings, which a split would change."""
+    frame = own_frame()
+    model = fit(frame, "global-mean", bounds=BOUNDS, split=None)
+    assert model.model.centre == pytest.approx(frame["rating"].mean(), abs=1e-6)
+    assert model.record.metrics == {} and model.record.curves == ()
+    assert fit("cinema-small", "bias", split=None).record.metrics == {}
+
+
+def test_a_model_of_a_data_set_knows_its_users_by_number(tmp_path: Path) -> None:
+    model = fit("cinema-small", "spectral", epsilon=5)
+    lists = model.recommend([3, 4], k=5)
+    assert lists["user"].tolist() == [3] * 5 + [4] * 5
+    assert model.user_ids.equals(pd.RangeIndex(load("cinema-small").n_users))
+    again = load_model(model.save(tmp_path / "films"))
+    assert isinstance(again, type(model)) and again.epsilon == model.epsilon
+    with pytest.raises(BadInput):
+        again.recommend([3])
+    with pytest.raises(BadInput):
+        fit("documents-small", "nmf").recommend()
+
+
+@pytest.mark.parametrize("kind", ["run", "loaded", "shared side", "estimator", "plain", "sweep"])
+def test_printing_is_short(kind: str, tmp_path: Path) -> None:
+    frame = own_frame()
+    run = fit(frame, "dpals", epsilon=1.0, delta=1e-5, bounds=BOUNDS)
+    shown = {
+        "run": lambda: run,
+        "loaded": lambda: load_model(run.save(tmp_path / "model")),
+        "shared side": lambda: run.model,
+        "estimator": lambda: PrivateRecommender(bounds=BOUNDS, delta=1e-5).fit(frame),
+        "plain": lambda: PlainRecommender(bounds=BOUNDS).fit(frame),
+        "sweep": lambda: sweep(frame, ["bias", "als"], bounds=BOUNDS),
+    }
+    assert len(repr(shown[kind]()).splitlines()) <= 10
 
 
 def test_a_sweep_is_a_table() -> None:

@@ -1,14 +1,18 @@
 """PrivateNMF among scikit-learn's own."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.decomposition import NMF
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.preprocessing import MinMaxScaler, Normalizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dpmf_core import PrivateNMF
+from dpmf_core import PlainNMF, PrivateNMF
 from dpmf_core.base.errors import BadInput
 from dpmf_core.testing.sample_worlds import blocks
 
@@ -83,8 +87,9 @@ def test_a_seed_repeats_the_noise_on_public_rows_and_it_is_said() -> None:
     first, second = (PrivateNMF(3, random_state=0, public=True).fit(X) for _ in range(2))
     assert np.array_equal(first.components_, second.components_)
     assert first.noise_is_reproducible_
-    # without a seed there is nothing to repeat it by
-    assert not PrivateNMF(3, public=True).fit(X).noise_is_reproducible_
+    # without a seed each fit draws one
+    unseeded = [PrivateNMF(3, public=True).fit(X).components_ for _ in range(2)]
+    assert not np.array_equal(*unseeded)
 
 
 @pytest.mark.parametrize("method", ["oneshot-nmf", "dp-nmf"])
@@ -136,3 +141,36 @@ def test_the_score_is_the_share_of_squares_that_the_parts_explain() -> None:
     assert 0.5 < expected < 1
     assert model.score(X) == pytest.approx(expected, rel=1e-6)
     assert model.score(csr_array(X)) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("place", ["last", "middle", "search"])
+def test_a_guarantee_names_what_learned_before_it_without_noise(place: str) -> None:
+    X, y = np.asarray(blocks().X), np.arange(60) % 2
+    steps: list[Any] = [Normalizer(), MinMaxScaler(clip=True), PrivateNMF(2, delta=1e-3)]
+    if place == "middle":
+        line = make_pipeline(*steps, LogisticRegression()).fit(X, y)
+    elif place == "last":
+        line = make_pipeline(*steps).fit(X)
+    else:
+        line = GridSearchCV(make_pipeline(*steps), {"privatenmf__epsilon": [1.0]}, cv=2)
+        line = line.fit(X).best_estimator_
+    guarantee = line.named_steps["privatenmf"].guarantee_
+    named = [it for it in guarantee.assumptions if "MinMaxScaler" in it]
+    assert len(named) == 1 and guarantee.status == "CONDITIONAL"
+    assert not any("Normalizer" in it for it in guarantee.assumptions)  # it learns nothing
+    alone = PrivateNMF(2, delta=1e-3).fit(X).guarantee_
+    assert not any("MinMaxScaler" in it for it in alone.assumptions)
+
+
+@pytest.mark.parametrize("algorithm", ["nmf", "robust-nmf"])
+def test_the_non_private_version_is_exact_and_enters_the_account(algorithm: str) -> None:
+    """Scikit-learn's own factorisation explains as much."""
+    X = np.asarray(blocks(n_samples=300).X, np.float64)
+    ours = PlainNMF(3, algorithm=algorithm, random_state=0).fit(X)  # type: ignore[arg-type]
+    theirs = NMF(3, init="nndsvda", max_iter=500).fit(X)
+    residuals = X - ours.inverse_transform(ours.transform(X))
+    assert (residuals**2).sum() < 1.1 * theirs.reconstruction_err_**2 + 0.01 * (X**2).sum()
+    assert ours.epsilon_ is None and ours.account_ is not None
+    assert ours.account_.total.n_uncovered >= 1
+    again = PlainNMF(3, algorithm=algorithm, random_state=0).fit(X)  # type: ignore[arg-type]
+    assert np.array_equal(ours.components_, again.components_)

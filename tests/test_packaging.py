@@ -121,7 +121,7 @@ run = dpmf.fit(frame, "private-bias", **facts)
 dpmf.PrivateRecommender(algorithm="private-bias", **facts).fit(frame).predict(frame)
 dpmf.PrivateNMF(n_components=2, epsilon=1.0).fit(rng.random((50, 6)))
 assert dpmf.account(frame, bounds=(1, 5)).lines
-dpmf.load_model(dpmf.save(run, "model"))
+dpmf.load_model(run.save("model"))
 for line in (
     "fit --dataset cinema-small --algorithm private-bias --epsilon 1", "runs", "datasets", "papers",
     "algorithms", "account --release gaussian:3:1 --delta 1e-5", "app --settings", "doctor --quick",

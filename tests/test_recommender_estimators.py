@@ -133,7 +133,7 @@ def test_somebody_who_brings_the_same_ratings_gets_the_same_list() -> None:
     assert visitor.item.tolist() == user.item.tolist()
     np.testing.assert_allclose(visitor.rating, user.rating, rtol=1e-5)
     without_people = pickle.loads(pickle.dumps(model)).forget_people()
-    assert len(without_people.users_) == 0 and not len(without_people._history)
+    assert len(without_people.users_) == 0 and without_people.run_.training.data is None
     assert without_people.recommend(own=own).item.tolist() == user.item.tolist()
     with pytest.raises(BadInput, match="recommend\\(own=frame\\)"):
         without_people.recommend([11])
@@ -164,7 +164,7 @@ def test_one_fit_costs_the_epsilon_asked_for_and_enters_the_account(tmp_path: Pa
     assert model.guarantee_.status == "CONDITIONAL"
     account = model.account_
     assert account.total.epsilon == pytest.approx(1.0, rel=1e-6)
-    assert account.lines[0].title == "PrivateRecommender, Spectral"
+    assert account.lines[0].title == "Spectral"
     assert private().fit(X, Y).account_ is None
     plain = PlainRecommender(bounds=BOUNDS, ledger=ledger).fit(X, Y)
     assert plain.epsilon_ is None and account.total.n_uncovered == 1
@@ -350,7 +350,7 @@ def test_a_pickle_of_private_ratings_warns(model: Any) -> None:
     line = make_pipeline(FunctionTransformer(), model).fit(FEW[["user", "item"]], FEW["rating"])
     with pytest.warns(HoldsPrivateRatings):
         loaded = pickle.loads(pickle.dumps(line))[-1]
-    assert len(loaded._history) == len(FEW) and not hasattr(loaded, "account_")
+    assert len(loaded.run_.training.data) == len(FEW) and not hasattr(loaded, "account_")
 
 
 # ---- among scikit-learn's tools ------------------------------------------------------------------

@@ -63,11 +63,17 @@ class Model:
         """The other fields, by name: with `arrays` all it takes to make this model again."""
         return {name: value for name, value in self._fields() if not isinstance(value, np.ndarray)}
 
+    def __repr__(self) -> str:
+        """In a line: arrays by their shapes."""
+        shapes = [f"{name} {it.shape}" for name, it in self.arrays.items()]
+        settings = [f"{name}={it!r}" for name, it in self.settings.items()]
+        return f"{type(self).__name__}({', '.join([*shapes, *settings])})"
+
     def _fields(self) -> Iterator[tuple[str, Any]]:
         return ((each.name, getattr(self, each.name)) for each in fields(self))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recommender(Model):
     """The shared side of a fitted recommender, and the local step by which a user finds her own
     side.

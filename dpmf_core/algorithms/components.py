@@ -28,7 +28,7 @@ class Own:
     outliers: Array | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Components(Model):
     """The shared side of a fitted factorisation. A row of norm 1 is explained as h basis + r, h >=
     0, r sparse.

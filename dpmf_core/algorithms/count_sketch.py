@@ -29,7 +29,7 @@ START = 0.42  # deviation of a starting component times sqrt(d)
 FORMER_NAMES = {"rate": "learning_rate", "penalty": "regularisation"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SketchModel(LearntUsers):
     """All of it is shared: the table, the hashes, and what they say of every user (n_users, d)
     and item; user_offsets are exact means.

@@ -38,7 +38,7 @@ class OwnRow(Personal):
     rows: csr_array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ItemRegression(Recommender):
     """weights (n_items, n_items): what a residual of 1 on the item of the row adds to that on the
     item of the column; 0 on the diagonal.

@@ -40,7 +40,7 @@ COVARIANCE, PRODUCT = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FrankWolfeModel(Recommender):
     """item_factors: v_t (n_items, T). inverse_singular: 1 / l_t (T,). rates: eta_t (T,). kappa:
     nuclear norm. row_bound: L, None for no bound.

@@ -29,7 +29,7 @@ LEAST_OWN = 0.1  # of an item's diagonal, what factors leave unexplained at leas
 CHUNK = 512  # rows that are held dense at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Projection(Recommender):
     """A user's factor is the sum of what `probe` (n_items, K) holds for the items of her
     history, for lists; without a probe, a ridge regression.

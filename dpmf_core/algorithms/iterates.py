@@ -90,7 +90,7 @@ def take_gradient_step(rows: Ratings, target: Array, C: Array, Q: Array, rate: f
     return Iterate(C, csr_array((S, rows.items, rows.by_user), shape=(rows.n_users, rows.n_items)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GradientModel(Recommender):
     """directions: (m, sum of r_t) eigenvectors of every step side by side; shrinkages: (sum of
     r_t,); ranks: r_t (T,). item_factors: the last step's. rate: eta. row_bound: L, None for no

@@ -17,7 +17,7 @@ Step = Literal["new", "rated", "shared"]
 NOT_HELD = np.zeros((0, 0), np.float32)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RetentionModel(Recommender):
     """user_factors (n_users, d): what the server holds of users; empty where it holds nothing,
     and a user's vector is found from their own history.

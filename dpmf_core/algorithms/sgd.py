@@ -48,7 +48,7 @@ class Descent:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LearntUsers(Recommender):
     """A recommender that may hold what was learnt of users: factors (n_users, d), offsets
     (n_users,). Without them a user finds her side again from her ratings.

@@ -29,7 +29,7 @@ class OwnRatings(Personal):
     history: Ratings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SlopeOneModel(Recommender):
     """pairs (n_items, n_items): above the diagonal sums of differences r_uj - r_uk, j < k,
     below it how many users rated both.

@@ -40,7 +40,7 @@ from dpmf_core.privacy import Budget, Event, Guarantee, Status
 MOMENT = "item second moment"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Subspace(Recommender):
     """item_factors: orthonormal V (n_items, r). projection: a user's row is (1/p_i) (x_i V) V^T
     with p_i the user's share of the items [J18, Alg. 4, which takes the share of all users: a

@@ -26,6 +26,8 @@ def epsilon_number(epsilon: float | None) -> float | None:
 
 
 def delta_text(delta: float) -> str:
-    """1e-5, 1.67e-5: at most three significant digits."""
+    """1e-5, 1.67e-5: at most three significant digits; 0 as it is."""
+    if not delta:
+        return "0"
     mantissa, _, exponent = f"{delta:.2e}".partition("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"

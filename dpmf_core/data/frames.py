@@ -116,6 +116,15 @@ def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
     return by_role
 
 
+def ids_in(data: Any) -> "tuple[pd.Index[Any], pd.Index[Any]]":
+    """The ids of the users and of the items of what `ratings_of` takes, as it numbers them."""
+    if is_sparse(data):
+        return pd.RangeIndex(data.shape[0]), pd.RangeIndex(data.shape[1])
+    frame = _frame_of(data)
+    columns = _chosen_columns(frame, {"rating": ""})
+    return ids_of(frame[columns["user"]]), ids_of(frame[columns["item"]])
+
+
 def ids_of(column: "pd.Series[Any]") -> "pd.Index[Any]":
     """The distinct ids of a column in the order in which `ratings_of` numbers them."""
     ids: pd.Index[Any] = pd.Index(pd.factorize(_labels(column), sort=True)[1])

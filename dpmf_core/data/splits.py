@@ -65,12 +65,13 @@ class SplitSpec(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: Literal["random", "per-user", "time", "users", "window"] = Field(
+    kind: Literal["random", "per-user", "time", "users", "window", "none"] = Field(
         "random",
         description=(
             "random: each rating by itself; per-user: the same share of every user's; time: every"
             " user's latest; users: whole users, part of whose ratings is folded in; window: a"
-            " stretch of time, after training on all before it"
+            " stretch of time, after training on all before it; none: train on all ratings, with"
+            " no held-out error"
         ),
     )
     test_fraction: float = Field(0.1, gt=0, lt=0.9, allow_inf_nan=False, title="test fraction")
@@ -158,7 +159,7 @@ def split(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids = None) -> Spli
             "The test and validation fractions must leave ratings to train on: their sum must be"
             " below 1."
         )
-    how = {"users": _by_users, "window": _by_window}.get(spec.kind, _by_rating)
+    how = {"users": _by_users, "window": _by_window, "none": _undivided}.get(spec.kind, _by_rating)
     parts = how(ratings, spec, seed, ids)
     return _without_rare(parts, ratings, spec.least_judged) if spec.least_judged else parts
 
@@ -173,6 +174,11 @@ def _without_rare(parts: Split, ratings: Ratings, least: int) -> Split:
 
     words = f"{parts.words}, of users and items with at least {least} ratings"
     return replace(parts, validation=often(parts.validation), test=often(parts.test), words=words)
+
+
+def _undivided(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids) -> Split:
+    nothing = ratings.only(np.zeros(len(ratings), bool))
+    return Split(ratings, ratings, nothing, nothing, "no rating held out")
 
 
 def _by_rating(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids) -> Split:

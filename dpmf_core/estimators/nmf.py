@@ -1,5 +1,5 @@
 """Non-negative factorisation as scikit-learn has it: `PrivateNMF(n_components=8,
-epsilon=1).fit_transform(X)`, then `components_`.
+epsilon=1).fit_transform(X)`, then `components_`; `PlainNMF` without privacy.
 """
 
 import math
@@ -13,12 +13,107 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples
-from dpmf_core.estimators.releases import RandomState, Releasing, joined
+from dpmf_core.estimators.releases import RandomState, Releasing, fitted_before, joined
 
 Array = npt.NDArray[Any]
 
 
-class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # type: ignore[misc]  # scikit-learn has no types
+class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # type: ignore[misc]  # scikit-learn has no types
+    """What non-negative factorisations share."""
+
+    n_components: int
+    image_shape: tuple[int, int] | None
+
+    def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
+        """Find the components of X.
+
+        Parameters
+        ----------
+        X
+            Non-negative rows (n_samples, n_features), dense or sparse.
+        y
+            Ignored.
+        people
+            Whose each row is (n_samples,), whole numbers from 0. A person with all their rows is
+            then the unit of privacy.
+
+        Raises
+        ------
+        BadInput
+            Where a parameter cannot be used, or a budget does not allow the fit.
+        ValueError
+            Where X is not what scikit-learn takes, or holds a negative number.
+        """
+        if not isinstance(self.n_components, int | np.integer) or self.n_components < 1:
+            raise BadInput(
+                "n_components, how many components to find, is a whole number from 1. Got"
+                f" {self.n_components!r}."
+            )
+        samples = self._samples(X, reset=True)
+        samples = samples if people is None else samples.of_people(people)
+        if not self.public:
+            more = () if people is None else (PEOPLE_ARE_COUNTED,)
+            samples = samples.assuming(*more, *fitted_before())
+        K = min(self.n_components, samples.shape.n_features)
+        if self.n_components > K:
+            warnings.warn(
+                f"n_components={self.n_components} is more than the {K} features: {K} components"
+                " are found.",
+                UserWarning,
+                stacklevel=2,
+            )
+        self._train(samples, n_components=K)
+        self.components_ = self.model_.basis
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Coefficients (n_samples, n_components) of each row on the released components, in the
+        row's own units.
+        """
+        check_is_fitted(self)
+        samples = self._samples(X, reset=False)
+        H: Array = self.model_.personal(samples).coefficients * samples.norms[:, None]
+        return H.astype(X.dtype if getattr(X, "dtype", None) == np.float32 else np.float64)
+
+    def inverse_transform(self, H: Any) -> Array:
+        """Rows (n_samples, n_features) with these coefficients."""
+        check_is_fitted(self)
+        return np.asarray(np.asarray(H) @ self.components_)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The share of the squares of X (n_samples, n_features) that the components explain, at
+        most 1; more is better. It is computed on raw rows, and no release.
+        """
+        check_is_fitted(self)
+        samples = self._samples(X, reset=False)
+        H = self.model_.personal(samples).coefficients * samples.norms[:, None]
+        # of rows, so that a sparse X stays sparse: |x - h W|^2 = |x|^2 - 2 h W x + |h W|^2
+        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        total = float(np.sum(np.square(rows.data if hasattr(rows, "indptr") else rows)))
+        cross_term = float(np.sum(H * (rows @ self.components_.T)))
+        model_term = float(np.sum((H.T @ H) * (self.components_ @ self.components_.T)))
+        if not total:
+            return 1.0 if not model_term else -math.inf
+        return (2 * cross_term - model_term) / total
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _samples(self, X: Any, reset: bool) -> Samples:
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        check_non_negative(X, f"{type(self).__name__} (input X)")
+        assumptions = () if self.public else (NUMBER_IS_PUBLIC,)
+        return Samples.of(X, image=self.image_shape, public=self.public, assumptions=assumptions)
+
+
+class PrivateNMF(_NMF):
     """Non-negative components of samples, with privacy for each row of X.
 
     A fit has total privacy loss (epsilon, delta) for adding or removing a row; by
@@ -86,74 +181,35 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing): 
         self.noise = noise
         self.ledger = ledger
 
-    def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
-        """Find the components of X (n_samples, n_features). people (n_samples,): whose each row is,
-        whole numbers from 0; a person with all her rows is the unit.
-        """
-        if not isinstance(self.n_components, int | np.integer) or self.n_components < 1:
-            raise BadInput(
-                "n_components, how many components to find, is a whole number from 1. Got"
-                f" {self.n_components!r}."
-            )
-        samples = self._samples(X, reset=True)
-        samples = samples if people is None else samples.of_people(people)
-        if not (self.public or people is None):
-            samples = samples.assuming(PEOPLE_ARE_COUNTED)
-        K = min(self.n_components, samples.shape.n_features)
-        if self.n_components > K:
-            warnings.warn(
-                f"n_components={self.n_components} is more than the {K} features: {K} components"
-                " are found.",
-                UserWarning,
-                stacklevel=2,
-            )
-        self._train(samples, *self._plan(samples, n_components=K))
-        self.components_ = self.model_.basis
-        return self
-
-    def transform(self, X: Any) -> Array:
-        """Coefficients (n_samples, n_components) of each row on the released components, in the
-        row's own units.
-        """
-        check_is_fitted(self)
-        samples = self._samples(X, reset=False)
-        H: Array = self.model_.personal(samples).coefficients * samples.norms[:, None]
-        return H.astype(X.dtype if getattr(X, "dtype", None) == np.float32 else np.float64)
-
-    def inverse_transform(self, H: Any) -> Array:
-        """Rows (n_samples, n_features) with these coefficients."""
-        check_is_fitted(self)
-        return np.asarray(np.asarray(H) @ self.components_)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """The share of the squares of X (n_samples, n_features) that the components explain, at
-        most 1; more is better. It is computed on raw rows, and no release.
-        """
-        check_is_fitted(self)
-        samples = self._samples(X, reset=False)
-        H = self.model_.personal(samples).coefficients * samples.norms[:, None]
-        # of rows, so that a sparse X stays sparse: |x - h W|^2 = |x|^2 - 2 h W x + |h W|^2
-        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        total = float(np.sum(np.square(rows.data if hasattr(rows, "indptr") else rows)))
-        cross_term = float(np.sum(H * (rows @ self.components_.T)))
-        model_term = float(np.sum((H.T @ H) * (self.components_ @ self.components_.T)))
-        if not total:
-            return 1.0 if not model_term else -math.inf
-        return (2 * cross_term - model_term) / total
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.input_tags.sparse = True
-        tags.non_deterministic = True
+        tags.non_deterministic = not self.public  # noise on private rows has a secret key
         return tags
 
-    def _samples(self, X: Any, reset: bool) -> Samples:
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
-        check_non_negative(X, f"{type(self).__name__} (input X)")
-        assumptions = () if self.public else (NUMBER_IS_PUBLIC,)
-        return Samples.of(X, image=self.image_shape, public=self.public, assumptions=assumptions)
+
+class PlainNMF(_NMF):
+    """Non-negative components of samples without privacy, to compare `PrivateNMF` with.
+
+    The parameters and attributes are those of `PrivateNMF`. On rows that are not public each fit
+    enters their account, as one that nothing limits.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        algorithm: Literal["nmf", "robust-nmf"] = "nmf",
+        image_shape: tuple[int, int] | None = None,
+        random_state: RandomState = None,
+        public: bool = False,
+        ledger: str | None = None,
+        parameters: dict[str, Any] | None = None,
+        **flat: Any,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.image_shape = image_shape
+        self.parameters = joined(parameters, flat)
+        self.random_state = random_state
+        self.public = public
+        self.ledger = ledger

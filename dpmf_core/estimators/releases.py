@@ -1,31 +1,33 @@
-"""What every estimator does with its algorithm: plan, charge the account, draw, train."""
+"""What every estimator does: it makes a run of its parameters and its data, and keeps the model."""
 
 import contextlib
-from collections.abc import Iterable
+import secrets
+import sys
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state, get_tags
 
 from dpmf_core import algorithms
-from dpmf_core.algorithms import Streams
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.kernels import single_threaded_blas
-from dpmf_core.privacy import Budget, Guarantee, normal_form
-from dpmf_core.privacy.accounting import epsilon as exactly
-from dpmf_core.privacy.accounts import Account, account_of, charging
+from dpmf_core.privacy import Budget, normal_form
+from dpmf_core.privacy.accounts import Account, account_of
 from dpmf_core.privacy.odometer import Charge
-from dpmf_core.runs.planning import PreparedRun, prepared_for
+from dpmf_core.runs import execution
+from dpmf_core.runs.planning import charge_before
 from dpmf_core.runs.specification import RunSpec, with_delta
+from dpmf_core.runs.trained_model import TrainedModel, Training
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
 class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """An estimator whose every fit is a release.
+    """An estimator whose every fit is a run, and on private data a release.
 
     Subclasses have the parameters; those of `Budget` that they lack are not theirs to choose.
     """
@@ -66,53 +68,49 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
                     f" {sorted([*self._get_param_names(), *fields])}."
                 )
 
-    def _plan(
-        self, data: Ratings | Samples, **parameters: Any
-    ) -> tuple[PreparedRun, Budget | None]:
-        """What a fit will release and may claim, from the public shape of the data, and its budget.
-        Raises BadInput.
-        """
-        names = [name for name in Budget.model_fields if hasattr(self, name)]
-        choices = with_delta(
-            {name: getattr(self, name) for name in names}, [self.algorithm], data.shape.n_units
-        )
+    def _spec(self, data: Ratings | Samples, seed: int = 0, **parameters: Any) -> RunSpec:
+        """The run that a fit is. Raises BadInput."""
+        budget = {name: getattr(self, name) for name in Budget.model_fields if hasattr(self, name)}
+        choices = with_delta(budget, [self.algorithm], data.shape.n_units)
         parameters |= self.parameters or {}
-        spec = RunSpec.of(
-            **choices, dataset=data.name, algorithm=self.algorithm, parameters=parameters
+        return RunSpec.of(
+            **choices,
+            dataset=data.name,
+            algorithm=self.algorithm,
+            parameters=parameters,
+            split=None,
+            seed=seed,
         )
-        return prepared_for(spec, data), spec.budget
 
-    def _charge(self, ready: PreparedRun, budget: Budget | None) -> Charge:
-        """What a fit enters in the account of private data."""
-        title = f"{type(self).__name__}, {ready.algorithm.title}"
-        return Charge.of(title, ready.plan, ready.guarantee, budget)
+    def _charge(self, data: Ratings | Samples, **parameters: Any) -> Charge:
+        """What a fit enters in the account of private data. Raises BadInput."""
+        return charge_before(self._spec(data, **parameters), data)
 
-    def _train(self, data: Ratings | Samples, ready: PreparedRun, budget: Budget | None) -> None:
+    def _train(
+        self, data: Ratings | Samples, training: Training | None = None, **parameters: Any
+    ) -> None:
         """Charge the account of the data, draw, train; set what a fit sets.
 
         random_state seeds starting values, and on public data the noise; on others that has a
         secret key. Raises BadInput where a budget does not allow the charge: then nothing is drawn.
         """
-        noise_seed, start = _seeds(self.random_state)
-        rng = Streams(np.random.default_rng(start), int(start.generate_state(1)[0]))
-        charge = self._charge(ready, budget)
-        # the same result whatever the number of threads
-        with charging(data, charge, self.ledger, in_hand=True) as permit, single_threaded_blas:
-            noise = permit.noise(ready.plan, noise_seed if data.public else None)
-            self.model_ = algorithms.train(ready.algorithm, data, noise, rng)
-        assert noise.ledger == normal_form(ready.plan)
-        self.ledger_ = noise.ledger
-        self.guarantee_: Guarantee = ready.guarantee
+        spec = self._spec(data, _seed(self.random_state), **parameters)
+        run = execution.run(spec, input_data=data, ledger=self.ledger)
+        self.run_ = TrainedModel.of(run, training)
+        self.model_ = run.model
+        self.ledger_ = normal_form(run.record.event)
+        self.guarantee_ = self.run_.guarantee
         self.account_: Account | None = account_of(data, self.ledger, in_hand=True)
-        self.noise_is_reproducible_, self.noise_ = noise.is_reproducible, noise.words
-        self.delta_ = None if budget is None else budget.delta
-        self.epsilon_ = None
-        if budget is not None and ready.guarantee.has_epsilon:
-            self.epsilon_ = exactly(ready.plan, budget.delta, budget.relation)
+        self.noise_is_reproducible_ = run.record.noise_is_reproducible
+        self.noise_ = run.record.noise
+        self.delta_, self.epsilon_ = run.record.delta, self.run_.epsilon
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the account, which lies on this machine."""
-        return {name: it for name, it in super().__getstate__().items() if name != "account_"}
+        """Everything but the account, which lies on this machine, and figures of raw rows."""
+        state = {name: it for name, it in super().__getstate__().items() if name != "account_"}
+        if "run_" in state:
+            state["run_"] = state["run_"].without_raw_figures()
+        return state
 
 
 def joined(parameters: dict[str, Any] | None, flat: dict[str, Any]) -> dict[str, Any] | None:
@@ -125,15 +123,42 @@ def joined(parameters: dict[str, Any] | None, flat: dict[str, Any]) -> dict[str,
     return {**(parameters or {}), **flat}
 
 
-def _seeds(
-    random_state: RandomState,
-) -> tuple[np.random.SeedSequence | None, np.random.SeedSequence]:
-    """The noise's seed, None for a secret key, and that of starting values."""
+def fitted_before() -> tuple[str, ...]:
+    """What was learned from the same rows before, without noise, as assumptions of a guarantee.
+
+    These are the steps before the estimator in each `Pipeline` that is being fitted. scikit-learn
+    does not tell a step what stands before it, so the calls are looked at.
+    """
+    names = dict.fromkeys(name for line, at in _pipelines() for name in _learning(line, at))
+    return tuple(
+        f"what {name} learned from the rows before this step is public; it has no noise and is not"
+        " in the ledger"
+        for name in names
+    )
+
+
+def _pipelines() -> Iterator[tuple[Pipeline, int]]:
+    """Pipelines that are being fitted, innermost first, and the place of the step that is."""
+    frame, known = sys._getframe(2), set[int]()
+    while frame is not None:
+        line = (
+            frame.f_locals.get("self") if frame.f_code.co_name.startswith(("fit", "_fit")) else None
+        )
+        if isinstance(line, Pipeline) and id(line) not in known:
+            known.add(id(line))
+            yield line, frame.f_locals.get("step_idx", len(line.steps) - 1)
+        frame = frame.f_back  # type: ignore[assignment]
+
+
+def _learning(line: Pipeline, at: int) -> list[str]:
+    steps = [step for _, step in line.steps[:at] if step not in (None, "passthrough")]
+    return [type(step).__name__ for step in steps if get_tags(step).requires_fit]
+
+
+def _seed(random_state: RandomState) -> int:
+    """The seed of a run."""
     if random_state is None:
-        return None, np.random.SeedSequence()
+        return secrets.randbits(62)
     if isinstance(random_state, np.random.Generator):
-        seed = int(random_state.integers(2**31 - 1))
-    else:
-        seed = int(check_random_state(random_state).randint(2**31 - 1))
-    noise, start = np.random.SeedSequence(seed).spawn(2)
-    return noise, start
+        return int(random_state.integers(2**31 - 1))
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -13,9 +13,9 @@ import numpy as np
 
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.partitioned import PartitionedRatings
+from dpmf_core.data.partitioned import PartitionedRatings, PartitionedTable
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.data.samples import Samples
+from dpmf_core.data.samples import Samples, of_ratings
 from dpmf_core.data.splits import Split, SplitSpec
 from dpmf_core.evaluation.blocks import (
     Blocks,
@@ -137,6 +137,20 @@ class Judge:
         return self._totals
 
 
+@dataclass(frozen=True)
+class NoJudge:
+    """Stands for a judge where nothing is held out: it computes no figures."""
+
+    train: Any
+    words: str = "no rating held out"
+
+    def point(self, model: Any) -> Figures:
+        return {}
+
+    def figures(self, model: Any) -> tuple[Figures, Buckets]:
+        return {}, {}
+
+
 def by_split(task: Task, split: Split, seed: int = 0) -> Judge:
     """By the ratings that a split held out, all in memory; of a table also by all cells."""
     block = SplitBlock(np.arange(split.history.n_users), split)
@@ -161,8 +175,16 @@ def suits(kind: type[Algorithm], data: Any, name: str) -> None:
 
     Ratings can be taken as samples, samples not as ratings.
     """
-    if kind.task == "ratings" and not isinstance(data, Ratings):
+    if kind.task == "ratings" and not isinstance(data, Ratings | PartitionedRatings):
         raise BadInput(
             f"{kind.title} factorises ratings; {name} holds {data.unit}s. Use nmf, robust-nmf,"
             " dp-nmf or oneshot-nmf."
         )
+
+
+def undivided(kind: type[Algorithm], data: Any, name: str) -> NoJudge:
+    """No judge of an algorithm that trains on all the data. Raises BadInput as `suits`."""
+    suits(kind, data, name)
+    if kind.task == "samples" and isinstance(data, Ratings | PartitionedRatings):
+        return NoJudge(of_ratings(data) if isinstance(data, Ratings) else PartitionedTable(data))
+    return NoJudge(data)

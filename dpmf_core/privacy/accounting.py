@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
-from dpmf_core.privacy.budget import Budget
+from dpmf_core.base.errors import BadInput
+from dpmf_core.privacy.budget import NEEDS_DELTA, Budget
 from dpmf_core.privacy.events import Event, Ledger, Repeat, Sequence, normal_form
 from dpmf_core.privacy.gaussian import (
     all_gaussian,
@@ -133,12 +134,14 @@ def _single(ledger: Ledger) -> Mechanism | None:
 @with_failures
 def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE) -> float:
     """The exact epsilon of an event at delta: the Gaussian formula, or PLD where other noise is in
-    the ledger.
+    the ledger. At delta = 0 the sum of pure epsilons, infinite where Gaussian noise is among them.
 
     PLD rounds upwards and drops tails of 1e-15: among many releases or at a tiny delta, the sum of
     epsilons or the RDP bound may be closer. Losses in the thousands, where it overflows, are left
     to these two.
     """
+    if not delta:
+        return _pure_epsilon(normal_form(event), relation)
     if all_gaussian(event):
         return gaussian_epsilon(mu(event, relation), delta)
     ledger = normal_form(event)
@@ -180,13 +183,16 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
 
     plan must be monotone: a higher level never costs more. Returns 1.0 for a plan that releases
     nothing.
-    Raises ValueError where its releases may fail more often than the budget's delta allows.
+    Raises ValueError where its releases may fail more often than the budget's delta allows, and
+    BadInput where delta is 0 and they have no pure epsilon.
     """
     if not normal_form(plan(1.0)):
         return 1.0
-    if failure(plan(1.0)) >= budget.delta:
+    if not budget.delta and math.isinf(epsilon(plan(1.0), 0.0, budget.relation)):
+        raise BadInput(NEEDS_DELTA)
+    if (p := failure(plan(1.0))) and p >= budget.delta:
         raise ValueError(
-            f"Releases that fail with probability {failure(plan(1.0)):.2g} leave nothing of delta ="
+            f"Releases that fail with probability {p:.2g} leave nothing of delta ="
             f" {budget.delta:.2g}."
         )
 

@@ -6,8 +6,14 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_serializer, model_validator
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.mechanisms import Relation
+
+NEEDS_DELTA = (
+    "delta = 0 needs noise with a pure epsilon, such as Laplace's. This method or rule has none."
+    " Give a delta below 1/n, such as 1e-6."
+)
 
 
 class NoiseKind(StrEnum):
@@ -40,11 +46,14 @@ class Budget(BaseModel):
         description="total privacy loss of the run; smaller is more private",
     )
     delta: float = Field(
-        ge=1e-15,
+        ge=0,
         lt=0.5,
         allow_inf_nan=False,
         title="δ",
-        description="slack of the bound P ≤ e^ε P′ + δ on every set of results; keep it under 1/n",
+        description=(
+            "slack of the bound P ≤ e^ε P′ + δ on every set of results; keep it under 1/n. 0 is for"
+            " methods without Gaussian noise"
+        ),
     )
     relation: Relation = Field(Relation.ADD_REMOVE, title="neighbouring relation")
     calibration: Calibration = Field(
@@ -82,12 +91,16 @@ class Budget(BaseModel):
 
     @property
     def mu(self) -> float:
-        """The Gaussian-DP parameter of this budget."""
+        """The Gaussian-DP parameter of this budget. Raises BadInput where delta is 0."""
+        if not self.delta:
+            raise BadInput(NEEDS_DELTA)
         return gaussian_mu(self.epsilon, self.delta)
 
 
 class AccountBudget(Budget):
-    """What may be drawn from one private data set in all."""
+    """What may be drawn from one private data set in all. delta is above 0."""
+
+    delta: float = Field(gt=0, lt=0.5, allow_inf_nan=False, title="δ")
 
     allow_unprotected: bool = Field(
         False, description="whether work that has no epsilon for a row of the data is allowed"

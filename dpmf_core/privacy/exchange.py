@@ -63,12 +63,15 @@ def _leaf(leaf: Mechanism, relation: Relation) -> "DpEvent":
 def from_dp_event(event: "DpEvent") -> Event:
     """The event that one of `dp_accounting` describes: Gaussian and Laplace noise, composed.
 
-    Raises UnsupportedEvent on other kinds (`dp_event_epsilon` accounts those).
+    Raises UnsupportedEvent on other kinds and on releases without noise (`dp_event_epsilon`
+    accounts those).
     """
     from dp_accounting import dp_event as kinds
 
     if isinstance(event, kinds.NoOpDpEvent):
         return NOTHING
+    if getattr(event, "noise_multiplier", 1) == 0:
+        raise UnsupportedEvent(f"A {type(event).__name__} without noise has no finite epsilon.")
     if isinstance(event, kinds.GaussianDpEvent):
         return Gaussian(float(event.noise_multiplier), ANOTHERS, replace_one_factor=1.0)
     if isinstance(event, kinds.LaplaceDpEvent):
@@ -83,23 +86,52 @@ def from_dp_event(event: "DpEvent") -> Event:
     )
 
 
-def dp_event_epsilon(event: "DpEvent", delta: float) -> float:
-    """The epsilon of any event at delta: by the exact rules of this package where they cover it,
-    else the smaller of what the PLD and the RDP accountant of `dp_accounting` find.
+def dp_event_epsilon(
+    event: "DpEvent", delta: float, relation: Relation = Relation.ADD_REMOVE
+) -> float:
+    """The epsilon of any event of `dp_accounting`, exact where this package has its kinds.
 
-    Raises UnsupportedEvent where neither covers it.
+    Parameters
+    ----------
+    event
+        Its noise multipliers are over what one step between neighbours moves.
+    delta
+        From 0 to 1; at 0 the pure epsilon.
+    relation
+        Between neighbours. Sampling without replacement is accounted under "replace-one".
+
+    Returns
+    -------
+    float
+        Else the smaller of what the PLD and the RDP accountant of `dp_accounting` find.
+
+    Raises
+    ------
+    UnsupportedEvent
+        Where neither covers the event under this relation.
     """
     with contextlib.suppress(UnsupportedEvent):
         return exactly(from_dp_event(event), delta)
+    from dp_accounting import NeighboringRelation
     from dp_accounting.pld import PLDAccountant
     from dp_accounting.rdp import RdpAccountant
 
-    epsilons = []
-    for accountant in (PLDAccountant(), RdpAccountant()):
-        if accountant.supports(event):
-            epsilons.append(float(accountant.compose(event).get_epsilon(delta)))
+    theirs = (
+        NeighboringRelation.REPLACE_ONE
+        if relation == Relation.REPLACE_ONE
+        else NeighboringRelation.ADD_OR_REMOVE_ONE
+    )
+    accountants = [kind(neighboring_relation=theirs) for kind in (PLDAccountant, RdpAccountant)]
+    epsilons = [
+        float(accountant.compose(event).get_epsilon(delta))
+        for accountant in accountants
+        if accountant.supports(event)
+    ]
     if not epsilons:
-        raise UnsupportedEvent(f"No accountant covers this event: {event!r}.")
+        raise UnsupportedEvent(
+            f"No accountant covers this event under {relation}: {event!r}. Sampling without"
+            " replacement needs the relation replace-one."
+        )
     return min(epsilons)
 
 

@@ -52,7 +52,9 @@ def first_that_holds(holds: Callable[[float], bool], start: float, direction: fl
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
-    """The smallest epsilon >= 0 with delta(epsilon) <= delta."""
+    """The smallest epsilon >= 0 with delta(epsilon) <= delta; infinite at delta = 0."""
+    if not delta:
+        return math.inf if mu else 0.0
     target = math.log(delta)
     if mu == 0 or log_delta(mu, 0.0) <= target:
         return 0.0

@@ -92,7 +92,8 @@ class Charge:
             return None
         if self.price is not None:
             return self.price[self.relation is Relation.REPLACE_ONE]
-        return _epsilon(self.ledger, self.delta or 1e-9, self.relation)
+        delta = 1e-9 if self.delta is None else self.delta
+        return _epsilon(self.ledger, delta, self.relation)
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
         0.0,
     )
     if runs:
-        epsilon += _epsilon(merged_ledger(runs), for_runs, relation) if for_runs > 0 else math.inf
+        epsilon += _epsilon(merged_ledger(runs), for_runs, relation) if for_runs >= 0 else math.inf
     units = (
         list(dict.fromkeys(it.unit for it in covered_charges))
         or list(dict.fromkeys(it.unit for it in charges))
@@ -217,8 +218,14 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
             sequence(*(Repeat(leaf, count) for leaf, count in merged_ledger(runs))), relation
         )
     )
+    is_anything = delta or any(it.ledger for it in runs)
     return Total(
-        epsilon, delta or None, relation, unit, sum(not it.covered for it in charges), rule
+        epsilon,
+        delta if is_anything else None,
+        relation,
+        unit,
+        sum(not it.covered for it in charges),
+        rule,
     )
 
 

@@ -17,6 +17,8 @@ def _classical(event: Event, share: float, relation: Relation) -> list[tuple[flo
     """
     ledger = normal_form(event)
     releases = sum(count for leaf, count in ledger if isinstance(leaf, Gaussian))
+    if releases and not share:
+        raise NotValid("the classical Gaussian mechanism needs a delta above 0")
     out = []
     for leaf, count in ledger:
         z = leaf.multiplier(relation)
@@ -31,6 +33,18 @@ def _classical(event: Event, share: float, relation: Relation) -> list[tuple[flo
             )
         out.append((eps, count))
     return out
+
+
+def _above_zero(rule: Rule) -> Rule:
+    """The rule, which raises NotValid at delta = 0."""
+
+    @functools.wraps(rule)
+    def checked(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE) -> float:
+        if not delta:
+            raise NotValid("this rule needs a delta above 0")
+        return rule(event, delta, relation)
+
+    return checked
 
 
 def _advanced_composition(event: Event, delta: float, relation: Relation) -> float:
@@ -57,9 +71,9 @@ RuleName = Literal["exact", "rdp_source", "rdp_tight", "advanced", "naive"]
 
 RULES: dict[RuleName, tuple[str, Rule]] = {
     "exact": ("exact", epsilon),
-    "rdp_source": ("RDP (source) = zCDP", with_failures(rdp_source)),
-    "rdp_tight": ("RDP (tight)", with_failures(rdp_tight)),
-    "advanced": ("advanced composition", with_failures(_advanced_composition)),
+    "rdp_source": ("RDP (source) = zCDP", _above_zero(with_failures(rdp_source))),
+    "rdp_tight": ("RDP (tight)", _above_zero(with_failures(rdp_tight))),
+    "advanced": ("advanced composition", _above_zero(with_failures(_advanced_composition))),
     "naive": ("naive sum", with_failures(_naive)),
 }
 

@@ -52,6 +52,7 @@ class Progress:
 
 
 Report = Callable[[Progress], None]
+AnyJudge = judges.Judge | judges.NoJudge
 
 
 def ignore(progress: Progress) -> None:
@@ -68,7 +69,7 @@ class _Watcher:
 
     def __init__(
         self,
-        judge: judges.Judge,
+        judge: AnyJudge,
         steps: int,
         points: int,
         report: Report,
@@ -107,7 +108,8 @@ class _Watcher:
 
     def _judge(self, step: int, model: Any) -> None:
         began = time.perf_counter()
-        self.curves.append({"step": float(step)} | self.judge.point(model))
+        if point := self.judge.point(model):
+            self.curves.append({"step": float(step)} | point)
         self.measuring += time.perf_counter() - began
 
     def _tell(self, step: int) -> None:
@@ -198,7 +200,7 @@ def run(
     return Run(record, model.arrays, _names(input_data, judge.train))
 
 
-def _facts(spec: RunSpec, ready: PreparedRun, judge: judges.Judge) -> dict[str, Any]:
+def _facts(spec: RunSpec, ready: PreparedRun, judge: AnyJudge) -> dict[str, Any]:
     """What a record says of a run that was known before its first release."""
     return {
         "spec": spec.canonical(),
@@ -264,7 +266,7 @@ def _check_parts(data: PartitionedRatings, spec: RunSpec) -> None:
 
 
 @contextlib.contextmanager
-def _curator(ready: PreparedRun, judge: judges.Judge, noise: Noise) -> Iterator[Curator]:
+def _curator(ready: PreparedRun, judge: AnyJudge, noise: Noise) -> Iterator[Curator]:
     """A curator of the training data for one fit. What it holds of ratings in parts and beside them
     is on disk until then.
     """
@@ -317,9 +319,11 @@ def _in_released_shape(
     return filtered(data, spec.data, shape), noise.ledger, shape
 
 
-def _judge(spec: RunSpec, data: AnyData, split_anew: bool) -> judges.Judge:
+def _judge(spec: RunSpec, data: AnyData, split_anew: bool) -> AnyJudge:
     """What the run is judged by. Split ratings of the catalogue are kept in memory."""
     kind = algorithms.find(spec.algorithm)
+    if spec.split.kind == "none":
+        return judges.undivided(kind, data, spec.data.id)
     if isinstance(data, PartitionedRatings):
         return judges.by_partitions(
             "table" if kind.task == "samples" else "ratings",

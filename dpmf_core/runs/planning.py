@@ -24,7 +24,7 @@ from dpmf_core.privacy import (
     sequence,
 )
 from dpmf_core.privacy.accounting import epsilon
-from dpmf_core.privacy.budget import Calibration, NoiseKind
+from dpmf_core.privacy.budget import NEEDS_DELTA, Calibration, NoiseKind
 from dpmf_core.privacy.events import Event, Ledger
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs import partition_selection
@@ -87,6 +87,8 @@ def prepare_for_shape(
     )
     if canonical.budget is not None:
         exact = canonical.budget.calibration is Calibration.EXACT
+        if not (exact or canonical.budget.delta):
+            raise BadInput(NEEDS_DELTA)
         level = (
             calibrate(lambda at: sequence(first, plan_at(at)), canonical.budget)
             if exact

@@ -103,7 +103,7 @@ class PrivacyRecord(Part):
         """ledger: what was released; event: the plan, whose epsilons are computed."""
         relation = budget.relation if budget else Relation.ADD_REMOVE
         delta = budget.delta if budget else None
-        rows = every_epsilon(event, delta or 1e-9, relation)
+        rows = every_epsilon(event, 1e-9 if delta is None else delta, relation)
         has_epsilon = guarantee.has_epsilon
         return cls(
             epsilon=EpsilonRecord(

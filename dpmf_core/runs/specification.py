@@ -240,7 +240,7 @@ def sections(choices: Mapping[str, Any]) -> dict[str, Any]:
     with noise="none" none is taken.
 
     A mapping, such as split={"kind": "users", "fold_in": 0.5}, stands for what it holds. Values in
-    `parameters` go to the algorithm, whatever they are called.
+    `parameters` go to the algorithm, whatever they are called. split=None holds nothing out.
     """
     parts: dict[str, Any] = {
         "data": {},
@@ -272,9 +272,10 @@ def sections(choices: Mapping[str, Any]) -> dict[str, Any]:
 
 def _flat(choices: Mapping[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
-    for name, value in choices.items():
+    for name, choice in choices.items():
         if name == "parameters":
             continue
+        value = "none" if name == "split" and choice is None else choice
         if isinstance(value, Mapping) and name not in SECTIONS:
             raise BadInput(
                 f"A mapping stands for {', '.join(SECTIONS)} or parameters. Got one as '{name}'."

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from scipy.special import ndtr, ndtri
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import (
     NOTHING,
     Budget,
+    DiscreteGaussian,
     Event,
     Gaussian,
     Laplace,
@@ -404,6 +406,30 @@ def test_a_gaussian_epsilon_is_a_bound(mu: float, delta: float) -> None:
     epsilon = gaussian_epsilon(mu, delta)
     assert log_delta(mu, epsilon) <= math.log(delta)
     assert high_precision(mu, epsilon) <= math.log(delta) + 1e-9
+
+
+def test_at_delta_zero_epsilon_is_the_sum_of_pure_epsilons() -> None:
+    """Laplace noise of scale z costs 1/z; Gaussian noise has no pure epsilon."""
+    event = sequence(Laplace(4.0, "a"), Repeat(Laplace(10.0, "b"), 5))
+    assert rules.epsilon(event, 0) == pytest.approx(1 / 4 + 5 / 10, rel=1e-12)
+    by_rule = {row.rule: row.epsilon for row in every_epsilon(event, 0)}
+    assert by_rule["exact"] == by_rule["naive"] == pytest.approx(0.75, rel=1e-12)
+    assert {by_rule[it] for it in ("rdp_source", "rdp_tight", "advanced")} == {None}
+    for it in (Gaussian(3.0), sequence(event, Gaussian(3.0))):
+        assert rules.epsilon(it, 0) == math.inf
+        assert all(row.epsilon is None for row in every_epsilon(it, 0))
+    assert rules.epsilon(NOTHING, 0) == 0
+
+
+def test_a_budget_at_delta_zero_calibrates_what_has_a_pure_epsilon() -> None:
+    budget = Budget(epsilon=2.0, delta=0)
+    level = rules.calibrate(lambda at: Repeat(Laplace(at, "a"), 3), budget)
+    assert level == pytest.approx(3 / 2, rel=1e-9)
+    for plan in (Gaussian, lambda at: sequence(Laplace(at), Gaussian(at)), DiscreteGaussian):
+        with pytest.raises(BadInput, match="delta"):
+            rules.calibrate(plan, budget)
+    with pytest.raises(BadInput, match="delta"):
+        _ = budget.mu
 
 
 def test_a_plan_without_releases_needs_no_level() -> None:

@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dp_accounting import NeighboringRelation
 from dp_accounting import dp_event as kinds
 from dp_accounting.pld import PLDAccountant
+from dp_accounting.rdp import RdpAccountant
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import (
@@ -72,6 +74,17 @@ def test_another_tools_sampled_steps_are_accounted() -> None:
     with pytest.raises(UnsupportedEvent, match="No accountant covers"):
         dp_event_epsilon(kinds.UnsupportedDpEvent(), 1e-5)
     assert dp_event_epsilon(kinds.GaussianDpEvent(2.0), 1e-5) == epsilon(Gaussian(2.0), 1e-5)
+
+
+def test_sampling_without_replacement_is_accounted_under_replace_one() -> None:
+    """A tenth of the rows a step: by the RDP accountant of dp_accounting, which alone has it."""
+    step = kinds.SampledWithoutReplacementDpEvent(1000, 100, kinds.GaussianDpEvent(2.0))
+    event = kinds.SelfComposedDpEvent(step, 20)
+    theirs = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
+    expected = theirs.compose(event).get_epsilon(1e-5)
+    assert dp_event_epsilon(event, 1e-5, Relation.REPLACE_ONE) == pytest.approx(expected)
+    with pytest.raises(UnsupportedEvent, match="replace-one"):
+        dp_event_epsilon(event, 1e-5)
 
 
 def test_what_may_fail_has_no_event() -> None:

@@ -19,12 +19,15 @@ import pytest
 import yaml
 
 import dpmf_core
-from dpmf_core import fit, load_model, recommend, save, score, similar_items
+from dpmf_core import fit, load_model
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.frames import with_item_table
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.top_items import top_items
+from dpmf_core.runs.publishing import released_model
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, WARNING
+from dpmf_core.runs.publishing.released_model import predict, recommend
+from dpmf_core.runs.publishing.saving import save
 from dpmf_core.runs.record import Run
 from dpmf_core.testing.worlds import low_rank
 
@@ -86,13 +89,21 @@ def test_a_saved_model_predicts_and_recommends_as_the_run_does(
     tmp_path: Path, algorithm: str, options: dict[str, Any]
 ) -> None:
     run = fit(private(), algorithm, **options)
-    model = load_model(save(run, tmp_path / "model"))
+    folder = run.save(tmp_path / "model")
+    model, loaded = released_model.load_model(folder), load_model(folder)
+    assert loaded.epsilon == run.epsilon and loaded.guarantee == run.guarantee
     for mine in (mine_of(model.item_ids), {}):
         ratings, best = as_ours(run, mine, model.item_ids)
-        np.testing.assert_allclose(list(score(model, mine).values()), ratings, atol=2e-5)
+        np.testing.assert_allclose(list(predict(model, mine).values()), ratings, atol=2e-5)
         items = recommend(model, mine)
         assert [item for item, _ in items] == [model.item_ids[j] for j in best if j >= 0]
         np.testing.assert_allclose([it for _, it in items], ratings[best[best >= 0]], atol=2e-5)
+        if mine:  # the package's own reader gives the same
+            table = loaded.recommend(own=mine)
+            assert table["item"].tolist() == [item for item, _ in items]
+            np.testing.assert_allclose(table["rating"], [it for _, it in items], atol=2e-5)
+            pairs = [("me", item) for item in model.item_ids]
+            np.testing.assert_allclose(loaded.predict(pairs, own=mine), ratings, atol=2e-5)
 
 
 def test_it_is_read_where_there_is_numpy_and_nothing_else(tmp_path: Path) -> None:
@@ -104,7 +115,8 @@ def test_it_is_read_where_there_is_numpy_and_nothing_else(tmp_path: Path) -> Non
     for name in ("numpy", "numpy.libs"):
         if (site / name).exists():
             (libraries / name).symlink_to(site / name)
-    mine = mine_of(load_model(folder).item_ids)
+    item_ids = released_model.load_model(folder).item_ids
+    mine = mine_of(item_ids)
     code = (
         "import json, sys; from recommend import load_model, recommend\n"
         f"found = recommend(load_model('.'), {mine!r})\n"
@@ -121,7 +133,7 @@ def test_it_is_read_where_there_is_numpy_and_nothing_else(tmp_path: Path) -> Non
         check=True,
     )
     own, others = json.loads(process.stdout)
-    ratings, best = as_ours(run, mine, load_model(folder).item_ids)
+    ratings, best = as_ours(run, mine, item_ids)
     assert others == []
     assert [item for item, _ in own] == [f"film-{j}" for j in best]
     np.testing.assert_allclose([it for _, it in own], ratings[best], atol=2e-5)
@@ -172,14 +184,16 @@ def test_public_features_and_titles_are_released(tmp_path: Path) -> None:
     table = pd.DataFrame({"item": ratings.labels, "year": np.arange(1980.0, 1997.0)})
     data = with_item_table(ratings, table)
     run = fit(data, "spectral", epsilon=3.0, item_features="public")
-    arrays = load_model(save(run, tmp_path / "with")).arrays
+    arrays = released_model.load_model(save(run, tmp_path / "with")).arrays
     assert arrays["item_feature_names"].tolist() == ["year"]
     np.testing.assert_allclose(np.diff(arrays["item_features"][:, 0], 2), 0, atol=1e-6)
-    without = load_model(save(fit(data, "spectral", epsilon=3.0), tmp_path / "without"))
+    without = released_model.load_model(
+        save(fit(data, "spectral", epsilon=3.0), tmp_path / "without")
+    )
     assert "item_features" not in without.arrays
     finished_run = fit("cinema-small", "private-bias", epsilon=1.0, keep=False)
     titles = load_model(save(finished_run, tmp_path / "films")).item_ids
-    assert titles == dpmf_core.load("cinema-small").titles
+    assert tuple(titles) == dpmf_core.load("cinema-small").titles
 
 
 @pytest.fixture(scope="module")
@@ -254,15 +268,31 @@ def test_the_statement_has_the_fields_of_the_registry(tmp_path: Path) -> None:
 
 def test_similar_items_are_those_of_the_nearest_direction(folder: Path, tmp_path: Path) -> None:
     run = fit(private(), "als", rank=3)
-    model = load_model(save(run, tmp_path / "model"))
+    saved = run.save(tmp_path / "model")
     V = run.model.item_factors.astype(float)
     V /= np.linalg.norm(V, axis=1)[:, None]
     order = [j for j in np.argsort(-(V @ V[4]), kind="stable") if j != 4][:5]
-    nearest = similar_items(model, "film-4", 5)
-    assert [item for item, _ in nearest] == [f"film-{j}" for j in order]
-    np.testing.assert_allclose([it for _, it in nearest], (V @ V[4])[order], atol=1e-6)
+    for model in (run, load_model(saved)):
+        near = model.similar_items("film-4", 5)
+        assert near["item"].tolist() == [f"film-{j}" for j in order]
+        np.testing.assert_allclose(near["cosine"], (V @ V[4])[order], atol=1e-6)
+    alone = released_model.similar_items(released_model.load_model(saved), "film-4", 5)
+    assert [item for item, _ in alone] == [f"film-{j}" for j in order]
     with pytest.raises(BadInput):  # it has no factors
-        similar_items(load_model(folder), "film-4")
+        load_model(folder).similar_items("film-4")
+
+
+@pytest.mark.parametrize(("release", "has_factors"), [("none", False), ("covariance", True)])
+def test_a_card_says_what_the_model_holds(tmp_path: Path, release: str, has_factors: bool) -> None:
+    """Spectral pays for no factors where n mu is small; its card then speaks of none."""
+    run = fit(private(), "spectral", epsilon=5.0, release=release)
+    card = (run.save(tmp_path / "model") / "MODEL_CARD.md").read_text("utf-8")
+    assert run.model.item_factors.any() == has_factors
+    assert ("no factors" in card) != has_factors
+    assert ("second moment" in card) == has_factors
+    if not has_factors:
+        with pytest.raises(BadInput, match="factors"):
+            run.similar_items("film-4")
 
 
 def test_a_folder_is_never_written_over(tmp_path: Path) -> None:

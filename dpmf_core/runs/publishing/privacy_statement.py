@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy.typing as npt
 import yaml
 
 from dpmf_core import algorithms
@@ -176,7 +177,7 @@ def as_html(sections: Section) -> str:
     return render("statement.html", title=title, sections=sections)
 
 
-def card(record: RunRecord, sections: Section, n_items: int) -> str:
+def card(record: RunRecord, sections: Section, arrays: Mapping[str, npt.NDArray[Any]]) -> str:
     """A released model in words, as Markdown: what it is, what it holds, how to use it, its limits.
 
     Parameters
@@ -185,6 +186,8 @@ def card(record: RunRecord, sections: Section, n_items: int) -> str:
         Of the run; of private data nothing is told that stays on the machine.
     sections
         The statement of the run.
+    arrays
+        Of the model.
     """
     public = record.exported()
     promise, name = public.guarantee, public.spec.data.id
@@ -201,7 +204,9 @@ def card(record: RunRecord, sections: Section, n_items: int) -> str:
         product=sections["product"],
         warning=warning_of(public),
         algorithm=algorithms.find(public.spec.algorithm),
-        n_items=n_items,
+        n_items=len(arrays["item_factors"]),
+        n_factors=int(arrays["item_factors"].any(axis=0).sum()),
+        n_columns=arrays["local_columns"].shape[1],
         low=low,
         high=high,
         entry=entry if public.public else None,

@@ -160,7 +160,7 @@ def recommend(
     return [(model.item_ids[j], float(rating)) for j, rating in zip(best, ratings, strict=True)]
 
 
-def score(
+def predict(
     model: ReleasedModel, my_ratings: Mapping[Any, float], items: Iterable[Any] | None = None
 ) -> dict[str, float]:
     """The predicted rating of each of these items, by id; of all where None. Raises BadInput."""
@@ -176,17 +176,24 @@ def similar_items(model: ReleasedModel, item: Any, k: int = 10) -> list[tuple[st
     nearest first; without items whose factors are 0. Raises BadInput.
     """
     (place,) = _places(model, [item])
-    V = model.arrays["item_factors"].astype(float)
+    near, cosines = nearest(model.arrays["item_factors"], place, k)
+    return [(model.item_ids[j], float(it)) for j, it in zip(near, cosines, strict=True)]
+
+
+def nearest(item_factors: Array, place: int, k: int) -> tuple[Array, Array]:
+    """Places of the k items (k,) with the largest cosines to one, and these. Raises BadInput."""
+    V = item_factors.astype(float)
     norms = np.linalg.norm(V, axis=1)
     if not norms[place] > 0:
+        which = "this item" if norms.any() else "any item: it predicts from items' offsets alone"
         raise BadInput(
-            f"The model has no factors for the item '{model.item_ids[place]}', so it is like no"
-            " other. Ask for an item that has some: recommend(model, ...) uses them."
+            f"The model has no factors for {which}, so nothing says which items are like it."
+            " recommend works without factors."
         )
     cosines = V @ V[place] / np.where(norms > 0, norms * norms[place], 1.0)
     order = np.argsort(-cosines, kind="stable")
-    nearest = order[(order != place) & (norms[order] > 0)][:k]
-    return [(model.item_ids[j], float(cosines[j])) for j in nearest]
+    near = order[(order != place) & (norms[order] > 0)][:k]
+    return near, cosines[near]
 
 
 # ---- one person's own side -----------------------------------------------------------------------

@@ -41,6 +41,8 @@ from dpmf_core.runs.summary import to_json
 PEOPLE = {"user_factors", "user_offsets"}  # what some models without a promise hold of users
 SAVEABLE_MODELS = (Recommender, Subspace, Projection, FrankWolfeModel, GradientModel, LearntUsers)
 ALWAYS = ("item_offsets", "item_factors", "local_columns")
+# beside the model's own arrays
+NAMES = {"item_ids", "item_titles", "item_feature_names", "item_features", "warning"}
 
 
 def require_saveable(algorithm: str) -> None:
@@ -127,7 +129,7 @@ def _files(run: Run, items: ItemNames, about: Mapping[str, str] | None) -> dict[
     reader = Path(released_model.__file__).read_text("utf-8")
     texts = {
         SETTINGS_FILE: to_json(_settings(run), indent=1),
-        "MODEL_CARD.md": card(run.record, sections, len(items.ids)),
+        "MODEL_CARD.md": card(run.record, sections, run.model.arrays),
         "privacy.yaml": as_yaml(sections),
         "privacy.html": as_html(sections),
         "recommend.py": f"# {warning}\n{reader}" if warning else reader,
@@ -158,6 +160,7 @@ def _settings(run: Run) -> dict[str, Any]:
         "algorithm": record.spec.algorithm,
         "parameters": record.parameters,
         "versions": record.versions,
+        "record": {**record.to_dict(), "shape": {"bounds": list(model.bounds)}, "model": {}},
     }
 
 

@@ -9,21 +9,26 @@ import pandas as pd
 
 from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.frames import Bounds, ratings_column
+from dpmf_core.data.frames import INTERACTIONS, Bounds, pairs_of, ratings_column
 from dpmf_core.data.ratings import Ratings
 
 Array = npt.NDArray[Any]
 
 
-def ratings_given(X: Any, y: Any) -> Array:
-    """Ratings (n,): y, or else the column of a frame. Raises BadInput where there are none."""
+def ratings_given(X: Any, y: Any, bounds: Bounds | None = None) -> Array:
+    """Ratings (n,): y, else the frame's column, else ones where the bounds are (0, 1).
+
+    Raises BadInput where there are none.
+    """
     column = ratings_column(X) if y is None else np.asarray(y)
-    if column is None:
-        raise BadInput(
-            "There are no ratings: y is None, and X has no column of them. Give y, one rating a"
-            " row; ones and bounds=(0, 1) where all that is known is who had what."
-        )
-    return column
+    if column is not None:
+        return column
+    if bounds is not None and tuple(bounds) == INTERACTIONS:
+        return np.ones(len(pairs_of(X)))
+    raise BadInput(
+        "There are no ratings: y is None, and X has no column of ratings. Give y with one rating a"
+        " row, or bounds=(0, 1) if each row only says that a user had an item."
+    )
 
 
 def places(ids: "pd.Index[Any]", names: "pd.Series[Any]") -> npt.NDArray[np.int64]:
@@ -43,8 +48,8 @@ def history_of(
     if (what < 0).any():
         at = int(np.flatnonzero(what < 0)[0])
         raise BadInput(
-            f"The item '{str(pairs['item'][at])[:60]}' in row {at + 1:,} of own is not known. Leave"
-            f" it out; the {len(items):,} known ones are items_."
+            f"The model knows no item '{str(pairs['item'][at])[:60]}' (row {at + 1:,} of own)."
+            f" Leave it out. The {len(items):,} known ones are item_ids, or items_ of an estimator."
         )
     values = pd.to_numeric(pairs["rating"], errors="coerce").to_numpy(np.float64, na_value=np.nan)
     wrong = ~((values >= bounds[0]) & (values <= bounds[1]))
