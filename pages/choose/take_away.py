@@ -149,6 +149,11 @@ def draw(finding: Finding, entry: Any) -> None:
                 on_click="ignore",
                 type="primary" if mime == "text/html" else "secondary",
             )
-        total = {"from": "hand", "total": budget_text(recommendation(finding).epsilon)}
-        links.to("accountant", "How many such models in all?", total)
+        if st.button("How many such models in all?", on_click=_ask_total, args=(finding,)):
+            links.go("accountant")
     st.caption("They hold public, synthetic, declared and noisy figures, and no private rows.")
+
+
+def _ask_total(finding: Finding) -> None:
+    """Verify shares the answer's epsilon between several models."""
+    st.session_state["accountant.total"] = recommendation(finding).epsilon

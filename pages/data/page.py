@@ -1,6 +1,4 @@
-"""Is my file fit? Bring ratings, documents or images; what was read, what was not understood, and
-where to go on with it; real sets from the catalogue.
-"""
+"""Which data? Those that are here, or a file: what was read, what was left out, where to go on."""
 
 from typing import Any
 
@@ -9,7 +7,8 @@ import streamlit as st
 from dpmf_core.base.errors import BadInput
 from pages.choose import controls
 from pages.data import catalogue, ratings_form, samples_form, session_data, uploaded_data
-from pages.kit import safe_text
+from pages.kit import data_sets, links, safe_text
+from pages.kit.data_sets import session_key
 from pages.server import upload_quota
 
 KINDS = {"ratings": "Ratings", "samples": "Documents or images"}
@@ -24,7 +23,7 @@ ENDINGS = {
 FITS = {
     "ratings": (
         "A table with a row for each rating: who, what, how much. Columns may have any names and"
-        " any order, with commas, semicolons or tabs between; further columns are left alone."
+        " order, separated by commas, semicolons or tabs; further columns are ignored."
     ),
     "samples": "Text with a document on each line, a table with a column of text, a zip of text"
     " files or images, or a MATLAB matrix.",
@@ -34,11 +33,12 @@ FITS = {
 def main() -> None:
     controls.prepare()
     controls.write_to_address()
-    st.title("Bring your own data", anchor=False)
+    st.title("Which data?", anchor=False)
+    draw_choice()
+    st.header("Bring your own", anchor=False)
     st.write(
-        "A file is read, checked and reported. Only you see it, for as long as this session"
-        " lasts, and what is computed on it is not kept. **A reload forgets the file:** move by"
-        " the app's own links, or bring it again."
+        "We read and check the file and report what was found. Only you see it, for this session,"
+        " and no result on it is kept. **A reload forgets the file:** use the app's own links."
     )
     left, right = st.columns([1, 3])
     kind = (
@@ -59,11 +59,33 @@ def main() -> None:
         read(kind, file)
     uploaded_data.draw()
     st.caption(
-        "Whoever runs this server can read what you upload. Other people who use it see neither the"
-        " file nor its runs. Downloads hold no raw figure of private data. 'Remove' deletes the"
-        " file."
+        "The operator of this server can read what you upload; other visitors see neither the file"
+        " nor its runs. Downloads hold no raw figure of private data. 'Remove' deletes the file."
     )
     catalogue.draw()
+
+
+def draw_choice() -> None:
+    """The ratings that are here, one of which is chosen for every page, and the way on."""
+    titles, usable = {it.id: it.title for it in data_sets.entries()}, data_sets.usable()
+    now = st.session_state[session_key("dataset")]
+    key = f"data.choice.{now}"  # another widget for each value: none is ever set anew
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    left.selectbox(
+        "Synthetic, published or your own ratings",
+        usable,
+        usable.index(now),
+        key=key,
+        format_func=titles.__getitem__,
+        on_change=_choose,
+        args=(key,),
+    )
+    with right:
+        links.to("choose", "Next: the question", {})
+
+
+def _choose(key: str) -> None:
+    data_sets.choose(data_sets.find(st.session_state[key]))
 
 
 def upload_succeeded(file: Any) -> bool:

@@ -59,7 +59,7 @@ def draw(file: Any) -> None:
         order, is_asked = _dates(rows, mapping["time"], name)
     missing = _missing(mapping, bounds, is_asked and order is None)
     if missing:
-        st.caption(f"**Check and use** waits for {' and '.join(missing)}.")
+        st.caption(f"To continue, choose {' and '.join(missing)}.")
     pressed = st.button("Check and use", type="primary", key="data.use", disabled=bool(missing))
     if bounds is None:
         return
@@ -185,10 +185,7 @@ def _option(suggestion: Scale | None) -> str | None:
 
 def _about(suggestion: Scale | None, rating: str) -> str:
     if suggestion is None:
-        return (
-            "You say it; it is not read off the ratings, because what they hold would tell"
-            " something about the people in them."
-        )
+        return "Please declare the scale; inferring it from the ratings would leak information."
     return (
         f"Suggested by the name of the column **{safe_text.escape_letters(rating)}**, not by what"
         " it holds. Change it if it is wrong."

@@ -29,8 +29,8 @@ def _draw_one(entry: Any) -> None:
     if right.button("Remove", key=f"data.remove.{entry.id}", width="stretch"):
         session_data.remove(entry)
     st.caption(
-        "A data set on every page of this session: in no link, not in the store, gone when the"
-        " session ends. What follows is for your eyes; none of it is stored."
+        "Every page of this session can use it. It is in no link and not in the store, and goes"
+        " when the session ends."
     )
     if (file_report := session_data.report_of(entry.id)) is not None:
         report.draw(file_report)
@@ -43,9 +43,8 @@ def _draw_one(entry: Any) -> None:
 def _odometer(entry: Any) -> None:
     odometer.panel(entry.id, f"data.{entry.id}", data_sets.privacy_units(entry))
     st.caption(
-        "This count is the file's: another session that holds the same file shares it, and it"
-        " goes when the file goes. What was released stays released: if you bring the same file"
-        " again after removing it, add what stands here to what is counted then."
+        "This count belongs to the file and goes with it. What was released stays released: if you"
+        " bring the file again, add this figure to the new count."
     )
 
 
