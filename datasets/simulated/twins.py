@@ -42,8 +42,8 @@ def entry_of(data_id: str) -> Entry:
         {
             "like": "cinema",
             "id": data_id,
-            "title": f"Simulated: {users:,} people, {items:,} items",
-            "words": "The invented cinema in a declared shape.",
+            "title": f"Synthetic data ({users:,} people, {items:,} items)",
+            "words": "Synthetic ratings of a declared shape.",
             "n_users": users,
             "n_items": items,
             "n_ratings": round(users * items * density),

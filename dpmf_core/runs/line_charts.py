@@ -79,7 +79,7 @@ def line_chart(
         size=(WIDTH, HEIGHT),
         lines=polylines,
         name_x=WIDTH - RIGHT + 8,
-        marks=[*frame.marks(), (WIDTH - RIGHT + 24, HEIGHT - 10, "start", across)],
+        marks=[*frame.marks(), ((WIDTH - RIGHT + LEFT) / 2, HEIGHT - 2, "middle", across)],
     )
 
 
@@ -114,7 +114,7 @@ class _Frame:
     def marks(self) -> list[tuple[object, ...]]:
         """What stands at the axes: x, y, anchor, text."""
         ticks = self.xs if len(self.xs) <= MOST_TICKS else (self.xs[0], self.xs[-1])
-        below = [(f"{self.right(x):.1f}", HEIGHT - 10, "middle", f"{x:g}") for x in ticks]
+        below = [(f"{self.right(x):.1f}", HEIGHT - 18, "middle", f"{x:g}") for x in ticks]
         return [
             *below,
             *((4, f"{self.down(y) + 4:.1f}", "start", f"{y:.3f}") for y in (self.low, self.high)),

@@ -197,15 +197,9 @@ def _draw_data(entry: Any) -> None:
 
 
 def _segments(label: str, options: dict[Any, str], name: str) -> None:
-    st.segmented_control(
-        label,
-        list(options),
-        format_func=options.__getitem__,
-        default=_value_of(name),
-        required=True,
-        key=_key(name),
-        persist_state="session",
-    )
+    look: dict[str, Any] = {"format_func": options.__getitem__, "required": True}
+    look |= {"default": _value_of(name), "key": _key(name), "persist_state": "session"}
+    st.segmented_control(label, list(options), **look)
 
 
 def _number(label: str, name: str, low: float, high: float | None, **more: Any) -> None:
@@ -215,12 +209,8 @@ def _number(label: str, name: str, low: float, high: float | None, **more: Any) 
 
 def _draw_whom() -> None:
     options = list(WHOM)
-    st.radio(
-        "1. Whom must it protect?",
-        options,
-        format_func=WHOM.__getitem__,
-        **bind(_key("protect"), options),
-    )
+    bound = bind(_key("protect"), options)
+    st.radio("1. Whom must it protect?", options, format_func=WHOM.__getitem__, **bound)
     if _value_of("protect") == "group":
         _number("People in a group, at most", "group", 2, LARGEST_GROUP)
     if _value_of("protect") == "rating":

@@ -1,5 +1,7 @@
 """Which private method, at which epsilon, for my data? The question, its answer, the take-away."""
 
+from typing import Any
+
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
@@ -11,7 +13,7 @@ from dpmf_core.tuning.choosing.finding import ON_TWIN, Finding
 from dpmf_core.tuning.choosing.question import Runs
 from pages.choose import controls, figures, take_away
 from pages.choose.controls import Inquiry
-from pages.kit import charts, forms, links, recommendations, safe_text, time_estimate, who_sees_what
+from pages.kit import charts, links, recommendations, safe_text, time_estimate, who_sees_what
 from pages.kit.page_table import BY_ID
 from pages.kit.runs import ask, queue
 
@@ -36,14 +38,8 @@ def draw_button(inquiry: Inquiry, runs: Runs) -> None:
     if missing:
         amount = f"about {duration(time_estimate.seconds(missing))} (an estimate)"
     button, words = st.columns([1, 3], vertical_alignment="center")
-    button.button(
-        "Find the answer",
-        type="primary",
-        key="choose.go",
-        width="stretch",
-        on_click=_press,
-        args=(False,),
-    )
+    press: dict[str, Any] = {"on_click": _press, "args": (False,), "width": "stretch"}
+    button.button("Find the answer", type="primary", key="choose.go", **press)
     words.caption(
         f"{len(runs.methods)} proven methods at {len(inquiry.question.epsilons)} values of ε,"
         f" {inquiry.question.draws} draws each, and non-private ones: {len(runs.specs)} runs,"
@@ -91,7 +87,7 @@ def find(inquiry: Inquiry) -> Finding | None:
         entry.assumptions,
         program=take_away.program(),
     )
-    return take_away.with_selection(finding, entry, forms.set_parameters)
+    return take_away.with_selection(finding, entry)
 
 
 def draw_figure(inquiry: Inquiry, finding: Finding) -> None:
@@ -182,7 +178,7 @@ def draw_take_away_step() -> None:
             st.title("There is no answer to take away yet", anchor=False)
             links.to("choose", "Ask the question", {})
         return
-    st.title(finding.headline, anchor=False)
+    st.title(finding.name, anchor=False)
     st.markdown(f"**{safe_text.escape_letters(finding.summary)}**")
     draw_figure(current, finding)
     take_away.draw(finding, current.entry)

@@ -1,6 +1,5 @@
 """What follows an answer: a check on private data with its price, and what is left to take home."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,7 @@ from dpmf_core.tuning.choosing.selection import TRIALS, among_the_best
 from dpmf_core.tuning.choosing.wording import names
 from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_datasets import session_files
-from pages.kit import links, odometer, safe_text
+from pages.kit import forms, links, odometer, safe_text
 from pages.kit.recommendations import Recommendation
 from pages.kit.runs import ask
 from pages.server import visitor
@@ -30,9 +29,7 @@ FOLDER = "choose.folder"  # in the session: where a person keeps the file on the
 # ---- the same choice on private data themselves --------------------------------------------------
 
 
-def with_selection(
-    finding: Finding, entry: Any, parameters: Callable[[str], dict[str, Any]]
-) -> Finding:
+def with_selection(finding: Finding, entry: Any) -> Finding:
     """The finding with what left a private selection on these data, and the parameters of its
     method that were chosen on Tune.
     """
@@ -40,7 +37,9 @@ def with_selection(
     winners = st.session_state.setdefault(WINNERS, {})
     selection = winners.get(spec.model_dump_json()) if spec else None
     finding = replace(finding, selection=selection)
-    return replace(finding, parameters=parameters(finding.method) if finding.method else {})
+    return replace(
+        finding, parameters=forms.set_parameters(finding.method) if finding.method else {}
+    )
 
 
 def _selection_spec(finding: Finding, entry: Any) -> PrivateSelection | None:
@@ -130,25 +129,19 @@ def draw(finding: Finding, entry: Any) -> None:
         )
     st.code(finding.train, language="bash", wrap_lines=True)
     st.caption(
-        f"{finding.cost} {finding.training} The command runs in any folder where dpmf is"
-        " installed; `dpmf fit --config which-method.toml` does the same."
+        f"{finding.cost} {finding.training} The command runs in any folder. So does `fit --config"
+        " which-method.toml` with the configuration."
     )
-    files = (
-        ("Page to print", report(finding), "which-method.html", "text/html"),
-        ("Configuration", finding.configuration_file, "which-method.toml", "application/toml"),
-        ("Notebook", notebook(finding), "which-method.ipynb", "application/x-ipynb+json"),
-    )
+    files = {
+        "which-method.html": ("Page to print", report(finding), "text/html"),
+        "which-method.toml": ("Configuration", finding.configuration_file, "application/toml"),
+        "which-method.ipynb": ("Notebook", notebook(finding), "application/x-ipynb+json"),
+    }
     with st.container(horizontal=True):
-        for label, data, name, mime in files:
-            st.download_button(
-                label,
-                data,
-                name,
-                mime,
-                key=f"choose.file.{name}",
-                on_click="ignore",
-                type="primary" if mime == "text/html" else "secondary",
-            )
+        for name, (label, data, mime) in files.items():
+            look: Any = {"type": "primary"} if mime == "text/html" else {}
+            look |= {"key": f"choose.file.{name}", "on_click": "ignore"}
+            st.download_button(label, data, name, mime, **look)
         if st.button("How many such models in all?", on_click=_ask_total, args=(finding,)):
             links.go("accountant")
     st.caption("They hold public, synthetic, declared and noisy figures, and no private rows.")

@@ -21,11 +21,9 @@ def draw() -> None:
     st.header("The catalogue", anchor=False)
     _draw_table()
     st.caption(
-        "Ratings that do not fit in memory are kept in partitions, by the command line: `dpmf"
-        " datasets import NAME 'BIG.csv?bounds=1,5' --partitioned`. Explore, Trade-off, Tune"
-        " and Choose then have NAME among their data sets, up to about"
-        f" {data_sets.LARGEST_IN_PARTS:,} ratings; beyond, `dpmf fit --dataset NAME` trains on"
-        " them."
+        "Ratings that do not fit in memory: `dpmf datasets import NAME 'BIG.csv?bounds=1,5'"
+        " --partitioned` adds them to this list, up to about"
+        f" {data_sets.LARGEST_IN_PARTS:,} ratings."
     )
     missing = {
         it.id: it

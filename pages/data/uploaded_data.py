@@ -10,7 +10,7 @@ from pages.kit.page_table import BY_ID
 
 # where a data set of a kind is used: a page, and what the way to it says
 NEXT = {
-    "ratings": {"choose": "Which method and epsilon? Choose", "explore": "Explore it"},
+    "ratings": {"choose": "Next: the question", "explore": "Explore it"},
     "documents": {"topics": "Find its topics"},
     "images": {"faces": "Find its parts"},
 }

@@ -74,10 +74,6 @@ class _OwnersEngine:
         with asking(self.owner):
             return engine().submit(*arguments, **terms)
 
-    def measure(self, *arguments: Any, **terms: Any) -> Job:
-        with asking(self.owner):
-            return engine().measure(*arguments, **terms)
-
 
 def search_of(spec: TuneSpec, trials: int) -> Search:
     """The search of this specification; asking for more trials than before makes it go on."""
@@ -124,49 +120,29 @@ def frame(trials: list[Trial]) -> pd.DataFrame:
     """Finished trials in the order of asking: trial, score, its 95% interval (empty of one
     draw), best so far, parameters.
     """
-    finished_trials = [trial for trial in trials if trial.score is not None]
+    done = [trial for trial in trials if trial.score is not None]
+    ends = [dict(zip(("low", "high"), it.interval or (), strict=False)) for it in done]
     rows = [
-        {
-            "trial": it.number + 1,
-            "score": it.score,
-            **dict(zip(("low", "high"), it.interval or (), strict=False)),
-            **it.place,
-        }
-        for it in finished_trials
+        {"trial": it.number + 1, "score": it.score, **end, **it.place}
+        for it, end in zip(done, ends, strict=True)
     ]
-    parameters = {name: ANY for trial in finished_trials for name in trial.place}
-    out = to_frame(
-        rows,
-        {
-            "trial": int,
-            "score": float,
-            "low": float,
-            "high": float,
-            "best so far": float,
-            **parameters,
-        },
-    )
+    figures = dict.fromkeys(("score", "low", "high", "best so far"), float)
+    parameters = {name: ANY for trial in done for name in trial.place}
+    out = to_frame(rows, {"trial": int, **figures, **parameters})
     out["best so far"] = out["score"].cummin()
     return out
 
 
 def history(table: pd.DataFrame, metric: str) -> go.Figure:
     fig = charts.figure("trial", metric, height=300)
-    bars = {
-        "type": "data",
-        "symmetric": False,
-        "array": table["high"] - table["score"],
-        "arrayminus": table["score"] - table["low"],
-        "thickness": 1,
-    }
-    look = {"color": colours.of("dpals"), "size": 8, "opacity": 0.6}
+    ends = {"array": table["high"] - table["score"], "arrayminus": table["score"] - table["low"]}
     fig.add_scatter(
         x=table["trial"],
         y=table["score"],
         mode="markers",
         showlegend=False,
-        marker=look,
-        error_y=bars,
+        marker={"color": colours.of("dpals"), "size": 8, "opacity": 0.6},
+        error_y={"type": "data", "symmetric": False, "thickness": 1, **ends},
     )
     fig.add_scatter(
         x=table["trial"],
@@ -175,34 +151,6 @@ def history(table: pd.DataFrame, metric: str) -> go.Figure:
         name="best so far",
         line={"color": colours.of("spectral"), "shape": "hv", "width": 3},
     )
-    return fig
-
-
-def _numbers(values: pd.Series) -> tuple[pd.Series, dict[str, Any]]:
-    """Choices as whole numbers with their names as ticks; numbers as they are."""
-    if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
-        return values, {}
-    codes, names = pd.factorize(values, sort=True)
-    return pd.Series(codes, values.index), {
-        "tickvals": list(range(len(names))),
-        "ticktext": [str(name) for name in names],
-    }
-
-
-def parallel(table: pd.DataFrame, spec: TuneSpec, metric: str) -> go.Figure:
-    """A line a trial through all parameters to its score; dark is good."""
-    dimensions = []
-    for name in spec.search:
-        values, ticks = _numbers(table[name])
-        dimensions.append({"label": parameter(name, [spec.algorithm]), "values": values, **ticks})
-    dimensions.append({"label": metric, "values": table["score"]})
-    fig = go.Figure(
-        go.Parcoords(
-            line={"color": table["score"], "colorscale": "Cividis", "showscale": False},
-            dimensions=dimensions,
-        )
-    )
-    fig.update_layout(height=320, margin={"l": 60, "r": 40, "t": 50, "b": 20}, uirevision="keep")
     return fig
 
 
@@ -224,14 +172,6 @@ def figures(search: Search, table: pd.DataFrame, metric: str) -> None:
         ids = [search.spec.algorithm]
         texts = ", ".join(f"{parameter(name, ids)} {it:.0%}" for name, it in shares.items())
         st.markdown(f"**Which parameter matters**, by share of the scores' variance: {texts}.")
-    st.subheader("Every trial through its parameters", anchor=False)
-    charts.show(
-        parallel(table, search.spec, metric),
-        "tune.parallel",
-        "Parallel coordinates of all trials.",
-        table,
-        caption="Drag along an axis to see the trials within a range alone.",
-    )
 
 
 def costs(choice: Choice, search: Search) -> None:
@@ -249,21 +189,15 @@ def costs(choice: Choice, search: Search) -> None:
         )
         return
     st.write("This search cost **nothing**: its data are public or synthetic.")
-    private_scores = st.toggle(
-        f"Scores are computed from private ratings (noise multiplier {SCORE_NOISE:g} each)",
-        True,
-        key="tune.scored",
-    )
     draws = search.spec.draws
-    cost = price(
-        ready.plan, SCORE_NOISE if private_scores else None, len(search.trials), budget, draws
-    )
+    cost = price(ready.plan, SCORE_NOISE, len(search.trials), budget, draws)
     _draw_prices(cost)
     unit = ready.guarantee.unit
     st.caption(
         linked(
             f"δ = {delta_text(budget.delta)}, per {unit}, {neighbours(unit, budget.relation)}."
-            f" Trainings in each trial: {draws}. The comparison over fresh draws trained"
+            f" Trainings in each trial: {draws}, each scored with noise of multiplier"
+            f" {SCORE_NOISE:g}. The comparison over fresh draws trained"
             f" {2 * FRESH} times more, at ε = {budget_text(budget.epsilon)} each. First and last"
             " line exact, the others at most (Papernot & Steinke 2022; Koskela, Redberg & Wang"
             " 2024)."

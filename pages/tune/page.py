@@ -13,7 +13,6 @@ from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
-from dpmf_core.privacy import Budget
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.tuning.confirmation import outcome
@@ -40,12 +39,8 @@ WAYS_OF_PRIVATE = {
 
 def parameters(choice: Choice) -> dict[str, Any]:
     """The method's parameters, which a person may set; all pages and the command take them."""
-    budget = Budget(
-        epsilon=choice.epsilon,
-        delta=choice.delta,
-        calibration=choice.calibration,
-        noise=choice.noise,
-    )
+    budget = choice.spec().budget
+    assert budget is not None  # the sidebar offers private methods
     with st.expander("Set parameters yourself"):
         return forms.parameters(choice.algorithm, choice.shape, budget, "explore")
 
@@ -61,27 +56,18 @@ def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpe
         if name in names
     ]
     left, right, last = st.columns([4, 1, 1])
+    text = "Each from a quarter of its recommended value to four times that."
     moving = left.multiselect(
         "Parameters that may move",
         names,
         usual[:4] or names[:3],
         key=f"tune.moving.{choice.algorithm}",
         format_func=lambda name: parameter(name, [choice.algorithm]),
-        help="Each from a quarter of its recommended value to four times that.",
+        help=text,
     )
     trials = right.number_input("Trials", 2, 500, 20, 10, key="tune.trials") or 20
-    draws = (
-        last.number_input(
-            "Draws of each",
-            1,
-            MOST_DRAWS,
-            3,
-            1,
-            key="tune.draws",
-            help="Splits and noises of each trial. Its score is their mean.",
-        )
-        or 3
-    )
+    text = "Splits and noises of each trial. Its score is their mean."
+    draws = last.number_input("Draws", 1, MOST_DRAWS, 3, 1, key="tune.draws", help=text) or 3
     if not moving:
         raise BadInput("No parameter may move. Choose at least one.")
     search = {
@@ -219,19 +205,16 @@ def main() -> None:
     controls.write_to_address()
     own = sidebar.choice()
     choice = replace(own, dataset=data_sets.stand_in(own.entry).id)
-    head = st.container()
+    head, way = st.container(), OPENLY
+    spec, trials = search_settings(choice, parameters(own))
     if choice != own:
         st.caption(
             "Your data are private, and every look at them costs privacy. So the search runs on **a"
             " synthetic data set of the same shape**; the other way chooses on your own data."
         )
-    set_parameters = parameters(own)
-    spec, trials = search_settings(choice, set_parameters)
-    ways = WAYS if choice == own else WAYS_OF_PRIVATE
-    st.session_state.setdefault("tune.way", OPENLY)
-    way = st.segmented_control(
-        "How to choose", list(ways), format_func=ways.__getitem__, key="tune.way", required=True
-    )
+        st.session_state.setdefault("tune.way", OPENLY)
+        look: dict[str, Any] = {"format_func": WAYS.__getitem__, "required": True}
+        way = st.segmented_control("Where to search", list(WAYS), key="tune.way", **look)
     if way == PRIVATELY:
         # a private trial is one training
         changes = {"draws": 1, "data": own.spec().canonical().data}

@@ -1,26 +1,20 @@
 """A private selection on a page: its controls, and the one thing that leaves it."""
 
-from typing import Any
-
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.privacy import Relation
-from dpmf_core.privacy.formatting import budget_text, epsilon_in_full, epsilon_text
-from dpmf_core.privacy.selection import SHAPES
-from dpmf_core.runs.record import Run
+from dpmf_core.privacy.formatting import budget_text, epsilon_in_full
 from dpmf_core.runs.store import to_json
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.tuning.private_selection import MOST, PrivateSelection, SelectionResult
 from dpmf_core.tuning.search_space import TuneSpec
-from pages.kit import odometer, safe_text
+from pages.kit import odometer
 from pages.kit.runs import ask
 from pages.kit.sidebar_values import Choice
 from pages.tune.use import draw_use, in_words
 
 RULE = "by the privacy profile of a trial"
-LAWS = {name: "Poisson" if name == "poisson" else name for name in SHAPES}
 
 
 def _select(spec: PrivateSelection) -> None:
@@ -61,7 +55,7 @@ def page(choice: Choice, search: TuneSpec, trials: int, head: DeltaGenerator) ->
 
 def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection:
     """What the controls say. Raises BadInput."""
-    left, middle, right = st.columns(3)
+    left, right = st.columns(2)
     cap = left.number_input(
         "The search may cost at most ε",
         0.01,
@@ -71,37 +65,19 @@ def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection
         format="%g",
         help="Each training gets what this leaves after scoring and choosing.",
     )
-    law = middle.selectbox(
-        "Number of trials, at random",
-        list(LAWS),
-        key="tune.law",
-        format_func=LAWS.__getitem__,
-        help=(
-            "At the same mean the first costs least: often it tries only one or two, now and then"
-            " many. The binomial tries at most twice the mean."
-        ),
-    )
-    noise = right.number_input(
-        "Noise multiplier of each score",
-        0.1,
-        1000.0,
-        5.0,
-        key="tune.noise",
-        format="%g",
-        help="Each trial's score is computed from private validation ratings.",
-    )
+    text = "Each trial's score is computed from private validation ratings."
+    key, label = "tune.noise", "Noise multiplier of each score"
+    noise = right.number_input(label, 0.1, 1000.0, 5.0, key=key, format="%g", help=text)
     return PrivateSelection.parse(
         searches=(search,),
-        distribution=law,
+        distribution="geometric",  # the logarithmic one costs less, and often tries one alone
         trials=float(min(trials, MOST)),
         score_noise=noise or 5.0,
     ).within(cap or choice.epsilon)
 
 
 def _draw(spec: PrivateSelection) -> None:
-    """The selection once it is asked for: sentence, what it cost, what the same epsilon buys
-    without choosing.
-    """
+    """The selection once it is asked for: its winner, and what it cost."""
     selection: SelectionResult | None = ask(
         "tune.selection", {"selection": spec}, by_button=True
     ).get("selection")
@@ -129,72 +105,11 @@ def _draw(spec: PrivateSelection) -> None:
     draw_use(algorithm, spec.searches[0].fixed | selection.winner)
     st.caption(
         f"{selection.guarantee} The theorem does not cover how long the selection took, which may"
-        " reveal how many trials there were."
+        " reveal how many trials there were. Nothing else was trained, and no error computed."
     )
-    if selection.public:
-        _compare(spec, selection)
-    else:
-        st.caption(
-            "On private data nothing else is trained, and no error is computed: this is all that"
-            " left."
-        )
     st.download_button(
         "The selection as JSON",
         to_json(selection.export(), indent=1),
         "selection.json",
         "application/json",
-    )
-
-
-def _compare(spec: PrivateSelection, selection: SelectionResult) -> None:
-    """What the same epsilon buys without choosing."""
-    budget = spec.searches[0].budget
-    whole = spec.searches[0].model_copy(
-        update={
-            "budget": budget.model_copy(update={"epsilon": selection.epsilon}) if budget else None,
-            "seed": spec.searches[0].seed,
-        }
-    )
-    runs: dict[str, Run] = ask(
-        "tune.unchosen", {"same": whole.final({}), "one": spec.searches[0].final({})}
-    )
-    rows: list[dict[str, Any]] = [
-        {
-            "total ε": epsilon_text(selection.epsilon),
-            "test RMSE": selection.test_rmse,
-            "of": "the selection's winner",
-        }
-    ]
-    for name, title in (
-        ("same", "recommended parameters, the whole ε on one training"),
-        ("one", "recommended parameters, one trial's ε"),
-    ):
-        if name in runs:
-            record = runs[name].record
-            rows.append(
-                {
-                    "total ε": epsilon_text(record.epsilon.exact),
-                    "test RMSE": record.metrics["rmse"],
-                    "of": title,
-                }
-            )
-    safe_text.table(
-        pd.DataFrame(rows),
-        column_config={"test RMSE": st.column_config.NumberColumn(format="%.4f")},
-    )
-    st.caption("Test RMSE is computed on raw data, not released. " + _verdict(selection, runs))
-
-
-def _verdict(selection: SelectionResult, runs: dict[str, Run]) -> str:
-    if "same" not in runs or selection.test_rmse is None:
-        return ""
-    other = runs["same"].record.metric("rmse")
-    if other <= selection.test_rmse:
-        return (
-            "Here choosing did not pay: spending the same ε on one training with recommended"
-            " parameters gives a smaller error."
-        )
-    return (
-        "Here choosing paid: spending the same ε on one training with recommended parameters gives"
-        " a larger error."
     )

@@ -64,14 +64,16 @@ def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path: Path) -> None:
     assert reloaded.title[0].value == title
     assert reloaded.number_input(key="choose.keep").value == 30
     taken = at_step(reloaded, "take")
-    assert taken.title[0].value == title and not taken.radio  # the form is not repeated
+    assert not taken.radio  # the form is not repeated
     command = shlex.split(taken.code[0].value)
     done = subprocess.run(
         [*command, "--json"], cwd=tmp_path, check=True, capture_output=True, text=True
     )
     record = json.loads(done.stdout)
     budget = record["spec"]["budget"]
-    assert f"ε = {budget['epsilon']:g}:" in title and record["spec"]["data"]["id"] == SMALL
+    assert f"ε = {budget['epsilon']:g}:" in title
+    assert f"at ε = {budget['epsilon']:g} on" in taken.title[0].value
+    assert record["spec"]["data"]["id"] == SMALL
     labels = {it.proto.label for it in taken.get("download_button")}
     assert {"Page to print", "Configuration", "Notebook"} <= labels
 

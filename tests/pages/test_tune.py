@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dpmf_core.privacy import Budget, Gaussian, default_delta
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.selection import SHAPES
+from dpmf_core.runs.spending import account_of
 from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.tuning.search import price
 from dpmf_core.tuning.search_space import TuneSpec
@@ -77,7 +78,7 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
         "tune.trials": 3,
         "tune.moving.private-bias": ["prior_deviation"],
         "tune.way": "private",
-        "tune.law": "geometric",
+        "tune.cap.5": 3.0,
     }
     own = {"data.own": {mine.entry.id: mine.entry}, "sidebar.dataset": mine.entry.id}
     assert "total ε" not in page(**own).button(key="tune.go").label  # on synthetic data
@@ -85,6 +86,9 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
     assert re.search(r"total ε 0\.00 → \d", app.button(key="tune.select").label)
     app.button(key="tune.select").click()
     app = settled(app)
+    total = account_of(mine.entry.id).total.epsilon
+    assert 2.9 < total <= 3.0  # its cap
+    assert app.button(key="tune.use")
     assert {column for it in app.dataframe for column in it.value.columns} <= {
         "what",
         "times",

@@ -55,6 +55,14 @@ class Finding:
         return text if self.public else f"{text} ({ON_TWIN})"
 
     @property
+    def name(self) -> str:
+        """What to train, on which data, in a title; why nothing where there is no answer."""
+        place = self.place
+        if place is None:
+            return self.headline
+        return f"{place.title} at ε = {budget_text(place.epsilon)} on {self.title}"
+
+    @property
     def summary(self) -> str:
         """The answer in one sentence, for someone who decides; '' where there is none."""
         place, question = self.place, self.question
@@ -63,8 +71,7 @@ class Finding:
         measured = [ON_TWIN] * (not self.public)
         measured += ["with recommended parameters"] * bool(self.parameters)
         return (
-            f"{place.title} on {self.title} at ε = {budget_text(place.epsilon)}"
-            f" {', '.join([wording.gain_words(self.answer, place), *measured])};"
+            f"{self.name} {', '.join([wording.gain_words(self.answer, place), *measured])};"
             f" {wording.belief_words(question, place.epsilon)} (slack δ ="
             f" {delta_text(question.delta)})."
         )

@@ -27,7 +27,7 @@ def report(finding: Finding) -> str:
     best_known, guess = (answer.metric.text(statistics.median(it)) for it in _levels(answer))
     return documents.render(
         "choice.html",
-        title=finding.headline,
+        title=finding.name,
         finding=finding,
         sentences=wording.sentences(answer),
         chart=Markup(_chart(answer)),
