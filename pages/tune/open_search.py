@@ -120,14 +120,14 @@ def frame(trials: list[Trial]) -> pd.DataFrame:
     """Finished trials in the order of asking: trial, score, its 95% interval (empty of one
     draw), best so far, parameters.
     """
-    done = [trial for trial in trials if trial.score is not None]
-    ends = [dict(zip(("low", "high"), it.interval or (), strict=False)) for it in done]
+    with_score = [trial for trial in trials if trial.score is not None]
+    ends = [dict(zip(("low", "high"), it.interval or (), strict=False)) for it in with_score]
     rows = [
         {"trial": it.number + 1, "score": it.score, **end, **it.place}
-        for it, end in zip(done, ends, strict=True)
+        for it, end in zip(with_score, ends, strict=True)
     ]
     figures = dict.fromkeys(("score", "low", "high", "best so far"), float)
-    parameters = {name: ANY for trial in done for name in trial.place}
+    parameters = {name: ANY for trial in with_score for name in trial.place}
     out = to_frame(rows, {"trial": int, **figures, **parameters})
     out["best so far"] = out["score"].cummin()
     return out
