@@ -14,7 +14,6 @@ import pytest
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.data.samples import Samples
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy import Status
 from dpmf_core.runs.specification import RunSpec
@@ -74,7 +73,6 @@ def test_documents_and_matrices() -> None:
     texts = session_files.samples(
         b"a red lamp on a chair\na blue chair in a room\na red chair and a lamp\n", "notes.txt", {}
     )
-    assert isinstance(texts.data, Samples)
     assert texts.entry.holds == "documents"
     assert texts.entry.n_samples == 3
     from scipy.io import savemat

@@ -287,7 +287,6 @@ def test_the_kept_names_are_the_most_counted_ones() -> None:
     noise = Noise(sequence(threshold_event(0.05, 1e-6, 1000)), SEED)
     shape = release_shape(data, noise, 1e-6, items=True, units=False, most=4, slots=0)
     result = reshaped(data, shape)
-    assert isinstance(result, Ratings)
     assert result.n_items == 4
     assert result.titles == tuple((data.titles or ())[j] for j in shape.kept or ())
     counts = name_counts(data)
