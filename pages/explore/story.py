@@ -44,7 +44,8 @@ def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
         return None
     kind = algorithms.find(choice.algorithm)
     title, twin, trivial = kind.title, _level(grid.twin), _level(grid.trivial)
-    without = f"{twin_title(kind.id)}, without privacy: {_stars(twin['median'])}"
+    without = f"best known without privacy, {twin_title(kind.id)}: {_stars(twin['median'])}"
+    own = _level(grid.open) if grid.open else None
     guess = f"guessing the mean: {_stars(trivial['median'])}"
     epsilons = (*EPSILONS, choice.epsilon, *grid.epsilons)
     return {
@@ -57,6 +58,7 @@ def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
         "points": [_point(choice, title, grid, point) for point in grid.points],
         "twin": twin | {"label": without},
         "trivial": trivial | {"label": guess},
+        "open": own and own | {"label": f"{title} without noise: {_stars(own['median'])}"},
         "range": [min(epsilons), max(epsilons)],
         "lists": None,
         "terms": _terms(),
@@ -237,10 +239,11 @@ def _finding(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> tup
     private, twin, guess = (_stars(median(point.beside, place)) for place in range(3))
     clause = gain_kept(point.beside, without, NO_BETTER)
     return headline(choice, point, title, clause), (
-        f"Off by {private} {_rating_unit(choice)} with privacy, {twin} without ({without}),"
+        f"Off by {private} {_rating_unit(choice)} with privacy, {twin} with {without},"
         f" {guess} by guessing the mean. Held-out RMSE"
-        f" {median_text(point.beside, 0, RMSE.digits)}."
-    )
+        f" {median_text(point.beside, 0, RMSE.digits)}. "
+        + (point.cost.words(without) if point.cost else "")
+    ).rstrip()
 
 
 def _point_label(choice: Choice, point: Point) -> str:
@@ -270,9 +273,16 @@ def _alt(title: str, grid: EpsilonGrid) -> str:
     return (
         f"Held-out RMSE of {title} against epsilon: {first.median:.3f} at"
         f" {budget_text(first.epsilon)}, {last.median:.3f} at {budget_text(last.epsilon)};"
-        f" without privacy {median([(it,) for it in grid.twin], 0):.3f}, guessing the mean"
+        f" the best known without privacy {median([(it,) for it in grid.twin], 0):.3f},"
+        f"{_open_alt(title, grid)} guessing the mean"
         f" {median([(it,) for it in grid.trivial], 0):.3f}."
     )
+
+
+def _open_alt(title: str, grid: EpsilonGrid) -> str:
+    if not grid.open:
+        return ""
+    return f" {title} without noise {median([(it,) for it in grid.open], 0):.3f},"
 
 
 def _templates(choice: Choice, title: str) -> dict[str, Any]:
@@ -284,8 +294,8 @@ def _templates(choice: Choice, title: str) -> dict[str, Any]:
         unknown = f"Nothing was trained on your data at ε = {epsilon}"
     return {
         "across": _across(choice),
-        "price": f"+{{gap}} {unit}: the price",
-        "nothing": "no price",
+        "price": f"+{{gap}} {unit}: the noise",
+        "nothing": "noise costs nothing",
         "unknown": unknown,
         "between": f"At ε = {epsilon}, {title} keeps about {{share}} of the gain over guessing",
         "betweenWorse": f"At ε = {epsilon}, {title} does about no better than guessing the mean",
@@ -294,7 +304,8 @@ def _templates(choice: Choice, title: str) -> dict[str, Any]:
             " which has no privacy"
         ),
         "sentence": (
-            f"Off by about {{private}} {unit} with privacy, {{twin}} without, {{trivial}} by"
+            f"Off by about {{private}} {unit} with privacy, {{twin}} with"
+            f" {twin_title(choice.algorithm)}, the best known without privacy, {{trivial}} by"
             " guessing the mean."
         ),
         "interpolated": "≈ Drawn between two measured points, ε = {low} and {high}.",

@@ -23,6 +23,7 @@ from dpmf_core.runs.comparison import (
 )
 from dpmf_core.runs.epsilon_grid import Point
 from dpmf_core.runs.needed_epsilon import Draws, share_kept, share_text, shares_kept
+from dpmf_core.runs.privacy_cost import best_known
 from dpmf_core.runs.record import Run
 from pages.kit import charts, colours, sweep_frames
 from pages.kit.frames import Curve, curve_frame, to_frame
@@ -342,8 +343,8 @@ def weak_twin(runs: Mapping[str, Run]) -> str:
 
 
 def twin_title(algorithm: str) -> str:
-    """What the method without privacy is called."""
-    return algorithms.find(algorithms.find(algorithm).twin).title
+    """What the best known method without privacy is called, for the errors of an algorithm."""
+    return algorithms.find(best_known("rmse", algorithms.find(algorithm).task)).title
 
 
 def headline(choice: Choice, point: Point, title: str, clause: str, each: str = "") -> str:

@@ -14,14 +14,6 @@ from pages.start import price, you
 
 IN_FRONT = ("learn", "explore", "choose")  # sections
 FIRST = 2.0  # the epsilon that the figure shows first: there both sides of the price are seen
-WORDS = {
-    "name": "Epsilon",
-    "low": "more private",
-    "high": "more accurate",
-    "twin": "without privacy",
-    "trivial": "guessing the mean",
-    "price": "the price of privacy",
-}
 
 
 @st.fragment
@@ -32,7 +24,9 @@ def figure() -> None:
     dial = sidebar_values.dial(FIRST)
     first = min(price.epsilons(), key=lambda it: abs(math.log(it / dial)))
     colour, then = colours.of(choice.algorithm), partial(sidebar_values.put, "epsilon")
-    draw_price_curve("start.price", stops, first, WORDS, colour, then)
+    draw_price_curve(
+        "start.price", stops, price.kept_without_noise(), first, price.words(), colour, then
+    )
     numbers = charts.Numbers("What is kept at each epsilon", price.table())
     charts.below("start.price", numbers, leaves=True, caption=price.caption())
     epsilon = budget_text(dial)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dpmf_core.algorithms import REGISTRY
+from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy import Gaussian, Relation, default_delta, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.privacy.gaussian import gaussian_mu
@@ -17,9 +18,11 @@ from dpmf_core.privacy.interpretation import meaning
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, GridRun, grid_runs, read_grid
-from dpmf_core.runs.needed_epsilon import Goal, answer
+from dpmf_core.runs.needed_epsilon import Goal, answer, share_kept
 from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.privacy_cost import PrivacyCost
 from pages.kit import data_sets, questions
+from pages.kit.comparison import twin_title
 from pages.kit.sidebar_values import EPSILONS, Choice
 
 COLUMNS = ("kept", "lowest draw", "highest draw", "RMSE")
@@ -104,7 +107,7 @@ def _facts(
 ) -> list[dict[str, str]]:
     """Numbers and what they mean. about: 'about ' between measured points."""
     one = meaning(Gaussian(1 / gaussian_mu(epsilon, delta)), delta)
-    twin, trivial = statistics.median(grid().twin), statistics.median(grid().trivial)
+    cost = PrivacyCost.of(METRICS["rmse"], [(error, *levels())])
     suspicion = f"{one.suspicion:.0%}" if one.suspicion < 0.995 else "over 99%"
     return [
         {
@@ -114,9 +117,10 @@ def _facts(
         },
         {
             "number": f"{about}{max(0.0, kept):.0%} kept",
-            "words": "of what the recommender can learn. Predicted ratings are off by"
-            f" {about}{error:.2f} stars; by {twin:.2f} without privacy, by {trivial:.2f} when"
-            " guessing the mean.",
+            "words": f"of what {best_title()}, the best known method without privacy, can learn."
+            f" Predicted ratings are off by {about}{error:.2f} stars; by {cost.best:.2f} with"
+            f" {best_title()}, by {cost.guess:.2f} when guessing the mean."
+            f" {cost.words(best_title())}",
         },
         {
             "number": suspicion,
@@ -124,6 +128,37 @@ def _facts(
             f" part (exceptions: {1e5 * one.exception:.1g} in 100,000).",
         },
     ]
+
+
+def levels() -> tuple[float, float, float]:
+    """Errors of the method without noise, of the best known method, and of guessing."""
+    own, best, guess = (statistics.median(it) for it in (grid().open, grid().twin, grid().trivial))
+    return own, best, guess
+
+
+def best_title() -> str:
+    """The best known method without privacy."""
+    return twin_title(choice().algorithm)
+
+
+def words() -> dict[str, str]:
+    """The names of the figure's lines and ends."""
+    method = REGISTRY[choice().algorithm].title
+    return {
+        "name": "Epsilon",
+        "low": "more private",
+        "high": "more accurate",
+        "twin": f"100%: the best known without privacy ({best_title()})",
+        "open": f"{method} without noise",
+        "trivial": "0%: guessing the mean",
+        "price": "what noise costs",
+    }
+
+
+@functools.cache
+def kept_without_noise() -> float:
+    """The share of the best known method's gain that the method itself keeps without noise."""
+    return share_kept([levels()]) or 0.0
 
 
 @functools.cache

@@ -41,6 +41,17 @@ def test_what_is_kept_is_the_median_share_of_the_gain_over_guessing(epsilon: flo
     assert stop["kept"] == at["kept"] and stop["measured"]
 
 
+def test_noise_and_method_are_told_apart_and_add_up() -> None:
+    own, open_, best = (
+        round(statistics.median(it), 3)
+        for it in (figures("main", 2.0), figures("open"), figures("twin"))
+    )
+    (stop,) = [it for it in price.stops(1e-5) if it["epsilon"] == 2.0]
+    for cost in (own - open_, open_ - best, own - best):
+        assert f"{cost:.3f}" in str(stop["facts"])
+    assert 0 < price.kept_without_noise() < 1
+
+
 def test_the_epsilon_that_keeps_a_share_is_the_one_of_the_other_pages() -> None:
     """On an empty store too: Explore and Trade-off read it off what comes with the package."""
     value, detail = answer(epsilon_grid.read(price.choice().spec()).kept, Goal.share(0.8))

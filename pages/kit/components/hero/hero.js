@@ -89,7 +89,8 @@ function scales(view) {
   const width = view.plot.clientWidth;
   const inner = { left: MARGIN.left, right: width - MARGIN.right,
     top: MARGIN.top, bottom: HEIGHT - MARGIN.bottom };
-  const values = [twin.median, trivial.median, ...points.flatMap((it) => [it.low, it.high])];
+  const values = [twin.median, trivial.median, below(view.data).median,
+    ...points.flatMap((it) => [it.low, it.high])];
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const pad = 0.12 * (most - least || 1);
   const [low, high] = [least - pad, most + pad];
@@ -99,6 +100,9 @@ function scales(view) {
   const y = (value) => inner.bottom - (inner.bottom - inner.top) * (value - low) / (high - low);
   return { width, inner, x, y, low, high };
 }
+
+// What noise is measured against: the same method without it, else the best known one.
+const below = (data) => data.open ?? data.twin;
 
 function figure(view) {
   const scale = view.scale = scales(view);
@@ -111,6 +115,7 @@ function figure(view) {
   area(svg, data, scale);
   level(svg, scale, data.trivial, "trivial", -7);
   level(svg, scale, data.twin, "twin", 16);
+  if (data.open !== null) level(svg, scale, data.open, "open", -7);
   dots(svg, view, scale);
   view.marker = draw(svg, "g", { class: "marker", "aria-hidden": "true" });
   view.plot.style.setProperty("--private", data.colour);
@@ -137,14 +142,16 @@ function axes(svg, view, { inner, x, y, low, high }) {
   }
 }
 
-// The range over draws as a band, and the price: what lies between the private line and the twin.
+// The range over draws as a band, and what noise costs: between the private line and the same
+// method without noise.
 function area(svg, data, { x, y }) {
-  const { points, twin } = data;
+  const { points } = data;
+  const level = below(data).median;
   const along = (name, list) => list.map((it) => `${x(it.epsilon)},${y(it[name])}`).join(" ");
   const back = [...points].reverse();
   const [first, last] = [points[0], points[points.length - 1]];
   draw(svg, "polygon", { class: "price", points: `${along("median", points)} `
-    + `${x(last.epsilon)},${y(twin.median)} ${x(first.epsilon)},${y(twin.median)}` });
+    + `${x(last.epsilon)},${y(level)} ${x(first.epsilon)},${y(level)}` });
   draw(svg, "polygon", { class: "band", points: `${along("low", points)} ${along("high", back)}` });
   draw(svg, "polyline", { class: "private", points: along("median", points) });
 }
@@ -227,12 +234,13 @@ function marker(view, found) {
   const here = x(view.at);
   draw(view.marker, "line", { class: "now", x1: here, x2: here, y1: inner.top, y2: inner.bottom });
   if (found === null) return;
-  const { twin, words } = view.data;
+  const { words } = view.data;
+  const level = below(view.data).median;
   draw(view.marker, "line", { class: "cost", x1: here, x2: here, y1: y(found.value),
-    y2: y(twin.median) });
+    y2: y(level) });
   draw(view.marker, "circle", { class: found.measured ? "measured" : "between", cx: here,
     cy: y(found.value), r: 7 });
-  const gap = found.value - twin.median;
+  const gap = found.value - level;
   const price = filled(gap > 0 ? words.price : words.nothing, { gap: stars(Math.abs(gap), words) });
   const text = draw(view.marker, "text", { class: "name cost", y: y(found.high.high) - 26,
     "text-anchor": "middle" }, found.measured ? price : `≈ ${price}`);

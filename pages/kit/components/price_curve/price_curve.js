@@ -71,11 +71,10 @@ function draw(view) {
 
 function frame({ svg, data, x, y }, width) {
   const right = width - AROUND.right;
-  for (const [kept, name] of [[1, data.words.twin], [0, data.words.trivial]]) {
-    shape(svg, "line", {
-      x1: AROUND.left, x2: right, y1: y(kept), y2: y(kept), class: kept ? "twin" : "trivial",
-    });
-    shape(svg, "text", { x: AROUND.left + 2, y: y(kept) - 7, class: "name" }, name);
+  for (const [kept, kind] of [[1, "twin"], [data.open, "open"], [0, "trivial"]]) {
+    const height = y(kept) + (kind === "open" ? 16 : -7);
+    shape(svg, "line", { x1: AROUND.left, x2: right, y1: y(kept), y2: y(kept), class: kind });
+    shape(svg, "text", { x: AROUND.left + 2, y: height, class: "name" }, data.words[kind]);
   }
   for (const kept of [0, 0.5, 1])
     shape(svg, "text", { x: AROUND.left - 8, y: y(kept) + 4, class: "tick end" }, `${100 * kept}%`);
@@ -91,7 +90,7 @@ function curve({ svg, data, x, y }, width) {
   const line = points.map((point) => point.join(",")).join(" ");
   const measured = data.stops.filter((stop) => stop.measured);
   const edge = (end) => measured.map((stop) => `${x(stop.epsilon)},${y(stop[end])}`);
-  const ends = [points[points.length - 1][0], points[0][0]].map((at) => `${at},${y(1)}`).join(" ");
+  const ends = [points[points.length - 1][0], points[0][0]].map((at) => `${at},${y(data.open)}`).join(" ");
   shape(svg, "polygon", { points: `${line} ${ends}`, class: "price-of-it" });
   shape(svg, "polygon", {
     points: [...edge("low"), ...edge("high").reverse()].join(" "), fill: data.colour, opacity: 0.2,
@@ -100,7 +99,7 @@ function curve({ svg, data, x, y }, width) {
   for (const stop of measured)
     shape(svg, "circle", { cx: x(stop.epsilon), cy: y(stop.kept), r: 3, fill: data.colour });
   const at = AROUND.left + 0.2 * (width - AROUND.left - AROUND.right);
-  shape(svg, "text", { x: at, y: y(0.8), class: "label middle" }, data.words.price);
+  shape(svg, "text", { x: at, y: y(0.75), class: "label middle" }, data.words.price);
 }
 
 function show(view) {
