@@ -34,7 +34,7 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import references
 from dpmf_core.runs.data_access import open_ratings
-from dpmf_core.runs.epsilon_grid import OPEN, TRIVIAL, grid_runs
+from dpmf_core.runs.epsilon_grid import OPEN, TRIVIAL, TWIN, grid_runs
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.shipped_runs import ShippedRun, ViewData, identity
@@ -94,9 +94,11 @@ def _first_view_values() -> Iterator[tuple[str, ViewData]]:
 
 
 def _models() -> dict[str, Mapping[str, Any]]:
-    """Arrays of the released models of the first draw of ratings, by the identity of their runs."""
+    """Arrays of the models of the first draw of ratings, with privacy and without noise, by the
+    identity of their runs.
+    """
     runs = grid_runs(first_views.usual_run("ratings"), draws=1)
-    shown = [it.spec for it in runs if it.who not in (TRIVIAL, OPEN)]
+    shown = [it.spec for it in runs if it.who not in (TRIVIAL, TWIN)]
     return {identity(it): dict(_whole(it).arrays) for it in shown}
 
 

@@ -16,7 +16,7 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.interpretation import meaning
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import references
-from dpmf_core.runs.epsilon_grid import EPSILONS, at_epsilon
+from dpmf_core.runs.epsilon_grid import EPSILONS, OPEN, TRIVIAL, at_epsilon
 from dpmf_core.runs.publishing.released_model import ReleasedModel, recommend
 from dpmf_core.runs.publishing.saving import released
 from dpmf_core.runs.record import ItemNames
@@ -46,16 +46,18 @@ def films_to_rate(ratings: Ratings) -> dict[str, Any]:
 @functools.cache
 def films() -> dict[str, Any] | None:
     """What `films_to_rate` says of the data of this page; None where it does not come along."""
-    values = shipped_runs.view_data(references(price.choice().spec())["trivial"], FILMS)
+    values = shipped_runs.view_data(references(price.choice().spec())[TRIVIAL], FILMS)
     return values if isinstance(values, dict) else None
 
 
 @functools.cache
 def model(epsilon: float | None) -> ReleasedModel | None:
-    """The model that was released at this epsilon, of the first draw; None: without privacy."""
+    """The model that was released at this epsilon, of the first draw; None: the same method
+    without noise.
+    """
     spec = price.choice().spec()
     run = shipped_runs.released_run(
-        references(spec)["twin"] if epsilon is None else at_epsilon(spec, epsilon)
+        references(spec)[OPEN] if epsilon is None else at_epsilon(spec, epsilon)
     )
     known_films = films()
     if run is None or known_films is None:
@@ -105,15 +107,15 @@ def _draw_lists(epsilon: float, ratings: Mapping[str, int]) -> None:
     """epsilon: the measured one that is nearest."""
     own, plain = (recommended(it, ratings) for it in (epsilon, None))
     st.subheader("Your list", anchor=False)
-    lists = {f"At ε = {budget_text(epsilon)}": own, "Without privacy": plain}
+    lists = {f"At ε = {budget_text(epsilon)}": own, "Without noise": plain}
     for column, (heading, titles) in zip(st.columns(2), lists.items(), strict=True):
         lines = [f"1. {_mark(title, own)}" for title in titles]
         column.markdown("\n".join([f"**{heading}**\n", *lines]))
     count = len(set(own) & set(plain))
     st.caption(
-        f"{count} of {len(plain)} stay; the others are struck out. Move the point above. You were"
-        f" not among the {price.choice().entry.n_users:,} people: your list is computed here, from"
-        " the released model and your own ratings, and shown to you alone."
+        f"{count} of {len(plain)} stay; the noise replaces those that are struck out. Move the"
+        f" point above. You were not among the {price.choice().entry.n_users:,} people: your list"
+        " is computed here, from the released model and your own ratings, and shown to you alone."
     )
 
 

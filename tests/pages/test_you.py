@@ -23,7 +23,7 @@ STARS = (5, 1, 4, 2, 5)
 def shipped(epsilon: float | None) -> Run:
     spec = price.choice().spec()
     run = shipped_runs.released_run(
-        references(spec)["twin"] if epsilon is None else at_epsilon(spec, epsilon)
+        references(spec)["open"] if epsilon is None else at_epsilon(spec, epsilon)
     )
     assert run is not None, "run `python -m benchmarks.shipped`"
     return run
@@ -41,6 +41,20 @@ def test_the_list_is_what_the_algorithm_itself_would_recommend(epsilon: float | 
     best = top_items(model, model.personal(own), own, np.array([0]), you.LENGTH)[0]
     expected = [films["titles"][int(item)] for item in best]
     assert you.recommended(epsilon, dict(zip(asked, STARS, strict=True))) == expected
+
+
+def test_more_of_the_list_without_noise_stays_at_a_larger_epsilon() -> None:
+    """Over 40 people who rate at random: 1 of 5 at 0.1, 2.5 at 31.6."""
+    films, rng = you.films(), np.random.default_rng(0)
+    assert films is not None
+    people = [dict(zip(films["asked"], it, strict=True)) for it in rng.integers(1, 6, (40, 5))]
+    stay = {
+        epsilon: np.mean(
+            [len({*you.recommended(epsilon, it)} & {*you.recommended(None, it)}) for it in people]
+        )
+        for epsilon in (0.1, 31.6)
+    }
+    assert stay[0.1] + 1 < stay[31.6]
 
 
 def test_a_model_comes_with_every_epsilon_of_the_grid() -> None:
