@@ -125,16 +125,16 @@ def _fit_at_ends(fig: go.Figure, lines: Ends) -> bool:
 
 
 def _with_names_at_ends(fig: go.Figure, lines: Ends) -> go.Figure:
-    axes = fig.layout
-    for line, (x, y) in lines:
+    is_log = fig.layout.yaxis.type == "log"
+    for line, (_, y) in lines:
         fig.add_annotation(
-            x=math.log10(x) if axes.xaxis.type == "log" else x,
-            y=math.log10(y) if axes.yaxis.type == "log" else y,
+            x=1,  # beside the axes: a name at the point itself would stretch their range
+            xref="x domain",
+            xanchor="left",
+            y=math.log10(y) if is_log else y,
             text=line.name,
             font={"color": colours.text(), "size": 12},
             align="left",
-            xanchor="left",
-            xshift=10,
             showarrow=False,
         )
     longest = max(len(row) for line, _ in lines for row in line.name.split("<br>"))
