@@ -23,7 +23,6 @@ from dpmf_core.cli import program  # noqa: E402
 from dpmf_core.cli.data import describe  # noqa: E402
 from dpmf_core.privacy import Guarantee  # noqa: E402
 from dpmf_core.privacy.accounts import Account  # noqa: E402
-from dpmf_core.runs.publishing.released_model import ReleasedModel  # noqa: E402
 from dpmf_core.runs.record import Run, RunRecord  # noqa: E402
 from dpmf_core.testing.contract import Contract  # noqa: E402
 
@@ -38,7 +37,7 @@ COPIED_FILES = (
     "examples/*",
 )
 PUBLIC = {name: getattr(dpmf_core, name) for name in dpmf_core.__all__}
-RETURNED = (Run, RunRecord, Guarantee, Account, ReleasedModel)  # what functions return
+RETURNED = (Run, RunRecord, Guarantee, Account)  # what functions return
 
 
 def main() -> None:

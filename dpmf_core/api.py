@@ -3,7 +3,6 @@
 import contextlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -19,12 +18,10 @@ from dpmf_core.data.catalogue import catalogue, is_own, lent
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, is_sparse
-from dpmf_core.evaluation.registry import find
 from dpmf_core.privacy import Budget, NoiseKind, accounts
 from dpmf_core.privacy.accounts import Account
 from dpmf_core.runs import data_access, execution, notebook_views
 from dpmf_core.runs.filters import filtered
-from dpmf_core.runs.line_charts import Chart
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import (
@@ -35,7 +32,8 @@ from dpmf_core.runs.specification import (
     with_delta,
 )
 from dpmf_core.runs.store import Store
-from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries
+from dpmf_core.runs.sweep import Method, Sweep
+from dpmf_core.runs.swept import Swept
 from dpmf_core.runs.trained_model import TrainedModel, Training
 
 notebook_views.register()
@@ -275,59 +273,6 @@ def _run(
         run = execution.run(spec, ledger=ledger)
         store.put(run)
     return run
-
-
-@dataclass(frozen=True)
-class Swept:
-    """What a sweep found: `runs` by point, errors that were released with noise, and both as
-    tables.
-    """
-
-    points: Sequence[Point]
-    runs: Mapping[str, TrainedModel]
-    noisy: Mapping[str, float] = field(default_factory=dict)
-    noisy_epsilon: float | None = None
-
-    def __repr__(self) -> str:
-        labels = ", ".join(dict.fromkeys(point.label for point in self.points))
-        return f"<Swept: {len(self.runs):,} runs of {labels}>"
-
-    def _repr_html_(self) -> str:
-        return notebook_views.html_of_sweep(repr(self)[1:-1], self.frame())
-
-    def plot(self, metric: str | None = None) -> Chart:
-        """Medians of a figure against epsilon, as a notebook shows them: of the held-out error
-        unless another is named. Raises BadInput where there is none, as of private data whose
-        errors were not released.
-        """
-        grid_names = dict.fromkeys(name for point in self.points for name in point.grid)
-        return notebook_views.chart_of_sweep(self.frame(), metric, tuple(grid_names))
-
-    def frame(self) -> pd.DataFrame:
-        """A row for every run."""
-        return pd.DataFrame(rows(self.points, self.runs, self.noisy, self.noisy_epsilon))
-
-    def summary(self, metric: str = "rmse") -> pd.DataFrame:
-        """Median, lowest and highest draw for every method, epsilon and grid point.
-
-        metric: its id. Raises BadInput where there is none of it.
-        """
-        find(metric)
-        entries = summaries(self.points, self.runs, metric)
-        return pd.DataFrame(
-            [
-                {
-                    "method": it.label,
-                    "epsilon": it.epsilon,
-                    **it.grid,
-                    "median": it.median,
-                    "low": it.low,
-                    "high": it.high,
-                    "draws": len(it.draws),
-                }
-                for it in entries
-            ]
-        )
 
 
 @_with_parameters("algorithm", "epsilon", "seed")

@@ -112,7 +112,7 @@ def test_a_model_of_a_data_set_knows_its_users_by_number(tmp_path: Path) -> None
     with pytest.raises(BadInput):
         again.recommend([3])
     with pytest.raises(BadInput):
-        fit("documents-small", "nmf").recommend()
+        fit("digits", "nmf", steps=1).recommend()
 
 
 @pytest.mark.parametrize("kind", ["run", "loaded", "shared side", "estimator", "plain", "sweep"])

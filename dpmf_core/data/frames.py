@@ -34,9 +34,11 @@ def is_table(data: Any) -> bool:
 
 
 def is_frame(data: Any) -> bool:
-    """Whether it is a table of pandas, or one that another library hands over (polars, pyarrow)."""
+    """Whether it is a table of pandas, or one that another library hands over (polars, also as a
+    LazyFrame, and pyarrow).
+    """
     return isinstance(data, pd.DataFrame) or any(
-        hasattr(data, name) for name in ("__arrow_c_stream__", "__dataframe__")
+        hasattr(data, name) for name in ("__arrow_c_stream__", "__dataframe__", "collect_schema")
     )
 
 
@@ -194,6 +196,8 @@ def _frame_of(data: Any) -> pd.DataFrame:
         return data
     if isinstance(data, tuple | np.ndarray):
         return _frame_of_arrays(data)
+    if hasattr(data, "collect"):  # it is lazy
+        data = data.collect()
     with extra("files"):
         import pyarrow as pa  # which pandas' own frames do without
 

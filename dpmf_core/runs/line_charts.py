@@ -29,8 +29,16 @@ class Chart:
         return self.svg
 
     def save(self, path: str | Path) -> Path:
-        """Writes the figure as an SVG file and returns its path. Raises BadInput."""
+        """Write the figure as an SVG file and return its path.
+
+        Raises
+        ------
+        BadInput
+            Where the name has another ending, or the file cannot be written.
+        """
         file = Path(path).expanduser()
+        if file.suffix.lower() != ".svg":
+            raise BadInput(f"The figure is saved as .svg alone. Got '{file.name}'.")
         try:
             file.write_text(self.svg.replace("<svg ", f'<svg xmlns="{NAMESPACE}" ', 1), "utf-8")
         except OSError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpmf_core.base.documents import html_table, render
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.extras import extra
 from dpmf_core.evaluation.registry import METRICS, title_of
 from dpmf_core.runs.line_charts import Chart, Points, line_chart
 from dpmf_core.runs.privacy_record import PrivacyRecord
@@ -16,6 +17,7 @@ from dpmf_core.runs.reports import BY_STEP, epsilons_by_rule
 
 if TYPE_CHECKING:
     import pandas as pd
+    from plotly.graph_objects import Figure
 
 RAW = "Errors are not shown: they are computed on private data without noise (run.record.metrics)."
 BY_EPSILON = ("rmse", "noisy_rmse", "objective")
@@ -74,9 +76,9 @@ def plot(run: Run, metric: str | None = None) -> Chart:
 
 def chart_of_sweep(
     frame: "pd.DataFrame", metric: str | None = None, parameters: Collection[str] = ()
-) -> Chart:
-    """Medians of a figure against epsilon, a line for each method and point of the grid; what
-    releases nothing is level, and what has no proof is left out. frame: a row for every run.
+) -> "Figure":
+    """Medians of a figure against epsilon in Plotly, a line for each method and point of the grid;
+    what releases nothing is level, and what has no proof is left out. frame: a row for every run.
     parameters: the grid's parameters.
 
     Raises BadInput where there is none to show.
@@ -103,8 +105,24 @@ def chart_of_sweep(
             lines[", ".join([str(key[0]), *values])] = points
     if not lines:
         raise BadInput(f"No run of this sweep has the figure '{figure}'.")
-    title = f"{METRICS[figure].title if figure in METRICS else figure} against ε"
-    return Chart(line_chart(lines, "ε", title, log=True), title)
+    return _plotly_lines(lines, "ε", METRICS[figure].label if figure in METRICS else figure)
+
+
+def _plotly_lines(lines: dict[str, Points], across: str, upwards: str) -> "Figure":
+    """A line for each name, x on a logarithmic scale with a tick at each value."""
+    with extra("app"):
+        import plotly.graph_objects as go
+    values = sorted({x for points in lines.values() for x, _ in points})
+    figure = go.Figure()
+    for name, points in lines.items():
+        x, y = zip(*points, strict=True)
+        figure.add_scatter(x=x, y=y, name=name, mode="lines+markers")
+    figure.update_xaxes(
+        title=across, type="log", tickvals=values, ticktext=[f"{x:g}" for x in values]
+    )
+    figure.update_yaxes(title=upwards)
+    figure.update_layout(showlegend=True, template="simple_white")
+    return figure
 
 
 def html_of_sweep(title: str, frame: "pd.DataFrame") -> str:

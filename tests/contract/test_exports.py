@@ -232,7 +232,7 @@ def test_every_command_that_exports_is_in_the_table() -> None:
 
 # what else is made to leave, and the export in which it does
 PARTS = {
-    "api.Swept._repr_html_": "a sweep in a notebook",
+    "runs.swept.Swept._repr_html_": "a sweep in a notebook",
     "audit.audit_table.as_record": "audit",
     "estimators.recommenders._RatingsEstimator.save": "fit --save",
     "privacy.accounts.Account._repr_html_": "entries of the account",

@@ -1,0 +1,162 @@
+"""Ten programs of at most twelve lines, as users write them, and what each finds."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import dpmf
+from dpmf_core.algorithms import REGISTRY, Algorithm, Recommender, Streams
+from dpmf_core.curator import Curator
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.testing.worlds import low_rank
+
+WORLD = low_rank(n_users=300)
+BOUNDS = WORLD.bounds
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    """Ratings with own ids: userId "p0", "p1", ..., movieId 100, 101, ..., rating."""
+    users = [f"p{user}" for user in WORLD.users]
+    return pd.DataFrame({"userId": users, "movieId": WORLD.items + 100, "rating": WORLD.values})
+
+
+def test_pandas(frame: pd.DataFrame) -> None:
+    model = dpmf.fit(frame, "spectral", epsilon=2.0, bounds=BOUNDS)
+    lists = model.recommend(["p3", "p5"], k=4)
+    assert lists.columns.tolist() == ["user", "rank", "item", "rating"] and len(lists) == 8
+    assert model.epsilon == pytest.approx(2.0) and model.guarantee.status == "CONDITIONAL"
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_polars(frame: pd.DataFrame, lazy: bool) -> None:
+    polars = pytest.importorskip("polars", reason="polars is large; see CONTRIBUTING.md")
+    table = polars.from_dict({name: frame[name].to_list() for name in frame})
+    table = table.lazy().filter(polars.col("rating") > 0) if lazy else table
+    model = dpmf.PrivateRecommender("private-bias", epsilon=2.0, bounds=BOUNDS).fit(table)
+    assert model.predict(table).shape == (len(frame),)
+    assert (
+        dpmf.fit(table, "bias", bounds=BOUNDS).recommend(["p3"], k=2)["user"].tolist() == ["p3"] * 2
+    )
+
+
+def test_scipy() -> None:
+    shape = (WORLD.n_users, WORLD.n_items)
+    matrix = csr_array((WORLD.values, (WORLD.users, WORLD.items)), shape=shape)
+    model = dpmf.fit(matrix, "dpals", epsilon=3.0, rank=2, bounds=BOUNDS, split=None)
+    assert model.recommend([0, 299], k=1)["user"].tolist() == [0, 299]
+    counts = csr_array(np.random.default_rng(0).poisson(1.0, (200, 30)))
+    parts = dpmf.PrivateNMF(3, epsilon=5.0).fit(counts)
+    assert parts.transform(counts).shape == (200, 3) and parts.components_.min() >= 0
+
+
+def test_cross_validation_with_a_search_over_rank(frame: pd.DataFrame) -> None:
+    private = dpmf.PrivateRecommender("dpals", epsilon=1.0, delta=1e-6, bounds=BOUNDS, steps=1)
+    search = GridSearchCV(private, {"rank": [1, 2]}, cv=dpmf.RatingFolds(2))
+    price = dpmf.privacy_price(search, frame)
+    spent = search.fit(frame).best_estimator_.account_.total
+    assert spent.epsilon == pytest.approx(price.epsilon, rel=1e-9)
+    assert 1.0 < price.epsilon < 5.0  # five fits of 1, composed
+
+
+def test_a_pipeline(frame: pd.DataFrame) -> None:
+    recent = FunctionTransformer(lambda table: table.rename(columns={"movieId": "item"}))
+    line = make_pipeline(recent, dpmf.PrivateRecommender(epsilon=5.0, bounds=BOUNDS))
+    line.fit(frame)
+    assert line.predict(frame).shape == (len(frame),)
+    assert line.score(frame) == pytest.approx(line[-1].score(recent.transform(frame)))
+
+
+def test_save_and_load(frame: pd.DataFrame, tmp_path: Path) -> None:
+    private = dpmf.PrivateRecommender(epsilon=2.0, bounds=BOUNDS).fit(frame)
+    model = dpmf.load_model(private.save(tmp_path / "model"))
+    assert model.epsilon == private.epsilon_ and model.guarantee == private.guarantee_
+    own = frame[frame["userId"] == "p7"]
+    expected = private.recommend(["p7"], k=3)["rating"]
+    np.testing.assert_allclose(model.recommend(own=own, k=3)["rating"], expected, atol=1e-4)
+
+
+def test_a_new_user(frame: pd.DataFrame) -> None:
+    model = dpmf.fit(frame, "spectral", epsilon=5.0, bounds=BOUNDS)
+    mine = {100: BOUNDS[1], 104: BOUNDS[0]}
+    best = model.recommend(own=mine, k=5)
+    assert len(best) == 5 and not set(mine) & set(best["item"])
+    high, low = model.predict([("me", 101), ("me", 102)], own=mine)
+    assert BOUNDS[0] <= min(high, low) and max(high, low) <= BOUNDS[1]
+
+
+def test_the_accountant(frame: pd.DataFrame) -> None:
+    account = dpmf.account(frame, bounds=BOUNDS)
+    account.set_budget(2.0, 1e-6)
+    dpmf.fit(frame, "private-bias", epsilon=1.5, delta=1e-6, bounds=BOUNDS)
+    assert account.total.epsilon == pytest.approx(1.5, rel=1e-6)
+    with pytest.raises(dpmf.BadInput):
+        dpmf.fit(frame, "private-bias", epsilon=1.5, delta=1e-6, bounds=BOUNDS)
+    assert len(account.entries) == 1
+
+
+def test_sweep_and_plot(tmp_path: Path) -> None:
+    pytest.importorskip("plotly", reason="a figure needs the extra app")
+    swept = dpmf.sweep("cinema-small", ["private-bias", "bias"], epsilons=[1, 5])
+    figure = swept.plot()
+    assert [line.name for line in figure.data] == ["private-bias", "bias"]
+    medians = swept.summary()[swept.summary()["method"] == "private-bias"]["median"]
+    np.testing.assert_allclose(figure.data[0].y, medians)
+    assert figure.layout.xaxis.type == "log" and figure.layout.xaxis.title.text == "ε"
+    figure.write_json(tmp_path / "sweep.json")
+
+
+class Midpoint(Algorithm):
+    """Predicts the middle of the bounds for everyone."""
+
+    id, title, source = "midpoint", "Midpoint", "an example"
+    words = "predicts the middle of the bounds"
+
+    def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+        shape, n_items = curator.shape, curator.shape.n_items
+        yield Recommender(shape.bounds, shape.mid_range, np.zeros(n_items), np.zeros((n_items, 0)))
+
+
+def test_an_algorithm_of_ones_own(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(REGISTRY, "_external", dict(REGISTRY._from_packages()))
+    REGISTRY.add(Midpoint)
+    model = dpmf.PlainRecommender("midpoint", bounds=BOUNDS).fit(frame)
+    np.testing.assert_allclose(model.predict(frame), np.mean(BOUNDS))
+    assert len(dpmf.sweep(frame, ["midpoint", "bias"], bounds=BOUNDS).frame()) == 2
+
+
+def test_what_people_liked_recommends_better_than_popularity() -> None:
+    """The recipe in the notes of `PrivateRecommender`, on the films that people liked: recall of
+    held-out ones, computed here.
+    """
+    data = dpmf.load("cinema-small")
+    assert isinstance(data, Ratings)
+    liked = pd.DataFrame({"user": data.users, "item": data.items})[data.values > 3.5]
+    train, test = next(iter(dpmf.RatingFolds(10).split(liked)))
+    private = dpmf.PrivateRecommender(epsilon=5.0, bounds=(0, 1), public=True, random_state=0)
+    popular = dpmf.PlainRecommender("popularity", bounds=(0, 1), public=True)
+    recalls = [
+        recall(model.fit(liked.iloc[train]), liked.iloc[test]) for model in (private, popular)
+    ]
+    assert recalls[0] > recalls[1] + 0.01
+
+
+def recall(model: dpmf.PrivateRecommender, held_out: pd.DataFrame) -> float:
+    """The mean share of a user's held-out items that are among their 20 best."""
+    users = np.intersect1d(held_out["user"].unique(), model.users_)
+    lists = model.recommend(users, k=20)
+    hits = held_out.merge(lists, on=["user", "item"]).groupby("user").size()
+    sizes = held_out[held_out["user"].isin(users)].groupby("user").size().clip(upper=20)
+    return float((hits.reindex(sizes.index).fillna(0) / sizes).mean())
