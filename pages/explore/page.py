@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.privacy import NOTHING, Budget
+from dpmf_core.privacy import NOTHING
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.comparison import Comparison, same_draws
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
@@ -25,6 +25,7 @@ from pages.kit import (
     epsilon_grid,
     exports,
     forms,
+    links,
     odometer,
     privacy_card,
     safe_text,
@@ -106,38 +107,36 @@ def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> Any:
 
 
 def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: PreparedRun) -> None:
-    """Everything under the first view, each part with a link of its own."""
+    """Everything under the first view: two sections, and what unfolds."""
     proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
     if "main" in runs:
-        st.caption(sections.CONTENTS)
-        if "twin" in runs:
-            sections.lists(choice, runs)
-            drawing.let_answers_pass()
-        sections.run_in_full(selection, runs)
+        left, right = st.columns(2, gap="large")
+        with left:
+            sections.methods(selection, runs)
         drawing.let_answers_pass()
-        sections.who_pays(runs)
+        with right:
+            sections.who_pays(runs)
         drawing.let_answers_pass()
+        if comparison.has_steps(runs):
+            with st.expander("Error by step"):
+                sections.steps(runs)
     if proved:
-        sections.attacks(ready.plan, choice.delta)  # before a run, for it needs none
+        with st.expander("The best any attacker can do"):  # before a run, for it needs none
+            privacy_card.meaning(ready.plan, choice.delta, "explore.meaning")
         drawing.let_answers_pass()
     who_sees_what.draw(who_sees_what.of(choice.algorithm))
     if "main" in runs:
         drawing.let_answers_pass()
-        exports.draw(runs["main"])
+        with st.expander("Take it away"):
+            exports.draw(runs["main"])
 
 
 def main() -> None:
     choice = sidebar.choice()
-    budget = Budget(
-        epsilon=choice.epsilon,
-        delta=choice.delta,
-        calibration=choice.calibration,
-        noise=choice.noise,
-    )
-    head, waiting_place, middle, going = (st.container() for _ in range(4))
-    with st.expander("Parameters of the algorithm"):
-        parameters = forms.parameters(choice.algorithm, choice.shape, budget, "explore")
-    spec = choice.spec(parameters=parameters)
+    head, shown_person, waiting_place, middle, going = (st.container() for _ in range(5))
+    with st.sidebar:
+        links.to("tune", "Advanced: parameters", {})
+    spec = choice.spec(parameters=forms.linked_parameters(choice.algorithm))
     every = bool(st.session_state.get(sections.EVERY))
     ready, selection = story.plan(spec.model_dump_json(), choice.shape, choice.assumptions, every)
     proved = ready.guarantee.has_epsilon
@@ -166,6 +165,9 @@ def main() -> None:
             note_shipped([*selection.runs.values(), *epsilon_grid.specs(spec)])
     with beneath:
         sections.better(selection, finished_runs, use)
+    if "main" in finished_runs:
+        with shown_person:
+            sections.person(choice, finished_runs["main"])
     drawing.first_view_ends(is_drawn)
     below(choice, selection, finished_runs, ready)
     if proved and "main" in finished_runs and len(finished_runs) == len(runs):

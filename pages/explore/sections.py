@@ -2,21 +2,18 @@
 
 from collections.abc import Callable
 
-import pandas as pd
 import streamlit as st
 
-from dpmf_core.privacy import Event
 from dpmf_core.runs.comparison import VARIANTS, Comparison, same_draws, split_name
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
 from dpmf_core.runs.needed_epsilon import answer, needed_epsilon
-from dpmf_core.runs.recommendations import Suggestion, recommend, someone, top_rated
+from dpmf_core.runs.recommendations import Suggestion, someone, top_rated
 from dpmf_core.runs.record import Run
-from pages.explore.story import CACHE_SIZE, LIST_LENGTH, PERSON, USER
+from pages.explore.story import CACHE_SIZE, PERSON, USER
 from pages.kit import (
     comparison,
     lesson,
     links,
-    privacy_card,
     questions,
     safe_text,
 )
@@ -28,10 +25,7 @@ from pages.kit.sidebar_values import Choice
 EVERY = "explore.every"
 COMPARED = ("main", "twin", "trivial")
 PARTS = {"test_rmse": "held-out", "train_rmse": "train"}
-CONTENTS = (
-    "Below: [one person's list](#list) · [error by step](#steps) · [other methods](#methods) ·"
-    " [who pays](#who-pays) · [attacks](#attacks) · [take it away](#take-it-away)"
-)
+N_RATED = 3  # of the highest ratings of a person
 
 
 def better(selection: Comparison, runs: dict[str, Run], use: Callable[[str], None]) -> None:
@@ -50,24 +44,25 @@ def better(selection: Comparison, runs: dict[str, Run], use: Callable[[str], Non
         st.button(show, key="explore.better", type="primary", on_click=use, args=(who,))
 
 
-def run_in_full(selection: Comparison, runs: dict[str, Run]) -> None:
-    """Error by step, and the methods at this epsilon."""
+def methods(selection: Comparison, runs: dict[str, Run]) -> None:
+    """The methods at this epsilon."""
     if line := weak_twin(runs):
         st.warning(line)
-    left, right = st.columns([3, 2], gap="large")
+    comparison.draw_methods("explore", selection, runs, "rmse")
+    if not selection.every or st.session_state.get(EVERY):
+        st.toggle(
+            "Every private method",
+            key=EVERY,
+            help="Trains all that there are with the same seeds; the slowest take a minute on"
+            " large data.",
+        )
+
+
+def steps(runs: dict[str, Run]) -> None:
+    """Error by step, with privacy and without."""
     guesses = same_draws(runs, "trivial")
     guess = "guessing the mean", median(guesses, 0) if guesses else None
-    with left:
-        comparison.draw_steps("explore", "Error by step", runs, PARTS, "rmse", guess)
-    with right:
-        comparison.draw_methods("explore", selection, runs, "rmse")
-        if not selection.every or st.session_state.get(EVERY):
-            st.toggle(
-                "Every private method",
-                key=EVERY,
-                help="Trains all that there are with the same seeds; the slowest take a minute on"
-                " large data.",
-            )
+    comparison.draw_steps("explore", "Error by step", runs, PARTS, "rmse", guess)
 
 
 # ---- which epsilon is enough ---------------------------------------------------------------------
@@ -105,7 +100,7 @@ def _wanted_gain(now: float, title: str, grid: EpsilonGrid, go_to: Callable[[flo
 def who_pays(runs: dict[str, Run]) -> None:
     """Error in quarters of people and of items, private and not."""
     st.header("Who pays", anchor="who-pays")
-    st.caption("Held-out RMSE in each quarter, the mean over draws. Computed on raw data.")
+    st.caption("Held-out RMSE by quarter, mean over draws. Computed on raw data.")
     draws: dict[str, list[Run]] = {}
     for name, run in runs.items():
         if split_name(name)[0] in COMPARED:
@@ -116,66 +111,34 @@ def who_pays(runs: dict[str, Run]) -> None:
     questions.draw_payers("explore.pays", draws)
 
 
-def attacks(plan: Event, delta: float) -> None:
-    st.header("The best any attacker can do", anchor="attacks")
-    privacy_card.meaning(plan, delta, "explore.meaning")
+# ---- the person whose list is shown --------------------------------------------------------------
 
 
-# ---- one person's list ---------------------------------------------------------------------------
-
-Lists = tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]
-
-
-def lists_of(run: Run, user: int) -> Lists:
-    """What a run recommends to a person, and what they rated highest."""
-    return _cached_lists(run.key, user, run) if run.record.public else _lists(run, user)
-
-
-def _lists(run: Run, user: int) -> Lists:
-    return recommend(run, user, LIST_LENGTH), top_rated(run, user)
+def _top_rated(run: Run, user: int) -> tuple[Suggestion, ...]:
+    """What a person rated highest."""
+    return _cached_top_rated(run.key, user, run) if run.record.public else _highest_rated(run, user)
 
 
 @st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)
-def _cached_lists(key: str, user: int, _run: Run) -> Lists:
-    return _lists(_run, user)
+def _cached_top_rated(key: str, user: int, _run: Run) -> tuple[Suggestion, ...]:
+    return _highest_rated(_run, user)
 
 
-def lists(choice: Choice, runs: dict[str, Run]) -> None:
-    """One person's recommendations in full, private beside non-private."""
-    st.header("One person's list", anchor="list")
+def _highest_rated(run: Run, user: int) -> tuple[Suggestion, ...]:
+    return top_rated(run, user, N_RATED)
+
+
+def person(choice: Choice, run: Run) -> None:
+    """Who is shown above, and what they rated highest."""
     key = f"{USER}{choice.dataset}"
-    st.session_state.setdefault(key, someone(runs["main"]))
-    user = st.number_input("Person", 0, choice.entry.n_users - 1, **bind(key, emptiable=True))
+    st.session_state.setdefault(key, someone(run))
+    left, right = st.columns([1, 4], vertical_alignment="bottom")
+    box = bind(key, emptiable=True)
+    user = left.number_input("Show person", 0, choice.entry.n_users - 1, **box)
     is_shared = user is not None and choice.entry.public
     links.put_in_address({PERSON: str(user) if is_shared else None})
     if user is None:
-        st.info("Give a person's number.")
+        right.info("Give a person's number.")
         return
-    (private, rated), (twin, _) = (lists_of(runs[name], user) for name in ("main", "twin"))
-    shared = len({s.item for s in private} & {s.item for s in twin})
-    st.write(
-        f"**{shared} of {len(private)} recommendations stay the same with privacy** (✓). The"
-        " person's ratings, at left, are private: this is their own view."
-    )
-    without = runs["twin"].record.title
-    tables: dict[str, tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]] = {
-        "Rated highest": (rated, ()),
-        "Private": (private, twin),
-        f"Without privacy ({without})": (twin, private),
-    }
-    for column, (title, (items, other)) in zip(st.columns(3), tables.items(), strict=True):
-        with column:
-            _table(title, items, other)
-
-
-def _table(title: str, items: tuple[Suggestion, ...], other: tuple[Suggestion, ...]) -> None:
-    both = {suggestion.item for suggestion in other}
-    st.subheader(title, anchor=False)
-    rows = [
-        {
-            "item": f"✓ {s.title}" if s.item in both else s.title,
-            "rating": f"{s.rating:.1f}",
-        }
-        for s in items
-    ]
-    safe_text.words_table(pd.DataFrame(rows))
+    titles = ", ".join(safe_text.escape(it.title) for it in _top_rated(run, user))
+    right.caption(f"They rated highest: {titles}. Ratings are private: this is their own view.")

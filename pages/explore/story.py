@@ -103,8 +103,8 @@ def person(choice: Choice, spec: RunSpec) -> int | None:
     while no run says who there is.
     """
     key = f"{USER}{choice.dataset}"
-    if key not in st.session_state and (linked := _linked_person(choice)) is not None:
-        st.session_state[key] = linked
+    if key not in st.session_state and (user := _linked_person(choice)) is not None:
+        st.session_state[key] = user
     if key not in st.session_state:
         trivial = references(spec)["trivial"]
         run = engine().known_runs.whole(trivial)

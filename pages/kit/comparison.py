@@ -102,6 +102,11 @@ def _methods_figure(runs: Mapping[str, Run], metric: str) -> charts.Ready:
     return charts.ready(_methods_chart(points, metric), alt, points)
 
 
+def has_steps(runs: Mapping[str, Run]) -> bool:
+    """Whether some of these methods take more than one step."""
+    return any(len(run.record.curves) > 1 for run in runs.values())
+
+
 def draw_steps(
     page: str,
     heading: str,
@@ -111,11 +116,8 @@ def draw_steps(
     guess: tuple[str, float | None],
 ) -> None:
     """The metric by step, private and non-private. parts: as of `curves`. guess: what the trivial
-    predictor is called, and its metric. Nothing is drawn of methods that take one step.
+    predictor is called, and its metric.
     """
-    if not any(len(run.record.curves) > 1 for run in runs.values()):
-        return
-    st.header(heading, anchor="steps")
     st.caption("Computed on raw data, not released. Further draws are faint.")
 
     def make() -> charts.Ready:

@@ -51,7 +51,6 @@ def downloads(main: Run) -> DeltaGenerator:
 
 def draw(main: Run) -> None:
     """One run's downloads and the share link of its page."""
-    st.header("Take it away", anchor="take-it-away")
     with downloads(main).popover("Share link", width="stretch"):
         links.draw_to_copy(address())
         st.caption(

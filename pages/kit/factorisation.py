@@ -161,7 +161,7 @@ def label(choice: Choice, ready: PreparedRun) -> None:
 def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
     """Every method at this epsilon, and the objective by step, where there are several."""
     trivial = runs["main"].record.metric("trivial_objective")
-    several = any(len(runs[it].record.curves) > 1 for it in WITH_COMPONENTS if it in runs)
+    several = comparison.has_steps({it: runs[it] for it in WITH_COMPONENTS if it in runs})
     left, right = st.columns([2, 3] if several else [3, 2], gap="large")
     with left:
         remark = (
@@ -173,6 +173,7 @@ def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
     if several:
         parts, guess = {METRIC: "all samples"}, (f"the average {subject.row}", trivial)
         with right:
+            st.header("Objective by step", anchor="steps")
             comparison.draw_steps(subject.id, "Objective by step", runs, parts, METRIC, guess)
 
 

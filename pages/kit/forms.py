@@ -15,6 +15,7 @@ from dpmf_core.privacy import Budget
 from dpmf_core.runs.sweep import typed_parameters
 from dpmf_core.teaching.glossary import linked
 from pages.kit import lesson, links
+from pages.kit.sweep_frames import level, parameter
 
 
 def _value_text(value: Any) -> str:
@@ -125,6 +126,40 @@ def choose(algorithm_id: str, values: Mapping[str, Any], prefix: str = "explore"
         value = values.get(name)
         text = ("on" if value else "off") if isinstance(value, bool) else value
         st.session_state[f"{prefix}.{algorithm_id}.{name}"] = text
+
+
+def in_words(algorithm: str, values: Mapping[str, Any]) -> str:
+    """Parameters with their values."""
+    rounded = {name: _short(value) for name, value in values.items()}
+    return ", ".join(f"{parameter(it, [algorithm])} {level(rounded[it])}" for it in rounded)
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.3g}") if isinstance(value, float) else value
+
+
+def linked_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
+    """The parameters that a link, a lesson or Tune has set, without a widget for them; the others
+    are as recommended. What differs is said, with a button that takes it back. Raises BadInput.
+    """
+    kind = find(algorithm_id)
+    if lesson.fixed_value("parameters") is not None:
+        return _of_lesson(kind)
+    for name in _fields(kind):
+        _read_from_address(kind, f"{prefix}.{algorithm_id}.{name}", name)
+    values = set_parameters(algorithm_id, prefix)
+    _write_to_address(values)
+    if values:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            text = f"Not as recommended: **{in_words(algorithm_id, values)}**."
+            st.markdown(text, width="content")
+            st.button(
+                "Use the recommended ones",
+                key=f"{prefix}.recommended",
+                on_click=choose,
+                args=(algorithm_id, {}, prefix),
+            )
+    return values
 
 
 def parameters(

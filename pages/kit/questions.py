@@ -70,15 +70,13 @@ GROUPS = {
         ("rarest", "rare", "common", "most rated"),
     ),
 }
-QUARTERS = {  # by what they are parted: each as a sentence names it
-    "activity": [
-        f"the quarter of people with {it} ratings"
-        for it in ("the fewest", "few", "many", "the most")
-    ],
+QUARTERS = {  # as a sentence names them
+    "activity": [f"people with {it} ratings" for it in ("the fewest", "few", "many", "the most")],
     "popularity": [
-        f"the quarter of {it} items" for it in ("the rarest", "rare", "common", "the most rated")
+        f"{it} items" for it in ("the rarest", "rarely rated", "often rated", "the most rated")
     ],
 }
+TABS = {"activity": "People", "popularity": "Items"}
 Runs = Mapping[str, Sequence[Run]]  # the draws of each method, by its name
 
 
@@ -101,12 +99,12 @@ def _errors(draws: Sequence[Run], by: str, place: int) -> list[float]:
 
 
 def draw_payers(key: str, runs: Runs, leaves: bool | None = None) -> None:
-    """Both figures, side by side."""
+    """Both figures, a tab each."""
     every = [(name, run) for name, draws in runs.items() for run in draws]
-    for column, by in zip(st.columns(2), GROUPS, strict=True):
+    for tab, by in zip(st.tabs(list(TABS.values())), TABS, strict=True):
         figure = charts.of_runs(by, every, partial(_quarters_figure, runs, by))
         if len(figure.numbers.table):
-            with column:
+            with tab:
                 charts.show_ready(figure, f"{key}.{by}", leaves)
 
 
@@ -136,7 +134,7 @@ def payers_sentence(runs: Runs, private: str, plain: str) -> str:
         if cost := costs(runs, private, plain, by):
             most, least = (cost.index(it) for it in (max(cost), min(cost)))
             parts.append(
-                f"**{quarters[most]}** pays most ({cost[most]:+.3f}),"
+                f"**{quarters[most]}** pay most ({cost[most]:+.3f}),"
                 f" {quarters[least]} least ({cost[least]:+.3f})"
             )
     if not parts:

@@ -166,7 +166,7 @@ def _describe_data(entry: Any) -> None:
 def _algorithm(fixed: bool) -> None:
     ids = data_sets.private_algorithms()
     st.selectbox(
-        "Private algorithm",
+        "Private method",
         ids,
         **bind(session_key("algorithm"), ids),
         format_func=lambda name: algorithms.REGISTRY[name].title,

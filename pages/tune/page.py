@@ -25,7 +25,7 @@ from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_frames import parameter
 from pages.server import sessions
 from pages.tune import open_search, private_selection
-from pages.tune.use import draw_use, in_words
+from pages.tune.use import draw_use
 
 SCORE = "validation RMSE"
 FIRST, LATER = 0.3, 0.7  # seconds between two looks at a search, before its first point and after
@@ -131,7 +131,7 @@ def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
 
 def finding(choice: Choice, search: Search, best: Trial) -> None:
     """The best place so far, and where it stands."""
-    settings = in_words(search.spec.algorithm, best.place)
+    settings = forms.in_words(search.spec.algorithm, best.place)
     unfinished = search.busy or search.cancelled
     st.title(
         f"{'Best so far' if unfinished else f'The best of {search.n_trials} trials'}: {SCORE}"

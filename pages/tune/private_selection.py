@@ -9,10 +9,10 @@ from dpmf_core.runs.store import to_json
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.tuning.private_selection import MOST, PrivateSelection, SelectionResult
 from dpmf_core.tuning.search_space import TuneSpec
-from pages.kit import odometer
+from pages.kit import forms, odometer
 from pages.kit.runs import ask
 from pages.kit.sidebar_values import Choice
-from pages.tune.use import draw_use, in_words
+from pages.tune.use import draw_use
 
 RULE = "by the privacy profile of a trial"
 
@@ -101,7 +101,7 @@ def _draw(spec: PrivateSelection) -> None:
         return
     st.title(f"The winner's validation RMSE, with noise: {selection.score:.3f}", anchor=False)
     algorithm = spec.searches[0].algorithm
-    st.write(linked(f"With {in_words(algorithm, selection.winner)}. All in all: **{cost}**."))
+    st.write(linked(f"With {forms.in_words(algorithm, selection.winner)}. All in all: **{cost}**."))
     draw_use(algorithm, spec.searches[0].fixed | selection.winner)
     st.caption(
         f"{selection.guarantee} The theorem does not cover how long the selection took, which may"

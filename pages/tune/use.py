@@ -6,19 +6,8 @@ from typing import Any
 import streamlit as st
 
 from pages.kit import forms, links
-from pages.kit.sweep_frames import level, parameter
 
 WAYS = {"take-away": "Take it away", "explore": "Explore it", "choose": "Back to the answer"}
-
-
-def in_words(algorithm: str, values: Mapping[str, Any]) -> str:
-    """Parameters with their values."""
-    rounded = {name: _short(value) for name, value in values.items()}
-    return ", ".join(f"{parameter(it, [algorithm])} {level(rounded[it])}" for it in rounded)
-
-
-def _short(value: Any) -> Any:
-    return float(f"{value:.3g}") if isinstance(value, float) else value
 
 
 def draw_use(algorithm: str, values: Mapping[str, Any]) -> None:

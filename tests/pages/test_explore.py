@@ -96,14 +96,12 @@ def test_every_method_of_the_ladder_has_the_same_draws() -> None:
 
 
 def test_a_parameter_enters_the_run_and_an_impossible_one_is_named() -> None:
-    app = page(eps="5")
-    app.number_input(key="explore.dpals.rank").set_value(1)
-    settled(app)
+    app = page(eps="5", **{"p.rank": "1"})
     own = errors_of("dpals", 5, rank=1)
     range_ = f"{statistics.median(own):.3f} ({min(own):.3f} to {max(own):.3f})"
     assert f"Held-out RMSE {range_}" in headline(app)
-    app.number_input(key="explore.dpals.rank").set_value(300)
-    settled(app)
+    app = page(eps="5", **{"p.rank": "300"})
+    assert "'rank'" in words(app)
     assert widget_of(app.number_input, "sidebar.epsilon").value == 5.0
 
 
@@ -134,3 +132,27 @@ def test_one_persons_list_says_what_stays_at_each_epsilon() -> None:
     here = next(it for it in lists["at"] if it["epsilon"] == 5.0)
     for items, of in ((here["items"], run), (lists["twin"], twin)):
         assert [it["title"] for it in items] == [s.title for s in recommend(of, 0, len(items))]
+
+
+def test_a_link_holds_the_person_who_was_picked() -> None:
+    app = page(eps="5", person="7")
+    assert component(app, "hero")["lists"]["person"] == 7
+    box = next(it for it in app.number_input if it.label == "Show person")
+    box.set_value(9)
+    settled(app)
+    assert component(app, "hero")["lists"]["person"] == 9
+    assert app.query_params["person"] in ("9", ["9"])
+
+
+def test_a_link_s_parameters_apply_and_the_page_says_what_differs_from_the_default() -> None:
+    app = page(eps="5", **{"p.rank": "3"})
+    [sentence] = [it.value for it in app.markdown if it.value.startswith("Not as recommended")]
+    assert "3" in sentence
+    assert app.query_params["p.rank"] in ("3", ["3"])
+    points = component(app, "hero")["points"]
+    [here] = [it for it in points if it["epsilon"] == 5.0]
+    assert sorted(here["values"]) == pytest.approx(sorted(errors_of("dpals", 5.0, rank=3)))
+    app.button(key="explore.recommended").click()
+    settled(app)
+    assert not [it.value for it in app.markdown if it.value.startswith("Not as recommended")]
+    assert "p.rank" not in app.query_params
