@@ -153,6 +153,7 @@ def _make_room_for_lesson(db: sqlite3.Connection, class_id: str) -> None:
             " pinned all of them. Ask the operator to raise the setting most_lessons."
         )
     db.executemany("DELETE FROM seats WHERE class = ?", gone)
+    db.executemany("DELETE FROM published WHERE class = ?", gone)  # of answers that are gone
 
 
 def pin(class_id: str) -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.serving import class_records
 from dpmf_core.serving.class_records import publications
+from dpmf_core.serving.settings import settings
 from dpmf_core.teaching.private_class import (
     MOST,
     counts_of,
@@ -25,8 +27,11 @@ CLASS, STEP = "a-class-of-tests", "0.answer"
 
 
 @pytest.fixture(autouse=True)
-def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    settings.cache_clear()
+    yield
+    settings.cache_clear()
 
 
 def answer(*choices: int) -> None:
@@ -114,3 +119,16 @@ def test_a_draw_that_is_lost_stays_charged() -> None:
     with pytest.raises(OSError):
         class_records.publish(CLASS, STEP, 1.0, draw)
     assert not publications(CLASS, STEP) and spent_epsilon(CLASS) == pytest.approx(1.0)
+
+
+def test_a_class_that_makes_room_keeps_its_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its answers and publications go; what was shown of students is not forgotten."""
+    monkeypatch.setenv("DPMF_MOST_LESSONS", "1")
+    settings.cache_clear()
+    answer(0, 1)
+    publish(CLASS, STEP, 2, 2.0)
+    class_records.record("another-class", class_records.new_seat(), {STEP: "0"})
+    assert not publications(CLASS, STEP) and not class_records.class_answers(CLASS)
+    answer(1, 1)
+    publish(CLASS, STEP, 2, 2.0)  # other answers: another draw
+    assert spent_epsilon(CLASS) == pytest.approx(4.0)
