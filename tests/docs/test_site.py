@@ -10,7 +10,7 @@ import pytest
 import dpmf_core
 from tests.docs.markdown import ROOT, blocks
 from tests.docs.test_commands import MU, _run
-from tests.privacy.test_odometer import independently
+from tests.support.gaussian import epsilon_of
 
 LOADED = re.compile(
     r"<(?:script|img|iframe)[^>]* src=\"?(https?:[^\" >]+)|<link[^>]* href=\"?(https?:)"
@@ -42,7 +42,7 @@ def test_the_tutorial_runs_as_it_is_and_again(tmp_path: Path) -> None:
     for times in (1, 2):
         output = _run(tmp_path, tmp_path / "data", "-c", code)
         assert "PROVEN" in output and "NONE" in output
-        spent = independently([MU[2]] * times, 1e-5)
+        spent = epsilon_of([MU[2]] * times, 1e-5)
         assert f"drawn so far: {spent:.2f} per user" in output
         assert "epsilon 2.00 at delta 5e-05" in output
         assert (tmp_path / "first-model" / "recommend.py").exists()
