@@ -13,10 +13,13 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class NotebookOutput:
-    """What the cells printed, and the figures that they drew, as Plotly's JSON."""
+    """What the cells printed, the figures that they drew, as Plotly's JSON, and the notebook with
+    its outputs.
+    """
 
     text: str
     figures: list[Any]
+    book: Any
 
 
 def check_format(text: str) -> None:
@@ -28,10 +31,19 @@ def execute(text: str, folder: Path) -> NotebookOutput:
     """Run all cells with `folder` as working folder and data folder; a cell that fails raises."""
     book = nbformat.reads(text, as_version=4)
     ours = {"DPMF_DATA": str(folder / "data"), "PYTHONPATH": str(ROOT)}
-    client = NotebookClient(book, timeout=300, resources={"metadata": {"path": str(folder)}})
+    place = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(book, timeout=300, resources=place, record_timing=False)
     client.execute(env={**os.environ, **ours, "PLOTLY_RENDERER": "plotly_mimetype"})
     outputs = [it for cell in book.cells for it in cell.get("outputs", [])]
     output = "".join(it.text for it in outputs if it.output_type == "stream")
     data = [it.data for it in outputs if "data" in it]
     kind = "application/vnd.plotly.v1+json"
-    return NotebookOutput(output, [it[kind] for it in data if kind in it])
+    return NotebookOutput(output, [it[kind] for it in data if kind in it], book)
+
+
+def kinds_of_outputs(book: Any) -> list[list[str]]:
+    """What each cell puts out: the name of a stream, or the kinds of data that it shows."""
+    return [
+        [it.get("name") or "+".join(sorted(it.get("data", ()))) for it in cell.get("outputs", [])]
+        for cell in book.cells
+    ]
