@@ -48,11 +48,17 @@ def field_option(name: str, info: "FieldInfo", **changes: Any) -> Callable[..., 
     facts: dict[str, Any] = {
         "type": _click_type(info.annotation),
         "show_default": default is not None,
-        "help": info.description or (info.title or "").capitalize(),
+        "help": _sentence(info.description or info.title or ""),
     }
     if default is not None:  # click takes None for a value that was given
         facts["default"] = default.value if isinstance(default, StrEnum) else default
     return click.option(f"--{name.replace('_', '-')}", name, **facts | changes)
+
+
+def _sentence(words: str) -> str:
+    """With a capital, unless it begins with the name of a value, as in `random: ...`."""
+    first, _, _ = words.partition(" ")
+    return words if first.endswith(":") else words[:1].upper() + words[1:]
 
 
 def _click_type(annotation: Any) -> Any:

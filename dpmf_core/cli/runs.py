@@ -192,7 +192,9 @@ def stored_or_run(spec: RunSpec, store: Store) -> Run:
                 bar.set_description("{}, part {} of {}".format(spec.algorithm, *progress.part))
             bar.update(progress.step - bar.n)
 
-        with on_compiling(lambda: bar.set_description(f"{spec.algorithm}: compiling, once")):
+        with on_compiling(
+            lambda: bar.set_description(f"{spec.algorithm}: compiling kernels, once")
+        ):
             run = execution.run(spec, report=tell)
     store.put(run)
     return run

@@ -4,8 +4,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scipy.optimize import brentq
-
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput
@@ -249,6 +247,8 @@ def epsilon_of_each(spec: RunSpec, shape: Any, times: int) -> float:
     BadInput
         Without a budget, and where each would have less than epsilon 0.001.
     """
+    from scipy.optimize import brentq  # which most runs do without
+
     budget = spec.budget
     if budget is None:
         raise BadInput(f"{spec.algorithm} takes no epsilon here, so there is nothing to divide.")
