@@ -85,7 +85,7 @@ MU = (7.0318, 3.7306, 1.9938)  # at delta 1e-5, by Balle & Wang 2018
 ACCOUNT = f"{epsilon_of(MU, 1e-5):.2f} at delta 1e-05 per user"
 SEARCH = f"{epsilon_of([MU[2]] * 7, 1e-5):.2f}"
 OUTPUTS = (
-    r"<Run: Spectral on cinema-small, .*2\.00.*, RMSE 0\.\d{4}>\n(.* Gaussian \d+\.\d\n)+",
+    r"<TrainedModel: Spectral on cinema-small, .*\nPROVEN 2\.00\n.*rank.*\n(\d +17 +[123] .*\n){3}",
     r"0\.\d{3} PROVEN (2\.0|1\.99999)\d*\n(.*\n)*\(100, \d+\)\n",
     rf"{re.escape(ACCOUNT)} .*\n",
     rf"{SEARCH}\n{SEARCH}\n5\n",
