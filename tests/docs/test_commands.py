@@ -90,7 +90,7 @@ OUTPUTS = (
     rf"{re.escape(ACCOUNT)} .*\n",
     rf"{SEARCH}\n{SEARCH}\n5\n",
     r"\(16, 64\) CONDITIONAL 2\.0\n\(3, 16\)\n",
-    r"5 200 2\n",
+    r" +user +rank(.*\n){5}4 +me +5 .*cosine\n(\d .* 0\.\d+\n){2}",
 )
 
 
