@@ -32,7 +32,6 @@ def front(answer: Answer) -> go.Figure:
             mode="lines+markers",
             line={"color": colours.of(method), "width": 3.5 if is_thick else 1.2},
             marker={"symbol": colours.marker(method), "size": 8 if is_thick else 5},
-            opacity=1.0 if is_thick or not best else 0.65,
             hovertemplate=f"{title}<br>ε = %{{x:g}}: %{{y:.3f}}<extra></extra>",
         )
     if best:
