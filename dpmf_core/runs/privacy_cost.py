@@ -92,13 +92,22 @@ class PrivacyCost:
         """Both together: the private run against the best known."""
         return round(self.noise + self.method, self.metric.digits)
 
-    def words(self, best: str) -> str:
-        """Both costs and their sum, in a sentence. best: the title of the best known method."""
-        noise, method, total = (self.text(it) for it in (self.noise, self.method, self.total))
-        direction = "less" if self.metric.larger_is_better else "more"
+    def words(self, best: str, *, is_best: bool = True) -> str:
+        """Both costs and their sum, in a sentence.
+
+        Parameters
+        ----------
+        best
+            The title of the method that the private run is measured by.
+        is_best
+            Whether that is the best known method without privacy.
+        """
+        noise, method, total = (self.text(it) for it in (self.noise, self.method, abs(self.total)))
+        which = "the best known method" if is_best else "a method"
+        direction = "less" if bool(self.metric.larger_is_better) == (self.total >= 0) else "more"
         return (
             f"In {self.metric.title}, noise costs {noise} and the method {method}: together {total}"
-            f" {direction} than {best}, the best known method without privacy."
+            f" {direction} than {best}, {which} without privacy."
         )
 
     def text(self, cost: float) -> str:

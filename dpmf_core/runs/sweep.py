@@ -66,18 +66,14 @@ class Method(BaseModel):
 
 
 def with_open(methods: Iterable[Method]) -> tuple[Method, ...]:
-    """These methods, then each private one without noise."""
+    """These methods, then each private one once without noise."""
     own = tuple(methods)
-    private = [method for method in own if method.is_private]
+    distinct = {
+        (it.algorithm, tuple(it.parameters.items())): it for it in reversed(own) if it.is_private
+    }
     return *own, *(
-        method.model_copy(
-            update={
-                "without_noise": True,
-                "calibration": None,
-                "label": method.label and f"{method.label} without noise",
-            }
-        )
-        for method in private
+        Method(algorithm=it.algorithm, parameters=it.parameters, without_noise=True)
+        for it in reversed(distinct.values())
     )
 
 

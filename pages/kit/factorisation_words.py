@@ -89,9 +89,9 @@ class Sayings:
     def _error_sentence(self, point: Point) -> str:
         private, twin, guess = (share(median(point.beside, place)) for place in range(3))
         return (
-            f"Unexplained of a typical {self.subject.row}: {private} with privacy, {twin} without"
-            f" ({self.without}), {guess} by the average {self.subject.row} alone."
-        )
+            f"Unexplained of a typical {self.subject.row}: {private} with privacy, {twin} with"
+            f" {self.without}, {guess} by the average {self.subject.row} alone."
+        ) + (f" {point.cost.words(self.without)}" if point.cost else "")
 
     def cells(
         self, point: Point, shared: float | None, alike: float, coherence: float | None

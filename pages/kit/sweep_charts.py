@@ -14,12 +14,14 @@ DASHES = ("solid", "dash", "dashdot", "longdash")
 SPAN = 8  # largest over smallest, from which on an axis is logarithmic
 LEVEL = "{name} {value:.3f}"
 WITHOUT_PRIVACY = "{name} without privacy {value:.3f}"
+BEST_KNOWN = "best known without privacy, {name}: {value:.3f}"
 TICKS = [0.1, 0.3, 1, 3, 10, 30, 100]
 
 
-def against(points: pd.DataFrame, x: str, metric: str, title: str) -> go.Figure:
+def against(points: pd.DataFrame, x: str, metric: str, title: str, best: str = "") -> go.Figure:
     """A metric against x: every draw a faint mark, the median a line, lowest to highest draw a
-    band. points: name, id, source, value and x; empty x: a level.
+    band. points: name, id, source, value and x; empty x: a level. best: the id of the best known
+    method without privacy.
 
     The axis is logarithmic where the numbers span most of a power of ten, and names its values
     where they are no numbers.
@@ -36,7 +38,7 @@ def against(points: pd.DataFrame, x: str, metric: str, title: str) -> go.Figure:
     strokes = _strokes(lines)
     for (name, ident, source), rows in lines.groupby(["name", "id", "source"], sort=False):
         _line(fig, rows, x, (str(name), str(ident)), strokes[str(name), bool(source)])
-    _levels(fig, points, x)
+    _levels(fig, points, x, best)
     if not numbers:
         fig.update_xaxes(type="category")
     elif lines[x].min() > 0 and (
@@ -63,22 +65,22 @@ def _strokes(lines: pd.DataFrame) -> dict[tuple[str, bool], str]:
     return out
 
 
-def _levels(fig: go.Figure, points: pd.DataFrame, x: str) -> None:
-    """What does not depend on the x axis: a horizontal line at the median, dashed for a trivial
-    predictor, named at the private end, on the side where the lines are not. What has no epsilon
-    is said to be without privacy.
+def _levels(fig: go.Figure, points: pd.DataFrame, x: str, best: str) -> None:
+    """What does not depend on the x axis, as a horizontal line at the median: a private method
+    without noise solid, in its colour; a method without privacy dashed; a trivial predictor dotted.
     """
     middle = points["value"].median()
     levels = points[points[x].isna()] if x in points else points
     for name, rows in levels.groupby("name", sort=False):
-        trivial = colours.is_trivial(rows["id"].iloc[0])
-        median = rows["value"].median()
-        tint = colours.ink() if trivial else colours.of("als")
-        line = {"dash": "dash" if trivial else "solid", "color": tint, "width": 1.5}
-        plain = x == "epsilon" and colours.is_twin(rows["id"].iloc[0])
-        template = WITHOUT_PRIVACY if plain else LEVEL
+        ident, median = rows["id"].iloc[0], rows["value"].median()
+        trivial, is_open = colours.is_trivial(ident), colours.is_coloured(ident)
+        tint = colours.ink() if trivial else colours.of(ident if is_open else "als")
+        dash = "dot" if trivial else "solid" if is_open else "dash"
+        plain = x == "epsilon" and colours.is_twin(ident)
+        template = (BEST_KNOWN if ident == best else WITHOUT_PRIVACY) if plain else LEVEL
         text = template.format(name=name, value=median)
-        level(fig, median, text, line, "left", above=median >= middle)
+        line = {"dash": dash, "color": tint, "width": 1.5}
+        level(fig, median, text, line, "right" if is_open else "left", above=median >= middle)
 
 
 def _line(fig: go.Figure, rows: pd.DataFrame, x: str, who: tuple[str, str], dash: str) -> None:

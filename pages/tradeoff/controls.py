@@ -15,7 +15,7 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.jobs.first_views import TRADE_OFF_DRAWS, TRADE_OFF_EPSILONS, TRADE_OFF_METHODS
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.specification import DataSpec
-from dpmf_core.runs.sweep import Method, Point, Sweep, typed_grid
+from dpmf_core.runs.sweep import Method, Point, Sweep, typed_grid, with_open
 from pages.kit import lesson, links, page_controls
 from pages.kit.page_controls import one_of, within
 from pages.kit.session_widgets import bind
@@ -220,8 +220,8 @@ def _has_source_rule(name: str, shape: Shape, budget: Budget) -> bool:
 
 
 def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]:
-    """Every method once, or once by each rule that it has; then what has no privacy. Raises
-    BadInput.
+    """Every method once, or once by each rule that it has; then what has no privacy, among it each
+    of them without noise. Raises BadInput.
     """
     if not names:
         raise BadInput("Choose at least one method.")
@@ -245,7 +245,7 @@ def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]
             out.append(method.model_copy(update=rule))
     features = ("content",) if choice.known_features == "public" else ()
     plain = [name for name in (*ALWAYS, *features) if name not in names]
-    return *out, *(Method(algorithm=name, label=_title(name)) for name in plain)
+    return with_open([*out, *(Method(algorithm=name, label=_title(name)) for name in plain)])
 
 
 def _question(choice: Choice, values: dict[str, Any]) -> Question:

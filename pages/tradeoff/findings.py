@@ -12,6 +12,7 @@ from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs import comparison
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
 from dpmf_core.runs.needed_epsilon import Draws, Goal, Measured, answer, kept_at
+from dpmf_core.runs.privacy_cost import PrivacyCost, best_known
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.sweep import Point, Summary
 from dpmf_core.runs.sweep import summaries as summaries_of
@@ -74,6 +75,26 @@ class Results:
     def trivial(self) -> Summary | None:
         """The best guess."""
         return self.best(it for it in self.summaries if is_trivial(it.algorithm))
+
+    def cost(self, it: Summary) -> PrivacyCost | None:
+        """What noise and method cost a private method, of the draws that all four have."""
+        own = next((one for one in self.summaries if self._is_open(one, it)), None)
+        if own is None or self.twin is None or self.trivial is None:
+            return None
+        values = [
+            dict(zip(one.seeds, one.draws, strict=True))
+            for one in (it, own, self.twin, self.trivial)
+        ]
+        seeds = sorted(set.intersection(*(set(one) for one in values)))
+        private, without_noise, best, guess = values
+        draws = [(private[it], without_noise[it], best[it], guess[it]) for it in seeds]
+        return PrivacyCost.of(self.kind, draws) if draws else None
+
+    @staticmethod
+    def _is_open(one: Summary, it: Summary) -> bool:
+        """Whether the one is the other's method without noise."""
+        same = (one.algorithm, dict(one.grid)) == (it.algorithm, dict(it.grid))
+        return same and one.epsilon is None and it.epsilon is not None
 
     @property
     def finished_labels(self) -> list[str]:
@@ -156,6 +177,9 @@ def _place_and_gain(results: Results, top: Summary) -> list[str]:
         clause = gain_kept(draws, twin.label, f"does no better than {trivial.label}")
         levels = f"({twin.label} {text(twin.median)}, {trivial.label} {text(trivial.median)})"
         words.append(f"It **{clause}** {levels}.")
+        if (cost := results.cost(top)) is not None:
+            is_best = twin.algorithm == best_known(results.metric)
+            words.append(cost.words(twin.label, is_best=is_best))
     return words
 
 

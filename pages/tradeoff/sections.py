@@ -12,6 +12,7 @@ from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS, Metric
 from dpmf_core.privacy import Status
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.runs.privacy_cost import best_known
 from dpmf_core.runs.record import Run, RunRecord
 from pages.kit import (
     charts,
@@ -63,7 +64,8 @@ def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -
                 at = _pick_epsilon(question, "tradeoff.at")
             table = table[table["epsilon"].isna() | (table["epsilon"] == at)]
     table = best_of_second(table, axis, kind)
-    fig = sweep_charts.against(table, axis, kind.label, title)
+    best = best_known(kind.id)
+    fig = sweep_charts.against(table, axis, kind.label, title, best)
     medians = table.groupby("name", sort=False)["value"].median()
     words = "; ".join(f"{name} {value:.3f}" for name, value in medians.items())
     alt = f"{kind.title} against {title}. Medians over the axis: {words}."

@@ -26,6 +26,7 @@ def test_noise_and_method_add_up_to_what_the_private_run_loses() -> None:
 def test_where_more_is_better_less_of_it_is_the_cost() -> None:
     cost = PrivacyCost.of(RECALL, [(0.20, 0.30, 0.36, 0.10)])
     assert (cost.noise, cost.method, cost.total) == (0.1, 0.06, 0.16)
+    assert " less than " in cost.words("EASE")
     assert cost.share == pytest.approx(0.1 / 0.26)
 
 
@@ -40,6 +41,10 @@ def test_printed_figures_add_up_although_each_is_rounded() -> None:
 def test_a_method_that_beats_the_best_known_gains() -> None:
     cost = PrivacyCost.of(RMSE, [(0.84, 0.82, 0.83, 1.0)])
     assert (cost.noise, cost.method, cost.total) == (0.02, -0.01, 0.01)
+    assert " more than " in cost.words("ALS")
+    better = PrivacyCost.of(RMSE, [(0.825, 0.82, 0.83, 1.0)])
+    assert better.total == -0.005
+    assert "0.005 less than" in better.words("ALS")
 
 
 def test_no_share_where_the_best_known_gains_nothing() -> None:
