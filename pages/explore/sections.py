@@ -100,7 +100,7 @@ def _wanted_gain(now: float, title: str, grid: EpsilonGrid, go_to: Callable[[flo
 def who_pays(runs: dict[str, Run]) -> None:
     """Error in quarters of people and of items, private and not."""
     st.header("Who pays", anchor="who-pays")
-    st.caption("Held-out RMSE by quarter, mean over draws. Computed on raw data.")
+    st.caption("Held-out RMSE by quarter, on raw data; mean over draws.")
     draws: dict[str, list[Run]] = {}
     for name, run in runs.items():
         if split_name(name)[0] in COMPARED:

@@ -335,7 +335,7 @@ def _out_of_reach(fig: go.Figure, curve: pd.DataFrame) -> None:
 
 def groups(rows: pd.DataFrame, title: str) -> go.Figure:
     """RMSE by group, a line a method. rows: group, name, id, rmse."""
-    fig = figure(title, "RMSE", height=320)
+    fig = figure(title, "RMSE", height=290)
     for (name, ident), line in rows.groupby(["name", "id"], sort=False):
         plain = not colours.is_coloured(str(ident))
         fig.add_scatter(
