@@ -53,18 +53,39 @@ Source = str | Path | AnyData | pd.DataFrame | ArrowTable | Arrays | sparray | s
 
 
 def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) -> AnyData:
-    """The ratings, documents or images of a catalogue id (`python -m dpmf_core datasets`), at a
-    path, or of what a program holds.
+    """Load ratings, documents or images.
 
-    A data frame (pandas, polars, pyarrow) holds a rating a row; its columns are found by their
-    names (`frames.ratings_of` names them). Arrays are (users, items, ratings), perhaps with
-    times, or one with these as columns. A sparse matrix holds ratings, users x items, where bounds
-    are given, and else counts, documents x words.
-    bounds: the lowest and highest rating that can be given; declared, as reading them off private
-    data would tell something about it. Of a file they may also stand after its path, as in
-    "ratings.csv?bounds=1,5".
-    public: published or simulated data. Others have an account (`account`), found by what they
-    hold: the same ratings are the same data, whichever way they are brought. Raises BadInput.
+    Parameters
+    ----------
+    data
+        A catalogue id (`python -m dpmf_core datasets`), a path, or what a program holds. A data
+        frame (pandas, polars, pyarrow) holds a rating a row; its columns are found by their names
+        (`frames.ratings_of` names them). Arrays are (users, items, ratings), perhaps with times, or
+        one with these as columns. A sparse matrix holds ratings, users x items, where bounds are
+        given, and otherwise counts, documents x words.
+    bounds
+        The lowest and highest rating that can be given. They are declared, because reading them off
+        private data would tell something about it. Those of a file may also follow its path, as in
+        "ratings.csv?bounds=1,5".
+    public
+        Whether the data are published or simulated. Others have an account (`account`), found by
+        what they hold: the same ratings are the same data in whichever form they come.
+
+    Returns
+    -------
+    Ratings, Samples or PartitionedRatings
+
+    Raises
+    ------
+    BadInput
+        Where there is no such data set, or the data cannot be used.
+
+    Examples
+    --------
+    >>> import dpmf
+    >>> ratings = dpmf.load("cinema-small")
+    >>> ratings.n_items, ratings.bounds
+    (200, (0.5, 5.0))
     """
     if frames.is_table(data):
         if bounds is None and is_sparse(data):
@@ -174,7 +195,12 @@ def fit(
 
     Examples
     --------
-    >>> fit("cinema", "dpals", epsilon=1.0, rank=8, split="users")  # doctest: +SKIP
+    >>> import dpmf
+    >>> model = dpmf.fit("cinema-small", "spectral", epsilon=1.0, top_items=50, keep=False)
+    >>> str(model.guarantee.status), round(model.epsilon, 6)
+    ('CONDITIONAL', 1.0)
+    >>> model.recommend(users=[17], k=3)["rank"].tolist()
+    [1, 2, 3]
     """
     dataset, own_data, choices = _source(data, bounds, [algorithm], choices)
     choices = with_delta(choices, [algorithm], dataset.shape.n_units)
@@ -243,10 +269,33 @@ def _source(
 def account(
     data: Source, ledger: str | Path | None = None, *, bounds: Bounds | None = None
 ) -> Account:
-    """The account of private data: `total`, `lines`, `set_budget`. ledger: the file that was
-    named to `fit` or `sweep`. bounds: as of `load`. Raises BadInput on public data.
+    """Open the account of private data, which composes everything that was drawn on them.
 
-    The account of data in memory composes what this process drew on all data in memory.
+    That of data in memory composes what this process drew on all data in memory.
+
+    Parameters
+    ----------
+    data, bounds
+        As of `load`.
+    ledger
+        The file that was named to `fit` or `sweep`. By default one in the data folder.
+
+    Returns
+    -------
+    Account
+        `total`, `lines` and `set_budget`.
+
+    Raises
+    ------
+    BadInput
+        On public or simulated data, which have no account.
+
+    Examples
+    --------
+    >>> import dpmf, pandas
+    >>> frame = pandas.DataFrame({"user": [0, 0, 1], "item": [0, 1, 1], "rating": [1.0, 5.0, 4.0]})
+    >>> dpmf.account(frame, "my.ledger", bounds=(1, 5)).total.epsilon
+    0.0
     """
     dataset, in_hand = load(data, bounds=bounds), not isinstance(data, str | Path)
     lasting = in_hand or not is_own(str(data))
@@ -308,10 +357,22 @@ def sweep(
     choices
         As of `fit`, but for `epsilon`, `seed` and the algorithms' parameters.
 
+    Returns
+    -------
+    Swept
+        `frame()` has a row for each run, `summary()` medians, and `plot()` draws these.
+
     Raises
     ------
     BadInput
         Before the first run, where any of them could not start.
+
+    Examples
+    --------
+    >>> import dpmf
+    >>> swept = dpmf.sweep("cinema-small", ["private-bias", "bias"], epsilons=[1, 5])
+    >>> swept.summary()["method"].tolist()
+    ['private-bias', 'private-bias', 'bias']
     """
     methods = _methods(algorithms)
     epsilons = tuple(np.atleast_1d(epsilons).tolist())

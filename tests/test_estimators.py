@@ -20,7 +20,10 @@ QUIET = 500.0
 
 
 @parametrize_with_checks(
-    [PrivateNMF(n_components=2, epsilon=50.0, random_state=0, public=True, points=50)]
+    [
+        PrivateNMF(n_components=2, epsilon=50.0, random_state=0, public=True, points=50),
+        PlainNMF(n_components=2, random_state=0, public=True),
+    ]
 )
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)

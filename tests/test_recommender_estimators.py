@@ -11,7 +11,6 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import r2_score
 from sklearn.model_selection import (
     GridSearchCV,
@@ -22,9 +21,11 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import estimator_checks
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dpmf_core import (
+    PlainNMF,
     PlainRecommender,
     PrivateNMF,
     PrivateRecommender,
@@ -54,30 +55,59 @@ def private(**parameters: Any) -> PrivateRecommender:
 
 # ---- the conventions -----------------------------------------------------------------------------
 
-CHECKS = [
-    "check_estimator_cloneable",
-    "check_estimator_repr",
-    "check_estimator_tags_renamed",
-    "check_estimators_unfitted",
-    "check_get_params_invariance",
-    "check_mixin_order",
-    "check_no_attributes_set_in_init",
-    "check_parameters_default_constructible",
-    "check_set_params",
-    "check_valid_tag_types",
-]
+PAIRS = "X is a table of features, and a recommender's X is pairs of users and items"
+SPARSE = "X is sparse: as ratings it would be users x items, which the estimators do not take"
+FAILING = {
+    **dict.fromkeys(
+        (
+            "check_dict_unchanged",
+            "check_dont_overwrite_parameters",
+            "check_estimators_dtypes",
+            "check_estimators_pickle",
+            "check_f_contiguous_array_estimator",
+            "check_fit2d_1feature",
+            "check_fit2d_1sample",
+            "check_fit_score_takes_y",
+            "check_methods_sample_order_invariance",
+            "check_methods_subset_invariance",
+            "check_pipeline_consistency",
+            "check_positive_only_tag_during_fit",
+            "check_regressor_data_not_an_array",
+            "check_regressors_int",
+            "check_regressors_no_decision_function",
+            "check_regressors_train",
+        ),
+        PAIRS,
+    ),
+    **dict.fromkeys(
+        ("check_estimator_sparse_array", "check_estimator_sparse_matrix"),
+        SPARSE,
+    ),
+    "check_estimator_sparse_tag": SPARSE,
+}
 
 
-@pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("kind", [PrivateRecommender, PlainRecommender])
-def test_scikit_learns_checks_of_what_is_not_about_features(kind: Any, check: str) -> None:
-    if check == "check_estimators_unfitted":
-        with pytest.raises(NotFittedError):
-            kind().predict(X)
-        with pytest.raises(NotFittedError):
-            kind().recommend()
-        return
-    getattr(estimator_checks, check)(kind.__name__, kind())
+@parametrize_with_checks(
+    [
+        PrivateRecommender("private-bias", epsilon=50.0, bounds=(-1e3, 1e3), public=True),
+        PlainRecommender("bias", bounds=(-1e3, 1e3), public=True),
+    ],
+    expected_failed_checks=lambda _: FAILING,
+)
+def test_scikit_learns_checks_of_what_is_not_about_features(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_a_model_is_called_random_only_where_no_seed_repeats_it() -> None:
+    for model, is_random in (
+        (PrivateRecommender(), True),
+        (PrivateRecommender(public=True), False),
+        (PlainRecommender(), False),
+        (PrivateNMF(), True),
+        (PrivateNMF(public=True), False),
+        (PlainNMF(), False),
+    ):
+        assert get_tags(model).non_deterministic == is_random
 
 
 def test_frames_arrays_and_tables_of_others_give_the_same_model() -> None:

@@ -30,6 +30,20 @@ class RatingFolds:
     With one user more or less all other ratings keep their folds, so that neighbouring data have
     neighbouring folds and the fits compose. scikit-learn's own splitters count rows: one user more
     moves the rows of others, and which row went where is then taken as public.
+
+    Parameters
+    ----------
+    n_splits
+        The number of folds, at least 2.
+    seed
+        Of the hash.
+
+    Examples
+    --------
+    >>> import dpmf
+    >>> folds = dpmf.RatingFolds(2).split([["a", 1], ["a", 2], ["b", 1], ["b", 3]])
+    >>> sum(len(test) for _, test in folds)
+    4
     """
 
     def __init__(self, n_splits: int = 5, *, seed: int = 0) -> None:
@@ -42,6 +56,7 @@ class RatingFolds:
         return f"RatingFolds(n_splits={self.n_splits}, seed={self.seed})"
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of folds."""
         return self.n_splits
 
     def split(
@@ -58,12 +73,38 @@ class RatingFolds:
 
 
 def privacy_price(estimator: Any, X: Any, y: Any = None, *, cv: Any = None) -> Total:
-    """The total privacy loss of all fits together, composed exactly. Nothing is drawn or charged.
+    """Compose the privacy loss of all fits of a search exactly. Nothing is drawn or charged.
 
-    estimator: a `PrivateRecommender`, a `Pipeline` that ends in one, or a `GridSearchCV` or
-    `RandomizedSearchCV` over either, whose every candidate is fitted on every fold, and the
-    dearest once more where it refits. cv: of `cross_validate`, whose folds are then fitted. What is
-    chosen by held-out errors is chosen by raw ratings, which no price covers. Raises BadInput.
+    What is chosen by held-out errors is chosen by raw ratings, which no price covers.
+
+    Parameters
+    ----------
+    estimator
+        A `PrivateRecommender`, a `Pipeline` that ends in one, or a `GridSearchCV` or
+        `RandomizedSearchCV` over either. Every candidate of a search is fitted on every fold, and
+        the dearest once more where it refits.
+    X, y
+        As of `PrivateRecommender.fit`.
+    cv
+        Of `cross_validate`, whose folds are then fitted.
+
+    Returns
+    -------
+    Total
+        `epsilon`, `delta`, `relation` and `unit`.
+
+    Raises
+    ------
+    BadInput
+        On another estimator, or a random search without a seed.
+
+    Examples
+    --------
+    >>> import dpmf, numpy
+    >>> private = dpmf.PrivateRecommender("private-bias", epsilon=1, delta=1e-6, bounds=(1, 5))
+    >>> pairs, ratings = numpy.argwhere(numpy.ones((9, 8))), numpy.full(72, 4.0)
+    >>> f"{dpmf.privacy_price(private, pairs, ratings, cv=dpmf.RatingFolds(4)).epsilon:.2f}"
+    '2.12'
     """
     if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
         return total(list(_of_search(estimator, X, y)))

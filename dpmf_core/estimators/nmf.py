@@ -153,6 +153,14 @@ class PrivateNMF(_NMF):
     Notes
     -----
     What `transform` returns follows from each row itself: it is private.
+
+    Examples
+    --------
+    >>> import dpmf, numpy
+    >>> X = numpy.random.default_rng(0).random((50, 6))
+    >>> model = dpmf.PrivateNMF(2, epsilon=1.0, public=True, random_state=0).fit(X)
+    >>> model.components_.shape, round(model.epsilon_, 6)
+    ((2, 6), 1.0)
     """
 
     def __init__(
@@ -190,8 +198,21 @@ class PrivateNMF(_NMF):
 class PlainNMF(_NMF):
     """Non-negative components of samples without privacy, to compare `PrivateNMF` with.
 
-    The parameters and attributes are those of `PrivateNMF`. On rows that are not public each fit
-    enters their account, as one that nothing limits.
+    On rows that are not public each fit enters their account, as one that nothing limits.
+
+    Parameters
+    ----------
+    n_components, image_shape, random_state, public, ledger, parameters
+        As of `PrivateNMF`, as are the attributes.
+    algorithm
+        "nmf", or "robust-nmf", which sets outliers apart.
+
+    Examples
+    --------
+    >>> import dpmf, numpy
+    >>> X = numpy.outer([1.0, 2.0, 3.0], [1.0, 0.0, 2.0])
+    >>> round(dpmf.PlainNMF(1, public=True, random_state=0).fit(X).score(X), 3)
+    1.0
     """
 
     def __init__(

@@ -216,6 +216,16 @@ class PrivateRecommender(_RatingsEstimator):
     "spectral" then ranks items by regressions on all others. On `cinema-small` at epsilon 5, of the
     films that people liked (above 3.5) and that were held out, 0.30 are among the 20 best, against
     0.26 by popularity. DPALS fits ones alone and ranks worse than popularity.
+
+    Examples
+    --------
+    >>> import dpmf, numpy
+    >>> pairs, ratings = numpy.argwhere(numpy.ones((9, 8))), numpy.full(72, 4.0)
+    >>> model = dpmf.PrivateRecommender("private-bias", epsilon=1.0, bounds=(1, 5), public=True)
+    >>> model.fit(pairs, ratings).predict(pairs).shape
+    (72,)
+    >>> round(model.epsilon_, 6)
+    1.0
     """
 
     def __init__(
@@ -257,9 +267,24 @@ class PrivateRecommender(_RatingsEstimator):
 
 
 class PlainRecommender(_RatingsEstimator):
-    """A recommender without privacy, as what private ones are compared with. The parameters and
-    attributes are those of `PrivateRecommender`; on ratings that are not public each fit enters
-    their account, as one that nothing limits.
+    """A recommender without privacy, to compare `PrivateRecommender` with.
+
+    On ratings that are not public each fit enters their account, as one that nothing limits.
+
+    Parameters
+    ----------
+    algorithm
+        Id of an algorithm for ratings without privacy.
+    bounds, items, random_state, public, ledger, parameters
+        As of `PrivateRecommender`, as are the attributes.
+
+    Examples
+    --------
+    >>> import dpmf, numpy
+    >>> pairs, ratings = numpy.argwhere(numpy.ones((9, 8))), numpy.full(72, 4.0)
+    >>> model = dpmf.PlainRecommender("bias", bounds=(1, 5), public=True).fit(pairs, ratings)
+    >>> [round(float(it), 3) for it in model.predict(pairs[:2])]
+    [4.0, 4.0]
     """
 
     def __init__(

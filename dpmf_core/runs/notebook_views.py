@@ -52,9 +52,31 @@ def html_of_privacy(record: PrivacyRecord) -> str:
 
 
 def plot(run: Run, metric: str | None = None) -> Chart:
-    """Draw a figure of a run by step: the held-out error unless another is named.
+    """Draw a figure of a run by step.
 
-    Raises BadInput where there is none to show, as of private data.
+    Parameters
+    ----------
+    run
+        Of `fit`.
+    metric
+        Its name; by default the held-out error.
+
+    Returns
+    -------
+    Chart
+        A notebook shows it, and `save` writes it as SVG.
+
+    Raises
+    ------
+    BadInput
+        Where there is none to show, as of private data.
+
+    Examples
+    --------
+    >>> import dpmf
+    >>> model = dpmf.fit("cinema-small", "als", rank=2, steps=3, keep=False)
+    >>> dpmf.plot(model).title
+    'held-out RMSE by step'
     """
     curves = run.record.exported().curves
     names = sorted({name for point in curves for name in point} - {"step"})
