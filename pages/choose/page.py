@@ -163,9 +163,9 @@ def draw_answer_step() -> None:
         if finding is None:
             return
         draw_answer(current, finding)
+        take_away.check(finding, current.entry)
         if inquiry not in (current, current.first()):
             st.info("The question below has changed. Press the button to answer it.")
-    take_away.check(finding, current.entry)
     who_sees_what.draw(who_sees_what.USERS)
 
 

@@ -30,26 +30,21 @@ from pages.tune.use import draw_use
 SCORE = "validation RMSE"
 FIRST, LATER = 0.3, 0.7  # seconds between two looks at a search, before its first point and after
 OPENLY, PRIVATELY = "open", "private"
-WAYS = {OPENLY: "look at every trial", PRIVATELY: "see the winner only"}
-WAYS_OF_PRIVATE = {
-    OPENLY: "on synthetic data, at no ε",
-    PRIVATELY: "on your own data, at its price",
-}
+WAYS = {OPENLY: "on synthetic data, at no ε", PRIVATELY: "on your own data, at its price"}
 
 
 def parameters(choice: Choice) -> dict[str, Any]:
     """The method's parameters, which a person may set; all pages and the command take them."""
     budget = choice.spec().budget
-    assert budget is not None  # the sidebar offers private methods
+    if budget is None:
+        raise BadInput("Tuning is for a method with noise. Choose a kind of noise at the left.")
     with st.expander("Set parameters yourself"):
         return forms.parameters(choice.algorithm, choice.shape, budget, "explore")
 
 
 def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpec, int]:
     """What the controls say. parameters: set by a person; they stay where they may not move."""
-    spec = choice.spec(parameters=parameters).canonical()
-    algorithm = prepare(spec, choice.shape, choice.assumptions).algorithm
-    names = list(type(algorithm).model_fields)
+    names = list(algorithms.find(choice.algorithm).model_fields)
     usual = [
         name
         for name in ("rank", "steps", "clip_norm", "regularisation", "shrinkage", "row_clip")
@@ -70,15 +65,17 @@ def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpe
     draws = last.number_input("Draws", 1, MOST_DRAWS, 3, 1, key="tune.draws", help=text) or 3
     if not moving:
         raise BadInput("No parameter may move. Choose at least one.")
+    fixed = {name: value for name, value in parameters.items() if name not in moving}
+    spec = choice.spec(parameters=fixed).canonical()
+    algorithm = prepare(spec, choice.shape, choice.assumptions).algorithm
     search = {
-        name: default_range(algorithms.find(choice.algorithm), name, getattr(algorithm, name))
-        for name in moving
+        name: default_range(type(algorithm), name, getattr(algorithm, name)) for name in moving
     }
     return TuneSpec.parse(
         data=spec.data,
         algorithm=spec.algorithm,
         search=search,
-        fixed={name: it for name, it in spec.parameters.items() if name not in search},
+        fixed=fixed,
         budget=spec.budget,
         seed=spec.seed,
         draws=int(draws),

@@ -286,3 +286,4 @@ def test_what_a_private_selection_chose_is_summed_up_as_it_was_measured() -> Non
     finding = small_finding(selection=chosen, public=False)
     assert finding.place == place("dpals", 2.0, 0.94, 0.96, rare=(0.7, 0.7), losses=(0.1, 0.1))
     assert "DPALS" in finding.summary and "25%" in finding.summary
+    assert "DPALS" in finding.headline and "25%" in finding.headline

@@ -51,7 +51,7 @@ class Finding:
     @property
     def headline(self) -> str:
         """What to use, and where that was measured if not on the data."""
-        text = wording.headline(self.answer)
+        text = wording.headline(self.answer, self.place)
         return text if self.public else f"{text} ({ON_TWIN})"
 
     @property

@@ -18,9 +18,9 @@ MORE = "More people and more ratings make the noise matter less. More draws narr
 CERTAIN = 99.0  # percent; what lies above reads as certainty
 
 
-def headline(answer: Answer) -> str:
-    """What to use, in a title."""
-    best = answer.best
+def headline(answer: Answer, place: Place | None = None) -> str:
+    """What to use, in a title. place: what was chosen instead of the answer's best."""
+    best = place or answer.best
     if best is None:
         return _none(answer)
     return f"Use {best.title} at ε = {budget_text(best.epsilon)}: it {gain_words(answer, best)}"
