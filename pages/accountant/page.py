@@ -4,6 +4,7 @@ Compose releases by hand, or load those of a run, an algorithm or a paper, and a
 rule.
 """
 
+import functools
 from typing import Any
 
 import pandas as pd
@@ -199,8 +200,7 @@ def draw_headline(event: Event, delta: float, promise: Promise) -> None:
     st.write(words)
 
 
-def main() -> None:
-    heading = st.container()
+def main(heading: DeltaGenerator) -> None:
     try:
         draw_account(heading)
     except BadInput:
@@ -210,13 +210,16 @@ def main() -> None:
 
 def many_models() -> None:
     """The other way: a total to spend, over so many trainings of the sidebar's method."""
-    st.header("How many models may I train?", anchor="many-models")
+    st.header("How much may each of several models cost?", anchor="many-models")
     choice = sidebar.choice()
     models, years, total = (
         _ask(column, name, *facts)
         for column, (name, facts) in zip(st.columns(3), MODELS.items(), strict=True)
     )
-    links.put_in_address({"models": f"{models}", "years": f"{years}", "total": f"{total:g}"})
+    values = dict(zip(MODELS, (models, years, total), strict=True))
+    links.put_in_address(
+        {name: None if it == MODELS[name][1] else f"{it:g}" for name, it in values.items()}
+    )
     times = int(models * years)
     spec = choice.spec(epsilon=total)
     each = epsilon_of_each(spec, choice.shape, times)
@@ -277,8 +280,10 @@ def _use(each: float) -> None:
     st.session_state["choose.wish"], st.session_state["choose.spend"] = "spend", each
 
 
-for part in (main, many_models):
-    try:
-        part()
-    except BadInput as error:
-        safe_text.error(error, "Your entries are kept.")
+first, models, account = (st.container() for _ in range(3))
+for place, part in ((account, functools.partial(main, first)), (models, many_models)):
+    with place:
+        try:
+            part()
+        except BadInput as error:
+            safe_text.error(error, "Your entries are kept.")

@@ -97,9 +97,9 @@ def _value_of(name: str) -> Any:
     return PARTS[name].first if value is None else value
 
 
-def write_to_address() -> None:
-    """The address holds what is said and asked. For a file of this session it names the synthetic
-    data set of its shape, for no link may open the file.
+def address() -> dict[str, str | None]:
+    """What is said and asked, as the address holds it. For a file of this session it names the
+    synthetic data set of its shape, for no link may open the file.
     """
     entry = sidebar_values.chosen_entry()
     last: Inquiry | None = st.session_state.get(INQUIRY)
@@ -108,7 +108,16 @@ def write_to_address() -> None:
     st.session_state[_key("draws")] = ("many" if every else "few") if is_asked else None
     values = {name: _value_of(name) for name in PARTS}
     texts = {name: None if it == PARTS[name].first else f"{it}" for name, it in values.items()}
-    links.put_in_address(texts | {"dataset": data_sets.stand_in(entry).id})
+    return texts | {"dataset": data_sets.stand_in(entry).id}
+
+
+def write_to_address() -> None:
+    links.put_in_address(address())
+
+
+def go(page: str) -> None:
+    """Leave for another step, or page, with what is said and asked."""
+    links.go(page, {name: text for name, text in address().items() if text is not None})
 
 
 def inquiry() -> Inquiry:

@@ -20,9 +20,6 @@ from pages.kit.runs import ask, queue
 BUTTON_KEY = "choose.pressed"  # in the session
 
 
-# ---- asking --------------------------------------------------------------------------------------
-
-
 def _press(in_full: bool) -> None:
     """A button asks what the controls say when the page is drawn next: a number that was typed just
     before counts.
@@ -61,9 +58,6 @@ def asked_inquiry(inquiry: Inquiry, runs: Runs) -> Inquiry | None:
     if set(runs.specs) <= set(Runs(current.question, current.shape).specs):
         current = st.session_state[controls.INQUIRY] = now
     return current
-
-
-# ---- the answer ----------------------------------------------------------------------------------
 
 
 def find(inquiry: Inquiry) -> Finding | None:
@@ -137,10 +131,7 @@ def draw_ways_on(inquiry: Inquiry, finding: Finding) -> None:
                 on_click=recommendations.choose,
                 args=(inquiry.entry, recommendation),
             ):
-                links.go(page)
-
-
-# ---- the two steps -------------------------------------------------------------------------------
+                controls.go(page)
 
 
 def draw_answer_step() -> None:

@@ -37,9 +37,12 @@ def with_selection(finding: Finding, entry: Any) -> Finding:
     winners = st.session_state.setdefault(WINNERS, {})
     selection = winners.get(spec.model_dump_json()) if spec else None
     finding = replace(finding, selection=selection)
-    return replace(
-        finding, parameters=forms.set_parameters(finding.method) if finding.method else {}
-    )
+    if not finding.method:
+        return finding
+    forms.read_address(finding.method)
+    parameters = forms.set_parameters(finding.method)
+    forms.write_to_address(parameters)
+    return replace(finding, parameters=parameters)
 
 
 def _selection_spec(finding: Finding, entry: Any) -> PrivateSelection | None:

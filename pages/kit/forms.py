@@ -80,7 +80,8 @@ def _read_from_address(kind: type[Algorithm], key: str, name: str) -> None:
     st.session_state[key] = ("on" if value else "off") if isinstance(value, bool) else value
 
 
-def _write_to_address(values: dict[str, Any]) -> None:
+def write_to_address(values: Mapping[str, Any]) -> None:
+    """The address holds these parameters, and no others."""
     old_values: dict[str, str | None] = {
         parameter: None for parameter in st.query_params if parameter.startswith("p.")
     }
@@ -105,6 +106,13 @@ def _fields(kind: type[Algorithm]) -> dict[str, Any]:
     """The schema of every parameter, by name; to be read only."""
     fields: dict[str, Any] = kind.model_json_schema().get("properties", {})
     return fields
+
+
+def read_address(algorithm_id: str, prefix: str = "explore") -> None:
+    """Take the parameters that the address has for a method, unless this session has set them."""
+    kind = find(algorithm_id)
+    for name in _fields(kind):
+        _read_from_address(kind, f"{prefix}.{algorithm_id}.{name}", name)
 
 
 def set_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
@@ -145,10 +153,9 @@ def linked_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, A
     kind = find(algorithm_id)
     if lesson.fixed_value("parameters") is not None:
         return _of_lesson(kind)
-    for name in _fields(kind):
-        _read_from_address(kind, f"{prefix}.{algorithm_id}.{name}", name)
+    read_address(algorithm_id, prefix)
     values = set_parameters(algorithm_id, prefix)
-    _write_to_address(values)
+    write_to_address(values)
     if values:
         with st.container(horizontal=True, vertical_alignment="center"):
             text = f"Not as recommended: **{in_words(algorithm_id, values)}**."
@@ -177,8 +184,7 @@ def parameters(
     if lesson.fixed_value("parameters") is not None:
         return (suggestion or {}) | _of_lesson(kind)
     keys = {name: f"{prefix}.{algorithm_id}.{name}" for name in fields}
-    for name, key in keys.items():
-        _read_from_address(kind, key, name)
+    read_address(algorithm_id, prefix)
     session_values = set_parameters(algorithm_id, prefix)
     recommendation = kind.recommend(shape, budget, {**(suggestion or {}), **session_values}) | (
         suggestion or {}
@@ -189,5 +195,5 @@ def parameters(
             value = _widget(name, field, recommendation.get(name, field.get("default")), keys[name])
         if value is not None:
             widget_values[name] = value
-    _write_to_address(widget_values)
+    write_to_address(widget_values)
     return (suggestion or {}) | widget_values

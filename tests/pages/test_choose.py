@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpmf_core.algorithms import find
 from dpmf_core.runs.spending import account_of
 from dpmf_core.tuning.choosing import question
 from dpmf_datasets import session_files
@@ -58,8 +59,11 @@ def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path: Path) -> None:
     app.segmented_control(key="choose.wish").set_value("keep").run()
     app.number_input(key="choose.keep").set_value(30).run()
     title = answered(app).title[0].value
+    method = app.session_state["choose.recommended"][SMALL].method
+    whole = [name for name, it in find(method).model_fields.items() if it.annotation is int]
+    tuned = {f"p.{name}": "2" for name in whole[:1]}  # as Tune writes it
     reloaded = AppTest.from_string(SCRIPT, default_timeout=60)
-    reloaded.query_params.update(app.query_params)
+    reloaded.query_params.update({**app.query_params, **tuned})
     reloaded.run()
     assert reloaded.title[0].value == title
     assert reloaded.number_input(key="choose.keep").value == 30
@@ -70,7 +74,9 @@ def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path: Path) -> None:
         [*command, "--json"], cwd=tmp_path, check=True, capture_output=True, text=True
     )
     record = json.loads(done.stdout)
-    budget = record["spec"]["budget"]
+    budget, parameters = record["spec"]["budget"], record["spec"]["parameters"]
+    assert parameters == {name.removeprefix("p."): 2 for name in tuned}
+    assert tuned.items() <= dict(taken.query_params).items()
     assert f"ε = {budget['epsilon']:g}:" in title
     assert f"at ε = {budget['epsilon']:g} on" in taken.title[0].value
     assert record["spec"]["data"]["id"] == SMALL
