@@ -143,9 +143,10 @@ class Guarantee:
             return f'No proof is known: {self.reason}. The source says: "{self.claim}".'
         if self.status is Status.UNPROVEN:
             return f'No proof is known. The source says: "{self.claim}".'
-        why = f"No privacy: {self.reason}" if self.reason else "Not private"
-        return f"{why}: nothing limits what the result reveals about one person."
+        return f"No privacy: {self.reason}. {NO_LIMIT}" if self.reason else NOT_LIMITED
 
 
+NO_LIMIT = "Nothing limits what the result reveals about one person."
+NOT_LIMITED = "Not private: nothing limits what the result reveals about one person."
 NOT_PRIVATE = Guarantee(Status.NONE)
 WITHOUT_NOISE = Guarantee(Status.NONE, reason="the same method without noise")

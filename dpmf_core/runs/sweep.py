@@ -65,6 +65,13 @@ class Method(BaseModel):
         return issubclass(self.kind, PrivateAlgorithm) and not self.without_noise
 
 
+def _without_noise(method: Method) -> Method:
+    if not method.is_private:
+        return method
+    label = method.label and f"{method.label} without noise"
+    return method.model_copy(update={"without_noise": True, "label": label})
+
+
 def with_open(methods: Iterable[Method]) -> tuple[Method, ...]:
     """These methods, then each private one once without noise."""
     own = tuple(methods)
@@ -128,9 +135,7 @@ class Sweep(BaseModel):
         """
         common = sections(choices)
         if common.pop("without_noise", False):
-            parts["methods"] = tuple(
-                method.model_copy(update={"without_noise": True}) for method in parts["methods"]
-            )
+            parts["methods"] = tuple(map(_without_noise, parts["methods"]))
         others = [*common["parameters"], *(common.keys() - {"data", "split", "budget"})]
         if wrong := [name for name in others if name != "parameters"]:
             raise BadInput(

@@ -19,7 +19,7 @@ from dpmf_core.base.errors import BadInput, range_words
 from dpmf_core.base.registry import by_id
 from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC, Shape
 from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WORDS_ARE_PUBLIC, SampleShape
-from dpmf_core.privacy import default_delta
+from dpmf_core.privacy import NoiseKind, default_delta
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from dpmf_core.serving import limits
 from dpmf_core.serving.lesson_links import in_new_names
@@ -114,6 +114,15 @@ def _check_data_set(text: str) -> None:
     raise ValueError
 
 
+def _check_noise(text: str) -> None:
+    """Raises BadInput on what is no kind of noise that a budget can have."""
+    if text == NoiseKind.NONE:
+        raise BadInput(
+            "Explore shows the method without noise as a line of its figure. The command line runs"
+            " it alone: --noise none."
+        )
+
+
 def _check_algorithm(text: str) -> None:
     if text not in data_sets.private_algorithms():
         raise ValueError
@@ -130,7 +139,7 @@ CONTROLS = by_id((
     Control("delta"),
     Control("seed", 0),
     Control("calibration", "exact", is_silent=True),
-    Control("noise", "continuous", is_silent=True),
+    Control("noise", "continuous", is_silent=True, check=_check_noise),
     Control("row_count", "given", is_silent=True),
 ))
 # fmt: on

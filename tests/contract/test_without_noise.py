@@ -15,6 +15,7 @@ from dpmf_core.privacy import NOTHING, Budget, NoiseKind, Status, normal_form
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_record import EpsilonRecord
 from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.sweep import Method, Sweep, with_open
 from dpmf_core.testing.homes import CASES, Home, case_name
 from dpmf_core.testing.parameters import fields, is_choice
 from dpmf_core.testing.probes import Recorder, fit, record
@@ -133,3 +134,18 @@ def test_private_data_refuse_it_where_they_refuse_a_run_that_is_not_private() ->
         )
     assert refusals[0] == refusals[1]
     assert dpmf_core.account(data).total.epsilon == 0
+
+
+def test_a_sweep_runs_private_methods_once_without_noise_and_says_so() -> None:
+    methods = [Method(algorithm=name, label=name) for name in ("spectral", "als")]
+    sweep = Sweep.of({"dataset": "small", "noise": "none"}, methods=methods, seeds=(0, 1))
+    points = sweep.points()
+    assert [(it.label, it.epsilon) for it in points[:2]] == [
+        ("spectral without noise", None),
+        ("als", None),
+    ]
+    assert [it.spec.without_noise for it in points] == [True, False, True, False]
+    both = with_open(methods)
+    assert [it.name for it in both] == ["spectral", "als", "Spectral without noise"]
+    with pytest.raises(BadInput, match="epsilon"):
+        Sweep.of({"dataset": "small", "noise": "none", "epsilon": 1.0}, methods=methods)

@@ -6,9 +6,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.recommendations import recommend
 from dpmf_core.runs.specification import RunSpec
+from pages.kit.sidebar_values import CONTROLS
 from tests.pages.driving import (
     behind_sidebar,
     component,
@@ -156,3 +158,9 @@ def test_a_link_s_parameters_apply_and_the_page_says_what_differs_from_the_defau
     settled(app)
     assert not [it.value for it in app.markdown if it.value.startswith("Not as recommended")]
     assert "p.rank" not in app.query_params
+
+
+def test_a_link_without_noise_is_told_where_that_is_shown() -> None:
+    with pytest.raises(BadInput):
+        CONTROLS["noise"].read("none")
+    assert CONTROLS["noise"].read("discrete") == "discrete"

@@ -14,6 +14,7 @@ from dpmf_core.privacy import Relation, Status
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, gaussian_mu
 from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.privacy_cost import best_known
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import Method, Point, Sweep
 
@@ -144,7 +145,8 @@ class Runs:
             )
         kinds = [algorithms.find(name) for name in self.methods]
         popular = (POPULAR,) * (question.goal == "lists")
-        self.plain = tuple(dict.fromkeys((*(kind.twin for kind in kinds), *popular)))
+        best = _best_known(question, shape)
+        self.plain = tuple(dict.fromkeys((*best, *(kind.twin for kind in kinds), *popular)))
         self._group_epsilons = {question.of_one(epsilon): epsilon for epsilon in question.epsilons}
         self.points = self._points()
 
@@ -196,6 +198,16 @@ def _candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[s
         else:
             candidates.append(kind)
     return tuple(kind.id for kind in sorted(candidates, key=lambda it: it.training_cost)), refusals
+
+
+def _best_known(question: Question, shape: Any) -> tuple[str, ...]:
+    """The id of the best known method without privacy; nothing where it does not suit."""
+    name = best_known(question.metric)
+    try:
+        prepare(RunSpec.parse(data=question.data, algorithm=name), shape)
+    except BadInput:
+        return ()
+    return (name,)
 
 
 def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:
