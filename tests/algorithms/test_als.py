@@ -159,7 +159,7 @@ def _error(parts: Split, **options: Any) -> float:
     return rmse(model.predict(own, parts.test.users, parts.test.items), parts.test.values)
 
 
-@pytest.mark.parametrize("rank", [8, 32])
+@pytest.mark.parametrize("rank", [pytest.param(8, marks=pytest.mark.slow), 32])
 @pytest.mark.parametrize("biases", ["off", "user", "first", "joint"])
 def test_the_held_out_error_at_convergence_is_that_of_exact_steps(
     parts: Split, biases: str, rank: int
