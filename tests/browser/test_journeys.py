@@ -56,6 +56,7 @@ def test_from_the_start_page_to_a_share_link(visit: Visit) -> None:
     page.get_by_role("link", name=text).click()
     page.wait_for_url(f"**/explore?*epsilon={text.removeprefix('ε = ')}*")
     settle(page)
+    page.get_by_text("Take it away", exact=True).click(timeout=WORK)
     page.get_by_role("button", name="Share link").click(timeout=WORK)
     link = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text().strip()
     other = visit("/explore?" + link.split("?", 1)[1])
