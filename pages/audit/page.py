@@ -28,11 +28,15 @@ from pages.kit import (
     page_controls,
     privacy_card,
     safe_text,
+    sidebar_values,
     time_estimate,
 )
 from pages.kit.page_controls import one_of, within
 from pages.kit.runs import ask, may_begin
 from pages.kit.session_widgets import bind
+
+FIRST, LEAST, MOST = 2.0, 0.01, 100.0  # epsilons of the box
+DIAL = "audit.dial"  # in the session: the dial that the box has shown last
 
 SECRET = "secret"
 VIEWS = {"play": "Play the attacker", "measure": "Attack an algorithm"}
@@ -99,9 +103,10 @@ def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
     ]
     faults = faults_of(kind)
     takes_epsilon = "small-noise" in faults
-    page_controls.start("audit.epsilon", "at", 2.0, within(float, 0.01, 100))
+    _start_epsilon()
     box = bind("audit.epsilon") | {"disabled": common["disabled"] or not takes_epsilon}
-    epsilon: float = second.number_input("Its ε", 0.01, 100.0, step=0.5, format="%g", **box)
+    box |= {"on_change": _move_dial}
+    epsilon: float = second.number_input("Its ε", LEAST, MOST, step=0.5, format="%g", **box)
     page_controls.start("audit.runs", "runs", 1000, within(int, 40, MOST_RUNS))
     box = bind("audit.runs") | common | {"help": "Half of them with the canary."}
     count: int = third.number_input("Trainings", 40, MOST_RUNS, step=500, **box)
@@ -128,6 +133,20 @@ def _fault(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any])
     page_controls.start(key, "fault", "none", one_of(options))
     box = bind(key, options) | common | {"format_func": FAULT_TITLES.__getitem__}
     return str(place.selectbox("Plant a fault", options, **box))
+
+
+def _start_epsilon() -> None:
+    """The box of epsilon shows the dial of all pages, where that was moved since."""
+    state, dial = st.session_state, min(max(sidebar_values.dial(FIRST), LEAST), MOST)
+    page_controls.start("audit.epsilon", "at", dial, within(float, LEAST, MOST))
+    if lesson.page_values() is None and state.setdefault(DIAL, dial) != dial:
+        state["audit.epsilon"] = state[DIAL] = dial
+
+
+def _move_dial() -> None:
+    epsilon = st.session_state["audit.epsilon"]
+    st.session_state[DIAL] = epsilon
+    sidebar_values.put("epsilon", epsilon)
 
 
 def _canary(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]) -> Any:
