@@ -226,7 +226,7 @@ def _methods_chart(points: pd.DataFrame, metric: str = "rmse") -> go.Figure:
     fig = charts.figure(
         kind.title,
         "",
-        height=60 + 40 * len(names),
+        height=60 + 42 * len(names),
         xaxis={"range": [low - 0.12 * (high - low) - 1e-3, high + 0.12 * (high - low) + 1e-3]},
         yaxis={
             "categoryorder": "array",
