@@ -6,6 +6,7 @@ replace-one is accounted like any other, by the default of `dp_accounting`.
 
 import contextlib
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,17 +123,20 @@ def dp_event_epsilon(
         else NeighboringRelation.ADD_OR_REMOVE_ONE
     )
     accountants = [kind(neighboring_relation=theirs) for kind in (PLDAccountant, RdpAccountant)]
-    epsilons = [
-        float(accountant.compose(event).get_epsilon(delta))
-        for accountant in accountants
-        if accountant.supports(event)
-    ]
+    epsilons = [_epsilon_by(it, event, delta) for it in accountants if it.supports(event)]
     if not epsilons:
         raise UnsupportedEvent(
             f"No accountant covers this event under {relation}: {event!r}. Sampling without"
             " replacement needs the relation replace-one."
         )
     return min(epsilons)
+
+
+def _epsilon_by(accountant: Any, event: "DpEvent", delta: float) -> float:
+    try:
+        return float(accountant.compose(event).get_epsilon(delta))
+    except ZeroDivisionError:  # the RDP accountant, on Laplace noise of scale 0
+        return math.inf
 
 
 # ---- JSON ----------------------------------------------------------------------------------------
