@@ -1,6 +1,7 @@
 """Total epsilon as a whole ledger is repeated, and delta over epsilon."""
 
 import functools
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
@@ -8,7 +9,8 @@ import streamlit as st
 from dpmf_core.privacy import Event, Ledger, Repeat, normal_form, sequence
 from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
-from dpmf_core.privacy.formatting import delta_text, epsilon_text
+from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
+from dpmf_core.runs.needed_epsilon import Measured
 from pages.accountant.ledger_table import MOST_LAPLACE, laplace
 from pages.kit import charts, colours
 
@@ -79,3 +81,20 @@ def draw(event: Event, delta: float) -> None:
         alt = "Delta as a function of epsilon."
         words = "The curve meets the dashed line at the ε in the title."
         charts.show(fig, "accountant.delta", alt, curve, leaves=True, caption=words)
+
+
+def kept_words(line: Sequence[Measured], epsilon: float) -> str:
+    """How much a model keeps at an epsilon, as measured there or on both sides of it.
+
+    line: shares kept, ascending by epsilon.
+    """
+    here = [it for it in line if it.epsilon == epsilon]
+    below = [it for it in line if it.epsilon < epsilon][-1:]
+    above = [it for it in line if it.epsilon > epsilon][:1]
+    around = here or [*below, *above]
+    if not here and not (below and above):
+        near = "".join(f" At ε = {budget_text(it.epsilon)} it is {it.median:.0%}." for it in around)
+        return f"How much each model keeps was not measured yet: Explore does it.{near}"
+    at = " and ".join(budget_text(it.epsilon) for it in around)
+    shares = " to ".join(f"{max(it.median, 0.0):.0%}" for it in around)
+    return f"**Each keeps {shares} of what the recommender can learn** (measured at ε = {at})."

@@ -27,7 +27,6 @@ from dpmf_core.privacy import (
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_in_full, epsilon_text
 from dpmf_core.runs.planning import epsilon_of_each, prepare
-from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import linked
 from pages.accountant import figures, ledger_table
 from pages.kit import (
@@ -223,6 +222,7 @@ def many_models() -> None:
     times = int(models * years)
     spec = choice.spec(epsilon=total)
     each = epsilon_of_each(spec, choice.shape, times)
+    line = epsilon_grid.read(spec, also=(each,)).kept
     title, data = algorithms.find(choice.algorithm).title, choice.entry.title
     st.subheader(
         f"{times:,} models over {years:g} years at a total of {total:g}: each at ε ="
@@ -230,7 +230,7 @@ def many_models() -> None:
         anchor=False,
     )
     st.write(
-        f"{kept_words(spec, each)} For {title} on {safe_text.escape_letters(data)}, at δ ="
+        f"{figures.kept_words(line, each)} For {title} on {safe_text.escape_letters(data)}, at δ ="
         f" {delta_text(choice.delta)} for all of them together. It holds for people whose ratings"
         " are in every model, and if you decide on each model after seeing those before."
     )
@@ -256,22 +256,6 @@ def _ask(column: DeltaGenerator, name: str, label: str, first: float, read: Any)
         look = {"min_value": 0.01, "max_value": 1000.0, "step": 0.5, "format": "%g"}
     value = column.number_input(label, **(look | bind(key)))
     return first if value is None else value
-
-
-def kept_words(spec: RunSpec, each: float) -> str:
-    """How much such a model keeps, as measured at this epsilon or at those around it."""
-    kept = epsilon_grid.read(spec, also=(each,)).kept
-    here = [it for it in kept if it.epsilon == each]
-    below, above = (
-        [it for it in kept if it.epsilon < each],
-        [it for it in kept if it.epsilon > each],
-    )
-    around = here or [*below[-1:], *above[:1]]
-    if not around:
-        return "How much each model keeps was not measured yet: Explore does it."
-    at = " and ".join(budget_text(it.epsilon) for it in around)
-    shares = " to ".join(f"{max(it.median, 0.0):.0%}" for it in around)
-    return f"**Each keeps {shares} of what the recommender can learn** (measured at ε = {at})."
 
 
 def _use(each: float) -> None:

@@ -83,7 +83,8 @@ def prepare() -> None:
     sidebar_values.prepare()
     sidebar.show_complaints()
     for name, part in PARTS.items():
-        page_controls.start(_key(name), name, part.first, part.read)
+        first = sidebar_values.dial(part.first) if name == "spend" else part.first
+        page_controls.start(_key(name), name, first, part.read)
         st.session_state.setdefault(_key(name), part.first)
 
 
