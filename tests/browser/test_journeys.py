@@ -105,27 +105,27 @@ def test_from_an_upload_to_a_report_without_a_word_of_its_rows(
     table = messy_table()
     (tmp_path / "visits.csv").write_bytes(table.content)
     page = visit("/choose")
-    page.get_by_role("link", name="Bring a file").click()
+    page.get_by_role("link", name="Other data").click()
     page.locator("input[type=file]").set_input_files(tmp_path / "visits.csv")
     choose(page, "What", "programme")
     page.get_by_text("half stars, 0.5 to 5").click()
     page.get_by_role("button", name="Check and use").click()
     page.get_by_role("button", name=re.compile("^Leave these")).click()
-    page.get_by_role("button", name="Which method and epsilon? Choose").click()
+    page.get_by_role("button", name="Next: the question").click()
     page.get_by_role("button", name="Find the answer").click()
     page.get_by_role("heading", name=re.compile("^(Use|No method|Up to)")).wait_for(timeout=WORK)
-    report, _ = without_rows(page, table)
     page.get_by_role("button", name=re.compile("^Choose on my data")).click()
-    page.get_by_text("a private selection cost ε = ").wait_for(timeout=WORK)
-    full_report, _ = without_rows(page, table)
-    assert len(full_report) > len(report)
-    assert "data=" not in page.url and page.outside == []
+    page.get_by_text("A private selection on your data cost ε = ").wait_for(timeout=WORK)
+    page.get_by_role("button", name="Take it away").click()
+    report, _ = without_rows(page, table)
+    assert "A private selection on your data cost" in report
+    assert "visits" not in page.url and page.outside == []
 
 
 def without_rows(page: Any, table: MessyTable) -> list[str]:
     """Report and notebook, in which nothing of the table's rows stands."""
     files = []
-    for name in ("Report, to print", "Notebook"):
+    for name in ("Page to print", "Notebook"):
         with page.expect_download() as download:
             page.get_by_role("button", name=name).click()
         files.append(Path(download.value.path()).read_text("utf-8"))
@@ -189,7 +189,8 @@ def test_from_a_search_to_its_winner_on_explore(visit: Visit) -> None:
     trials.press("Enter")
     settle(page)
     page.get_by_role("button", name="Search", exact=True).click()
-    page.get_by_role("link", name="The winner in Explore").click(timeout=WORK)
+    page.get_by_role("button", name="Use these").click(timeout=WORK)
+    page.get_by_role("button", name="Explore it").click(timeout=WORK)
     headline(page, "At ε = 2, Private biases")
     page.wait_for_url("**p.prior_deviation=**")
 

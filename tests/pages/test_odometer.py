@@ -13,7 +13,7 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
-from tests.pages.driving import behind_sidebar, component, settled, widget_of, words
+from tests.pages.driving import behind_sidebar, component, run_until, settled, widget_of, words
 from tests.support.gaussian import epsilon_of
 
 DELTA = 1e-5
@@ -178,30 +178,18 @@ def test_a_budget_is_set_where_the_figure_stands(mine: Any) -> None:
     assert "of 3.00" in words(app)
 
 
-def test_a_search_says_its_price_and_is_not_begun_again(mine: Any) -> None:
+def test_a_search_of_private_data_draws_nothing_from_them(mine: Any) -> None:
     app = page_with("tune/page.py", mine)
     app.number_input(key="tune.trials").set_value(3).run()
-    label = next(it for it in app.button if it.key == "tune.go").label
-    assert label == f"Search: total ε 0.00 → {epsilon_of([1.9938] * 9, DELTA):.2f} at most"
-    next(it for it in app.button if it.key == "tune.go").click()
-    for _ in range(60):
-        settled(app)
-        if any("tune.final" in str(it.key) for it in app.button):
-            break
-    assert total_epsilon(mine) == pytest.approx(epsilon_of([1.9938] * 9, DELTA), abs=0.005)
-    assert {str(it.key) for it in app.button} >= {"tune.final.buy.Run"}
-    from pages.tune import open_search
-
-    open_search._searches.clear()
-    settled(app)
-    assert app.title[0].value == "Which parameters?"
-    assert entries(mine) == 9  # three draws of each of three trials
+    app.button(key="tune.go").click()
+    run_until(app, lambda: any(it.key == "tune.use" for it in app.button))
+    assert entries(mine) == 0
 
 
 def test_a_private_selection_says_its_price(mine: Any) -> None:
     app = page_with("tune/page.py", mine, epsilon=1.0)
     app.number_input(key="tune.trials").set_value(3).run()
-    app.button_group(key="tune.way").set_value("see the winner only").run()
+    app.button_group(key="tune.way").set_value("private").run()
     button = next(it for it in app.button if it.key == "tune.select")
     price = float(re.findall(r"→ ([\d.]+)", button.label)[0])
     button.click()
