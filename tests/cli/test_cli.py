@@ -172,7 +172,7 @@ def test_fit_saves_a_model_that_can_be_published(say: Any, tmp_path: Path) -> No
     card = (tmp_path / "model" / "MODEL_CARD.md").read_text("utf-8")
     assert card.startswith("# Our films\n")
     model = load_model(tmp_path / "model")
-    assert model.privacy["epsilon"] == pytest.approx(5.0)
+    assert model.epsilon == pytest.approx(5.0)
     again = say(*DPALS, "--epsilon", "5", "--save", str(tmp_path / "again"))
     assert again.code == 0  # from the store, with the same model
     stored_model = load_model(tmp_path / "again")
