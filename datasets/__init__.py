@@ -161,7 +161,8 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
     if source.make is not None:
         if not seed >= 0:
             raise BadInput(
-                f"The seed of a simulated data set must be a whole number from 0. Got {seed}."
+                "The seed of a simulated data set must be a whole number of at least 0. Got"
+                f" {seed}."
             )
         return source.make(source.entry, seed)
     if not present(id_or_path):
@@ -185,10 +186,12 @@ def fetch(
     entry = source.entry
     if not source.url and source.fetch is None:
         raise BadInput(
-            f"{id} is made on this machine: there is nothing to download. Use it as it is."
+            f"{id} is simulated on this machine: there is nothing to download. Use it as it is."
             if entry.kind == "simulated"
-            else f"{entry.title} has no checksum to download it by. Get it from {entry.home} and"
-            f" run `{program()} datasets import {id} PATH`."
+            else (
+                f"{entry.title} has no checksum, so it cannot be downloaded here. Get it from"
+                f" {entry.home} and run `{program()} datasets import {id} PATH`."
+            )
         )
     download.require_consent(entry, accept_licence)
     cache = usable(cache_folder())
@@ -213,14 +216,14 @@ def _keep(id: str, path: str | Path, folder: Path, replace: bool) -> Report:  # 
     source = _source_outside(id)
     if source.read is None:
         raise BadInput(
-            f"{id} is made on this machine: nothing can be imported as {id}. Use the file itself,"
-            " e.g. --dataset 'ratings.csv?bounds=1,5'."
+            f"{id} is simulated on this machine: nothing can be imported as {id}. Use the file"
+            " itself, e.g. --dataset 'ratings.csv?bounds=1,5'."
         )
     data, report = source.read(source.entry, Path(path).expanduser())
     if not (replace or data.public) and npz_folder.is_published(id):
         raise BadInput(
-            f"{id} is on this machine as published, and {file_name(path)} is not the whole of it:"
-            " private data would take its place. Nothing was changed. Name the file itself as the"
+            f"{id} is on this machine as published, and {file_name(path)} is not all of it: private"
+            " data would replace the public copy. Nothing was changed. Name the file itself as the"
             " data set, or repeat with --replace (from Python: replace=True)."
         )
     npz_folder.save(
@@ -239,8 +242,8 @@ def _source_outside(id: str) -> Source:  # noqa: A002
     """What is fetched or imported as it is. Raises BadInput on what is in parts."""
     if id in LARGE or _is_partitioned(id):
         raise BadInput(
-            f"{id} is on this machine, in partitions: use it as it is. Ratings of your own come"
-            " with `datasets import NAME PATH --partitioned`."
+            f"{id} is already on this machine, in partitions: use it as it is. Import your own"
+            " ratings with `datasets import NAME PATH --partitioned`."
         )
     return source_of(id)
 
@@ -258,7 +261,7 @@ def import_partitions(
     """
     if name in SOURCES or name in LARGE:
         raise BadInput(
-            f"{name} is a data set of the catalogue. Take a name of your own for ratings in"
+            f"{name} is a data set of the catalogue. Choose a different name for ratings in"
             " partitions."
         )
     with extra("files"):

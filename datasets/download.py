@@ -64,8 +64,8 @@ def official_archive(
         raise _failed(entry, f"from {url}", error, f"Download {url}") from error
     except ValueError as error:  # pooch's word for a checksum that differs; it has removed the file
         raise BadInput(
-            f"The file at {url} does not have the published checksum (md5 {md5}). Nothing was kept."
-            f" Try again later, or download {url} in another way and run `{program()}"
+            f"The file at {url} does not have the published checksum (md5 {md5}). Nothing was"
+            f" saved. Try again later, or download {url} in another way and run `{program()}"
             f" datasets import {entry.id} PATH`."
         ) from error
     return Path(path)

@@ -158,7 +158,7 @@ def read_file(file: Path, name: str) -> Ratings | Samples:
             return _samples(facts, arrays) if "samples" in facts else _ratings(facts, arrays)
     except DAMAGE as error:
         raise BadInput(
-            f"The copy of {name} is gone or damaged. Fetch, import or upload it again."
+            f"The copy of {name} is missing or damaged. Fetch, import or upload it again."
         ) from error
 
 

@@ -89,11 +89,12 @@ def import_partitions(
     files, facts = _files(path_and_facts)
     if n_partitions is not None and not 1 <= n_partitions <= MOST_PARTITIONS:
         raise BadInput(
-            f"--partitions is a whole number from 1 to {MOST_PARTITIONS:,}. Got {n_partitions}."
+            f"--partitions must be a whole number from 1 to {MOST_PARTITIONS:,}. Got"
+            f" {n_partitions}."
         )
     if partitions.is_there(name) and not replace:
         raise BadInput(
-            f"There are ratings called {name} on this machine. Take another name, or repeat with"
+            f"Ratings called {name} already exist on this machine. Use another name, or repeat with"
             " --replace."
         )
     folder = create_folder(partitions.root()) / f".{name}.unfinished"
@@ -165,8 +166,8 @@ class _Import:
         written = self._write(keys, n_items, n_partitions, has_order)
         if written.raters < 2:
             raise BadInput(
-                f"{self._name} would hold usable ratings of one user only. What one user shares"
-                " with others cannot be learned from one: at least 2 are needed."
+                f"{self._name} would hold usable ratings by one user only. At least 2 users are"
+                " needed."
             )
         n_empty = len(users) - written.raters
         problems = (
@@ -209,8 +210,8 @@ class _Import:
         require_within(usable, rows.problems, table, places, self._bounds, name, way)
         if ways_of_times.are_ambiguous:
             raise BadInput(
-                f"Dates of {name} such as 03/04/2021 can be read in two ways. Say after the path"
-                " which number is the day: dates=dmy or dates=mdy."
+                f"Dates of {name} such as 03/04/2021 can be read in two ways. Declare the order"
+                " after the path: dates=dmy or dates=mdy."
             )
         report = Report(
             name=name,

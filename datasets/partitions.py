@@ -31,7 +31,7 @@ from dpmf_core.data.ratings import Ratings
 FORMAT = 2
 MANIFEST = "manifest.json"
 PARTITION_FACTS = ("n_items", "bounds", "name", "public", "origin")
-WORDS = "Ratings in partitions, of which one is in memory at a time."  # of every set
+WORDS = "Ratings in partitions, loaded one at a time."  # of every set
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 ADDRESS = re.compile(r"[a-z][a-z0-9]*(::[a-z][a-z0-9]*)*://", re.I)
 
@@ -91,8 +91,8 @@ def require_name(name: str) -> None:
     """Raise BadInput on a name that cannot be a folder's."""
     if not NAME.fullmatch(name):
         raise BadInput(
-            "The name of ratings in partitions has up to 64 small letters, digits, dashes and"
-            f" underscores, and begins with a letter or digit. Got '{name[:80]}'."
+            "The name of ratings in partitions may have up to 64 lower-case letters, digits,"
+            f" dashes and underscores, and must begin with a letter or digit. Got '{name[:80]}'."
         )
 
 
@@ -238,7 +238,7 @@ class ParquetPartitions(LazyParts):
             table = parquet.read_table(BytesIO(content))
         except (OSError, ValueError, pa.ArrowException) as error:
             raise BadInput(
-                f"Partition {place} of {self._manifest.name} is not the one that its manifest names"
+                f"Partition {place} of {self._manifest.name} does not match its manifest"
                 f" ({type(error).__name__}). Import it again with --replace, or copy it again."
             ) from error
         return {name: table[name].to_numpy() for name in table.column_names}
@@ -327,13 +327,14 @@ def _fetched(address: str, name: str) -> bytes:
         return bytes(files.cat_file(f"{folder.rstrip('/')}/{name}"))
     except FileNotFoundError as error:
         raise BadInput(
-            f"There is no {name} at {without_query(address)}. Copy there what `datasets import NAME"
-            " PATH --partitioned` made in the data folder (parts/NAME), and name that folder."
+            f"There is no {name} at {without_query(address)}. Copy there the folder parts/NAME that"
+            " `datasets import NAME PATH --partitioned` made in the data folder, and name that"
+            " copy."
         ) from error
     except Exception as error:  # each kind of place has errors of its own
         raise BadInput(
-            f"{without_query(address)} cannot be read: {type(error).__name__}. See that this"
-            " machine, and each worker, may read it."
+            f"{without_query(address)} cannot be read: {type(error).__name__}. Make sure that this"
+            " machine and each worker may read it."
         ) from error
 
 
@@ -344,7 +345,7 @@ def _file_system(address: str) -> tuple[Any, str]:
 
     if urlsplit(address).password is not None:
         raise BadInput(
-            "An address with a password would be kept with every run. Leave it out of the address"
+            "A password in the address would be stored with every run. Leave it out of the address"
             " and give it to the driver, e.g. in its environment variables."
         )
     try:
@@ -354,5 +355,7 @@ def _file_system(address: str) -> tuple[Any, str]:
             f"{without_query(address)} needs a library that is not installed here: {error}."
         ) from error
     except Exception as error:  # each kind of place has errors of its own
-        raise BadInput(f"{without_query(address)} is no address of a folder: {error}.") from error
+        raise BadInput(
+            f"{without_query(address)} is not the address of a folder: {error}."
+        ) from error
     return files, folder

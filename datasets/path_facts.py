@@ -60,22 +60,24 @@ def _positive(text: str) -> float:
     return value
 
 
-COUNT = Fact(_count, "is a whole number from 1, of at most 15 digits")
+COUNT = Fact(_count, "must be a whole number of at least 1, with at most 15 digits")
 RATING_FACTS = {
     "bounds": Fact(
-        _pair, "are two numbers with a comma between them, lowest first, e.g. bounds=0.5,5"
+        _pair, "must be two numbers separated by a comma, lowest first, e.g. bounds=0.5,5"
     ),
     "users": COUNT,
     "items": COUNT,
     **dict.fromkeys(ROLE_NAMES, Fact()),
     "dates": Fact(
         _one_of(*get_args(Order)),
-        "is how dates such as 03/04/2021 are written: dmy (the day first) or mdy (the month first)",
+        "must be the order in dates such as 03/04/2021: dmy (day first) or mdy (month first)",
     ),
     "outside": Fact(
         _one_of(*get_args(Outside)),
-        f"is one of {', '.join(get_args(Outside))}: whether a rating outside the bounds is set to"
-        " the nearest one, or its row is left out",
+        (
+            f"must be one of {', '.join(get_args(Outside))}: whether a rating outside the bounds is"
+            " set to the nearest one, or its row is left out"
+        ),
     ),
     ITEM_TABLE: Fact(),
 }
@@ -83,27 +85,29 @@ TABLE_FACTS = {  # of a table that is read at once
     "sheet": Fact(),
     "layout": Fact(
         _one_of("long", "wide"),
-        "is long (a row for each rating) or wide (a row for each user, a column for each item)",
+        "must be long (one row per rating) or wide (one row per user, one column per item)",
     ),
     "table": Fact(),
 }
 SAMPLE_FACTS = {  # of documents and images
     "text": Fact(),
     "key": Fact(),
-    "image": Fact(_sides, "is height and width with a comma between them, e.g. image=32,32"),
-    "drop": Fact(_counts, "is columns counted from 1, with commas between them"),
+    "image": Fact(_sides, "must be height and width separated by a comma, e.g. image=32,32"),
+    "drop": Fact(_counts, "must be columns counted from 1, separated by commas"),
     "order": Fact(
         _one_of("columns", "lines"),
-        "is how pixels are stored: columns (as MATLAB does) or lines",
+        "must be the order of pixels: columns (as in MATLAB) or lines",
     ),
     "transpose": Fact(
         _one_of("0", "1"),
-        "is 1 where the rows of a matrix are the pixels or words, and its columns the samples",
+        (
+            "must be 1 if the rows of a matrix are the pixels or words and its columns are the"
+            " samples"
+        ),
     ),
     "white": Fact(
         _positive,
-        "is the number that stands for white in pictures of more than 8 bits, above 0, e.g."
-        " white=1",
+        "must be the value of white in pictures of more than 8 bits, above 0, e.g. white=1",
     ),
     "group": Fact(),
     "people": COUNT,
@@ -116,7 +120,7 @@ def facts_in(query: str, known_facts: Collection[str] = FACTS) -> dict[str, str]
     facts = dict(parse_qsl(query, keep_blank_values=True))
     if unknown := set(facts) - set(known_facts):
         raise BadInput(
-            f"After the '?' of a path {', '.join(known_facts)} are known. Got"
+            f"The options after the '?' of a path are {', '.join(known_facts)}. Got"
             f" {', '.join(sorted(unknown))}."
         )
     return facts
@@ -154,8 +158,8 @@ def path_of(text: str) -> Path:
         path.exists()
     except (OSError, ValueError, RuntimeError) as error:
         raise BadInput(
-            f"'{text[:60]}' is no path of a file ({error.args[-1]}). Give the path of a ratings"
-            " table, or an id of the catalogue."
+            f"'{text[:60]}' is not the path of a file ({error.args[-1]}). Give the path of a"
+            " ratings table, or an id of the catalogue."
         ) from None
     return path
 

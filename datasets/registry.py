@@ -115,7 +115,7 @@ def source_of(id: str) -> Source:  # noqa: A002
     """A data set by name. Raises BadInput."""
     if id not in SOURCES:
         raise BadInput(
-            f"There is no data set '{id}'. Known: {', '.join(SOURCES)}; or give the path of a"
-            " ratings table."
+            f"There is no data set '{id}'. Choose one of {', '.join(SOURCES)}, or give the path of"
+            " a ratings table."
         )
     return SOURCES[id]

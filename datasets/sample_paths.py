@@ -11,7 +11,9 @@ from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import file_name
 
-ANOTHER_ENCODING = "Not so? Declare another encoding (after a path: encoding=cp1251 or the like)."
+ANOTHER_ENCODING = (
+    "If that is wrong, declare another encoding (after a path, e.g. encoding=cp1251)."
+)
 
 
 def at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
@@ -25,8 +27,8 @@ def at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
     if result is None:
         if wrong := [fact for fact in people.FACTS if fact in facts]:
             raise BadInput(
-                f"'{wrong[0]}' is for documents and images; {path.name} is read as ratings, of"
-                " which a user's are taken together anyway. Leave it out."
+                f"'{wrong[0]}' is for documents and images; {path.name} is read as ratings, which"
+                " are always grouped by user. Leave it out."
             )
         return None
     samples, report = people.with_people(path, *result, facts)
@@ -65,7 +67,7 @@ def _folder(path: Path, facts: dict[str, str], reader: Reader) -> tuple[Samples,
     if ".txt" not in endings:
         raise BadInput(
             f"{file_name(path)} holds neither pictures ({', '.join(images.PICTURES)}) nor text"
-            " files (.txt). Of ratings name the table itself, or use `import`."
+            " files (.txt). For ratings, name the table itself or use `import`."
         )
     names, texts = zip(*text.files(path, reader), strict=True)
     return text.documents(texts, name=path.name, titles=names, reader=reader)

@@ -32,8 +32,8 @@ def read(read_files: ReadFiles, entry: SampleEntry, path: Path) -> Read:
     ):
         return replace(samples, public=True, assumptions=()), report
     note = (
-        f"This is not the whole of {entry.title}, which has {entry.n_samples:,} {entry.holds}: it"
-        " is treated as private data."
+        f"This is not all of {entry.title}, which has {entry.n_samples:,} {entry.holds}, so it is"
+        " treated as private data."
     )
     return samples.assuming(NUMBER_IS_PUBLIC), replace(report, note=f"{report.note} {note}".strip())
 
@@ -50,9 +50,7 @@ def _headlines(entry: SampleEntry, path: Path) -> Read:
 
 
 def _by_fetch_alone(entry: SampleEntry, path: Path) -> Read:
-    raise BadInput(
-        f"{entry.id} is read by `fetch` only: scikit-learn puts its five files together."
-    )
+    raise BadInput(f"{entry.id} can only be read by `fetch`: scikit-learn combines its five files.")
 
 
 def _articles(entry: SampleEntry, path: Path) -> Read:
@@ -61,7 +59,7 @@ def _articles(entry: SampleEntry, path: Path) -> Read:
 
     if tables := ratings_tables(path):
         raise BadInput(
-            f"{file_name(path)} holds a table of ratings, {file_name(tables[0])}: that is not"
+            f"{file_name(path)} holds a table of ratings, {file_name(tables[0])}, not"
             f" {entry.title}. Give a file or a folder of texts."
         )
     reader = Reader()
@@ -78,8 +76,8 @@ def _matlab(entry: SampleEntry, path: Path) -> Read:
         if file.suffix.lower() in (".zip", ".tar") or path.is_dir():
             return images.pictures(path, name=entry.id, image=entry.image)
         raise BadInput(
-            f"{file_name(file)} is no MATLAB file. {entry.title} is read from one: a row for each"
-            f" of its {entry.holds}."
+            f"{file_name(file)} is not a MATLAB file. {entry.title} needs one, with one row for"
+            f" each of its {entry.holds}."
         )
     drop: tuple[int, ...] = ()
     if entry.id == "tdt2" and matlab.table(file)[0].shape[1] == entry.n_features + 2:

@@ -121,13 +121,13 @@ def _why(name: str, code: int, errors: str, limits: Limits) -> str:
     """What a child's exit code says of the file."""
     if code in (OUT_OF_MEMORY, -signal.SIGABRT):
         return (
-            f"{name} needs more than {limits.memory >> 20:,} MB of memory to be read, or is"
-            " damaged. Save less of it, or save it as CSV."
+            f"{name} needs more than {limits.memory >> 20:,} MB of memory to read, or is damaged."
+            " Save less of it, or save it as CSV."
         )
     if code in TIME_IS_OVER:
         return f"{name} takes longer than {limits.seconds:,} s to be read. Save less of it."
     if code == FAILED:  # a fault of the reader; where it is, and no value of the file
-        logging.getLogger(__name__).error("A reader failed: %s", errors[-200:])
+        logging.getLogger(__name__).error("Reading failed: %s", errors[-200:])
     return f"{name} is damaged so badly that reading it fails. Save it again."
 
 

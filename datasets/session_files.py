@@ -81,8 +81,8 @@ def _disk_errors() -> Iterator[None]:
         yield
     except OSError as error:
         raise BadInput(
-            f"This server cannot keep the file now ({error.strerror or error}). Try again later, or"
-            " tell its operator."
+            f"This server cannot store the file now ({error.strerror or error}). Try again later,"
+            " or tell the operator."
         ) from error
 
 
@@ -90,7 +90,7 @@ def _new_folder() -> Path:
     root = home()
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     if root.is_symlink() or (hasattr(os, "getuid") and root.stat().st_uid != os.getuid()):
-        raise BadInput(f"{root} belongs to another user: uploads cannot be kept there.")
+        raise BadInput(f"{root} belongs to another user: uploads cannot be stored there.")
     folder = claim_folder(root) / secrets.token_urlsafe(24)
     folder.mkdir(mode=0o700)
     return folder

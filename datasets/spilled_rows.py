@@ -39,8 +39,8 @@ class SpilledRows:
                 writer.write_batch(rows)
         except OSError as error:
             raise BadInput(
-                f"The data folder cannot take the ratings ({error}). An import needs about 50 bytes"
-                " a rating there: make room, or set DPMF_DATA to a folder that has it."
+                f"The data folder has no room for the ratings ({error}). An import needs about 50"
+                " bytes per rating: free some space, or set DPMF_DATA to another folder."
             ) from error
         self.count += 1
 

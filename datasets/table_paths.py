@@ -88,7 +88,8 @@ def _with_item_table(
     """
     if not isinstance(ratings, Ratings):
         raise BadInput(
-            f"{ITEM_TABLE} is for ratings; {ratings.name} holds {ratings.unit}s. Leave it out."
+            f"{ITEM_TABLE} can be used only with ratings; {ratings.name} holds {ratings.unit}s."
+            " Leave it out."
         )
     item_table = read_item_table(table, ratings.labels or ())
     assumptions = tuple(dict.fromkeys((*ratings.assumptions, ITEMS_ARE_PUBLIC)))
@@ -121,13 +122,12 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]
     if len(tables) > 1:
         raise BadInput(
             f"{file_name(path)} holds {len(tables)} tables of ratings:"
-            f" {', '.join(map(file_name, tables[:5]))}. Name one of them itself, with its bounds."
+            f" {', '.join(map(file_name, tables[:5]))}. Name one of them, with its bounds."
         )
     if "bounds" not in facts:
         raise BadInput(
             f"{file_name(path)} holds a table of ratings, {file_name(tables[0])}. Declare its"
-            f" bounds, e.g. '{file_name(path)}?bounds=1,5'; of documents give a folder of their"
-            " own."
+            f" bounds, e.g. '{file_name(path)}?bounds=1,5'; give documents in a separate folder."
         )
     with members_of(path) as members, members.open(tables[0]) as stream:
         return _ratings(path, facts, io.BytesIO(stream.read()))
@@ -142,7 +142,8 @@ def _ratings(
             source = databases.read(f"sqlite:///{path}", {}, facts.get("table"))
         elif "table" in facts:
             raise BadInput(
-                f"'table' names a table of a database; {file_name(path)} is none. Leave it out."
+                f"'table' names a table of a database; {file_name(path)} is not a database. Leave"
+                " it out."
             )
         table = open_table(source or path, path.name, facts.get("encoding"), facts.get("sheet"))
     return _ratings_of_table(table, path.name, facts, in_path(str(path), facts))
@@ -158,8 +159,8 @@ def _ratings_of_table(
     if options["columns"].get("rating") == "":
         if options["bounds"] not in (None, (0.0, 1.0)):
             raise BadInput(
-                "Without a column of ratings each row counts as 1, of 0 to 1. Leave bounds out, or"
-                " name the column of ratings."
+                "Without a column of ratings each row counts as 1, with bounds 0 to 1. Leave bounds"
+                " out, or name the column of ratings."
             )
         table, options["bounds"] = interactions(table), (0.0, 1.0)
         options["columns"]["rating"] = INTERACTION

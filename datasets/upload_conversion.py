@@ -87,7 +87,7 @@ def write_samples(path: str, name: str, facts: dict[str, str], target: str) -> d
         result = sample_paths.at(file, facts)
     if result is None:
         raise BadInput(
-            f"{name} is neither text (.txt, .zip, a table with a text column) nor images (.zip,"
+            f"{name} holds neither text (.txt, .zip, a table with a text column) nor images (.zip,"
             f" .mat). Got {file.suffix or 'no ending'}."
         )
     samples, report = result

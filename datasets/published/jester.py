@@ -39,8 +39,8 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
         if not names:
             examples = ", ".join(map(file_name, members.names[:5])) or "nothing"
             raise BadInput(
-                f"{file_name(path)} has no table of jokes: {', '.join(SUFFIXES)} with a count and"
-                f" {JOKES} ratings a row. Found: {examples}."
+                f"{file_name(path)} has no table of jokes ({', '.join(SUFFIXES)}) with a count and"
+                f" {JOKES} ratings per row. Found: {examples}."
             )
         rows = [row for name in names for row in _rows(members, name)]
     return _ratings(entry, rows)

@@ -189,9 +189,7 @@ def published_or_private(entry: Entry, ratings: Ratings, report: Report) -> tupl
     if counts == official and not report.problems:
         return replace(ratings, public=True, assumptions=(), user_keys=None), report
     whole = f"{official[2]:,} ratings by {official[0]:,} users of {official[1]:,} items"
-    note = (
-        f"This is not the whole of {entry.title}, which has {whole}: it is treated as private data."
-    )
+    note = f"This is not all of {entry.title}, which has {whole}, so it is treated as private data."
     assumptions = tuple(dict.fromkeys((USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC, *ratings.assumptions)))
     return replace(ratings, public=False, assumptions=assumptions), replace(report, note=note)
 

@@ -84,8 +84,8 @@ def _safe(archive: zipfile.ZipFile, path: Path) -> list[str]:
         _require_safe(member.filename, member.file_size, path)
         if member.flag_bits & 1:
             raise BadInput(
-                f"{file_name(path)} is encrypted: no official archive is. Unpack it and give the"
-                " folder."
+                f"{file_name(path)} is encrypted, which no official archive is. Unpack it and give"
+                " the folder."
             )
     return [member.filename for member in archive.infolist() if not member.is_dir()]
 
@@ -95,8 +95,8 @@ def _require_safe(member: str, size: int, path: Path) -> None:
     inside = PurePosixPath(member.replace("\\", "/"))
     if inside.is_absolute() or ".." in inside.parts or re.match("[A-Za-z]:", member):
         raise BadInput(
-            f"{file_name(path)} has a member outside its own folder, '{file_name(member)}': no"
-            " official archive has. Nothing was taken from it."
+            f"{file_name(path)} has a member outside its own folder, '{file_name(member)}', which"
+            " no official archive has. Nothing was read from it."
         )
     if size > LARGEST:
         raise BadInput(

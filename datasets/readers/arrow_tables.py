@@ -153,9 +153,9 @@ def arrays(stream: BinaryIO, name: str) -> Table:
         return in_memory(pa.table({each: pa.array(it) for each, it in columns.items()}), "of numpy")
     except (ValueError, KeyError, TypeError, pa.ArrowException) as error:
         raise BadInput(
-            f"{name} cannot be read as arrays: {error}. It holds one-dimensional arrays of numbers"
-            " or texts, all of one length, e.g. numpy.savez(file, user=..., item=...,"
-            " rating=...), or a matrix by scipy.sparse.save_npz."
+            f"{name} cannot be read as arrays: {error}. It must hold one-dimensional arrays of"
+            " numbers or texts, all of the same length, e.g. numpy.savez(file, user=..., item=...,"
+            " rating=...), or a matrix saved by scipy.sparse.save_npz."
         ) from error
 
 

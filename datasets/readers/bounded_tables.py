@@ -44,7 +44,7 @@ def write_bounded(table: Table, name: str, target: Path) -> None:
     width = len(table.shown_names)
     if width > MOST_COLUMNS:
         raise BadInput(
-            f"{name} has {width:,} columns. A table may have {MOST_COLUMNS:,}: leave some out."
+            f"{name} has {width:,} columns. The limit is {MOST_COLUMNS:,}: leave some out."
         )
     _check_cells(table.n_rows * width, name)
     rows, writer = 0, None
@@ -63,8 +63,8 @@ def write_bounded(table: Table, name: str, target: Path) -> None:
             writer = pa.parquet.ParquetWriter(target, schema)
         if len(table.ragged_lines) > MOST_RAGGED:
             raise BadInput(
-                f"More than {MOST_RAGGED:,} lines of {name} have another number of columns than"
-                " the others. A table has the same columns in each line."
+                f"More than {MOST_RAGGED:,} lines of {name} have a different number of columns. A"
+                " table has the same columns in each line."
             )
         writer.add_key_value_metadata({FACTS: json.dumps(_facts(table))})
     finally:
@@ -75,8 +75,8 @@ def write_bounded(table: Table, name: str, target: Path) -> None:
 def _check_cells(count: int, name: str) -> None:
     if count > MOST_CELLS:
         raise BadInput(
-            f"{name} has more than {MOST_CELLS:,} cells. Take a part of it, or use"
-            f" `{program()}` for large files."
+            f"{name} has more than {MOST_CELLS:,} cells. Use a part of it, or use `{program()}` for"
+            " large files."
         )
 
 

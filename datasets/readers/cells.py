@@ -136,6 +136,8 @@ def spelling_notes(labels: Sequence[str], what: str) -> list[str]:
     if not pairs:
         return []
     return [
-        f"{len(pairs):,} {what} are numbers written in two ways, such as 1, 1.0 and 01. Ids are"
-        f" text: they were taken as different {what}."
+        (
+            f"{len(pairs):,} {what} are numbers written in several ways, such as 1, 1.0 and 01. Ids"
+            f" are text, so these count as different {what}."
+        )
     ]

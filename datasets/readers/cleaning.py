@@ -107,13 +107,13 @@ class CleanRows:
         sentences = list(self._table.read_as())
         if self._n_commas:
             sentences.append(
-                f"{self._n_commas:,} ratings have a comma, which was read as the decimal sign: 3,5"
-                " is three and a half."
+                f"{self._n_commas:,} ratings have a comma, which was read as a decimal comma: 3,5"
+                " means three and a half."
             )
         if self._n_thousands:
             sentences.append(
-                f"{self._n_thousands:,} ratings are written like 1.234. The point was read as the"
-                " decimal sign: a little more than one, not more than a thousand."
+                f"{self._n_thousands:,} ratings are written like 1.234. The point was read as a"
+                " decimal point: about one, not more than a thousand."
             )
         return tuple(sentences)
 

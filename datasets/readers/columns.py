@@ -55,12 +55,12 @@ PAGE = Way(
     ),
     "Fill in both bounds above.",
     "Change the bounds above.",
-    "Say above whether the day or the month comes first.",
+    "Choose above whether the day or the month comes first.",
 )
 IMPORT = Way(
     lambda roles: f"In the file's header, {_rename_advice(roles)}.",
     "",
-    "Take the file by its path, e.g. --dataset 'ratings.csv?bounds=0,10'.",
+    "Give the file by its path, e.g. --dataset 'ratings.csv?bounds=0,10'.",
 )
 
 
@@ -139,8 +139,8 @@ def _no_two(names: Sequence[str], places: Mapping[str, int]) -> None:
     for role, place in places.items():
         if role != "title" and roles.setdefault(place, role) != role:
             raise BadInput(
-                f"The column '{names[place]}' was chosen for the {roles[place]} and for the {role}."
-                " Each has a column of its own."
+                f"The column '{names[place]}' was chosen for both the {roles[place]} and the"
+                f" {role}. Choose a different column for each."
             )
 
 
@@ -163,7 +163,7 @@ def _no_times(table: Table, names: Sequence[str], rating: int, name: str, way: W
     if looks_like_times(sample):
         others = other_columns(table, rating)
         raise BadInput(
-            f"The column '{names[rating]}' of {name} would be the rating, and holds times"
+            f"The column '{names[rating]}' of {name} would be the rating, but it holds times"
             f" ({sample[0][:40]}). Its columns: {_few(names)}."
             f" {way.columns({'rating': (others or names)[-1]})}"
         )

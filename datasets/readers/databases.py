@@ -72,14 +72,14 @@ def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
 def _check(url: Any, address: str) -> None:
     if url.password is not None:
         raise BadInput(
-            "An address with a password would be kept with every run. Leave it out of the address"
+            "A password in the address would be stored with every run. Leave it out of the address"
             " and give it to the driver, e.g. by PGPASSWORD or ~/.pgpass for PostgreSQL."
         )
     file = file_of(address)
     if file is not None and not is_sqlite(file):
         raise BadInput(
-            f"There is no SQLite database at {file.name}. 'sqlite:///ratings.db' is beside you,"
-            " 'sqlite:////data/ratings.db' is at /data/ratings.db."
+            f"There is no SQLite database at {file.name}. 'sqlite:///ratings.db' is in the current"
+            " folder, 'sqlite:////data/ratings.db' is at /data/ratings.db."
         )
 
 

@@ -155,7 +155,7 @@ class Column:
             order: Order = "dmy" if bad["dmy"] < bad["mdy"] else "mdy"
             return order, f"some {'first' if order == 'dmy' else 'second'} number is above 12"
         usual: Order = "mdy" if "/" in self._signs else "dmy"
-        return usual, "no date of the column tells, so this was assumed"
+        return usual, "no date in the column decides it, so this was assumed"
 
 
 def _of_numbers(order: Times, are_fractions: bool) -> ColumnTimes:
@@ -175,7 +175,7 @@ def _of_numbers(order: Times, are_fractions: bool) -> ColumnTimes:
     elif scale == 1 and 19000101 <= order.min() and order.max() <= 21001231:
         words = "Times were read as dates of eight digits: year, month, day."
     else:
-        words = "Times are numbers of no known unit; only their order is used."
+        words = "Times are numbers in an unknown unit; only their order is used."
     return ColumnTimes(order, nothing, words=words)
 
 

@@ -35,8 +35,8 @@ def melted(table: Table, user: str | None, name: str) -> Table:
     names = list(table.names or table.first)  # where items are numbers, a header looks like data
     if len(names) < 2:
         raise BadInput(
-            f"{name} has {len(names)} columns. A wide table has a row for each user and a column"
-            " for each item, and its first line names the items."
+            f"{name} has {len(names)} columns. A wide table has one row per user and one column per"
+            " item, and its first line names the items."
         )
     if user and user not in names:
         raise BadInput(
@@ -79,7 +79,7 @@ def interactions(table: Table) -> Table:
             arrays = iter(batch)
             yield [ones if j == last else next(arrays) for j in columns]
 
-    note = "No column holds ratings: each row counts as 1, of 0 to 1."
+    note = "No column holds ratings: each row counts as 1, with bounds 0 to 1."
     return replace(
         table,
         names=(*header, INTERACTION),

@@ -50,8 +50,8 @@ def require_encoding(name: str) -> str:
     """An encoding that somebody declares. Raises BadInput."""
     if not _encodes_text(name):
         raise BadInput(
-            f"There is no encoding '{name[:40]}'. Known are for example utf-8, cp1252, cp1251,"
-            " koi8-r, shift-jis, gb18030."
+            f"There is no encoding '{name[:40]}'. Examples: utf-8, cp1252, cp1251, koi8-r,"
+            " shift-jis, gb18030."
         )
     return name
 

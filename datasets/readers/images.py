@@ -42,9 +42,9 @@ def side_of(columns: int, name: str, image: tuple[int, int] | None) -> tuple[int
     side = round(columns**0.5)
     if side * side != columns:
         raise BadInput(
-            f"The rows of {name} have {columns:,} columns, which is no square image. Declare height"
-            " and width, which columns hold no pixels, or that its rows are the pixels (after a"
-            " path: image=H,W, drop=C1,C2 counted from 1, transpose=1)."
+            f"The rows of {name} have {columns:,} columns, which is not a square image. Declare"
+            " height and width, which columns hold no pixels, or that its rows are the pixels"
+            " (after a path: image=H,W, drop=C1,C2 counted from 1, transpose=1)."
         )
     return side, side
 
@@ -76,7 +76,7 @@ def upright(
     if transpose or (features is not None and rows == features != columns):
         return matrix.T, (
             f"'{name}' has {rows:,} rows and {columns:,} columns. Its rows are the features, so it"
-            " was turned: each column is a sample."
+            " was transposed: each column is a sample."
         )
     may_be_pixels = all(round(count**0.5) ** 2 == count > 1 for count in (rows, columns))
     if square and not is_sparse(matrix) and rows != columns and may_be_pixels:
@@ -130,8 +130,8 @@ def from_matlab(
     )
     if order == "columns":
         note += (
-            " Pixels were stored column by column, as MATLAB does; they were put upright. Not so?"
-            " Declare that they were stored line by line (after a path: order=lines)."
+            " Pixels were read column by column, as MATLAB stores them. If they are stored line by"
+            " line, declare it (after a path: order=lines)."
         )
     return samples, _report(samples, note.strip(), ("images", "pixels"))
 
@@ -185,8 +185,8 @@ def pictures(
         size = image or _commonest(members, names)
         if size is not None and size[0] * size[1] > LARGEST:
             raise BadInput(
-                f"The pictures have {size[0]} x {size[1]} pixels; parts are found in at most"
-                f" {LARGEST:,}. Declare a smaller size: image=H,W."
+                f"The pictures have {size[0]} x {size[1]} pixels; the limit is {LARGEST:,}. Declare"
+                " a smaller size: image=H,W."
             )
         rows, titles, tally = _grey_rows(
             members, names if size else [], size or (0, 0), image is not None, white

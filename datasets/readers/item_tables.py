@@ -43,7 +43,7 @@ def read_item_table(path: Path, items: Sequence[str], name: str = "") -> Encoded
     if not path.is_file():
         raise BadInput(
             f"There is no file {name} for item_table. Give the path of a table (CSV, TSV or"
-            " Parquet) with a row for each item, e.g. item_table=films.csv."
+            " Parquet) with one row per item, e.g. item_table=films.csv."
         )
     with path.open("rb") as stream, report_damage(name):
         table = cells_of(stream, name)
@@ -51,8 +51,8 @@ def read_item_table(path: Path, items: Sequence[str], name: str = "") -> Encoded
     place = _id_column(table, items)
     if is_number(table.names[place]):
         raise BadInput(
-            f"{name} has no header: its first line begins with '{table.names[place][:40]}'. Write"
-            " what each column is called above, e.g. id,year,genre."
+            f"{name} has no header: its first line begins with '{table.names[place][:40]}'. Add a"
+            " first line with column names, e.g. id,year,genre."
         )
     columns = {
         column: [row[j] for row in table.rows] for j, column in enumerate(table.names) if j != place
@@ -73,13 +73,13 @@ def cells_of(file: BinaryIO, name: str) -> ItemCells:
         size += sum(column.nbytes for column in batch)
         if size > LARGEST:
             raise BadInput(
-                f"{name} has more than {LARGEST / 1e6:.0f} MB. Leave out columns or rows."
+                f"{name} is larger than {LARGEST / 1e6:.0f} MB. Leave out columns or rows."
             )
         rows += zip(*map(as_texts, batch), strict=True)
     if ragged := [line for line, text in table.ragged_lines if text]:
         raise BadInput(
-            f"{table.unit.capitalize()} {ragged[0]:,} of {name} has not the {len(names)} columns"
-            " of its header. Put a cell that holds the separator in quotation marks."
+            f"{table.unit.capitalize()} {ragged[0]:,} of {name} does not have the {len(names)}"
+            " columns of the header. Quote each cell that contains the separator."
         )
     filled = [row for row in rows[not table.names :] if any(row)]
     return ItemCells(names, filled, table.decimal_comma)
@@ -90,8 +90,8 @@ def _check_header(table: ItemCells, name: str) -> None:
     if twice or not 2 <= len(table.names) <= MOST_COLUMNS:
         got = f"'{twice[0][:40]}' twice" if twice else f"{len(table.names):,}"
         raise BadInput(
-            f"{name} needs 2 to {MOST_COLUMNS:,} columns of different names, the items' ids and"
-            f" what is known of them, with tabs, semicolons or commas between. Got {got}."
+            f"{name} needs 2 to {MOST_COLUMNS:,} columns with different names (the item ids and"
+            f" their features), separated by tabs, semicolons or commas. Got {got}."
         )
 
 

@@ -63,7 +63,7 @@ def write_matrix(path: str, key: str | None, target: str) -> str:
         raise
     except Exception as error:  # a damaged file leads scipy to raise almost anything
         raise BadInput(
-            f"{file.name} cannot be read: '{name}' is damaged or no table of numbers"
+            f"{file.name} cannot be read: '{name}' is damaged or not a table of numbers"
             f" ({str(error)[:200]}). The file may be cut short."
         ) from None
     return name
@@ -81,7 +81,7 @@ def _matrix_name(file: Path, key: str | None) -> str:
     if key and key not in shapes:
         raise BadInput(f"{file.name} has no matrix '{key}'. It has {listing}.")
     if not shapes:
-        raise BadInput(f"{file.name} has {listing}. A table of samples is needed: a row for each.")
+        raise BadInput(f"{file.name} has {listing}. A table with one row per sample is needed.")
     usual = next((candidate for candidate in KNOWN_KEYS if candidate in shapes), None)
     return key or usual or max(shapes, key=lambda one: math.prod(shapes[one]))
 
@@ -115,7 +115,7 @@ def _write(matrix: Any, target: str) -> None:
     if not min(matrix.shape):
         raise ValueError("it has no rows or no columns")
     if matrix.dtype.kind not in "buif":
-        raise ValueError("its entries are no real numbers")
+        raise ValueError("its entries are not real numbers")
     if issparse(matrix):
         rows: Any = matrix  # whose type scipy's stubs take for an abstract one
         rows.check_format(full_check=True)  # indices that point outside would be followed

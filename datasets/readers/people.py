@@ -33,33 +33,33 @@ def with_people(
     if "group" not in facts:
         if "people" in facts:
             raise BadInput(
-                "people=N says how many people the rows belong to, so it needs group=NAME: where"
-                " the file says whose each row is."
+                "people=N declares the number of people the rows belong to, so it needs group=NAME,"
+                " the column with the person of each row."
             )
         return samples, report
     labels = _labels(path, samples, facts["group"], facts.get("encoding"))
     if len(labels) != len(samples):
         raise BadInput(
-            f"'{facts['group']}' of {path.name} says whose {len(labels):,} rows are;"
-            f" {len(samples):,} were read. One name for each row is needed."
+            f"'{facts['group']}' of {path.name} names a person for {len(labels):,} rows, but"
+            f" {len(samples):,} rows were read. One name per row is needed."
         )
     if nameless := [place + 1 for place, label in enumerate(labels) if not label]:
         raise BadInput(
-            f"'{facts['group']}' of {path.name} does not say whose {len(nameless):,} of the rows"
-            f" are, first row {nameless[0]:,}. A person's rows are protected together, so each must"
-            " be known to be theirs: fill in a name, or leave these rows out."
+            f"'{facts['group']}' of {path.name} names no person for {len(nameless):,} of the rows,"
+            f" first row {nameless[0]:,}. A person's rows are protected together, so each row needs"
+            " a person: fill in a name, or leave these rows out."
         )
     names, people = np.unique(np.array(labels), return_inverse=True)
     n_people = _declared_people(facts, len(names))
     if len(names) < 2:
         raise BadInput(
-            f"All rows of {path.name} are of one person by '{facts['group']}'. What one person"
-            " shares with others needs at least 2."
+            f"All rows of {path.name} belong to one person by '{facts['group']}'. At least 2 people"
+            " are needed."
         )
     most = int(np.bincount(people).max())
     note = (
         f"{len(names):,} people by '{facts['group']}', with up to {most:,} of the {report.what[0]}"
-        " each: a person is protected with all of theirs."
+        f" each: all of a person's {report.what[0]} are protected together."
     )
     result = samples.of_people(people, n_people)
     result = result if "people" in facts else result.assuming(PEOPLE_ARE_COUNTED)
@@ -76,12 +76,12 @@ def _labels(path: Path, samples: Samples, group: str, encoding: str | None) -> l
     if path.is_dir() or ending in ARCHIVES:
         if group != FOLDER:
             raise BadInput(
-                f"Whose the files of {path.name} are can be told by their sub-folder alone:"
+                f"Whose the files of {path.name} are can be read only from their sub-folders:"
                 f" group={FOLDER}. Got group={group[:40]}."
             )
         return folders(samples.titles or ())
     raise BadInput(
-        f"{path.name} does not say whose each document is. Give a table with a column for it"
+        f"{path.name} does not name the person of each document. Give a table with a column for it"
         " (text=COLUMN&group=COLUMN), or a folder for each person."
     )
 
@@ -91,7 +91,7 @@ def _vector(values: Any, path: Path, group: str) -> list[str]:
     if min(array.shape) != 1:
         raise BadInput(
             f"'{group}' of {path.name} has {array.shape[0]:,} x {array.shape[1]:,} entries; a"
-            " vector is needed that says whose each row is."
+            " vector with the person of each row is needed."
         )
     numbers: npt.NDArray[np.float64] = array.ravel().astype(np.float64)
     return [f"{number:.17g}" if np.isfinite(number) else "" for number in numbers]
@@ -118,7 +118,7 @@ def _declared_people(facts: dict[str, str], count: int) -> int:
     number = facts["people"]
     if not (number.isdecimal() and int(number) >= count):
         raise BadInput(
-            f"people= is how many people there are at least: a whole number from {count:,}, for so"
-            f" many are in the file. Got '{number[:20]}'."
+            f"people= must be a whole number of at least {count:,}, the number of people in the"
+            f" file. Got '{number[:20]}'."
         )
     return int(number)

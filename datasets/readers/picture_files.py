@@ -112,9 +112,9 @@ def _white(picture: "Image.Image", name: str, white: float | None) -> float:
         return float(2 ** max(tags.get(BITS_PER_SAMPLE, (16,))) - 1)
     kind = "fractions" if picture.mode == "F" else "32 bits"
     raise BadInput(
-        f"The pixels of {name} are numbers of {kind}, which do not say what white is, and reading"
-        " it off private pictures would tell something about them. Declare it, e.g. white=1 (on"
-        " the command line FOLDER?white=1), or save the pictures with 8 or 16 bits."
+        f"The pixels of {name} are numbers of {kind}, which do not define white, and reading it"
+        " from private pictures would leak information. Declare it, e.g. white=1 (on the command"
+        " line FOLDER?white=1), or save the pictures with 8 or 16 bits."
     )
 
 

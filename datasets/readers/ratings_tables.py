@@ -98,7 +98,7 @@ def read_table(
     if rows.dates_are_ambiguous and way.dates:
         raise AmbiguousDates(
             f"Every date in the column '{table.shown_names[places['time']]}' of {name} can be read"
-            f" in two ways, as 03/04/2021 can. {way.dates}"
+            f" in two ways, such as 03/04/2021. {way.dates}"
         )
     require_within(len(rows.values), rows.problems, table, places, (low, high), name, way)
     _of_several(rows, name)
@@ -161,8 +161,8 @@ def require_bounds(bounds: tuple[float, float] | None, name: str, way: Way) -> t
     """The declared bounds. Raises BadInput where they are none."""
     if bounds is None:
         raise BadInput(
-            f"The lowest and highest rating of {name} are not declared, and reading them off"
-            " private data would tell something about it. " + way.bounds
+            f"The lowest and highest rating of {name} are not declared, and reading them from"
+            " private data would leak information. " + way.bounds
         )
     if len(bounds) != 2 or not (
         math.isfinite(bounds[0]) and math.isfinite(bounds[1]) and bounds[0] < bounds[1]
@@ -193,7 +193,7 @@ def require_usable(
     """Raises BadInput on what no algorithm could use. read: rows that are not blank."""
     if not read:
         raise BadInput(
-            f"{name} has no rows below its header. A ratings table has a row per rating: user,"
+            f"{name} has no rows below its header. A ratings table has one row per rating: user,"
             " item, rating."
         )
     unusable = [problem for problem in problems if problem.kind in UNUSABLE]
@@ -212,8 +212,7 @@ def _of_several(rows: Rows, name: str) -> None:
     """Refuses ratings of one person."""
     if not len(rows.users) or rows.users[0] == rows.users[-1]:  # they are sorted
         raise BadInput(
-            f"{name} holds usable ratings of one user only. What one user shares with others cannot"
-            " be learned from one: at least 2 are needed."
+            f"{name} holds usable ratings by one user only. At least 2 users are needed."
         )
 
 
@@ -239,11 +238,11 @@ def require_within(
     times = " They look like times." if looks_like_times((beyond.example,)) else ""
     others = other_columns(table, places["rating"])
     raise BadInput(
-        f"{beyond.count:,} of the {total:,} ratings of {name}, more than a tenth, lie"
-        f" outside the declared bounds {bounds[0]:g} to {bounds[1]:g}. The first is {table.unit}"
-        f" {beyond.lines[0]:,}: '{beyond.example[:40]}', in the column '{rating}'.{times} Where"
-        f" another column holds the rating: {_inside(way.columns({'rating': others[-1]}))} Where"
-        f" this one does: {_inside(way.other_bounds)}"
+        f"{beyond.count:,} of the {total:,} ratings of {name}, more than a tenth, lie outside the"
+        f" declared bounds {bounds[0]:g} to {bounds[1]:g}. The first is {table.unit}"
+        f" {beyond.lines[0]:,}: '{beyond.example[:40]}', in the column '{rating}'.{times} If"
+        f" another column holds the rating: {_inside(way.columns({'rating': others[-1]}))} If this"
+        f" column does: {_inside(way.other_bounds)}"
     )
 
 

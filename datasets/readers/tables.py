@@ -55,8 +55,8 @@ def open_table(
         return _spreadsheet(stream, name, sheet)
     if magic[:4] == ZIP:
         raise BadInput(
-            f"{name} is a zip file, not a table. Take a table out of it, or an official archive"
-            " with `import ID PATH`."
+            f"{name} is a zip file, not a table. Unpack a table from it, or import an official"
+            " archive with `import ID PATH`."
         )
     return text_table(stream, name, encoding)
 

@@ -78,7 +78,7 @@ def documents(
     if len(reading.words) < 2:
         raise BadInput(
             f"{name} holds {len(reading.words) or 'no'} word{'s' * (len(reading.words) != 1)} of"
-            " three letters or more besides stop words. At least 2 are needed."
+            " three letters or more that are not stop words. At least 2 are needed."
         )
     X = csr_array(
         (np.ones(len(reading.ids)), reading.ids, reading.starts),
@@ -103,13 +103,12 @@ def documents(
 def _must_be_many_enough(texts: Sequence[str], name: str) -> None:
     if len(texts) > MOST_DOCUMENTS:
         raise BadInput(
-            f"{name} holds {len(texts):,} documents; at most {MOST_DOCUMENTS:,} are read. Take a"
-            " part of it."
+            f"{name} holds {len(texts):,} documents; the limit is {MOST_DOCUMENTS:,}. Use fewer."
         )
     if len(texts) < 3:
         raise BadInput(
-            f"{name} holds {len(texts)} document{'s' * (len(texts) != 1)}. Topics are what"
-            " documents share: at least 3 are needed."
+            f"{name} holds {len(texts)} document{'s' * (len(texts) != 1)}. At least 3 are needed to"
+            " find topics."
         )
 
 
@@ -153,8 +152,8 @@ def _report(
     ]
     if spaceless := sum(bool(SPACELESS.search(word)) for word in reading.words):
         notes.append(
-            f"{spaceless:,} words of the vocabulary are runs of a script without spaces (Chinese,"
-            " Japanese, Thai): put spaces between its words first."
+            f"{spaceless:,} words of the vocabulary are text without spaces (Chinese, Japanese,"
+            " Thai): put spaces between the words first."
         )
     for kind, rows in (
         (EMPTY, np.flatnonzero(np.diff(reading.starts) == 0)),
@@ -202,7 +201,7 @@ def files(path: Path, reader: Reader) -> list[tuple[str, str]]:
             size += len(content)
             if size > MOST_BYTES:
                 raise BadInput(
-                    f"{file_name(path)} holds more than {MOST_BYTES / 1e9:.0f} GB of text. Take a"
+                    f"{file_name(path)} holds more than {MOST_BYTES / 1e9:.0f} GB of text. Use a"
                     " part of it."
                 )
             names.append(name)
@@ -291,13 +290,13 @@ def headlines(path: Path, reader: Reader, each: int = 750) -> list[str]:
         if len(cells) <= max(title, kind):
             raise BadInput(
                 f"Line {number:,} of {path.name} has {len(cells)} columns; the UCI News Aggregator"
-                " has 8, with tabs or commas between them."
+                " has 8, separated by tabs or commas."
             )
         if cells[kind] in KINDS and len(some := by_category.setdefault(cells[kind], [])) < each:
             some.append(cells[title])
     if not by_category:
         raise BadInput(
-            f"No line of {path.name} is of one of the categories {', '.join(KINDS)} of the UCI News"
+            f"No line of {path.name} has one of the categories {', '.join(KINDS)} of the UCI News"
             " Aggregator, in its fifth column."
         )
     return [headline for category in sorted(by_category) for headline in by_category[category]]

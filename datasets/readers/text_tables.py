@@ -67,7 +67,8 @@ class _TextFile:
         lines = [line for line in every if line.strip()]
         if not lines:
             raise BadInput(
-                f"{self._name} is empty. A ratings table has a row per rating: user, item, rating."
+                f"{self._name} is empty. A ratings table has one row per rating: user, item,"
+                " rating."
             )
         self._separator = separator_of(lines)
         self._has_quotes = any('"' in line for line in lines)
@@ -76,7 +77,7 @@ class _TextFile:
         if (columns := len(rows[0])) > MOST_COLUMNS:
             raise BadInput(
                 f"{self._name} has {columns:,} columns or more. A ratings table has three to"
-                f" {MOST_COLUMNS:,}: user, item, rating, with a row for each."
+                f" {MOST_COLUMNS:,} columns and one row per rating: user, item, rating."
             )
         header = not any(is_number(value) for value in rows[0])
         if header:
@@ -85,7 +86,7 @@ class _TextFile:
         blank = takewhile(lambda line: not line.strip(), every[start + 1 :])
         self._above = start + header * (1 + len(list(blank)))
         where = f"a header on line {start + 1:,}" if header else "no header"
-        note = f" What stands above line {start + 1:,} was left out." if start else ""
+        note = f" Lines above line {start + 1:,} were skipped." if start else ""
         has_long_cells = len(rows) < min(len(lines), PREVIEW + 1)
         return Table(
             _without_types(rows[0]) if header else (),
@@ -95,8 +96,10 @@ class _TextFile:
             unit="row" if has_long_cells else "line",
             decimal_comma=self._separator != ",",
             above=self._above,
-            layout=f"{columns:,} columns with {SEPARATORS[self._separator]} between, {where},"
-            f" {encodings.usual_name(self._encoding)}.{note}",
+            layout=(
+                f"{columns:,} columns separated by {SEPARATORS[self._separator]}, {where},"
+                f" {encodings.usual_name(self._encoding)}.{note}"
+            ),
             assumptions=(encodings.ENCODING_IS_PUBLIC,) * self._is_uncertain,
             ragged_lines=self._ragged_lines,
             read_as=self._read_as,
@@ -129,7 +132,7 @@ class _TextFile:
             if "Empty CSV file" not in str(error):
                 raise BadInput(
                     f"{self._name} cannot be read as a table: {first_sentence(error)} Save it as"
-                    " UTF-8 text with a row per rating."
+                    " UTF-8 text with one row per rating."
                 ) from error
 
     def _skip(self, row: pa.csv.InvalidRow) -> str:
@@ -198,8 +201,8 @@ def _check_widths(rows: Sequence[tuple[str, ...]], name: str) -> None:
     columns, more = len(rows[0]), [row for row in rows[1:] if len(row) > len(rows[0])]
     if 2 * len(more) > len(rows) - 1 and any("".join(row[columns:]) for row in more):
         raise BadInput(
-            f"The header of {name} names {columns} columns, and its rows have {len(more[0])}. Name"
-            " the missing one in the header: often it is the first, with the rows' numbers."
+            f"The header of {name} names {columns} columns, but its rows have {len(more[0])}. Name"
+            " the missing column in the header; it is often the first, with row numbers."
         )
 
 

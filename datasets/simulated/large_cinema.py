@@ -144,7 +144,7 @@ def large_cinema(entry: Entry, seed: int) -> PartitionedRatings:
     """The cinema of an entry. Raises BadInput on a seed below 0."""
     if seed < 0:
         raise BadInput(
-            f"The seed of a simulated data set must be a whole number from 0. Got {seed}."
+            f"The seed of a simulated data set must be a whole number of at least 0. Got {seed}."
         )
     films, facts = Films.of(seed), (entry.id, entry.n_users, N_ITEMS, seed, VERSION)
     return PartitionedRatings(

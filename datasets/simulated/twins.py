@@ -79,7 +79,7 @@ def _facts(data_id: str) -> tuple[int, int, float, tuple[float, float]]:
 
 def _bad_shape(data_id: str) -> BadInput:
     return BadInput(
-        f"A simulated shape is written {HEAD}users=2000&items=200&density=0.05&bounds=1,5: from"
-        f" {LEAST} users and items, at most {MOST_CELLS:,} pairs of them, a density above 0 and at"
-        f" most {DENSEST}, and bounds with the lower first. Got '{data_id[:100]}'."
+        f"A simulated shape must be written {HEAD}users=2000&items=200&density=0.05&bounds=1,5:"
+        f" from {LEAST} users and items, at most {MOST_CELLS:,} pairs of them, a density above 0"
+        f" and at most {DENSEST}, and bounds with the lower first. Got '{data_id[:100]}'."
     )

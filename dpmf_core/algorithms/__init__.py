@@ -160,8 +160,8 @@ def plan_by_level(
     releases = normal_form(algorithm.plan(shape, 1.0))
     if others := [leaf for leaf, _ in releases if type(leaf) is not Gaussian]:
         raise BadInput(
-            f"Discrete noise takes the place of Gaussian noise; {algorithm.title} releases a"
-            f" {others[0].mechanism}. Take continuous noise."
+            f"Discrete noise replaces Gaussian noise, but {algorithm.title} releases a"
+            f" {others[0].mechanism}. Use continuous noise."
         )
     size = sum(
         count * leaf.groups * algorithm.coordinates(leaf.statistic, shape)
@@ -169,10 +169,9 @@ def plan_by_level(
     )
     if size > MOST_DISCRETE:
         raise BadInput(
-            f"Discrete noise is drawn exactly, for at most {MOST_DISCRETE:,} numbers in a"
-            f" run. {algorithm.title} would release up to {size:,} here. Keep fewer items"
-            " (--top-items) or words (--most-words), take a smaller rank or fewer steps, or"
-            " continuous noise."
+            f"Discrete noise is drawn exactly, for at most {MOST_DISCRETE:,} numbers per run."
+            f" {algorithm.title} would release up to {size:,} here. Keep fewer items (--top-items)"
+            " or words (--most-words), use a smaller rank, fewer steps or continuous noise."
         )
     return lambda level: on_grids(algorithm.plan(shape, level))
 
@@ -212,10 +211,10 @@ def require_sums_alone(algorithm: Algorithm, name: str, bounds: tuple[float, flo
             require_not_negative(bounds)
         return
     raise BadInput(
-        f"{algorithm.title} with these parameters needs all ratings in one memory, and {name}"
-        " is kept in parts. Take an algorithm that asks for sums alone, such as private-bias,"
-        " spectral, ada-dpals, dp-sgd, als (with its exact solver and all ratings of a user)"
-        " or bias; or, where the ratings fit, their file itself."
+        f"{algorithm.title} with these parameters needs all ratings in memory, but {name} is stored"
+        " in parts. Use an algorithm that needs only sums, such as private-bias, spectral,"
+        " ada-dpals, dp-sgd, als (with the exact solver and all ratings of a user) or bias; if the"
+        " ratings fit in memory, use their file directly."
     )
 
 

@@ -63,7 +63,9 @@ class ALS(Algorithm):
         ge=0,
         le=1e6,
         title="ridge λ",
-        description="pull of factors towards 0; 0: by how many ratings users and items have",
+        description=(
+            "pull of factors towards 0; 0: set from the number of ratings per user and item"
+        ),
     )
     regularisation_exponent: float = Field(
         1.0,
@@ -75,8 +77,8 @@ class ALS(Algorithm):
     biases: Literal["auto", "off", "user", "first", "joint"] = Field(
         "auto",
         description=(
-            "damped mean, item and user offsets before the factors: never, each user's own mean"
-            " alone, once, or fitted anew together with them; auto: joint where ratings are few"
+            "mean, item and user offsets before the factors: none, only each user's own mean,"
+            " fitted once, or fitted jointly with the factors; auto: joint if ratings are few"
         ),
     )
     unobserved_weight: float = Field(
@@ -92,7 +94,7 @@ class ALS(Algorithm):
         ge=LEAST,
         le=1,
         title="frequent items β",
-        description="factors only for this share of the items, the most rated ones",
+        description="factors only for this share of the items, the most rated",
     )
     ratings_per_user: int = Field(
         0,
@@ -102,14 +104,14 @@ class ALS(Algorithm):
         description="how many of a user's ratings enter the item step; 0: all",
     )
     sampling: Literal["uniform", "adaptive"] = Field(
-        "uniform", description="which k: any, or those of the rarest items"
+        "uniform", description="which k ratings: random, or those of the rarest items"
     )
     local_columns: bool = LOCAL_COLUMNS
     solver: Literal["exact", "cg"] = Field(
         "exact",
         description=(
-            "least squares of each step: exact, or approached by conjugate gradients from the step"
-            " before, which is quicker; the last item step is exact all the same"
+            "least squares in each step: exact, or faster by conjugate gradients started from the"
+            " previous step; the last item step is always exact"
         ),
     )
     cg_steps: int = Field(

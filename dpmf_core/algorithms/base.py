@@ -311,9 +311,7 @@ class Algorithm(BaseModel):
 
         Raises BadInput where it has none.
         """
-        raise BadInput(
-            f"{self.title} has no calibration of its own source. Use --calibration exact."
-        )
+        raise BadInput(f"{self.title} has no calibration from its source. Use --calibration exact.")
 
     def guarantee(self) -> Guarantee:
         return NOT_PRIVATE

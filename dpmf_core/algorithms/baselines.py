@@ -74,7 +74,7 @@ class UserMean(Algorithm):
     colour: ClassVar[str] = "grey"
     is_trivial: ClassVar[bool] = True
     title: ClassVar[str] = "User mean"
-    words: ClassVar[str] = "predicts each user's own mean; nobody's data reaches anybody else"
+    words: ClassVar[str] = "predicts each user's own mean; no data are shared between users"
     source: ClassVar[str] = "trivial predictor"
 
     def guarantee(self) -> Guarantee:
@@ -90,7 +90,7 @@ class Popularity(Algorithm):
     id: ClassVar[str] = "popularity"
     is_trivial: ClassVar[bool] = True
     title: ClassVar[str] = "Popularity"
-    words: ClassVar[str] = "the same list for everybody: most rated first"
+    words: ClassVar[str] = "the same list for everyone: most rated first"
     source: ClassVar[str] = "trivial recommender"
 
     def asks_sums_alone(self) -> bool:
@@ -178,7 +178,7 @@ class OffsetsAlone(PrivateAlgorithm):
         ge=LEAST,
         le=10,
         title="prior deviation of item offsets",
-        description="in quarters of the rating range; steers shrinkage",
+        description="in quarters of the rating range; controls shrinkage",
     )
     local_columns: bool = LOCAL_COLUMNS
 
@@ -232,7 +232,7 @@ class OwnContent(Algorithm):
     uses_item_features: ClassVar[bool] = True
     title: ClassVar[str] = "Own content"
     words: ClassVar[str] = (
-        "each user's own regression on public item features; nobody's data reaches anybody else"
+        "each user's own regression on public item features; no data are shared between users"
     )
     source: ClassVar[str] = "trivial predictor"
 

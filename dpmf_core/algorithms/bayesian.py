@@ -88,7 +88,9 @@ class BMF(Algorithm):
 
     id: ClassVar[str] = "bmf"
     title: ClassVar[str] = "Bayesian MF"
-    words: ClassVar[str] = "Bayesian matrix factorisation with who rated what, without privacy"
+    words: ClassVar[str] = (
+        "Bayesian matrix factorisation that also uses which items each user rated, without privacy"
+    )
     source: ClassVar[str] = (
         "Salakhutdinov & Mnih 2008; Simm et al. 2015; Rendle, Zhang & Koren 2019"
     )
@@ -99,21 +101,23 @@ class BMF(Algorithm):
         31, ge=1, le=MOST_SIDES - 1, title="rank r", description="number of latent factors"
     )
     steps: int = Field(
-        80, ge=4, le=10_000, title="sweeps T", description="draws of all factors, one after another"
+        80, ge=4, le=10_000, title="sweeps T", description="successive draws of all factors"
     )
     draws: int = Field(
         16,
         ge=1,
         le=200,
         title="draws S",
-        description="sweeps of the later three quarters that predictions are averaged over",
+        description="how many sweeps of the last three quarters are averaged for predictions",
     )
     attention: int = Field(
         64,
         ge=0,
         le=500,
         title="attention K",
-        description="singular vectors of who rated what, as side information; 0: none",
+        description=(
+            "singular vectors of the user x item pattern of ratings, as side information; 0: none"
+        ),
     )
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[PosteriorDraws]:

@@ -45,8 +45,7 @@ class Sketch(Algorithm):
     colour: ClassVar[str] = "teal"
     title: ClassVar[str] = "Count sketch"
     words: ClassVar[str] = (
-        "factors in a count sketch, large errors passed over; the privacy that is claimed for it is"
-        " not proved"
+        "factors in a count sketch, skipping large errors; its claimed privacy is not proved"
     )
     source: ClassVar[str] = "Balu & Furon 2016"
     model_type: ClassVar[type] = SketchModel
@@ -58,7 +57,7 @@ class Sketch(Algorithm):
         ge=1,
         le=512,
         title="dimension d",
-        description="components of a factor; the source takes 8, 16 and 32",
+        description="components of a factor; the source uses 8, 16 and 32",
     )
     depth: int = Field(
         4, ge=1, le=16, title="depth k", description="rows of the sketch; 1 is feature hashing"
@@ -68,14 +67,16 @@ class Sketch(Algorithm):
         ge=0.1,
         le=1000,
         title="space gain γ",
-        description="how many times smaller than the factors the table is",
+        description="size of the factors divided by the size of the table",
     )
     threshold: float = Field(
         4.0,
         ge=LEAST,
         le=1e6,
         title="threshold ε of the source",
-        description="ratings with a larger loss are passed over; not a privacy loss",
+        description=(
+            "ratings with a larger squared-error loss are skipped; this is not a privacy loss"
+        ),
     )
     loss: Literal["half", "whole"] = Field(
         "half",
@@ -88,7 +89,7 @@ class Sketch(Algorithm):
         "component",
         title="hashing",
         description=(
-            "component: each has a place of its own, as in the source; vector: side by side,"
+            "component: each is hashed separately, as in the source; vector: stored side by side,"
             " which is faster and, with one row, less accurate"
         ),
     )
@@ -114,7 +115,7 @@ class Sketch(Algorithm):
         ge=1,
         le=1000,
         title="epochs T",
-        description="passes over the ratings; the source takes 100",
+        description="passes over the ratings; the source uses 100",
     )
 
     @model_validator(mode="before")
@@ -134,7 +135,7 @@ class Sketch(Algorithm):
     def guarantee(self) -> Guarantee:
         why = (
             "every exact rating enters a deterministic update, and the clipped likelihood that the"
-            " argument needs is no distribution"
+            " argument needs is not a distribution"
         )
         return Guarantee(
             Status.UNPROVEN,

@@ -52,7 +52,7 @@ class DPALS(DPALSPlan):
     uses_item_features: ClassVar[bool] = True
     title: ClassVar[str] = "DPALS"
     words: ClassVar[str] = (
-        "alternating least squares with noisy item statistics; user factors stay with their owners"
+        "alternating least squares with noisy item statistics; user factors are never shared"
     )
     source: ClassVar[str] = "Chien et al. 2021"
     version: ClassVar[int] = 8
@@ -252,7 +252,7 @@ class AdaDPALS(DPALS):
     training_cost: ClassVar[int] = 9
     is_usual_rival: ClassVar[bool] = True
     title: ClassVar[str] = "Ada-DPALS"
-    words: ClassVar[str] = "DPALS in which every rating counts, weighted by the rarity of its item"
+    words: ClassVar[str] = "DPALS that uses every rating, weighted by the rarity of its item"
     source: ClassVar[str] = "Krichene et al. 2023"
 
     rarity_exponent: float = Field(

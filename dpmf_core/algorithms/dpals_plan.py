@@ -37,7 +37,7 @@ class DPALSPlan(PrivateAlgorithm):
     """The parameters of DPALS and of what is derived from it, and its plan."""
 
     rank: int = Field(8, ge=1, le=512, title="rank r", description="number of latent factors")
-    steps: int = Field(3, ge=1, le=50, title="steps T", description="item steps; each is paid for")
+    steps: int = Field(3, ge=1, le=50, title="steps T", description="item steps; each costs budget")
     clip_norm: float = Field(
         1.0,
         ge=LEAST,
@@ -60,7 +60,8 @@ class DPALSPlan(PrivateAlgorithm):
         description="how many of a user's ratings enter the item step",
     )
     sampling: Literal["uniform", "adaptive"] = Field(
-        "uniform", description="which k: any, or those of the rarest items by noisy counts"
+        "uniform",
+        description="which k ratings: random, or those of the rarest items by noisy counts",
     )
     regularisation: float = Field(
         1.0,
@@ -100,7 +101,7 @@ class DPALSPlan(PrivateAlgorithm):
         description="of a user's own least squares on the final factors",
     )
     biases: bool = Field(
-        True, description="private item offsets first, factors on what they leave over"
+        True, description="private item offsets first, then factors on the residuals"
     )
     bias_share: float = Field(
         0.2,
@@ -111,7 +112,9 @@ class DPALSPlan(PrivateAlgorithm):
     )
     centring: Literal["none", "user", "global"] = Field(
         "user",
-        description="without biases: subtract nothing, the user's own mean, or a noisy global mean",
+        description=(
+            "without biases, subtract: nothing, the user's own mean, or a noisy global mean"
+        ),
     )
     frequent_fraction: float = Field(
         1.0,
@@ -136,7 +139,7 @@ class DPALSPlan(PrivateAlgorithm):
     start: Literal["random", "private-svd", "spectral"] = Field(
         "random",
         description=(
-            "random factors are free; eigenvectors of a noisy second moment are a release;"
+            "random factors cost nothing; eigenvectors of a noisy second moment cost budget;"
             " spectral: shrunk and scaled by noisy counts"
         ),
     )
@@ -145,29 +148,29 @@ class DPALSPlan(PrivateAlgorithm):
         ge=LEAST_SHARE,
         le=1 - LEAST_SHARE,
         title="budget share of the start",
-        description="of what biases and counts leave, unless the start is random",
+        description="of the budget left after biases and counts, unless the start is random",
     )
     gram_share: float = Field(
         0.5,
         ge=LEAST_SHARE,
         le=1 - LEAST_SHARE,
         title="budget share of Grams",
-        description="of each step, against the right-hand sides",
+        description="of each step; the rest goes to the right-hand sides",
     )
     resample: bool = Field(
         False,
-        title="ratings drawn anew at each step",
+        title="new sample of ratings at each step",
         description=(
-            "each step draws its k ratings of a user anew, and learns their factor from a T-th of"
-            " their ratings, as analysed in the source; off: as the source does in practice"
+            "each step draws a new k of a user's ratings and learns the user's factor from 1/T of"
+            " them, as analysed in the source; off: as the source does in practice"
         ),
     )
     disjoint_users: bool = Field(
         False,
-        title="users of their own for each step",
+        title="separate users for each step",
         description=(
-            "each step asks its own T-th of the users, drawn by their numbers, with the noise of"
-            " one step"
+            "each step uses a different 1/T of the users, chosen by their numbers, with the noise"
+            " of one step"
         ),
     )
     local_columns: bool = LOCAL_COLUMNS

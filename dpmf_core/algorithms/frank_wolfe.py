@@ -173,7 +173,7 @@ class FrankWolfe(Algorithm):
         ge=1,
         le=1000,
         title="steps T",
-        description="rank-one terms; the source takes 400 without privacy, at most 50 with",
+        description="rank-one terms; the source uses 400 without privacy, at most 50 with it",
     )
     nuclear_norm: float = Field(
         0.45,
@@ -183,7 +183,7 @@ class FrankWolfe(Algorithm):
         description="radius of the ball, in √(n m) half-ranges of the rating scale",
     )
     step_size: Literal["2/(t+2)", "1/T"] = Field(
-        "2/(t+2)", title="step size η", description="the source takes 1/T in private steps"
+        "2/(t+2)", title="step size η", description="the source uses 1/T in private steps"
     )
     local_columns: bool = LOCAL_COLUMNS
 
@@ -262,7 +262,7 @@ class FW(FrankWolfe):
     id: ClassVar[str] = "fw"
     title: ClassVar[str] = "Frank-Wolfe"
     words: ClassVar[str] = (
-        "one rank-one term a step towards the best matrix of bounded nuclear norm"
+        "adds one rank-one term per step, towards the best matrix of bounded nuclear norm"
     )
     source: ClassVar[str] = "Jaggi & Sulovsky 2010; Jain, Thakkar & Thakurta 2018"
 

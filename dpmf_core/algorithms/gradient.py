@@ -103,8 +103,7 @@ class DPSGD(PrivateAlgorithm):
     uses_item_features: ClassVar[bool] = True
     title: ClassVar[str] = "DP-SGD"
     words: ClassVar[str] = (
-        "noisy gradients of the item factors, clipped user by user; user factors stay with their"
-        " owners"
+        "noisy gradients of the item factors, clipped per user; user factors are never shared"
     )
     source: ClassVar[str] = (
         "Abadi et al. 2016; the comparison left open by Chien et al. 2021, remark 8"
@@ -113,10 +112,10 @@ class DPSGD(PrivateAlgorithm):
 
     rank: int = Field(5, ge=1, le=512, title="rank r", description="number of latent factors")
     steps: int = Field(
-        40, ge=1, le=500, title="steps T", description="gradient steps; each is paid for"
+        40, ge=1, le=500, title="steps T", description="gradient steps; each costs budget"
     )
     biases: bool = Field(
-        True, description="private item offsets first, factors on what they leave over"
+        True, description="private item offsets first, then factors on the residuals"
     )
     bias_share: float = Field(
         0.2,
@@ -138,7 +137,7 @@ class DPSGD(PrivateAlgorithm):
         le=1e3,
         title="learning rate",
         description=(
-            "length of the first step, in norms of the starting factors; it falls to 0 along a line"
+            "length of the first step, in norms of the starting factors; it decreases linearly to 0"
         ),
     )
     user_regularisation: float = Field(

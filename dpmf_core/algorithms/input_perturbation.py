@@ -58,14 +58,14 @@ class InputPerturbation(PrivateAlgorithm, ALS):
     training_cost: ClassVar[int] = 2
     title: ClassVar[str] = "Input perturbation"
     words: ClassVar[str] = (
-        "Laplace noise on every single rating, then ALS; protects one rating's value, not which"
-        " items were rated"
+        "Laplace noise on every rating, then ALS; protects a rating's value, not which items were"
+        " rated"
     )
     source: ClassVar[str] = "Friedman, Berkovsky & Kaafar 2016; Saha & Imtiaz 2022, Table 4"
     version: ClassVar[int] = 3
 
     clamp: bool = Field(
-        True, description="noisy ratings back into the declared range; post-processing"
+        True, description="clip noisy ratings to the declared range; post-processing"
     )
 
     @classmethod
@@ -134,8 +134,7 @@ class DPNMFLaplace(PrivateAlgorithm):
     training_cost: ClassVar[int] = 10
     title: ClassVar[str] = "DPNMF (Laplace)"
     words: ClassVar[str] = (
-        "Laplace noise on every single rating, then non-negative factors; protects one rating's"
-        " value"
+        "Laplace noise on every rating, then non-negative factors; protects a rating's value"
     )
     source: ClassVar[str] = "Ran et al. 2022; Saha & Imtiaz 2022, Table 4"
     version: ClassVar[int] = 2
@@ -146,7 +145,7 @@ class DPNMFLaplace(PrivateAlgorithm):
         ge=1,
         le=1000,
         title="steps",
-        description="multiplicative updates of both sides; free after the noise",
+        description="multiplicative updates of both sides; they cost no budget",
     )
     prediction_ridge: float = Field(
         1.0,

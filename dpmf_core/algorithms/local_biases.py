@@ -66,7 +66,7 @@ class LocalBias(OffsetsAlone):
     trusts_nobody: ClassVar[bool] = True
     title: ClassVar[str] = "Local biases"
     words: ClassVar[str] = (
-        "item offsets from messages to which every user adds noise herself: no curator is trusted"
+        "item offsets from messages to which each user adds noise: no trusted curator"
     )
     source: ClassVar[str] = "ours, after Kasiviswanathan et al. 2011 and McSherry & Mironov 2009"
     version: ClassVar[int] = 3
@@ -75,8 +75,8 @@ class LocalBias(OffsetsAlone):
         super().check(shape)
         if (size := RELEASES * shape.n_users * 2 * shape.n_items) > MOST:
             raise BadInput(
-                f"{self.title} draws noise for four numbers of each user and item: at most"
-                f" {MOST:,} numbers. Got {size:,}. Use --top-items."
+                f"{self.title} draws four random numbers for each user and item: at most {MOST:,}"
+                f" numbers. Got {size:,}. Use --top-items."
             )
 
     def coordinates(self, statistic: str, shape: Shape) -> int:

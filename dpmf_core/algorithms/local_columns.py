@@ -26,8 +26,8 @@ LOCAL_COLUMNS: bool = Field(
     True,
     title="local columns",
     description=(
-        "each user's own regression also fits how far she follows the released item offsets and"
-        " counts, and public item features where there are any; free"
+        "each user's own regression also fits the released item offsets and counts, and public item"
+        " features if there are any; costs no budget"
     ),
 )
 

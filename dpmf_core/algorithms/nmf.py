@@ -30,14 +30,14 @@ MOST_FEATURES = 4_000  # whose second moment is held, where rows are in no one m
 TOGETHER = 10  # iterations between two looks at the objective
 
 COMPONENTS: Any = Field(
-    8, ge=1, le=512, title="components K", description="how many components, or topics"
+    8, ge=1, le=512, title="components K", description="number of components (topics)"
 )
 THRESHOLD: Any = Field(
     0.01,
     ge=LEAST,
     le=1,
     title="outlier threshold λ",
-    description="residuals beyond it count as outliers; a row has norm 1",
+    description="larger residuals count as outliers; rows have norm 1",
 )
 LIMIT: Any = Field(1.0, ge=LEAST, le=10, title="outlier limit M", description="largest outlier")
 
@@ -47,12 +47,12 @@ class NMF(Factorisation):
 
     id: ClassVar[str] = "nmf"
     title: ClassVar[str] = "NMF"
-    words: ClassVar[str] = "non-negative factorisation by coordinate descent; nothing is private"
+    words: ClassVar[str] = "non-negative factorisation by coordinate descent, without privacy"
     source: ClassVar[str] = "Cichocki & Phan 2009; scikit-learn"
 
     n_components: int = COMPONENTS
     iterations: int = Field(
-        200, ge=1, le=10_000, title="iterations", description="of coordinate descent, at most"
+        200, ge=1, le=10_000, title="iterations", description="of coordinate descent, upper limit"
     )
     start: Literal["nndsvda", "nndsvd", "random"] = Field(
         "nndsvda",
@@ -159,7 +159,7 @@ class RobustNMF(Factorisation):
     id: ClassVar[str] = "robust-nmf"
     title: ClassVar[str] = "Robust NMF"
     words: ClassVar[str] = (
-        "non-negative factorisation that sets sparse outliers apart; nothing is private"
+        "non-negative factorisation that separates sparse outliers, without privacy"
     )
     source: ClassVar[str] = "Zhao & Tan 2017; Saha & Imtiaz 2022, section 2.3"
 
@@ -170,7 +170,7 @@ class RobustNMF(Factorisation):
         ge=1,
         le=200,
         title="passes",
-        description="updates of coefficients and outliers in a step",
+        description="updates of coefficients and outliers per step",
     )
     outlier_threshold: float = THRESHOLD
     outlier_limit: float = LIMIT

@@ -42,7 +42,7 @@ class NoRetention(Algorithm):
     id: ClassVar[str] = "no-retention"
     title: ClassVar[str] = "No retention"
     words: ClassVar[str] = (
-        "nothing is kept of users; item factors learn from each interaction as it passes"
+        "stores nothing about users; updates item factors from each interaction and discards it"
     )
     source: ClassVar[str] = "Vallet, Friedman & Berkovsky 2014"
     model_type: ClassVar[type] = RetentionModel
@@ -52,8 +52,9 @@ class NoRetention(Algorithm):
         "rated",
         title="variant",
         description=(
-            "baseline: all is kept and trained on; static: frozen; online: all is kept, vectors are"
-            " refitted; new, rated: nothing kept, the new item or all rated items take a step"
+            "baseline: keeps all data and retrains; static: frozen; online: keeps all data and"
+            " refits vectors; new, rated: keeps nothing and updates the new item, or all rated"
+            " items"
         ),
     )
     static_share: float = Field(
@@ -61,26 +62,26 @@ class NoRetention(Algorithm):
         ge=0,
         le=1,
         title="static share R_s",
-        description="of the ratings, known before the others arrive",
+        description="of the ratings, known before the rest arrive",
     )
     arrival: Literal["random", "time"] = Field(
         "random",
         title="arrival",
-        description="in random order, or in the order of time (where there is one)",
+        description="in random order, or by time if the data have times",
     )
     arrived_share: float = Field(
         1.0,
         ge=0,
         le=1,
         title="arrived share",
-        description="of the ratings that arrive, those before the model is used; 1: all",
+        description="share of the arriving ratings that come before the model is used; 1: all",
     )
     item_biases: bool = Field(
         True,
         title="item biases",
         description=(
-            "each item's mean rating, less the means of those who rated it, is taken off and kept"
-            " with the item"
+            "subtract each item's mean rating less its raters' means, and keep this offset with the"
+            " item"
         ),
     )
     rank: int = Field(10, ge=1, le=256, title="dimension d", description="components of a factor")
@@ -106,16 +107,16 @@ class NoRetention(Algorithm):
         "whole",
         title="step of rated",
         description=(
-            "whole: every item that the user rated takes a step; shared: one step is shared among"
-            " them, the weighting that the source suggests against a bias to active users"
+            "whole: every item the user rated takes a full step; shared: they share one step, as"
+            " the source suggests against a bias to active users"
         ),
     )
     online_fit: Literal["least-squares", "gradients"] = Field(
         "least-squares",
         title="fit of online",
         description=(
-            "of the users and items that a batch touches, to all that is stored of them; gradients:"
-            " as in the source"
+            "refits the users and items in a batch to everything stored about them; gradients: as"
+            " in the source"
         ),
     )
     penalty: float = Field(
@@ -126,7 +127,7 @@ class NoRetention(Algorithm):
         ge=1,
         le=1000,
         title="user passes",
-        description="over a user's own ratings, to find their vector",
+        description="over a user's own ratings, to compute their vector",
     )
 
     @classmethod

@@ -47,7 +47,9 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     colour: ClassVar[str] = "vermilion"
     training_cost: ClassVar[int] = 15
     title: ClassVar[str] = "One-shot NMF"
-    words: ClassVar[str] = "one noisy second moment, then factorised as often as one likes"
+    words: ClassVar[str] = (
+        "releases one noisy second moment, then factorises it any number of times"
+    )
     source: ClassVar[str] = "ours, after Dwork, Talwar, Thakurta & Zhang 2014"
     version: ClassVar[int] = 4
 
@@ -62,20 +64,21 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     second_moment: bool = Field(
         True,
         title="second moment",
-        description="off: the sum takes the whole budget; components are pieces of the mean row",
+        description=(
+            "off: the sum takes the whole budget and the components are parts of the mean row"
+        ),
     )
     features_kept: int = Field(
         1000,
         ge=1,
         le=moments.MOST_FEATURES,
         title="features kept",
-        description="of documents: how many words enter the second moment",
+        description="documents: how many words enter the second moment",
     )
     smooth: bool = Field(
         True,
         description=(
-            "of images: look at low spatial frequencies first, as images have little of the high"
-            " ones"
+            "images: measure low spatial frequencies first, because images have few high ones"
         ),
     )
     points: int = Field(
@@ -83,14 +86,14 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         ge=10,
         le=100_000,
         title="points",
-        description="drawn from the released moments to be factorised; free",
+        description="points drawn from the released moments and factorised; they cost no budget",
     )
     iterations: int = Field(
         100,
         ge=1,
         le=10_000,
         title="iterations",
-        description="of coordinate descent on the points; free",
+        description="of coordinate descent on the points; they cost no budget",
     )
 
     @classmethod
@@ -121,8 +124,8 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         super().check(shape)
         if shape.image is not None and shape.n_features > moments.MOST_FEATURES:
             raise BadInput(
-                f"Images of more than {moments.MOST_FEATURES:,} pixels are too large for a"
-                f" second moment. Got {shape.n_features:,}. Make them smaller."
+                f"Images of more than {moments.MOST_FEATURES:,} pixels are too large for a second"
+                f" moment. Got {shape.n_features:,}. Resize the images."
             )
 
     def statistics(self, shape: SampleShape) -> tuple[Statistic, ...]:

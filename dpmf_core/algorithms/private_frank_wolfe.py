@@ -52,13 +52,13 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
     training_cost: ClassVar[int] = 13
     title: ClassVar[str] = "DPFW"
     words: ClassVar[str] = (
-        "Frank-Wolfe on noisy second moments; every user walks through the steps herself"
+        "Frank-Wolfe on noisy second moments; each user repeats the steps on their own row"
     )
     source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, Alg. 1"
     version: ClassVar[int] = 6
 
     steps: int = Field(
-        10, ge=1, le=200, title="steps T", description="rank-one terms; each is paid for"
+        10, ge=1, le=200, title="steps T", description="rank-one terms; each costs budget"
     )
     nuclear_norm: float = Field(
         0.45,
@@ -68,7 +68,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         description="radius of the ball, in √(n m) half-ranges of the rating scale",
     )
     step_size: Literal["2/(t+2)", "1/T"] = Field(
-        "1/T", title="step size η", description="the source takes 1/T"
+        "1/T", title="step size η", description="the source uses 1/T"
     )
     row_clip: float = Field(
         0.08,
@@ -76,8 +76,8 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         le=10,
         title="row clip",
         description=(
-            "largest L2 norm of a user's residual row and of her iterate, in half-ranges of the"
-            " scale times √m"
+            "largest L2 norm of a user's residual row and iterate, in half-ranges of the scale"
+            " times √m"
         ),
     )
     source_bound: RowBound = row_bound_field()
@@ -93,19 +93,19 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         le=1,
         title="frequent items β",
         description=(
-            "factors only for this share of the items, by noisy counts; the others get the user's"
-            " mean"
+            "factors only for this share of the items, by noisy counts; other items are predicted"
+            " by the user's mean"
         ),
     )
     noise_schedule: Literal["constant", "growing"] = Field(
-        "constant", description="noise of equal total: the same each step, or growing with √t"
+        "constant", description="how noise is divided between steps: equally, or growing with √t"
     )
     user_step: Literal["steps", "ridge"] = Field(
         "steps",
         title="user's own row",
         description=(
-            "what the steps left her, as in the source; or a ridge regression on all directions in"
-            " the end, at no cost"
+            "the result of the steps, as in the source; or a final ridge regression on all"
+            " directions, at no cost"
         ),
     )
     prediction_ridge: float = Field(
@@ -252,20 +252,20 @@ class DPFWOja(DPFW):
     training_cost: ClassVar[int] = 4
     title: ClassVar[str] = "DPFW with Oja"
     words: ClassVar[str] = (
-        "Frank-Wolfe whose directions come from noisy products with a vector: no item x item matrix"
+        "Frank-Wolfe with directions from noisy matrix-vector products: no item x item matrix"
     )
     source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, Alg. 2; the clip of products is ours"
     version: ClassVar[int] = 6
 
     steps: int = Field(
-        5, ge=1, le=200, title="steps T", description="rank-one terms; each is paid for"
+        5, ge=1, le=200, title="steps T", description="rank-one terms; each costs budget"
     )
     inner_steps: int = Field(
         5,
         ge=1,
         le=200,
         title="inner steps Γ",
-        description="noisy products to find one direction; one more gives its singular value",
+        description="noisy products per direction; one more gives its singular value",
     )
     inner_rate: float = Field(
         1000.0,
@@ -280,8 +280,8 @@ class DPFWOja(DPFW):
         le=1,
         title="product clip",
         description=(
-            "largest L2 norm of what a user adds to a product, as a share of the row clip squared;"
-            " 1, as in the source: all that her clipped row gives"
+            "largest L2 norm of a user's contribution to a product, as a share of the squared row"
+            " clip; 1, as in the source: the clipped row's whole contribution"
         ),
     )
 

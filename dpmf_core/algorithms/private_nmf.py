@@ -57,21 +57,22 @@ class DPNMF(PrivateAlgorithm, Factorisation):
     colour: ClassVar[str] = "blue"
     training_cost: ClassVar[int] = 16
     title: ClassVar[str] = "DP-NMF"
-    words: ClassVar[str] = "alternating steps; each releases two noisy sums over all samples"
+    words: ClassVar[str] = (
+        "alternating steps, each of which releases two noisy sums over all samples"
+    )
     source: ClassVar[str] = "Saha & Imtiaz 2022, Alg. 2"
     version: ClassVar[int] = 5
 
     n_components: int = COMPONENTS
-    steps: int = Field(3, ge=1, le=1000, title="steps T", description="each is paid for")
+    steps: int = Field(3, ge=1, le=1000, title="steps T", description="each costs budget")
     start: Start = Field(
         "random",
         description=(
-            "random; pieces of a noisy mean row, kept where steps do not better them, or a noisy"
-            " second moment, which are paid for; or from the private data themselves, as the source"
-            " does"
+            "random; parts of a noisy mean row, kept where steps do not improve them, or a noisy"
+            " second moment, which cost budget; or the private data directly, as in the source"
         ),
     )
-    outliers: bool = Field(False, description="set sparse outliers apart before the sums")
+    outliers: bool = Field(False, description="remove sparse outliers before the sums")
     outlier_threshold: float = THRESHOLD
     outlier_limit: float = LIMIT
     coefficient_clip: float = Field(
@@ -87,8 +88,8 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         le=1 - LEAST_SHARE,
         title="share of the coefficients' moment",
         description=(
-            "of a step's mu²; the source's noises amount to 0.5 with Δ_B = 2/N, and to 0.8 with"
-            " Δ_B = 4/N, which it has where outliers are set apart"
+            "of a step's mu²; the source's noise corresponds to 0.5 with Δ_B = 2/N, and to 0.8 with"
+            " Δ_B = 4/N, which it uses when it removes outliers"
         ),
     )
     start_share: float = Field(
@@ -103,7 +104,9 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         ge=1,
         le=1000,
         title="basis passes",
-        description="rounds over the components, each solved for the released sums; free",
+        description=(
+            "passes over the components, each solved for the released sums; they cost no budget"
+        ),
     )
     basis_rate: float = Field(
         0.0,
@@ -111,8 +114,8 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         le=100,
         title="basis rate η_W",
         description=(
-            "instead, one gradient step of this rate on the sums over N, as in the source; 0:"
-            " components are solved for"
+            "above 0: one gradient step at this rate on the sums over N, as in the source; 0: solve"
+            " for the components"
         ),
     )
 
@@ -138,8 +141,8 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         super().check(shape)
         if self.start == "private-svd" and shape.n_features > moments.MOST_FEATURES:
             raise BadInput(
-                f"A start from the second moment holds at most {moments.MOST_FEATURES:,}"
-                f" features. Got {shape.n_features:,}. Use start=random or fewer words."
+                f"A start from the second moment allows at most {moments.MOST_FEATURES:,} features."
+                f" Got {shape.n_features:,}. Use start=random or fewer words."
             )
 
     @property
@@ -191,8 +194,8 @@ class DPNMF(PrivateAlgorithm, Factorisation):
     def guarantee(self) -> Guarantee:
         if self.start == "nndsvd":
             why = (
-                "the start is computed from the private samples without noise and leaves its traces"
-                " in every released step"
+                "the start is computed from the private samples without noise and affects every"
+                " released step"
             )
             return Guarantee(
                 Status.UNPROVEN,

@@ -80,7 +80,11 @@ class PGD(Algorithm):
     twin: ClassVar[str] = "pgd"
 
     steps: int = Field(
-        20, ge=1, le=200, title="steps T", description="gradient steps; in private each is paid for"
+        20,
+        ge=1,
+        le=200,
+        title="steps T",
+        description="gradient steps; each costs budget in the private version",
     )
     nuclear_norm: float = Field(
         0.4,
@@ -94,7 +98,7 @@ class PGD(Algorithm):
         ge=LEAST,
         le=100,
         title="step size η",
-        description="1 fills in what is not observed by the last step's prediction",
+        description="1 fills unobserved entries with the last step's prediction",
     )
     biases: bool = Field(
         True, description="item offsets before the first step; a user's own mean is always local"
@@ -170,23 +174,24 @@ class PrivatePGD(PrivateAlgorithm, PGD):
     training_cost: ClassVar[int] = 14
     title: ClassVar[str] = "Private projected gradient"
     words: ClassVar[str] = (
-        "projected gradient steps through noisy second moments; every user maps her own row"
+        "projected gradient steps through noisy second moments; each user maps their own row"
     )
     source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, App. E"
     version: ClassVar[int] = 4
 
     steps: int = Field(
-        5, ge=1, le=50, title="steps T", description="gradient steps; each is paid for"
+        5, ge=1, le=50, title="steps T", description="gradient steps; each costs budget"
     )
     step_size: float = Field(
         3.0,
         ge=LEAST,
         le=100,
         title="step size η",
-        description="1 fills in what is not observed by the last step's prediction",
+        description="1 fills unobserved entries with the last step's prediction",
     )
     biases: bool = Field(
-        False, description="not offered in private: each user's own mean is subtracted"
+        False,
+        description="not available in the private version: each user's own mean is subtracted",
     )
     row_clip: float = Field(
         0.1,

@@ -103,7 +103,7 @@ class Registry(Mapping[str, type[Algorithm]]):
             external = self._from_packages()
             if kind.id in self._own or (kind.id in external and kind.id not in self._added_ids):
                 raise BadInput(
-                    f"Another algorithm has the id {kind.id!r}. Give yours an id of its own."
+                    f"Another algorithm has the id {kind.id!r}. Give yours a different id."
                 )
             self._added_ids.add(kind.id)
             self._external = {**external, kind.id: kind}
@@ -121,7 +121,7 @@ class Registry(Mapping[str, type[Algorithm]]):
     def _add(self, external: dict[str, type[Algorithm]], point: EntryPoint, count: int) -> None:
         problem: str | None
         if point.name in self._own or count > 1:
-            problem = "another algorithm has that id"
+            problem = "another algorithm already has this id"
         else:
             kind, problem = _load(point)
             if kind is not None:
@@ -148,12 +148,12 @@ def _load(point: EntryPoint) -> tuple[type[Algorithm] | None, str | None]:
 def _problem(kind: Any, name: str) -> str | None:
     """Why this is no algorithm of that id. Raises what its constructor or guarantee raises."""
     if not (inspect.isclass(kind) and issubclass(kind, Algorithm)):
-        return "it is no subclass of dpmf_core.algorithms.Algorithm"
+        return "it is not a subclass of dpmf_core.algorithms.Algorithm"
     missing = [
         field for field in REQUIRED_FIELDS if not isinstance(getattr(kind, field, None), str)
     ]
     if missing:
-        return f"it does not say its {missing[0]}"
+        return f"it does not define {missing[0]}"
     if kind.id != name:
         return f"the entry point is called {name!r} and the class has the id {kind.id!r}"
     kind().guarantee()

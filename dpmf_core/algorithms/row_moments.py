@@ -51,8 +51,8 @@ def row_bound_field() -> Any:
         "2L",
         title="row clip in the source's L",
         description=(
-            "under the source's calibration only: 2L, which residuals cannot exceed there and for"
-            " which its noise is made; or L, with noise four times as large"
+            "with --calibration source only: 2L, which residuals cannot exceed and which the"
+            " source's noise assumes; or L, with noise four times as large"
         ),
     )
 

@@ -105,8 +105,8 @@ class SGDMF(Algorithm):
         "biased",
         title="model",
         description=(
-            "biased: offsets are learnt, users regress anew; centred: means are subtracted, users"
-            " keep their factors (regular factorisation of Balu & Furon 2016)"
+            "biased: learns offsets, and each user's factor is refitted; centred: subtracts means"
+            " and keeps users' factors (regular factorisation of Balu & Furon 2016)"
         ),
     )
     learning_rate: float = Field(
@@ -121,7 +121,7 @@ class SGDMF(Algorithm):
         ge=0,
         le=100,
         title="decay b",
-        description="the learning rate of epoch t is that of the first / (1 + b t / T)",
+        description="the learning rate of epoch t is that of the first epoch / (1 + b t / T)",
     )
     regularisation: float = Field(
         0.02,

@@ -66,8 +66,8 @@ class SGLD(PrivateAlgorithm):
     training_cost: ClassVar[int] = 12
     title: ClassVar[str] = "SGLD"
     words: ClassVar[str] = (
-        "Langevin dynamics on the item factors: gradient steps whose noise is accounted; user"
-        " factors stay with their owners"
+        "Langevin dynamics on the item factors: noisy gradient steps, each accounted for; user"
+        " factors are never shared"
     )
     source: ClassVar[str] = "Wang, Fienberg & Smola 2015; Liu, Wang & Smola 2015"
     twin: ClassVar[str] = "sgd-mf"
@@ -77,8 +77,8 @@ class SGLD(PrivateAlgorithm):
     reading: Literal["steps", "posterior-sample"] = Field(
         "steps",
         description=(
-            "what is accounted: the noise of every step (proven), or one sample of a posterior that"
-            " the chain may not have reached (unproven)"
+            "what the account is based on: the noise of every step (proven), or one sample of a"
+            " posterior that the chain may not have reached (unproven)"
         ),
     )
     rank: int = Field(4, ge=1, le=512, title="rank r", description="number of latent factors")
@@ -87,7 +87,9 @@ class SGLD(PrivateAlgorithm):
         ge=1,
         le=5000,
         title="steps T",
-        description="of the chain, each with all ratings; accounted by steps, each is paid for",
+        description=(
+            "of the chain, each with all ratings; with accounting by steps, each costs budget"
+        ),
     )
     step_size: float = Field(
         0.3,
@@ -95,7 +97,7 @@ class SGLD(PrivateAlgorithm):
         le=2,
         title="step size",
         description=(
-            "η times the prior precision, for a posterior sample times what the curvature of the"
+            "η times the prior precision; for a posterior sample, times what the curvature of the"
             " posterior allows"
         ),
     )
@@ -110,7 +112,7 @@ class SGLD(PrivateAlgorithm):
         description="of a user's own regression, in quarters of the rating range",
     )
     biases: bool = Field(
-        True, description="steps: private item offsets first, factors on what they leave over"
+        True, description="steps: private item offsets first, then factors on the residuals"
     )
     bias_share: float = Field(
         0.2,
@@ -135,8 +137,8 @@ class SGLD(PrivateAlgorithm):
         le=1e6,
         title="likelihood power β",
         description=(
-            "steps: how much the likelihood counts at most; where the noise would allow more, the"
-            " chain is colder"
+            "steps: largest weight of the likelihood; if the noise would allow more, the chain is"
+            " colder"
         ),
     )
     averaged_share: float = Field(
@@ -144,14 +146,16 @@ class SGLD(PrivateAlgorithm):
         ge=0,
         le=1,
         title="averaged share",
-        description="steps: of the last states, whose mean is the result; 0: the last alone",
+        description=(
+            "steps: share of the last states, averaged for the result; 0: the last state only"
+        ),
     )
     ratings_per_user: int = Field(
         50,
         ge=1,
         le=100_000,
         title="ratings per user k",
-        description="posterior sample: how many of a user's ratings enter her likelihood",
+        description="posterior sample: how many of a user's ratings enter their likelihood",
     )
     error_clip: float = Field(
         1.5,
@@ -159,8 +163,8 @@ class SGLD(PrivateAlgorithm):
         le=100,
         title="error clip",
         description=(
-            "posterior sample: mean squared error of a user at which her likelihood is clipped, in"
-            " quarters of the range, squared"
+            "posterior sample: a user's mean squared error at which their likelihood is clipped, in"
+            " squared quarters of the range"
         ),
     )
 

@@ -63,7 +63,8 @@ class SlopeOneModel(Recommender):
 def _hers(personal: Personal) -> Ratings:
     if not isinstance(personal, OwnRatings):
         raise TypeError(
-            "Slope One predicts from a user's own ratings: pass what its model's `personal` gave."
+            "Slope One predicts from a user's own ratings: pass the result of the model's"
+            " `personal`."
         )
     return personal.history
 
@@ -75,7 +76,7 @@ class SlopeOne(Algorithm):
 
     id: ClassVar[str] = "slope-one"
     title: ClassVar[str] = "Slope One"
-    words: ClassVar[str] = "how much more than another an item is liked, by those who rated both"
+    words: ClassVar[str] = "how much higher one item is rated than another, by users who rated both"
     source: ClassVar[str] = "Lemire & Maclachlan 2005"
     model_type: ClassVar[type] = SlopeOneModel
 

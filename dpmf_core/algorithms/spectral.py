@@ -98,13 +98,13 @@ class Spectral(PrivateAlgorithm):
         ge=1,
         le=512,
         title="rank r",
-        description="at most so many factors; those below the noise are dropped anyway",
+        description="at most this many factors; factors below the noise are always dropped",
     )
     biases: bool = Field(
         True,
         description=(
-            "private item offsets first; off: rows centred by each user's own mean alone, all items"
-            " weighted alike"
+            "private item offsets first; off: rows are centred only by each user's own mean, and"
+            " all items have equal weight"
         ),
     )
     bias_share: float = Field(
@@ -117,34 +117,39 @@ class Spectral(PrivateAlgorithm):
     implicit: bool = Field(
         False,
         title="implicit feedback",
-        description="what was rated counts, not how high: for lists (recall) rather than ratings",
+        description=(
+            "uses which items were rated, not their ratings: for lists (recall) rather than ratings"
+        ),
     )
     release: Literal["covariance", "iteration", "none"] = Field(
         "covariance",
         description=(
             "the whole second moment; some columns and products with the subspace they span: less"
-            " memory; none: offsets (lists: counts) alone"
+            " memory; none: only offsets (lists: counts)"
         ),
     )
     rounds: int = Field(
         1,
         ge=1,
         le=20,
-        description="products with the subspace, after the columns; each is paid for",
+        description="products with the subspace, after the columns; each costs budget",
     )
     items_kept: int = Field(
         0,
         ge=0,
         le=100_000,
         title="items kept",
-        description="factors for so many most counted items; 0: as many as pay",
+        description=(
+            "factors for this many items, by highest count; 0: as many as reduce the error"
+        ),
     )
     taste: float = Field(
         0.03,
         ge=LEAST,
         le=1,
         description=(
-            "expected share of a rating's variance in one factor; steers how many items pay"
+            "expected share of a rating's variance in one factor; determines how many items get"
+            " factors"
         ),
     )
     popularity_exponent: float = Field(
@@ -155,7 +160,12 @@ class Spectral(PrivateAlgorithm):
         description="a row's entries are weighted by (noisy count)^exponent",
     )
     shrinkage: float = Field(
-        0.9, ge=0, le=2, description="eigenvalues lose so much of the edge of the noise's spectrum"
+        0.9,
+        ge=0,
+        le=2,
+        description=(
+            "eigenvalues are reduced by this multiple of the edge of the noise's spectrum"
+        ),
     )
     prediction_ridge: float = Field(
         0.8,
@@ -168,14 +178,14 @@ class Spectral(PrivateAlgorithm):
         ),
     )
     refinement_steps: int = Field(
-        0, ge=0, le=50, title="refinement steps", description="noisy gradients, each paid for"
+        0, ge=0, le=50, title="refinement steps", description="noisy gradients; each costs budget"
     )
     refinement_share: float = Field(
         0.5,
         ge=LEAST_SHARE,
         le=1 - LEAST_SHARE,
         title="refinement's share",
-        description="of what biases leave of mu²",
+        description="of the mu² left after biases",
     )
     local_columns: bool = LOCAL_COLUMNS
 

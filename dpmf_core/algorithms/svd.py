@@ -111,7 +111,7 @@ class PrivateSVD(PrivateAlgorithm):
     uses_item_features: ClassVar[bool] = True
     title: ClassVar[str] = "Private SVD"
     words: ClassVar[str] = (
-        "eigenvectors of one noisy second moment; each user projects her own row on them"
+        "eigenvectors of one noisy second moment; each user projects their own row on them"
     )
     source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, Alg. 4"
     version: ClassVar[int] = 3

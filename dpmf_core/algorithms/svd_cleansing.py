@@ -109,7 +109,7 @@ class SVDCleansing(PrivateSVD):
     training_cost: ClassVar[int] = 6
     title: ClassVar[str] = "SVD after cleansing"
     words: ClassVar[str] = (
-        "noisy averages are taken out first; eigenvectors of the noisy covariance of the rest"
+        "subtracts noisy averages, then takes eigenvectors of the residuals' noisy covariance"
     )
     source: ClassVar[str] = "McSherry & Mironov 2009"
     version: ClassVar[int] = 6
@@ -121,7 +121,7 @@ class SVDCleansing(PrivateSVD):
         title="residual clamp B",
         description=(
             "largest residual that enters the covariance, in half-ranges of the rating scale; the"
-            " papers' figures take 0.5"
+            " papers' figures use 0.5"
         ),
     )
     ratings_per_user: int = Field(
@@ -179,7 +179,7 @@ class SVDCleansing(PrivateSVD):
 
     def source_level(self, shape: Shape, budget: Budget) -> float:
         raise BadInput(
-            f"{self.title} has no calibration of its own source that holds for users. Use"
+            f"{self.title} has no calibration from its source that holds for users. Use"
             " --calibration exact."
         )
 

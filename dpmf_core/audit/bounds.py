@@ -121,7 +121,7 @@ def by_rates(learn: Scores, judge: Scores, delta: float, error: float) -> tuple[
     return (
         bound,
         (
-            f"{int(alarms[0]):,} false alarms in {of[0]:,} trainings, {int(misses[0]):,} missed"
+            f"{int(alarms[0]):,} false alarms in {of[0]:,} training runs, {int(misses[0]):,} misses"
             f" in {of[1]:,}"
         ),
     )

@@ -28,9 +28,9 @@ from dpmf_core.privacy.noise import Release
 Array = npt.NDArray[Any]
 FAULTS: dict[str, str] = {
     "none": "the algorithm as it is",
-    "small-noise": "ten times less noise than the ledger says",
-    "unlisted-release": "an exact sum is shared beside what is in the ledger",
-    "no-clipping": "clip norms ten times larger than the ledger says",
+    "small-noise": "a tenth of the noise in the ledger",
+    "unlisted-release": "an exact sum is released that is not in the ledger",
+    "no-clipping": "clip norms ten times those in the ledger",
     "exact-start": "a start computed from the private data, without noise",
 }
 # every release keeps Gaussian noise, if too little for what it can move
@@ -203,19 +203,17 @@ class AttackTarget:
         """Why a bound goes through mu, or why it may not."""
         if self.through_mu:
             return (
-                "Every release has Gaussian noise: μ is bounded, and given as the ε of one Gaussian"
-                " release of it."
+                "Every release has Gaussian noise, so the audit bounds μ and reports it as the ε of"
+                " one Gaussian release."
             )
         if self.fault not in STILL_GAUSSIAN:
             return (
-                f"By error rates alone: {FAULTS[self.fault]}. That is no Gaussian mechanism, and"
-                " μ says nothing of it."
+                f"By error rates only: {FAULTS[self.fault]}. That is not a Gaussian mechanism, so μ"
+                " does not apply."
             )
         if not self.is_proven:
-            return "By error rates alone: nothing is proved, so there is no μ to bound."
-        return (
-            "By error rates alone: not every release has Gaussian noise, so μ says nothing of it."
-        )
+            return "By error rates only: nothing is proved, so there is no μ to bound."
+        return "By error rates only: not every release has Gaussian noise, so μ does not apply."
 
     def choose(self, unit: Unit) -> Pair:
         """The simulated pair of worlds that shows most."""
@@ -313,13 +311,12 @@ def attack_target(
     """
     if fault not in FAULTS:
         raise BadInput(
-            f"There is no fault {fault!r} to plant.{closest(fault, FAULTS)} Known:"
-            f" {', '.join(FAULTS)}."
+            f"There is no fault {fault!r}.{closest(fault, FAULTS)} Known: {', '.join(FAULTS)}."
         )
     kind = algorithms.find(algorithm)
     private = issubclass(kind, PrivateAlgorithm)
     if private and epsilon is None:
-        raise BadInput(f"{kind.title} takes a budget: say at which epsilon it is to be attacked.")
+        raise BadInput(f"{kind.title} needs a budget: give the epsilon to attack.")
     budget = Budget(epsilon=epsilon, delta=delta) if private and epsilon is not None else None
     method = algorithms.build(algorithm, parameters, shape, budget)
     if fault not in faults_of(kind):

@@ -57,8 +57,7 @@ def check(algorithm: Algorithm, unit: Unit) -> None:
     """Raises BadInput where samples are asked to differ by a rating."""
     if algorithm.task == "samples" and unit != "user":
         raise BadInput(
-            f"{algorithm.title} factorises samples: what it hides is a whole one. Leave the unit"
-            " out."
+            f"{algorithm.title} factorises samples and protects a whole sample. Leave the unit out."
         )
 
 
@@ -85,9 +84,9 @@ def pairs(algorithm: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tu
     deviations = along - along.mean()
     in_turn = np.where(np.arange(COLUMNS) % 2, 2.0, -2.0)
     if _hides_replacement(algorithm):
-        return _odd_user(in_turn, "highest and lowest in turn"), _turned_user(in_turn)
+        return _odd_user(in_turn, "highest and lowest alternately"), _turned_user(in_turn)
     return (
-        _odd_user(in_turn, "highest and lowest in turn"),
+        _odd_user(in_turn, "highest and lowest alternately"),
         _odd_user(
             signs,
             "a quarter of the range above the middle or below it, along the public start",
@@ -134,7 +133,7 @@ def _odd_user(pattern: Array, how: str) -> Pair:
     or below it.
     """
     others = _ordinary()
-    words = f"one more user in an ordinary world, who rates everything {how}"
+    words = f"one more user in an ordinary data set, who rates everything {how}"
     return Pair(
         words,
         _ratings(others, NO_RATINGS),
@@ -154,7 +153,7 @@ def _turned_user(pattern: Array) -> Pair:
     """The canary rates everything, or she is replaced by one who rates it the other way round."""
     others, everything = _ordinary(), np.arange(COLUMNS)
     return Pair(
-        "one user in an ordinary world, replaced by one whose every rating is the opposite",
+        "one user in an ordinary data set, replaced by one with the opposite ratings",
         _ratings(others, (everything, MIDDLE - QUARTER * pattern)),
         _ratings(others, (everything, MIDDLE + QUARTER * pattern)),
     )
@@ -167,9 +166,9 @@ def _one_rating(unit: Unit) -> Pair:
     low_ratings, present = (np.arange(3), np.full(3, low)), (last, np.array([high]))
     absent = (last, np.array([low])) if unit == "value" else NO_RATINGS
     others = _ordinary()
-    words = "one rating in an ordinary world, the highest, of a user who rates low"
+    words = "one more rating in an ordinary data set, the highest, by a user who rates low"
     if unit == "value":
-        words = "one rating in an ordinary world, the highest in place of the lowest"
+        words = "one rating in an ordinary data set, changed from the lowest to the highest"
     return Pair(
         words, _ratings(others, low_ratings, absent), _ratings(others, low_ratings, present)
     )
@@ -186,7 +185,7 @@ def _two_camps(pattern: Array, how: str) -> Pair:
     others = users, items, MIDDLE + QUARTER * np.outer(camps, pattern).ravel()
     row = np.arange(COLUMNS), MIDDLE + QUARTER * pattern
     words = (
-        "one more user in a world of two camps, which rate everything along the public start or"
+        "one more user in a data set of two groups that rate everything along the public start or"
         f" against it, {how}"
     )
     return Pair(words, _ratings(others, NO_RATINGS), _ratings(others, row))
@@ -209,7 +208,7 @@ def _two_kinds() -> Pair:
     canary = X.copy()
     canary[0, half:] = typical
     return Pair(
-        "one more sample in a world of two kinds, of which it makes one the stronger",
+        "one more sample in a data set of two kinds, one of which it makes stronger",
         Samples.of(X, public=True),
         Samples.of(canary, public=True),
     )
@@ -221,7 +220,7 @@ def _one_kind(part: Array) -> Pair:
     absent = X.copy()
     absent[0] = 0
     return Pair(
-        "one more sample in a world where all are alike, a part of the public start",
+        "one more sample, a part of the public start, in a data set of equal samples",
         Samples.of(absent, public=True),
         Samples.of(X, public=True),
     )

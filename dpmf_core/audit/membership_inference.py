@@ -59,15 +59,15 @@ class AuditSpec(BaseModel):
         1000,
         ge=FEWEST,
         le=1_000_000,
-        description="trainings, half of them with a canary; fewer than 40 show nothing",
+        description="training runs, half of them with a canary; fewer than 40 show nothing",
     )
     seed: int = Field(0, ge=0, lt=2**63)
     fault: str = "none"
     unit: Unit | None = Field(
         None,
         description=(
-            "user: a whole user (or sample) more; rating: one rating more; value: one rating's"
-            " value; none: what is protected"
+            "user: one more user (or sample); rating: one more rating; value: one rating's value;"
+            " none: the protected unit"
         ),
     )
     parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
@@ -202,19 +202,23 @@ class Audit:
             *self._lost_by_the_canary(),
             *self._measured_figures(
                 "pair test",
-                "which of two trainings had the canary; bounds μ: the ε of one Gaussian release"
-                " of it",
+                (
+                    "which of two training runs had the canary; bounds μ, converted to the ε of one"
+                    " Gaussian release"
+                ),
             ),
             *self._measured_figures(
                 "error rates",
-                "false alarms and misses at one threshold, whatever the noise",
+                "false alarms and misses at one threshold, for any kind of noise",
             ),
             Figure(
                 "at best",
                 "≥",
                 self.most,
-                f"what {self.spec.runs:,} trainings show if the attack never errs,"
-                f" by {self._limit}",
+                (
+                    f"what {self.spec.runs:,} training runs show if the attack never errs, by"
+                    f" {self._limit}"
+                ),
             ),
         )
 
@@ -222,10 +226,10 @@ class Audit:
     def _limit(self) -> str:
         """The rule behind `most`."""
         if self.strongest("pair test") is not None:
-            return "the pair test, which needs fewer trainings than error rates do"
+            return "the pair test, which needs fewer training runs than error rates"
         return (
-            "error rates alone: the pair test, which could show more, holds only where every"
-            " release is in the ledger with Gaussian noise"
+            "error rates only: the pair test, which could show more, is valid only if every release"
+            " is in the ledger with Gaussian noise"
         )
 
     @property
@@ -233,7 +237,7 @@ class Audit:
         meaning = (
             "nothing is proved"
             if self.proven is None
-            else "no attack finds more, on any two neighbouring data sets"
+            else "no attack can find more, on any two neighbouring data sets"
         )
         return Figure("proved", "≤", self.proven, meaning)
 
@@ -242,7 +246,7 @@ class Audit:
         if self.realised_mu is None or self.planned_mu is None:
             return []
         meaning = (
-            "how far it moved the releases, in terms of their noise; no sampling error; μ is"
+            "how far it moved the releases, in units of their noise; no sampling error; μ is"
             f" {self.realised_mu:.3f}, the ledger allows {self.planned_mu:.3f}"
         )
         return [Figure("lost by this canary", "=", self.lost_epsilon, meaning)]
@@ -292,8 +296,8 @@ class Audit:
     @property
     def words(self) -> str:
         runs = (
-            f"95% confidence, {self.spec.runs:,} trainings, which could show {self.most:.1f} at"
-            " most"
+            f"95% confidence, {self.spec.runs:,} training runs, which could show at most"
+            f" {self.most:.1f}"
         )
         sentence = f"epsilon is at least {canaries.rounded(self.lower):.2f} ({runs})"
         if self.proven is None:
@@ -306,7 +310,7 @@ class Audit:
         if self.broken:
             return (
                 f"{self.title}: {sentence}, but the ledger says {self.proven:.2f} ({self.terms}):"
-                " the promise is broken."
+                " the guarantee is violated."
             )
         return f"{self.title}: {sentence}, proven at most {self.proven:.2f} ({self.terms})."
 

@@ -32,8 +32,8 @@ from dpmf_core.kernels import single_threaded_blas
 Array = npt.NDArray[Any]
 DIRECTIONS = 20  # in which what is shared is looked at, the canary's own first
 RAW = (
-    "Computed from raw private rows, for whoever holds them: no release, in no account, kept"
-    " nowhere. Do not pass it on, and do not choose by it."
+    "Computed from raw private rows, for the holder of the data only. It is not a release, enters"
+    " no account and is not stored. Do not share it or base choices on it."
 )
 
 
@@ -79,8 +79,8 @@ def _must_suit(kind: type[Algorithm], data: Data) -> None:
         raise BadInput(f"{kind.title} factorises {kind.task}; {data.name} holds {holds}.")
     if isinstance(data, Samples) and data.people is not None:
         raise BadInput(
-            "An audit takes out or adds one row, and here a person has several. Leave out whose"
-            " each row is."
+            "An audit removes or adds one row, but in these data a person has several rows. Leave"
+            " out the column that says whose each row is."
         )
 
 
@@ -93,12 +93,12 @@ def _without(data: Data, user: int) -> Pair:
         raise BadInput(f"{data.name} has the users 0 to {data.shape.n_units - 1:,}. Got {user:,}.")
     if isinstance(data, Ratings):
         count = int((data.users == user).sum())
-        words = f"user {user} of {data.name}, taken out with {count:,} ratings"
+        words = f"user {user} of {data.name}, removed with {count:,} ratings"
         return Pair(words, data.only(data.users != user), data)
     X = data.X.tolil() if is_sparse(data.X) else data.X.copy()
     X[user] = 0
     absent = replace(data, X=csr_array(X) if is_sparse(data.X) else X)
-    return Pair(f"{data.unit} {user} of {data.name}, taken out", absent, data)
+    return Pair(f"{data.unit} {user} of {data.name}, removed", absent, data)
 
 
 # ---- one more ------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def _with_one_more(data: Data, seed: int) -> tuple[Pair, ...]:
     mean = np.asarray(data.X.mean(axis=0), np.float64).ravel()
     rarest = np.zeros_like(mean)
     rarest[np.argmin(mean)] = 1.0
-    return _sample(data, mean, "like the mean of all"), _sample(data, rarest, "of the rarest alone")
+    return _sample(data, mean, "like the overall mean"), _sample(data, rarest, "of only the rarest")
 
 
 def _patterns(columns: int, seed: int) -> dict[str, Array]:
@@ -119,7 +119,7 @@ def _patterns(columns: int, seed: int) -> dict[str, Array]:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3,)))
     half = np.where(rng.permutation(columns) % 2, 1.0, -1.0)
     return {
-        "everything highest and lowest in turn": np.where(np.arange(columns) % 2, 1.0, -1.0),
+        "everything highest and lowest alternately": np.where(np.arange(columns) % 2, 1.0, -1.0),
         "everything a quarter of the range from the middle": half / 2,
         "everything highest": np.ones(columns),
     }

@@ -136,9 +136,7 @@ class NoisyCurator:
         group = group_of(question)
         local_states = [part for part in shared if isinstance(part, Held)]
         if any(self._held_of.get(part.key, EVERYBODY) != group for part in local_states):
-            raise PlanViolation(
-                "What is held was made of other rows than those of the group that is asked."
-            )
+            raise PlanViolation("The stored statistic was computed from rows of a different group.")
 
     def _total(self, statistic: Statistic, shared: Sequence[Any], at: Range | None = None) -> Array:
         totals = self._people.total(self._next_key(), statistic, shared, at)
@@ -157,7 +155,7 @@ class NoisyCurator:
         """Raises PlanViolation where the plan holds this release with other facts."""
         leaf = self._noise.next_release(statistic.name, group_of(statistic))
         if leaf != statistic.event(leaf.noise_multiplier):
-            raise PlanViolation(f"The plan holds {leaf}, and {statistic} was asked for.")
+            raise PlanViolation(f"The plan expects {leaf}. Got {statistic}.")
 
     def _pen(self, statistic: Statistic, size: int) -> Release:
         return self._noise.release(
@@ -188,7 +186,7 @@ def _add_noise(statistic: Statistic, exact: Array, pen: Release) -> Array:
         return pen.vector(exact)
     if not np.array_equal(exact, np.swapaxes(exact, -1, -2)):
         raise PlanViolation(
-            f"{statistic.name!r} is not symmetric: what is skew would be released without noise."
+            f"{statistic.name!r} is not symmetric: its skew part would be released without noise."
         )
     return pen.symmetric(exact)
 

@@ -130,7 +130,7 @@ class GroupCurator:
 
     def cells(self) -> Any:
         """Raises PlanViolation."""
-        raise PlanViolation("Which items a group's users rated is not handed out.")
+        raise PlanViolation("Which items a group's users rated is private.")
 
     def hold(self, step: Step, *shared: Any) -> Held:
         """step(block, *shared) of every block without the rows of others."""

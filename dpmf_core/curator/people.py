@@ -302,7 +302,7 @@ class PeopleElsewhere:
 
     def __init__(self, ratings: PartitionedRatings, shape: Shape | SampleShape) -> None:
         if ratings.folding is None:
-            raise ValueError("These parts are read here.")
+            raise ValueError("These parts are read on this machine.")
         self.shape, self._ratings, self._folding = shape, ratings, ratings.folding
 
     def total(
@@ -320,7 +320,7 @@ class PeopleElsewhere:
         self._folding.drop(key)
 
     def cells(self) -> Cells:
-        raise PlanViolation("Which items were rated does not leave the parts.")
+        raise PlanViolation("Which items were rated is never read out of the parts.")
 
 
 def _keys(shared: Sequence[Any]) -> list[Key]:

@@ -100,7 +100,7 @@ class Statistic(ABC):
         """Coordinates of a release in parts, all parts together (of a symmetric matrix: of its
         triangle).
         """
-        raise NotImplementedError(f"{type(self).__name__} is not released in parts.")
+        raise NotImplementedError(f"{type(self).__name__} cannot be released in parts.")
 
     def event(self, noise_multiplier: float) -> Event:
         """Its planned release, with noise of `noise_multiplier` times the sensitivity."""

@@ -72,7 +72,10 @@ def ratings_of(
         return _of_frame(by_role, column_names, _checked_bounds(bounds), public)
     low, high = _checked_bounds(bounds)
     if columns:
-        raise BadInput("Columns are named of a data frame; a sparse matrix has users and items.")
+        raise BadInput(
+            "Columns can only be named for a data frame; a sparse matrix has users as rows and"
+            " items as columns."
+        )
     rows = _counts(data)
     if min(rows.shape) < 1 or not rows.nnz:
         raise BadInput(f"A sparse matrix of ratings stores each rating. Got none in {rows.shape}.")
@@ -101,8 +104,8 @@ def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
         pairs = np.asarray(data)
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise BadInput(
-                "X is a data frame with columns for user and item, or an array (n, 2) of these."
-                f" Got the shape {pairs.shape}. Ratings go into y."
+                "X must be a data frame with columns for user and item, or an array (n, 2) of"
+                f" them. Got the shape {pairs.shape}. Give ratings as y."
             )
         frame = pd.DataFrame({"user": _whole(pairs[:, 0]), "item": _whole(pairs[:, 1])})
     role_columns = _chosen_columns(frame, {"rating": ""})
@@ -113,7 +116,9 @@ def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
     if ratings is not None:
         y = np.asarray(ratings)
         if y.shape != (len(by_role),):
-            raise BadInput(f"y holds one rating for each of {len(by_role):,} rows. Got {y.shape}.")
+            raise BadInput(
+                f"y must have one rating for each of the {len(by_role):,} rows. Got {y.shape}."
+            )
         by_role["rating"] = y
     return by_role
 
@@ -163,13 +168,13 @@ def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:
     """
     if not isinstance(ratings, Ratings):
         raise BadInput(
-            "A table of items is for ratings that a program holds. Of a file name it after the"
+            "An item table can be passed only with ratings in memory. For a file, name it after the"
             " path, e.g. 'ratings.csv?bounds=1,5&item_table=films.csv'."
         )
     names = list(map(str, table.columns))
     if len(names) < 2 or len(set(names)) < len(names):
         raise BadInput(
-            "A table of items has a column of ids and others, each with a name of its own. Got"
+            "An item table needs a column of ids and other columns, all with different names. Got"
             f" {', '.join(names[:12]) or 'no column'}."
         )
     cells = {name: [_cell(value) for value in table.iloc[:, j]] for j, name in enumerate(names)}
@@ -177,7 +182,7 @@ def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:
     labels = ratings.labels or tuple(map(str, range(ratings.n_items)))
     encoded_table = encode(ids, cells, labels, "the item table")
     if encoded_table.left_out:
-        raise BadInput(f"{encoded_table.left_out[0]} Do so yourself: frame.drop(columns=...).")
+        raise BadInput(f"{encoded_table.left_out[0]} Drop it first: frame.drop(columns=...).")
     premises = ratings.assumptions if ratings.public else (*ratings.assumptions, ITEMS_ARE_PUBLIC)
     return dataclasses.replace(
         ratings, item_features=encoded_table.features, assumptions=tuple(dict.fromkeys(premises))
@@ -211,8 +216,8 @@ def _frame_of(data: Any) -> pd.DataFrame:
         frame: pd.DataFrame = table.to_pandas()
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
         raise BadInput(
-            f"The table ({type(data).__name__}) cannot be read: {error}. Hand over a data frame"
-            " with a rating a row, e.g. of pandas or polars."
+            f"The table ({type(data).__name__}) cannot be read: {error}. Pass a data frame with one"
+            " rating per row, e.g. from pandas or polars."
         ) from None
     return frame
 
@@ -226,9 +231,9 @@ def _frame_of_arrays(data: Any) -> pd.DataFrame:
     if len(parts) not in (3, 4) or len(lengths) != 1 or parts[0].ndim != 1:
         shapes = " and ".join(str(part.shape) for part in parts[:4])
         raise BadInput(
-            "Arrays of ratings are (users, items, ratings) or (users, items, ratings, times), all"
-            f" of one length, or one array with these as columns. Got {len(parts)} of the shape"
-            f" {shapes}. A whole table of users by items goes as scipy.sparse.csr_array."
+            "Arrays of ratings must be (users, items, ratings) or (users, items, ratings, times),"
+            f" all of the same length, or one array with these columns. Got {len(parts)} of the"
+            f" shape {shapes}. Pass a users x items table as scipy.sparse.csr_array."
         )
     parts = [_whole(part) if place != 2 else part for place, part in enumerate(parts)]
     return pd.DataFrame(dict(zip(ROLES, parts, strict=False)))
@@ -248,7 +253,7 @@ def _chosen_columns(frame: pd.DataFrame, columns: dict[str, str]) -> dict[str, A
     names = list(frame.columns)
     texts = [str(name) for name in names]
     if unknown := set(columns) - set(ROLES):
-        raise BadInput(f"Columns play the roles {', '.join(ROLES)}. Got {', '.join(unknown)}.")
+        raise BadInput(f"The roles of columns are {', '.join(ROLES)}. Got {', '.join(unknown)}.")
     for role, column in columns.items():
         if column and column not in texts:
             raise BadInput(
@@ -280,10 +285,10 @@ def _check_columns(texts: list[str], columns: Mapping[str, str], *, needs_rating
             else ""
         )
         raise BadInput(
-            "A data frame of ratings has a column each for user, item and rating (and time, if"
-            f" there are times). None is recognised as the {' or the '.join(missing)}; the columns"
-            f" are {', '.join(texts[:12])}. Rename yours, e.g. frame.rename(columns={new_names})."
-            f"{without}"
+            "A data frame of ratings needs columns for user, item and rating (and time, if there"
+            f" are times). No column is recognised as the {' or the '.join(missing)}; the columns"
+            f" are {', '.join(texts[:12])}. Rename columns, e.g."
+            f" frame.rename(columns={new_names}).{without}"
         )
     for role, column in columns.items():
         if texts.count(column) != 1 or list(columns.values()).count(column) != 1:
@@ -297,8 +302,8 @@ def _check_columns(texts: list[str], columns: Mapping[str, str], *, needs_rating
 def _of_interactions(bounds: Bounds | None) -> Bounds:
     if bounds is not None and tuple(bounds) != INTERACTIONS:
         raise BadInput(
-            "Without a column of ratings each row counts as 1, of 0 to 1: leave bounds out. Got"
-            f" {bounds!r}."
+            "Without a column of ratings each row counts as 1, with bounds 0 to 1: leave bounds"
+            f" out. Got {bounds!r}."
         )
     return INTERACTIONS
 
@@ -309,8 +314,8 @@ def _of_frame(frame: pd.DataFrame, names: dict[str, str], bounds: Bounds, public
     user, item = frame[names["user"]], frame[names["item"]]
     if user.nunique() < 2:
         raise BadInput(
-            f"A data frame of ratings needs ratings of two users at least. Got {len(frame):,} rows"
-            f" of {user.nunique()}."
+            f"A data frame of ratings needs ratings by at least two users. Got {len(frame):,} rows"
+            f" by {user.nunique()}."
         )
     rating = frame[names.get("rating", "rating")]
     for column in (user, item, rating):
@@ -344,15 +349,15 @@ def _facts(name: str, public: bool) -> dict[str, Any]:
 def _checked_bounds(bounds: Bounds | None) -> Bounds:
     if bounds is None:
         raise BadInput(
-            "The lowest and highest rating are not declared, and reading them off private data"
-            " would tell something about it. Add bounds, e.g. bounds=(1, 5)."
+            "The lowest and highest rating are not declared, and reading them from private data"
+            " would leak information. Add bounds, e.g. bounds=(1, 5)."
         )
     try:
         low, high = map(float, bounds)
     except (TypeError, ValueError):
         low = high = math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise BadInput(f"bounds are two finite numbers, lowest first: (1, 5). Got {bounds!r}.")
+        raise BadInput(f"bounds must be two finite numbers, lowest first: (1, 5). Got {bounds!r}.")
     return low, high
 
 
@@ -360,7 +365,7 @@ def _counts(matrix: Any) -> Any:
     """Its entries in a new csr_array, in order, each cell once."""
     if matrix.dtype.kind not in "biuf" or matrix.ndim != 2:
         raise BadInput(
-            f"A sparse matrix holds numbers in rows and columns. Got {matrix.dtype} of the shape"
+            f"A sparse matrix must hold numbers in two dimensions. Got {matrix.dtype} of the shape"
             f" {tuple(matrix.shape)}."
         )
     rows = csr_array(matrix, copy=True)
@@ -385,8 +390,8 @@ def _times(column: "pd.Series[Any]") -> npt.NDArray[np.int64]:
         pd.api.types.is_integer_dtype(column) or pd.api.types.is_datetime64_any_dtype(column.dtype)
     ):
         raise BadInput(
-            f"The column '{column.name}' holds whole numbers or dates. Got {column.dtype}: convert"
-            " it, e.g. with pandas.to_datetime, or leave it out."
+            f"The column '{column.name}' must hold whole numbers or dates. Got {column.dtype}:"
+            " convert it, e.g. with pandas.to_datetime, or leave it out."
         )
     _refuse(column.isna().to_numpy(), column, "a time")
     return np.asarray(column.astype("int64"), np.int64)
@@ -398,7 +403,7 @@ def _within(values: npt.NDArray[Any], bounds: Bounds, what: str) -> None:
     if outside.any():
         first = values[np.flatnonzero(outside)[0]]
         raise BadInput(
-            f"Every rating of the {what} lies between the declared bounds, {bounds[0]:g} and"
+            f"Every rating of the {what} must lie between the declared bounds, {bounds[0]:g} and"
             f" {bounds[1]:g}. Got {first:g} ({int(outside.sum()):,} of {len(values):,} do not)."
             " Declare wider bounds, or clip the ratings first."
         )
@@ -408,7 +413,7 @@ def _refuse(bad: npt.NDArray[np.bool_], column: "pd.Series[Any]", requirement: s
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
         raise BadInput(
-            f"Every row of the column '{column.name}' holds {requirement}. Got"
+            f"Every row of the column '{column.name}' must hold {requirement}. Got"
             f" '{str(column.iloc[at])[:50]}' in row {at + 1:,} ({int(bad.sum()):,} of {len(bad):,}"
             " such rows). Correct them or leave them out, e.g. with frame.dropna()."
         )

@@ -25,11 +25,11 @@ class ItemFeatures:
     def __post_init__(self) -> None:
         if self.values.ndim != 2 or self.values.shape[1] != len(self.names):
             raise ValueError(
-                f"A table of {len(self.names)} item features has as many columns. Got the shape"
-                f" {self.values.shape}."
+                f"A table of {len(self.names)} item features must have that many columns. Got the"
+                f" shape {self.values.shape}."
             )
         if not np.isfinite(self.values).all():
-            raise ValueError("Item features are finite numbers.")
+            raise ValueError("Item features must be finite numbers.")
 
     def keeping(self, item_ids: npt.NDArray[np.int64]) -> "ItemFeatures":
         """The rows of the items under an index, in its order, and the columns in which these

@@ -68,13 +68,13 @@ def encode(
                 feature_columns.append(feature)
                 _check_number(len(feature_columns), name)
         except _LeftOut as reason:
-            left_out.append(f"The column '{column}' of {name} is left out: {reason}.")
+            left_out.append(f"The column '{column}' of {name} was left out: {reason}.")
     rows = np.array([row_of.get(item, -1) for item in items])
     features = _rows_of(feature_columns, rows).keeping(np.arange(len(items)))
     if not features.names:
         raise BadInput(
-            f"No column of {name} tells the rated items apart. A table of items has a number, a"
-            f" category or words with '{SEVERAL}' between them in some column beside the id."
+            f"No column of {name} distinguishes the rated items. A table of items needs a column"
+            f" besides the id with numbers, categories, or words separated by '{SEVERAL}'."
             f" {' '.join(left_out[:3])}".rstrip()
         )
     return EncodedTable(features, tuple(left_out), int((rows < 0).sum()))
@@ -122,7 +122,7 @@ def _number(text: str, decimal_comma: bool) -> float | None:
     except ValueError:
         return None
     if not abs(number) <= LARGEST:
-        raise _LeftOut(f"'{text[:20]}' is no number within {LARGEST:g} of 0")
+        raise _LeftOut(f"'{text[:20]}' is not a number within {LARGEST:g} of 0")
     return number
 
 
@@ -143,10 +143,10 @@ def _words(column: str, texts: Sequence[str]) -> Iterator[tuple[str, Values]]:
     times = Counter(word for words in rows for word in words)
     if len(times) > MOST_WORDS:
         raise _LeftOut(
-            f"it holds {len(times):,} different words, more than {MOST_WORDS}, and not only numbers"
+            f"it holds {len(times):,} different words, more than {MOST_WORDS}, and is not numeric"
         )
     if max(times.values(), default=0) < 2:
-        raise _LeftOut("no two items have a word of it in common")
+        raise _LeftOut("no two items share a word")
     for word in sorted(times):
         yield (
             f"{column}{SEPARATOR}{' '.join(word.split())}",
@@ -160,20 +160,20 @@ def _check_ids(
     if len(row_of) < len(ids):
         row = next(row for row, one in enumerate(ids) if row_of[one] != row)
         raise BadInput(
-            f"{name} has one row for each item. '{ids[row][:40]}' stands in row {row + 1:,} and in"
-            f" row {row_of[ids[row]] + 1:,}: keep one of them."
+            f"{name} must have one row per item. '{ids[row][:40]}' is in row {row + 1:,} and in row"
+            f" {row_of[ids[row]] + 1:,}: keep one of them."
         )
     if not any(item in row_of for item in items):
         example = f" Got ids such as '{ids[0][:40]}'." if ids else " It has no rows."
         raise BadInput(
             f"No rated item has a row in {name}. Its first column, or one called item, itemId or"
-            f" id, holds the items' ids as they stand in the ratings.{example}"
+            f" id, must hold the item ids used in the ratings.{example}"
         )
 
 
 def _check_number(count: int, name: str) -> None:
     if count > MOST_FEATURES:
         raise BadInput(
-            f"The columns of {name} make more than {MOST_FEATURES} features, and each user's own"
-            " regression solves for all. Leave out columns of many words."
+            f"The columns of {name} make more than {MOST_FEATURES} features, which is too many for"
+            " each user's own regression. Leave out columns with many words."
         )

@@ -29,27 +29,29 @@ class Preparation(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     most_samples: int | None = Field(
-        None, ge=2, description="samples: keep so many rows, drawn by a hash"
+        None, ge=2, description="samples: keep this many rows, chosen by a hash"
     )
     hashed: int | None = Field(
         None,
         ge=2,
         le=1_000_000,
-        description=(
-            "documents: fold words into so many buckets by a hash; nothing is learned from others"
-        ),
+        description="documents: hash words into this many buckets; uses no other document",
     )
-    min_df: int = Field(1, ge=1, description="documents: words in at least so many documents")
+    min_df: int = Field(
+        1, ge=1, description="documents: keep words in at least this many documents"
+    )
     max_df: float = Field(
         1.0,
         gt=0,
         le=1,
         allow_inf_nan=False,
-        description="documents: words in at most this share of them",
+        description="documents: keep words in at most this share of documents",
     )
-    most_words: int | None = Field(None, ge=2, description="documents: the words in most documents")
+    most_words: int | None = Field(
+        None, ge=2, description="documents: keep this many words, those in most documents"
+    )
     drawn_words: int | None = Field(
-        None, ge=2, description="documents: so many words, drawn by a hash"
+        None, ge=2, description="documents: keep this many words, chosen by a hash"
     )
     weighting: Literal["tfidf", "tf", "none"] | None = Field(
         None, description="documents: tfidf unless another is given"
@@ -66,7 +68,7 @@ class Preparation(BaseModel):
         ge=0,
         le=1,
         allow_inf_nan=False,
-        description="samples: and in this share of their cells",
+        description="samples: share of those rows' cells with outliers",
     )
 
 
@@ -101,7 +103,7 @@ def prepared(samples: Samples, how: Preparation) -> Samples:
         samples = contaminated(samples, how.outlier_rows, how.outlier_cells)
     if not _values(samples.X).any():
         raise BadInput(
-            f"Nothing of {samples.name} is left: every row is empty. Loosen the vocabulary's"
+            f"All rows of {samples.name} are empty with this vocabulary. Relax the vocabulary's"
             " limits."
         )
     return samples
@@ -131,7 +133,7 @@ def _with_vocabulary(samples: Samples, how: Preparation) -> Samples:
     if not len(columns):
         raise BadInput(
             f"No word of {samples.name} is in at least {how.min_df} documents and in at most"
-            f" {how.max_df:.0%} of them. Loosen the limits."
+            f" {how.max_df:.0%} of them. Relax the limits."
         )
     if len(columns) < samples.X.shape[1]:
         samples = samples.features(columns)
@@ -200,8 +202,8 @@ def contaminated(samples: Samples, rows: float, cells: float, seed: int = 0) -> 
     """
     if is_sparse(samples.X) and samples.X.shape[0] * samples.X.shape[1] > 5e7:
         raise BadInput(
-            f"Outliers fill empty cells: {samples.name} is too large for that. Use fewer rows or"
-            " words."
+            f"Outliers fill empty cells, and {samples.name} is too large for that. Use fewer rows"
+            " or words."
         )
     X = samples.X.toarray() if is_sparse(samples.X) else samples.X
     top = X.max(axis=1, keepdims=True)

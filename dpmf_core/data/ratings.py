@@ -128,8 +128,8 @@ class Ratings:
         largest = max(abs(low), abs(high))
         if largest > LARGEST_RATING or high - low < NARROWEST * max(largest, 1e-3):
             raise BadInput(
-                f"Ratings lie within {LARGEST_RATING:g} of 0, and their bounds apart by a millionth"
-                f" of that or more. Got {low:g} and {high:g}."
+                f"Ratings must lie within {LARGEST_RATING:g} of 0, and their bounds must differ by"
+                f" at least a millionth of the larger one. Got {low:g} and {high:g}."
             )
         if u.size and not (min(u.min(), i.min()) >= 0 and u.max() < n_users and i.max() < n_items):
             raise BadInput(f"User and item ids must lie in [0, {n_users}) and [0, {n_items}).")

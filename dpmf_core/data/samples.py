@@ -117,11 +117,11 @@ class Samples:
         )
         if rows.ndim != 2 or not min(rows.shape):
             raise BadInput(
-                "Samples must be a table with a row for each sample and at least one feature. Got"
-                f" the shape {tuple(rows.shape)}."
+                "Samples must be a table with one row per sample and at least one feature. Got the"
+                f" shape {tuple(rows.shape)}."
             )
         _refuse(rows, ~np.isfinite(_values(rows)), "a finite number")
-        _refuse(rows, _values(rows) < 0, "0 or more, for parts can only be added")
+        _refuse(rows, _values(rows) < 0, "0 or more, because parts can only be added")
         largest = f"at most {LARGEST_SAMPLE:g}; divide all samples by one constant"
         _refuse(rows, _values(rows) > LARGEST_SAMPLE, largest)
         if image is not None and image[0] * image[1] != rows.shape[1]:
@@ -166,8 +166,8 @@ class Samples:
         ids = np.asarray(people)
         if ids.shape != (len(self),) or ids.dtype.kind not in "iu":
             raise BadInput(
-                f"Whose each of the {len(self):,} rows is must be said by a whole number for each."
-                f" Got {ids.dtype} of shape {tuple(ids.shape)}."
+                f"The person of each of the {len(self):,} rows must be given as a whole number. Got"
+                f" {ids.dtype} of shape {tuple(ids.shape)}."
             )
         count = int(ids.max()) + 1 if n_people is None else n_people
         if ids.min() < 0 or ids.max() >= count:
@@ -360,8 +360,8 @@ def require_not_negative(bounds: tuple[float, float]) -> None:
     """Raises BadInput on bounds of ratings that cannot be taken as samples."""
     if bounds[0] < 0:
         raise BadInput(
-            f"Ratings from {bounds[0]:g} cannot be parts of a sum: non-negative"
-            " factorisation needs bounds from 0 up."
+            f"Ratings from {bounds[0]:g} cannot be parts of a sum: non-negative factorisation needs"
+            " bounds of at least 0."
         )
 
 

@@ -11,7 +11,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, rank_within_user
 
-WINDOWS_ARE_PUBLIC = "where each stretch of time begins is public"
+WINDOWS_ARE_PUBLIC = "where each time window begins is public"
 JUDGED_ITEMS_ARE_PUBLIC = "which items have enough ratings to be judged is public"
 
 
@@ -29,7 +29,8 @@ def moments(ratings: Ratings, seed: int) -> npt.NDArray[np.float64]:
     """
     if ratings.order is None:
         raise BadInput(
-            f"{ratings.name} has no times, so its ratings have no order. Use a random one."
+            f"{ratings.name} has no times, so its ratings have no order in time. Use a random"
+            " order."
         )
     key = keyed_uniform(seed, ratings.draw_keys()[ratings.users], ratings.items)
     if len(ratings) and ratings.order.max() >= STAMPS:
@@ -68,10 +69,10 @@ class SplitSpec(BaseModel):
     kind: Literal["random", "per-user", "time", "users", "window", "none"] = Field(
         "random",
         description=(
-            "random: each rating by itself; per-user: the same share of every user's; time: every"
-            " user's latest; users: whole users, part of whose ratings is folded in; window: a"
-            " stretch of time, after training on all before it; none: train on all ratings, with"
-            " no held-out error"
+            "held-out ratings. random: each rating with the same probability; per-user: the same"
+            " share of each user's; time: each user's latest; users: whole users, with part of"
+            " their ratings folded in; window: a time window, after training on everything before"
+            " it; none: train on all ratings, with no held-out error"
         ),
     )
     test_fraction: float = Field(0.1, gt=0, lt=0.9, allow_inf_nan=False, title="test fraction")
@@ -91,30 +92,28 @@ class SplitSpec(BaseModel):
         ge=2,
         le=1000,
         title="windows",
-        description="window: into so many stretches with equally many ratings time is cut",
+        description="window: number of time windows, with equally many ratings in each",
     )
     window: int = Field(
         6,
         ge=1,
         le=999,
         title="window",
-        description=(
-            "window: the one that is held out, counted from 0; at least one comes before it"
-        ),
+        description="window: the held-out window, counted from 0; at least 1",
     )
     least_judged: int = Field(
         0,
         ge=0,
-        title="least ratings of what is judged",
+        title="minimum ratings for evaluation",
         description=(
-            "held-out ratings of users and items with fewer ratings than this are judged by nobody,"
-            " nor trained on"
+            "held-out ratings of users and items with fewer ratings than this are excluded from"
+            " training and evaluation"
         ),
     )
     judged: Literal["test", "validation"] = Field(
         "test",
         description=(
-            "on what figures are computed; validation: the test ratings are left out of everything"
+            "ratings used for evaluation; validation: the test ratings are not used at all"
         ),
     )
 
@@ -150,8 +149,8 @@ def split(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids = None) -> Spli
     if spec.judged == "validation":
         if not spec.validation_fraction or spec.kind == "window":
             raise BadInput(
-                "There are no validation ratings to judge by: give a validation fraction above 0"
-                " (and no windows)."
+                "There are no validation ratings: give a validation fraction above 0 (and no"
+                " windows)."
             )
         return _by_validation(split(ratings, spec.model_copy(update={"judged": "test"}), seed, ids))
     if spec.test_fraction + spec.validation_fraction >= 1:
@@ -208,7 +207,7 @@ def _by_validation(parts: Split) -> Split:
         parts.history,
         none,
         parts.validation,
-        f"judged by validation ratings; {parts.words}, untouched",
+        f"evaluated on validation ratings; {parts.words}, not used",
     )
 
 
@@ -242,7 +241,7 @@ def _by_window(ratings: Ratings, spec: SplitSpec, seed: int, _: Ids) -> Split:
         before,
         none,
         ratings.only(window == spec.window),
-        f"held out: stretch {spec.window + 1} of {spec.windows} in time",
+        f"held out: time window {spec.window + 1} of {spec.windows}",
     )
 
 

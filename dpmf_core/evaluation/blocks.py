@@ -137,8 +137,8 @@ def require_splittable(how: SplitSpec, name: str) -> None:
     if wrong:
         option = "--split window" if wrong == "window" else "--least-judged"
         raise BadInput(
-            f"{option} looks at all ratings together, and {name} is kept in parts, of which one is"
-            " in memory at a time. Split random, per-user, time or users."
+            f"{option} needs all ratings together, but {name} is stored in parts and loaded one"
+            " part at a time. Use a random, per-user, time or users split."
         )
 
 
@@ -146,5 +146,6 @@ def require_both(n_train: int, n_test: int) -> None:
     """Raises BadInput where a split leaves nothing to learn from, or nothing to judge by."""
     if not n_train or not n_test:
         raise BadInput(
-            "The split leaves no rating to train on, or none to test on. Change the test fraction."
+            "The split leaves no ratings for training or none for testing. Change the test"
+            " fraction."
         )

@@ -222,8 +222,8 @@ class SampleFacts:
     def of(cls, samples: Samples, split: Split | None = None) -> Self:
         rows = np.asarray(samples.scaled(samples.X, np.float64).sum(axis=0)).ravel()
         if split is None:
-            planted = "" if samples.clean is None else ", clean of planted outliers"
-            return cls(rows, words=f"judged on the samples themselves{planted}")
+            planted = "" if samples.clean is None else ", without the planted outliers"
+            return cls(rows, words=f"evaluated on the training samples{planted}")
         return cls(rows, len(split.train), len(split.test), split.words)
 
     def __add__(self, other: Self) -> Self:

@@ -91,7 +91,7 @@ class Judge:
     @property
     def words(self) -> str:
         """What is judged on."""
-        first = "ratings as samples, zeros where there are none; " if self._task == "table" else ""
+        first = "ratings as samples, missing ratings as zeros; " if self._task == "table" else ""
         return f"{first}{self._facts.words}"
 
     def point(self, model: Any) -> Figures:

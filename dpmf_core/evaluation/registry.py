@@ -188,37 +188,37 @@ METRICS: dict[str, Metric] = by_id((
     Metric("mae", "MAE", R, MAE, (held_out,), help="mean absolute error of test ratings"),
     Metric("test_ratings", "held-out ratings", R, COUNT, (held_out,), None, 0),
     Metric("recall_at_20", "Recall@20", R, mean_over_lists("recall"), (lists,), True,
-           help="liked held-out items that are among a user's 20 best, of those that could be"),
+           help="share of a user's liked held-out items (at most 20) that are among their 20 best"),
     Metric("ndcg_at_20", "NDCG@20", R, mean_over_lists("ndcg"), (lists,), True,
-           help="the same, where what stands higher in the list counts more"),
+           help="the same, with more weight on higher positions in the list"),
     Metric("rare_recall_at_20", "Recall@20 of rare items", R, mean_over_lists("rare_recall"),
            (lists,), True, help="Recall@20 of the half of the items with the fewest ratings"),
     Metric("coverage", "coverage", R, COVERAGE, (lists,), None,
-           help="share of the items that are in anybody's list of 20"),
+           help="share of the items that appear in at least one user's list of 20"),
     Metric("validation_rmse", "validation RMSE", R, RMSE, (validated,),
-           help="root mean squared error on a validation split, by which parameters are chosen"),
+           help="root mean squared error on a validation split, used to choose parameters"),
     Metric("kl", "KL divergence, nats", R, divergence, (trained, held_out), None,
-           help="of the errors in training from those held out (Balu & Furon 2016, eq. 19)"),
+           help="between training errors and held-out errors (Balu & Furon 2016, eq. 19)"),
     Metric("kl_top_users", "KL divergence of the busiest tenth, nats", R, divergence,
            (trained_of_busy, held_out_of_busy), None, help="the same for the most active users"),
     Metric("objective", "objective", S + T, ratio, (row_errors,), digits=4,
-           help="half the mean squared distance of a row of norm 1 from its explanation"),
+           help="half the mean squared distance between a row of norm 1 and its reconstruction"),
     Metric("trivial_objective", "objective of the mean row", S + T, ratio, (mean_row_errors,), None,
            4, help="the objective of a single part, the mean row"),
     Metric("objective_source", "objective, source's scale", S + T, ratio, (source_errors,),
-           digits=4, help="of rows that are scaled to maximum 1 (Saha & Imtiaz 2022)"),
+           digits=4, help="for rows scaled to a maximum of 1 (Saha & Imtiaz 2022)"),
     Metric("parts_match", "match with the true parts", S, as_it_is, (true_parts_match,), True,
-           help="mean cosine with the parts that simulated data were made of"),
+           help="mean cosine with the true parts of simulated data"),
     Metric("outlier_precision", "outlier precision", S, part_metrics.precision, (outlier_cells,),
-           True, help="share of the cells set apart that had been planted"),
+           True, help="share of the detected outlier cells that were planted"),
     Metric("outlier_recall", "outlier recall", S, part_metrics.recall, (outlier_cells,), True,
-           help="share of the planted cells that were set apart"),
+           help="share of the planted outlier cells that were detected"),
     Metric("outlier_f1", "outlier F1", S, part_metrics.f1, (outlier_cells,), True,
            help="harmonic mean of the outliers' precision and recall"),
     Metric("coherence", "TC-W2V coherence", S, as_it_is, (topic_coherence,), True,
-           help="how near the top words of a topic lie in a Word2Vec space of the documents"),
+           help="how close a topic's top words are in a Word2Vec space of the documents"),
     Metric("training_rmse", "RMSE of training ratings", R + T, RMSE, (trained,), None,
-           help="root mean squared error of the ratings that were learned from"),
+           help="root mean squared error of the training ratings"),
     Metric("unit_row_rmse", "RMSE, rows of norm 1", R + T, root_of_ratio, (unit_rows,), None, 4,
            help="of training ratings, each divided by the L2 norm of its user's row (Saha & Imtiaz"
                 " 2022, Table 4)"),
@@ -284,7 +284,7 @@ def weak_reference(
     if metric.sign * figure < metric.sign * guesses[best]:
         return ""
     return (
-        f"{title}, which is not private, does no better than {best} here ({metric.title}"
-        f" {metric.text(figure)} against {metric.text(guesses[best])}): it shows little of what"
-        " can be learned from these data, and nothing of what privacy costs."
+        f"{title}, which is not private, is no better than {best} here ({metric.title}"
+        f" {metric.text(figure)} against {metric.text(guesses[best])}): it learns little from these"
+        " data, so it does not show what privacy costs."
     )

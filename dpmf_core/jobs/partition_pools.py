@@ -137,7 +137,8 @@ class DaskPool:
             self._client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError:
             raise BadInput(
-                "The scheduler has no worker. Start one with the dpmf and the data of this machine."
+                "The scheduler has no worker. Start one with the same dpmf and data as this"
+                " machine."
             ) from None
         return dict(self._client.nthreads())
 
@@ -198,7 +199,8 @@ class DaskPool:
             time.sleep(PAUSE)  # until the scheduler has noticed
             if self._client.status != "running":
                 raise BadInput(
-                    "The scheduler went away while partitions were added up. Start both again."
+                    "The connection to the scheduler was lost while adding up partitions. Restart"
+                    " the scheduler and the run."
                 ) from error
             raise WorkersLost from error
 
@@ -210,8 +212,8 @@ class DaskPool:
 def check_address(where: str) -> None:
     if not ADDRESS.fullmatch(where):
         raise BadInput(
-            f"--spread takes '{LOCAL}' or the address of a Dask scheduler, such as tls://host:8786."
-            f" Got {where!r}."
+            f"--spread must be '{LOCAL}' or the address of a Dask scheduler, such as"
+            f" tls://host:8786. Got {where!r}."
         )
 
 
@@ -220,8 +222,8 @@ def require_protection(where: str, data_id: str) -> None:
     parts = urlsplit(where if "://" in where else f"tcp://{where}")
     if parts.scheme not in ("tls", "inproc") and parts.hostname not in LOOPBACK:
         raise BadInput(
-            f"{data_id} is private, and its exact sums would travel to {where} for anybody to read."
-            " Take a scheduler with TLS: tls://host:port."
+            f"{data_id} is private, and its exact sums would be sent to {where} unencrypted. Use a"
+            " scheduler with TLS: tls://host:port."
         )
 
 
@@ -233,13 +235,14 @@ def dask_client(where: str) -> Any:
     credentials = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
     if where.startswith("tls://") and credentials["ssl_context"] is None:
         raise BadInput(
-            f"{where} needs certificates: name their files in Dask's settings, such as"
-            " DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..__TLS__CLIENT__CERT and ..__TLS__CLIENT__KEY."
+            f"{where} needs certificates: set their files in Dask's settings, such as"
+            " DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..__TLS__CLIENT__CERT and"
+            " ..__TLS__CLIENT__KEY."
         )
     try:
         return Client(where, set_as_default=False, name="dpmf")  # type: ignore[no-untyped-call]
     except OSError as error:
         raise BadInput(
-            f"No partition was read: the scheduler at {where} does not answer or does not take its"
+            f"No partition was read: the scheduler at {where} does not answer or rejects the"
             f" certificate ({words_of(error)}). Start it, or leave out the address."
         ) from error

@@ -65,9 +65,9 @@ class Requirement:
             here = _versions(self.algorithm)
             for name, version in self.versions.items():
                 if here[name] != version:
-                    return f"it has {name} {here[name]}, and {version} is wanted"
+                    return f"it has {name} {here[name]}, but {version} is required"
             if data_access.open_raw(self.data_id).fingerprint != self.fingerprint:
-                return f"its data set {self.data_id} holds something else"
+                return f"its data set {self.data_id} has different contents"
         except BadInput as error:  # it has no such algorithm or data
             return str(error).rstrip(".")
         return ""
@@ -184,7 +184,7 @@ class _Reader:
             raise WorkerRefuses(self._worker, reason)
         data = data_access.open_raw(request.requirement.data_id)
         if not isinstance(data, PartitionedRatings):
-            raise WorkerRefuses(self._worker, f"its {data.name} is not in partitions")
+            raise WorkerRefuses(self._worker, f"its {data.name} is not stored in partitions")
         self._data = replace(data, parts=_PartsHere(data.parts, self._worker))
         self._folder = create_folder(request.folder or folder_of(request.run))
         self._numbers, self._questions = (

@@ -212,16 +212,14 @@ class PartitionSums:
                 try:
                     return attempt(self._fit_workers())
                 except WorkerRefuses as refusal:
-                    log.warning(
-                        "Worker %s is given no partition: %s.", refusal.worker, refusal.reason
-                    )
+                    log.warning("Worker %s gets no partition: %s.", refusal.worker, refusal.reason)
                     self._memory.refusals[refusal.worker] = refusal.reason
                 except WorkersLost:
                     self._memory.workers = []  # their shared contents are gone
                     break
         raise BadInput(
-            "The workers were lost again and again while adding up partitions; most often because"
-            " memory ran out. Start workers with more of it, or make more partitions."
+            "Workers were lost repeatedly while adding up partitions, probably because memory ran"
+            " out. Start workers with more memory, or make more partitions."
         )
 
     def _fit_workers(self) -> dict[str, int]:
@@ -231,8 +229,8 @@ class PartitionSums:
         if not fit or HERE in refusals:
             each = " ".join(f"{name}: {reason}." for name, reason in refusals.items())
             raise BadInput(
-                f"No worker can compute this as it was asked for. {each} Give the workers the dpmf,"
-                " the libraries and the data of the machine that asks, and start them again."
+                f"No worker can compute this. {each} Give the workers the same dpmf, libraries and"
+                " data as this machine, and restart them."
             )
         if list(fit) != self._memory.workers:
             self._memory.workers = list(fit)
@@ -281,7 +279,7 @@ def spread(
     data = data_access.open_raw(data_id)
     if not isinstance(data, PartitionedRatings):
         raise BadInput(
-            f"Only ratings in partitions are spread over workers, and {data_id} is in one memory."
+            f"Only ratings in partitions can be spread over workers; {data_id} is not partitioned."
             " Leave out --spread, or import its file with `datasets import NAME PATH"
             " --partitioned`."
         )

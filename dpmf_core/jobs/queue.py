@@ -47,8 +47,8 @@ class Queue:
             return None
         return BadInput(
             f"One session may have about {duration(most)} of work waiting here. You have about"
-            f" {duration(debt)}, and this would take about {duration(cost)}. Wait, stop some of it"
-            " on the Runs page, or ask for less."
+            f" {duration(debt)}, and this would add about {duration(cost)}. Wait, stop some of it"
+            " on the Runs page, or choose less work."
         )
 
     def enter(self, task: Task, asker: str, priority: int) -> None:

@@ -44,7 +44,7 @@ BETWEEN = 0.1  # seconds at least between two messages of one run's progress
 LOOK = 1.0  # seconds between looks at a worker's memory
 GRACE = 30.0  # seconds that a run over its time has to reach the end of its step
 DIED = (
-    "The worker process died while computing this run; most often because memory ran out. Choose"
+    "The worker process died while computing this run, probably because memory ran out. Choose"
     " fewer ratings, items or factors."
 )
 MEMORY_RAN_OUT = "Memory ran out while computing this run. Choose fewer ratings, items or factors."
@@ -256,7 +256,7 @@ class WorkerThread(threading.Thread):
             try:
                 self._owner.finish(task, outcome)
             except Exception:  # without this thread nothing would be computed any more
-                log.exception("Somebody who waited for a run failed when it ended.")
+                log.exception("A callback failed at the end of a run.")
 
     def ready(self) -> Worker:
         """Return the worker, started if need be. Raises Cancelled once it is closed."""
@@ -347,15 +347,15 @@ def _patience(end: float, most_memory: float) -> float | None:
 
 def _too_long(seconds: float) -> BadInput:
     return BadInput(
-        f"This run took longer than {duration(seconds)}, which is the most that one run may take"
-        " here. Choose fewer steps, trainings or ratings."
+        f"This run took longer than {duration(seconds)}, the limit for one run here. Choose fewer"
+        " steps, training runs or ratings."
     )
 
 
 def _too_large(megabytes: float) -> BadInput:
     return BadInput(
-        f"This run needed more than {megabytes / 1000:.1f} GB of memory, which is the most that one"
-        " run may take here. Choose fewer ratings, items or factors."
+        f"This run needed more than {megabytes / 1000:.1f} GB of memory, the limit for one run"
+        " here. Choose fewer ratings, items or factors."
     )
 
 

@@ -94,8 +94,8 @@ def open_file(file: Path, old: Path | None = None) -> Iterator[sqlite3.Connectio
             db.execute("COMMIT")  # what goes wrong before leaves the file as it was
     except (OSError, sqlite3.Error) as error:
         raise BadInput(
-            f"The account of private data in {file} cannot be kept ({error}), so nothing is drawn."
-            " Make room or repair that file, or set DPMF_DATA to another folder."
+            f"The account of private data in {file} cannot be written ({error}), so nothing was"
+            " drawn. Free some space, repair the file, or set DPMF_DATA to another folder."
         ) from error
 
 
@@ -103,8 +103,8 @@ def _with_tables(db: sqlite3.Connection, file: Path) -> None:
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version > SCHEMA:
         raise BadInput(
-            f"{file} was written by a newer version (layout {version}; this one knows {SCHEMA})."
-            " Update dpmf, or name another file."
+            f"{file} was written by a newer version (layout {version}; this version reads"
+            f" {SCHEMA}). Update dpmf, or name another file."
         )
     if version == SCHEMA:
         return

@@ -192,8 +192,7 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
         raise BadInput(NEEDS_DELTA)
     if (p := failure(plan(1.0))) and p >= budget.delta:
         raise ValueError(
-            f"Releases that fail with probability {p:.2g} leave nothing of delta ="
-            f" {budget.delta:.2g}."
+            f"Releases that fail with probability {p:.2g} use up all of delta = {budget.delta:.2g}."
         )
 
     from scipy.optimize import brentq  # loaded when first needed
@@ -227,7 +226,7 @@ def of_group(event: Event, size: int) -> Event:
     pass a threshold when they all bring it.
     """
     if not size >= 1:
-        raise ValueError(f"A group has at least 1 unit. Got {size}.")
+        raise ValueError(f"A group must have at least 1 unit. Got {size}.")
     if size == 1:
         return event
     if other := [
@@ -236,7 +235,7 @@ def of_group(event: Event, size: int) -> Event:
         if leaf.failure or not isinstance(leaf, AdditiveNoise | PosteriorSample)
     ]:
         raise UnsupportedEvent(
-            f"What a {other[0].mechanism} costs several units together is not known."
+            f"The cost of a {other[0].mechanism} for a group of units is not known."
         )
     return Sequence(
         tuple(Repeat(_of_group(leaf, size), count) for leaf, count in normal_form(event))

@@ -368,8 +368,8 @@ def _process_key() -> str:
     key = os.environ.get(PROCESS_KEY)
     if key is None:
         raise BadInput(
-            "This worker process was started before dpmf_core was imported, so what it draws would"
-            " not be added to what other workers draw. Nothing was drawn. Name an account"
+            "This worker process started before dpmf_core was imported, so its releases could not"
+            " be added to those of other workers. Nothing was drawn. Name an account"
             " (ledger='search.ledger'), or fit in one process (n_jobs=1)."
         )
     return key

@@ -11,8 +11,8 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.mechanisms import Relation
 
 NEEDS_DELTA = (
-    "delta = 0 needs noise with a pure epsilon, such as Laplace's. This method or rule has none."
-    " Give a delta below 1/n, such as 1e-6."
+    "delta = 0 needs noise with a pure epsilon, such as Laplace noise, which this method or rule"
+    " does not use. Give a delta below 1/n, such as 1e-6."
 )
 
 
@@ -51,30 +51,30 @@ class Budget(BaseModel):
         allow_inf_nan=False,
         title="δ",
         description=(
-            "slack of the bound P ≤ e^ε P′ + δ on every set of results; keep it under 1/n. 0 is for"
-            " methods without Gaussian noise"
+            "slack of the bound P ≤ e^ε P′ + δ on every set of results; keep it below 1/n; 0 only"
+            " for methods without Gaussian noise"
         ),
     )
     relation: Relation = Field(Relation.ADD_REMOVE, title="neighbouring relation")
     calibration: Calibration = Field(
         Calibration.EXACT,
         description=(
-            "exact: just enough noise for ε; source: as much as the source's own rule asks for"
+            "exact: just enough noise for ε; source: as much as the source's own rule requires"
         ),
     )
 
     noise: NoiseKind = Field(
         NoiseKind.CONTINUOUS,
         description=(
-            "continuous: floating-point; discrete: exact, on a grid to which statistics are"
-            " rounded; none: the same method without noise, which has no privacy and no ε"
+            "continuous: floating-point; discrete: exact, with statistics rounded to a grid; none:"
+            " the same method without noise, without privacy and without ε"
         ),
     )
 
     @model_validator(mode="after")
     def _is_spent_on_noise(self) -> Self:
         if self.noise is NoiseKind.NONE:
-            raise ValueError("noise none takes no budget: leave out epsilon and delta")
+            raise ValueError("noise=none has no budget: leave out epsilon and delta")
         return self
 
     @model_serializer(mode="wrap")
@@ -103,7 +103,7 @@ class AccountBudget(Budget):
     delta: float = Field(gt=0, lt=0.5, allow_inf_nan=False, title="δ")
 
     allow_unprotected: bool = Field(
-        False, description="whether work that has no epsilon for a row of the data is allowed"
+        False, description="allow work that has no epsilon for a row of the data"
     )
 
 

@@ -80,8 +80,8 @@ def on_grids(event: Event) -> Event:
 def _on_grid(leaf: Mechanism) -> DiscreteGaussian:
     if type(leaf) is not Gaussian:  # what may fail besides is another mechanism
         raise UnsupportedEvent(
-            f"Discrete noise takes the place of Gaussian noise only; found {leaf.mechanism} noise"
-            f" on {leaf.statistic!r}."
+            f"Discrete noise replaces only Gaussian noise; found {leaf.mechanism} noise on"
+            f" {leaf.statistic!r}."
         )
     return DiscreteGaussian(
         leaf.noise_multiplier,

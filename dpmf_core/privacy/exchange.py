@@ -82,7 +82,7 @@ def from_dp_event(event: "DpEvent") -> Event:
     if isinstance(event, kinds.ComposedDpEvent):
         return Sequence(tuple(from_dp_event(part) for part in event.events))
     raise UnsupportedEvent(
-        f"A {type(event).__name__} is no Gaussian or Laplace release. Account it with"
+        f"A {type(event).__name__} is not a Gaussian or Laplace release. Account it with"
         " dp_event_epsilon(event, delta)."
     )
 
@@ -204,7 +204,7 @@ def read_ledger(path: Path) -> "Event | DpEvent":
         except (ValueError, TypeError) as error:
             raise BadInput(f"The event in {path.name} cannot be read: {error}") from None
     raise BadInput(
-        f"{path.name} holds no ledger. It is a JSON object with rows under 'ledger', as"
+        f"{path.name} holds no ledger. A ledger is a JSON object with rows under 'ledger', as"
         " `account --json` writes them, or with an event of dp_accounting under 'dp_event'."
     )
 

@@ -52,11 +52,13 @@ def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
     first, *others = dict.fromkeys(NOISES.get(kind, kind) for kind in kinds)
     text = " and ".join((first, *(it[:1].lower() + it[1:] for it in others)))
     if reproducible:
-        text += ", drawn from a seed: noise reproducible, for study, not for release."
+        text += (
+            ", drawn from a seed: the noise is reproducible, so use it for study, not for release."
+        )
     else:
         text += (
-            ", from AES-128 in counter mode with a key of the operating system that is stored"
-            " nowhere: nobody can draw it again."
+            ", from AES-128 in counter mode with a key from the operating system; the key is never"
+            " stored, so the noise cannot be reproduced."
         )
     return text if kinds == [DISCRETE] else f"{text} {REAL_NUMBERS}"
 
@@ -64,7 +66,7 @@ def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
 DISCRETE = "discrete Gaussian"
 # what a proof says of noise that is drawn in floating point
 REAL_NUMBERS = (
-    "The proof is about real numbers, which floating-point noise approximates; discrete noise is"
+    "The proof assumes real numbers, which floating-point noise approximates; discrete noise is"
     " exact and 0.1% larger."
 )
 GAUSSIAN = "Floating-point Gaussian noise"
@@ -126,12 +128,12 @@ class Guarantee:
     def words(self) -> str:
         if self.status is Status.PROVEN and self.unit == PERSON:
             return (
-                "Every release is in the ledger and every sensitivity is proved, for one person"
-                " (all their rows)."
+                "Every release is in the ledger and every sensitivity is proved for one person (all"
+                " their rows)."
             )
         if self.status is Status.PROVEN:
             return (
-                "Every release is in the ledger and every sensitivity is proved, for one"
+                "Every release is in the ledger and every sensitivity is proved for one"
                 f" {self.unit}."
             )
         if self.status is Status.CONDITIONAL:
@@ -147,6 +149,6 @@ class Guarantee:
 
 
 NO_LIMIT = "Nothing limits what the result reveals about one person."
-NOT_LIMITED = "Not private: nothing limits what the result reveals about one person."
+NOT_LIMITED = "Not private: the result may reveal anything about one person."
 NOT_PRIVATE = Guarantee(Status.NONE)
 WITHOUT_NOISE = Guarantee(Status.NONE, reason="the same method without noise")

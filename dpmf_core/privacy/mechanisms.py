@@ -83,7 +83,7 @@ class Mechanism(ABC):
             return
         other = MECHANISMS.setdefault(name, cls)
         if other.__qualname__ != cls.__qualname__:
-            raise TypeError(f"There are two mechanisms called {name!r}.")
+            raise TypeError(f"Two mechanisms are called {name!r}.")
         MECHANISMS[name] = cls
 
     def __post_init__(self) -> None:

@@ -122,12 +122,12 @@ class Noise:
             )
         if isinstance(leaf, FailingGaussian):
             raise PlanViolation(
-                f"{statistic!r} was planned as a {leaf.mechanism}, of which only a part may be"
-                " shown: use `names_over_threshold` or `padded_count`."
+                f"{statistic!r} was planned as a {leaf.mechanism}; only part of it may be shown:"
+                " use `names_over_threshold` or `padded_count`."
             )
         if not isinstance(leaf, AdditiveNoise):
             raise PlanViolation(
-                f"{statistic!r} was planned as a {leaf.mechanism}, to which no noise is added."
+                f"{statistic!r} was planned as a {leaf.mechanism}; it adds no noise."
             )
         self._record(leaf, group)
         return self._open(leaf, size)
@@ -182,9 +182,7 @@ class Noise:
         if leaf.companion and self._times(leaf.companion, group) <= self._times(
             leaf.statistic, group
         ):
-            raise PlanViolation(
-                f"{leaf.statistic!r} is counted next to {leaf.companion!r}, which comes first."
-            )
+            raise PlanViolation(f"{leaf.statistic!r} must be released after {leaf.companion!r}.")
         self._rest[leaf, group] -= 1
         n_used = self._plan[leaf] - self._rest[leaf, group]
         self._counts[leaf] = max(n_used, self._counts.get(leaf, 0))
@@ -281,7 +279,8 @@ class Release:
     def _draw(self, size: int) -> npt.NDArray[np.float64]:
         if size > self._rest:
             raise PlanViolation(
-                f"{self.leaf.statistic!r} has {self._rest} coordinates left to release. Got {size}."
+                f"{self.leaf.statistic!r} has only {self._rest} coordinates left to release. Got"
+                f" {size}."
             )
         self._rest -= size
         out = np.empty(size)
@@ -308,7 +307,7 @@ def _real(part: Array) -> Array:
     """
     if part.dtype.kind == "f" and part.dtype != np.float64:
         raise PlanViolation(
-            "a statistic is summed in float64, or rounding moves it by more than its sensitivity."
-            f" Got {part.dtype}."
+            "a statistic must be summed in float64; otherwise rounding changes it by more than its"
+            f" sensitivity. Got {part.dtype}."
         )
     return part.astype(np.float64, copy=False)

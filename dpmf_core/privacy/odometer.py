@@ -254,9 +254,9 @@ def _total_square(charges: Iterable[Charge], relation: Relation) -> float:
         squares = [(squared_mu(leaf, relation), count) for leaf, count in charge.ledger]
         if charge.price is not None or any(one is None for one, _ in squares):
             raise BadInput(
-                f"{charge.title} has no place under a budget for the whole data set: the budget's"
-                " filter adds up Gaussian noise and pure epsilons, and this is neither."
-                " Take the budget away, or run something else. Nothing was drawn."
+                f"{charge.title} cannot run under a budget for the whole data set: the budget adds"
+                " up Gaussian noise and pure epsilons, and this is neither. Nothing was drawn."
+                " Remove the budget or choose another method."
             )
         square += sum(count * one for one, count in squares if one is not None)
     return square
@@ -282,12 +282,12 @@ def check(before: Sequence[Charge], request: Sequence[Charge], budget: AccountBu
     )
     raise BadInput(
         f"The budget of these data is epsilon = {epsilon_text(budget.epsilon)} (delta ="
-        f" {delta_text(budget.delta)}, {budget.relation}). Drawn so far: {so_far:.2f}. This would"
-        f" make it {then:.2f}, so nothing was drawn. "
+        f" {delta_text(budget.delta)}, {budget.relation}). Drawn so far: {so_far:.2f}. This run"
+        f" would make it {then:.2f}, so nothing was drawn. "
         + (
-            f"Ask for an epsilon of at most {remaining_epsilon:.3g} in all."
+            f"Use an epsilon of at most {remaining_epsilon:.3g} in all."
             if remaining_epsilon > 1e-4
-            else "Nothing is left of it."
+            else "The budget is used up."
         )
     )
 

@@ -63,7 +63,7 @@ class Secret:
     def __init__(self, key: bytes | None = None) -> None:
         key = secrets.token_bytes(KEY_BYTES) if key is None else key
         if len(key) != KEY_BYTES:
-            raise ValueError(f"A secret stream takes a key of {KEY_BYTES} bytes. Got {len(key)}.")
+            raise ValueError(f"A secret stream needs a key of {KEY_BYTES} bytes. Got {len(key)}.")
         self._key, self._first = (
             int.from_bytes(key[:16], "little"),
             int.from_bytes(key[16:], "little"),

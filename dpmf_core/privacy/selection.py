@@ -178,7 +178,8 @@ def derivative(shape: str, mean: float) -> Callable[[Array], Array]:
         gamma = _logarithmic(mean)
         return lambda u: (1 - gamma) / (1 - (1 - gamma) * u) / -math.log(gamma)
     raise ValueError(
-        f"The number of trials is drawn from one of {', '.join(SHAPES)}. Got {shape!r}."
+        f"The distribution of the number of trials must be one of {', '.join(SHAPES)}. Got"
+        f" {shape!r}."
     )
 
 

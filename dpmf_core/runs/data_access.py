@@ -119,8 +119,8 @@ def open_data(spec: DataSpec) -> Data:
     data = open_anywhere(spec)
     if isinstance(data, PartitionedRatings):
         raise BadInput(
-            f"{spec.id} is kept in parts, of which one is in memory at a time, and this looks at"
-            " all ratings together. Take a data set in one memory for it."
+            f"{spec.id} is stored in parts and loaded one part at a time, but this needs all"
+            " ratings together. Use a data set that fits in memory."
         )
     return data
 
@@ -149,9 +149,11 @@ def _split(spec: DataSpec, how: SplitSpec, seed: int, stamp: Hashable) -> Split:
 
 def as_ratings(data: AnyData) -> Ratings:
     if isinstance(data, PartitionedRatings):
-        raise BadInput(f"{data.name} is kept in parts. Take a data set in one memory for this.")
+        raise BadInput(
+            f"{data.name} is stored in parts. Use a data set that fits in memory for this."
+        )
     if not isinstance(data, Ratings):
-        raise BadInput(f"Only ratings are split; {data.name} holds {data.unit}s.")
+        raise BadInput(f"Only ratings can be split; {data.name} holds {data.unit}s.")
     return data
 
 

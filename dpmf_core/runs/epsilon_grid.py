@@ -126,7 +126,7 @@ def grid_runs(
 def at_epsilon(spec: RunSpec, epsilon: float) -> RunSpec:
     """The same run at another epsilon. Raises BadInput where it has no budget."""
     if spec.budget is None:
-        raise BadInput(f"{spec.algorithm} takes no epsilon here, so there is no grid of them.")
+        raise BadInput(f"{spec.algorithm} has no epsilon here, so there is no grid of epsilons.")
     return spec.model_copy(update={"budget": spec.budget.model_copy(update={"epsilon": epsilon})})
 
 

@@ -62,9 +62,9 @@ def _check(data: AnyData, spec: DataSpec) -> None:
         raise BadInput(f"'{wrong[0]}' is for {others}; {spec.id} holds {holds}. Leave it out.")
     if spec.item_features == "public" and getattr(data, "item_features", None) is None:
         raise BadInput(
-            f"{spec.id} has no public item table here, so item_features=public does not go with it."
-            " Leave it out, name a table after a path (?item_table=FILE), or import a MovieLens set"
-            " again, whose older copies have none."
+            f"{spec.id} has no public item table, so item_features=public cannot be used. Leave it"
+            " out or name a table after a path (?item_table=FILE). Older copies of MovieLens sets"
+            " have no item table: import them again."
         )
     if spec.item_choice == "private":
         _check_private_choice(data, spec)
@@ -169,11 +169,11 @@ def _check_private_choice(data: AnyData, spec: DataSpec) -> None:
     ]
     if wrong:
         raise BadInput(
-            f"'{wrong[0]}' chooses by exact counts or needs no choice, so it does not go with"
-            " item_choice=private. Leave one of them out."
+            f"'{wrong[0]}' uses exact counts or needs no choice of items, so it cannot be combined"
+            " with item_choice=private. Leave one of them out."
         )
     if isinstance(data, Samples) and (data.vocabulary is None or data.unit == "user"):
         raise BadInput(
-            f"{data.name} holds no documents, so there are no words to choose:"
-            " item_choice=private is for ratings and documents."
+            f"{data.name} holds no documents, so it has no words to choose: item_choice=private is"
+            " for ratings and documents."
         )

@@ -38,7 +38,7 @@ class Chart:
         """
         file = Path(path).expanduser()
         if file.suffix.lower() != ".svg":
-            raise BadInput(f"The figure is saved as .svg alone. Got '{file.name}'.")
+            raise BadInput(f"A figure can only be saved as .svg. Got '{file.name}'.")
         try:
             file.write_text(self.svg.replace("<svg ", f'<svg xmlns="{NAMESPACE}" ', 1), "utf-8")
         except OSError as error:

@@ -166,7 +166,7 @@ def answer(line: Sequence[Measured], goal: Goal) -> tuple[str, str]:
             f"; the best is {goal.text(top.median)}, at ε = {budget_text(top.epsilon)}",
         )
     if needed.is_first:
-        return f"ε = {budget_text(needed.epsilon)}", ", the smallest that was measured"
+        return f"ε = {budget_text(needed.epsilon)}", ", the smallest measured"
     value = f"ε {'=' if needed.is_measured else '≈'} {budget_text(needed.rounded)}"
     low, high = (needed_epsilon(line, goal, of_draws) for of_draws in (best, worst))
     if low is None or needed == low == high:

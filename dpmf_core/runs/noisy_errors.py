@@ -162,14 +162,11 @@ def refusal(run: Run) -> str:
     """Why the run's error cannot be released with noise, '' where it can."""
     record = run.record
     if record.public:
-        return "its data are public, so that its errors are shown as they are"
+        return "its data are public, so its errors are shown without noise"
     if algorithms.find(run.spec.algorithm).task != "ratings":
-        return "only errors of held-out ratings have a noisy figure"
+        return "noisy errors exist only for held-out ratings"
     if run.spec.budget is None or not record.guarantee.has_epsilon:
-        return (
-            "nothing is proved of what it releases, so that everybody's rating may have moved its"
-            " error"
-        )
+        return "its releases have no proof, so any user's rating may have changed its error"
     return ""
 
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
-RAW = "Errors are not shown: they are computed on private data without noise (run.record.metrics)."
+RAW = (
+    "Errors are hidden because they are computed on private data without noise"
+    " (run.record.metrics)."
+)
 BY_EPSILON = ("rmse", "noisy_rmse", "objective")
 
 
@@ -116,7 +119,7 @@ def chart_of_sweep(
     epsilons = proven_rows["epsilon"].dropna()
     if not len(epsilons):
         raise BadInput(
-            "No run of this sweep has a proven epsilon, so there is nothing to draw against."
+            "No run of this sweep has a proven epsilon, so there is nothing to plot against."
         )
     ends = (float(epsilons.min()), float(epsilons.max()))
     lines: dict[str, Points] = {}

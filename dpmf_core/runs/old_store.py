@@ -24,7 +24,7 @@ def old_runs(folder: Path) -> Iterator[tuple[Run, Label]]:
         try:
             run, label = unpack(content)
         except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-            log.warning("%s holds no run that can be read (%s). It stays there.", path, error)
+            log.warning("%s holds no readable run (%s). It was left in place.", path, error)
         else:
             yield run, label
 

@@ -26,8 +26,8 @@ def ratings_given(X: Any, y: Any, bounds: Bounds | None = None) -> Array:
     if bounds is not None and tuple(bounds) == INTERACTIONS:
         return np.ones(len(pairs_of(X)))
     raise BadInput(
-        "There are no ratings: y is None, and X has no column of ratings. Give y with one rating a"
-        " row, or bounds=(0, 1) if each row only says that a user had an item."
+        "There are no ratings: y is None, and X has no column of ratings. Give y with one rating"
+        " per row, or bounds=(0, 1) if each row only says that a user had an item."
     )
 
 
@@ -48,8 +48,8 @@ def history_of(
     if (what < 0).any():
         at = int(np.flatnonzero(what < 0)[0])
         raise BadInput(
-            f"The model knows no item '{str(pairs['item'][at])[:60]}' (row {at + 1:,} of own)."
-            f" Leave it out. The {len(items):,} known ones are item_ids, or items_ of an estimator."
+            f"The model has no item '{str(pairs['item'][at])[:60]}' (row {at + 1:,} of own). Leave"
+            f" it out. The {len(items):,} known ones are item_ids, or items_ of an estimator."
         )
     values = pd.to_numeric(pairs["rating"], errors="coerce").to_numpy(np.float64, na_value=np.nan)
     wrong = ~((values >= bounds[0]) & (values <= bounds[1]))

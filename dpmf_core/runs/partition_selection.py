@@ -30,9 +30,9 @@ ITEMS_SHARE, UNITS_SHARE = 0.15, 0.01  # of the total mu^2
 FAILURE_SHARE = 0.05  # of delta, for each of the two
 MOST_NAMES = 1000  # that one unit counts for; more would raise the threshold
 ROWS_OF_PEOPLE = (
-    "row_count=private releases how many rows there are, each a unit of its own. Where it is known"
-    " whose each row is, a person brings several: declare how many people there are instead"
-    " (people=N after the file's '?')."
+    "row_count=private releases the number of rows and protects each row. If the data say which"
+    " person each row belongs to, declare the number of people instead (people=N after the file's"
+    " '?')."
 )
 MOST_UNITS = 2**31  # int32 numbers them: a public bound, as their number may be private
 Array = npt.NDArray[Any]
@@ -152,8 +152,8 @@ def plan(budget: Budget | None, *, items: bool, units: bool) -> Event:
     failure, kinds = failure_probability(budget), items + units
     if budget.epsilon + math.log1p(-kinds * failure) <= 0:
         raise BadInput(
-            f"An epsilon of {budget.epsilon:g} leaves nothing for releasing the shape at this"
-            " delta. Raise epsilon or lower delta."
+            f"An epsilon of {budget.epsilon:g} is too small to release the shape at this delta."
+            " Raise epsilon or lower delta."
         )
     remaining_budget = budget.model_copy(
         update={
@@ -211,8 +211,8 @@ def _passing(curator: NoisyCurator, counts: NameCounts, data: AnyData) -> Ints:
     if len(kept_names) < 2:
         what = "word" if isinstance(data, Samples) else "item"
         raise BadInput(
-            f"Fewer than two {what}s of {data.name} are counted often enough to be named at this"
-            f" epsilon and delta. Raise epsilon, or take the {what}s as public: item_choice=exact."
+            f"Fewer than two {what}s of {data.name} have high enough counts to be named at this"
+            f" epsilon and delta. Raise epsilon, or treat the {what}s as public: item_choice=exact."
         )
     return np.asarray(kept_names, np.int64)
 
@@ -221,7 +221,7 @@ def _padded_count(curator: NoisyCurator, count: UnitCount, name: str) -> int:
     units = curator.padded_count(count)
     if units is None:
         raise BadInput(
-            f"The noisy number of rows of {name} fell below the true one, as it may once in many"
-            " runs. Start the run again."
+            f"The noisy number of rows of {name} fell below the true number, which happens rarely."
+            " Start the run again."
         )
     return units

@@ -95,7 +95,7 @@ def prepare_for_shape(
     rest = plan_at(level)
     if canonical.budget is None and normal_form(rest):
         raise BadInput(
-            f"{algorithm.title} is private, so it needs a budget: give an epsilon and a delta, or"
+            f"{algorithm.title} is private and needs a budget: give an epsilon and a delta, or"
             " noise=none for the same method without noise and without privacy."
         )
     guarantee = _on_data(
@@ -150,8 +150,8 @@ def _first(spec: RunSpec, budget: Budget | None, guarantee: Guarantee) -> Event:
         )
     if budget.noise is NoiseKind.DISCRETE:
         raise BadInput(
-            "item_choice=private and row_count=private add floating-point noise to their"
-            " counts. Take continuous noise, or declare the shape."
+            "item_choice=private and row_count=private add floating-point noise to their counts."
+            " Use continuous noise, or declare the shape."
         )
     return partition_selection.plan(
         budget, items=spec.data.item_choice == "private", units=spec.data.row_count == "private"
@@ -251,7 +251,7 @@ def epsilon_of_each(spec: RunSpec, shape: Any, times: int) -> float:
 
     budget = spec.budget
     if budget is None:
-        raise BadInput(f"{spec.algorithm} takes no epsilon here, so there is nothing to divide.")
+        raise BadInput(f"{spec.algorithm} has no epsilon here, so there is nothing to divide.")
 
     def excess(log_epsilon: float) -> float:
         own = budget.model_copy(update={"epsilon": math.exp(log_epsilon)})
@@ -263,8 +263,8 @@ def epsilon_of_each(spec: RunSpec, shape: Any, times: int) -> float:
         return budget.epsilon
     if budget.epsilon <= LEAST_EPSILON or excess(low) > 0:
         raise BadInput(
-            f"{times:,} runs at a total of {budget.epsilon:g} leave less than {LEAST_EPSILON:g} for"
-            " each. Take fewer runs or a larger total."
+            f"{times:,} runs at a total epsilon of {budget.epsilon:g} leave less than"
+            f" {LEAST_EPSILON:g} for each run. Use fewer runs or a larger total."
         )
     each = math.exp(brentq(excess, low, high, rtol=1e-6))
     scale = 10.0 ** (2 - math.floor(math.log10(each)))

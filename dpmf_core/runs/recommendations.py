@@ -152,9 +152,9 @@ def write_lists(
     file cannot be written.
     """
     if not issubclass(algorithms.find(run.spec.algorithm).model_type, Recommender):
-        raise BadInput(f"{run.title} recommends nothing: lists are of runs on ratings.")
+        raise BadInput(f"{run.title} recommends nothing: only runs on ratings have lists.")
     if k < 1:
-        raise BadInput(f"A list has at least 1 item. Got {k}.")
+        raise BadInput(f"A list must have at least 1 item. Got {k}.")
     with extra("files"):
         from pyarrow import parquet
     data = ratings_anywhere(run)

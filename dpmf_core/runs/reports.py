@@ -87,7 +87,7 @@ def _facts(record: RunRecord) -> list[tuple[str, object]]:
         "parameters": _listing(record.parameters or spec.parameters) or "none",
         "seed": spec.seed
         if record.public
-        else f"{spec.seed} (of split and start; the noise has none)",
+        else f"{spec.seed} (for split and start; the noise has no seed)",
         "budget": _budget(record),
         "δ": "none" if record.delta is None else f"{record.delta:.3g}",
         "privacy unit": f"one {promise.unit}",
@@ -97,7 +97,7 @@ def _facts(record: RunRecord) -> list[tuple[str, object]]:
         "versions": _listing(record.versions) or "not recorded",
     }
     if not record.public:
-        facts["errors"] = "none: they are computed on private data without noise"
+        facts["errors"] = "hidden: they are computed on private data without noise"
     return list(facts.items())
 
 

@@ -104,7 +104,7 @@ class RunFile:
             return None
         digest, *parts = rows[0]
         if digest != _digest(key, *parts):
-            raise DamagedRun(key, "its bytes are not those that were written")
+            raise DamagedRun(key, "its bytes were changed after it was written")
         return parts[0], parts[1], parts[2], parts[3]
 
     def has(self, key: str) -> bool:
@@ -200,8 +200,8 @@ class RunFile:
                 return self._db.execute(query, values).fetchall()
             except sqlite3.Error as error:
                 raise BadInput(
-                    f"The run store {self.path} cannot be read ({error}). Put back a copy of it, or"
-                    " move it away: a new one is begun."
+                    f"The run store {self.path} cannot be read ({error}). Restore a copy, or move"
+                    " the file away and start a new one."
                 ) from error
 
     def _insert(self, run: "Run", label: Label, views: dict[str, Any] | None = None) -> None:
@@ -277,7 +277,7 @@ def _keep_log(db: sqlite3.Connection) -> None:
 
 
 def unknown(key: str) -> BadInput:
-    return BadInput(f"There is no stored run {key!r}. `runs` lists them.")
+    return BadInput(f"No stored run has the key {key!r}. `runs` lists them.")
 
 
 def _summary(key: str, text: Any) -> Summary | None:

@@ -38,35 +38,39 @@ SOURCE_RULES = 2  # version of the sources' own rules for noise; raise it when o
 class DataSpec(Preparation):
     """Which ratings or samples, and what is done to them before they are split or factorised."""
 
-    id: str = Field(description="a catalogue id or a path")
-    top_items: int | None = Field(None, ge=1, description="keep the most rated items only")
-    min_user_count: int = Field(0, ge=0, description="empty the rows of users with fewer ratings")
-    min_item_count: int = Field(0, ge=0, description="keep items with at least so many ratings")
+    id: str = Field(description="an id from the catalogue or a path")
+    top_items: int | None = Field(
+        None, ge=1, description="keep only this many of the most rated items"
+    )
+    min_user_count: int = Field(
+        0, ge=0, description="ignore the ratings of users with fewer ratings than this"
+    )
+    min_item_count: int = Field(0, ge=0, description="keep items with at least this many ratings")
     most_per_user: int | None = Field(
-        None, ge=1, description="keep at most so many ratings of a user, drawn by a hash"
+        None, ge=1, description="keep at most this many ratings per user, chosen by a hash"
     )
     positives_above: float | None = Field(
-        None, allow_inf_nan=False, description="recall task: ratings above this become 1, others go"
+        None,
+        allow_inf_nan=False,
+        description="recall task: ratings above this become 1, others are left out",
     )
     item_features: Literal["none", "public"] = Field(
         "none",
         description=(
-            "what algorithms may know of the items beside ratings: nothing, or the data set's"
+            "what algorithms may know about items besides ratings: nothing, or the data set's"
             " public item table"
         ),
     )
     item_choice: Literal["exact", "private"] = Field(
         "exact",
         description=(
-            "which items or words there are: by exact counts, then taken as public, or private: by"
-            " noisy counts above a threshold, a release"
+            "how items or words are chosen. exact: by exact counts, and treated as public; private:"
+            " by noisy counts above a threshold, which is a release"
         ),
     )
     row_count: Literal["given", "private"] = Field(
         "given",
-        description=(
-            "number of users or samples: given, then taken as public, or private: a noisy release"
-        ),
+        description="number of users or samples. given: public; private: a noisy release",
     )
 
     @model_serializer(mode="wrap")
@@ -121,16 +125,22 @@ class RunSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     data: DataSpec
-    algorithm: str = Field(description="an id of the list of algorithms")
+    algorithm: str = Field(description="an id from the list of algorithms")
     parameters: dict[str, Value] = Field(default_factory=dict)
     budget: Budget | None = None
     without_noise: bool = False
     split: SplitSpec = SplitSpec()
     seed: int = Field(
-        0, ge=0, lt=2**63, description="of split, starting values and, on public data, noise"
+        0,
+        ge=0,
+        lt=2**63,
+        description="seed of the split, the starting values and, on public data, the noise",
     )
     curve_points: int = Field(
-        12, ge=2, le=1000, description="most points of the error by step, first and last included"
+        12,
+        ge=2,
+        le=1000,
+        description="largest number of points in the error by step, including the first and last",
     )
 
     @model_serializer(mode="wrap")
@@ -147,7 +157,7 @@ class RunSpec(BaseModel):
     @model_validator(mode="after")
     def _has_noise_or_no_budget(self) -> Self:
         if self.without_noise and self.budget is not None:
-            raise ValueError("A run without noise has no privacy and takes no budget.")
+            raise ValueError("A run without noise has no privacy and no budget.")
         return self
 
     @classmethod
@@ -261,7 +271,7 @@ def sections(choices: Mapping[str, Any]) -> dict[str, Any]:
         for name in ("epsilon", "delta"):
             if parts["budget"].get(name) is not None:
                 raise BadInput(
-                    "noise=none is the same method without noise: it has no privacy and takes no"
+                    "noise=none runs the same method without noise: it has no privacy and no"
                     f" budget. Leave out {name}, or noise=none. Got {name} ="
                     f" {parts['budget'][name]}."
                 )
@@ -278,7 +288,7 @@ def _flat(choices: Mapping[str, Any]) -> dict[str, Any]:
         value = "none" if name == "split" and choice is None else choice
         if isinstance(value, Mapping) and name not in SECTIONS:
             raise BadInput(
-                f"A mapping stands for {', '.join(SECTIONS)} or parameters. Got one as '{name}'."
+                f"Only {', '.join(SECTIONS)} and parameters can be mappings. Got one for '{name}'."
             )
         inner = value if isinstance(value, Mapping) else {name: value}
         flat |= {_OWN_NAMES.get((name, field), field): it for field, it in inner.items()}
@@ -296,13 +306,13 @@ def with_delta(
     budget = {name: choices.get(name) for name in Budget.model_fields}
     refuse_budget(algorithm_ids, **budget)
     if budget["epsilon"] is None and budget["delta"] is not None:
-        raise BadInput("delta is a part of a budget, which needs an epsilon as well: add epsilon.")
+        raise BadInput("delta without epsilon is not a budget: add epsilon.")
     if budget["epsilon"] is None or budget["delta"] is not None:
         return dict(choices)
     if choices.get("row_count") == "private":
         raise BadInput(
-            "The default of delta, 1/(10 n), says how many rows there are, which"
-            " row_count=private releases with noise: give delta, e.g. 1e-6."
+            "The default delta, 1/(10 n), would reveal the number of rows, which row_count=private"
+            " releases with noise. Give delta, e.g. 1e-6."
         )
     return {**choices, "delta": default_delta(n_units)}
 

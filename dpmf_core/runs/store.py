@@ -81,7 +81,8 @@ class Store(RunFile):
             if layout > SCHEMA:
                 raise BadInput(
                     f"The run store {self.path} was written by a newer version (layout {layout};"
-                    f" this one knows {SCHEMA}). Update dpmf, or set DPMF_DATA to another folder."
+                    f" this version reads {SCHEMA}). Update dpmf, or set DPMF_DATA to another"
+                    " folder."
                 )
             if layout == SCHEMA:
                 return
@@ -167,8 +168,8 @@ class Store(RunFile):
                 self._insert(run, Label(_now(), *row))
         except (OSError, sqlite3.Error) as error:
             raise BadInput(
-                f"The run is finished, but {self.path} does not take it ({error}). Make room there,"
-                " or set DPMF_DATA to another folder; run it again."
+                f"The run is finished, but {self.path} cannot store it ({error}). Free some space"
+                " or set DPMF_DATA to another folder, then run it again."
             ) from error
 
     def annotate(self, key: str, note: str, tags: str) -> None:
@@ -178,8 +179,8 @@ class Store(RunFile):
         """
         if len(note) > NOTE or len(tags) > TAGS:
             raise BadInput(
-                f"A note holds at most {NOTE:,} characters and all tags {TAGS}. Got {len(note):,}"
-                f" and {len(tags):,}."
+                f"A note may have at most {NOTE:,} characters and all tags together {TAGS}. Got"
+                f" {len(note):,} and {len(tags):,}."
             )
         plain = ", ".join(dict.fromkeys(tag.strip() for tag in tags.split(",") if tag.strip()))
         self._change("UPDATE runs SET note = ?, tags = ? WHERE key = ?", note, plain, key)
@@ -247,8 +248,8 @@ class Store(RunFile):
                 yield db
         except (OSError, sqlite3.Error) as error:
             raise BadInput(
-                f"{self.path} cannot be changed ({error}), so nothing was. Make room or repair that"
-                " folder, then try again."
+                f"{self.path} cannot be changed ({error}). Nothing was changed. Free some space or"
+                " repair that folder, then try again."
             ) from error
 
 

@@ -139,8 +139,8 @@ class Sweep(BaseModel):
         others = [*common["parameters"], *(common.keys() - {"data", "split", "budget"})]
         if wrong := [name for name in others if name != "parameters"]:
             raise BadInput(
-                f"A sweep has no parameter '{wrong[0]}'. An algorithm's are values of the grid, or"
-                " belong to a method; epsilons and seeds are lists."
+                f"A sweep has no parameter '{wrong[0]}'. Parameters of an algorithm belong in the"
+                " grid or in a method; epsilons and seeds are lists."
             )
         budget = common["budget"] or {}
         shared = {name: value for name, value in budget.items() if name != "epsilon"}
@@ -165,7 +165,7 @@ class Sweep(BaseModel):
         count = len(self.seeds) * sum(self._runs_of(method) for method in self.methods)
         if count > MOST_RUNS:
             raise BadInput(
-                f"A sweep may hold at most {MOST_RUNS:,} runs. Got {count:,}. Take fewer epsilons,"
+                f"A sweep may hold at most {MOST_RUNS:,} runs. Got {count:,}. Use fewer epsilons,"
                 " seeds or grid values."
             )
         from dpmf_core.serving import limits  # a single run has none
@@ -177,7 +177,7 @@ class Sweep(BaseModel):
         if unknown := [name for name in self.grid if name not in parameter_names]:
             raise BadInput(
                 "None of these algorithms has a parameter"
-                f" '{unknown[0]}'.{closest(unknown[0], parameter_names)} They have:"
+                f" '{unknown[0]}'.{closest(unknown[0], parameter_names)} Their parameters:"
                 f" {', '.join(parameter_names) or 'none'}."
             )
 

@@ -117,8 +117,8 @@ class TrainedModel(Run):
         model = self.model
         if not isinstance(model, Recommender):
             raise BadInput(
-                f"{self.title} factorises samples, so it neither predicts ratings nor recommends."
-                " Its components are model.basis."
+                f"{self.title} factorises samples, so it cannot predict ratings or recommend items."
+                " Its components are in model.basis."
             )
         return model
 
@@ -198,15 +198,18 @@ class TrainedModel(Run):
             On an unknown user, or where the model factorises samples.
         """
         if not (isinstance(k, int | np.integer) and k >= 1):
-            raise BadInput(f"k, how many items to recommend, is a whole number from 1. Got {k!r}.")
+            raise BadInput(
+                "k, the number of items to recommend, must be a whole number of at least 1. Got"
+                f" {k!r}."
+            )
         people = self._people(own)
         ids = people.ids if users is None else pd.Index(np.atleast_1d(np.asarray(users)))
         known = places(people.ids, pd.Series(ids)) >= 0
         if not known.all() or not len(ids):
             missing = f"The user '{str(ids[~known][0])[:60]}' has" if len(ids) else "People have"
             raise BadInput(
-                f"{missing} no ratings here. Bring some: recommend(own=frame) takes a frame with"
-                " columns user, item and rating."
+                f"{missing} no ratings here. Pass their ratings: recommend(own=frame) takes a frame"
+                " with columns user, item and rating."
             )
         rows, step = people.rows_of(pd.Series(ids)), max(CELLS // max(len(self.item_ids), 1), 1)
         parts = [
@@ -239,7 +242,7 @@ class TrainedModel(Run):
         (place,) = places(self.item_ids, pd.Series([item]))
         if place < 0:
             raise BadInput(
-                f"The model knows no item '{str(item)[:60]}'. Its {len(self.item_ids):,} ids are"
+                f"The model has no item '{str(item)[:60]}'. Its {len(self.item_ids):,} ids are"
                 " model.item_ids."
             )
         near, cosines = released_model.nearest(self.recommender.item_factors, int(place), k)

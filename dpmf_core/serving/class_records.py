@@ -106,7 +106,7 @@ def record(class_id: str, seat: str, answers: Mapping[str, str], by_login: bool 
 
 def _must_be_drawn(class_id: str, seat: str) -> None:
     if not CLASS.fullmatch(class_id) or not SEAT.fullmatch(seat):
-        raise ValueError("a class and a seat are named by letters that this server drew")
+        raise ValueError("a class and a seat must have names drawn by this server")
 
 
 def _make_room(db: sqlite3.Connection, class_id: str, now: float, by_login: bool) -> None:
@@ -118,8 +118,8 @@ def _make_room(db: sqlite3.Connection, class_id: str, now: float, by_login: bool
         (recent,) = db.execute(f"{count} AND created > ?", (class_id, now - 60)).fetchone()
         if recent >= SEATS_PER_MINUTE:
             raise BadInput(
-                f"{recent} sessions have opened this lesson within a minute. Your answers are kept"
-                " from your next step on, a minute from now."
+                f"{recent} sessions opened this lesson within the last minute. Wait a minute: your"
+                " answers are kept from your next step on."
             )
     if db.execute(count, (class_id,)).fetchone()[0] < MOST_SEATS:
         return
@@ -128,7 +128,7 @@ def _make_room(db: sqlite3.Connection, class_id: str, now: float, by_login: bool
     delete = f"DELETE FROM seats WHERE class = ? AND seat = ({oldest})"
     if not db.execute(delete, (class_id, class_id)).rowcount:
         raise BadInput(
-            f"{MOST_SEATS} sessions have answered in this lesson already, and no more answers are"
+            f"{MOST_SEATS} sessions have already answered in this lesson, so no more answers are"
             " kept."
         )
 
@@ -159,7 +159,7 @@ def _make_room_for_lesson(db: sqlite3.Connection, class_id: str) -> None:
 def pin(class_id: str) -> None:
     """Keep a lesson when older ones make room: its teacher has looked at it."""
     if not CLASS.fullmatch(class_id):
-        raise ValueError("a class is named by letters that this server drew")
+        raise ValueError("a class must have a name drawn by this server")
     with _database() as db:
         db.execute("INSERT OR IGNORE INTO pinned VALUES (?)", (class_id,))
 

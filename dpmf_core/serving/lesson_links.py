@@ -98,7 +98,7 @@ class LessonLink(BaseModel):
         if len(query) > 60 or any(
             len(name) > 60 or len(value) > 4000 for name, value in query.items()
         ):
-            raise ValueError("the link is too long to be kept")
+            raise ValueError("the link is too long to store")
         return {name: value for name, value in query.items() if name not in OWN}
 
     @model_validator(mode="after")
@@ -108,7 +108,7 @@ class LessonLink(BaseModel):
         if self.page == "lessons":
             raise ValueError("a lesson has questions of its own; put a private one on another page")
         if not (self.question and len(set(self.choices)) == len(self.choices) > 1):
-            raise ValueError("a private question needs its words and several different answers")
+            raise ValueError("a private question needs a text and at least two different answers")
         return self
 
     @model_validator(mode="before")
@@ -128,7 +128,9 @@ class LessonLink(BaseModel):
     @model_validator(mode="after")
     def _known_controls(self) -> Self:
         if unknown := [name for name in (*self.locked, *self.hidden) if name not in CONTROLS]:
-            raise ValueError(f"there is no control {unknown[0]!r}; there are {', '.join(CONTROLS)}")
+            raise ValueError(
+                f"there is no control {unknown[0]!r}; the controls are {', '.join(CONTROLS)}"
+            )
         return self
 
     @property
@@ -161,7 +163,7 @@ class LessonSequence(BaseModel):
     @model_validator(mode="after")
     def _gathered(self) -> Self:
         if not self.gathers and any(step.choices for step in self.steps):
-            raise ValueError("answers to a private question must be gathered; turn that on")
+            raise ValueError("answers to a private question must be gathered; turn gathering on")
         return self
 
     @classmethod
@@ -188,7 +190,7 @@ def link_token(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
     parts: dict[str, Any] = sequence.model_dump(mode="json", exclude_defaults=True)
     token = signing.sign(purpose, parts | {"id": sequence.id})
     if len(token) > signing.LONGEST // 4:
-        raise BadInput("The lesson link would be too long for a browser. Take fewer pages.")
+        raise BadInput("The lesson link would be too long for a browser. Use fewer pages.")
     return token
 
 
@@ -224,6 +226,6 @@ def _stored_sequence(ident: str) -> LessonSequence:
 
 def _of_another_version() -> BadInput:
     return BadInput(
-        "Another version made this lesson link, and it cannot be read. The page is shown without a"
-        " lesson."
+        "A different version made this lesson link, so it cannot be read. The page is shown without"
+        " a lesson."
     )

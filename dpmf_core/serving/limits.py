@@ -39,8 +39,8 @@ def data_set(data_id: str) -> None:
     base_id = data_id.partition("?")[0]  # of a simulated set in a declared shape
     if data_sets is not None and not {data_id, base_id} & set(data_sets) and not asker().operator:
         raise BadInput(
-            f"Nothing is computed on '{data_id}' on this server. {WHOSE} Choose one of"
-            f" {', '.join(data_sets)}, or bring a file of your own."
+            f"This server does not allow runs on '{data_id}'. {WHOSE} Choose one of"
+            f" {', '.join(data_sets)}, or upload your own file."
         )
 
 
@@ -55,8 +55,8 @@ def at_most(name: str, size: float, unit: str) -> None:
     most: int | None = getattr(settings(), name)
     if most is not None and size > most and not asker().operator:
         raise BadInput(
-            f"At most {most:,} {unit} at a time on this server; got {size:,.6g}. The"
-            " operator of this server set this limit. Ask for fewer, or ask the operator."
+            f"At most {most:,} {unit} at a time on this server; got {size:,.6g}. The operator of"
+            " this server set this limit. Choose fewer, or ask the operator."
         )
 
 

@@ -89,7 +89,7 @@ def must_note(who: Asker, owner: str) -> None:
     """Raises BadInput where they may not."""
     if not may_note(who, owner):
         raise BadInput(
-            "Only the person who started a run can write its notes and tags, and somebody else"
+            "Only the person who started a run can edit its notes and tags, and someone else"
             " started this one. You can read and compare it."
         )
 
@@ -101,8 +101,8 @@ def must_delete(who: Asker, owner: str) -> None:
     if _deletes() == "operator":
         raise _for_the_operator("Stored runs are deleted by")
     raise BadInput(
-        "Only the person who started a run can delete it, and somebody else started this one."
-        " You can read and compare it."
+        "Only the person who started a run can delete it, and someone else started this one. You"
+        " can read and compare it."
     )
 
 
@@ -115,4 +115,4 @@ def must_operate(who: Asker, what: str) -> None:
 def _for_the_operator(what: str) -> BadInput:
     from dpmf_core.serving.settings import WHOSE
 
-    return BadInput(f"{what} the operator of this server alone. {WHOSE}")
+    return BadInput(f"{what} the operator of this server only. {WHOSE}")

@@ -72,27 +72,28 @@ class Settings(BaseSettings):
 
     profile: Literal["local", "class"] = Field(
         "local",
-        description="the defaults of all other settings: local (one person, one machine) or class",
+        description="defaults for all other settings: local (one person, one machine) or class",
     )
     operators: Names = Field(
         (),
         description=(
-            "logins that see the Operator page and may do everything: an e-mail address that the"
-            " login provider has verified, or the provider's address, a space, and the subject it"
-            " gives"
+            "logins that see the Operator page and may do everything: an e-mail address verified by"
+            " the login provider, or the provider's address, a space and the subject it gives"
         ),
     )
     data_sets: NamesOrAll = Field(
         None,
-        description="ids of the data sets that may be used; a session's own files always may",
+        description=(
+            "ids of the data sets that may be used; a session's own files are always allowed"
+        ),
     )
-    largest_audit: Limit = Field(None, ge=1, description="trainings of one audit, at most")
+    largest_audit: Limit = Field(None, ge=1, description="most training runs in one audit")
     largest_sweep: Limit = Field(
-        None, ge=1, description="runs of one sweep, and of one page at a time, at most"
+        None, ge=1, description="most runs in one sweep, and on one page at a time"
     )
-    largest_search: Limit = Field(None, ge=1, description="trials of one search, at most")
+    largest_search: Limit = Field(None, ge=1, description="most trials in one search")
     downloads: Literal["everybody", "operator"] = Field(
-        "everybody", description="who may have the server download a published data set"
+        "everybody", description="who may make the server download a published data set"
     )
     deletes: Literal["owner", "operator"] = Field(
         "owner",
@@ -105,34 +106,36 @@ class Settings(BaseSettings):
         ),
     )
     most_runs: Limit = Field(
-        None, ge=1, description="stored runs; beyond it the oldest that is not pinned goes"
+        None, ge=1, description="most stored runs; beyond that the oldest unpinned run is removed"
     )
     most_lessons: int = Field(
         10_000,
         ge=1,
-        description="lessons whose gathered answers are kept; beyond it the oldest go",
+        description=(
+            "most lessons whose gathered answers are kept; beyond that the oldest are removed"
+        ),
     )
     lesson_key: SecretStr | None = Field(
         None,
         min_length=32,
         description=(
-            "32 letters or more that nobody can guess, by which lesson links and completion codes"
-            " are signed; without it a key in the data folder, and links end with that"
+            "secret of at least 32 letters that signs lesson links and completion codes; if unset,"
+            " a key in the data folder signs them, and links expire when it is lost"
         ),
     )
     upload_mb_per_session: int = Field(
-        400, ge=1, description="megabytes that one session may upload and keep"
+        400, ge=1, description="most megabytes that one session may upload and keep"
     )
     upload_mb_total: int = Field(
-        1_600, ge=1, description="megabytes that all sessions may upload and keep"
+        1_600, ge=1, description="most megabytes that all sessions together may upload and keep"
     )
     runs_in_flight: Limit = Field(
-        None, ge=1, description="runs of one session that compute at the same time, at most"
+        None, ge=1, description="most runs that one session may compute at the same time"
     )
     estimated_seconds: Limit = Field(
         7_200,
         ge=1,
-        description="estimated seconds of computing that one session may have waiting, at most",
+        description="most estimated seconds of computing that one session may have waiting",
     )
     seconds_per_run: Limit = Field(
         1_800, ge=1, description="seconds after which one run that a page asked for is stopped"
@@ -140,7 +143,7 @@ class Settings(BaseSettings):
     memory_per_run: Annotated[Megabytes | Literal["half"] | None, BeforeValidator(_limit)] = Field(
         "half",
         description=(
-            "megabytes of one worker, above which its run is stopped; half: of the memory that this"
+            "most megabytes of one worker before its run is stopped; half: half of the memory this"
             " server may use"
         ),
     )
@@ -148,16 +151,15 @@ class Settings(BaseSettings):
         120,
         ge=1,
         description=(
-            "estimated seconds from which an audit, a sweep or a search is confirmed by a button"
-            " first"
+            "estimated seconds above which an audit, a sweep or a search needs confirmation by a"
+            " button"
         ),
     )
 
     warm: bool = Field(
         True,
         description=(
-            "whether workers that nobody needs compute what the pages show first, at every epsilon"
-            " of their grids"
+            "whether idle workers compute what pages show first, at every epsilon of their grids"
         ),
     )
 
@@ -207,7 +209,7 @@ def _in_file(path: Path) -> dict[str, Any]:
     if not path.is_file():
         if os.environ.get(NAMES_FILE):
             raise BadInput(
-                f"There is no settings file {path}, which {NAMES_FILE} names. Make it, or unset"
+                f"There is no settings file {path}, which {NAMES_FILE} names. Create it, or unset"
                 f" {NAMES_FILE}."
             )
         return {}
@@ -231,8 +233,8 @@ def _require_own_file(path: Path) -> None:
     status = path.stat()
     if status.st_uid not in (0, os.geteuid()) or status.st_mode & stat.S_IWOTH:
         raise BadInput(
-            f"The settings file {path} can be changed by others on this machine. Make it yours,"
-            " with chmod o-w, and start again."
+            f"The settings file {path} can be changed by others on this machine. Run chmod o-w on"
+            " it and start again."
         )
 
 
@@ -247,8 +249,8 @@ def _sentence(problem: ErrorDetails) -> str:
     source = f"{PREFIX}{name.upper()}" if f"{PREFIX}{name.upper()}" in os.environ else str(file())
     got = "" if name in SECRET else f" Got {problem['input']!r}."
     return (
-        f"{source}: the setting '{name}' cannot be used ({problem['msg']}).{got}"
-        f" `{program()} app --settings` says what it means."
+        f"{source}: the setting '{name}' cannot be used ({problem['msg']}).{got} `{program()} app"
+        " --settings` explains it."
     )
 
 

@@ -21,8 +21,8 @@ from dpmf_core.serving.settings import settings
 FILE = "lesson_key"
 LONGEST = 20_000  # letters of a token that is looked at
 WARNING = (
-    "Lesson links are signed with a key in this server's data folder and end with it. Set"
-    " DPMF_LESSON_KEY for links that outlive it."
+    "A key in this server's data folder signs lesson links, so they expire when it is lost. Set"
+    " DPMF_LESSON_KEY for links that outlast the folder."
 )
 
 

@@ -48,7 +48,7 @@ class Outcome:
         )
         if self.verdict == "no different":
             return (
-                "The winner is no different from the recommended parameters beyond chance:"
+                "The winner does not differ from the recommended parameters beyond chance:"
                 f" {means}; {text}."
             )
         return f"The winner is {self.verdict} than the recommended parameters: {means}; {text}."

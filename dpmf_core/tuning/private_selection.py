@@ -129,22 +129,25 @@ class PrivateSelection(BaseModel):
                 " ratings. Search openly, on public data."
             )
         if any((it.budget, it.data) != (self.budget, self.data) for it in self.searches):
-            raise BadInput("All methods of a private selection have one data set and one budget.")
+            raise BadInput(
+                "All methods of a private selection must use the same data set and the same budget."
+            )
         if self.budget.calibration is not Calibration.EXACT:
             raise BadInput(
-                "A private selection needs every trial to cost the same: set the noise by exact"
-                " accounting, not by the source's rule."
+                "A private selection needs every trial to cost the same: use exact accounting, not"
+                " the source's rule."
             )
         if self.budget.noise is not NoiseKind.CONTINUOUS:
             raise BadInput(
-                "The price of a private selection is that of Gaussian releases: take continuous"
+                "The cost of a private selection is proved for Gaussian releases: use continuous"
                 " noise."
             )
         for kind in self.kinds if len(self.kinds) > 1 else ():
             promise = kind().guarantee()
             if promise.status is not Status.PROVEN or promise.unit != "user":
                 raise BadInput(
-                    f"{kind.title} is not proven for a whole person, so choosing it has no price."
+                    f"{kind.title} is not proven for a whole person, so the cost of choosing it is"
+                    " unknown."
                 )
 
     @property
@@ -187,8 +190,8 @@ class PrivateSelection(BaseModel):
         least = at(LEAST_EPSILON).epsilon
         if least >= total:
             raise BadInput(
-                f"Noisy scores alone cost ε = {least:.2f}, and the search may cost {total:g}. Allow"
-                " more, add noise to the scores, or take fewer trials."
+                f"Noisy scores alone cost ε = {least:.2f}, but the search may cost at most"
+                f" {total:g}. Raise that limit, add more noise to the scores, or use fewer trials."
             )
         ends = math.log(LEAST_EPSILON), math.log(total)
         each = math.exp(brentq(lambda it: at(math.exp(it)).epsilon - total, *ends, rtol=1e-4))
@@ -298,7 +301,7 @@ class PrivateSelection(BaseModel):
                 complaint = error
             else:
                 return spec
-        raise BadInput(f"No parameters within the search can be run. {complaint}")
+        raise BadInput(f"None of the parameters in the search can be run. {complaint}")
 
     def _choice(self, winner: Run) -> dict[str, Value]:
         """What of the winner's choice is told: its method where there are several."""
@@ -363,13 +366,13 @@ def _require_gaussian(trial: Run) -> None:
     """
     if any(row.mechanism != Gaussian.mechanism for row in trial.record.ledger):
         raise BadInput(
-            f"{trial.record.title} releases more than Gaussian noise, and not every choice of its"
-            " parameters has the same curve."
+            f"{trial.record.title} has releases other than Gaussian ones, and its trade-off curve"
+            " depends on the parameters."
         )
     if not trial.record.guarantee.has_epsilon:
         raise BadInput(
-            f"Nothing is proved for {trial.record.title} with these parameters, so choosing among"
-            " its runs has no price that holds."
+            f"{trial.record.title} has no proof with these parameters, so the cost of choosing"
+            " among its runs is unknown."
         )
 
 

@@ -79,9 +79,7 @@ class Search:
     ) -> None:
         """asker, cost: the session that it is made for, and estimated seconds of a training."""
         if not 1 <= trials <= MOST_TRIALS:
-            raise BadInput(
-                f"The number of trials must lie from 1 to {MOST_TRIALS:,}. Got {trials}."
-            )
+            raise BadInput(f"The number of trials must be from 1 to {MOST_TRIALS:,}. Got {trials}.")
         self.spec, self.trials_asked, self._engine, self._width = spec, trials, engine, width
         self._asking: dict[str, Any] = {"asker": asker, "cost": cost} if asker else {}
         self._study = _study(spec, folder or data_folder() / "tune")

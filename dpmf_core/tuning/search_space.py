@@ -54,17 +54,19 @@ class TuneSpec(BaseModel):
     fixed: dict[str, Value] = Field(default_factory=dict)
     budget: Budget | None = None
     split: SplitSpec = SplitSpec(validation_fraction=0.1)
-    seed: int = Field(0, ge=0, lt=2**62, description="of the first draw and of the sampler")
-    draws: int = Field(3, ge=1, le=MOST_DRAWS, description="of split and noise, in each trial")
+    seed: int = Field(
+        0, ge=0, lt=2**62, description="seed of the first split and noise, and of the sampler"
+    )
+    draws: int = Field(3, ge=1, le=MOST_DRAWS, description="draws of split and noise in each trial")
     sampler: Literal["tpe", "grid"] = Field(
         "tpe",
-        description="tpe: Parzen estimators (Bergstra et al. 2011); grid: all places",
+        description="tpe: Parzen estimators (Bergstra et al. 2011); grid: all combinations",
     )
     prune: bool = Field(
         True,
         description=(
-            "stop a trial whose curve lies above the median of those before it; not where steps"
-            " move"
+            "stop a trial whose error curve lies above the median of earlier trials; not if the"
+            " number of steps is searched"
         ),
     )
 
@@ -100,7 +102,7 @@ class TuneSpec(BaseModel):
         be endless.
         """
         if not self.search:
-            raise BadInput("No parameter may move: name at least one to search over.")
+            raise BadInput("Nothing to search: name at least one parameter to search over.")
         fields = self.kind.model_fields
         for name in (*self.search, *self.fixed):
             if name not in fields:
@@ -114,7 +116,7 @@ class TuneSpec(BaseModel):
             ]:
                 raise BadInput(
                     f"A grid needs a list of values for '{with_range[0]}', e.g."
-                    f" {with_range[0]}=1,2,4. Ranges are for the samplers."
+                    f" {with_range[0]}=1,2,4. Ranges are for samplers."
                 )
             if (
                 count := math.prod(
@@ -122,12 +124,13 @@ class TuneSpec(BaseModel):
                 )
             ) > MOST_TRIALS:
                 raise BadInput(
-                    f"The grid has {count:,} places, at most {MOST_TRIALS:,} are searched. Take"
-                    " fewer values, or a sampler."
+                    f"The grid has {count:,} combinations; the limit is {MOST_TRIALS:,}. Use fewer"
+                    " values or a sampler."
                 )
         if self.kind.task == "ratings" and not self.split.validation_fraction:
             raise BadInput(
-                "A search is judged by validation ratings: give a validation fraction above 0."
+                "A search compares errors on validation ratings: give a validation fraction above"
+                " 0."
             )
 
     def trial(self, place: Mapping[str, Value], draw: int = 0) -> RunSpec:

@@ -110,7 +110,6 @@ def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone() -> None
     assert result.lower == pytest.approx(math.log(odds), abs=1e-9)
     assert {test.rule for test in result.tests} == {"error rates"}
     assert result.realised_mu is None and result.planned_mu is None
-    assert "no Gaussian mechanism" in result.rule
 
 
 @pytest.mark.parametrize(
@@ -157,7 +156,7 @@ def test_the_allowed_curve_is_the_ledgers() -> None:
         ),
         ({"algorithm": "als", "fault": "small-noise"}, "cannot have the fault small-noise"),
         ({"algorithm": "dplas"}, "Did you mean"),
-        ({"algorithm": "dp-nmf", "epsilon": 1.0, "unit": "rating"}, "a whole one"),
+        ({"algorithm": "dp-nmf", "epsilon": 1.0, "unit": "rating"}, "samples"),
         ({"algorithm": "als", "unit": "item"}, "unit"),
         ({"algorithm": "als", "epsilon": 1.0}, "epsilon"),
     ],

@@ -51,7 +51,7 @@ def test_candidates_are_proven_for_a_person_and_runs_are_distinct() -> None:
     assert {"spectral", "dpals", "private-bias"} <= set(runs.methods)
     assert not {"sketch", "input-perturbation", "dpnmf-laplace"} & set(runs.methods)
     assert "conditional" in runs.refusals["Input perturbation"]
-    assert "trusts no curator" in runs.refusals["Local biases"]
+    assert "trusted curator" in runs.refusals["Local biases"]
     for point in runs.points:
         ready = prepare(point.spec, SHAPE)
         assert (point.epsilon is None) == (not ready.guarantee.has_epsilon)

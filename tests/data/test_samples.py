@@ -169,7 +169,7 @@ def test_ratings_become_rows_with_zeros() -> None:
     assert rows.X.shape == (worlds.N_USERS, worlds.N_ITEMS)
     np.testing.assert_array_equal(rows.X.toarray()[ratings.users, ratings.items], ratings.values)
     assert rows.X.sum() == pytest.approx(float(ratings.values.sum()), rel=1e-6)
-    with pytest.raises(BadInput, match="from 0 up"):
+    with pytest.raises(BadInput, match="-5"):
         of_ratings(worlds.world(bounds=(-5.0, 5.0)))
 
 

@@ -172,7 +172,7 @@ def test_a_damaged_part_is_named(tmp_path: Path) -> None:
     ("name", "rows", "options", "words"),
     [
         ("cinema", lines(), {}, "catalogue"),
-        ("../some", lines(), {}, "small letters, digits"),
+        ("../some", lines(), {}, "../some"),
         ("some", lines(), {"n_partitions": 0}, "--partitions"),
         ("some", [], {}, "header"),
         ("some", ["1,2,3,4", "1,3,3,4"], {}, "user"),

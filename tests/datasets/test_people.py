@@ -113,8 +113,8 @@ def test_what_does_not_say_whose_is_refused(tmp_path: Path, facts: str, message:
 @pytest.mark.parametrize(
     ("vectors", "message"),
     [
-        ({"gnd": np.ones((5, 1))}, "whose"),
-        ({"gnd": np.ones((6, 2))}, "a vector is needed"),
+        ({"gnd": np.ones((5, 1))}, "5 rows"),
+        ({"gnd": np.ones((6, 2))}, "6 x 2 entries"),
         ({"gnd": np.array([1, 2, np.nan, 1, 2, 3])}, "first row 3"),
         ({}, "'gnd'"),
     ],

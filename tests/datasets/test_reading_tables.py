@@ -107,7 +107,7 @@ class TestIds:
     def test_007_and_7_stay_two(self) -> None:
         ratings, report = read(table([("1", "007", "1"), ("2", "7", "5"), ("1", "7", "3")]))
         assert ratings.labels == ("007", "7")
-        assert "numbers written in two ways" in report.words
+        assert "1, 1.0 and 01" in report.words
 
 
 class TestDuplicates:

@@ -139,7 +139,7 @@ def test_the_filter_is_exact_for_gaussian_noise() -> None:
 
 def test_a_run_for_the_whole_budget_enters() -> None:
     check([], [run(2.0, ledger=((Gaussian(1 / BUDGET.mu), 1),))], BUDGET)
-    with pytest.raises(BadInput, match="Nothing is left of it"):
+    with pytest.raises(BadInput, match="budget"):
         check([run(2.0, ledger=((Gaussian(1 / BUDGET.mu), 1),))], [run(0.5)], BUDGET)
 
 

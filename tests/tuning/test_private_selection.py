@@ -210,7 +210,7 @@ def selecting_record(ready: Any, run: RunSpec) -> dict[str, Any]:
         ({"search": {"budget": {"epsilon": 2.0, "delta": 1e-6, "calibration": "source"}}}, "every"),
         (
             {"search": {"budget": {"epsilon": 2.0, "delta": 1e-6, "noise": "discrete"}}},
-            "take continuous noise",
+            "noise",
         ),
         ({"trials": 1.0}, "trials"),
         ({"score_noise": 0.0}, "score"),

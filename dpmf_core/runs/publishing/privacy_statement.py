@@ -29,23 +29,23 @@ ABOUT = {
     "name": "of the product",
     "data_curators": "who holds the data",
     "intended_use": "what the model is for",
-    "data_product_region": "whose data they are, by region",
+    "data_product_region": "region of the people in the data",
     "data_product_sector": "e.g. media",
     "description": "of the product, in a sentence or two",
-    "resources": "addresses, with blanks between them",
+    "resources": "addresses, separated by spaces",
 }
 WARNING = (
-    "Not for publication: no proof limits what this model tells about one person in its training"
+    "Not for publication: no proof limits what this model reveals about one person in its training"
     " data."
 )
 FLOATING_POINT = (
-    "Noise is continuous and computed in floating-point numbers (64 bits). The low bits of such"
-    " numbers can tell more than the theory of real numbers says; discrete noise on a grid"
-    " (noise=discrete) does not have this weakness."
+    "Noise is continuous and computed in 64-bit floating-point numbers. Their low bits can reveal"
+    " more than the theory of real numbers allows; discrete noise on a grid (noise=discrete) does"
+    " not have this weakness."
 )
 ON_A_GRID = (
     "Statistics were rounded to a grid and the noise is an exact discrete Gaussian on it: the low"
-    " bits of floating-point numbers tell nothing. What was rounded is part of the sensitivity."
+    " bits of floating-point numbers reveal nothing. The sensitivity includes the rounding."
 )
 Section = dict[str, Any]
 
@@ -60,12 +60,13 @@ def check_about(about: Mapping[str, str]) -> None:
     for name, value in about.items():
         if name not in ABOUT:
             raise BadInput(
-                f"A publisher states {', '.join(ABOUT)}. Got '{name}'.{closest(name, ABOUT)}"
+                f"The options of a statement are {', '.join(ABOUT)}. Got"
+                f" '{name}'.{closest(name, ABOUT)}"
             )
         if not (isinstance(value, str) and value.strip()):
             raise BadInput(
-                f"What is stated as {name} ({ABOUT[name]}) is a text. Got {value!r}: leave it out"
-                " where nothing is to be said."
+                f"What is stated as {name} ({ABOUT[name]}) must be a text. Got {value!r}: leave it"
+                " out if there is nothing to state."
             )
 
 
@@ -142,7 +143,9 @@ def _flavor(record: RunRecord) -> str:
 def _input_metric(record: RunRecord) -> str:
     unit = record.guarantee.unit
     if unit == VALUE:
-        return "number of ratings whose value differs; who rated what is the same"
+        return (
+            "number of ratings with a different value; which items each user rated does not change"
+        )
     if record.relation == "replace-one":
         return f"number of {unit}s whose data are replaced"
     return f"number of {unit}s who are added or removed, with all their data"

@@ -150,7 +150,9 @@ def recommend(
     scores keep the order of the items. Raises BadInput on an unknown item or a rating out of range.
     """
     if not (isinstance(k, int) and k >= 1):
-        raise BadInput(f"k, how many items to recommend, is a whole number from 1. Got {k!r}.")
+        raise BadInput(
+            f"k, the number of items to recommend, must be a whole number of at least 1. Got {k!r}."
+        )
     items, values = _own_ratings(model, my_ratings)
     own = own_side(model, items, values)
     scores = model.arrays["item_offsets"] + model.item_sides @ own.factors
@@ -185,10 +187,10 @@ def nearest(item_factors: Array, place: int, k: int) -> tuple[Array, Array]:
     V = item_factors.astype(float)
     norms = np.linalg.norm(V, axis=1)
     if not norms[place] > 0:
-        which = "this item" if norms.any() else "any item: it predicts from items' offsets alone"
+        which = "this item" if norms.any() else "any item: it predicts from item offsets only"
         raise BadInput(
-            f"The model has no factors for {which}, so nothing says which items are like it."
-            " recommend works without factors."
+            f"The model has no factors for {which}, so similar items cannot be found. recommend"
+            " works without factors."
         )
     cosines = V @ V[place] / np.where(norms > 0, norms * norms[place], 1.0)
     order = np.argsort(-cosines, kind="stable")
@@ -334,8 +336,8 @@ def _own_ratings(model: ReleasedModel, my_ratings: Mapping[Any, float]) -> tuple
     """Places (n,) and ratings (n,) of what she rated, in the order of the items."""
     if not isinstance(my_ratings, Mapping):
         raise BadInput(
-            "my_ratings go from item ids to ratings, e.g. {'"
-            f"{model.item_ids[0]}': {model.bounds[1]:g}}}. Got {type(my_ratings).__name__}."
+            "my_ratings must map item ids to ratings, e.g."
+            f" {{'{model.item_ids[0]}': {model.bounds[1]:g}}}. Got {type(my_ratings).__name__}."
         )
     places = np.array(_places(model, my_ratings), int)
     low, high = model.bounds
@@ -347,7 +349,7 @@ def _own_ratings(model: ReleasedModel, my_ratings: Mapping[Any, float]) -> tuple
             rating = math.nan
         if not low <= rating <= high:
             raise BadInput(
-                f"A rating lies between {low:g} and {high:g}. Got {value!r} for the item"
+                f"A rating must lie between {low:g} and {high:g}. Got {value!r} for the item"
                 f" '{str(item)[:60]}'."
             )
         values.append(rating)
@@ -365,10 +367,10 @@ def _places(model: ReleasedModel, items: Iterable[Any]) -> list[int]:
             near = difflib.get_close_matches(name, by_id, n=1)
             hint = f" Did you mean '{near[0]}'?" if near else ""
             raise BadInput(
-                f"The model knows no item '{name[:60]}'.{hint} Its {model.n_items:,} ids are"
+                f"The model has no item '{name[:60]}'.{hint} Its {model.n_items:,} ids are"
                 f" model.item_ids: {', '.join(model.item_ids[:5])}, ..."
             )
         places.append(by_id[name])
     if len(set(places)) < len(places):
-        raise BadInput("Each item is given once, by its id as text or as a number, not by both.")
+        raise BadInput("Give each item once, with its id either as text or as a number.")
     return places

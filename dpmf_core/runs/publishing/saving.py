@@ -52,8 +52,9 @@ def require_saveable(algorithm: str) -> None:
             name for name, kind in algorithms.REGISTRY.items() if kind.model_type in SAVEABLE_MODELS
         ]
         raise BadInput(
-            f"{algorithms.find(algorithm).title} cannot be saved as a released model, which is"
-            f" items' factors and offsets. These can: {', '.join(usable)}."
+            f"{algorithms.find(algorithm).title} cannot be saved as a released model, because a"
+            " released model consists of item factors and offsets. These can be saved:"
+            f" {', '.join(usable)}."
         )
 
 
@@ -67,12 +68,12 @@ def require_free(folder: str | Path) -> Path:
         raise BadInput(f"The model cannot be saved in '{folder}' ({error}).") from None
     if is_occupied:
         raise BadInput(
-            f"The model is saved in a folder of its own. '{folder}' exists and is not empty: name"
-            " another, or remove it first."
+            f"A model needs an empty folder. '{folder}' is not empty: name another folder, or"
+            " remove it first."
         )
     if not inside:
         raise BadInput(
-            f"The model cannot be saved in '{folder}': there is no folder {place.parent}. Make it"
+            f"The model cannot be saved in '{folder}': there is no folder {place.parent}. Create it"
             " first."
         )
     return place
@@ -90,8 +91,8 @@ def save(run: Run, folder: str | Path, *, about: Mapping[str, str] | None = None
     require_saveable(run.spec.algorithm)
     if not run.arrays:
         raise BadInput(
-            "This run came as a file, which holds what was written down of it and no model. Make"
-            " the run here, by the same command, and save that."
+            "This run came from a file that holds its record but not its model. Repeat the run here"
+            " with the same command, then save it."
         )
     check_about(about or {})
     place = require_free(folder)
@@ -111,8 +112,8 @@ def save(run: Run, folder: str | Path, *, about: Mapping[str, str] | None = None
             shutil.rmtree(aside, ignore_errors=True)  # gone where it was renamed
     except OSError as error:
         raise BadInput(
-            f"The model cannot be saved in '{folder}' ({error.strerror}). Name a folder that can"
-            " be written."
+            f"The model cannot be saved in '{folder}' ({error.strerror}). Name a folder you can"
+            " write to."
         ) from error
     return place
 

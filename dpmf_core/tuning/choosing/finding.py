@@ -18,10 +18,10 @@ from dpmf_core.tuning.choosing.answer import Answer, Place
 from dpmf_core.tuning.choosing.question import Question, Runs
 from dpmf_core.tuning.private_selection import SelectionResult
 
-CHOSEN_ON_PUBLIC = "Choosing cost no ε: these data are public or synthetic."
+CHOSEN_ON_PUBLIC = "Choosing cost no ε, because these data are public or synthetic."
 CHOSEN_ON_TWIN = (
-    "Choosing cost no ε: methods were tried on synthetic data made from declared and public facts"
-    " alone, never from the ratings."
+    "Choosing cost no ε: methods were tried on synthetic data made only from declared and public"
+    " facts, never from the ratings."
 )
 ON_TWIN = "measured on synthetic data of the same shape"
 
@@ -101,7 +101,7 @@ class Finding:
             together = epsilon_text(selection.spec.group_price(self.question.group))
             price_words += f" For {self.question.whom} that is ε = {together}."
         if selection.score is None or selection.interval is None:
-            return f"{price_words} It drew no trial, so it named no method."
+            return f"{price_words} It ran no trial, so it chose no method."
         low, high = selection.interval
         winner = algorithms.find(str(selection.winner["method"])).title
         return (
@@ -131,7 +131,7 @@ class Finding:
         if best is None:
             return ""
         relation = (
-            "any change of it" if question.protect == "rating" else neighbours("user", "add-remove")
+            "any change to it" if question.protect == "rating" else neighbours("user", "add-remove")
         )
         return (
             f"Training it once costs ε = {budget_text(best.epsilon)} (δ ="

@@ -40,42 +40,48 @@ class Question(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     data: DataSpec
-    protect: Protect = Field("person", description="whom it must protect")
-    group: int = Field(1, ge=1, le=LARGEST_GROUP, description="people of a group")
-    goal: Goal = Field("ratings", description="what is recommended by: ratings, or lists of 20")
+    protect: Protect = Field("person", description="who must be protected")
+    group: int = Field(1, ge=1, le=LARGEST_GROUP, description="number of people in a group")
+    goal: Goal = Field("ratings", description="the task: ratings, or lists of 20")
     spend: float | None = Field(
         None, ge=0.01, le=100, allow_inf_nan=False, description="the largest epsilon"
     )
     keep: float | None = Field(
-        None, gt=0, le=1, allow_inf_nan=False, description="the smallest share of the gain kept"
+        None,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        description="the smallest share of the gain to keep",
     )
     reach: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="RMSE at most, or Recall@20 at least"
+        None, gt=0, allow_inf_nan=False, description="largest RMSE, or smallest Recall@20"
     )
     rare: float | None = Field(
         None,
         gt=0,
         le=1,
         allow_inf_nan=False,
-        description="share that is kept of the gain in Recall@20 of rare items, at least",
+        description="smallest share of the gain in Recall@20 of rare items to keep",
     )
     worst: float | None = Field(
         None,
         gt=0,
         allow_inf_nan=False,
-        description="what the worst group loses, in units of a rating, at most",
+        description="largest loss of the worst group, in units of a rating",
     )
     delta: float = Field(1e-6, ge=1e-15, lt=0.5, allow_inf_nan=False)
-    draws: int = Field(FEW, ge=2, le=50, description="of split and noise, of every run")
+    draws: int = Field(FEW, ge=2, le=50, description="draws of split and noise for every run")
     seed: int = Field(0, ge=0, lt=2**62)
-    every: bool = Field(False, description="also the methods that take long")
+    every: bool = Field(False, description="also try slow methods")
 
     @model_validator(mode="after")
     def _one_wish(self) -> Self:
         if sum(wish is not None for wish in (self.spend, self.keep, self.reach)) != 1:
-            raise ValueError("give one of spend, keep and reach")
+            raise ValueError("give exactly one of spend, keep and reach")
         if (self.protect == "group") != (self.group > 1):
-            raise ValueError("a group has 2 people or more, and nobody else is a group")
+            raise ValueError(
+                "group is a number of people of at least 2, and only with protect=group"
+            )
         return self
 
     @classmethod
@@ -133,14 +139,14 @@ class Runs:
         """Raises BadInput where no candidate is left."""
         if question.goal == "lists" and shape.n_items < LEAST_FOR_LISTS:
             raise BadInput(
-                f"Lists of 20 say something of {LEAST_FOR_LISTS} items or more. These data have"
-                f" {shape.n_items}. Ask for ratings."
+                f"Lists of 20 are informative only with at least {LEAST_FOR_LISTS} items. These"
+                f" data have {shape.n_items}. Choose ratings."
             )
         self.question = question
         self.methods, self.refusals = _candidates(question, shape)
         if not self.methods:
             raise BadInput(
-                "No proven private method suits these data: "
+                "No proven private method can be used on these data: "
                 + " ".join(f"{title}: {why}" for title, why in self.refusals.items())
             )
         kinds = [algorithms.find(name) for name in self.methods]
@@ -188,10 +194,12 @@ def _candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[s
         if not issubclass(kind, PrivateAlgorithm) or kind.needs_item_features:
             continue
         if kind.trusts_nobody:
-            refusals[kind.title] = "it trusts no curator, and errs more than all that trust one."
+            refusals[kind.title] = (
+                "it needs no trusted curator, and has a larger error than every method that does."
+            )
             continue
         if not question.every and kind.training_cost > QUICK:
-            refusals[kind.title] = "it takes longer, and is tried when you refine the answer."
+            refusals[kind.title] = "it takes longer; refine the answer to try it."
             continue
         if why := _objection(question, kind, shape):
             refusals[kind.title] = why
@@ -230,8 +238,8 @@ def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:
         return f"it protects no more than one {promise.unit}."
     if question.group > 1:
         if not all_gaussian(ready.plan):
-            return "what it costs several people together is not known."
+            return "its cost for a group of people is not known."
         together = group_epsilon(ready.plan, question.delta, question.relation, question.group)
         if together > epsilon * (1 + ROUNDING):
-            return "it costs a group more than is asked."
+            return "it costs a group more than you allow."
     return ""
