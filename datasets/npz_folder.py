@@ -113,7 +113,7 @@ def _facts(path: Path, stamp: float) -> dict[str, Any]:
                 return facts
             return facts | {"n_ratings": len(arrays["values"]) if "values" in arrays else 0}
     except DAMAGE:
-        return {}  # whoever reads it is told
+        return {}  # the reader gets a warning
 
 
 def is_published(id: str) -> bool:  # noqa: A002

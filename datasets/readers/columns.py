@@ -17,7 +17,7 @@ LABELS = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "ti
 
 @dataclass(frozen=True)
 class Way:
-    """How whoever reads a table here can say more of it: sentences. columns: from a role and a
+    """How the reader of a table can declare more about it: sentences. columns: from a role and a
     column for each that is wrong or missing.
     """
 

@@ -81,7 +81,7 @@ def read_table(
         left out. Either looks at that row and the bounds alone, so that sensitivities stay as they
         are proven.
     way : Way
-        How whoever reads it can say more.
+        How the reader can declare more.
 
     Raises
     ------

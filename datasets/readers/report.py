@@ -82,7 +82,7 @@ class Problem:
 
     @property
     def row(self) -> dict[str, str]:
-        """As a row of a table on the screen of whoever has the file."""
+        """As a row of a table shown to the holder of the file."""
         what, repair = IN_TABLE.get(self.kind, (self.kind, ""))
         return {
             "What": what,
@@ -110,7 +110,7 @@ class Report:
     (role, column) pairs as detected.
 
     assumed: how what can be read in two ways was read. values: some values of each of the columns,
-    for the eyes of whoever has the file; they are in `on_screen` and not in `words`.
+    for the holder of the file only; they are in `on_screen` and not in `words`.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Alternating least squares, without privacy.
 
-M (n_users x n_items) ~ U V^T. A user's row u solves her own ridge regression on the shared V and
-an item's row v hers on all users. `dpals` has the private forms.
+M (n_users x n_items) ~ U V^T. A user's row u solves a ridge regression on the shared V, and an
+item's row v solves one on all users. `dpals` has the private forms.
 
 Each regression is solved exactly, or, with solver=cg, by a few steps of conjugate gradients from
 the last step's solution [Takács, Pilászy & Tikk 2011; the method: Hestenes & Stiefel 1952]. Exact

@@ -41,8 +41,8 @@ class Streams:
 
 @dataclass(frozen=True)
 class Personal:
-    """What each user computes from her own ratings and never shares: offsets (n_users,),
-    factors (n_users, r + c), on what the model's `item_sides` hold.
+    """What each user computes from their own ratings and never shares: offsets (n_users,), factors
+    (n_users, r + c), on what the model's `item_sides` hold.
     """
 
     offsets: Array
@@ -75,19 +75,19 @@ class Model:
 
 @dataclass(frozen=True, repr=False)
 class Recommender(Model):
-    """The shared side of a fitted recommender, and the local step by which a user finds her own
-    side.
+    """The shared side of a fitted recommender, and the local step that computes a user's own side.
 
     A rating is predicted as centre + user offset + item offset + u . v, clipped to `bounds`, v the
     item's factors and local columns side by side.
     centre: what everyone starts from. item_offsets: (n_items,). item_factors: (n_items, r).
     user_damping: pseudo-count of the user's offset; None leaves the offset out.
-    ridge: of the user's least squares, times her number of ratings to the power `ridge_exponent`.
+    ridge: of the user's least squares, times the user's number of ratings to the power
+    `ridge_exponent`.
     unobserved_weight: lambda_0, the pull of all items towards 0 (implicit feedback).
-    mended: the user's offset is fitted once more, together with her factor: her mean alone is off
-    by what her tastes add to it.
-    local_columns: (n_items, c), or empty for none: released or public values, on which she fits
-    loadings of her own, scaled so that the factors' ridge suits them.
+    mended: the user's offset is fitted again with the factor, because the mean alone includes the
+    effect of tastes.
+    local_columns: (n_items, c), or empty for none: released or public values. The user fits
+    loadings on them; they are scaled to suit the factors' ridge.
     """
 
     bounds: tuple[float, float]
@@ -145,9 +145,9 @@ class Recommender(Model):
         )
 
     def personal(self, history: Ratings) -> Personal:
-        """Every user's own side from her own `history`; a user without ratings gets zeros.
+        """Every user's own side from their own `history`; a user without ratings gets zeros.
 
-        Remembered with the history for the last model: what trains and what judges ask in turn.
+        Cached with the history for the last model, because training and evaluation ask in turn.
         """
         if not self.has_user_sides:
             n = history.n_users
@@ -157,7 +157,7 @@ class Recommender(Model):
         return history.cached_for(self, lambda: self.personal_by(kernels.solve_rows, history))
 
     def personal_by(self, solve: "RowSolver", history: Ratings) -> Personal:
-        """The same with her least squares solved otherwise, as training may."""
+        """The same with the least squares solved differently, as in training."""
         offsets, residuals = self.residuals(history)
         V = self.item_sides
         if not V.shape[1]:
@@ -175,8 +175,8 @@ class Recommender(Model):
         return Personal(offsets + unit * U[:, -1], np.ascontiguousarray(U[:, :-1]))
 
     def with_loadings(self, history: Ratings, own: Personal) -> Personal:
-        """The same with what her own regression on the local columns finds in the ratings that her
-        `own` offset and factors (n_users, r) leave over.
+        """The same, plus the user's regression on the local columns of what the `own` offset and
+        factors (n_users, r) leave.
         """
         from dpmf_core import kernels
 
@@ -214,9 +214,7 @@ class Recommender(Model):
         )
 
     def scores(self, personal: Personal, users: Array) -> Array:
-        """What a user's list is ranked by, (len(users), n_items): not clipped, so that ties
-        stay apart.
-        """
+        """Scores that rank a user's list, (len(users), n_items): not clipped, to avoid ties."""
         values = personal.factors[users] @ self.item_sides.T
         values += self.item_offsets
         return np.asarray(values)
@@ -247,8 +245,8 @@ class Algorithm(BaseModel):
     is_usual_rival: whether it is shown beside every private run, unless all are.
     uses_item_features: whether it learns from a public item table, where it is given one.
     needs_item_features: whether without one it is another algorithm.
-    is_trivial: whether it is what must be beaten, and drawn as such.
-    trusts_nobody: whether every user adds noise herself, so that it answers another question.
+    is_trivial: whether it is a trivial baseline, and drawn as such.
+    trusts_nobody: whether every user adds noise, so that no curator is trusted.
     adds_noise: whether what it releases has noise; not in what `without_noise` makes of it.
     """
 

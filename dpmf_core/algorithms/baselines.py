@@ -50,7 +50,7 @@ def no_factors(shape: Shape, **parts: Any) -> Recommender:
 
 
 class GlobalMean(Algorithm):
-    """One number for everybody: the trivial predictor."""
+    """One number for everyone: the trivial predictor."""
 
     id: ClassVar[str] = "global-mean"
     is_trivial: ClassVar[bool] = True
@@ -140,8 +140,8 @@ class UserMeans(Statistic):
     """(sum of x_u, number of non-empty users) (2,): x_u is a user's mean less mid-range, in
     half-ranges, |x_u| <= 1.
 
-    She moves them by at most sqrt(2), and from (-1, 1) to (1, 1) by 2.
-    docs/PRIVACY.md, "Mean of user means".
+    A user moves them by at most sqrt(2), and from (-1, 1) to (1, 1) by 2. docs/PRIVACY.md, "Mean of
+    user means".
     """
 
     name: ClassVar[str] = CENTRE
@@ -161,14 +161,14 @@ class UserMeans(Statistic):
 
 
 def private_mean(curator: Curator) -> float:
-    """Mean of user means: each non-empty user sends hers and a 1."""
+    """Mean of user means: each non-empty user sends their mean and a 1."""
     shape = curator.shape
     total, count = curator.release(UserMeans())
     return float(shape.mid_range + shape.half_range * np.clip(total / max(count, 1.0), -1, 1))
 
 
 class OffsetsAlone(PrivateAlgorithm):
-    """Released item offsets and nothing else; a user's own offset never leaves her."""
+    """Released item offsets and nothing else; a user's own offset is never shared."""
 
     uses_item_features: ClassVar[bool] = True
     twin: ClassVar[str] = "bias"
@@ -186,7 +186,7 @@ class OffsetsAlone(PrivateAlgorithm):
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
     def model(self, biases: ReleasedBiases, shape: Shape) -> Recommender:
-        """What everybody gets."""
+        """The same prediction for everyone."""
         model = no_factors(
             shape, centre=shape.mid_range, item_offsets=biases.offsets, user_damping=0.0
         )
@@ -222,7 +222,7 @@ class PrivateBias(OffsetsAlone):
 
 
 class OwnContent(Algorithm):
-    """Each user's own ridge regression on the public item features; without any, her mean."""
+    """Each user's own ridge regression on the public item features, or the user's mean."""
 
     id: ClassVar[str] = "content"
     colour: ClassVar[str] = "grey"

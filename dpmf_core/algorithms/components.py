@@ -108,10 +108,10 @@ def weight_rows(samples: Samples, rows: Matrix, power: float = 1.0) -> Matrix:
     """Rows as they enter a sum over all, times a power of their weights: of what is multiplied by
     itself, a half. As they are where each is a unit.
 
-    Weights of a person's rows are 1 / (her rows) and add up to 1, so |sum w x| <= max |x|, |sum w x
-    x^T| <= max |x|^2 and |sum w h x^T| <= max |h| |x|:
-    one person with any number of rows moves a sum by no more than one row's bound. Her row alone
-    does not tell the weight, her rows together do.
+    Weights of a person's rows are 1 / (number of rows) and add up to 1, so |sum w x| <= max |x|,
+    |sum w x x^T| <= max |x|^2 and |sum w h x^T| <= max |h| |x|: one person with any number of rows
+    moves a sum by no more than one row's bound. One row does not determine the weight; all rows
+    together do.
     """
     return rows if samples.weights is None else by_row(rows, samples.weights**power, np.float64)
 

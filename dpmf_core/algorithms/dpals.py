@@ -1,7 +1,7 @@
 """DPALS and Ada-DPALS: alternating least squares whose item side is released with noise.
 
-M (n_users x n_items) ~ U V^T. A user's row u solves her own ridge regression on the shared V and
-stays with her (joint DP); only the item side is released. Chien et al. 2021 [C21], Krichene et al.
+M (n_users x n_items) ~ U V^T. A user's row u solves a ridge regression on the shared V and stays
+with the user (joint DP); only the item side is released. Chien et al. 2021 [C21], Krichene et al.
 2023 [K23]. Proofs: docs/PRIVACY.md, "Item Grams"; docs/PRIVACY.md, "Item right-hand sides".
 """
 

@@ -242,8 +242,8 @@ class DPALSPlan(PrivateAlgorithm):
 
     def _root_entries(self, shape: Shape) -> float:
         """sqrt(min(k, items that have factors)): a user is in no more Grams than there are, and
-        both numbers are public. By so much of Γᵤ² her k entries move all Grams together, and by so
-        much of Γᵤ Γ_M the right-hand sides.
+        both numbers are public. A user's k entries move all Grams together by this multiple of Γᵤ²,
+        and the right-hand sides by this multiple of Γᵤ Γ_M.
         """
         return math.sqrt(min(self.ratings_per_user, self._n_kept(shape)))
 

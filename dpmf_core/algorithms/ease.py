@@ -33,7 +33,7 @@ MOST_SCORES = 4_000_000  # held at once: 32 MB
 
 @dataclass(frozen=True)
 class OwnRow(Personal):
-    """A user's side is her row of residuals, (n_users, n_items)."""
+    """A user's side is the row of residuals, (n_users, n_items)."""
 
     rows: csr_array
 

@@ -135,10 +135,11 @@ class DataSize:
 @dataclass(frozen=True)
 class ItemSystems(ExactStatistic):
     """Each item's least squares on the sides s of the users who rated it, sum s s^T beside
-    sum s y: (n_items + 1, r, r + 1). The last is over everybody, whatever she rated.
+    sum s y: (n_items + 1, r, r + 1). The last is over all users, whatever they rated.
 
-    A user's side is her factor, and a constant where offsets are found with the factors. y: her
-    rating less the centre, the item offsets b (n_items,) at the start, and her own offset.
+    A user's side is the factor, and a constant where offsets are fitted with the factors. y: the
+    user's rating less the centre, the item offsets b (n_items,) at the start, and the user's
+    offset.
     """
 
     name: ClassVar[str] = "exact item least squares"

@@ -3,8 +3,8 @@
 Y starts at 0. Each step needs one thing from all users: the top right singular vector v of their
 residuals A, and its singular value l.
 Everything else is local: u_i = <A_i, v> / l and Y_i <- Pi_L((1 - eta) Y_i - eta kappa u_i v^T). So
-the shared model is the T vectors v_t and the l_t, Y is never held in full, and a user finds her row
-by walking through the steps herself (joint DP).
+the shared model is the T vectors v_t and the l_t, Y is never held in full, and users compute their
+rows by repeating the steps (joint DP).
 """
 
 import copy
@@ -45,9 +45,9 @@ class FrankWolfeModel(Recommender):
     """item_factors: v_t (n_items, T). inverse_singular: 1 / l_t (T,). rates: eta_t (T,). kappa:
     nuclear norm. row_bound: L, None for no bound.
 
-    refit: a user regresses her residuals on all v_t in the end (ridge, offset mended) in place of
-    the coefficients that the steps left her.
-    partial: only some items have factors, and only her ratings of these take the steps.
+    refit: a user's residuals are finally regressed on all v_t (ridge, offset mended), instead of
+    using the steps' coefficients.
+    partial: only some items have factors, and only ratings of these take the steps.
     """
 
     inverse_singular: Array = field(default_factory=lambda: np.zeros(0))

@@ -1,6 +1,6 @@
 """Gradient descent on item factors, private by noise on the sum of the users' gradients (DP-SGD).
 
-Abadi et al. 2016: every user, every step, her gradient clipped as one vector. docs/PRIVACY.md,
+Abadi et al. 2016: for every user and step, the gradient is clipped as one vector. docs/PRIVACY.md,
 "Item gradient".
 """
 
@@ -92,8 +92,8 @@ class DPSGD(PrivateAlgorithm):
     """Gradient descent on item factors: per step one noisy sum of the users' clipped gradients;
     user factors solved locally.
 
-    With u_i her ridge solution and e_i her residuals, user i's gradient with respect to V has rows
-    e_ij u_i: norm ||e_i|| ||u_i||, clipped to C.
+    With u_i the ridge solution and e_i the residuals of user i, the user's gradient with respect to
+    V has rows e_ij u_i: norm ||e_i|| ||u_i||, clipped to C.
     """
 
     id: ClassVar[str] = "dp-sgd"

@@ -1,8 +1,8 @@
 """Lists from one noisy second moment of what users liked: each kept item regressed on all others,
 as EASE does [Steck 2019], under the denoised moment.
 
-A row is ones for what she liked, weighted, less its part along the released popularity: that part
-needs no second release. What is left of every row has norm 1, so more of the moment is taste.
+A row is ones for the items a user liked, weighted, less its part along the released popularity,
+which needs no second release. What is left of every row has norm 1, so more of the moment is taste.
 docs/PRIVACY.md, "Item second moment".
 """
 
@@ -31,7 +31,7 @@ CHUNK = 512  # rows that are held dense at once
 
 @dataclass(frozen=True, repr=False)
 class Projection(Recommender):
-    """A user's factor is the sum of what `probe` (n_items, K) holds for the items of her
+    """A user's factor is the sum of what `probe` (n_items, K) holds for the items of the user's
     history, for lists; without a probe, a ridge regression.
     """
 

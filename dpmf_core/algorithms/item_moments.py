@@ -165,7 +165,7 @@ class MomentTimesSubspace(Statistic):
 
 @dataclass(frozen=True)
 class RatedCounts(Statistic):
-    """sum_u of 1 / sqrt(n_u) for each of her n_u items (n_items,): a user adds a vector of L2
+    """sum_u of 1 / sqrt(n_u) for each of a user's n_u items (n_items,): a user adds a vector of L2
     norm at most 1 without negative entries.
 
     docs/PRIVACY.md, "Weighted item counts".

@@ -1,12 +1,11 @@
 """Private item offsets and counts (ours, after McSherry & Mironov 2009): two noisy sums of users'
 rows.
 
-A row holds a user's ratings, centred by her own mean, and a constant for each item she rated; both
-together are scaled to norm 1. Her mean depends on which items these are, so the first sum also
+A row holds a user's ratings, centred by the user's mean, and a constant for each rated item; both
+together are scaled to norm 1. The mean depends on which items these are, so the first sum also
 judges an item by the others that its users rated. The second is of ratings less the first's
 offsets, where little of that is left; it gives less weight to items of large counts, which are
-known by then.
-docs/PRIVACY.md, "Item sums and counts".
+known by then. docs/PRIVACY.md, "Item sums and counts".
 """
 
 import math
@@ -186,8 +185,8 @@ def offset_rows(block: Block, unit: float, weights: Array, offsets: Array) -> tu
     """g_i x_ui / s_u and `COUNT_WEIGHT` g_i / s_u for each rating (n_ratings,), on the grid.
 
     x: ratings less `offsets` (n_items,), centred by the user's own mean, in units of `unit`. g:
-    `weights` (n_items,), above 0. s_u makes the norm of both together 1, or less where her x vary
-    by less than `LEAST_VARIANCE`.
+    `weights` (n_items,), above 0. s_u makes the norm of both together 1, or less where the user's x
+    vary by less than `LEAST_VARIANCE`.
     """
     rows: Ratings = block.rows
     values = (rows.values - offsets[rows.items]) / unit

@@ -1,6 +1,6 @@
 """What DPALS asks of users: the sums that make the items' least squares, and counts.
 
-Every user's own side (`user_factors`) and entries (`item_entries`) stay beside her rows.
+Every user's own side (`user_factors`) and entries (`item_entries`) stay with the user's rows.
 """
 
 import math
@@ -165,8 +165,8 @@ class UserMoment(Statistic):
 @dataclass(frozen=True)
 class ItemGrams(Statistic):
     """sum_u w_uj u u^T of every kept item j (m, r, r): a user's weights have sum of squares at most
-    root_entries^2, so that all her matrices together have Frobenius norm at most
-    root_entries clip_norm^2.
+    root_entries^2, so all of a user's matrices together have Frobenius norm at most root_entries
+    clip_norm^2.
 
     docs/PRIVACY.md, "Item Grams".
     """

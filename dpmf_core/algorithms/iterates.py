@@ -1,5 +1,5 @@
-"""Users' rows in projected gradient descent: the step and the projection that each user applies to
-her own, and the second moment of all.
+"""Users' rows in projected gradient descent: the step and the projection that users apply to their
+own rows, and the second moment of all.
 
 docs/PRIVACY.md, "Second moment of the iterate".
 """

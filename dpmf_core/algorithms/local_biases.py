@@ -1,4 +1,4 @@
-"""Item offsets without a curator: every user adds noise to her own messages before they leave her.
+"""Item offsets without a curator: every user adds noise to their own messages before sending them.
 
 What the server holds is every user's message, so what is released is all of them, each with noise
 of its own. The server adds them up and goes on as private biases do, whose second sum takes a
@@ -28,7 +28,7 @@ MOST = 4_000_000_000  # numbers of all messages: noise for so many takes a minut
 
 @dataclass(frozen=True)
 class Messages(Statistic):
-    """Every user's message, a row of (n_users, 2 n_items): her `offset_rows`.
+    """Every user's message, a row of (n_users, 2 n_items): the user's `offset_rows`.
 
     A message has norm 1 at most, and no coordinate holds anything of another user. Any two messages
     lie within 2 of each other: that is the sensitivity, so that removing a row costs no less than

@@ -1,8 +1,8 @@
-"""Columns beside the item factors on which a user's own regression fits her loadings: released or
+"""Columns next to the item factors, on which a user's own regression fits loadings: released or
 public values of every item, so they cost nothing.
 
-Who likes what everybody likes, or loves one genre, says so in her own ratings alone; her loadings
-stay with her.
+A user's own ratings show whether they like popular items or one genre; the loadings stay with the
+user.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Private Frank-Wolfe on the nuclear-norm ball: Jain, Thakkar & Thakurta 2018 [J18], Alg. 1 and 2.
 
-A user's residual row is clipped to norm C, so she moves A^T A by at most C^2 in Frobenius norm and
-A^T A v by at most C^2 for a unit v. In the source residuals are not clipped, and C is 2L.
+A user's residual row is clipped to norm C, so a user moves A^T A by at most C^2 in Frobenius norm
+and A^T A v by at most C^2 for a unit v. In the source residuals are not clipped, and C is 2L.
 docs/PRIVACY.md, "Residual second moment" and "Residual second moment times vector".
 """
 
@@ -242,7 +242,7 @@ class DPFWOja(DPFW):
     """The same without the item x item matrix: the top vector by noisy power iterations (Oja),
     in memory O(m + ratings).
 
-    What a user adds to a product is mostly a small part of what her row could add, so it is clipped
+    What a user adds to a product is mostly a small part of what the row could add, so it is clipped
     further.
     """
 

@@ -3,10 +3,9 @@
 Jain, Thakkar & Thakurta 2018 [J18], App. E, in this reading: Z = Y - eta P_Omega(Y - Y*), rows of Z
 clipped to norm L; the second moment Z^T Z is released (sensitivity L^2 in Frobenius norm); its
 eigenvectors Q and the square roots s of its eigenvalues stand for the right singular pairs of Z;
-projecting s on the l1 ball of radius kappa gives s', and every user maps her own row: Y_i = Z_i Q
-diag(s'/s) Q^T.
-Y is kept as n x r coefficients of the r directions that survive: nothing is ever n x m.
-docs/PRIVACY.md, "Second moment of the iterate".
+projecting s on the l1 ball of radius kappa gives s', and every user maps their own row: Y_i = Z_i Q
+diag(s'/s) Q^T. Y is kept as n x r coefficients of the r directions that survive: nothing is ever n
+x m. docs/PRIVACY.md, "Second moment of the iterate".
 """
 
 import math

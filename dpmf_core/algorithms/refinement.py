@@ -76,8 +76,8 @@ def user_sides(block: Block, model: Recommender, unit: float) -> UserSides:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of a typical user, geometric means: norm of her gradient, deviation of her residuals, the sum
-    of her ratings' squared factors, number of ratings.
+    """Of a typical user, geometric means: norm of the gradient, deviation of the residuals, the sum
+    of the ratings' squared factors, number of ratings.
     """
 
     norm: float

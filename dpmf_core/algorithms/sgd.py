@@ -51,7 +51,7 @@ class Descent:
 @dataclass(frozen=True, repr=False)
 class LearntUsers(Recommender):
     """A recommender that may hold what was learnt of users: factors (n_users, d), offsets
-    (n_users,). Without them a user finds her side again from her ratings.
+    (n_users,). Without them a user's side is computed again from their ratings.
     """
 
     user_factors: Array = field(default_factory=lambda: NOTHING_HELD)
@@ -86,10 +86,10 @@ def means_and_residuals(data: Ratings) -> tuple[LearntUsers, Array]:
 class SGDMF(Algorithm):
     """Matrix factorisation by stochastic gradient descent.
 
-    biased: offsets are learnt beside the factors, and a user finds her offset and factor again by
+    biased: offsets are learnt with the factors, and a user's offset and factor are refitted by
     ridge regression on the items' side. centred: means are subtracted first, only factors are
-    learnt, and a user keeps hers [Balu & Furon 2016, eq. 4 and 5, with the sign of the gradient
-    put right].
+    learnt, and users keep theirs [Balu & Furon 2016, eq. 4 and 5, with the sign of the gradient put
+    right].
     """
 
     id: ClassVar[str] = "sgd-mf"

@@ -44,9 +44,10 @@ class SGLD(PrivateAlgorithm):
     gradient, and noise of variance eta (temperature 1;
     Balu & Furon 2016, eq. 11-12, add that noise to a whole step, which is temperature 1/2).
 
-    reading "steps", PROVEN: her own factor found, user i's log-likelihood is f_i(V) = max_u -||x_i
-    - V u||^2 / 2 - ridge ||u||^2 / 2, whose gradient has rows e_ij u_i. It is clipped as one vector
-    to C, and every step releases the sum over all users with Gaussian noise of deviation s = C z
+    reading "steps", PROVEN: with the user's own factor fitted, user i's log-likelihood is f_i(V) =
+    max_u -||x_i - V u||^2 / 2 - ridge ||u||^2 / 2, whose gradient has rows e_ij u_i. It is clipped
+    as one vector to C, and every step releases the sum over all users with Gaussian noise of
+    deviation s = C z
     (Abadi et al. 2016; Wang, Fienberg & Smola 2015). That noise is the chain's: where the
     likelihood counts to the power beta = 2 / (s sqrt(eta)), half a step carries it with variance
     eta, and no other is drawn. So beta follows from the plan. Where a large budget would allow a
@@ -55,10 +56,10 @@ class SGLD(PrivateAlgorithm):
     last ones is less noisy than a single one.
 
     reading "posterior-sample", UNPROVEN: user i adds f_i = -R min(||e_i||^2 / L^2, 1) to the log
-    posterior, e_i her residuals on at most k ratings:
-    between -R and 0. Without her the density of a sample changes by at most e^R, if the last state
-    is one: R would be epsilon (Liu, Wang & Smola 2015).
-    After any number of steps worth waiting for it is none: see `prior_variance`.
+    posterior, e_i the user's residuals on at most k ratings: between -R and 0. Without the user the
+    density of a sample changes by at most e^R, if the last state is one: R would be epsilon (Liu,
+    Wang & Smola 2015). After any number of steps worth waiting for it is none: see
+    `prior_variance`.
     """
 
     id: ClassVar[str] = "sgld"

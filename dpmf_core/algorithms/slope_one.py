@@ -24,7 +24,7 @@ from dpmf_core.kernels import slope as kernel
 
 @dataclass(frozen=True)
 class OwnRatings(Personal):
-    """A user's side is what she rated, and her mean where that says nothing."""
+    """A user's side is their ratings, and their mean where no ratings apply."""
 
     history: Ratings
 
@@ -70,9 +70,7 @@ def _hers(personal: Personal) -> Ratings:
 
 
 class SlopeOne(Algorithm):
-    """Keeps a difference and a count for every pair of items, and asks each user for her
-    ratings.
-    """
+    """Keeps a difference and a count for every pair of items, and uses each user's own ratings."""
 
     id: ClassVar[str] = "slope-one"
     title: ClassVar[str] = "Slope One"

@@ -1,7 +1,7 @@
 """The spectral recommender (ours): one noisy second moment of the users' rows, its eigenvectors,
 local ridge regressions, and a few noisy gradients that refine what was found.
 
-A user's row, centred by her own mean and by private item offsets, is weighted by item popularity
+A user's row, centred by the user's mean and by private item offsets, is weighted by item popularity
 and scaled to norm 1. The sum of a a^T is released once; its eigenvectors are free, at any rank. Its
 diagonal carries sampling, not taste, and is dropped after the release. docs/PRIVACY.md, "Item
 second moment", "Refining gradient".

@@ -141,7 +141,7 @@ def items_that_pay(
     c^2q), p the chance that a user rated the item; the gain is Wiener's as above.
     counts: noisy, descending (n_items,). Uses released and public figures alone.
     """
-    # a user adds sqrt(her number of ratings) to the weighted counts
+    # a user adds sqrt(number of ratings) to the weighted counts
     n_rated = max((counts.sum() / n_users) ** 2, 1.0)
     p = np.minimum(counts * math.sqrt(n_rated) / n_users, 1.0)
     best, best_gain = 1, -math.inf

@@ -79,7 +79,7 @@ def pairs(algorithm: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tu
     along = np.random.default_rng(start).standard_normal((COLUMNS, getattr(algorithm, "rank", 1)))[
         :, 0
     ]
-    # as many of each: her mean is mid-range
+    # as many of each: the mean is mid-range
     signs = np.where(np.argsort(np.argsort(along)) < COLUMNS // 2, -1.0, 1.0)
     deviations = along - along.mean()
     in_turn = np.where(np.arange(COLUMNS) % 2, 2.0, -2.0)
@@ -150,7 +150,7 @@ def _hides_replacement(algorithm: Algorithm) -> bool:
 
 
 def _turned_user(pattern: Array) -> Pair:
-    """The canary rates everything, or she is replaced by one who rates it the other way round."""
+    """The canary rates everything, or is replaced by one with the opposite ratings."""
     others, everything = _ordinary(), np.arange(COLUMNS)
     return Pair(
         "one user in an ordinary data set, replaced by one with the opposite ratings",
@@ -160,7 +160,7 @@ def _turned_user(pattern: Array) -> Pair:
 
 
 def _one_rating(unit: Unit) -> Pair:
-    """Her other ratings are low, and the canary is high."""
+    """The user's other ratings are low, and the canary is high."""
     low, high = BOUNDS
     last = np.array([COLUMNS - 1])
     low_ratings, present = (np.arange(3), np.full(3, low)), (last, np.array([high]))

@@ -2,12 +2,12 @@
 
 The simulated worlds of `canary_data` are laid out for the sensitivities, so an attack there shows
 most. Here the rest of the data are real. The canary is one of their people, taken out, or one more
-whose row is the worst of a few. What she loses is the loss of these data: another row, or other
-people beside her, may lose more, up to what is proved.
+whose row is the worst of a few. The canary's loss holds for these data only: another row, or other
+people in the data, may lose more, up to what is proved.
 
 All that is found is computed from raw rows, again and again, with noise that a seed repeats. It is
-for whoever holds the data. It is no release, enters no account and is kept nowhere: whoever passes
-it on, or chooses by it, tells something of these people that no epsilon bounds.
+for the holder of the data. It is no release, enters no account and is kept nowhere: anyone who
+passes it on, or chooses by it, tells something of these people that no epsilon bounds.
 """
 
 from collections.abc import Callable

@@ -1,10 +1,10 @@
 """Disjoint groups of units, each of which answers questions of its own: what is released on every
 group once costs a unit what one release costs.
 
-Which group a unit is in follows from her id alone, by a hash that everybody knows. No row and
-no seed decides it, so nobody can be in two groups, and that somebody is in a group says nothing.
-How many rows a group has is as private as how many all have: `n_units` stays that of the whole
-population, and only noisy sums leave. docs/PRIVACY.md, "Disjoint groups of units".
+The group of a unit depends only on its id, by a public hash. No row and no seed decides it, so
+nobody can be in two groups, and that somebody is in a group says nothing. How many rows a group has
+is as private as how many all have: `n_units` stays that of the whole population, and only noisy
+sums leave. docs/PRIVACY.md, "Disjoint groups of units".
 """
 
 from collections.abc import Iterator, Sequence

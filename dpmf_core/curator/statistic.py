@@ -57,9 +57,9 @@ class Statistic(ABC):
     clip norms are their fields.
 
     A subclass's docstring proves its sensitivity: the largest norm of what one unit adds, whatever
-    her rows and whatever is shared.
+    their rows and whatever is shared.
     name: of its releases in the plan. replace_one_factor: how much further replacing one unit moves
-    the sum than removing her, 2 at most.
+    the sum than removing them, 2 at most.
     per_item: coordinates of a release for each item or feature, unless an algorithm says how many
     there are in all.
     symmetric: the sum is a symmetric matrix, or a stack of them, and `norm` is Frobenius'.

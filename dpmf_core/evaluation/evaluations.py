@@ -146,7 +146,7 @@ class RatingsEvaluation:
 
     @cached_property
     def personal(self) -> Personal:
-        """What each user computes from her own history."""
+        """What each user computes from their own history."""
         return self.model.personal(self.split.history)
 
     @cached_property

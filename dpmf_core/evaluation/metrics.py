@@ -239,8 +239,8 @@ def _ends(edges: Array) -> tuple[Array, Array]:
 def group_sums(sizes: Array, ratings: Array, squares: Array, edges: Array) -> Array:
     """Of each group by size the number of ratings, and their squared errors (2, n_groups).
 
-    sizes, ratings, squares: of each user or each item, her activity or its popularity, the number
-    of test ratings, and the sum of their squared errors.
+    sizes, ratings, squares: of each user or each item, the user's activity or the item's
+    popularity, the number of test ratings, and the sum of their squared errors.
     """
     lows, _ = _ends(edges)
     group = np.searchsorted(lows[1:], sizes, side="right")

@@ -16,8 +16,8 @@ SCORES = 125_000  # at a time: they stay in the processor's cache until they are
 def top_items(
     model: Recommender, personal: Personal, history: Ratings, users: Array, k: int
 ) -> Array:
-    """Each user's k best items she has not rated, best first, of equal ones the first by number:
-    (len(users), k); -1 where there are not so many. users: different ones.
+    """Each user's k best unrated items, best first; ties go to the lower number: (len(users), k);
+    -1 where there are not so many. users: different ones.
     """
     k = min(k, history.n_items)
     if model.is_bilinear and not model.has_factors:

@@ -2,7 +2,8 @@
 
 Asking returns at once. What the store has is done; what is being computed for somebody else is
 shared; the rest waits its turn. Only this process writes to the store: a worker hands its run back,
-so a worker that is killed in mid-write leaves nothing, and a run is kept once whoever asked for it.
+so a worker that is killed in mid-write leaves nothing, and a run is kept once, for all who asked
+for it.
 """
 
 import atexit
@@ -275,7 +276,7 @@ class Engine:
         return outcome
 
     def _settle(self, task: Task, outcome: Outcome) -> None:
-        """End a task, once: whoever waits for it goes on."""
+        """End a task once; everything that waits for it continues."""
         with self._lock:
             if task.settled.is_set():
                 return

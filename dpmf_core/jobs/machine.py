@@ -76,7 +76,7 @@ class Limits:
 
     @classmethod
     def from_settings(cls) -> "Limits":
-        """Those that whoever runs the server set."""
+        """Limits set by the operator of the server."""
         from dpmf_core.serving.settings import settings  # most commands need none
 
         values = settings()

@@ -304,7 +304,7 @@ class WorkerThread(threading.Thread):
             with contextlib.suppress(OSError):
                 worker.send("stop", number)
 
-        task.call_off = call_off  # from here on whoever stops the task tells the worker
+        task.call_off = call_off  # from here on, stopping the task tells the worker
         if task.settled.is_set():
             return Cancelled()
         worker.send("compute", number, task.spec)

@@ -1,4 +1,4 @@
-"""The best items of every user, of those she has not rated. No privacy here.
+"""The best unrated items of every user. No privacy here.
 
 A bound is found below which none of them lies, by the highest scores of groups of items; what is
 above it is little enough to be sorted.
@@ -41,7 +41,7 @@ def _insert(score, item, n_listed, best, best_items):  # type: ignore[no-untyped
 
 @compile_kernel
 def _list_of_all(row, n_items, rated_items, best, best_items):  # type: ignore[no-untyped-def]
-    """Lists the best of all that lies between the items that she has rated, one after another."""
+    """Lists the best items in the gaps between rated items, one gap after another."""
     n_listed, begin, k = 0, 0, len(best)
     for at in range(len(rated_items) + 1):
         stop = rated_items[at] if at < len(rated_items) else n_items
@@ -217,11 +217,11 @@ def _best_of_products(U, panels, n_items, users, starts, items, first, last, out
 
 
 def best_unseen(scores: Array, users: Array, starts: Array, items: Array, k: int) -> Array:
-    """Each user's k items of the highest scores among those she has not rated, best first, of
-    equal ones the first by number: int64 (len(users), k), -1 where there are not so many.
+    """Each user's k unrated items of highest score, best first, of equal ones the first by number:
+    int64 (len(users), k), -1 where there are not so many.
 
     scores: float32 (len(users), n_items). users: rows of `starts`, (n_users + 1,), between which
-    lie what each has rated, ascending, in `items`. In this thread: whoever makes scores of a few
+    lie what each has rated, ascending, in `items`. In this thread: code that makes scores of a few
     users at a time shares them out.
     """
     out = np.empty((len(users), k), np.int64)

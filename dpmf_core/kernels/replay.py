@@ -1,9 +1,9 @@
-"""Frank-Wolfe, seen from a user's row: the residual she sends, the step she takes, and her whole
+"""Frank-Wolfe, seen from a user's row: the residual they send, the step they take, and their whole
 path through the steps. No privacy here.
 
 Jain, Thakkar & Thakurta 2018, Alg. 1, lines 3 to 8. Training and replay run the same compiled step,
-row by row, so that what a user finds by herself from the released directions is bit for bit the row
-that she had in training.
+row by row, so that what users compute from the released directions is bit for bit the row they had
+in training.
 """
 
 from typing import Any

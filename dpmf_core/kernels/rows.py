@@ -147,10 +147,10 @@ def residuals(
     *,
     threads: int | None = None,
 ) -> tuple[Array, Array]:
-    """Each user's damped mean (n_users,) of what is left of her values after centre and item
+    """Each user's damped mean (n_users,) of what is left of their values after centre and item
     offsets, and what is left after that too (n_values,), float32, summed in float64.
 
-    starts: (n_users + 1,). damping: pseudo-count of the mean; None: her mean is taken as 0.
+    starts: (n_users + 1,). damping: pseudo-count of the mean; None: the mean is taken as 0.
     """
     means, out = np.zeros(len(starts) - 1, np.float32), np.empty(len(values), np.float32)
     x, b = np.ascontiguousarray(values, np.float32), np.ascontiguousarray(item_offsets, np.float32)

@@ -13,8 +13,8 @@ Array = npt.NDArray[Any]
 
 @compile_kernel
 def _square(indptr, items, values, starts, by_item, users, first, last, out):  # type: ignore[no-untyped-def]
-    """Rows first..last of `pairs`: each rater of an item adds her difference to every other
-    item of hers.
+    """Rows first..last of `pairs`: each rater of an item adds their difference to every other item
+    they rated.
     """
     m = len(starts) - 1
     counts, differences = np.empty(m, np.float64), np.empty(m, np.float64)
@@ -95,7 +95,7 @@ def predict_items(
     threads: int | None = None,
 ) -> Array:
     """Weighted Slope One of every (user, item) asked for, from the users' own ratings; NaN
-    where no item of hers was ever rated beside it.
+    where none of their items was ever rated together with it.
     """
     out = np.empty(len(targets), np.float32)
     share_out(

@@ -17,10 +17,10 @@ class FailingGaussian(Gaussian, ABC):
 
     With u the unit that is added, the release is a function of a Gaussian release and of a coin
     that shows "failed" with probability p <= failure_probability where u takes part and never where
-    she does not. So it costs no more than both together: Gaussian noise, and a loss that is
-    infinite with probability p and log(1 - p) otherwise (with u against without), or -log(1 - p)
-    (without u against with). When one unit replaces another there is a coin for each. Raises
-    ValueError unless failure_probability is above 0 and below 1.
+    they do not. So it costs no more than both together: Gaussian noise, and a loss that is infinite
+    with probability p and log(1 - p) otherwise (with u against without), or -log(1 - p) (without u
+    against with). When one unit replaces another there is a coin for each. Raises ValueError unless
+    failure_probability is above 0 and below 1.
     """
 
     failure_probability: float = 0.0
@@ -63,7 +63,7 @@ class ThresholdedCounts(FailingGaussian):
     too few units bring stay unknown.
 
     Every unit spreads a vector of L2 norm at most 1 over at most `most` names: 1 / sqrt(t) on each
-    of the t names that are hers. Names that she alone brings must not show. Where t of hers are
+    of the t names that are theirs. Names that only they bring must not show. Where t of theirs are
     unknown to all others, each has a count of at most 1 / sqrt(t), and one of them shows with
     probability at most 1 - Phi((T - 1 / sqrt(t)) / sigma)^t. The threshold T makes that at most
     `failure_probability` for every t from 1 to `most` (Gopi, Gulhane, Kulkarni, Shen, Shokouhi &

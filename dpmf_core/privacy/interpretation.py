@@ -81,7 +81,7 @@ class Meaning:
     """What a guarantee means for one person whose taking part an attacker holds for as likely as
     not.
 
-    suspicion: the most that this becomes, in [1/2, 1], except with probability `exception`, if she
+    suspicion: the most that this becomes, in [1/2, 1], except with probability `exception`, if they
     took part. correct: how often the best attacker who has to say yes or no is right, in [1/2, 1].
     """
 

@@ -60,9 +60,9 @@ class Mechanism(ABC):
     squares is then a bound on what a replaced unit moves. `normal_form` drops it where no companion
     is there.
     groups: into how many disjoint groups the units are split, on each of which the same is released
-    once; a unit is in one of them, so that it costs her what one release costs.
-    Raises ValueError unless the first three are finite and above 0, and `groups` a whole number of
-    at least 1, which only some kinds allow above 1.
+    once; a unit is in one of them, so the cost is that of one release. Raises ValueError unless the
+    first three are finite and above 0, and `groups` a whole number of at least 1, which only some
+    kinds allow above 1.
     """
 
     noise_multiplier: float

@@ -211,7 +211,7 @@ _one_part = threading.Lock()
 
 def own_in_parts(run: Run, user: int) -> Ratings:
     """The ratings of one user that train a run on ratings in parts, as those of user 0 alone. user:
-    her number in the data set. One part is read, if it was not before.
+    their number in the data set. One part is read, if it was not before.
     """
     with _one_part:
         return _own_rows(*_trained_on(run), user)

@@ -1,6 +1,6 @@
 """What people do to what they share: stored runs, the catalogue.
 
-Each step asks first whether whoever asks may.
+Each step first checks that the requester may.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,7 @@
 """What a finished run recommends: to one user, and to everybody as a Parquet file.
 
-A user's list follows from the released model and her own ratings: it is hers, and no release.
+A user's list follows from the released model and the user's own ratings. It is shown only to the
+user, so it is no release.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,7 +47,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class _Own:
-    """One user's ratings that train, and her row among them. titles: of all items."""
+    """One user's training ratings, and the user's row among them. titles: of all items."""
 
     ratings: Ratings
     row: int
@@ -76,7 +77,7 @@ def _require_user(user: int, n_users: int) -> None:
 def top_rated(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
     """What a user rated highest among the ratings that train.
 
-    Hers to see, private to everyone else.
+    Only the user may see it.
 
     Raises BadInput on an unknown user.
     """
@@ -143,13 +144,12 @@ def write_lists(
     k: int = 10,
     progress: Callable[[int, int], None] = lambda count, total: None,
 ) -> int:
-    """Every user's `k` best items that she has not rated, best first, from all her ratings: a row
-    for each, with the predicted rating. Returns how many rows there are.
+    """Every user's `k` best unrated items, best first, from all their ratings: a row for each, with
+    the predicted rating. Returns how many rows there are.
 
-    user: her number in the data set. item: its id, or its number. title: of public data that have
-    titles, else null. progress: called with users done
-    and to do. Raises BadInput where the run recommends nothing, on a k below 1, and where the
-    file cannot be written.
+    user: their number in the data set. item: its id, or its number. title: of public data that have
+    titles, else null. progress: called with users done and to do. Raises BadInput where the run
+    recommends nothing, on a k below 1, and where the file cannot be written.
     """
     if not issubclass(algorithms.find(run.spec.algorithm).model_type, Recommender):
         raise BadInput(f"{run.title} recommends nothing: only runs on ratings have lists.")

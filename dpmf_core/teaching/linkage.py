@@ -19,10 +19,10 @@ NAMES = ("Ada", "Bela", "Cem", "Dana", "Emil", "Finn", "Gita", "Hugo", "Ines", "
 
 @dataclass(frozen=True)
 class LinkedRow:
-    """One person of the other site and the row that she was found in.
+    """One person of the other site and the row found for them.
 
-    known_films: (film, day) that she wrote about. row: its number. rest: how many films of hers
-    became known with it.
+    known_films: (film, day) that the person wrote about. row: its number. rest: how many of their
+    films became known with it.
     """
 
     name: str
@@ -33,7 +33,7 @@ class LinkedRow:
 
 @functools.cache
 def published_days(seed: int = 0) -> npt.NDArray[np.int32]:
-    """(VIEWERS, FILMS): the day on which a viewer saw a film; far below 0 where she never did.
+    """(VIEWERS, FILMS): the day on which a viewer saw a film; far below 0 if never.
 
     Films differ in popularity as 1 / (rank + 10).
     """

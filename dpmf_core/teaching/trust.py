@@ -1,5 +1,5 @@
-"""Where noise is added: by a curator to a sum, or by everybody to her own number; and what may be
-done to a noisy figure afterwards.
+"""Where noise is added: by a curator to a sum, or by each person to their own number; and what may
+be done to a noisy figure afterwards.
 """
 
 import functools
@@ -26,7 +26,7 @@ def central_error(people: int, epsilon: float, delta: float = 1e-5) -> float:
 
 
 def local_error(people: int, epsilon: float, delta: float = 1e-5) -> float:
-    """The same where everybody adds noise to her own rating, which may be any between 1 and 5."""
+    """The same where each person adds noise to their own rating, any number from 1 to 5."""
     return (HIGH - LOW) / gaussian_mu(epsilon, delta) / math.sqrt(people)
 
 

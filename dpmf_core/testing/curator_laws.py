@@ -55,14 +55,14 @@ def check_units(
     first, stride: which units, to spread them over many parameter sets.
 
     Returns the largest answer to each statistic, over its sensitivity; where replacing a unit is
-    declared to move it no further than removing her, the larger of this and of the same for two
+    declared to move it no further than removing them, the larger of this and of the same for two
     units' distance.
     """
     data = home.world() if data is None else data
     questions = ask(algorithm, data, level=level)
     n_units = data.shape.n_units
     worst = [replace(unit, ids=unit.ids * 0) for unit in single_units(home.adversaries(), n_units)]
-    everybody = [*worst, *single_units(data, n_units)]  # who replaces somebody has her number
+    everybody = [*worst, *single_units(data, n_units)]  # a replacement keeps the number
     units = everybody[first::stride]
     largest: dict[str, float] = {}
     # of all moves of each unit, and of all pairs that replace each other, in scales of the noise

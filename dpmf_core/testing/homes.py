@@ -15,7 +15,7 @@ from dpmf_core.testing import sample_worlds, worlds
 Data = Any
 LOW, HIGH = worlds.BOUNDS
 EVERY_ITEM = list(range(worlds.N_ITEMS))
-# as far from her own mean as a row can be
+# as far from its own mean as a row can be
 TORN = [LOW if item % 2 else HIGH for item in EVERY_ITEM]
 
 

@@ -1,6 +1,6 @@
 """What one fit asked its curator, and what other rows would have answered to the same questions.
 
-A statistic is a sum over units of what `add` makes of each, so what one unit moves is her own
+A statistic is a sum over units of what `add` makes of each, so what one unit moves is its own
 answer: no second fit is needed, and a unit may be as adversarial as can be.
 """
 

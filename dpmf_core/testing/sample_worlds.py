@@ -82,7 +82,7 @@ def rows_and_people(seed: int = 0, skew: float = 1.0) -> tuple[Array, Array]:
 
 
 def with_person(rows: Array, people: Array, person: int, hers: Array) -> tuple[Array, Array]:
-    """The neighbour in which a person has these rows (k, 18), none of hers before: in her
+    """The neighbour in which a person has these rows (k, 18), none of theirs before: in their
     places, then in those of people who have nothing.
     """
     rows, people = rows.copy(), people.copy()

@@ -94,7 +94,7 @@ def world(
 
 
 def with_row(ratings: Ratings, user: int, items: Sequence[int], values: Sequence[float]) -> Ratings:
-    """The neighbour in which `user`'s row is this one (empty: she is removed)."""
+    """The neighbour in which `user`'s row is this one (empty: the user is removed)."""
     others = ratings.only(ratings.users != user)
     return Ratings.of(
         np.concatenate([others.users, np.full(len(items), user)]),

@@ -24,8 +24,7 @@ Noise = Literal["one count", "every count"]
 
 @dataclass(frozen=True)
 class _Total(Statistic):
-    """A sum over all ratings, of which a user has at most k: she moves it by up to k times the
-    bound of one.
+    """A sum over all ratings. A user has at most k and moves it by up to k times the bound of one.
 
     docs/PRIVACY.md, "Noise of the private mean".
 
@@ -106,7 +105,7 @@ def _half(shape: Shape) -> tuple[float, float]:
 
 def replayed_mu(noise: Noise, epsilon: float, delta: float) -> float:
     """mu of what one user moved, in terms of the noise that was drawn: the releases of a world
-    without her, replayed on the world with her. The noise is set for epsilon.
+    without the user, replayed on the world with the user. The noise is set for epsilon.
     """
     pair = Pair("one user more, who rates everything highest", _world(False), _world(True))
     algorithm, shape = MeanOfRatings(noise=noise), pair.absent.shape

@@ -5,7 +5,7 @@ alone: a copy of this file is saved with every model as `recommend.py`.
     model = load_model(".")
     print(recommend(model, {"an item's id": 5, "another": 2}))
 
-What is computed of a person is computed here, from her ratings and the released model, and is kept
+A person's factors are computed here, from their ratings and the released model, and are kept
 nowhere.
 """
 
@@ -79,7 +79,7 @@ class ReleasedModel:
 
 @dataclass(frozen=True)
 class OwnSide:
-    """What a person computes from her own ratings: her offset, and her factors (r + c,)."""
+    """What a person computes from their own ratings: an offset, and factors (r + c,)."""
 
     offset: float
     factors: Array
@@ -202,7 +202,7 @@ def nearest(item_factors: Array, place: int, k: int) -> tuple[Array, Array]:
 
 
 def own_side(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
-    """From her own ratings: items (n,) by place, values (n,)."""
+    """From the person's own ratings: items (n,) by place, values (n,)."""
     return LOCAL_STEPS[model.local_step](model, items, values.astype(float))
 
 
@@ -213,7 +213,7 @@ def _predictions(model: ReleasedModel, own: OwnSide, items: Array) -> Array:
 
 
 def _residuals(model: ReleasedModel, items: Array, values: Array) -> tuple[float, Array]:
-    """Her offset, and her ratings less centre and offsets (n,)."""
+    """The person's offset, and their ratings less centre and offsets (n,)."""
     residuals = values - model.centre - model.arrays["item_offsets"][items]
     damping = model.settings.get("user_damping")
     if damping is None or not len(items):
@@ -234,7 +234,7 @@ def _with_unit(model: ReleasedModel, columns: Array) -> Array:
 def _solve(
     columns: Array, items: Array, residuals: Array, ridge: float, weight: float = 0.0
 ) -> Array:
-    """Her regression on the columns (n_items, k); weight: of the cells that she has not rated."""
+    """The person's regression on the columns (n_items, k); weight: of unrated cells."""
     F = columns[items]
     system = F.T @ F + ridge * np.eye(F.shape[1])
     if weight:
@@ -258,7 +258,7 @@ def _regress(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
 def _with_loadings(
     model: ReleasedModel, items: Array, values: Array, offset: float, factors: Array
 ) -> OwnSide:
-    """Besides, what her regression on the local columns finds in what these leave over."""
+    """Adds the person's regression of the residuals on the local columns."""
     L = model.arrays["local_columns"].astype(float)
     if not L.shape[1] or not len(items):
         return OwnSide(offset, np.concatenate([factors, np.zeros(L.shape[1])]))
@@ -269,7 +269,7 @@ def _with_loadings(
 
 
 def _project(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
-    """Her residuals on orthonormal item factors, over her share of the items."""
+    """The person's residuals on orthonormal item factors, over their share of the items."""
     offset, residuals = _residuals(model, items, values)
     V = model.arrays["item_factors"].astype(float)
     factors = residuals @ V[items] * (model.n_items / max(len(items), 1))
@@ -277,13 +277,13 @@ def _project(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
 
 
 def _add_probes(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
-    """The sum of what a probe holds for her items."""
+    """The sum of the probe's rows for the person's items."""
     factors = values @ model.arrays["probe"][items].astype(float)
     return OwnSide(0.0, np.append(factors, np.zeros(model.arrays["local_columns"].shape[1])))
 
 
 def _take_frank_wolfe_steps(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
-    """The path of her row through all steps of Frank-Wolfe."""
+    """The path of the person's row through all steps of Frank-Wolfe."""
     settings, V = model.settings, model.arrays["item_factors"].astype(float)
     offset, residuals = _residuals(model, items, values)
     mask = (V != 0).any(axis=1)[items] if settings["partial"] else np.ones(len(items), bool)
@@ -304,7 +304,7 @@ def _take_frank_wolfe_steps(model: ReleasedModel, items: Array, values: Array) -
 
 
 def _take_gradient_steps(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
-    """The path of her row through all steps of projected gradient descent."""
+    """The path of the person's row through all steps of projected gradient descent."""
     settings, arrays = model.settings, model.arrays
     offset, residuals = _residuals(model, items, values)
     C, Q = np.zeros(0), np.zeros((model.n_items, 0))
@@ -333,7 +333,7 @@ LOCAL_STEPS: dict[str, Callable[[ReleasedModel, Array, Array], OwnSide]] = {
 
 
 def _own_ratings(model: ReleasedModel, my_ratings: Mapping[Any, float]) -> tuple[Array, Array]:
-    """Places (n,) and ratings (n,) of what she rated, in the order of the items."""
+    """Places (n,) and ratings (n,) of the rated items, in the order of the items."""
     if not isinstance(my_ratings, Mapping):
         raise BadInput(
             "my_ratings must map item ids to ratings, e.g."

@@ -166,7 +166,7 @@ def _settings(run: Run) -> dict[str, Any]:
 
 
 def _local_step(model: Recommender) -> str:
-    """How a person finds her own side of it, as `released_model.LOCAL_STEPS` has it."""
+    """How a person computes their own side, as in `released_model.LOCAL_STEPS`."""
     if isinstance(model, FrankWolfeModel) and not model.refit:
         return "frank-wolfe"
     if isinstance(model, GradientModel):

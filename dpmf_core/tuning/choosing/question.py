@@ -1,5 +1,5 @@
 """What an analyst asks: whom it must protect, what may be spent or lost, ratings or lists; and the
-runs that answer her.
+runs that answer the question.
 """
 
 from collections.abc import Iterable
@@ -102,7 +102,7 @@ class Question(BaseModel):
     @property
     def relation(self) -> Relation:
         """Who hides the replacement of a person's whole row hides any change of one rating in it;
-        who hides only that she took part does not.
+        a group that hides only participation does not.
         """
         return Relation.REPLACE_ONE if self.protect == "rating" else Relation.ADD_REMOVE
 
