@@ -33,7 +33,7 @@ class _Bar:
 
 
 def require_consent(entry: DatasetFacts, accept_licence: bool) -> None:
-    """Raise BadInput with the terms of a data set where nobody has accepted them."""
+    """Raise BadInput with the terms of a data set if they are not accepted."""
     if not accept_licence:
         raise BadInput(
             f"{entry.title} ({entry.size_mb:g} MB, {entry.home})\nTerms: {entry.licence}\nCite:"

@@ -186,7 +186,7 @@ def files_of(id_or_path: str) -> tuple[Path, ...]:
 
 
 def is_own(data_id: str) -> bool:
-    """Whether a data set's id is the path of a file that somebody brought."""
+    """Whether a data set's id is the path of a file."""
     return UPLOADS in data_id and any(
         part.startswith(UPLOADS) for part in Path(os.path.normpath(data_id)).parts[:-3]
     )

@@ -1,8 +1,8 @@
 """Files that a person brings to a served page.
 
 A child process reads each file once, within limits (`sandbox`). What is made of it is kept apart
-from the catalogue, under a name that nobody can guess, until it is removed or a day old. It lies in
-a temporary folder of the server's process, which goes when the server ends; what a crash left goes
+from the catalogue, under an unguessable name, until it is removed or a day old. It lies in a
+temporary folder of the server's process, which goes when the server ends; what a crash left goes
 when the next one starts.
 """
 
@@ -43,7 +43,7 @@ LIFETIME = 24 * 3600  # seconds
 ENDINGS = (".txt", ".zip", ".mat", ".csv", ".tsv", ".tgz", ".tar")  # of documents and images
 ORIGIN, COMMAND = "origin", "command"  # files next to the data: a fingerprint, a command's path
 FEATURES_NAMED = 3  # columns of an item table, with its data set
-# what the catalogue says of every file that somebody brought
+# the catalogue entry of every uploaded file
 OWN: dict[str, Any] = {
     "kind": "file",
     "words": "Yours, in this session only.",

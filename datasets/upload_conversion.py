@@ -1,4 +1,4 @@
-"""What the child process does with a file that somebody brought to a page.
+"""The child process's conversion of an uploaded file.
 
 It unpacks and reads the file, and leaves one file within bounds and some facts in JSON.
 """
@@ -97,7 +97,7 @@ def write_samples(path: str, name: str, facts: dict[str, str], target: str) -> d
 
 
 def _unpacked(file: Path, name: str) -> Path:
-    """The file, or the one table in a gzip or zip, put beside it. Raises BadInput."""
+    """The file, or the one table in a gzip or zip, unpacked next to it. Raises BadInput."""
     with file.open("rb") as stream:
         magic = stream.read(4)
     if magic[:2] == GZIP:

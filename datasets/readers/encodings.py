@@ -47,7 +47,7 @@ ALIKE = 0.05  # two readings whose mess and coherence differ by no more are equa
 
 
 def require_encoding(name: str) -> str:
-    """An encoding that somebody declares. Raises BadInput."""
+    """A declared encoding. Raises BadInput."""
     if not _encodes_text(name):
         raise BadInput(
             f"There is no encoding '{name[:40]}'. Examples: utf-8, cp1252, cp1251, koi8-r,"

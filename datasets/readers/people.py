@@ -24,8 +24,8 @@ TABLES, ARCHIVES = (".csv", ".tsv"), (".zip", ".tar", ".tgz")
 def with_people(
     path: Path, samples: Samples, report: Report, facts: dict[str, str]
 ) -> tuple[Samples, Report]:
-    """Samples whose rows are known to be somebody's, as the fact `group` says; `people` declares
-    how many people there are, else they are counted.
+    """Samples with a person for each row, by the fact `group`; `people` declares how many people
+    there are, else they are counted.
 
     Raises BadInput where that cannot be read, names fewer than two people, or leaves a row without
     one: it might be anybody's.

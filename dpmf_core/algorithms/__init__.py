@@ -83,7 +83,7 @@ def of_task(task: str) -> dict[str, type[Algorithm]]:
 @functools.cache
 def without_noise(kind: type[Algorithm]) -> type[Algorithm]:
     """The same algorithm on exact sums: it clips, rounds, samples and selects as the private one
-    does, releases nothing through the ledger and promises nothing.
+    does, releases nothing through the ledger and gives no guarantee.
 
     What it loses against the best known method is the cost of the method; what the private run
     loses against it is the cost of the noise.
@@ -116,7 +116,7 @@ def build(
     *,
     noise: bool = True,
 ) -> Algorithm:
-    """An algorithm with the given parameters, the recommended ones where none is given.
+    """An algorithm with the given parameters, and the recommended ones for the rest.
 
     noise: whether it is the algorithm itself, or the same `without_noise`. Raises BadInput on a
     bad parameter.
@@ -137,7 +137,8 @@ def build(
 def build_with_defaults(
     algorithm_id: str, parameters: dict[str, Any], *, noise: bool = True
 ) -> Algorithm:
-    """An algorithm with the given parameters and its defaults for the others, whatever the data.
+    """An algorithm with the given parameters and its defaults for the rest, independent of the
+    data.
 
     noise: as of `build`. Raises BadInput on a bad parameter.
     """
@@ -153,7 +154,7 @@ def plan_by_level(
 ) -> Callable[[float], Event]:
     """The plan of an algorithm with this noise, over its level.
 
-    Raises BadInput where it cannot be drawn.
+    Raises BadInput if it cannot be drawn.
     """
     if noise is NoiseKind.CONTINUOUS:
         return lambda level: algorithm.plan(shape, level)
@@ -185,8 +186,8 @@ def curator_for(algorithm: Algorithm, data: Any, noise: Noise, blocks: int = 1) 
 def curator_of(
     algorithm: Algorithm, people: People, noise: Noise, tables: Mapping[str, Any]
 ) -> Curator:
-    """A curator of these people for one fit; it hands out rows, as far as `tables` holds them, only
-    where the algorithm claims no proof for its parameters.
+    """A curator of these people for one fit. It gives access to the rows in `tables` only if the
+    algorithm claims no proof for its parameters.
     """
     promise = algorithm.guarantee()
     if promise.has_epsilon:
@@ -195,7 +196,7 @@ def curator_of(
 
 
 def asks_sums_alone(algorithm: Algorithm) -> bool:
-    """Whether it takes ratings in parts, for it needs no more than sums over them."""
+    """Whether it accepts ratings in parts, because it needs only sums over them."""
     promise = algorithm.guarantee()
     if not promise.has_epsilon:
         return algorithm.asks_sums_alone()
@@ -203,8 +204,8 @@ def asks_sums_alone(algorithm: Algorithm) -> bool:
 
 
 def require_sums_alone(algorithm: Algorithm, name: str, bounds: tuple[float, float]) -> None:
-    """Raises BadInput where an algorithm needs all ratings in one memory. name, bounds: of ratings
-    in parts.
+    """Raises BadInput if an algorithm needs all ratings in memory. name, bounds: of ratings in
+    parts.
     """
     if asks_sums_alone(algorithm):
         if algorithm.task == "samples":

@@ -161,8 +161,8 @@ class ALS(Algorithm):
             yield self._with_columns(model, data, sums_over(data))
 
     def _alternate_by_sums(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
-        """The same where the ratings are in no one memory: each item step is one exact sum over
-        users, and rounds otherwise.
+        """The same for ratings in parts: each item step is one exact sum over users, with different
+        rounding.
         """
         counts = curator.total(NumberOfEach())
         data = DataSize(curator.shape, int(counts.sum()))
@@ -195,21 +195,23 @@ class ALS(Algorithm):
         return np.asarray(model.ridge * np.maximum(counts, 1) ** self.regularisation_exponent)
 
     def _with_sides(self, model: Recommender, V: Array, b: Array, shape: Shape) -> Recommender:
-        """The model with the items' sides of a step, beside the offsets b at the start."""
+        """The model with the items' sides of a step and the starting offsets b."""
         if model.mended:
             unit = np.float32(shape.half_range / 2)
             model = replace(model, item_offsets=b + unit * V[:, -1])
         return replace(model, item_factors=np.ascontiguousarray(V[:, : self.rank]))
 
     def _approaching(self) -> kernels.WarmStart | None:
-        """What approaches one side's least squares over all steps; None: each is solved exactly."""
+        """The iterative solver of one side's least squares over all steps; None: each is solved
+        exactly.
+        """
         return kernels.WarmStart(self.cg_steps) if self.solver == "cg" else None
 
     def _with_columns(
         self, model: Recommender, data: Ratings | DataSize, exact_sum: ExactSum
     ) -> Recommender:
-        """Local columns beside the factors, where users have offsets: a typical user's ridge stands
-        for the factors' prior.
+        """Local columns next to the factors, if users have offsets; a typical user's ridge replaces
+        the factors' prior.
         """
         if not self.local_columns or model.user_damping is None:
             return model
@@ -251,7 +253,7 @@ class ALS(Algorithm):
         return starts.astype(np.int64), order
 
     def _biases(self, data: Ratings | DataSize) -> str:
-        """Where ratings are few, what is seldom rated falls to 0 without offsets.
+        """Without offsets, predictions for rarely rated items fall to 0 if ratings are few.
 
         Likes, all of one value, have none.
         """
@@ -266,8 +268,8 @@ class ALS(Algorithm):
         )
 
     def _ridge(self, data: Ratings | DataSize) -> float:
-        """Stronger where ratings are few: chosen on MovieLens 1M cut to some items or users;
-        checked on 100K and the cinema.
+        """Stronger if ratings are few: chosen on MovieLens 1M cut to some items or users; checked
+        on 100K and the cinema.
         """
         return self.regularisation or RIDGE * max(
             1.0, PLENTY / max(ratings_per_row(data), 1.0)
@@ -286,5 +288,5 @@ class Rows(NamedTuple):
 
 
 def ratings_per_row(data: Ratings | DataSize) -> float:
-    """Ratings for each user and each item: what there is to know for what there is to find."""
+    """Ratings per user and item: the data available for each unknown."""
     return len(data) / (data.n_users + data.n_items)

@@ -242,7 +242,7 @@ class Algorithm(BaseModel):
     colour: of its lines in every figure, by name; '' gives a private one a colour of its own.
     marker: of its points, where rivals share the colour.
     training_cost: rank of its training time among private rivals; the quick ones are run first.
-    is_usual_rival: whether it is shown beside every private run, unless all are.
+    is_usual_rival: whether it is shown next to every private run, unless all are.
     uses_item_features: whether it learns from a public item table, where it is given one.
     needs_item_features: whether without one it is another algorithm.
     is_trivial: whether it is a trivial baseline, and drawn as such.

@@ -1,5 +1,5 @@
 """Factors kept in a count sketch [B16, Balu & Furon 2016]: a compact model whose authors claim
-privacy that nobody has proved.
+privacy without a proof.
 
 Users' and items' factors live in one table of k rows of w cells; hashes say where each component is
 and with which sign, so that vectors collide.

@@ -86,7 +86,7 @@ class DPALS(DPALSPlan):
         kept_items: Array,
         key: int,
     ) -> Iterator[tuple[Curator, Held]]:
-        """Whom each step asks, and their entries of the item step."""
+        """The users of each step, and their entries of the item step."""
         noisy_counts = None if counts is None else counts.values
         shared = (self.entry_rule(curator.shape), model, noisy_counts, kept_items)
         if self.disjoint_users:
@@ -102,7 +102,7 @@ class DPALS(DPALSPlan):
     def _with_columns(
         self, model: Recommender, counts: NoisyCounts | None, shape: Shape
     ) -> Recommender:
-        """Local columns beside the factors, where users have offsets."""
+        """Local columns next to the factors, if users have offsets."""
         if not self.local_columns or model.user_damping is None:
             return model
         expected = None if counts is None else counts.expected
@@ -111,7 +111,7 @@ class DPALS(DPALSPlan):
     def _start_model(
         self, curator: Curator, rng: Streams
     ) -> tuple[Recommender, NoisyCounts | None]:
-        """The model before factors, and noisy item counts where anything is steered by them."""
+        """The model before factors, and noisy item counts if anything depends on them."""
         shape: Shape = curator.shape
         model = Recommender(
             shape.bounds,
@@ -151,7 +151,7 @@ class DPALS(DPALSPlan):
         return ridge
 
     def entry_rule(self, shape: Shape) -> EntryRule:
-        """Which ratings enter the item step, and with which weights."""
+        """The ratings that enter the item step, and their weights."""
         rarest = self.sampling == "adaptive"
         return EntryRule(self.ratings_per_user, self._rating_clip(shape), rarest)
 

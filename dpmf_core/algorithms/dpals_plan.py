@@ -218,7 +218,7 @@ class DPALSPlan(PrivateAlgorithm):
 
     @property
     def _needs_counts(self) -> bool:
-        """Counts of their own: biases bring theirs."""
+        """Whether separate counts are released: biases already release counts."""
         uses_counts = (
             self.sampling == "adaptive"
             or self.frequent_fraction < 1
@@ -266,7 +266,7 @@ class DPALSPlan(PrivateAlgorithm):
         return sequence(*first, Repeat(sequence(*step), self.steps))
 
     def _allocation(self, shape: Shape) -> list[tuple[Statistic, float, bool]]:
-        """What is released beside the biases: each statistic, the share of mu^2 of one release,
+        """What is released besides the biases: each statistic, the share of mu^2 of one release,
         and whether it is released once or at every step.
         """
         own, centre = self._own_counts_share, self._centre_share

@@ -1,4 +1,4 @@
-"""Exact sums over users, for what promises nothing, in one memory or in parts: means, damped
+"""Exact sums over users, for methods without a guarantee, in memory or in parts: means, damped
 biases, and the item step of ALS.
 """
 
@@ -19,7 +19,7 @@ ExactSum = Callable[..., Array]  # exact_sum(statistic, *shared), as `OpenCurato
 
 
 class ExactStatistic(Statistic):
-    """A sum that is never released: nothing bounds what a user adds."""
+    """A sum that is never released: a user's contribution has no bound."""
 
     sensitivity: ClassVar[float] = math.inf
 
@@ -69,7 +69,7 @@ class LeftOver(ExactStatistic):
 
 
 def sums_over(rows: Ratings) -> ExactSum:
-    """Sums over the users of ratings in one memory."""
+    """Sums over the users of ratings in memory."""
     block = Block(np.arange(rows.n_users), {"train": rows}, rows.n_users)
 
     def exact_sum(statistic: Statistic, *shared: object) -> Array:
@@ -134,8 +134,8 @@ class DataSize:
 
 @dataclass(frozen=True)
 class ItemSystems(ExactStatistic):
-    """Each item's least squares on the sides s of the users who rated it, sum s s^T beside
-    sum s y: (n_items + 1, r, r + 1). The last is over all users, whatever they rated.
+    """Each item's least squares on the sides s of the users who rated it, sum s s^T next to sum s
+    y: (n_items + 1, r, r + 1). The last is over all users, whatever they rated.
 
     A user's side is the factor, and a constant where offsets are fitted with the factors. y: the
     user's rating less the centre, the item offsets b (n_items,) at the start, and the user's

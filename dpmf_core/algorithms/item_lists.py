@@ -202,7 +202,7 @@ def _places(counts: Array) -> Array:
 
 
 def list_by_counts(shape: Shape, counts: Array) -> Recommender:
-    """The same list for everybody. counts: released (n_items,)."""
+    """The same list for everyone. counts: released (n_items,)."""
     offsets = (_places(counts) - shape.n_items).astype(np.float32)
     return Recommender(shape.bounds, 0.0, offsets, np.zeros((shape.n_items, 0), np.float32))
 

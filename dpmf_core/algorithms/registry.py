@@ -140,7 +140,7 @@ def _load(point: EntryPoint) -> tuple[type[Algorithm] | None, str | None]:
     try:
         kind = point.load()
         problem = _problem(kind, point.name)
-    except Exception as error:  # whatever a package of somebody else's raises
+    except Exception as error:  # whatever a third-party package raises
         return None, f"{type(error).__name__}: {error}"
     return (kind, None) if problem is None else (None, problem)
 

@@ -25,8 +25,8 @@ class Cancelled(Exception):
 
 
 def words_of(error: BaseException) -> str:
-    """An error that nobody foresaw: its kind and what it says, of files the last part of their
-    path only.
+    """The text of an unexpected error: its kind and message, of files the last part of their path
+    only.
     """
     if isinstance(error, OSError) and error.filename is not None:
         return f"{type(error).__name__}: {error.strerror}: {PurePath(str(error.filename)).name}"

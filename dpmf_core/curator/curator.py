@@ -56,7 +56,7 @@ class Curator(Protocol):
         ...
 
     def hold(self, step: Step, *shared: Any) -> Held:
-        """step(block, *shared) of every block, held beside the rows until the key is let go.
+        """step(block, *shared) of every block, stored with the rows until the key is released.
         step: a pure function at module level.
         """
         ...
@@ -98,7 +98,7 @@ class NoisyCurator:
 
     def names_over_threshold(self, statistic: Statistic, *shared: Any) -> tuple[Array, Array]:
         """The names that pass the threshold of the planned `ThresholdedCounts`, largest noisy count
-        first, and their noisy counts; a name that nobody has never passes.
+        first, and their noisy counts; a name that no unit has never passes.
 
         Raises PlanViolation.
         """

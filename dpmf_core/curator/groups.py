@@ -1,10 +1,10 @@
 """Disjoint groups of units, each of which answers questions of its own: what is released on every
 group once costs a unit what one release costs.
 
-The group of a unit depends only on its id, by a public hash. No row and no seed decides it, so
-nobody can be in two groups, and that somebody is in a group says nothing. How many rows a group has
-is as private as how many all have: `n_units` stays that of the whole population, and only noisy
-sums leave. docs/PRIVACY.md, "Disjoint groups of units".
+The group of a unit depends only on its id, by a public hash. No row and no seed decides it, so no
+unit can be in two groups, and membership of a group reveals nothing. How many rows a group has is
+as private as how many all have: `n_units` stays that of the whole population, and only noisy sums
+leave. docs/PRIVACY.md, "Disjoint groups of units".
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ def groups_of(units: Array, of: int) -> Array:
 
 
 def members(block: Block, group: DisjointGroup) -> Block:
-    """The block in which everybody else's row is empty; the units stay."""
+    """The block with all other units' rows empty; the units stay."""
     if group.of == 1:
         return block
     inside = groups_of(block.draw_keys, group.of) == group.number
@@ -152,7 +152,7 @@ def on_disjoint_groups(curator: Any, of: int) -> list[GroupCurator]:
 
 
 def group_of(question: Statistic | Step) -> DisjointGroup:
-    """The group that a statistic or a step is about: everybody unless it says otherwise."""
+    """The group of a statistic or a step: all units unless declared otherwise."""
     if isinstance(question, GroupStatistic | GroupStep):
         return question.group
     return EVERYBODY

@@ -1,5 +1,4 @@
-"""Private rows in blocks, and what may be done with them: exact sums, and states that stay beside
-the rows.
+"""Private rows in blocks, and the operations on them: exact sums, and states stored with the rows.
 
 One contract for rows in memory, on disk and on other machines. A key names one sum or state: (run,
 number). Steps and statistics are pure and picklable, so that what a block makes under a key is the

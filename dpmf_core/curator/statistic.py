@@ -45,8 +45,8 @@ class Block:
 
     @property
     def draw_keys(self) -> Array:
-        """What draws of each unit (n,) are keyed by, beside a seed: nobody's depend on who else
-        there is.
+        """What draws of each unit (n,) are keyed by, besides a seed: no unit's draws depend on who
+        else there is.
         """
         rows = next(iter(self.tables.values()))
         return np.asarray(rows.draw_keys(self.ids) if isinstance(rows, Ratings) else self.ids)
@@ -64,7 +64,7 @@ class Statistic(ABC):
     there are in all.
     symmetric: the sum is a symmetric matrix, or a stack of them, and `norm` is Frobenius'.
 
-    `shared` is what the algorithm passes: released and public figures, and what is held beside the
+    `shared` is what the algorithm passes: released and public figures, and what is stored with the
     rows (`Curator.hold`). In `size`, `empty` and `assemble` the latter are opaque keys; in `add`
     they are what the step made of this block.
     """
@@ -82,7 +82,7 @@ class Statistic(ABC):
 
     @abstractmethod
     def empty(self, shape: Any, *shared: Any, **part: Any) -> Totals:
-        """The sums over nobody: arrays of zeros, float64. at: only of a release in parts, which
+        """The sums over no units: arrays of zeros, float64. at: only of a release in parts, which
         part.
         """
 

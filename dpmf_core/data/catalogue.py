@@ -144,7 +144,7 @@ class Catalogue(Protocol):
         """
 
     def is_own(self, id_or_path: str) -> bool:
-        """Whether the data are a file that somebody brought to the page."""
+        """Whether the data are an uploaded file."""
 
 
 def catalogue() -> Catalogue:
@@ -186,7 +186,7 @@ def is_in_parts(data_id: str) -> bool:
 
 
 def is_own(data_id: str) -> bool:
-    """Whether a data set is a file that somebody brought to the page."""
+    """Whether a data set is an uploaded file."""
     return catalogue().is_own(data_id)
 
 

@@ -1,4 +1,4 @@
-"""Hashes: fingerprints of data, and draws keyed by a seed and a unit, so that nobody's draw
+"""Hashes: fingerprints of data, and draws keyed by a seed and a unit, so that no unit's draw
 depends on who else is there.
 """
 

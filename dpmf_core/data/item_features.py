@@ -1,4 +1,4 @@
-"""A public table of items: what is known of each without anybody's ratings."""
+"""A public table of item features, known without any ratings."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -35,7 +35,7 @@ class EncodedTable:
     missing: int
 
     def sentences(self, name: str) -> tuple[str, ...]:
-        """What somebody who brought the table is told."""
+        """Notes for the provider of the table."""
         if not self.missing:
             return self.left_out
         rows = f"{self.missing:,} of {len(self.features.values):,} rated items"

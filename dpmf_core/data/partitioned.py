@@ -51,7 +51,7 @@ class Part:
 
 Change = Callable[[Part], Part]
 Watch = Callable[[int, int], None]  # of a part's place, and how many there are; may raise
-States = Mapping[Any, Any]  # what is held beside a part, by key
+States = Mapping[Any, Any]  # what is stored with a part, by key
 
 
 class Fold(Protocol):
@@ -64,7 +64,7 @@ class Fold(Protocol):
         ...
 
     def add(self, total: Any, part: Part, states: States) -> None:
-        """Add what a part contributes, in place. states: what `Folding.hold` made beside it."""
+        """Add a part's contribution in place. states: what `Folding.hold` stored with it."""
         ...
 
     def merge(self, total: Any, other: Any) -> None:
@@ -72,7 +72,7 @@ class Fold(Protocol):
         ...
 
 
-Beside = Callable[[Part, States], Any]  # makes what is held beside a part; it can be pickled
+Beside = Callable[[Part, States], Any]  # makes what is stored with a part; it can be pickled
 
 
 class Folding(Protocol):
@@ -89,7 +89,7 @@ class Folding(Protocol):
         make: Beside,
         keys: Iterable[Hashable],
     ) -> None:
-        """Make something of every part and hold it beside the part, under a key."""
+        """Compute something from every part and store it with the part, under a key."""
         ...
 
     def drop(self, key: Hashable) -> None:
@@ -192,7 +192,7 @@ class PartitionedRatings:
         return replace(self, parts=file_parts)
 
     def fold(self, fold: Fold, keys: Iterable[Hashable] = ()) -> Any:
-        """A sum over all parts. keys: of what is held beside them, elsewhere."""
+        """A sum over all parts. keys: of what is stored with them, elsewhere."""
         if self.folding is not None:
             return self.folding.fold(self, fold, keys)
         total = fold.empty()
@@ -271,7 +271,7 @@ class Members:
 
 
 def usual_parts(n_users: int) -> int:
-    """How many parts there are unless somebody says: by the public number of users alone."""
+    """The default number of parts, from the public number of users only."""
     return max(1, -(-n_users // USERS_OF_A_PART))
 
 
@@ -346,5 +346,5 @@ class _KeptParts(LazyParts):
         if shutil.disk_usage(self.folder).free > SPARE + len(content):
             aside = path.with_suffix(f".{threading.get_ident()}")
             aside.write_bytes(content)
-            aside.replace(path)  # nobody reads half of it
+            aside.replace(path)  # so that no reader sees half of it
         return part

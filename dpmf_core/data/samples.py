@@ -160,8 +160,8 @@ class Samples:
         return self.unit if self.people is None else "person"
 
     def of_people(self, people: Any, n_people: int | None = None) -> Self:
-        """The same rows, each known to be somebody's. n_people: declared, or one more than the
-        highest. Raises BadInput.
+        """The same rows, each with its person. n_people: declared, or one more than the highest.
+        Raises BadInput.
         """
         ids = np.asarray(people)
         if ids.shape != (len(self),) or ids.dtype.kind not in "iu":

@@ -1,6 +1,6 @@
 """Where runs and measurements are computed: one queue, and a few worker processes behind it.
 
-Asking returns at once. What the store has is done; what is being computed for somebody else is
+Asking returns at once. What the store has is done; what is being computed for another requester is
 shared; the rest waits its turn. Only this process writes to the store: a worker hands its run back,
 so a worker that is killed in mid-write leaves nothing, and a run is kept once, for all who asked
 for it.
@@ -332,7 +332,7 @@ class Engine:
     # -- stopping ----------------------------------------------------------------------------------
 
     def leave(self, task: Task, job: Job) -> None:
-        """Let one handle go; the task stops when nobody else wants it."""
+        """Release one handle; the task stops when no handle is left."""
         with self._news:
             task.handles.discard(job)
             if task.settled.is_set():

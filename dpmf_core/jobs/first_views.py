@@ -1,5 +1,5 @@
-"""What the pages show before anybody has chosen anything, as runs: those that come with the
-package, and those that `warm` and idle workers compute.
+"""The runs that pages show before the user has chosen anything: those that come with the package,
+and those that `warm` and idle workers compute.
 
 All of it is on simulated data.
 """
@@ -25,7 +25,7 @@ DataKind = Literal["ratings", "documents", "images"]
 
 @dataclass(frozen=True)
 class Usual:
-    """What is chosen of a kind of data before anybody has chosen anything."""
+    """The default choices for a kind of data."""
 
     data: str
     algorithm: str
@@ -134,9 +134,10 @@ def trade_off() -> list[RunSpec]:
 
 
 def trust() -> tuple[Sweep, Sweep]:
-    """Item offsets with a curator, and without one beside each user's own mean, which needs nobody.
+    """Item offsets with a curator, and without one, next to each user's own mean, which needs no
+    curator.
 
-    Both replace one user: where everybody sends a message, that is what neighbours are.
+    Both replace one user, because every user sends a message.
     """
     common: dict[str, Any] = {
         "data": DataSpec(id=TRUST_DATA),

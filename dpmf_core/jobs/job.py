@@ -62,7 +62,7 @@ class Task:
     Parameters
     ----------
     cost
-        Estimated seconds; 0 where nobody estimated.
+        Estimated seconds; 0 without an estimate.
     askers
         The sessions that want it, with their priorities; '' stands for no session.
     debtor
@@ -181,7 +181,7 @@ class Job:
 
     @property
     def owner(self) -> str:
-        """Who asked first, as the store keeps it; '' where nobody is named."""
+        """The first requester, as stored; '' if unnamed."""
         return self._task.owner
 
     @property
@@ -205,7 +205,7 @@ class Job:
 
     @property
     def cost(self) -> float:
-        """Estimated seconds; 0 where nobody estimated."""
+        """Estimated seconds; 0 without an estimate."""
         return self._task.cost
 
     @property
@@ -233,7 +233,7 @@ class Job:
             self._engine.leave(self._task, self)
 
     def stop(self) -> None:
-        """End the run for everybody who waits for it."""
+        """End the run for every handle."""
         for handle in (*list(self._task.handles), self):
             handle.cancel()
 

@@ -114,7 +114,7 @@ class LocalPool:
         except (EOFError, OSError) as error:
             raise WorkersLost from error
         finally:
-            if busy:  # one is lost, or nobody wants what they do
+            if busy:  # one is lost, or their work is no longer wanted
                 self.close("")
 
     def close(self, run: str) -> None:
@@ -218,7 +218,7 @@ def check_address(where: str) -> None:
 
 
 def require_protection(where: str, data_id: str) -> None:
-    """Raise BadInput where exact sums would travel to another machine for anybody to read."""
+    """Raise BadInput if exact sums would be sent to another machine unencrypted."""
     parts = urlsplit(where if "://" in where else f"tcp://{where}")
     if parts.scheme not in ("tls", "inproc") and parts.hostname not in LOOPBACK:
         raise BadInput(

@@ -119,7 +119,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Question:
-    """What is made of each partition: added to a sum, or held beside the partition.
+    """The result for each partition: added to a sum, or stored with the partition.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def add_up(request: Request, places: Places, sum_: Content, *contents: Content) 
 
 
 def hold(request: Request, places: Places, *contents: Content) -> None:
-    """Hold what the last question makes beside some partitions. Raises WorkerRefuses."""
+    """Store the last question's result with some partitions. Raises WorkerRefuses."""
     reader, key = _Reader(request, contents), list(request.answers)[-1]
     with kernels.single_threaded_blas:
         for place in places:
@@ -173,7 +173,7 @@ def _question(content: Content) -> Question:
 
 
 class _Reader:
-    """The partitions that this process can read, and what is held beside them on disk.
+    """The partitions that this process can read, and the results stored with them on disk.
 
     What is missing, because another process had it and is gone, is made again.
     """
@@ -210,11 +210,11 @@ class _Reader:
         return data.parts[place]
 
     def states(self, question: Question, place: int) -> dict[Hashable, Any]:
-        """Return what is held beside a partition and needed for a question."""
+        """Return the results stored with a partition that a question needs."""
         return {key: self.state(key, place) for key in question.keys}
 
     def state(self, key: Hashable, place: int) -> Any:
-        """Return what is held beside a partition under a key, made if need be."""
+        """Return the result stored with a partition under a key; compute it if missing."""
         path = create_folder(self._folder / f"held-{self._numbers[key]}") / str(place)
         if path.exists():
             return pickle.loads(path.read_bytes())
@@ -222,7 +222,7 @@ class _Reader:
         state = question.what(self.part(question, place), self.states(question, place))
         aside = path.with_name(f"{place}-{os.getpid()}-{id(self)}")
         aside.write_bytes(pickle.dumps(state, protocol=5))
-        aside.replace(path)  # nobody reads half of it
+        aside.replace(path)  # so that no reader sees half of it
         return state
 
 

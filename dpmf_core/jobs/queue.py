@@ -76,7 +76,7 @@ class Queue:
             self._charge(task, next(iter(task.askers)))
 
     def close(self, task: Task) -> None:
-        """Remove a task that has ended or that nobody wants: it owes nothing more."""
+        """Remove a task that has ended or is no longer wanted, with its debt."""
         self._withdraw(task)
         self._pay(task)
 
@@ -143,7 +143,7 @@ class Queue:
         return task.cost <= LONG or n_long < max(1, self.n_workers - 1)
 
     def _may_start_idle(self, task: Task, asker: str) -> bool:
-        """Whether work that nobody waits for may start: of several workers one stays free."""
+        """Whether idle work may start: with several workers, one stays free."""
         is_idle = task.askers[asker] <= IDLE
         return is_idle and len(self._running) < max(1, self.n_workers - 1)
 
@@ -172,7 +172,7 @@ class Queue:
 
     @property
     def n_waiting(self) -> int:
-        """How many tasks wait; idle ones hold up nobody and do not count."""
+        """How many tasks wait, not counting idle ones."""
         return sum(not _is_idle(task) for task in self._order())
 
     def tasks(self) -> list[Task]:
@@ -201,5 +201,5 @@ class Queue:
 
 
 def _is_idle(task: Task) -> bool:
-    """Whether everybody who wants it lets everything else go first."""
+    """Whether every requester of the task gives way to all other tasks."""
     return all(priority <= IDLE for priority in task.askers.values())

@@ -79,7 +79,7 @@ def serve(connection: Connection, on_close: Callable[[], None] = lambda: None) -
                 rest[1], _Report(connection, number), functools.partial(inbox.is_stopped, number)
             )
         )
-        with contextlib.suppress(OSError):  # nobody listens any more
+        with contextlib.suppress(OSError):  # the listener is gone
             try:
                 connection.send((number, outcome))
             except (TypeError, AttributeError, ValueError) as error:  # it cannot be pickled
@@ -122,7 +122,7 @@ class _Inbox(threading.Thread):
 
 
 class _Report:
-    """Sends the progress of one run, though not more often than anybody can read it."""
+    """Sends the progress of one run, at a rate that people can read."""
 
     def __init__(self, connection: Connection, number: int) -> None:
         self._connection, self._number = connection, number

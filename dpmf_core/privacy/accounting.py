@@ -217,11 +217,11 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
 
 
 def of_group(event: Event, size: int) -> Event:
-    """The same releases as `size` units together undergo them, added, removed or replaced at once.
+    """The same releases for a group of `size` units that are added, removed or replaced at once.
 
     Each unit moves a statistic by at most its sensitivity whatever was released before, so all of
-    them by at most `size` times as much: noise of the same scale is `size` times smaller beside
-    that. A density that one unit changes by e^(1/z) at most is changed by e^(size/z) at most.
+    them by at most `size` times as much: relative to that, noise of the same scale is `size` times
+    smaller. A density that one unit changes by e^(1/z) at most is changed by e^(size/z) at most.
     Raises UnsupportedEvent where that does not follow: a name that none of them brings alone may
     pass a threshold when they all bring it.
     """

@@ -1,12 +1,11 @@
 """The account of each private data set, on disk: charged before the first draw of noise, settled to
 what was drawn.
 
-An account is found by its data's fingerprint in `accounts.sqlite` of the data folder, or lies alone
-in a ledger file that somebody names. Accounts that are joined are one: they have all their entries
-and budgets in common. Every change is one SQLite transaction, so that several
-processes may share it; a process that is killed leaves its whole plan charged. It holds what was
-released and when, and nothing of the data but the fingerprint; the file can be read by its user
-alone.
+An account is found by its data's fingerprint in `accounts.sqlite` of the data folder, or in a
+ledger file of its own. Joined accounts share all their entries and budgets. Every change is one
+SQLite transaction, so that several processes may share it; a process that is killed leaves its
+whole plan charged. It holds what was released and when, and of the data only the fingerprint; only
+its user can read the file.
 """
 
 import contextlib
@@ -80,8 +79,8 @@ class Private(Protocol):
 
 
 class NoisePermit:
-    """Leave to draw noise: what it may cost was charged before, or the data are public. The only
-    way to a `Noise`.
+    """Permission to draw noise: its cost was charged before, or the data are public. The only way
+    to get a `Noise`.
 
     private: the noise comes from a secret stream, whatever seed is given. guarantee: of the work,
     once it is known; the account then takes its status from it.
@@ -95,7 +94,7 @@ class NoisePermit:
     def noise(
         self, plan: Event, seed: np.random.SeedSequence | None = None, threads: int = 1
     ) -> Noise:
-        """The noise of one plan, which is part of what was paid for."""
+        """The noise of one plan, which is part of the charge."""
         made_noise = Noise(plan, None if self._private else seed, threads)
         self._noises.append(made_noise)
         return made_noise
@@ -148,7 +147,7 @@ class Account:
 
     @property
     def budget(self) -> AccountBudget | None:
-        """What may be drawn in all, where that was set; the smallest of joined accounts."""
+        """The budget, if one is set; the smallest of joined accounts."""
         if not self.file.exists():
             return None
         with open_file(self.file) as db:
@@ -163,11 +162,11 @@ class Account:
 
     @property
     def total(self) -> Total:
-        """The one figure."""
+        """The total epsilon."""
         return self.after(())
 
     def after(self, more: Sequence[Charge]) -> Total:
-        """The figure as it would be with further charges."""
+        """The total with further charges."""
         return total([*(entry.charge for entry in self.entries), *more], self.budget)
 
     def _repr_html_(self) -> str:
@@ -186,15 +185,15 @@ class Account:
 
     @property
     def lines(self) -> list[Line]:
-        """What the figure is made of."""
+        """The parts of the total."""
         return lines(self.entries, self.budget)
 
     # -- charging ----------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def reserve(self, charge: Charge) -> Iterator[NoisePermit]:
-        """Leave to draw what `charge` says, entered whole before; in the end the entry becomes what
-        was drawn.
+        """Permission to draw `charge`, which is entered in full first; afterwards the entry becomes
+        what was drawn.
 
         Raises BadInput where the budget does not allow it, or where the account cannot be written:
         then nothing is drawn.
@@ -235,7 +234,9 @@ class Account:
             )
 
     def settle(self, entry: int, charge: Charge, ledger: Ledger | None, state: State) -> None:
-        """An entry becomes what was drawn. ledger: None where nobody knows, and all of it stays."""
+        """Settle an entry to what was drawn. ledger: None if unknown; then the whole charge
+        stays.
+        """
         with open_file(self.file) as db:
             if state == "failed" and ledger == ():
                 db.execute("DELETE FROM entries WHERE id = ?", (entry,))
@@ -269,7 +270,7 @@ class Account:
         Parameters
         ----------
         epsilon
-            None takes the budget away.
+            None removes the budget.
         delta, relation
             Of the budget.
         allow_unprotected
@@ -279,7 +280,7 @@ class Account:
         Raises
         ------
         BadInput
-            On a budget that cannot be, that what was drawn exceeds, or that does not cover it.
+            If the budget is invalid, already exceeded, or does not cover what was drawn.
         """
         budget = None
         if epsilon is not None:
@@ -310,7 +311,7 @@ class Account:
 
 
 def in_full(account_total: Total) -> str:
-    """A total as it is printed, with all that it rests on and what it does not cover."""
+    """A total as printed, with its terms and what it does not cover."""
     if account_total.delta is None:
         more = "with a guarantee " if account_total.n_uncovered else ""
         text = f"ε = 0 (nothing {more}was released)"
@@ -336,7 +337,7 @@ def account_of(
     *,
     in_hand: bool = False,
 ) -> Account | None:
-    """The account that a run on these data enters; None where the data are public.
+    """The account of a run on these data; None if the data are public.
 
     Parameters
     ----------
@@ -393,9 +394,8 @@ def charging(
 
 
 def sweep(uploads: Callable[[], Collection[str]]) -> None:
-    """Forget the accounts of uploads that are gone. uploads: the fingerprints of those that are
-    not, asked for while nobody can charge an account, so that one which has just come keeps its
-    own.
+    """Delete the accounts of removed uploads. uploads: returns the fingerprints of existing
+    uploads; it is called while no account can be charged, so a new upload keeps its account.
     """
     file = accounts_file()
     if file.exists():

@@ -1,4 +1,4 @@
-"""What a run may cost, as it is asked for: epsilon, delta, relation, calibration, kind of noise."""
+"""The budget of a run: epsilon, delta, relation, calibration, kind of noise."""
 
 import math
 from enum import StrEnum
@@ -17,7 +17,7 @@ NEEDS_DELTA = (
 
 
 class NoiseKind(StrEnum):
-    """Which noise a budget is spent on; NONE takes no budget: the same method without noise."""
+    """The kind of noise. NONE is the same method without noise and has no budget."""
 
     CONTINUOUS = "continuous"
     DISCRETE = "discrete"
@@ -25,7 +25,7 @@ class NoiseKind(StrEnum):
 
 
 class Calibration(StrEnum):
-    """By which rule noise is set for a budget."""
+    """The rule that sets the noise for a budget."""
 
     EXACT = "exact"
     SOURCE = "source"
@@ -79,8 +79,8 @@ class Budget(BaseModel):
 
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
-        """Continuous noise is not said: such a run is the same run whatever other noise there
-        is.
+        """Leave out continuous noise, so that such runs keep their identity when other kinds are
+        added.
         """
         fields: dict[str, Any] = whole(self)
         return {
@@ -98,7 +98,7 @@ class Budget(BaseModel):
 
 
 class AccountBudget(Budget):
-    """What may be drawn from one private data set in all. delta is above 0."""
+    """The total budget of one private data set. delta is above 0."""
 
     delta: float = Field(gt=0, lt=0.5, allow_inf_nan=False, title="δ")
 

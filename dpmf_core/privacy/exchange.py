@@ -1,4 +1,4 @@
-"""Ledgers as other accountants have them: events of `dp_accounting`, both ways, and either as JSON.
+"""Conversion of ledgers to and from events of `dp_accounting`, and of both to and from JSON.
 
 Noise multipliers are over what one step between neighbours moves. So an event that was made under
 replace-one is accounted like any other, by the default of `dp_accounting`.
@@ -30,7 +30,7 @@ EVENT, KIND = "dp_event", "kind"  # keys of the JSON
 
 
 def to_dp_event(event: Event, relation: Relation = Relation.ADD_REMOVE) -> "DpEvent":
-    """The event of `dp_accounting` that costs what this one costs, by its own accountants.
+    """The event of `dp_accounting` with the same cost, by its own accountants.
 
     Discrete Gaussian noise is the Gaussian release that costs at least as much.
     Raises UnsupportedEvent on what `dp_accounting` has no event for: releases that may fail, and
@@ -62,7 +62,7 @@ def _leaf(leaf: Mechanism, relation: Relation) -> "DpEvent":
 
 
 def from_dp_event(event: "DpEvent") -> Event:
-    """The event that one of `dp_accounting` describes: Gaussian and Laplace noise, composed.
+    """Convert an event of `dp_accounting`: composed Gaussian and Laplace noise.
 
     Raises UnsupportedEvent on other kinds and on releases without noise (`dp_event_epsilon`
     accounts those).
@@ -104,12 +104,12 @@ def dp_event_epsilon(
     Returns
     -------
     float
-        Else the smaller of what the PLD and the RDP accountant of `dp_accounting` find.
+        For other events, the smaller result of the PLD and RDP accountants of `dp_accounting`.
 
     Raises
     ------
     UnsupportedEvent
-        Where neither covers the event under this relation.
+        If neither accountant covers the event under this relation.
     """
     with contextlib.suppress(UnsupportedEvent):
         return exactly(from_dp_event(event), delta)
@@ -159,7 +159,7 @@ def _to_json(value: Any) -> Any:
 
 
 def dp_event_from_json(content: Mapping[str, Any]) -> "DpEvent":
-    """The event that such JSON says. Raises BadInput."""
+    """Read an event from such JSON. Raises BadInput."""
     from dp_accounting import dp_event as kinds
 
     kinds_by_name = {it.__name__: it for it in kinds.DpEvent.__subclasses__()}
@@ -210,7 +210,7 @@ def read_ledger(path: Path) -> "Event | DpEvent":
 
 
 def _with_own_kinds(event: "DpEvent") -> "Event | DpEvent":
-    """An event of this package where it has the kinds, else as it was."""
+    """Convert to an event of this package if its kinds exist here, else return it unchanged."""
     try:
         return from_dp_event(event)
     except UnsupportedEvent:

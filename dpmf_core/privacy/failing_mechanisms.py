@@ -1,4 +1,6 @@
-"""Mechanisms that show a unit altogether with a small probability: private item sets and counts."""
+"""Mechanisms that reveal a unit completely with a small probability: private item sets and
+counts.
+"""
 
 import math
 from abc import ABC
@@ -99,10 +101,9 @@ class PaddedCount(FailingGaussian):
     """A number of units with Gaussian noise, raised so that it falls below the truth with
     probability at most `failure_probability`; sensitivity 1.
 
-    Then it can stand for the truth: rows that nobody filled are added until there are so many.
-    Where it falls below, the run stops: with n rows in the smaller of two neighbouring worlds, the
-    outcomes of at most n are the failure, and all others are the same function of the noisy count
-    in both.
+    Then it can replace the true number: empty rows are added until the count is reached. Where it
+    falls below, the run stops: with n rows in the smaller of two neighbouring worlds, the outcomes
+    of at most n are the failure, and all others are the same function of the noisy count in both.
     """
 
     mechanism: ClassVar[str] = "padded Gaussian count"

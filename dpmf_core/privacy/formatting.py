@@ -1,4 +1,4 @@
-"""Privacy losses as they are printed, with all that they rest on."""
+"""Privacy losses as printed, with all their terms."""
 
 from dpmf_core.base.loss_text import budget_text, delta_text, epsilon_number, epsilon_text
 from dpmf_core.privacy.guarantee import neighbours
@@ -15,7 +15,7 @@ def epsilon_in_full(
     *,
     ascii_only: bool = False,
 ) -> str:
-    """Epsilon with all that it rests on: "ε = 2.00 (δ = 1e-6, per user, add/remove, exact)".
+    """Epsilon with all its terms: "ε = 2.00 (δ = 1e-6, per user, add/remove, exact)".
 
     relation: a `Relation`, or as a record has it. ascii_only: "epsilon" and "delta" are spelled.
     """

@@ -1,4 +1,4 @@
-"""What may be claimed about a run, and in which words."""
+"""What may be claimed about a run, and the wording."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -34,8 +34,8 @@ UNITS = (
 
 
 def neighbours(unit: str, relation: str) -> str:
-    """How a neighbouring data set differs, as it is printed. relation: a `Relation`, or as a
-    record has it.
+    """How a neighbouring data set differs, as printed. relation: a `Relation`, or as a record has
+    it.
     """
     if unit == VALUE:
         return "another value"
@@ -43,8 +43,8 @@ def neighbours(unit: str, relation: str) -> str:
 
 
 def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
-    """Which noise it was and where it came from, from the kinds of a ledger's mechanisms; empty
-    where nothing was released.
+    """The kind and the source of a run's noise, from the mechanisms in its ledger; empty if nothing
+    was released.
     """
     kinds = list(dict.fromkeys(mechanisms))
     if not kinds:

@@ -1,4 +1,4 @@
-"""What an epsilon lets an attacker do: error rates and odds."""
+"""What an epsilon allows an attacker: error rates and odds."""
 
 import functools
 import math
@@ -78,8 +78,8 @@ def odds(event: Event, delta_: float, relation: Relation = Relation.ADD_REMOVE) 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a guarantee means for one person whose taking part an attacker holds for as likely as
-    not.
+    """What a guarantee means for one person, for an attacker who starts 50% sure that they took
+    part.
 
     suspicion: the most that this becomes, in [1/2, 1], except with probability `exception`, if they
     took part. correct: how often the best attacker who has to say yes or no is right, in [1/2, 1].
@@ -111,6 +111,6 @@ def meaning(event: Event, delta_: float, relation: Relation = Relation.ADD_REMOV
 
 
 def _tail(ledger: Ledger, eps: float, relation: Relation) -> float:
-    """The most likely that a privacy loss of at least eps can be."""
+    """An upper bound on the probability of a privacy loss of at least eps."""
     lines = ((t, d) for t, d in _lines(ledger, relation) if t < eps)
     return min([1.0, *(d / -math.expm1(t - eps) for t, d in lines)])

@@ -1,4 +1,4 @@
-"""Mechanisms: one class a kind, with its draw, its privacy loss distribution and its Renyi curve.
+"""Mechanisms: one class per kind, with its draw, its privacy loss distribution and its Renyi curve.
 
 A mechanism is inert: it describes a release and knows no data.
 """
@@ -115,7 +115,7 @@ class Mechanism(ABC):
 
     @property
     def title(self) -> str:
-        """What is released, as a ledger prints it."""
+        """The kind of release, as printed in a ledger."""
         return title_of(self.statistic, self.groups)
 
     def multiplier(self, relation: Relation) -> float:
@@ -135,9 +135,7 @@ class Mechanism(ABC):
 
     @property
     def failure(self) -> float:
-        """The probability with which the release may give a unit away altogether; 0 for most
-        kinds.
-        """
+        """The probability that the release reveals a unit completely; 0 for most kinds."""
         return 0.0
 
     @property

@@ -1,12 +1,12 @@
 """The only place that draws privacy noise. Drawing is recording: what was drawn is what was spent.
 
 A `Noise` is opened on a plan. `release` takes the next planned release of that name, writes it to
-the ledger and hands out a pen that adds noise to the statistic, whole or part by part. A release
-that the plan does not hold is refused, and so are more coordinates than the release declared.
+the ledger and returns an object that adds noise to the statistic, whole or part by part. A release
+that is not in the plan is refused, and so are more coordinates than it declared.
 
-Without a seed the numbers are those of a cipher whose key nobody keeps (`streams`). Gaussian and
-Laplace noise is floating-point, no defence against Mironov (2012); `DiscreteGaussian` is exact, on
-a grid.
+Without a seed the numbers come from a cipher whose key is never stored (`streams`). Gaussian and
+Laplace noise is floating-point, which is open to the attack of Mironov (2012); `DiscreteGaussian`
+is exact, on a grid.
 """
 
 import math
@@ -37,7 +37,7 @@ Failing = TypeVar("Failing", bound=FailingGaussian)
 
 
 class PlanViolation(RuntimeError):
-    """An algorithm tried to release what its plan does not hold."""
+    """An algorithm tried to release something that is not in its plan."""
 
 
 class Noise:

@@ -1,5 +1,4 @@
-"""What everything that was drawn on one private data set costs together, and whether more fits a
-budget.
+"""The total cost of all releases from one private data set, and whether more fits a budget.
 
 Without a budget the total is the composition of what was drawn. With one the account is a privacy
 filter under fully adaptive composition: a release enters if the sum of mu^2 stays at or below the
@@ -31,7 +30,7 @@ SMALLER_UNITS = (VALUE, "rating")
 
 
 class HasStatus(Protocol):
-    """A guarantee, or the record of one."""
+    """A guarantee or its record."""
 
     @property
     def status(self) -> Status: ...
@@ -66,7 +65,7 @@ class Charge:
         budget: Budget | None,
         price: tuple[float, float] | None = None,
     ) -> Self:
-        """The charge of an event under the guarantee that its card shows."""
+        """The charge of an event under its stated guarantee."""
         charge = cls(title, normal_form(event), guarantee.status, guarantee.unit, price=price)
         if budget is None:
             return charge
@@ -85,7 +84,7 @@ class Charge:
 
     @property
     def epsilon(self) -> float | None:
-        """Its own, exactly composed, at its own delta and relation; None where nothing is
+        """Its own epsilon, exactly composed, at its own delta and relation; None if nothing is
         proved.
         """
         if self.status not in (Status.PROVEN, Status.CONDITIONAL):
@@ -98,8 +97,8 @@ class Charge:
 
 @dataclass(frozen=True)
 class Total:
-    """What the covered charges cost together; n_uncovered: how many others there are. delta: None
-    where nothing was released.
+    """The total cost of the covered charges. n_uncovered: the number of other charges. delta: None
+    if nothing was released.
 
     rule: exact; at most, where prices of private selections are added or noise is discrete.
     """
@@ -263,8 +262,8 @@ def _total_square(charges: Iterable[Charge], relation: Relation) -> float:
 
 
 def check(before: Sequence[Charge], request: Sequence[Charge], budget: AccountBudget) -> None:
-    """Raise BadInput where what was drawn and what is asked for would exceed the budget together,
-    and where what is asked for has no epsilon and the budget does not allow that.
+    """Raise BadInput if the past and the new charges together would exceed the budget, or if a new
+    charge has no epsilon and the budget does not allow that.
     """
     if not budget.allow_unprotected:
         _require_covered(request)
@@ -334,7 +333,7 @@ class Line:
 
 
 def lines(entries: Sequence[Entry], budget: Budget | None = None) -> list[Line]:
-    """What an account's total is made of, first things first."""
+    """The parts of an account's total, oldest first."""
     groups: dict[tuple[object, ...], list[Entry]] = {}
     for entry in entries:
         it = entry.charge
@@ -365,5 +364,5 @@ def lines(entries: Sequence[Entry], budget: Budget | None = None) -> list[Line]:
 
 
 def settled_charge(charge: Charge, ledger: Ledger) -> Charge:
-    """The charge of what was really drawn; the price of a private selection is paid whole."""
+    """The charge of what was actually drawn; a private selection is always charged in full."""
     return charge if charge.price is not None else changed(charge, ledger=ledger)

@@ -1,5 +1,5 @@
-"""Where the numbers of a run's noise come from: a seed, which anybody can use again, or a secret
-key of the operating system.
+"""The source of a run's noise: a seed, which anyone can reuse, or a secret key of the operating
+system.
 
 A stream has children, numbered in order, and hands out numpy generators; streams that differ in
 their place share no number.

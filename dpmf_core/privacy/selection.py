@@ -1,5 +1,5 @@
-"""What choosing costs: the best of a random number of private trials, beside one trial and beside
-all of them composed.
+"""The cost of choosing the best of a random number of private trials, compared with one trial and
+with all of them composed.
 
 It asks that the number of trials K is drawn from its distribution, configurations at random, that
 scores are private within each trial, and that nothing but the winner is shown (Papernot & Steinke

@@ -20,7 +20,7 @@ from dpmf_core.runs.privacy_cost import best_known
 from dpmf_core.runs.record import Figures, Run, RunRecord
 from dpmf_core.runs.specification import RunSpec
 
-PLAIN = "dpals-plain"  # DPALS without its biases, a variant that comparisons show beside DPALS
+PLAIN = "dpals-plain"  # DPALS without its biases, a variant that comparisons show next to DPALS
 VARIANTS: dict[str, tuple[str, dict[str, bool]]] = {PLAIN: ("dpals", {"biases": False})}
 DRAWS = 3
 
@@ -60,7 +60,7 @@ def private_methods(task: str) -> list[str]:
 
 
 def usual_rivals() -> list[str]:
-    """The methods that are shown beside every private run, the quick ones first."""
+    """The methods shown next to every private run, the quick ones first."""
     return [name for name in private_methods("ratings") if _kind(name).is_usual_rival]
 
 

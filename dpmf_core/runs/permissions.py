@@ -12,7 +12,7 @@ from dpmf_core.serving.requesters import asker, must_delete, must_note, must_ope
 
 
 def annotate(store: Store, key: str, note: str, tags: str) -> None:
-    """As `Store.annotate`. Raises BadInput where the run is somebody else's."""
+    """As `Store.annotate`. Raises BadInput if the run has another owner."""
     must_note(asker(), store.owner(key))
     store.annotate(key, note, tags)
 

@@ -21,7 +21,7 @@ class PublicShape:
     """What was released of the shape. units: how many rows there are from then on, None where their
     number is given.
 
-    slots: which of these rows each unit takes: drawn at random, so that nobody's place depends on
+    slots: which of these rows each unit takes: drawn at random, so that no unit's place depends on
     who else is there; secret on private data.
     kept: places of the kept items or words in the data as they were read, in their new order; None
     where all are kept.

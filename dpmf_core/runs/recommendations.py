@@ -1,4 +1,4 @@
-"""What a finished run recommends: to one user, and to everybody as a Parquet file.
+"""Recommendations of a finished run: for one user, or for all users as a Parquet file.
 
 A user's list follows from the released model and the user's own ratings. It is shown only to the
 user, so it is no release.

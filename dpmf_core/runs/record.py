@@ -113,7 +113,7 @@ class RunRecord(PrivacyRecord):
 
 @dataclass(frozen=True)
 class ItemNames:
-    """What a run knows of its items without anybody's rating.
+    """What a run knows about its items without any rating.
 
     ids: one an item, each once. titles: of public data, where they are not the ids. features:
     the items' public table, where there is one.

@@ -169,7 +169,7 @@ class RunFile:
         ]
 
     def owner(self, key: str) -> str:
-        """Whose a run is; '' where nobody is named. Raises BadInput when there is no such run."""
+        """The owner of a run; '' if unnamed. Raises BadInput when there is no such run."""
         rows = self._all("SELECT owner FROM runs WHERE key = ?", key)
         if not rows:
             raise unknown(key)

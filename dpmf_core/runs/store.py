@@ -154,7 +154,7 @@ class Store(RunFile):
         run
             With arrays of numbers alone.
         owner
-            Whose it is; '' where nobody is named.
+            The owner; '' if unnamed.
 
         Raises
         ------

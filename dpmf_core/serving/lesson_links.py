@@ -135,7 +135,7 @@ class LessonLink(BaseModel):
 
     @property
     def fixed(self) -> frozenset[str]:
-        """The controls that nobody may move."""
+        """The locked controls."""
         return frozenset((*self.locked, *self.hidden))
 
     @classmethod

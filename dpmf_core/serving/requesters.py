@@ -15,7 +15,7 @@ from dpmf_core.base.errors import BadInput
 
 @dataclass(frozen=True)
 class Asker:
-    """owner: as the store keeps it, '' where nobody is named. operator: runs this server.
+    """owner: as stored, '' if unnamed. operator: runs this server.
     alone: the one person at a machine of their own.
     """
 
@@ -107,7 +107,7 @@ def must_delete(who: Asker, owner: str) -> None:
 
 
 def must_operate(who: Asker, what: str) -> None:
-    """Raises BadInput, which says what was asked for, for everybody but the operator."""
+    """Raises BadInput, naming the request, for everyone except the operator."""
     if not who.operator:
         raise _for_the_operator(f"{what} is for")
 

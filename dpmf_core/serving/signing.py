@@ -1,4 +1,4 @@
-"""What this server signs, so that it need not keep it: links and codes that nobody else can make.
+"""Links and codes that this server signs, so that it need not store them and only it can make them.
 
 The key is the operator's setting `lesson_key`. Without one it is drawn once and kept in the data
 folder, and what it signed ends with that folder.

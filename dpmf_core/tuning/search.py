@@ -91,7 +91,7 @@ class Search:
         limits.at_most("largest_search", self.n_trials, "trials of a search")
         self._left_over()
         self.failure: str | None = None
-        self.cancelled = False  # called off, and nobody has gone on since
+        self.cancelled = False  # cancelled and not resumed since
 
     def _left_over(self) -> None:
         """Trials that a cut search left running are asked for again; a new search begins with
@@ -277,7 +277,7 @@ def _study(spec: TuneSpec, folder: Path) -> Any:
         tpe = optuna.samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True)
     # places of a grid are asked for beforehand
     sampler = tpe if spec.sampler == "tpe" else optuna.samplers.RandomSampler(seed=seed)
-    storage: Any = None  # a file that somebody brought leaves no trace: its search lives in memory
+    storage: Any = None  # an uploaded file leaves no trace: its search stays in memory
     if not is_own(spec.data.id):
         create_folder(folder)
         journal: Any = JournalFileBackend(str(folder / f"{spec.key}.log"))

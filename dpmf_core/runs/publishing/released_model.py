@@ -146,8 +146,9 @@ def recommend(
     """The k best items that a person has not rated, best first, each with its predicted rating,
     within the bounds.
 
-    my_ratings: from item ids to ratings within the bounds; none gives everybody's list. Equal
-    scores keep the order of the items. Raises BadInput on an unknown item or a rating out of range.
+    my_ratings: from item ids to ratings within the bounds; an empty mapping gives the default list.
+    Equal scores keep the order of the items. Raises BadInput on an unknown item or a rating out of
+    range.
     """
     if not (isinstance(k, int) and k >= 1):
         raise BadInput(

@@ -166,8 +166,8 @@ class Runs:
         return None if point.epsilon is None else self._group_epsilons[point.epsilon]
 
     def _points(self) -> list[Point]:
-        """All draws of one place beside each other, the quick methods first: what somebody watches
-        fills from the start.
+        """All draws of one place together, the quick methods first: what the user watches fills
+        from the start.
         """
         question = self.question
         order = (GUESS, *self.methods, *self.plain)
