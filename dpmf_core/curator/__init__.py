@@ -1,5 +1,5 @@
-"""The wall between private rows and algorithms: an algorithm asks for sums over people, and
-hears them with noise.
+"""The wall between private rows and algorithms: an algorithm asks for sums over people, and gets
+them with noise.
 """
 
 from dpmf_core.curator.curator import (

@@ -1,4 +1,4 @@
-"""The curator: what an algorithm speaks to instead of holding rows."""
+"""The curator: an algorithm's only access to private data."""
 
 import uuid
 import weakref
@@ -18,7 +18,7 @@ NO_NOISE = 2.0**-30  # the scale, in sensitivities, that algorithms are told of 
 
 
 class Curator(Protocol):
-    """All that an algorithm with a proof is given of private data."""
+    """The access to private data of an algorithm with a proof."""
 
     @property
     def shape(self) -> Any:
@@ -49,9 +49,10 @@ class Curator(Protocol):
         ...
 
     def cells(self) -> Cells:
-        """Who rated what, without the values: where the run's guarantee assumes it public.
+        """Which items each user rated, without the values, if the run's guarantee assumes it
+        public.
 
-        Raises PlanViolation elsewhere.
+        Raises PlanViolation otherwise.
         """
         ...
 
@@ -106,8 +107,8 @@ class NoisyCurator:
         return self._noise.names_over_threshold(statistic.name, self._total(statistic, shared))
 
     def padded_count(self, statistic: Statistic, *shared: Any) -> int | None:
-        """The noisy number of the planned `PaddedCount`, which can stand for the true one; None
-        where it fell below: the run must stop.
+        """The noisy number of the planned `PaddedCount`, which can replace the true one; None if it
+        fell below, and then the run must stop.
 
         Raises PlanViolation.
         """
@@ -130,8 +131,8 @@ class NoisyCurator:
         return local_state
 
     def _require_one_group(self, question: Statistic | Step, shared: Sequence[Any]) -> None:
-        """Raises PlanViolation where what is held was made of rows outside the group that is
-        asked: it would carry them into the sum.
+        """Raises PlanViolation if a stored state was computed from rows outside the group, which
+        would then enter the sum.
         """
         group = group_of(question)
         local_states = [part for part in shared if isinstance(part, Held)]
@@ -145,14 +146,14 @@ class NoisyCurator:
     def _finite_total(
         self, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
     ) -> Array:
-        """The exact sum, for a release. Raises PlanViolation where noise would not hide it."""
+        """The exact sum, for a release. Raises PlanViolation if noise would not hide it."""
         exact = self._total(statistic, shared, at)
         if not np.isfinite(exact).all():
             raise PlanViolation(f"{statistic.name!r} is not finite, so it cannot be released.")
         return exact
 
     def _require_planned(self, statistic: Statistic) -> None:
-        """Raises PlanViolation where the plan holds this release with other facts."""
+        """Raises PlanViolation if the plan has this release with other facts."""
         leaf = self._noise.next_release(statistic.name, group_of(statistic))
         if leaf != statistic.event(leaf.noise_multiplier):
             raise PlanViolation(f"The plan expects {leaf}. Got {statistic}.")
@@ -192,7 +193,7 @@ def _add_noise(statistic: Statistic, exact: Array, pen: Release) -> Array:
 
 
 class OpenCurator(NoisyCurator):
-    """For algorithms that promise nothing: it also hands out rows, and sums without noise."""
+    """For algorithms without a guarantee: it also gives access to rows, and sums without noise."""
 
     def __init__(self, people: People, noise: Noise, tables: Mapping[str, Any]) -> None:
         super().__init__(people, noise)
@@ -223,8 +224,8 @@ class OpenCurator(NoisyCurator):
 
 
 class ExactCurator(OpenCurator):
-    """For a private algorithm without noise: it answers every question with the exact sum, whatever
-    the plan, and enters nothing in the ledger.
+    """For a private algorithm without noise: it returns exact sums, whatever the plan, and enters
+    nothing in the ledger.
 
     The scale it tells is `NO_NOISE` sensitivities rather than 0, so that what an algorithm divides
     by it is finite: no sum moves by that in any digit that counts.

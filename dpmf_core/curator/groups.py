@@ -1,5 +1,5 @@
-"""Disjoint groups of units, each of which answers questions of its own: what is released on every
-group once costs a unit what one release costs.
+"""Disjoint groups of units, each with its own questions. One release on every group costs a unit as
+much as one release.
 
 The group of a unit depends only on its id, by a public hash. No row and no seed decides it, so no
 unit can be in two groups, and membership of a group reveals nothing. How many rows a group has is
@@ -96,8 +96,8 @@ def on_groups(release: Event, of: int) -> Event:
 
 
 class GroupCurator:
-    """What an algorithm asks one group. A `Curator` that puts its questions to the curator of all
-    units, who checks them.
+    """A `Curator` of one group, which passes its questions to the curator of all units for
+    checking.
     """
 
     def __init__(self, whole: Any, group: DisjointGroup) -> None:

@@ -46,14 +46,14 @@ class Held:
 
 @dataclass(frozen=True)
 class Cells:
-    """Who rated what, sorted by user and item: users, items (n_ratings,)."""
+    """Which items each user rated, sorted by user and item: users, items (n_ratings,)."""
 
     users: npt.NDArray[np.int32]
     items: npt.NDArray[np.int32]
 
 
 class People(Protocol):
-    """The rows' side."""
+    """The side that holds the rows."""
 
     shape: Any
 
@@ -64,21 +64,21 @@ class People(Protocol):
         ...
 
     def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
-        """Make a state of every block, and hold it under the key."""
+        """Compute a state from every block, and store it under the key."""
         ...
 
     def drop(self, key: Key) -> None:
-        """Forget what is held under a key."""
+        """Delete what is stored under a key."""
         ...
 
     def cells(self) -> Cells:
-        """Who rated what, of all blocks."""
+        """Which items each user rated, over all blocks."""
         ...
 
 
 class Blocks:
-    """Blocks that are visited one after the other. blocks: loaded when asked for. states: states
-    by key and block.
+    """Blocks visited one after the other. blocks: loaded when asked for. states: states by key and
+    block.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Blocks:
         return Cells(users[order].astype(np.int32), items[order])
 
     def _beside(self, place: int, shared: Sequence[Any]) -> Iterator[Any]:
-        """What is shared, with this block's states in place of their names."""
+        """The shared values, with this block's states in place of their keys."""
         return (self.states[part.key, place] if isinstance(part, Held) else part for part in shared)
 
 
@@ -327,5 +327,5 @@ def _keys(shared: Sequence[Any]) -> list[Key]:
 
 
 def _beside(shared: Sequence[Any], states: States) -> Iterator[Any]:
-    """What is shared, with the states of these users in place of their names."""
+    """The shared values, with the states of these users in place of their keys."""
     return (states[part.key] if isinstance(part, Held) else part for part in shared)

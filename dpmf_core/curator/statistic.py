@@ -1,6 +1,4 @@
-"""What may be asked of private rows: sums over units, each with a proved bound on what one unit
-adds.
-"""
+"""Sums over units, each with a proved bound on one unit's contribution."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -20,7 +18,7 @@ Totals = tuple[Array, ...]
 
 @dataclass(frozen=True)
 class Block:
-    """The rows of some units, and nothing of the others.
+    """The rows of some units.
 
     ids: (n,) their numbers in the whole population. A row's unit is numbered from 0 within the
     block.
@@ -91,9 +89,7 @@ class Statistic(ABC):
         """Add a block's contributions to `totals`, in place. Never raises, whatever the rows."""
 
     def assemble(self, totals: Totals, *shared: Any, **part: Any) -> Array:
-        """What is released of the totals, a linear function of them; unless overridden the
-        first.
-        """
+        """The release, a linear function of the totals; by default the first."""
         return totals[0]
 
     def size(self, shape: Any, *shared: Any, **part: Any) -> int:

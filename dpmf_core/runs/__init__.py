@@ -1,1 +1,1 @@
-"""Runs: what is asked, what comes out, and where finished runs are kept."""
+"""Runs: their specification, their result, and the store of finished runs."""

@@ -184,15 +184,13 @@ def clearly_better(
 
 
 def _comparable(main: Run, other: Run) -> bool:
-    """Whether the other is proved, and protects what the chosen one does."""
+    """Whether the other is proved and protects the same unit."""
     mine, theirs = main.record.guarantee, other.record.guarantee
     return theirs.has_epsilon and theirs.unit == mine.unit
 
 
 def settings(record: RunRecord) -> dict[str, Any]:
-    """Everything that was chosen about a run, flat: data, split, budget, algorithm, every
-    parameter.
-    """
+    """All settings of a run, flat: data, split, budget, algorithm, every parameter."""
     spec = record.spec.model_dump(mode="json")
     flat = {"data": spec["data"]["id"]} | {
         f"data: {name}": value for name, value in spec["data"].items() if name != "id"
@@ -208,9 +206,7 @@ def settings(record: RunRecord) -> dict[str, Any]:
 
 
 def differences(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
-    """What is not the same in all of them: a row a setting, a value a run (None where it has
-    none).
-    """
+    """The settings that differ: one row per setting, one value per run (None if it has none)."""
     flat = [settings(record) for record in records]
     names = dict.fromkeys(name for one in flat for name in one)
     rows = [{"setting": name, "values": [one.get(name) for one in flat]} for name in names]

@@ -32,7 +32,7 @@ _folding: ContextVar[Any] = ContextVar("folding", default=None)
 
 @dataclass(frozen=True)
 class DataIdentity:
-    """What a run's key needs of its data, and whether they are public."""
+    """The facts about the data in a run's key, and whether they are public."""
 
     fingerprint: str
     public: bool
@@ -70,7 +70,7 @@ def _raw(data_id: str, stamp: Hashable) -> AnyData:
 
 
 def open_raw(data_id: str) -> AnyData:
-    """The data as they are before any filter, kept as `open_anywhere` keeps them."""
+    """The data before any filter, cached as by `open_anywhere`."""
     return _raw(data_id, _stamp(data_id))
 
 
@@ -115,7 +115,7 @@ def open_watched(spec: DataSpec, before: Watch) -> AnyData:
 
 
 def open_data(spec: DataSpec) -> Data:
-    """As `open_anywhere`, in memory. Raises BadInput where they are kept in parts."""
+    """As `open_anywhere`, in memory. Raises BadInput if they are stored in parts."""
     data = open_anywhere(spec)
     if isinstance(data, PartitionedRatings):
         raise BadInput(
@@ -138,7 +138,7 @@ def forget(data_id: str = "") -> None:
 
 
 def open_ratings(spec: DataSpec) -> Ratings:
-    """As `open_data`. Raises BadInput where the data are no ratings."""
+    """As `open_data`. Raises BadInput if the data are not ratings."""
     return as_ratings(open_data(spec))
 
 
@@ -182,7 +182,7 @@ def data_of(run: Run) -> Data:
 
 
 def ratings_of(run: Run) -> Ratings:
-    """As `data_of`. Raises BadInput where the data are no ratings."""
+    """As `data_of`. Raises BadInput if the data are not ratings."""
     return as_ratings(data_of(run))
 
 
@@ -226,7 +226,7 @@ def some_in_parts(run: Run) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64
 
 
 def _trained_on(run: Run) -> tuple[Any, ...]:
-    """What says which ratings in parts train a run."""
+    """The facts that decide which ratings in parts train a run."""
     spec, shape = run.spec, run.record.released_shape
     return spec.data, shape, spec.split, seeds(spec.seed).split, _stamp(spec.data.id)
 

@@ -1,6 +1,6 @@
 """One private method over a grid of epsilons, next to the same method without noise, the best known
-method without privacy and the trivial predictor: which runs that takes, and the figures of those
-that are there.
+method without privacy and the trivial predictor: the runs it needs, and the figures of those that
+exist.
 """
 
 import math
@@ -59,11 +59,11 @@ class Point:
 
 @dataclass(frozen=True)
 class EpsilonGrid:
-    """What is there of a method's grid.
+    """The finished part of a method's grid.
 
     points: ascending by epsilon, at least one draw each. twin, trivial, open: figures of the draws
     of the best known method without privacy, of guessing, and of the method without noise.
-    missing: the runs that are not there, in the order in which they are worth having.
+    missing: the missing runs, most useful first.
     """
 
     metric: str
@@ -79,7 +79,7 @@ class EpsilonGrid:
 
     @property
     def count(self) -> int:
-        """How many runs are there."""
+        """The number of finished runs."""
         own = sum(len(point.values) for point in self.points)
         return own + len(self.twin) + len(self.trivial) + len(self.open)
 
@@ -97,15 +97,15 @@ class EpsilonGrid:
         return [it for it in shares if it is not None]
 
     def point(self, epsilon: float) -> Point | None:
-        """What was measured at exactly this epsilon."""
+        """The measurement at exactly this epsilon."""
         return next((it for it in self.points if it.epsilon == epsilon), None)
 
 
 def grid_runs(
     spec: RunSpec, epsilons: Sequence[float] = EPSILONS, draws: int = DRAWS
 ) -> list[GridRun]:
-    """The runs of a private run's grid, in the order in which they are worth having: first draws
-    before further ones, what the method is measured by first, the coarse epsilons next.
+    """The runs of a private run's grid, most useful first: first draws before further ones, what
+    the method is measured by first, the coarse epsilons next.
 
     Each is the run that `comparison` would show at its epsilon. Raises BadInput where the run has
     no budget.
@@ -198,6 +198,6 @@ def _figures(summaries: Sequence[Mapping[str, Any]], metric: str) -> tuple[float
 
 
 def _figure(summary: Mapping[str, Any], metric: str) -> float | None:
-    """A finite figure; None where it could not be computed."""
+    """A finite figure; None if it could not be computed."""
     value = summary["metrics"].get(metric)
     return None if value is None or not math.isfinite(value) else float(value)

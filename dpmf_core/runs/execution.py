@@ -40,8 +40,8 @@ from dpmf_core.runs.specification import RunSpec, run_key
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run is: steps done and to do, seconds so far, and the per-step curves (raw data,
-    not released). part: of ratings in parts, which one is being read and how many there are.
+    """The progress of a run: steps done and to do, seconds so far, and the per-step curves (raw
+    data, not released). part: of ratings in parts, which one is being read and how many there are.
     """
 
     step: int
@@ -56,7 +56,7 @@ AnyJudge = judges.Judge | judges.NoJudge
 
 
 def ignore(progress: Progress) -> None:
-    """A report that goes nowhere."""
+    """A progress report that does nothing."""
 
 
 REPORTS = 40  # of where a run of many steps is
@@ -99,7 +99,7 @@ class _Watcher:
         return model
 
     def seconds(self, began: float) -> dict[str, float]:
-        """What took how long since then, until now."""
+        """Seconds since then."""
         return {
             "load": self.start - began,
             "fit": self.end - self.start - self.measuring,
@@ -201,7 +201,7 @@ def run(
 
 
 def _facts(spec: RunSpec, ready: PreparedRun, judge: AnyJudge) -> dict[str, Any]:
-    """What a record says of a run that was known before its first release."""
+    """The parts of a record known before the first release."""
     return {
         "spec": spec.canonical(),
         "title": ready.algorithm.title,
@@ -254,13 +254,15 @@ def _paying(
 
 
 def _names(input_data: AnyData | None, train: Any) -> ItemNames | None:
-    """How the items of ratings are called that nobody can open again."""
+    """The names of the items of ratings that cannot be opened again."""
     has_items = input_data is not None and isinstance(train, Ratings | PartitionedRatings)
     return ItemNames.of(train) if has_items else None
 
 
 def _check_parts(data: PartitionedRatings, spec: RunSpec) -> None:
-    """Raises BadInput on what cannot be done with ratings in parts, before anything is charged."""
+    """Raises BadInput on options that ratings in parts do not support, before anything is
+    charged.
+    """
     prepared_for(spec, data)
     require_splittable(spec.split, data.name)
 
@@ -280,7 +282,7 @@ def _curator(ready: PreparedRun, judge: AnyJudge, noise: Noise) -> Iterator[Cura
 
 
 def _must_be_as_planned(ready: PreparedRun, first: Ledger, rest: Ledger) -> None:
-    """Raises PlanViolation where what was spent is not the plan."""
+    """Raises PlanViolation if the run spent something other than its plan."""
     if rest != normal_form(ready.rest) or first != normal_form(ready.first):
         raise PlanViolation(
             f"{ready.algorithm.title} planned {normal_form(ready.plan)} and spent {first + rest}."
@@ -320,7 +322,7 @@ def _in_released_shape(
 
 
 def _judge(spec: RunSpec, data: AnyData, split_anew: bool) -> AnyJudge:
-    """What the run is judged by. Split ratings of the catalogue are kept in memory."""
+    """The evaluation data of the run. Split ratings of the catalogue are cached in memory."""
     kind = algorithms.find(spec.algorithm)
     if spec.split.kind == "none":
         return judges.undivided(kind, data, spec.data.id)

@@ -1,4 +1,4 @@
-"""What a specification leaves of the data, before they are split or factorised."""
+"""The data after a specification's filters, before they are split or factorised."""
 
 from dataclasses import replace
 from functools import partial
@@ -27,7 +27,7 @@ _known_counts: dict[str, tuple[bool, Any]] = {}  # by fingerprint: whether publi
 
 
 def filtered(data: Whole, spec: DataSpec, shape: PublicShape | None = None) -> Whole:
-    """What a specification leaves of the data; ratings in parts are filtered as they are read.
+    """Apply a specification's filters to the data; ratings in parts are filtered as they are read.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def filtered(data: Whole, spec: DataSpec, shape: PublicShape | None = None) -> W
     Raises
     ------
     BadInput
-        Where nothing is left, or what is asked for does not go with the data.
+        If nothing is left, or a filter does not fit the data.
     """
     _check(data, spec)
     result: Any = data
@@ -55,7 +55,7 @@ def filtered(data: Whole, spec: DataSpec, shape: PublicShape | None = None) -> W
 
 
 def _check(data: AnyData, spec: DataSpec) -> None:
-    """Raises BadInput where a specification does not go with the data."""
+    """Raises BadInput if a specification does not fit the data."""
     holds = f"{data.unit}s" if isinstance(data, Samples) else "ratings"
     others = "ratings" if isinstance(data, Samples) else "samples"
     if wrong := spec.set_for(others):
@@ -71,7 +71,7 @@ def _check(data: AnyData, spec: DataSpec) -> None:
 
 
 def _fewer(data: Rated, spec: DataSpec) -> Rated:
-    """What is left of ratings: fewer items, then less of each user's row."""
+    """Filter ratings: first the items, then each user's row."""
     if spec.item_features == "none":
         data = _changed(data, _without_item_table, item_features=None)
     if spec.top_items or spec.min_item_count:

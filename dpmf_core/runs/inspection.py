@@ -1,5 +1,5 @@
-"""What a person sees of a finished factorisation: topics as words, components as pictures, one row
-as a sum of components. Rows are private: for the curator's eyes.
+"""Views of a finished factorisation: topics as words, components as pictures, one row as a sum of
+components. Rows are private and only for the curator.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""The memory that this process used, and holds without using it."""
+"""The memory that this process has used, and memory it holds unused."""
 
 import ctypes
 import re
@@ -24,7 +24,7 @@ def peak_mb() -> float:
 
 
 def give_back() -> None:
-    """Memory that libraries have freed and keep for themselves goes back to the system."""
+    """Return memory that libraries have freed but hold to the system."""
     if arrow := sys.modules.get("pyarrow"):
         arrow.default_memory_pool().release_unused()
     if sys.platform == "linux":

@@ -1,6 +1,6 @@
-"""How much of the gain over guessing private runs keep, and the epsilon that reaches a goal.
+"""The share of the gain over guessing that private runs keep, and the epsilon that reaches a goal.
 
-Every page, table and command that answers "which epsilon is enough?" asks here.
+Every page, table and command that answers "which epsilon is enough?" uses this module.
 """
 
 import math
@@ -93,7 +93,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class NeededEpsilon:
-    """An epsilon that is good enough.
+    """The smallest epsilon that reaches a goal.
 
     low, high: the measured ones that it lies between; the same where it was measured itself.
     is_first: whether nothing smaller was measured.
@@ -110,7 +110,9 @@ class NeededEpsilon:
 
     @property
     def rounded(self) -> float:
-        """What lies between measured points, to two digits: it is known no better."""
+        """An epsilon between measured points, to two digits, because it is not known more
+        precisely.
+        """
         return self.epsilon if self.is_measured else float(f"{self.epsilon:.2g}")
 
 
@@ -153,7 +155,7 @@ def needed_epsilon(
 
 
 def answer(line: Sequence[Measured], goal: Goal) -> tuple[str, str]:
-    """The epsilon that a goal takes, in words, and how sure that is.
+    """The epsilon that a goal needs, in words, with its uncertainty.
 
     Where no epsilon reaches it, the best that was measured. line: not empty.
     """

@@ -1,5 +1,5 @@
-"""Errors of runs on private ratings, released with noise: each is a release of its own and
-enters the account of its data.
+"""Errors of runs on private ratings, released with noise: each is a separate release and enters the
+account of its data.
 """
 
 import math
@@ -145,7 +145,7 @@ class _SplitParts(Sequence[Block]):
 
 
 def _people(run: Run) -> Blocks:
-    """Everybody's ratings that train, and those that are held out."""
+    """The training ratings and the held-out ratings of all users."""
     if is_in_parts(run.spec.data.id):
         data, seed = parts_of(run), seeds(run.spec.seed).split
         return Blocks(data.shape, _SplitParts(data, run.spec.split, seed))
@@ -159,7 +159,7 @@ def noisy_score(run: Run, noise: Noise) -> float:
 
 
 def refusal(run: Run) -> str:
-    """Why the run's error cannot be released with noise, '' where it can."""
+    """Why the run's error cannot be released with noise; '' if it can."""
     record = run.record
     if record.public:
         return "its data are public, so its errors are shown without noise"
@@ -181,7 +181,7 @@ def event(run: Run, epsilon: float) -> Event:
 
 
 def charge(run: Run, epsilon: float) -> Charge:
-    """What the release of its error enters in the account."""
+    """The charge of releasing the run's error."""
     title = f"error of {run.record.title}"
     return Charge.of(title, event(run, epsilon), run.record.guarantee, run.spec.budget)
 

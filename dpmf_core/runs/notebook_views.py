@@ -1,5 +1,5 @@
-"""Runs and sweeps as a notebook shows them. A notebook is kept and passed on with what it shows, so
-of private data nothing is shown that was computed from raw rows.
+"""Runs and sweeps as a notebook shows them. A notebook is stored and shared with its output, so
+nothing computed from raw rows of private data is shown.
 """
 
 import sys
@@ -36,7 +36,7 @@ def register() -> None:
 
 
 def html_of_run(run: Run) -> str:
-    """What was run, its loss and promise, its figures, its ledger."""
+    """The specification of a run, its loss and guarantee, its figures and its ledger."""
     record = run.record.exported()
     return render(
         "run.html",
@@ -49,7 +49,7 @@ def html_of_run(run: Run) -> str:
 
 
 def html_of_privacy(record: PrivacyRecord) -> str:
-    """A promise, what was released, and what it costs by every rule."""
+    """A guarantee, the releases, and their cost by every rule."""
     rules = epsilons_by_rule(record) if record.ledger else []
     return render("privacy.html", record=record, rules=rules)
 
@@ -72,7 +72,7 @@ def plot(run: Run, metric: str | None = None) -> Chart:
     Raises
     ------
     BadInput
-        Where there is none to show, as of private data.
+        If there is none to show, for example on private data.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def chart_of_sweep(
     what releases nothing is level, and what has no proof is left out. frame: a row for every run.
     parameters: the grid's parameters.
 
-    Raises BadInput where there is none to show.
+    Raises BadInput if there is none to show.
     """
     available = [name for name in frame.columns if name in METRICS or name in BY_EPSILON]
     figure = metric or next((name for name in BY_EPSILON if name in available), "")

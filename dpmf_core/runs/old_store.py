@@ -1,7 +1,7 @@
-"""Runs as earlier versions kept them: a folder with a file for each run, and an index.
+"""Runs stored by earlier versions: a folder with one file per run, and an index.
 
-They are taken over once, when the store's file is made: on private data, computing them again would
-be charged again. The folder itself stays as it is.
+They are imported once, when the store's file is created: on private data, computing them again
+would be charged again. The folder itself is not changed.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""Ratings that people bring to a recommender, and their own sides."""
+"""Ratings that people pass to a recommender, and their own sides."""
 
 from dataclasses import replace
 from typing import Any
@@ -32,18 +32,14 @@ def ratings_given(X: Any, y: Any, bounds: Bounds | None = None) -> Array:
 
 
 def places(ids: "pd.Index[Any]", names: "pd.Series[Any]") -> npt.NDArray[np.int64]:
-    """The place of each among the ids (n,), -1 where it is none. Numbers and their texts are the
-    same.
-    """
+    """The place of each among the ids (n,), -1 if unknown. A number and its text are one id."""
     return ids.map(str).get_indexer(pd.Index(names.map(str))).astype(np.int64)
 
 
 def history_of(
     pairs: pd.DataFrame, users: "pd.Index[Any]", items: "pd.Index[Any]", bounds: Bounds
 ) -> Ratings:
-    """Ratings that people bring. Raises BadInput on unknown items and on other ratings than there
-    can be.
-    """
+    """Ratings that people pass. Raises BadInput on unknown items and on ratings out of bounds."""
     what = places(items, pairs["item"])
     if (what < 0).any():
         at = int(np.flatnonzero(what < 0)[0])
@@ -75,7 +71,7 @@ def with_nobody(ratings: Ratings) -> Ratings:
 
 
 def shared_side(model: Recommender) -> Recommender:
-    """A model without what some methods that promise nothing learn of single users."""
+    """A model without values of single users, which some methods without a guarantee learn."""
     user_sizes = {"user_factors": (0, 0), "user_offsets": (0,)}
     empty_sides: dict[str, Any] = {
         name: np.zeros(size) for name, size in user_sizes.items() if hasattr(model, name)

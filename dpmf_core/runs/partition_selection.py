@@ -1,5 +1,5 @@
-"""The public shape of private data, released instead of assumed: which items or words there are,
-and how many units.
+"""The public shape of private data, released instead of assumed: the set of items or words, and the
+number of units.
 
 Item sets and vocabularies by thresholded noisy counts (differentially private set union: Gopi et
 al. 2020), the number of units by a noisy count that is raised above the truth. Both are releases of
@@ -89,8 +89,7 @@ class NameCounts(Statistic):
 
 @dataclass(frozen=True)
 class UnitCount(Statistic):
-    """How many units there are (1,): each adds 1, whatever it brings. Replaced by another, it moves
-    nothing.
+    """The number of units (1,): each adds 1, whatever its rows. Replacing a unit changes nothing.
 
     docs/PRIVACY.md, "Number of units".
     """
@@ -143,9 +142,9 @@ def order_of_names(data: AnyData) -> npt.NDArray[np.float64]:
 
 
 def plan(budget: Budget | None, *, items: bool, units: bool) -> Event:
-    """What is released before the algorithm.
+    """The releases before the algorithm's.
 
-    From the budget alone: how many units and names there are is what is to be found out.
+    Depends only on the budget, because the numbers of units and names are not known yet.
     """
     if budget is None or not (items or units):
         return sequence()

@@ -1,4 +1,4 @@
-"""What people do to what they share: stored runs, the catalogue.
+"""Changes to what people share: stored runs and the catalogue.
 
 Each step first checks that the requester may.
 """

@@ -1,4 +1,4 @@
-"""What a run will release and cost, before it is made."""
+"""The releases and the cost of a run, before it starts."""
 
 import math
 from dataclasses import dataclass, replace
@@ -34,8 +34,7 @@ COLUMNS_NAMED = 8  # of a table of items, on the card
 
 @dataclass(frozen=True)
 class PreparedRun:
-    """What can be said of a run before it is made: its algorithm, its level, its plan, what it will
-    cost.
+    """The facts about a run before it starts: its algorithm, its level, its plan, its cost.
 
     first: the part of the plan that releases the shape of the data; `rest` is the algorithm's.
     """
@@ -133,9 +132,9 @@ def _item_facts(spec: DataSpec, shape: Any) -> tuple[str, ...]:
 
 
 def _first(spec: RunSpec, budget: Budget | None, guarantee: Guarantee) -> Event:
-    """What is released before the algorithm begins: nothing where it has no noise at all.
+    """The releases before the algorithm begins: none if the run has no noise.
 
-    Raises BadInput where its proof has no place for that.
+    Raises BadInput if the algorithm's proof does not allow them.
     """
     if budget is None or not spec.data.releases_shape:
         return NOTHING
@@ -199,7 +198,7 @@ def charge_before(spec: RunSpec, data: AnyData) -> Charge:
 
 
 def charge_of(spec: RunSpec, ready: PreparedRun) -> Charge:
-    """What a run enters in the account of private data, before it is made."""
+    """The charge of a run to the account of private data, before it starts."""
     return Charge.of(ready.algorithm.title, ready.plan, ready.guarantee, spec.canonical().budget)
 
 

@@ -1,7 +1,7 @@
-"""What privacy costs: what noise costs a method, and what the method costs, against the best known
+"""The cost of privacy: the cost of noise and the cost of the method, compared with the best known
 method without privacy.
 
-Every page, table and report that says what privacy costs asks here.
+All pages, tables and reports get the cost of privacy here.
 """
 
 import statistics
@@ -75,21 +75,21 @@ class PrivacyCost:
 
     @property
     def noise(self) -> float:
-        """What the noise costs: the private run against the same method without noise; below 0
-        where noise helps.
+        """The cost of noise: the private run compared with the same method without noise; below 0
+        if noise helps.
         """
         return round(self.metric.sign * (self.private - self.without_noise), self.metric.digits)
 
     @property
     def method(self) -> float:
-        """What the method costs: without noise, against the best known; below 0 where it is better
-        than that.
+        """The cost of the method: without noise, compared with the best known; below 0 if it is
+        better.
         """
         return round(self.metric.sign * (self.without_noise - self.best), self.metric.digits)
 
     @property
     def total(self) -> float:
-        """Both together: the private run against the best known."""
+        """The total cost: the private run compared with the best known method."""
         return round(self.noise + self.method, self.metric.digits)
 
     def words(self, best: str, *, is_best: bool = True) -> str:

@@ -1,5 +1,5 @@
-"""What is written down of a loss: what was released, what it costs, what is promised. It needs no
-algorithm and no data.
+"""The record of a privacy loss: the releases, their cost and the guarantee. It needs no algorithm
+and no data.
 """
 
 from dataclasses import asdict
@@ -37,7 +37,7 @@ class Part(BaseModel):
 
 
 class GuaranteeRecord(Part):
-    """A guarantee, whole, and the words that it was shown in.
+    """A complete guarantee, and its wording when shown.
 
     Older records hold the words without assumptions, claim and reason.
     """
@@ -73,7 +73,7 @@ class ReleaseRecord(Part):
 
     @property
     def title(self) -> str:
-        """What was released, as it is printed."""
+        """The release, as printed."""
         return title_of(self.statistic, (self.model_extra or {}).get("groups", 1))
 
 
@@ -123,7 +123,7 @@ class PrivacyRecord(Part):
 
     @property
     def loss(self) -> str:
-        """The total loss in full, or why there is none to show."""
+        """The total loss in full, or the reason why there is none."""
         epsilon = self.epsilon.exact
         if epsilon is None:
             return f"{self.guarantee.status}: no ε"
@@ -155,5 +155,5 @@ class PrivacyRecord(Part):
 
     @property
     def neighbours(self) -> str:
-        """How a neighbouring data set differs, as it is printed."""
+        """How a neighbouring data set differs, as printed."""
         return neighbours(self.guarantee.unit, self.relation)

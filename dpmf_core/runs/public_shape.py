@@ -1,4 +1,4 @@
-"""Data in a public shape that was released: units in drawn rows, only the kept items or words."""
+"""Data in a released public shape: units in randomly drawn rows, only the kept items or words."""
 
 import functools
 from dataclasses import dataclass, replace
@@ -18,8 +18,7 @@ Rated = TypeVar("Rated", Ratings, PartitionedRatings)
 
 @dataclass(frozen=True)
 class PublicShape:
-    """What was released of the shape. units: how many rows there are from then on, None where their
-    number is given.
+    """The released shape. units: the number of rows from then on, None if the number is given.
 
     slots: which of these rows each unit takes: drawn at random, so that no unit's place depends on
     who else is there; secret on private data.

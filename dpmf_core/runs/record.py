@@ -1,5 +1,4 @@
-"""What is written down of a finished run: typed, frozen, and the same in the store, in files and on
-screen.
+"""The record of a finished run: typed, frozen, and the same in the store, in files and on screen.
 
 A record that an older version wrote has less: what it may lack has a default. Figures that could
 not be computed are None in a file.
@@ -32,13 +31,13 @@ RAW = ("metrics", "buckets", "curves", "seconds", "peak_mb", "key", "released_sh
 
 
 def value_of(figures: Mapping[str, int | float | None], name: str) -> float:
-    """A figure; nan where it could not be computed. Raises KeyError where there is none."""
+    """A figure; nan if it could not be computed. Raises KeyError if there is none."""
     value = figures[name]
     return math.nan if value is None else float(value)
 
 
 class RunRecord(PrivacyRecord):
-    """Everything that JSON can hold of a run.
+    """The parts of a run that JSON can hold.
 
     spec: in its canonical spelling. parameters: all of the algorithm's. shape: the public shape.
     metrics: held-out figures by name. buckets: figures by quarter of activity and popularity.
@@ -80,14 +79,12 @@ class RunRecord(PrivacyRecord):
         return self.model_dump(mode="json")
 
     def metric(self, name: str) -> float:
-        """A held-out figure; nan where it could not be computed. Raises KeyError where there is
-        none.
-        """
+        """A held-out figure; nan if it could not be computed. Raises KeyError if there is none."""
         return value_of(self.metrics, name)
 
     def exported(self) -> "RunRecord":
-        """The record as it may leave the machine: of private data nothing that was computed from
-        raw rows (docs/PRIVACY.md, "Rules of a proven run").
+        """The record without anything that was computed from raw rows of private data, so that it
+        may leave the machine (docs/PRIVACY.md, "Rules of a proven run").
         """
         if self.public:
             return self
@@ -155,7 +152,7 @@ class Run:
 
     @property
     def summary(self) -> str:
-        """One line: what was run on what, what it promises, its error where the data are public."""
+        """One line: method, data, guarantee, and the error if the data are public."""
         record = self.record.exported()
         error = record.metrics.get("rmse")
         parts = [f"{self.title} on {record.spec.data.id}", record.loss]

@@ -1,6 +1,6 @@
 """Runs as documents: an HTML report, and notebooks that make them again.
 
-Of private data nothing enters that is computed from raw rows.
+Nothing computed from raw rows of private data is included.
 """
 
 from collections.abc import Mapping, Sequence
@@ -76,7 +76,7 @@ def epsilons_by_rule(record: PrivacyRecord) -> list[tuple[str, str]]:
 
 
 def _facts(record: RunRecord) -> list[tuple[str, object]]:
-    """All that a reader needs to judge or repeat a run."""
+    """Everything needed to evaluate or repeat a run."""
     spec, promise = record.spec, record.guarantee
     preparation = {name: it for name, it in spec.data.model_dump(exclude={"id"}).items() if it}
     facts: dict[str, object] = {
@@ -117,7 +117,7 @@ def _listing(values: Mapping[str, object]) -> str:
 
 
 def notebook_of_run(record: RunRecord) -> str:
-    """A notebook that does a run again, exactly on public data."""
+    """A notebook that repeats a run, exactly on public data."""
     title = algorithms.find(record.spec.algorithm).title
     return notebook("run.notebook", title=title, record=record)
 

@@ -42,7 +42,7 @@ PATIENCE = 60.0  # seconds to wait for another process that writes
 
 
 class DamagedRun(BadInput):
-    """A stored run is not what was written, for a reason."""
+    """A stored run differs from what was written; holds the reason."""
 
     def __init__(self, key: str, reason: str) -> None:
         super().__init__(
@@ -53,7 +53,7 @@ class DamagedRun(BadInput):
 
 @dataclass(frozen=True)
 class Label:
-    """What people and the store say of a run; the columns of these names."""
+    """Notes of people and of the store about a run; the columns of these names."""
 
     created: str
     note: str = ""
@@ -70,7 +70,7 @@ class RunFile:
 
     @classmethod
     def read_only(cls, path: Path) -> Self:
-        """Open a file that nothing changes."""
+        """Open a file that no process changes."""
         return cls(path, _connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1"))
 
     def close(self) -> None:
@@ -88,7 +88,7 @@ class RunFile:
         return None if row is None else Run(_record(key, row[1]), _Arrays(key, row[3]))
 
     def views(self, key: str) -> dict[str, Any]:
-        """What pages show of a model that is not kept, by name."""
+        """The views of a model that is not stored, by name."""
         row = self._row(key)
         return json.loads(row[2]) if row and row[2] else {}
 
@@ -180,7 +180,7 @@ class RunFile:
         return dict(self._all("SELECT key, length(record) + length(model) FROM runs"))
 
     def check(self) -> list[str]:
-        """Everything that is wrong in the file, in sentences; nothing when it is whole."""
+        """All problems of the file, as sentences; empty if there is none."""
         try:
             lines = [line for (line,) in self._all("PRAGMA quick_check") if line != "ok"]
             problems = [f"The file is damaged: {line}." for line in lines]
@@ -281,7 +281,7 @@ def unknown(key: str) -> BadInput:
 
 
 def _summary(key: str, text: Any) -> Summary | None:
-    """None where it cannot be read."""
+    """None if it cannot be read."""
     try:
         summary = json.loads(text)
     except (ValueError, TypeError):

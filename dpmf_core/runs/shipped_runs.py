@@ -33,7 +33,7 @@ class ShippedRun:
 
 
 def identity(spec: RunSpec) -> str:
-    """Another text for another run, and for another version of its algorithm."""
+    """A text that identifies a run and the version of its algorithm."""
     return _identity(spec, algorithms.find(spec.algorithm).version)
 
 
@@ -68,7 +68,7 @@ def released_run(spec: RunSpec) -> Run | None:
 
 
 def everything() -> dict[str, ShippedRun]:
-    """All that comes with the package, by the identity of its runs."""
+    """Everything that comes with the package, by the identity of its runs."""
     return {
         name: ShippedRun(run.record, _file().views(key), run.arrays)
         for name, key in _keys().items()

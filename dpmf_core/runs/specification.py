@@ -1,4 +1,4 @@
-"""What a run is asked to do: data, algorithm, budget, split, seed; and the key of its result.
+"""The specification of a run (data, algorithm, budget, split, seed) and the key of its result.
 
 `PARAMETERS` holds every parameter of a run by its one name. The arguments of `fit`, the options of
 the command line, the sidebar and the links to pages are made from it.
@@ -36,7 +36,9 @@ SOURCE_RULES = 2  # version of the sources' own rules for noise; raise it when o
 
 
 class DataSpec(Preparation):
-    """Which ratings or samples, and what is done to them before they are split or factorised."""
+    """The ratings or samples of a run, and their preparation before they are split or
+    factorised.
+    """
 
     id: str = Field(description="an id from the catalogue or a path")
     top_items: int | None = Field(
@@ -75,8 +77,8 @@ class DataSpec(Preparation):
 
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
-        """What was left as it is of samples' preparation and of releases is not said: a ratings
-        run is the same run whatever samples know.
+        """Leave out unused options of samples and of releases, so that a ratings run keeps its key
+        when such options are added.
         """
         fields: dict[str, Any] = whole(self)
         unsaid = {
@@ -90,8 +92,8 @@ class DataSpec(Preparation):
         }
 
     def suited_to(self, algorithm: str) -> "DataSpec":
-        """The same without item features where an algorithm has no use for them: its run is the
-        same run.
+        """The same without item features if the algorithm does not use them, because the run is the
+        same.
         """
         if self.item_features == "none" or algorithms.find(algorithm).uses_item_features:
             return self
@@ -99,11 +101,11 @@ class DataSpec(Preparation):
 
     @property
     def releases_shape(self) -> bool:
-        """Whether items, words or the number of rows are a release of the run."""
+        """Whether the run releases its items, its words or its number of rows."""
         return self.item_choice == "private" or self.row_count == "private"
 
     def set_for(self, kind: str) -> list[str]:
-        """The fields that were changed and are for `kind` ("ratings" or "samples") alone."""
+        """The changed fields that apply only to `kind` ("ratings" or "samples")."""
         changed_fields = self.model_dump(
             exclude_defaults=True, exclude={"id", "item_choice", "row_count"}
         )
@@ -118,8 +120,8 @@ class RunSpec(BaseModel):
     """One run, complete: the same specification gives the same result, bit for bit, on public
     data.
 
-    without_noise: of a private algorithm on exact sums, without a budget; elsewhere `noise` is said
-    to be "none".
+    without_noise: of a private algorithm on exact sums, without a budget; elsewhere this is
+    `noise="none"`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -145,8 +147,8 @@ class RunSpec(BaseModel):
 
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
-        """The usual number of points is not said, for it was not always the same; nor that noise is
-        added.
+        """Leave out the default number of points, because the default has changed, and the default
+        noise.
         """
         fields: dict[str, Any] = whole(self)
         for name in ("curve_points", "without_noise"):
@@ -162,7 +164,7 @@ class RunSpec(BaseModel):
 
     @classmethod
     def parse(cls, **parts: Any) -> "RunSpec":
-        """A checked specification, without item features where the algorithm has no use for them.
+        """A checked specification, without item features if the algorithm does not use them.
 
         Raises BadInput with the first thing that is wrong.
         """
@@ -184,7 +186,7 @@ class RunSpec(BaseModel):
         Raises
         ------
         BadInput
-            Where something does not fit.
+            If a value is invalid or does not fit the others.
         """
         if "algorithm" in choices:
             kind = algorithms.find(choices["algorithm"])
@@ -204,16 +206,14 @@ class RunSpec(BaseModel):
         return self.model_copy(update={"algorithm": algorithm, "data": data, **changed})
 
     def canonical(self) -> "RunSpec":
-        """The same run in its one spelling: no budget, and no noise to leave out, where nothing is
-        released.
-        """
+        """The canonical form of the run: no budget and no noise option if nothing is released."""
         kind = algorithms.find(self.algorithm)
         private = issubclass(kind, PrivateAlgorithm)
         return self if private else self.model_copy(update={"budget": None, "without_noise": False})
 
     @property
     def is_private(self) -> bool:
-        """Whether it is a private algorithm's, with its noise."""
+        """Whether the algorithm is private and adds noise."""
         return self.budget is not None and self.canonical().budget is not None
 
     def open(self) -> "RunSpec":
@@ -355,7 +355,7 @@ def bad_input(error: ValidationError, parts: dict[str, Any]) -> BadInput:
 
 
 class HasFingerprint(Protocol):
-    """Data, or what is known of them."""
+    """Data or their public facts."""
 
     @property
     def fingerprint(self) -> str: ...
@@ -379,7 +379,7 @@ def run_key(spec: RunSpec, data: HasFingerprint) -> str:
 
 
 def file_of(data_id: str) -> str:
-    """A private data set's id as it may be told: without the folders that its files lie in."""
+    """A private data set's id without the folders of its files, so that it may be shown."""
     path, mark, facts = data_id.rpartition("?")
     facts = re.sub(r"(?i)(?<=item_table=)[^&]*(/|\\|%2f|%5c)", "", facts)
     return f"{Path(path).name}{mark}{facts}" if mark else Path(data_id).name

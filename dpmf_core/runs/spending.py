@@ -1,6 +1,4 @@
-"""What a run or another piece of work would enter in the account of private data, before it is
-asked for.
-"""
+"""The charge that a run or other work would enter in the account of private data, before it starts."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,7 +14,7 @@ from dpmf_core.runs.specification import DataSpec, RunSpec
 def account_of(data_id: str) -> Account | None:
     """The account of a data set in the data folder; None where it is public.
 
-    That of what somebody brought goes with it. Raises BadInput.
+    The account of an upload is deleted with it. Raises BadInput.
     """
     return accounts.account_of(
         data_access.open_anywhere(DataSpec(id=data_id)), lasting=not is_own(data_id)
@@ -24,7 +22,7 @@ def account_of(data_id: str) -> Account | None:
 
 
 def charge_of(work: Any) -> Charge:
-    """What a run (`RunSpec`) or other work on private data would enter, whole. Raises BadInput."""
+    """The full charge of a run (`RunSpec`) or other work on private data. Raises BadInput."""
     if isinstance(work, RunSpec):
         return planning.charge_of(
             work, planning.prepared_for(work, data_access.open_anywhere(work.data))

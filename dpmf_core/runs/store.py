@@ -1,8 +1,7 @@
 """Finished runs: kept, found, annotated, deleted.
 
 All are in one SQLite file (`run_file`) that several processes may use at a time. Every change is a
-transaction: whatever moment a process is killed at, and whichever write fails, no finished run is
-lost.
+transaction: no finished run is lost if a process is killed or a write fails.
 """
 
 import contextlib
@@ -46,7 +45,7 @@ class Store(RunFile):
     Raises
     ------
     BadInput
-        Where the file cannot be opened, or a newer version wrote it.
+        If the file cannot be opened, or a newer version wrote it.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -99,7 +98,7 @@ class Store(RunFile):
     # -- finding -----------------------------------------------------------------------------------
 
     def find(self, spec: "RunSpec") -> "Run | None":
-        """This run, here or else in the package, without its model; None where neither has it.
+        """This run from the store or the package, without its model; None if neither has it.
 
         Opens no data: the store knows a run by its data's bytes, so of data that this process has
         not opened yet it finds nothing. Raises BadInput of the data.
@@ -130,7 +129,7 @@ class Store(RunFile):
         ]
 
     def whole(self, spec: "RunSpec") -> "Run | None":
-        """This run with its model; None where the store does not have it or it is damaged.
+        """This run with its model; None if it is not in the store or is damaged.
 
         Opens the data. Raises BadInput of the data.
         """
@@ -159,7 +158,7 @@ class Store(RunFile):
         Raises
         ------
         BadInput
-            Where the disk refuses.
+            If the disk refuses.
         """
         select = "SELECT note, tags, owner, pinned FROM runs WHERE key = ?"
         try:
@@ -194,7 +193,7 @@ class Store(RunFile):
         self._change("DELETE FROM runs WHERE key = ?", key)
 
     def keep_at_most(self, most: int, besides: str = "") -> int:
-        """Delete the oldest runs where there are more than so many.
+        """Delete the oldest runs beyond a number.
 
         Parameters
         ----------
@@ -211,7 +210,7 @@ class Store(RunFile):
         Raises
         ------
         BadInput
-            Where the disk refuses.
+            If the disk refuses.
         """
         oldest = (
             "DELETE FROM runs WHERE key IN (SELECT key FROM runs WHERE NOT pinned AND key <> ?"

@@ -1,4 +1,4 @@
-"""What a list shows of a run, and JSON as the standard has it."""
+"""The line of a run in a list, and standard JSON."""
 
 import json
 import math

@@ -1,6 +1,4 @@
-"""Many runs as one question: methods x epsilons x seeds x a grid of one or two parameters, and
-what comes out of them.
-"""
+"""Sweeps of runs: methods x epsilons x seeds x a grid of one or two parameters; their results."""
 
 import functools
 import itertools
@@ -102,8 +100,8 @@ class Point:
 
 
 class Sweep(BaseModel):
-    """Which runs: every method at every epsilon and seed, and at every point of the grid for
-    the methods that have its parameters.
+    """The runs of a sweep: every method at every epsilon and seed, and at every grid point for the
+    methods that have its parameters.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

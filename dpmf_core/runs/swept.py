@@ -1,4 +1,4 @@
-"""What a sweep found, as tables and as a figure."""
+"""The results of a sweep, as tables and as a figure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Swept:
-    """What a sweep found: `runs` by point, errors that were released with noise, and both as
-    tables.
-    """
+    """The results of a sweep: `runs` by point, errors released with noise, and both as tables."""
 
     points: Sequence[Point]
     runs: Mapping[str, TrainedModel]

@@ -38,9 +38,9 @@ def test_an_answer_is_kept_up_to_its_longest() -> None:
 def test_a_name_that_was_not_drawn_has_no_answers(name: str) -> None:
     record("class-one", new_seat(), ANSWER)
     assert class_answers(name) == [] and answers_of("class-one", name) is None
-    with pytest.raises(ValueError, match="letters"):
+    with pytest.raises(ValueError, match="names"):
         record("class-one", name, {})
-    with pytest.raises(ValueError, match="letters"):
+    with pytest.raises(ValueError, match="names"):
         record(name, new_seat(), {})
 
 

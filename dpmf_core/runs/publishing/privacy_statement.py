@@ -1,5 +1,5 @@
-"""What a released model is and promises: a privacy statement for machines and people, with the
-fields of the OpenDP registry of deployments and answers to what NIST SP 800-226 asks, and a card.
+"""A privacy statement of a released model, for machines and people, with the fields of the OpenDP
+registry of deployments and answers to what NIST SP 800-226 asks, and a card.
 
 The words are in the templates `statement.yaml`, `statement.html` and `card.md`.
 """
@@ -76,7 +76,7 @@ def statement(record: RunRecord, about: Mapping[str, str] | None = None) -> Sect
     Parameters
     ----------
     about
-        What only the publisher knows (`ABOUT`).
+        The publisher's facts (`ABOUT`).
     """
     public_record = record.exported()
     facts = json.loads(to_json(_facts(public_record)))  # plain numbers: unbounded ones are null
@@ -95,7 +95,7 @@ def statement(record: RunRecord, about: Mapping[str, str] | None = None) -> Sect
 
 
 def _facts(record: RunRecord) -> dict[str, Any]:
-    """What the statement names that is computed."""
+    """The computed values in the statement."""
     promise, epsilons = record.guarantee, record.epsilon
     low, high = bounds_of(record)
     preparation = record.spec.data.model_dump(exclude_defaults=True, exclude={"id"})
@@ -175,7 +175,7 @@ def as_yaml(sections: Section) -> str:
 
 
 def as_html(sections: Section) -> str:
-    """The statement as a page that needs nothing else."""
+    """The statement as a self-contained page."""
     title = f"Privacy statement: {sections['product']['name']}"
     return render("statement.html", title=title, sections=sections)
 

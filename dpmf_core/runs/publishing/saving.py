@@ -1,5 +1,5 @@
-"""A run's model as a folder that can be published: only what its ledger paid for and public facts,
-or, where nothing is proved, with a warning in every file.
+"""A run's model as a folder for publication. It contains only releases in the ledger and public
+facts; if nothing is proved, every file has a warning.
 """
 
 import shutil
@@ -179,7 +179,7 @@ def _local_step(model: Recommender) -> str:
 
 
 def _arrays(run: Run, items: ItemNames) -> dict[str, Any]:
-    """What of the items is public or released, and nothing of people."""
+    """The public or released facts about items, and nothing about people."""
     model = run.model
     arrays = {
         name: array
