@@ -126,9 +126,9 @@ def test_others_read_and_do_not_annotate_or_delete(engine: Engine, put: Set) -> 
     for who in (BOB, requesters.STRANGER, Asker()):
         with asking(who):
             assert engine.store.get(key) is not None
-            with pytest.raises(BadInput, match="somebody else"):
+            with pytest.raises(BadInput, match="someone else"):
                 permissions.annotate(engine.store, key, "mine now", "")
-            with pytest.raises(BadInput, match="somebody else"):
+            with pytest.raises(BadInput, match="someone else"):
                 permissions.delete(engine.store, [key])
     with asking(ADA):
         permissions.annotate(engine.store, key, "a note", "")

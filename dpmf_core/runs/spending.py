@@ -1,4 +1,4 @@
-"""The charge that a run or other work would enter in the account of private data, before it starts."""
+"""What a run or other work would enter in the account of private data, before it starts."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -297,7 +297,7 @@ def test_right_sides_are_counted_alone_without_their_grams() -> None:
     )
     rows = json.loads(json.dumps(ledger_rows(normal_form(plan))))
     assert normal_form(event_of_rows(rows)) == normal_form(plan)
-    with pytest.raises(PlanViolation, match="comes first"):
+    with pytest.raises(PlanViolation, match="after"):
         Noise(plan).release(RIGHT_SIDES, sensitivity=sides.sensitivity, size=1)
     with pytest.raises(ValueError, match="joint_factor"):
         Gaussian(1.0, "sums", 1.0, 2.0, companion="others", joint_factor=2.1)

@@ -70,7 +70,7 @@ def test_a_table_is_imported_listed_and_fitted(say: Any, table: str) -> None:
         (("import", "own", "x.csv"), "machine"),
         (("import", "own", "x.csv?bounds=1,5", "--partitioned"), "table"),
         (("import", "ml-1m", "x.csv", "--partitions", "3"), "--partitions"),
-        (("import", "cinema", "x.csv", "--partitioned"), "Take"),
+        (("import", "cinema", "x.csv", "--partitioned"), "catalogue"),
     ],
     ids=lambda it: it if isinstance(it, str) else " ".join(it),
 )

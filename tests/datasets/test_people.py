@@ -90,7 +90,7 @@ def test_a_folder_is_a_person(tmp_path: Path) -> None:
     ("facts", "message"),
     [
         ("text=text&group=nobody", "no column 'nobody'"),
-        ("text=text&group=part", "whose"),
+        ("text=text&group=part", "first row 2"),
         ("text=text&group=all", "person"),
         ("text=text&group=who&people=2", "'2'"),
         ("text=text&people=4", "needs group=NAME"),

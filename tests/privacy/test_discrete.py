@@ -317,7 +317,7 @@ def test_a_ledger_survives_json() -> None:
     assert normal_form(event_of_rows(ledger_rows(((LEAF, 4),)))) == ((LEAF, 4),)
     with pytest.raises(ValueError, match="rounding"):
         DiscreteGaussian(1.0, rounding=0.0)
-    with pytest.raises(UnsupportedEvent, match="Gaussian noise only"):
+    with pytest.raises(UnsupportedEvent):
         on_grids(Laplace(1.0))
 
 

@@ -337,7 +337,7 @@ def test_a_trial_that_cannot_run_ends_the_search_with_its_sentence(tmp_path: Pat
 @pytest.mark.parametrize(
     ("parts", "sentence"),
     [
-        ({"search": {}}, "move"),
+        ({"search": {}}, "parameter"),
         ({"search": {"rnak": (1, 2)}}, "'rank'"),
         ({"search": {"rank": {"low": 4, "high": 2}}}, "lower first"),
         ({"sampler": "grid"}, "'rank'"),
