@@ -349,7 +349,7 @@ def test_a_trial_that_cannot_run_ends_the_search_with_its_sentence(tmp_path: Pat
                 "fixed": {},
                 "sampler": "grid",
             },
-            "3,481 places",
+            "3,481",
         ),
     ],
 )
