@@ -1,6 +1,7 @@
 """Recommenders that predict ratings, each library at its own defaults, on MovieLens 1M: `python -m
-benchmarks.peers BENCH_PYTHON SURPRISE_PYTHON`, the interpreters of environments with LensKit and
-cmfrec, and with scikit-surprise.
+benchmarks.peers BENCH_PYTHON SURPRISE_PYTHON`, the interpreters of environments with LensKit,
+cmfrec and myFM, and with scikit-surprise. myFM is compared with our Bayesian factorisation, the
+others with ALS.
 
 One thread, processor seconds of training, a process of its own for each; in every round each has
 its turn, on another split. dpmf is timed until its held-out RMSE is the peer's or less.
@@ -26,7 +27,10 @@ PEERS = {
     "lenskit": "LensKit, BiasedMFScorer",
     "cmfrec": "cmfrec, CMF",
     "surprise": "Surprise, SVD",
+    "myfm": "myFM, rank 32, 150 sweeps",
 }
+OWN = {"dpmf": "dpmf, ALS", "dpmf-bmf": "dpmf, Bayesian MF"}
+RIVAL = {"myfm": "dpmf-bmf"}  # of a peer, where it is not ALS
 
 
 def write(data: Ratings, seed: int, file: Path) -> None:
@@ -59,7 +63,11 @@ def comparison(rounds: list[dict[str, dict[str, Any]]], peer: str) -> dict[str, 
     theirs = [it[peer]["points"][-1] for it in rounds]
     sooner: list[float | None] = []
     for round_results, target in zip(rounds, theirs, strict=True):
-        enough = (it for it in round_results["dpmf"]["points"] if it["rmse"] <= target["rmse"])
+        enough = (
+            it
+            for it in round_results[RIVAL.get(peer, "dpmf")]["points"]
+            if it["rmse"] <= target["rmse"]
+        )
         first = next(enough, None)
         sooner.append(None if first is None else target["seconds"] / first["seconds"])
     ratios = [it for it in sooner if it is not None]
@@ -72,6 +80,17 @@ def comparison(rounds: list[dict[str, dict[str, Any]]], peer: str) -> dict[str, 
     }
 
 
+def own_cost(rounds: list[dict[str, dict[str, Any]]], name: str) -> dict[str, Any]:
+    """Medians of an algorithm of ours."""
+    own = [it[name] for it in rounds]
+    return {
+        "title": OWN[name],
+        "rmse": statistics.median(it["points"][-1]["rmse"] for it in own),
+        "seconds": statistics.median(it["points"][-1]["seconds"] for it in own),
+        "peak_mb": statistics.median(it["peak_mb"] for it in own),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("bench_python")
@@ -79,10 +98,11 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="rounds, two or more")
     arguments = parser.parse_args()
     pythons = {
-        "dpmf": sys.executable,
+        **dict.fromkeys(OWN, sys.executable),
         "lenskit": arguments.bench_python,
         "cmfrec": arguments.bench_python,
         "surprise": arguments.surprise_python,
+        "myfm": arguments.bench_python,
     }
     data = movielens_or_simulated()
     rounds = []
@@ -91,17 +111,12 @@ def main() -> None:
             write(data, seed, file := Path(folder) / f"{seed}.npz")
             rounds.append({it: measurement(pythons[it], it, file, seed) for it in pythons})
             print({it: result["points"][-1] for it, result in rounds[-1].items()})
-    own = [it["dpmf"] for it in rounds]
     save(
         "peers",
         {
             "data": data.name,
             "rounds": arguments.repeats,
-            "dpmf": {
-                "rmse": statistics.median(it["points"][-1]["rmse"] for it in own),
-                "seconds": statistics.median(it["points"][-1]["seconds"] for it in own),
-                "peak_mb": statistics.median(it["peak_mb"] for it in own),
-            },
+            "own": {it: own_cost(rounds, it) for it in OWN},
             "peers": {peer: comparison(rounds, peer) for peer in PEERS},
         },
     )

@@ -78,7 +78,7 @@ def als_large() -> str:
 def peers() -> str:
     """Libraries that predict ratings, at their defaults."""
     record = read_json("peers.json")
-    rows = [["dpmf, ALS", *_cost(record["dpmf"]), ""]]
+    rows = [[own["title"], *_cost(own), ""] for own in record["own"].values()]
     for peer in record["peers"].values():
         sooner = peer["dpmf_sooner"]
         times = "not reached" if sooner is None else spread({"interval": sooner})

@@ -52,6 +52,7 @@ OPEN_FILMS = {
     "fw": "Frank-Wolfe",
     "pgd": "projected gradient",
     "als": "ALS",
+    "bmf": "Bayesian MF",
 }
 FEATURE_METHODS = {
     "spectral": "spectral",
@@ -59,7 +60,12 @@ FEATURE_METHODS = {
     "dpals": "DPALS",
     "private-bias": "private biases",
 }
-OPEN_FEATURE_METHODS = {"content": "own content", "bias": "biases", "als": "ALS"}
+OPEN_FEATURE_METHODS = {
+    "content": "own content",
+    "bias": "biases",
+    "als": "ALS",
+    "bmf": "Bayesian MF",
+}
 LOW_RANK = ("DP-SGD", "Spectral", "Private SVD", "DPALS", "DPFW", "Private PGD")
 FACES = {
     "One-shot NMF": "one-shot NMF",
@@ -112,7 +118,8 @@ def all_films() -> str:
     frame = read_csv("all-films-table.csv")
     names = {name: FILMS[name] for name in ("spectral", "dp-sgd", "ada-dpals", "dpals")}
     head, rows = by_epsilon(frame, "rmse", names | {"private-bias": "private biases"})
-    without_noise = without_epsilon(frame, "rmse", {"als": "ALS", "user-mean": "user mean"})
+    others = {name: OPEN_FILMS[name] for name in ("bmf", "als", "user-mean")}
+    without_noise = without_epsilon(frame, "rmse", others)
     table = markdown(head, bold_smallest(rows))
     return f"{table}\n\nWithout noise: {without_noise}.{feature_table(frame)}"
 

@@ -30,14 +30,14 @@ PRIVATE = (
     *("private-bias", "dpals", "ada-dpals", "spectral", "dpfw", "dpfw-oja", "private-svd"),
     *("svd-cleansing", "private-pgd", "dp-sgd", "sgld", "input-perturbation", "dpnmf-laplace"),
 )
-PLAIN = ("als", "fw", "pgd", "sgd-mf", "bias", "user-mean", "global-mean")
+PLAIN = ("bmf", "als", "fw", "pgd", "sgd-mf", "bias", "user-mean", "global-mean")
 EVERY = tuple(Method(algorithm=name, label=name) for name in (*PRIVATE, *PLAIN))
-BEST = ("private-bias", "spectral", "dp-sgd", "dpals", "ada-dpals", "als")  # on every film
+BEST = ("private-bias", "spectral", "dp-sgd", "dpals", "ada-dpals", "bmf", "als")  # on every film
 GUESSES = ("user-mean", "global-mean")
 
 
 # with a public table of the films: in a table of their own, beside twins that know it too
-KNOWING = ("private-bias", "dpals", "ada-dpals", "spectral", "als", "bias", "content")
+KNOWING = ("private-bias", "dpals", "ada-dpals", "spectral", "bmf", "als", "bias", "content")
 
 
 def with_features(sweep: Sweep) -> tuple[Sweep, Sweep]:
