@@ -43,8 +43,8 @@ USUAL: dict[DataKind, Usual] = {
 WEIGHTING = "tfidf"  # of words
 # the pages that follow epsilon from a grid of stored runs
 FOLLOWING: dict[str, DataKind] = {"explore": "ratings", "topics": "documents", "faces": "images"}
-# what Trade-off compares; ALS and the global mean are always there
-TRADE_OFF_METHODS = ("spectral", "dpals", "private-bias", "als", "global-mean")
+# what Trade-off compares; the best known method and the global mean are always there
+TRADE_OFF_METHODS = ("spectral", "dpals", "private-bias", "bmf", "global-mean")
 TRADE_OFF_EPSILONS, TRADE_OFF_DRAWS = (1.0, 5.0, 20.0), 2
 # what the lesson on trust measures: item offsets from a curator, and from everybody's own messages
 TRUST_DATA, TRUST_DELTA, TRUST_DRAWS = "cinema-small", 1e-5, 3

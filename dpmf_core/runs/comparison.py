@@ -13,6 +13,7 @@ from typing import Any
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.privacy.budget import Calibration
 from dpmf_core.runs.planning import prepare
@@ -108,7 +109,10 @@ def references(spec: RunSpec) -> dict[str, RunSpec]:
     task = algorithms.find(spec.algorithm).task
     outliers = spec.data.outlier_rows > 0 and spec.data.outlier_cells > 0
     metric = "rmse" if spec.data.positives_above is None else "recall_at_20"
-    best = _other(spec, best_known(metric, task, outliers=outliers), _parts(spec))
+    in_parts = is_in_parts(spec.data.id)
+    best = _other(
+        spec, best_known(metric, task, outliers=outliers, in_parts=in_parts), _parts(spec)
+    )
     if task == "samples":
         return {"twin": best, "open": spec.open()}
     return {"twin": best, "trivial": _other(spec, "global-mean"), "open": spec.open()}

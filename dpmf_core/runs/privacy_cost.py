@@ -15,11 +15,13 @@ from dpmf_core.runs.needed_epsilon import share_kept
 Draws = Sequence[tuple[float, float, float, float]]
 
 # ids of the best algorithms without privacy that are here, by what is asked of them
-BEST_OF_RATINGS, BEST_OF_LISTS = "als", "ease"
+BEST_OF_RATINGS, BEST_BY_SUMS, BEST_OF_LISTS = "bmf", "als", "ease"
 BEST_OF_SAMPLES, BEST_WITH_OUTLIERS = "nmf", "robust-nmf"
 
 
-def best_known(metric: str, task: str = "ratings", *, outliers: bool = False) -> str:
+def best_known(
+    metric: str, task: str = "ratings", *, outliers: bool = False, in_parts: bool = False
+) -> str:
     """The id of the best known algorithm without privacy.
 
     Parameters
@@ -30,11 +32,19 @@ def best_known(metric: str, task: str = "ratings", *, outliers: bool = False) ->
         What is factorised: "ratings" or "samples".
     outliers
         Whether outliers were planted in the samples.
+    in_parts
+        Whether the ratings are in partitions, of which only sums are asked.
     """
     if task == "samples":
         return BEST_WITH_OUTLIERS if outliers else BEST_OF_SAMPLES
-    is_of_lists = registry.lists in registry.find(metric).sums
-    return BEST_OF_LISTS if is_of_lists else BEST_OF_RATINGS
+    if registry.lists in registry.find(metric).sums:
+        return BEST_OF_LISTS
+    return BEST_BY_SUMS if in_parts else BEST_OF_RATINGS
+
+
+def is_best_known(algorithm: str) -> bool:
+    """Whether it is the best known without privacy by some metric."""
+    return algorithm in (BEST_OF_RATINGS, BEST_OF_LISTS, BEST_OF_SAMPLES, BEST_WITH_OUTLIERS)
 
 
 @dataclass(frozen=True)

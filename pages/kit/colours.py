@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 from dpmf_core.runs.comparison import PLAIN
+from dpmf_core.runs.privacy_cost import is_best_known
 
 # by name: on a light page, on a dark page
 PALETTE = {
@@ -78,8 +79,12 @@ def is_trivial(method: str) -> bool:
 
 
 def is_twin(method: str) -> bool:
-    """Whether it stands for some method without privacy; a trivial predictor does not."""
-    return not is_trivial(method) and any(kind.twin == method for kind in REGISTRY.values())
+    """Whether private methods are compared with it: the best known without privacy, or what some
+    method is without it; a trivial predictor is not.
+    """
+    if is_trivial(method):
+        return False
+    return is_best_known(method) or any(kind.twin == method for kind in REGISTRY.values())
 
 
 def is_coloured(method: str) -> bool:

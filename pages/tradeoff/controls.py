@@ -9,11 +9,13 @@ import streamlit as st
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.data.ratings import Shape
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.jobs.first_views import TRADE_OFF_DRAWS, TRADE_OFF_EPSILONS, TRADE_OFF_METHODS
 from dpmf_core.privacy import Budget, Calibration
+from dpmf_core.runs.privacy_cost import best_known
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Sweep, typed_grid, with_open
 from pages.kit import lesson, links, page_controls
@@ -22,7 +24,7 @@ from pages.kit.session_widgets import bind
 from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_frames import SOURCE_SUFFIX
 
-ALWAYS = ("als", "global-mean")  # without privacy, and the trivial predictor
+ALWAYS = ("bmf", "global-mean")  # the best known without privacy, and the trivial predictor
 NOISES = {"exact": "exact accounting", "source": "each source's rule", "both": "both"}
 JUDGES = {"test": "test split", "validation": "validation split"}
 # what methods can be ranked by
@@ -139,8 +141,8 @@ def _widgets(fixed: bool) -> None:
         format_func=_title,
         key="tradeoff.methods",
         persist_state="session",
-        help="ALS, which has no privacy, and the global mean, the trivial predictor, are always"
-        " shown.",
+        help="The best known method without privacy and the global mean, the trivial predictor, are"
+        " always shown.",
         **common,
     )
     first, second, third, fourth = st.columns([3, 2, 3, 3])
@@ -244,7 +246,8 @@ def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]
             rule = {"label": label, "calibration": Calibration.SOURCE}
             out.append(method.model_copy(update=rule))
     features = ("content",) if choice.known_features == "public" else ()
-    plain = [name for name in (*ALWAYS, *features) if name not in names]
+    best = best_known("rmse", in_parts=is_in_parts(choice.dataset))
+    plain = [name for name in dict.fromkeys((best, *ALWAYS[1:], *features)) if name not in names]
     return with_open([*out, *(Method(algorithm=name, label=_title(name)) for name in plain)])
 
 

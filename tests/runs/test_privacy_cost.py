@@ -52,7 +52,8 @@ def test_no_share_where_the_best_known_gains_nothing() -> None:
 
 
 def test_the_best_known_depends_on_what_is_asked() -> None:
-    assert best_known("rmse") == "als"
+    assert best_known("rmse") == "bmf"
+    assert best_known("rmse", in_parts=True) == "als"
     assert best_known("recall_at_20") == best_known("ndcg_at_20") == "ease"
     assert best_known("objective", "samples") == "nmf"
     assert best_known("objective", "samples", outliers=True) == "robust-nmf"

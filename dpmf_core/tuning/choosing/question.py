@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
 from dpmf_core.base.errors import BadInput, explain
+from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.privacy import Relation, Status
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, gaussian_mu
@@ -210,7 +211,7 @@ def _candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[s
 
 def _best_known(question: Question, shape: Any) -> tuple[str, ...]:
     """The id of the best known method without privacy; nothing where it does not suit."""
-    name = best_known(question.metric)
+    name = best_known(question.metric, in_parts=is_in_parts(question.data.id))
     try:
         prepare(RunSpec.parse(data=question.data, algorithm=name), shape)
     except BadInput:
