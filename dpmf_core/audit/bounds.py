@@ -187,7 +187,7 @@ def _one(attack: Attack, rule: Rule, error: float, scores: Scores, delta: float)
 
 
 def most(runs: int, attacks: tuple[Attack, ...], delta: float, through_mu: bool) -> float:
-    """What attacks that never err would show."""
+    """The bound shown by an attack that never errs."""
     perfect = np.zeros((runs + 1) // 2), np.ones(runs // 2)
     return max(
         bound.epsilon for bound in bounds_of(dict.fromkeys(attacks, perfect), delta, through_mu)

@@ -1,4 +1,4 @@
-"""What is planted in an audit, and what one training gives away.
+"""The canary of an audit, and the output of one training run.
 
 A training is watched from outside, by everything it shares, and from inside, by what it released:
 replayed on the other world with the same releases, every release's exact statistic is known in
@@ -145,7 +145,7 @@ def _squared_mu(log: _Log, other: _Log) -> float:
 
 @dataclass(frozen=True)
 class Training:
-    """What one training gives away. shared: everything it shares, as one vector. ratio: log
+    """The output of one training run. shared: everything it shares, as one vector. ratio: log
     likelihood ratio of "present" for what it released.
 
     squared_mu: realised mu^2 of what it released, 0 where nothing was replayed.

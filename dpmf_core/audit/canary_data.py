@@ -41,7 +41,7 @@ class Pair:
 
 
 def protected_unit(algorithm: Algorithm) -> Unit:
-    """What an algorithm's guarantee (or claim) is about; samples count as users."""
+    """The unit of an algorithm's guarantee (or claim); samples count as users."""
     guarantee = algorithm.guarantee()
     if guarantee.unit == VALUE:
         return "value"

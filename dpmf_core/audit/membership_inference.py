@@ -142,7 +142,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Audit:
-    """What an attack found. lower: epsilon is at least this, at 95% confidence. proven: at most
+    """The result of an attack. lower: epsilon is at least this, at 95% confidence. proven: at most
     this, None where nothing is proved.
     most: what so many runs could show at best. tests: every test that was run; `lower` is the
     largest of their bounds.
@@ -276,12 +276,12 @@ class Audit:
 
     @property
     def unit(self) -> str:
-        """What the canary was."""
+        """The canary."""
         return self.spec.unit or self.covered_units[-1]
 
     @property
     def protected_unit(self) -> str:
-        """What the proof is about, as a guarantee says it."""
+        """The unit of the proof, as named in a guarantee."""
         return {"user": self.guarantee.unit, "rating": "rating", "value": "value of a rating"}[
             self.covered_units[-1]
         ]

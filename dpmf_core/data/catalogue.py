@@ -18,8 +18,8 @@ Kind = Literal["simulated", "download", "file"]
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetFacts:
-    """What is said of every data set. public: published or simulated. assumptions: what was
-    read off private data, and is taken as public.
+    """The facts about every data set. public: published or simulated. assumptions: what was read
+    off private data, and is taken as public.
     """
 
     id: str
@@ -76,7 +76,7 @@ class SampleEntry(DatasetFacts):
 
     @property
     def unit(self) -> str:
-        """What is protected: one document or image, or a person with all of theirs."""
+        """The protected unit: one document or image, or a person with all of theirs."""
         return self.holds.removesuffix("s") if self.n_people is None else "person"
 
 
@@ -84,7 +84,9 @@ Progress = Callable[[int, int], None] | bool
 
 
 class Repairs(Protocol):
-    """What was read, repaired and refused of a file. facts: what of it may leave the machine."""
+    """The rows of a file that were read, repaired and refused. facts: the part that may leave the
+    machine.
+    """
 
     @property
     def facts(self) -> Mapping[str, Any]: ...
@@ -102,7 +104,7 @@ class Catalogue(Protocol):
         """Every entry of ratings in partitions."""
 
     def is_in_parts(self, id_or_path: str) -> bool:
-        """Whether it is a set of ratings in partitions; nothing is read."""
+        """Whether it is a set of ratings in partitions; reads nothing."""
 
     def ratings(self) -> tuple[Entry, ...]:
         """The entries that hold ratings."""
@@ -191,6 +193,6 @@ def is_own(data_id: str) -> bool:
 
 
 def offered_item_features(data_id: str) -> str:
-    """What the public item table of a data set says, in words; empty where it has none."""
+    """A description of a data set's public item table; empty if it has none."""
     entries = catalogue().ratings()
     return next((entry.item_features for entry in entries if entry.id == data_id), "")

@@ -1,4 +1,4 @@
-"""Which column of a ratings table plays which role, as far as its name tells."""
+"""The roles of a ratings table's columns, by their names."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -71,7 +71,7 @@ def split_name(name: str) -> list[str]:
 
 
 def is_when(name: str) -> bool:
-    """Whether a column's name says that it holds times."""
+    """Whether a column has times, by its name."""
     words = split_name(name)
     if not words:
         return False

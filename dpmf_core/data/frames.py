@@ -34,8 +34,8 @@ def is_table(data: Any) -> bool:
 
 
 def is_frame(data: Any) -> bool:
-    """Whether it is a table of pandas, or one that another library hands over (polars, also as a
-    LazyFrame, and pyarrow).
+    """Whether it is a pandas table, or one from another library (polars, also as a LazyFrame, and
+    pyarrow).
     """
     return isinstance(data, pd.DataFrame) or any(
         hasattr(data, name) for name in ("__arrow_c_stream__", "__dataframe__", "collect_schema")
@@ -341,7 +341,7 @@ def _of_frame(frame: pd.DataFrame, names: dict[str, str], bounds: Bounds, public
 
 
 def _facts(name: str, public: bool) -> dict[str, Any]:
-    """What is known of ratings whose users and items were counted in themselves."""
+    """The facts about ratings whose numbers of users and items were counted in the data."""
     facts = () if public else (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
     return {"name": name, "public": public, "assumptions": facts}
 

@@ -76,7 +76,7 @@ Beside = Callable[[Part, States], Any]  # makes what is stored with a part; it c
 
 
 class Folding(Protocol):
-    """Where sums over parts are made, elsewhere than in the process that asks."""
+    """Computes sums over parts outside the calling process."""
 
     def fold(self, ratings: "PartitionedRatings", fold: Fold, keys: Iterable[Hashable]) -> Any:
         """The sum over all parts, each counted once. keys: of what is held and needed."""
@@ -149,7 +149,7 @@ class PartitionedRatings:
 
     @property
     def account(self) -> str:
-        """What the account of private ratings goes by: where they came from."""
+        """The identity of private ratings in accounts: their origin."""
         return self.origin or self.fingerprint
 
     def with_change(self, change: Change, **facts: Any) -> Self:
@@ -160,7 +160,7 @@ class PartitionedRatings:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What is done to each part as it is read, in this order."""
+        """The changes to each part as it is read, in this order."""
         parts, changes = self.parts, list[Change]()
         while isinstance(parts, _ChangedParts | _WatchedParts):
             changes += [parts.change] if isinstance(parts, _ChangedParts) else []
@@ -250,8 +250,8 @@ class PartitionedTable:
 
 
 class Members:
-    """Which users are in which part: by a keyed hash of their number, so that parts are alike
-    whatever the order of numbers says.
+    """The part of each user: by a keyed hash of the user's number, so that parts are alike whatever
+    the order of numbers says.
 
     part_of: int32 (n_users,) each user's part. place_of: int32 (n_users,) their number in it.
     """

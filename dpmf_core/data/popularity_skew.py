@@ -1,5 +1,5 @@
-"""How ratings bunch on few items, and how sampling k a user evens them out: Chien et al. 2021,
-Fig. 2. Computed on raw data, never released.
+"""The concentration of ratings on few items, and how sampling k per user reduces it: Chien et al.
+2021, Fig. 2. Computed on raw data, never released.
 """
 
 from dataclasses import dataclass

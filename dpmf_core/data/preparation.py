@@ -1,4 +1,4 @@
-"""What may be done to samples before they are factorised: words chosen and weighted, pixels scaled,
+"""Preparation of samples before they are factorised: words chosen and weighted, pixels scaled,
 outliers planted.
 """
 
@@ -24,7 +24,7 @@ from dpmf_core.data.samples import (
 
 
 class Preparation(BaseModel):
-    """What is done to samples before they are factorised."""
+    """The preparation of samples before they are factorised."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -164,7 +164,7 @@ class Ratings:
 
     @property
     def domain(self) -> Domain:
-        """Where the proofs about these ratings hold."""
+        """The domain in which the proofs about these ratings hold."""
         return Domain(self.n_users, self.n_items, *self.bounds)
 
     def check_domain(self) -> None:
@@ -222,14 +222,14 @@ class Ratings:
 
     @property
     def account(self) -> str:
-        """What the account of private ratings goes by: where they came from, whatever was left
-        out since. Without that: the ratings, whatever is declared.
+        """The identity of private ratings in accounts: their origin, whatever was left out since.
+        Without that: the ratings, whatever is declared.
         """
         return self.origin or digest_of(self.users, self.items, self.values)
 
     def draw_keys(self, ids: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
-        """What draws of each user (n_users,) are keyed by. ids: (n_users,) the users' numbers,
-        where these are some of more.
+        """The keys of each user's draws (n_users,). ids: (n_users,) the users' numbers, where these
+        are some of more.
         """
         if self.user_keys is not None:
             return self.user_keys

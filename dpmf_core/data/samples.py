@@ -42,7 +42,7 @@ LARGEST_SAMPLE = 1e30  # rows are squared and added up in float64
 
 @dataclass(frozen=True)
 class SampleShape:
-    """What a plan may know of samples: how many, how many features, how images are laid out
+    """The public facts about samples: their number, the number of features, the layout of images
     (height, width), how many people they are of.
 
     n_people: None where each row is a unit of its own.
@@ -144,7 +144,7 @@ class Samples:
 
     @property
     def domain(self) -> Domain:
-        """Where the proofs about these samples hold."""
+        """The domain in which the proofs about these samples hold."""
         return Domain(len(self), int(self.X.shape[1]), 0.0, LARGEST_SAMPLE)
 
     def check_domain(self) -> None:
@@ -178,7 +178,7 @@ class Samples:
 
     @cached_property
     def weights(self) -> npt.NDArray[np.float64] | None:
-        """What each row counts in a sum over all (n_samples,): one over the number of rows of its
+        """The weight of each row in a sum over all (n_samples,): one over the number of rows of its
         person that are not empty; None where rows are units.
 
         A person's rows then count as much as one row together: sums of x, of x x^T and of h x^T

@@ -59,7 +59,7 @@ class Split:
 
 
 class SplitSpec(BaseModel):
-    """How held-out ratings are chosen.
+    """The choice of held-out ratings.
 
     Each choice is a function of (seed, user, the user's row).
     """

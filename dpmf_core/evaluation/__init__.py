@@ -1,1 +1,1 @@
-"""How good a fitted model is. Computed on raw data, never released."""
+"""Evaluation of a fitted model. Computed on raw data, never released."""

@@ -1,4 +1,4 @@
-"""What models are judged on, in blocks of units: one in memory, or one partition after the other.
+"""The evaluation data, in blocks of units: one in memory, or one partition after the other.
 
 Whatever is asked of a block adds up over blocks. Computed on raw data, never released.
 """
@@ -28,7 +28,7 @@ class SplitBlock:
 
     @cached_property
     def table(self) -> Samples:
-        """What is trained on, as samples."""
+        """The training data, as samples."""
         return of_ratings(self.split.train)
 
 
@@ -40,7 +40,7 @@ class Blocks(Protocol):
 
     @property
     def are_read_again(self) -> bool:
-        """Whether each question reads all of them anew."""
+        """Whether each question reads all blocks again."""
         ...
 
     def ask(
@@ -127,7 +127,7 @@ def split_part(part: Part, how: SplitSpec, seed: int) -> Split:
 
 
 def _training_part(part: Part, how: SplitSpec, seed: int) -> Part:
-    """What a split leaves of a part to train on."""
+    """The training ratings of a part under a split."""
     return replace(part, rows=split_part(part, how, seed).train)
 
 

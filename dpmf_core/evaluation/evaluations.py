@@ -36,7 +36,7 @@ def _padded_sum(one: Array, other: Array) -> Array:
 
 @dataclass(frozen=True)
 class RatingsFacts:
-    """What is known of split ratings before any model is there; exact sums over blocks.
+    """The facts about split ratings before any model exists; exact sums over blocks.
 
     popularity, test_counts: of items in histories and held out (n_items,). train_activity: how many
     users have so many ratings to train on. test_activity: how many test ratings are of users with
@@ -211,7 +211,7 @@ class RatingsEvaluation:
 
 @dataclass(frozen=True)
 class SampleFacts:
-    """What is known of samples before any model is there. rows: the sum of rows of norm 1."""
+    """The facts about samples before any model exists. rows: the sum of rows of norm 1."""
 
     rows: Array
     n_train: int = 0
@@ -311,7 +311,7 @@ class TableEvaluation(SamplesEvaluation):
         return ErrorsByUser.of(self.train, self._explained_values(self.train) - self.train.values)
 
     def _explained_values(self, part: Ratings) -> Array:
-        """What the components explain of these cells (len(part),), in units of the ratings."""
+        """The components' reconstruction of these cells (len(part),), in units of the ratings."""
         unit_values = kernels.predict_pairs(
             self.own.coefficients, self.model.basis.T, part.users, part.items
         )

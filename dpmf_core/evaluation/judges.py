@@ -1,5 +1,5 @@
-"""What a fitted model is judged by: held-out ratings, or how well clean samples are explained. All
-figures are made of sums over blocks; what is in memory is one block.
+"""The evaluation of a fitted model: by held-out ratings, or by the reconstruction of clean samples.
+All figures are made of sums over blocks; what is in memory is one block.
 
 Computed on raw data, never released.
 """
@@ -85,17 +85,17 @@ class Judge:
 
     @property
     def train(self) -> Any:
-        """What an algorithm may see."""
+        """The training data of an algorithm."""
         return self._blocks.train
 
     @property
     def words(self) -> str:
-        """What is judged on."""
+        """The evaluation data."""
         first = "ratings as samples, missing ratings as zeros; " if self._task == "table" else ""
         return f"{first}{self._facts.words}"
 
     def point(self, model: Any) -> Figures:
-        """What is looked at after a step."""
+        """The metrics computed after a step."""
         metrics = {name: METRICS[metric] for name, metric in POINTS[self._task].items()}
         if self._blocks.are_read_again:  # reading takes longer than answering
             self._ask(model, self._questions)

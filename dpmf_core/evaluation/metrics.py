@@ -1,4 +1,4 @@
-"""How good predictions are: sums over ratings and users that add up over blocks, and their figures.
+"""Metrics of predictions: sums over ratings and users that add up over blocks, and their figures.
 
 Computed on raw data, never released.
 """
@@ -136,9 +136,9 @@ def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class ListSums:
-    """How good the lists of some users are: sums over them of Recall@k = |top-k and test| / min(k,
-    |test|) and of NDCG@k, over those who like a rare item of its recall (Liang et al. 2018), and
-    which items are in any list (n_items,).
+    """Metrics of some users' lists: sums over them of Recall@k = |top-k and test| / min(k, |test|)
+    and of NDCG@k, over those who like a rare item of its recall (Liang et al. 2018), and which
+    items are in any list (n_items,).
     """
 
     n_users: int

@@ -1,4 +1,4 @@
-"""How good parts are. Pure functions, computed on raw data and never released."""
+"""Metrics of parts. Pure functions, computed on raw data and never released."""
 
 from typing import Any
 

@@ -252,7 +252,7 @@ def title_of(name: str) -> str:
 
 
 def questions_of(metrics: Iterable[Metric]) -> tuple[Question, ...]:
-    """What must be added up for these metrics, each once."""
+    """The sums that these metrics need, each once."""
     return tuple(dict.fromkeys(it for metric in metrics for it in metric.sums))
 
 

@@ -1,1 +1,1 @@
-"""Where runs are computed: queue and workers."""
+"""Computes runs: queue and workers."""

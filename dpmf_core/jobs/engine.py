@@ -1,4 +1,4 @@
-"""Where runs and measurements are computed: one queue, and a few worker processes behind it.
+"""Computes runs and measurements: one queue and a few worker processes.
 
 Asking returns at once. What the store has is done; what is being computed for another requester is
 shared; the rest waits its turn. Only this process writes to the store: a worker hands its run back,
@@ -113,7 +113,7 @@ class Engine:
     def measure(
         self, work: Measurement, priority: int = 0, asker: str = "", cost: float = 0.0
     ) -> Job:
-        """As `submit`, for what is no run; the latest results are remembered."""
+        """As `submit`, for work other than runs; the latest results are cached."""
         try:
             data = getattr(work, "data", None)
             allowed.check(work, data is not None and is_own(data.id))
@@ -131,7 +131,7 @@ class Engine:
         yield from outcomes([self.submit(spec, BACKGROUND) for spec in specs])
 
     def had(self, work: Work) -> bool:
-        """Whether asking for it computes nothing anew: it is stored, remembered or computed now.
+        """Whether submitting it starts no computation: it is stored, cached or being computed.
 
         Opens its data. Raises BadInput.
         """

@@ -132,7 +132,7 @@ def _state(outcome: Outcome) -> State:
 
 
 class JobEngine(Protocol):
-    """What a handle asks of the engine."""
+    """The engine's methods that a handle uses."""
 
     def ahead(self, task: Task) -> int: ...
 
@@ -153,7 +153,7 @@ class Job:
 
     @property
     def spec(self) -> Any:
-        """What was asked for: a RunSpec or a Measurement."""
+        """The work: a RunSpec or a Measurement."""
         return self._task.spec
 
     @property
@@ -164,7 +164,7 @@ class Job:
 
     @property
     def state(self) -> State:
-        """How far it is; once it has ended, the result can be had."""
+        """Its progress; the result is available once it has ended."""
         if self._task.state not in ("waiting", "running"):
             self._task.settled.wait(1.0)
         return "cancelled" if self._has_left else self._task.state
@@ -195,12 +195,12 @@ class Job:
 
     @property
     def ahead(self) -> int:
-        """How many waiting runs start before this one."""
+        """The number of waiting runs that start before this one."""
         return self._engine.ahead(self._task) if self.state == "waiting" else 0
 
     @property
     def waiting(self) -> int:
-        """How many runs wait in all, this one included."""
+        """The number of waiting runs, this one included."""
         return self._engine.waiting()
 
     @property
@@ -215,7 +215,7 @@ class Job:
 
     @property
     def bad_input(self) -> bool:
-        """Whether it failed because of what was asked for; otherwise asking again may help."""
+        """Whether it failed because of its input; otherwise a retry may help."""
         return self.state == "failed" and isinstance(self._task.outcome, BadInput)
 
     def listen(self, listener: Callable[["Job"], None]) -> None:

@@ -1,4 +1,4 @@
-"""What this machine has, and how much of it one session may ask for and one run may use.
+"""The resources of this machine, and the limits of one session and one run.
 
 Runs that no session asked for (command line, Python) have no limits.
 """

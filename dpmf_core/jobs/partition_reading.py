@@ -1,4 +1,4 @@
-"""What a process does with partitions of ratings: it reads some of them and adds them up.
+"""Reads partitions of ratings in one process and adds them up.
 
 Each function here is pure: the same partitions under the same question give the same value, in
 whichever process and however often. A process is handed statistics with what is public or released,

@@ -83,7 +83,7 @@ class _PickledQuestion:
 
 @dataclass(eq=False)
 class _Memory:
-    """What all copies of a `PartitionSums` share."""
+    """The state shared by all copies of a `PartitionSums`."""
 
     refusals: dict[str, str] = field(default_factory=dict)
     answers: dict[Hashable, _PickledQuestion] = field(default_factory=dict)

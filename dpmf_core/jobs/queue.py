@@ -1,4 +1,4 @@
-"""Which task a free worker gets, and how much each session has asked for.
+"""Chooses the next task for a free worker, and counts each session's work.
 
 Sessions take turns; within a session, tasks go by priority, then the cheap ones first. All of it is
 plain logic, without threads or processes.

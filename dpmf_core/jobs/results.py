@@ -1,4 +1,4 @@
-"""What is known without computing: stored runs, finished work in memory, data that are open."""
+"""Results available without computing: stored runs, finished work in memory, open data."""
 
 import contextlib
 import threading

@@ -224,7 +224,7 @@ def start(n_workers: int) -> Worker:
 
 
 class Owner(Protocol):
-    """What a worker's thread asks of the engine."""
+    """The engine's methods that a worker's thread uses."""
 
     def take(self) -> Task | None:
         """Wait for the next task; None when there will be none any more."""

@@ -100,12 +100,12 @@ class PrivateSelection(BaseModel):
 
     @property
     def kinds(self) -> tuple[type[Algorithm], ...]:
-        """What trials train."""
+        """The algorithms that trials train."""
         return tuple(search.kind for search in self.searches)
 
     @property
     def budget(self) -> Budget:
-        """Of the training in each trial."""
+        """The budget of the training in each trial."""
         budget = self.searches[0].budget
         if budget is None:
             raise BadInput(
@@ -156,7 +156,7 @@ class PrivateSelection(BaseModel):
 
     @property
     def trial_event(self) -> Event:
-        """What one trial releases: a training of at most the budget's mu, and a noisy score."""
+        """The releases of one trial: a training of at most the budget's mu, and a noisy score."""
         return self._trial(1.0)
 
     def _trial(self, factor: float) -> Event:
@@ -177,7 +177,7 @@ class PrivateSelection(BaseModel):
         return price_of_best(event, self.distribution, self.trials, self.budget.delta, relation)
 
     def within(self, total: float) -> "PrivateSelection":
-        """The same selection, whose trainings have as much epsilon as a total leaves them.
+        """The same selection, with as much epsilon for training runs as a total leaves.
 
         Raises BadInput where the scores alone cost the total.
         """
@@ -209,8 +209,8 @@ class PrivateSelection(BaseModel):
 
     @property
     def charge(self) -> Charge:
-        """What it enters in the account of private data: its price as a whole, for the releases of
-        its trials do not leave it.
+        """The charge to the account of private data: the price as a whole, for the releases of its
+        trials do not leave it.
 
         A budget for adding or removing a unit says of replacing one no more than that it moves a
         training at most twice as much; a budget for replacing one holds for both.
@@ -304,7 +304,7 @@ class PrivateSelection(BaseModel):
         raise BadInput(f"None of the parameters in the search can be run. {complaint}")
 
     def _choice(self, winner: Run) -> dict[str, Value]:
-        """What of the winner's choice is told: its method where there are several."""
+        """The published part of the winner's choice: its method if there are several."""
         if len(self.searches) > 1:
             return {"method": winner.spec.algorithm}
         return {name: winner.record.parameters[name] for name in self.searches[0].search}
@@ -319,7 +319,7 @@ class PrivateSelection(BaseModel):
 
 @dataclass(frozen=True)
 class SelectionResult:
-    """What leaves a private selection. score: the winner's noisy validation RMSE, None where no
+    """The result of a private selection. score: the winner's noisy validation RMSE, None where no
     trial was drawn; epsilon: of the whole; interval: of the score, by its noise alone
     (`NoisyError`).
     test_rmse: of the winner, on public data alone: it is computed on raw ratings.
@@ -337,7 +337,7 @@ class SelectionResult:
 
     @property
     def terms(self) -> str:
-        """What its epsilon rests on: delta, unit, relation and rule."""
+        """The terms of its epsilon: delta, unit, relation and rule."""
         budget = self.spec.budget
         return f"delta = {delta_text(budget.delta)}, per {self.unit}, {budget.relation}; {RULE}"
 

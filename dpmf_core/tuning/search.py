@@ -54,7 +54,7 @@ class Trial:
 
 
 class Jobs(Protocol):
-    """What a search asks of the engine."""
+    """The engine's methods that a search uses."""
 
     def submit(
         self, spec: RunSpec, priority: int = 0, asker: str = "", cost: float = 0.0
@@ -184,7 +184,7 @@ class Search:
 
     @property
     def n_trials(self) -> int:
-        """How many trials there are to be."""
+        """The planned number of trials."""
         if self.spec.sampler != "grid":
             return self.trials_asked
         return math.prod(
@@ -193,7 +193,7 @@ class Search:
 
     @property
     def n_settled(self) -> int:
-        """How many trials have a score or were stopped as poor."""
+        """The number of trials with a score or stopped early."""
         from optuna.trial import TrialState
 
         return len(
@@ -337,8 +337,8 @@ def _pairs(
 def price(
     plan: Event, score_noise: float | None, mean: float, budget: Budget, draws: int = 1
 ) -> Price:
-    """What the best of about `mean` trials costs. In each of its draws a trial releases `plan` and,
-    where its score is computed from private ratings, a noisy score.
+    """The cost of choosing the best of about `mean` trials. In each of its draws a trial releases
+    `plan` and, where its score is computed from private ratings, a noisy score.
     """
     once = plan if score_noise is None else sequence(plan, score_event(score_noise))
     return price_of_choosing(Repeat(once, draws), mean, budget.delta, budget.relation)

@@ -1,4 +1,4 @@
-"""What a search is asked: an algorithm's parameters and the ranges that they may move in."""
+"""The specification of a search: an algorithm's parameters and their ranges."""
 
 import hashlib
 import json
@@ -94,7 +94,7 @@ class TuneSpec(BaseModel):
 
     @property
     def metric(self) -> str:
-        """What is made small."""
+        """The metric to minimise."""
         return "rmse" if self.kind.task == "ratings" else "objective"
 
     def check(self) -> None:

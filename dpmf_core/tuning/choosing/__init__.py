@@ -1,1 +1,1 @@
-"""Which private method, at which epsilon, for data of one's own."""
+"""Choose a private method and its epsilon for your own data."""

@@ -83,7 +83,7 @@ class Answer:
         return sorted(places, key=self._rank)
 
     def keeps(self, place: Place) -> bool:
-        """Whether it keeps the constraints; what a run does not say is not kept."""
+        """Whether it meets the constraints; a missing figure counts as not met."""
         question = self.question
         rare, loss = _median(place.rare), _median(place.losses)
         return (question.rare is None or (rare is not None and rare >= question.rare)) and (
@@ -103,14 +103,14 @@ class Answer:
         return tuple(places)
 
     def beats_guessing(self, place: Place) -> bool:
-        """Whether it is better in every draw, beyond what chance explains."""
+        """Whether it is better in every draw, beyond chance."""
         first, second = (
             [self.metric.sign * it for it in values] for values in (place.values, self.guesses)
         )
         return compare_pairs(first, second).clear < 0
 
     def enough(self, place: Place) -> bool:
-        """Whether it beats guessing, and the median draw is as good as was asked for."""
+        """Whether it beats guessing and the median draw reaches the goal."""
         question = self.question
         if not self.beats_guessing(place):
             return False
@@ -122,8 +122,8 @@ class Answer:
 
     @cached_property
     def best(self) -> Place | None:
-        """What to use: the best that may be spent, or the cheapest that is good enough; None where
-        nothing is.
+        """The recommendation: the best within the budget, or the cheapest that is good enough; None
+        where nothing is.
         """
         good = [place for place in self.front if self.enough(place)]
         if not good:

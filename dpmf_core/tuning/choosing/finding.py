@@ -50,13 +50,13 @@ class Finding:
 
     @property
     def headline(self) -> str:
-        """What to use, and where that was measured if not on the data."""
+        """The recommendation, and where it was measured if not on the data."""
         text = wording.headline(self.answer, self.place)
         return text if self.public else f"{text} ({ON_TWIN})"
 
     @property
     def name(self) -> str:
-        """What to train, on which data, in a title; why nothing where there is no answer."""
+        """The recommendation and the data, as a title; or why there is no answer."""
         place = self.place
         if place is None:
             return self.headline
@@ -86,12 +86,14 @@ class Finding:
 
     @property
     def cost(self) -> str:
-        """What choosing cost before the data themselves were asked, in a sentence."""
+        """The cost of choosing before the data themselves were used, in a sentence."""
         return CHOSEN_ON_PUBLIC if self.public else CHOSEN_ON_TWIN
 
     @property
     def confirmation(self) -> str:
-        """What a private selection on the data themselves said, and its price; '' without one."""
+        """The result and the price of a private selection on the data themselves; '' without
+        one.
+        """
         selection = self.selection
         if selection is None:
             return ""
@@ -126,7 +128,7 @@ class Finding:
 
     @property
     def training(self) -> str:
-        """What training the answer costs, in a sentence; '' where there is no answer."""
+        """The cost of training the answer, in a sentence; '' if there is no answer."""
         question, best = self.question, self.answer.best
         if best is None:
             return ""
@@ -140,7 +142,7 @@ class Finding:
 
     @property
     def outside(self) -> str:
-        """What is done with ratings of a file outside its scale, in a sentence."""
+        """The treatment of ratings outside a file's scale, in a sentence."""
         facts = dict(parse_qsl(self.path.partition("?")[2]))
         if facts.get("outside") == "leave-out":
             return "Ratings outside the scale are left out."
@@ -189,7 +191,7 @@ class Finding:
 
     @property
     def again_arguments(self) -> list[str]:
-        """What follows the program in `again`."""
+        """The arguments of the program in `again`."""
         question = self.question
         parts = ["choose", "--dataset", question.data.id, "--for", question.goal]
         if question.protect == "group":
@@ -213,7 +215,7 @@ def _toml(name: str, value: Value) -> str:
 
 
 def wish(question: Question) -> str:
-    """What may be spent or lost, in words."""
+    """The goal, in words."""
     if question.spend is not None:
         return f"ε at most {budget_text(question.spend)}"
     if question.keep is not None:

@@ -1,5 +1,5 @@
-"""What an analyst asks: whom it must protect, what may be spent or lost, ratings or lists; and the
-runs that answer the question.
+"""An analyst's question: who must be protected, the goal, ratings or lists; and the runs that
+answer the question.
 """
 
 from collections.abc import Iterable
@@ -163,7 +163,7 @@ class Runs:
         return {point.key: point.spec for point in self.points}
 
     def epsilon(self, point: Point) -> float | None:
-        """What a run costs whom it must protect."""
+        """The cost of a run for those it must protect."""
         return None if point.epsilon is None else self._group_epsilons[point.epsilon]
 
     def _points(self) -> list[Point]:

@@ -19,7 +19,7 @@ CERTAIN = 99.0  # percent; what lies above reads as certainty
 
 
 def headline(answer: Answer, place: Place | None = None) -> str:
-    """What to use, in a title. place: what was chosen instead of the answer's best."""
+    """The recommendation, as a title. place: a choice other than the answer's best."""
     best = place or answer.best
     if best is None:
         return _none(answer)
@@ -27,7 +27,7 @@ def headline(answer: Answer, place: Place | None = None) -> str:
 
 
 def belief_words(question: Question, epsilon: float) -> str:
-    """What an even suspicion about whom it protects can become at this epsilon."""
+    """The largest certainty that an attacker who starts 50% sure can reach at this epsilon."""
     of_whom = {
         "person": "that a given person took part",
         "group": f"that a given group of up to {question.group} people took part",
@@ -39,7 +39,7 @@ def belief_words(question: Question, epsilon: float) -> str:
 
 
 def sentences(answer: Answer) -> list[str]:
-    """What the title rests on: figures with intervals, the next best, less and more epsilon."""
+    """The evidence for the title: figures with intervals, the next best, less and more epsilon."""
     best = answer.best
     if best is None:
         return [it for it in (_closest(answer), _levels(answer), MORE) if it]
@@ -48,7 +48,7 @@ def sentences(answer: Answer) -> list[str]:
 
 
 def gain_words(answer: Answer, place: Place) -> str:
-    """What a method at an epsilon reaches: the end of a sentence about it."""
+    """The result of a method at an epsilon, as the end of a sentence."""
     if place.share is None:
         return f"reaches a {answer.metric.title} of {answer.metric.text(place.value)}"
     if place.share <= 0:
