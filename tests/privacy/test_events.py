@@ -151,7 +151,7 @@ def test_a_new_kind_is_drawn_by_its_own_method() -> None:
 
 
 def test_a_sample_takes_no_noise() -> None:
-    with pytest.raises(PlanViolation, match="posterior sample, to which no noise is added"):
+    with pytest.raises(PlanViolation, match="posterior sample"):
         Noise(PosteriorSample(1.0, "factors")).vector("factors", np.zeros(3), sensitivity=1.0)
 
 
