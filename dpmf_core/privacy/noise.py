@@ -279,8 +279,7 @@ class Release:
     def _draw(self, size: int) -> npt.NDArray[np.float64]:
         if size > self._rest:
             raise PlanViolation(
-                f"{self.leaf.statistic!r} has {self._rest} coordinates left to release. Got"
-                f" {size}."
+                f"{self.leaf.statistic!r} has {self._rest} coordinates left to release. Got {size}."
             )
         self._rest -= size
         out = np.empty(size)
