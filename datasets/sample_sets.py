@@ -81,7 +81,7 @@ def _matlab(entry: SampleEntry, path: Path) -> Read:
         )
     drop: tuple[int, ...] = ()
     if entry.id == "tdt2" and matlab.table(file)[0].shape[1] == entry.n_features + 2:
-        # the class, and a column that nobody explains
+        # the class, and an unexplained column
         drop = (entry.n_features + 1, entry.n_features + 2)
     return images.from_matlab(
         file, name=entry.id, image=entry.image, drop=drop, features=entry.n_features

@@ -187,7 +187,7 @@ def ratings(
 
 
 def _origin(fingerprint: str, owner: str) -> str:
-    """The key of an account: what somebody else does with the same file does not change it."""
+    """The key of an account: other users' work on the same file does not change it."""
     return f"{fingerprint}{OWNED_BY}{owner}" if owner else fingerprint
 
 

@@ -65,8 +65,8 @@ IMPORT = Way(
 
 
 def detect_columns(table: Table) -> dict[str, str]:
-    """The column of each role as far as names or places tell, for somebody to look at; a role
-    that is not recognised is left out.
+    """The column of each role as far as names or places tell, for a person to check; a role that is
+    not recognised is left out.
     """
     names = table.shown_names
     places = (

@@ -44,7 +44,7 @@ IN_TABLE: dict[str, tuple[str, str]] = {
     Kind.NO_TIME: ("time cannot be read", "order of ratings not used"),
     Kind.EMPTY_USER: ("user without a usable rating", "kept, without ratings"),
 }
-# rows that nobody could use
+# unusable rows
 UNUSABLE = (Kind.MISSING, Kind.NOT_A_NUMBER, Kind.INFINITE, Kind.RAGGED_LINE)
 
 

@@ -55,8 +55,8 @@ class Messages(Statistic):
 
 
 class LocalBias(OffsetsAlone):
-    """Private biases that trust nobody: the noise is in every message, not in their sum, which so
-    carries the root of n times as much.
+    """Private biases without a trusted curator: the noise is in every message, not in their sum,
+    which so carries the root of n times as much.
     """
 
     id: ClassVar[str] = "local-bias"

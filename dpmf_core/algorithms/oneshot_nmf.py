@@ -206,6 +206,6 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         return W if distribution.lead(W, pieces, fresh) > 0 else pieces
 
     def _factorise(self, points: Array, start: str, rng: Streams) -> Array:
-        """Components of points, which are data of nobody."""
+        """Components of points, which are not private data."""
         H, W = starting_factors(points, self.n_components, start, int(rng.init.integers(2**31)))
         return descend(points, H, W, self.iterations)[1]

@@ -332,9 +332,8 @@ class DPFWOja(DPFW):
         norm times c / Gamma.
 
         l^2 is the norm of the last product: where v is no better than noise it is the noise's, so
-        that nobody is moved far along v; v . (A^T A v + z)
-        would be near 0 there, and 1 / l would throw everybody out. That product is released anyway,
-        so v takes its step too.
+        that no user is moved far along v; v . (A^T A v + z) would be near 0 there, and 1 / l would
+        throw everybody out. That product is released anyway, so v takes its step too.
         """
         statistic = self._product(curator.shape)
         v, scale = _unit(rng.init.standard_normal(m)), curator.scale(statistic)

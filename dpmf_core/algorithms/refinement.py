@@ -97,7 +97,7 @@ class Sizes:
 class GradientSizes(Statistic):
     """Sums over users of four logarithms of sizes, together of norm at most sqrt(3), and of ones
     (5,): a user adds a vector of L2 norm at most 2, and may be replaced by one whose logarithms are
-    opposite, not her 1.
+    opposite; the 1 stays the same.
 
     docs/PRIVACY.md, "Gradient sizes".
     """
@@ -126,9 +126,9 @@ class GradientSizes(Statistic):
 
 @dataclass(frozen=True)
 class RefiningGradient(Statistic):
-    """sum_u f_u e_u t_u^T (m, r + 1) in units of the clip norm C: e_u a user's residuals, t_u her
-    factor and a constant, f_u = min(1, C / (||e_u|| ||t_u||)). A user adds a matrix of Frobenius
-    norm at most 1, and may be replaced by one who adds its opposite.
+    """sum_u f_u e_u t_u^T (m, r + 1) in units of the clip norm C: e_u a user's residuals, t_u the
+    user's factor and a constant, f_u = min(1, C / (||e_u|| ||t_u||)). A user adds a matrix of
+    Frobenius norm at most 1, and may be replaced by one who adds its opposite.
 
     docs/PRIVACY.md, "Refining gradient".
     """

@@ -88,7 +88,7 @@ class Biases:
 
     @classmethod
     def none(cls, n_items: int) -> "Biases":
-        """Of items that nobody has rated yet."""
+        """Of items without ratings so far."""
         return cls(np.zeros(0, np.float32), np.zeros(n_items), np.zeros(n_items, np.int64))
 
     @property

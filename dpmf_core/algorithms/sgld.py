@@ -249,8 +249,8 @@ class SGLD(PrivateAlgorithm):
         )
 
     def prior_variance(self, shape: Shape, level: float) -> float:
-        """Of the factors of an item that nobody rated, after the steps of a posterior sample; at
-        the posterior it is 1 / prior precision.
+        """Of the factors of an unrated item, after the steps of a posterior sample; at the
+        posterior it is 1 / prior precision.
 
         Such an item's chain is theta' = a theta + sqrt(eta) xi with a = 1 - eta precision / 2: v' =
         a^2 v + eta from the start's variance. Nothing private.

@@ -1,8 +1,8 @@
 """Private SVD, a recommender from one noisy second moment: Jain, Thakkar & Thakurta 2018 [J18],
 Alg. 4.
 
-Item directions V are the top eigenvectors of a noisy sum_i a_i a_i^T; a user's row is her own
-affair: the source's scaled projection, or a ridge regression on V. docs/PRIVACY.md, "Item second
+Item directions V are the top eigenvectors of a noisy sum_i a_i a_i^T; each user computes their own
+row: the source's scaled projection, or a ridge regression on V. docs/PRIVACY.md, "Item second
 moment".
 """
 

@@ -62,8 +62,8 @@ class SampleEntry(DatasetFacts):
     """Documents or images: declared counts, (height, width) of images, and how many parts its
     papers look for.
 
-    n_people: where each row is known to be somebody's, and the person is the privacy unit. each:
-    rows of one person at most, as far as is published.
+    n_people: if each row has a known person, who is the privacy unit. each: rows of one person at
+    most, as far as is published.
     """
 
     holds: Literal["documents", "images"]

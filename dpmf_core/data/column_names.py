@@ -87,7 +87,7 @@ _COMPOUND = rf"(unix)?({'|'.join((*OF_RATING, *PAST_VERBS))})({'|'.join(WHEN)}|a
 
 def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
     """The place of each role's column as far as its whole name tells; loosely: or how it
-    begins, for somebody to look at.
+    begins, for a person to check.
     """
     plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in names]
     places: dict[str, int] = {}
@@ -126,8 +126,8 @@ def _begins(role: str, word: str, plain: str, name: str) -> bool:
 
 
 def _times(names: Sequence[str], places: Mapping[str, int]) -> list[int]:
-    """Columns of times, the likeliest first; when something was released or somebody was born
-    is no time of a rating.
+    """Columns of times, the likeliest first; when something was released or someone was born is no
+    time of a rating.
     """
     candidates = [
         (not set(words) & set(OF_RATING), place)

@@ -1,5 +1,5 @@
-"""Bounds beside measurements: curves fitted on one measured point, and what they say to somebody
-who chooses an algorithm.
+"""Bounds next to measurements: curves fitted on one measured point, and what they mean for choosing
+an algorithm.
 """
 
 import statistics

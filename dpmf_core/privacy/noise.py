@@ -110,8 +110,8 @@ class Noise:
         size: int,
         group: DisjointGroup = EVERYBODY,
     ) -> "Release":
-        """Open the next planned release of `size` coordinates and record it. group: whose rows
-        are in it, and nobody else's.
+        """Open the next planned release of `size` coordinates and record it. group: the only units
+        whose rows are in it.
 
         Raises PlanViolation when the plan does not hold it.
         """

@@ -32,8 +32,8 @@ class PublicShape:
 
 
 def reshaped(data: Any, shape: PublicShape) -> Any:
-    """The data in the shape that was released: units in their rows, rows that nobody filled
-    empty, only the kept items or words in their new order.
+    """The data in the shape that was released: units in their rows, unfilled rows empty, only the
+    kept items or words in their new order.
     """
     if isinstance(data, Samples):
         data = data if shape.units is None else _samples_in_slots(data, shape)
@@ -84,8 +84,8 @@ def slots(shape: PublicShape, count: int) -> Ints:
 
 
 def part_in_slots(part: Part, shape: PublicShape, count: int) -> Part:
-    """As `reshaped` does with all users, of those of one part; each row that nobody fills goes
-    with some user of the `count`, so that one part has it.
+    """As `reshaped` does with all users, of those of one part; each unfilled row goes with some
+    user of the `count`, so that one part has it.
     """
     user_rows, free = _rows_for(shape, count)
     shares = np.arange(-(-len(free) // count)) * count
@@ -111,7 +111,7 @@ def part_in_slots(part: Part, shape: PublicShape, count: int) -> Part:
 
 @functools.lru_cache(1)
 def _rows_for(shape: PublicShape, count: int) -> tuple[Ints, Ints]:
-    """The row of each of `count` users, and the rows that nobody fills."""
+    """The row of each of `count` users, and the unfilled rows."""
     user_rows = slots(shape, count)
     is_free = np.ones(shape.units or count, bool)
     is_free[user_rows] = False

@@ -54,7 +54,7 @@ def noise_of(
 
 
 def best_attack(epsilon: float, films: int = FILMS, delta: float = 1e-5) -> float:
-    """How often, from even odds, the best attacker is right about whether somebody who saw so many
+    """How often, from even odds, the best attacker is right about whether someone who saw so many
     films is in: Φ(μ/2), the likelihood ratio test of two Gaussians μ standard deviations apart.
     """
     return float(ndtr(math.sqrt(films) / noise_of(epsilon, delta) / 2))
