@@ -34,7 +34,7 @@ def page(data: str = "cinema-small", **state: object) -> AppTest:
 
 def verdicts(app: AppTest) -> list[str]:
     return [
-        it.value for it in (*app.success, *app.info) if "On test ratings: The winner is" in it.value
+        it.value for it in (*app.success, *app.info) if "On test ratings: The winner " in it.value
     ]
 
 
