@@ -80,7 +80,7 @@ def test_the_white_of_floating_numbers_is_declared_not_read_off(tmp_path: Path) 
     samples = datasets.load(f"{path}?white=2")
     assert samples.X.max() == pytest.approx(255)
     for white in ("0", "-1", "nan", "bright"):
-        with pytest.raises(BadInput, match="number"):
+        with pytest.raises(BadInput, match="white"):
             datasets.load(f"{path}?white={white}")
 
 
