@@ -67,7 +67,7 @@ def test_a_person_with_all_her_rows_may_be_the_unit() -> None:
     assert (alone.guarantee_.unit, together.guarantee_.unit) == ("sample", "person")
     assert (alone.delta_, together.delta_) == (1e-3, 1e-2)  # 1 / (10 n)
     assert together.fit_transform(X, people=people).shape == (60, 3)
-    with pytest.raises(BadInput, match="for each"):
+    with pytest.raises(BadInput, match="person"):
         PrivateNMF(3).fit(X, people=people[:5])
 
 

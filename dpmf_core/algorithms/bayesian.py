@@ -101,7 +101,7 @@ class BMF(Algorithm):
         31, ge=1, le=MOST_SIDES - 1, title="rank r", description="number of latent factors"
     )
     steps: int = Field(
-        80, ge=4, le=10_000, title="sweeps T", description="successive draws of all factors"
+        80, ge=1, le=10_000, title="sweeps T", description="successive draws of all factors"
     )
     draws: int = Field(
         16,

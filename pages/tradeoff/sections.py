@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS, Metric
 from dpmf_core.privacy import Status
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
@@ -151,17 +150,17 @@ def needed_epsilon(results: Results) -> None:
 
 def payers(question: Question, results: Results) -> None:
     """Error by how much a person rates and by how often an item is rated."""
-    kinds = {it.label: it.spec.algorithm for it in question.points if it.epsilon is not None}
-    if not kinds:
+    labels = dict.fromkeys(it.label for it in question.points if it.epsilon is not None)
+    if not labels:
         return
     st.header("Who pays for privacy?", anchor=False)
     left, right = st.columns(2)
     key = f"tradeoff.payers.{question.signature}"
-    label = left.selectbox("Private method", list(kinds), key=key, format_func=method)
+    label = left.selectbox("Private method", list(labels), key=key, format_func=method)
     with right:
         epsilon = _pick_epsilon(question, "tradeoff.payers.epsilon", "visible")
     plain = {it.algorithm: it for it in results.summaries if it.epsilon is None}
-    twin = plain.get(algorithms.find(kinds[label]).twin) or plain.get("als")
+    twin = results.twin
     own = [it for it in results.private if (it.label, it.epsilon) == (label, epsilon)]
     beside = [it for name, it in plain.items() if it is twin or is_trivial(name)]
     runs: dict[str, list[Run]] = {method(it.label): results.runs_of(it) for it in (*own, *beside)}

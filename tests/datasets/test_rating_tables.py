@@ -14,7 +14,6 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_datasets import load, session_files
@@ -489,5 +488,5 @@ def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path: Path, f
 
 
 def test_ratings_in_a_stream_are_read() -> None:
-    ratings, _ = datasets.read_table(io.BytesIO(table(*GOOD)), name="a.csv", bounds=(1, 5))
+    ratings, _ = read_table(io.BytesIO(table(*GOOD)), name="a.csv", bounds=(1, 5))
     assert len(ratings) == 20

@@ -56,7 +56,7 @@ def errors_of(
 
 def test_the_headline_is_the_median_draw_and_its_range() -> None:
     app = page(eps="5")
-    private, twin, trivial = (errors_of(name, 5) for name in ("dpals", "als", "global-mean"))
+    private, twin, trivial = (errors_of(name, 5) for name in ("dpals", "bmf", "global-mean"))
     shares = [
         (guess - own) / (guess - plain)
         for own, plain, guess in zip(private, twin, trivial, strict=True)
@@ -130,7 +130,7 @@ def test_nothing_that_is_not_proved_has_an_epsilon() -> None:
 def test_one_persons_list_says_what_stays_at_each_epsilon() -> None:
     app = page(eps="5")
     lists = component(app, "hero")["lists"]
-    run, twin = engine_run(spec(5.0)), engine_run(spec(5.0, algorithm="als").canonical())
+    run, twin = engine_run(spec(5.0)), engine_run(spec(5.0, algorithm="bmf").canonical())
     here = next(it for it in lists["at"] if it["epsilon"] == 5.0)
     for items, of in ((here["items"], run), (lists["twin"], twin)):
         assert [it["title"] for it in items] == [s.title for s in recommend(of, 0, len(items))]

@@ -152,11 +152,12 @@ def test_on_private_documents_only_what_was_bought_is_shown(mine: Any) -> None:
     app.session_state["data.own"] = {mine.entry.id: mine.entry}
     for name, value in (
         ("dataset", mine.entry.id),
-        ("epsilon", 3.0),
         ("most_words", None),
         ("delta", 1e-5),
     ):
         app.session_state[f"sidebar.documents.{name}"] = value
+    settled(app)
+    widget_of(app.number_input, "sidebar.epsilon").set_value(3.0)
     settled(app)
     account = account_of(mine.entry.id)
     assert not account.entries

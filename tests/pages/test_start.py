@@ -55,7 +55,7 @@ def test_noise_and_method_are_told_apart_and_add_up() -> None:
 def test_the_epsilon_that_keeps_a_share_is_the_one_of_the_other_pages() -> None:
     """On an empty store too: Explore and Trade-off read it off what comes with the package."""
     value, detail = answer(epsilon_grid.read(price.choice().spec()).kept, Goal.share(0.8))
-    assert f"{value}{detail}" in price.caption() and value == "ε ≈ 1.8"
+    assert f"{value}{detail}" in price.caption() and value == "ε ≈ 5"
 
 
 @pytest.mark.parametrize(("epsilon", "text"), [(0.1, "52%"), (2.0, "88%"), (31.6, "over 99%")])

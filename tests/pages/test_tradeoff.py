@@ -80,22 +80,22 @@ def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore()
 
 def test_both_rules_side_by_side_say_what_the_rule_alone_costs() -> None:
     app = page(methods="private-svd", epsilons="5", draws="1", noise="both")
-    ours, theirs, als = (
+    ours, theirs, best = (
         rmse(name, epsilon, 0, calibration)
         for name, epsilon, calibration in (
             ("private-svd", 5.0, "exact"),
             ("private-svd", 5.0, "source"),
-            ("als", None, "exact"),
+            ("bmf", None, "exact"),
         )
     )
     assert all(it in words(app) for it in (f"{ours:.3f}", f"{theirs:.3f}"))
-    assert f"{(theirs - ours) / (theirs - als):.0%}" in words(app)
+    assert f"{(theirs - ours) / (theirs - best):.0%}" in words(app)
 
 
 def test_who_pays_compares_the_same_people_with_and_without_privacy() -> None:
     app = page(epsilons="1", draws="1")
     private = record("private-bias", 1.0, 0).buckets["activity"]
-    twin = record("als", None, 0).buckets["activity"]
+    twin = record("bmf", None, 0).buckets["activity"]
     few, many = (private[place]["rmse"] - twin[place]["rmse"] for place in (0, -1))
     assert f"{few:+.3f}" in words(app) and f"{many:+.3f}" in words(app)
 

@@ -443,7 +443,7 @@ def test_a_plan_without_releases_needs_no_level() -> None:
         {"epsilon": -1},
         {"epsilon": math.nan},
         {"epsilon": 1e9},
-        {"delta": 0},
+        {"delta": -1e-9},
         {"delta": 0.5},
         {"delta": math.nan},
     ],
