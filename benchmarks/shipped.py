@@ -75,7 +75,8 @@ def _first_view_values() -> Iterator[tuple[str, ViewData]]:
     """What first views show of the arrays of the first draw at each epsilon of a grid."""
     for page, kind in first_views.FOLLOWING.items():
         run = first_views.usual_run(kind)
-        first = [it for it in grid_runs(run, draws=1) if it.who not in (TRIVIAL, OPEN)]
+        beside = TWIN if kind == "ratings" else OPEN  # lists are compared with those without noise
+        first = [it for it in grid_runs(run, draws=1) if it.who not in (TRIVIAL, beside)]
         if kind == "ratings":
             trivial = references(run)[TRIVIAL]
             user = someone(_whole(trivial))

@@ -38,7 +38,7 @@ from pages.kit.components import draw_hero, draw_hundred
 from pages.kit.runs import ask, note_shipped
 from pages.kit.sidebar_values import Choice
 
-WITH_LISTS = ("main", "twin")  # the runs that recommend
+WITH_LISTS = ("main", "open")  # the runs that recommend
 
 
 def go_to(epsilon: float) -> None:

@@ -126,16 +126,16 @@ def _linked_person(choice: Choice) -> int | None:
 def lists(
     choice: Choice, spec: RunSpec, grid: EpsilonGrid, user: int | None
 ) -> dict[str, Any] | None:
-    """What one person is shown at each measured epsilon of the first draw, and without privacy."""
+    """What one person is shown at each measured epsilon of the first draw, and without noise."""
     if user is None:
         return None
     items = _shared_items if choice.entry.public else _items
-    twin = items(references(spec)["twin"].model_dump_json(), user)
-    if not twin:
+    without_noise = items(references(spec)["open"].model_dump_json(), user)
+    if not without_noise:
         return None
     by_epsilon = {at: items(at_epsilon(spec, at).model_dump_json(), user) for at in grid.epsilons}
     there = [{"epsilon": at, "items": own} for at, own in by_epsilon.items() if own]
-    return {"person": user, "twin": twin, "at": there} if there else None
+    return {"person": user, "open": without_noise, "at": there} if there else None
 
 
 def _items(spec: str, user: int) -> Items:
@@ -313,9 +313,9 @@ def _templates(choice: Choice, title: str) -> dict[str, Any]:
         "stale": "",
         "caption": _caption(mine),
         "list": "Person {person} at ε = {epsilon}",
-        "stay": "{stay} of {all} recommendations stay as they are without privacy.",
+        "stay": "{stay} of {all} recommendations stay as they are without noise.",
         "stayNear": "{stay} of {all} stay; measured at the nearest point, ε = {epsilon}.",
-        "own": "Struck out: lost to privacy. →: what comes instead.",
+        "own": "Struck out: lost to noise. →: what comes instead.",
         "numbers": "The numbers",
         "columns": _columns(),
     }

@@ -130,9 +130,9 @@ def test_nothing_that_is_not_proved_has_an_epsilon() -> None:
 def test_one_persons_list_says_what_stays_at_each_epsilon() -> None:
     app = page(eps="5")
     lists = component(app, "hero")["lists"]
-    run, twin = engine_run(spec(5.0)), engine_run(spec(5.0, algorithm="bmf").canonical())
+    run, open_run = engine_run(spec(5.0)), engine_run(spec(5.0).open())
     here = next(it for it in lists["at"] if it["epsilon"] == 5.0)
-    for items, of in ((here["items"], run), (lists["twin"], twin)):
+    for items, of in ((here["items"], run), (lists["open"], open_run)):
         assert [it["title"] for it in items] == [s.title for s in recommend(of, 0, len(items))]
 
 

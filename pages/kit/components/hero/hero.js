@@ -292,16 +292,16 @@ function list(view) {
   const { words: say, lists } = data;
   const now = nearest(there, at);
   const kept = new Set(now.items.map((it) => it.id));
-  const before = new Set(lists.twin.map((it) => it.id));
+  const before = new Set(lists.open.map((it) => it.id));
   const came = now.items.filter((it) => !before.has(it.id));
-  const stay = lists.twin.filter((it) => kept.has(it.id)).length;
+  const stay = lists.open.filter((it) => kept.has(it.id)).length;
   view.list.replaceChildren();
   const epsilon = shown(now.epsilon);
-  const values = { epsilon, stay, all: lists.twin.length, person: lists.person };
+  const values = { epsilon, stay, all: lists.open.length, person: lists.person };
   part(view.list, "h2", "", filled(say.list, values));
   part(view.list, "p", "stay", filled(close(now.epsilon, at) ? say.stay : say.stayNear, values));
   const rows = part(view.list, "ul");
-  for (const item of lists.twin) {
+  for (const item of lists.open) {
     const row = part(rows, "li");
     if (kept.has(item.id)) {
       row.className = "kept";
