@@ -95,7 +95,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("bench_python")
     parser.add_argument("surprise_python")
-    parser.add_argument("--repeats", type=int, default=5, help="rounds, two or more")
+    parser.add_argument("--repeats", type=int, default=3, help="rounds, two or more")
     arguments = parser.parse_args()
     pythons = {
         **dict.fromkeys(OWN, sys.executable),
