@@ -2,7 +2,6 @@
 
 import dataclasses
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ def datasets(context: click.Context, as_json: bool) -> None:
             row["title"],
             count,
             there,
-            textwrap.shorten(row["licence"], 60, placeholder=" ..."),
+            row["licence"],
         ]
         for row, count, there in zip(rows, counts, here, strict=True)
     ]

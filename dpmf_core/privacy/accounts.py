@@ -324,7 +324,7 @@ def in_full(account_total: Total) -> str:
             account_total.rule,
         )
     return (
-        f"{text}, without {account_total.n_uncovered:,} that nothing covers"
+        f"{text}; not counted: {account_total.n_uncovered:,} without a guarantee"
         if account_total.n_uncovered
         else text
     )
