@@ -1,7 +1,6 @@
 """How the command line is called here."""
 
 import functools
-import importlib.metadata
 import shutil
 import sys
 from pathlib import Path
@@ -9,17 +8,18 @@ from pathlib import Path
 
 @functools.cache
 def program() -> str:
-    """Return `dpmf` where the package is installed, else `python -m dpmf_core`, as in a clone."""
-    try:
-        importlib.metadata.distribution("dpmf")
-    except importlib.metadata.PackageNotFoundError:
-        return "python -m dpmf_core"
-    return "dpmf"
+    """Return `dpmf` where it is installed, else `python -m dpmf_core`, as in a clone."""
+    return "dpmf" if _is_installed() else "python -m dpmf_core"
 
 
 def start() -> tuple[str, ...]:
-    """Return what starts the command line here from any folder: `dpmf` where it is on the path."""
-    script = shutil.which("dpmf")
-    if script and Path(script).parent == Path(sys.executable).parent:
+    """Return what starts the command line here from any folder: `dpmf` where it is installed."""
+    if _is_installed():
         return ("dpmf",)
     return (sys.executable, str(Path(__file__).parents[2] / "dpmf.py"))
+
+
+def _is_installed() -> bool:
+    """Whether the command lies next to this interpreter and is on the path."""
+    script = shutil.which("dpmf")
+    return script is not None and Path(script).parent == Path(sys.executable).parent

@@ -117,7 +117,7 @@ def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: Pr
         with right:
             sections.who_pays(runs)
         drawing.let_answers_pass()
-        if comparison.has_steps(runs):
+        if comparison.has_steps(runs["main"]):
             with st.expander("Error by step"):
                 sections.steps(runs)
     if proved:

@@ -102,9 +102,9 @@ def _methods_figure(runs: Mapping[str, Run], metric: str) -> charts.Ready:
     return charts.ready(_methods_chart(points, metric), alt, points)
 
 
-def has_steps(runs: Mapping[str, Run]) -> bool:
-    """Whether some of these methods take more than one step."""
-    return any(len(run.record.curves) > 1 for run in runs.values())
+def has_steps(run: Run) -> bool:
+    """Whether a run was judged after several steps; a figure by step would else be one dot."""
+    return len(run.record.curves) > 1
 
 
 def draw_steps(

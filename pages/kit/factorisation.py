@@ -159,9 +159,9 @@ def label(choice: Choice, ready: PreparedRun) -> None:
 
 
 def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
-    """Every method at this epsilon, and the objective by step, where there are several."""
+    """Every method at this epsilon, and the objective by step, where the run has several."""
     trivial = runs["main"].record.metric("trivial_objective")
-    several = comparison.has_steps({it: runs[it] for it in WITH_COMPONENTS if it in runs})
+    several = comparison.has_steps(runs["main"])
     left, right = st.columns([2, 3] if several else [3, 2], gap="large")
     with left:
         remark = (

@@ -137,6 +137,7 @@ def test_one_persons_list_says_what_stays_at_each_epsilon() -> None:
 
 
 def test_a_link_holds_the_person_who_was_picked() -> None:
+    page(eps="5")  # its runs are there
     app = page(eps="5", person="7")
     assert component(app, "hero")["lists"]["person"] == 7
     box = next(it for it in app.number_input if it.label == "Show person")
