@@ -51,7 +51,10 @@ def cases() -> Iterator[unittest.TestCase]:
     yield from loader.loadTestsFromTestCase(pld_privacy_accountant_test.PldPrivacyAccountantTest)  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("case", [pytest.param(it, id=it.id().split(".")[-1]) for it in cases()])
+# Their own names of some cases hold addresses in memory, which differ between pytest's processes.
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=f"{case._testMethodName}-{n}") for n, case in enumerate(cases())]
+)
 def test_their_tests_hold(case: unittest.TestCase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pld_privacy_accountant, "PLDAccountant", Adapter)
     case.debug()
