@@ -69,7 +69,7 @@ def test_ctrl_c_while_a_command_loads(imports: int, tmp_path: Path) -> None:
 
 
 SWALLOWED = """
-import threading
+import os, signal, threading
 from dpmf_core.base import interrupts
 
 class Swallows:
@@ -85,8 +85,19 @@ raise SystemExit(interrupts.exit_code_of(run))
 """
 
 
+CLEANS_UP = """try:
+        os.kill(os.getpid(), signal.SIGINT)
+    finally:
+        {}"""
+
+
 @pytest.mark.parametrize(
-    "after", ["threading.Event().wait()", "Swallows(); Swallows()\n    while True: pass"]
+    "after",
+    [
+        "threading.Event().wait()",
+        "Swallows(); Swallows()\n    while True: pass",
+        CLEANS_UP.format("os.kill(os.getpid(), signal.SIGINT); threading.Event().wait()"),
+    ],
 )
 def test_ctrl_c_that_a_callback_swallows_comes_again(after: str) -> None:
     code = SWALLOWED.format(after=after)

@@ -18,6 +18,7 @@ from typing import Any
 
 CODE = 130
 SENTENCE = "Interrupted; nothing half-written is left."
+_LINE = f"{SENTENCE}\n".encode()
 
 
 def exit_at_once() -> None:
@@ -43,13 +44,17 @@ def at_once() -> Iterator[None]:
 
 
 _swallowed = threading.Event()  # set once KeyboardInterrupt was lost in a callback
+_raised = threading.Event()  # set while KeyboardInterrupt is on its way
+_has_told = False
 
 
 def raise_in_main_thread() -> None:
     """From now on Ctrl-C raises KeyboardInterrupt, and again where a destructor or a callback
-    of the interpreter, such as the compiler's, has swallowed it.
+    of the interpreter, such as the compiler's, has swallowed it. Another Ctrl-C while the program
+    cleans up ends it there and then.
     """
     _swallowed.clear()
+    _raised.clear()
     sys.unraisablehook = _again
     signal.signal(signal.SIGINT, _raise)
 
@@ -67,16 +72,23 @@ def exit_code_of(run: Callable[[], int]) -> int:
     try:
         raise_in_main_thread()
         code = run()
+        exit_at_once()
     except KeyboardInterrupt:
         warnings.simplefilter("ignore")  # what was cut off in its middle is no news
-        os.write(2, f"{SENTENCE}\n".encode())
+        _tell()
         code = CODE
-    exit_at_once()
     return code
 
 
+def _tell() -> None:
+    global _has_told  # noqa: PLW0603 - a store that no signal can come between
+    if not _has_told:
+        _has_told = True  # first: a second Ctrl-C during the write must not write again
+        os.write(2, _LINE)
+
+
 def _exit(*_: object) -> None:
-    os.write(2, f"{SENTENCE}\n".encode())
+    _tell()
     os._exit(CODE)
 
 
@@ -86,12 +98,16 @@ def _raise(number: int, frame: FrameType | None) -> None:
             _thread.start_new_thread(_interrupt_soon, ())
             return
         frame = frame.f_back
+    if _raised.is_set():
+        _exit()
+    _raised.set()
     raise KeyboardInterrupt
 
 
 def _again(unraisable: Any) -> None:
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
         _swallowed.set()
+        _raised.clear()
         _thread.start_new_thread(_interrupt_soon, ())
     else:
         sys.__unraisablehook__(unraisable)
