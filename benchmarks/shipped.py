@@ -34,7 +34,7 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import references
 from dpmf_core.runs.data_access import open_ratings
-from dpmf_core.runs.epsilon_grid import OPEN, TRIVIAL, TWIN, grid_runs
+from dpmf_core.runs.epsilon_grid import BEST_KNOWN, OPEN, TRIVIAL, grid_runs
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.shipped_runs import ShippedRun, ViewData, identity
@@ -75,7 +75,9 @@ def _first_view_values() -> Iterator[tuple[str, ViewData]]:
     """What first views show of the arrays of the first draw at each epsilon of a grid."""
     for page, kind in first_views.FOLLOWING.items():
         run = first_views.usual_run(kind)
-        beside = TWIN if kind == "ratings" else OPEN  # lists are compared with those without noise
+        beside = (
+            BEST_KNOWN if kind == "ratings" else OPEN
+        )  # lists are compared with those without noise
         first = [it for it in grid_runs(run, draws=1) if it.who not in (TRIVIAL, beside)]
         if kind == "ratings":
             trivial = references(run)[TRIVIAL]
@@ -88,9 +90,9 @@ def _first_view_values() -> Iterator[tuple[str, ViewData]]:
                 items = [{"id": one.item, "title": one.title} for one in recommendations]
                 yield identity(it.spec), {LISTS: {str(user): items}}
         else:
-            twin = references(run)["twin"].model_dump_json()
+            best = references(run)["best"].model_dump_json()
             for it in first:
-                parts = asdict(match_parts(page, it.spec.model_dump_json(), twin))
+                parts = asdict(match_parts(page, it.spec.model_dump_json(), best))
                 yield identity(it.spec), {MATCHED_PARTS: parts}
 
 
@@ -99,7 +101,7 @@ def _models() -> dict[str, Mapping[str, Any]]:
     identity of their runs.
     """
     runs = grid_runs(first_views.usual_run("ratings"), draws=1)
-    shown = [it.spec for it in runs if it.who not in (TRIVIAL, TWIN)]
+    shown = [it.spec for it in runs if it.who not in (TRIVIAL, BEST_KNOWN)]
     return {identity(it): dict(_whole(it).arrays) for it in shown}
 
 

@@ -105,10 +105,11 @@ def feature_table(frame: pd.DataFrame) -> str:
         return ""
     titles = {f"{name}, features": title for name, title in FEATURE_METHODS.items()}
     head, rows = by_epsilon(frame, "rmse", titles)
-    twins = {f"{name}, features": title for name, title in OPEN_FEATURE_METHODS.items()}
-    without_noise = without_epsilon(frame, "rmse", twins)
+    others = {f"{name}, features": title for name, title in OPEN_FEATURE_METHODS.items()}
+    without_noise = without_epsilon(frame, "rmse", others)
     return (
-        "\n\nGenres and decades of the films are public, to all of these and to their twins:\n\n"
+        "\n\nGenres and decades of the films are public, to all of these and to their non-private"
+        " versions:\n\n"
         f"{markdown(head, bold_smallest(rows))}\n\nWithout noise: {without_noise}."
     )
 

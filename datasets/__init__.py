@@ -22,9 +22,9 @@ from dpmf_datasets.path_facts import files_of, is_own
 from dpmf_datasets.readers.report import Problem, Report
 from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.registry import LARGE, SOURCES, Source, source_of
-from dpmf_datasets.simulated import twins
+from dpmf_datasets.simulated import stand_ins
 from dpmf_datasets.simulated.large_cinema import large_cinema
-from dpmf_datasets.simulated.twins import twin_id
+from dpmf_datasets.simulated.stand_ins import stand_in_id
 
 __all__ = [
     "DatasetFacts",
@@ -43,7 +43,7 @@ __all__ = [
     "load",
     "present",
     "stamp",
-    "twin_id",
+    "stand_in_id",
 ]
 
 
@@ -92,8 +92,8 @@ def samples(holds: str) -> tuple[SampleEntry, ...]:
 
 def entry_of(id: str) -> Entry | SampleEntry:  # noqa: A002
     """What is said of one set of the catalogue, or of a simulated shape. Raises BadInput."""
-    if twins.is_twin(id):
-        return twins.entry_of(id)
+    if stand_ins.is_stand_in(id):
+        return stand_ins.entry_of(id)
     if id in LARGE:
         return LARGE[id]
     if _is_partitioned(id):
@@ -103,7 +103,7 @@ def entry_of(id: str) -> Entry | SampleEntry:  # noqa: A002
 
 def present(id: str) -> bool:  # noqa: A002
     """Whether `load` can give the data set without a download."""
-    if twins.is_twin(id) or id in LARGE or _is_partitioned(id):
+    if stand_ins.is_stand_in(id) or id in LARGE or _is_partitioned(id):
         return True
     return source_of(id).entry.kind == "simulated" or npz_folder.place(id).is_file()
 
@@ -116,7 +116,7 @@ def stamp(id_or_path: str) -> Hashable:
     """Changes when a file behind a data set does: name, size and time of change of each; the same
     for all that have no file.
     """
-    if twins.is_twin(id_or_path) or id_or_path in LARGE:
+    if stand_ins.is_stand_in(id_or_path) or id_or_path in LARGE:
         return ()
     if partitions.is_address(id_or_path) or _is_partitioned(id_or_path):
         return partitions.stamp(id_or_path)
@@ -144,8 +144,8 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
         from dpmf_datasets import session_files  # which a page's files alone need
 
         return session_files.load(id_or_path)
-    if twins.is_twin(id_or_path):
-        return twins.load(id_or_path, seed)
+    if stand_ins.is_stand_in(id_or_path):
+        return stand_ins.load(id_or_path, seed)
     if id_or_path in LARGE:
         return large_cinema(LARGE[id_or_path], seed)
     if _is_partitioned(id_or_path):

@@ -114,11 +114,11 @@ def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: A
 def _question(
     dataset: str, data: Ratings | PartitionedRatings, each: float, options: dict[str, Any]
 ) -> Question:
-    """About public data themselves, of others a twin. each: ratings of a person."""
+    """About public data themselves; about a stand-in for others. each: ratings of a person."""
     shape, trial_data = data.shape, dataset
     if not data.public:
         density = each / shape.n_items
-        trial_data = catalogue().twin_id(shape.n_users, shape.n_items, density, shape.bounds)
+        trial_data = catalogue().stand_in_id(shape.n_users, shape.n_items, density, shape.bounds)
         click.echo(f"Your ratings are not used: methods are tried on {trial_data}.", err=True)
     if options["group"] != 1:
         options |= {"protect": "group"}

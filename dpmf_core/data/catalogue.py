@@ -112,7 +112,7 @@ class Catalogue(Protocol):
     def load(self, id_or_path: str) -> AnyData:
         """The data. Raises BadInput where they are not there or cannot be read."""
 
-    def twin_id(
+    def stand_in_id(
         self, n_users: int, n_items: int, density: float, bounds: tuple[float, float]
     ) -> str:
         """The id of simulated ratings of this shape, for which private ones need not be opened."""

@@ -36,7 +36,7 @@ BEST = ("private-bias", "spectral", "dp-sgd", "dpals", "ada-dpals", "bmf", "als"
 GUESSES = ("user-mean", "global-mean")
 
 
-# with a public table of the films: in a table of their own, beside twins that know it too
+# with a public table of the films: in a table of their own, with non-private methods that know it
 KNOWING = ("private-bias", "dpals", "ada-dpals", "spectral", "bmf", "als", "bias", "content")
 
 

@@ -103,7 +103,7 @@ def part_comparison(spec: RunSpec, shape: Any, draws: int = DRAWS) -> Comparison
 
 
 def references(spec: RunSpec) -> dict[str, RunSpec]:
-    """What one private run is measured by: "twin", the best known method without privacy; of
+    """What one private run is measured by: "best", the best known method without privacy; of
     ratings "trivial", the trivial predictor; "open", the same method without noise.
     """
     task = algorithms.find(spec.algorithm).task
@@ -114,8 +114,8 @@ def references(spec: RunSpec) -> dict[str, RunSpec]:
         spec, best_known(metric, task, outliers=outliers, in_parts=in_parts), _parts(spec)
     )
     if task == "samples":
-        return {"twin": best, "open": spec.open()}
-    return {"twin": best, "trivial": _other(spec, "global-mean"), "open": spec.open()}
+        return {"best": best, "open": spec.open()}
+    return {"best": best, "trivial": _other(spec, "global-mean"), "open": spec.open()}
 
 
 def _parts(spec: RunSpec) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def clearly_better(
         who = split_name(name)[0]
         count[who] = count.get(who, 0) + 1
     better = []
-    for who in count.keys() - {"main", "open", "twin", "trivial", "user-mean", "content"}:
+    for who in count.keys() - {"main", "open", "best", "trivial", "user-mean", "content"}:
         both = same_draws(runs, "main", who, metric=metric)
         if (
             both

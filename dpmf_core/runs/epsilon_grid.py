@@ -20,7 +20,7 @@ from dpmf_core.runs.specification import RunSpec
 COARSE = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 EPSILONS = tuple(sorted((*COARSE, 0.14, 0.32, 0.71, 1.4, 3.2, 7.1, 14.1, 31.6)))
 # the names that a comparison has for them
-PRIVATE, OPEN, TWIN, TRIVIAL = "main", "open", "twin", "trivial"
+PRIVATE, OPEN, BEST_KNOWN, TRIVIAL = "main", "open", "best", "trivial"
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Point:
     """The draws at one epsilon, ascending by seed.
 
     values: held-out figures. keys: of the runs in the store; '' of one that it does not hold.
-    prices: each draw's own epsilon; None where nothing is proved. beside: (private, twin, trivial)
+    prices: each draw's own epsilon; None where nothing is proved. beside: (private, best, trivial)
     of each draw in which all three are there. cost: what noise and method cost, of the draws that
     the method without noise has as well.
     """
@@ -61,14 +61,14 @@ class Point:
 class EpsilonGrid:
     """The finished part of a method's grid.
 
-    points: ascending by epsilon, at least one draw each. twin, trivial, open: figures of the draws
+    points: ascending by epsilon, at least one draw each. best, trivial, open: figures of the draws
     of the best known method without privacy, of guessing, and of the method without noise.
     missing: the missing runs, most useful first.
     """
 
     metric: str
     points: tuple[Point, ...]
-    twin: tuple[float, ...]
+    best: tuple[float, ...]
     trivial: tuple[float, ...]
     open: tuple[float, ...] = ()
     missing: tuple[RunSpec, ...] = field(default=(), repr=False)
@@ -81,7 +81,7 @@ class EpsilonGrid:
     def count(self) -> int:
         """The number of finished runs."""
         own = sum(len(point.values) for point in self.points)
-        return own + len(self.twin) + len(self.trivial) + len(self.open)
+        return own + len(self.best) + len(self.trivial) + len(self.open)
 
     @property
     def measured(self) -> list[Measured]:
@@ -145,16 +145,16 @@ def read_grid(
         elif _figure(summary, metric) is not None:
             there.setdefault((run.who, run.epsilon), []).append(summary)
     epsilons = sorted(epsilon for _, epsilon in there if epsilon is not None)
-    twin = there.get((TWIN, None), [])
+    best = there.get((BEST_KNOWN, None), [])
     trivial, guess = there.get((TRIVIAL, None), []), metric
     if all(run.who != TRIVIAL for run in runs):  # of parts every run says what guessing costs
-        trivial, guess = twin, f"trivial_{metric}"
+        trivial, guess = best, f"trivial_{metric}"
     without_noise = there.get((OPEN, None), [])
-    levels = [_by_seed(twin, metric), _by_seed(trivial, guess), _by_seed(without_noise, metric)]
+    levels = [_by_seed(best, metric), _by_seed(trivial, guess), _by_seed(without_noise, metric)]
     return EpsilonGrid(
         metric,
         tuple(_point(epsilon, there[PRIVATE, epsilon], metric, *levels) for epsilon in epsilons),
-        _figures(twin, metric),
+        _figures(best, metric),
         _figures(trivial, guess),
         _figures(without_noise, metric),
         tuple(missing),
@@ -169,14 +169,14 @@ def _point(
     epsilon: float,
     summaries: Sequence[Mapping[str, Any]],
     metric: str,
-    twin: Mapping[int, float],
+    best: Mapping[int, float],
     trivial: Mapping[int, float],
     without_noise: Mapping[int, float],
 ) -> Point:
     own = _by_seed(summaries, metric)
-    seeds = sorted(own.keys() & twin.keys() & trivial.keys())
+    seeds = sorted(own.keys() & best.keys() & trivial.keys())
     draws = [
-        (own[seed], without_noise[seed], twin[seed], trivial[seed])
+        (own[seed], without_noise[seed], best[seed], trivial[seed])
         for seed in seeds
         if seed in without_noise
     ]
@@ -186,7 +186,7 @@ def _point(
         _figures(in_order, metric),
         tuple(str(summary["key"]) for summary in in_order),
         tuple(summary["epsilon"] for summary in in_order),
-        tuple((own[seed], twin[seed], trivial[seed]) for seed in seeds),
+        tuple((own[seed], best[seed], trivial[seed]) for seed in seeds),
         PrivacyCost.of(METRICS[metric], draws) if draws else None,
     )
 

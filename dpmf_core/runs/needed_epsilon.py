@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dpmf_core.evaluation.registry import Metric
 from dpmf_core.privacy.formatting import budget_text
 
-Draws = Sequence[tuple[float, ...]]  # (private, twin, trivial) of one draw each, as errors
+Draws = Sequence[tuple[float, ...]]  # (private, best, trivial) of one draw each, as errors
 
 
 # ---- how much is kept ----------------------------------------------------------------------------
@@ -20,23 +20,23 @@ Draws = Sequence[tuple[float, ...]]  # (private, twin, trivial) of one draw each
 def shares_kept(draws: Draws) -> tuple[float, ...] | None:
     """The share of the gain that each draw keeps: 1 for all of it, below 0 for worse than guessing.
 
-    None without draws, and where the twin gains nothing in one of them.
+    None without draws, and where the best known gains nothing in one of them.
     """
-    if not draws or any(trivial <= twin for _, twin, trivial in draws):
+    if not draws or any(trivial <= best for _, best, trivial in draws):
         return None
-    return tuple((trivial - private) / (trivial - twin) for private, twin, trivial in draws)
+    return tuple((trivial - private) / (trivial - best) for private, best, trivial in draws)
 
 
 def share_kept(draws: Draws) -> float | None:
-    """The median share. Where the twin gains nothing in some draw, the share between the medians;
-    None where it gains nothing there either.
+    """The median share. Where the best known gains nothing in some draw, the share between the
+    medians; None where it gains nothing there either.
     """
     if (shares := shares_kept(draws)) is not None:
         return statistics.median(shares)
     if not draws:
         return None
-    private, twin, trivial = (statistics.median(column) for column in zip(*draws, strict=True))
-    return (trivial - private) / (trivial - twin) if twin < trivial else None
+    private, best, trivial = (statistics.median(column) for column in zip(*draws, strict=True))
+    return (trivial - private) / (trivial - best) if best < trivial else None
 
 
 def share_text(share: float) -> str:

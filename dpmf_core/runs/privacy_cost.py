@@ -42,11 +42,6 @@ def best_known(
     return BEST_BY_SUMS if in_parts else BEST_OF_RATINGS
 
 
-def is_best_known(algorithm: str) -> bool:
-    """Whether it is the best known without privacy by some metric."""
-    return algorithm in (BEST_OF_RATINGS, BEST_OF_LISTS, BEST_OF_SAMPLES, BEST_WITH_OUTLIERS)
-
-
 @dataclass(frozen=True)
 class PrivacyCost:
     """A private run between the best known method and guessing, all by one metric.

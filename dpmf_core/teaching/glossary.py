@@ -59,7 +59,7 @@ _NAMES = {
     word.lower(): term.name
     for term in _TERMS
     for word in (term.name, *term.also)
-    if term.name not in ("epsilon", "RMSE", "rank", "twin", "canary")
+    if term.name not in ("epsilon", "RMSE", "rank", "canary")
 }
 _WORD = "|".join(re.escape(word) for word in sorted(_NAMES, key=len, reverse=True))
 _MENTION = re.compile(

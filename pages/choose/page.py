@@ -9,7 +9,7 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
 from dpmf_core.tuning.choosing import wording
 from dpmf_core.tuning.choosing.answer import answer
-from dpmf_core.tuning.choosing.finding import ON_TWIN, Finding
+from dpmf_core.tuning.choosing.finding import ON_STAND_IN, Finding
 from dpmf_core.tuning.choosing.question import Runs
 from pages.choose import controls, figures, take_away
 from pages.choose.controls import Inquiry
@@ -86,7 +86,7 @@ def find(inquiry: Inquiry) -> Finding | None:
 
 def draw_figure(inquiry: Inquiry, finding: Finding) -> None:
     """The answer among all methods, against epsilon."""
-    where = "" if finding.public else f" {ON_TWIN.capitalize()}."
+    where = "" if finding.public else f" {ON_STAND_IN.capitalize()}."
     caption = (
         f"The ring is the answer; its line is thick. For {finding.question.whom}: medians and 95%"
         f" intervals over {finding.question.draws} draws of split and noise.{where}"

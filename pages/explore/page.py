@@ -75,10 +75,10 @@ def plain_finding(choice: Choice, proved: bool, runs: dict[str, Run]) -> None:
         st.title(f"What does ε = {budget_text(choice.epsilon)} cost?", anchor=False)
         st.write(odometer.opening_text("explore"))
         return
-    draws = same_draws(runs, "main", "twin", "trivial")
+    draws = same_draws(runs, "main", "best", "trivial")
     title = runs["main"].record.title
     if draws:
-        clause = gain_kept(draws, title_of(runs, "twin"), NO_BETTER)
+        clause = gain_kept(draws, title_of(runs, "best"), NO_BETTER)
     else:
         error = runs["main"].record.metric("rmse")
         clause = f"errs by {error:.3f} in the first draw"

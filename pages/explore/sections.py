@@ -17,13 +17,13 @@ from pages.kit import (
     questions,
     safe_text,
 )
-from pages.kit.comparison import median, weak_twin
+from pages.kit.comparison import median, weak_best_known
 from pages.kit.runs import goes_on
 from pages.kit.session_widgets import bind
 from pages.kit.sidebar_values import Choice
 
 EVERY = "explore.every"
-COMPARED = ("main", "twin", "trivial")
+COMPARED = ("main", "best", "trivial")
 PARTS = {"test_rmse": "held-out", "train_rmse": "train"}
 N_RATED = 3  # of the highest ratings of a person
 
@@ -46,7 +46,7 @@ def better(selection: Comparison, runs: dict[str, Run], use: Callable[[str], Non
 
 def methods(selection: Comparison, runs: dict[str, Run]) -> None:
     """The methods at this epsilon."""
-    if line := weak_twin(runs):
+    if line := weak_best_known(runs):
         st.warning(line)
     comparison.draw_methods("explore", selection, runs, "rmse")
     if not selection.every or st.session_state.get(EVERY):
@@ -82,7 +82,7 @@ def wanted_gain(
 def _wanted_gain(now: float, title: str, grid: EpsilonGrid, go_to: Callable[[float], None]) -> None:
     """It answers without drawing the page again."""
     with questions.goal_row("explore.keep"):
-        goal = questions.choose_goal("explore.keep", grid.metric, grid.twin, grid.trivial)
+        goal = questions.choose_goal("explore.keep", grid.metric, grid.best, grid.trivial)
         line = grid.kept if goal.is_share else grid.measured
         value, detail = answer(line, goal)
         st.markdown(f"with {title}: **{value}**{detail}", width="content", help=questions.BETWEEN)
@@ -105,7 +105,7 @@ def who_pays(runs: dict[str, Run]) -> None:
     for name, run in runs.items():
         if split_name(name)[0] in COMPARED:
             draws.setdefault(run.record.title, []).append(run)
-    if "main" in runs and "twin" in runs:
+    if "main" in runs and "best" in runs:
         titles = [runs[who].record.title for who in COMPARED[:2]]
         st.markdown(questions.payers_sentence(draws, *titles))
     questions.draw_payers("explore.pays", draws)

@@ -28,7 +28,14 @@ from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import TERMS as GLOSSARY
 from pages.kit import colours, epsilon_grid
-from pages.kit.comparison import gain_kept, headline, median, median_text, purchase_text, twin_title
+from pages.kit.comparison import (
+    best_known_title,
+    gain_kept,
+    headline,
+    median,
+    median_text,
+    purchase_text,
+)
 from pages.kit.sidebar_values import Choice
 
 LIST_LENGTH = 6  # recommendations in the first view
@@ -39,12 +46,14 @@ Items = list[dict[str, Any]]
 
 
 def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
-    """What the browser draws; None while the grid has no point, no twin or no trivial predictor."""
-    if not (grid.points and grid.twin and grid.trivial):
+    """What the browser draws; None while the grid has no point, no best known method or no
+    trivial predictor.
+    """
+    if not (grid.points and grid.best and grid.trivial):
         return None
     kind = algorithms.find(choice.algorithm)
-    title, twin, trivial = kind.title, _level(grid.twin), _level(grid.trivial)
-    without = f"best known without privacy, {twin_title(kind.id)}: {_stars(twin['median'])}"
+    title, best, trivial = kind.title, _level(grid.best), _level(grid.trivial)
+    without = f"best known without privacy, {best_known_title(kind.id)}: {_stars(best['median'])}"
     own = _level(grid.open) if grid.open else None
     guess = f"guessing the mean: {_stars(trivial['median'])}"
     epsilons = (*EPSILONS, choice.epsilon, *grid.epsilons)
@@ -56,7 +65,7 @@ def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
         "alt": _alt(title, grid),
         "colour": colours.of(kind.id),
         "points": [_point(choice, title, grid, point) for point in grid.points],
-        "twin": twin | {"label": without},
+        "best": best | {"label": without},
         "trivial": trivial | {"label": guess},
         "open": own and own | {"label": f"{title} without noise: {_stars(own['median'])}"},
         "range": [min(epsilons), max(epsilons)],
@@ -230,16 +239,16 @@ def _stars(error: float) -> str:
 
 def _finding(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> tuple[str, str]:
     """Headline and sentence of a measured point; medians and ranges of draws that private run,
-    twin and trivial predictor share.
+    best known method and trivial predictor share.
     """
     if not point.beside:
         errs = f"errs by {point.median:.3f}"
         return headline(choice, point, title, errs), ""
-    without = twin_title(choice.algorithm)
-    private, twin, guess = (_stars(median(point.beside, place)) for place in range(3))
+    without = best_known_title(choice.algorithm)
+    private, best, guess = (_stars(median(point.beside, place)) for place in range(3))
     clause = gain_kept(point.beside, without, NO_BETTER)
     return headline(choice, point, title, clause), (
-        f"Off by {private} {_rating_unit(choice)} with privacy, {twin} with {without},"
+        f"Off by {private} {_rating_unit(choice)} with privacy, {best} with {without},"
         f" {guess} by guessing the mean. Held-out RMSE"
         f" {median_text(point.beside, 0, RMSE.digits)}. "
         + (point.cost.words(without) if point.cost else "")
@@ -273,7 +282,7 @@ def _alt(title: str, grid: EpsilonGrid) -> str:
     return (
         f"Held-out RMSE of {title} against epsilon: {first.median:.3f} at"
         f" {budget_text(first.epsilon)}, {last.median:.3f} at {budget_text(last.epsilon)};"
-        f" the best known without privacy {median([(it,) for it in grid.twin], 0):.3f},"
+        f" the best known without privacy {median([(it,) for it in grid.best], 0):.3f},"
         f"{_open_alt(title, grid)} guessing the mean"
         f" {median([(it,) for it in grid.trivial], 0):.3f}."
     )
@@ -300,12 +309,12 @@ def _templates(choice: Choice, title: str) -> dict[str, Any]:
         "between": f"At ε = {epsilon}, {title} keeps about {{share}} of the gain over guessing",
         "betweenWorse": f"At ε = {epsilon}, {title} does about no better than guessing the mean",
         "betweenBetter": (
-            f"At ε = {epsilon}, {title} does about as well as {twin_title(choice.algorithm)},"
+            f"At ε = {epsilon}, {title} does about as well as {best_known_title(choice.algorithm)},"
             " which has no privacy"
         ),
         "sentence": (
-            f"Off by about {{private}} {unit} with privacy, {{twin}} with"
-            f" {twin_title(choice.algorithm)}, the best known without privacy, {{trivial}} by"
+            f"Off by about {{private}} {unit} with privacy, {{best}} with"
+            f" {best_known_title(choice.algorithm)}, the best known without privacy, {{trivial}} by"
             " guessing the mean."
         ),
         "interpolated": "≈ Drawn between two measured points, ε = {low} and {high}.",

@@ -38,7 +38,7 @@ def outlier_settings(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]
     return data, choice.assumptions
 
 
-SIDES = {"main": "With privacy", "twin": "Without privacy"}
+SIDES = {"main": "With privacy", "best": "Without privacy"}
 
 
 def _image(picture: Any, caption: str) -> None:

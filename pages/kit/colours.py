@@ -8,7 +8,6 @@ import streamlit as st
 
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 from dpmf_core.runs.comparison import PLAIN
-from dpmf_core.runs.privacy_cost import is_best_known
 
 # by name: on a light page, on a dark page
 PALETTE = {
@@ -78,13 +77,10 @@ def is_trivial(method: str) -> bool:
     return method in REGISTRY and REGISTRY[method].is_trivial
 
 
-def is_twin(method: str) -> bool:
-    """Whether private methods are compared with it: the best known without privacy, or what some
-    method is without it; a trivial predictor is not.
-    """
-    if is_trivial(method):
-        return False
-    return is_best_known(method) or any(kind.twin == method for kind in REGISTRY.values())
+def is_reference(method: str) -> bool:
+    """Whether private methods may be compared with it: it has no privacy, and is not trivial."""
+    kind = REGISTRY.get(method)
+    return kind is not None and not kind.is_trivial and not issubclass(kind, PrivateAlgorithm)
 
 
 def is_coloured(method: str) -> bool:

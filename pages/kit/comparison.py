@@ -43,13 +43,14 @@ def title(who: str, run: Run, unit: str = "user") -> str:
 
 
 def curves(runs: Mapping[str, Run], parts: Mapping[str, str], metric: str) -> pd.DataFrame:
-    """The curves of the chosen run and its twin; further draws with the first part only. parts:
-    their names, by their key in a record's curve.
+    """The curves of the chosen run and of the best known without privacy.
+
+    parts: their names, by their key in a record's curve; further draws have the first part only.
     """
     lines = []
     for name, run in runs.items():
         who, draw = split_name(name)
-        if who in ("main", "twin"):
+        if who in ("main", "best"):
             some = dict(list(parts.items())[: 1 if draw else None])
             method = run.record.spec.algorithm
             lines.append(Curve(run.record.title, method, draw, run, some))
@@ -273,14 +274,15 @@ def median(draws: Draws, place: int) -> float:
 
 def gain_kept(draws: Draws, without: str, no_better: str) -> str:
     """What the private runs kept, in a clause: the median draw, and the range of all. draws:
-    (private, twin, trivial) errors.
+    (private, best, trivial) errors.
 
-    without: the twin's name; no_better: said of runs that are no better than the trivial ones.
+    without: what the best known method is called; no_better: said of runs that are no better than
+    the trivial ones.
     """
-    private, twin, trivial = (median(draws, place) for place in range(3))
+    private, best, trivial = (median(draws, place) for place in range(3))
     if private >= trivial:
         return no_better
-    if private <= twin:
+    if private <= best:
         return f"does no worse than {without}, which has no privacy"
     between = _between([share_text(it) for it in sorted(shares_kept(draws) or ())])
     return f"keeps {share_text(share_kept(draws) or 0)} of the gain over guessing{between}"
@@ -318,7 +320,7 @@ def better_method(
     )
 
 
-REFERENCES = ("twin", "trivial", "user-mean")
+REFERENCES = ("best", "trivial", "user-mean")
 
 
 def title_of(runs: Mapping[str, Run], who: str) -> str:
@@ -326,9 +328,9 @@ def title_of(runs: Mapping[str, Run], who: str) -> str:
     return next(run.record.title for name, run in runs.items() if split_name(name)[0] == who)
 
 
-def weak_twin(runs: Mapping[str, Run]) -> str:
-    """The same of one private run's twin, once both trivial predictors are there; '' before,
-    and where nothing is wrong.
+def weak_best_known(runs: Mapping[str, Run]) -> str:
+    """A sentence where the best known method does no better than a trivial predictor; '' where
+    it does, and before both predictors are there.
     """
     draws = same_draws(runs, *REFERENCES)
     if not draws:
@@ -338,13 +340,13 @@ def weak_twin(runs: Mapping[str, Run]) -> str:
         for place, name in enumerate(REFERENCES)
     }
     guesses = {title_of(runs, name): errors[name] for name in ("trivial", "user-mean")}
-    return weak_reference(title_of(runs, "twin"), errors["twin"], guesses)
+    return weak_reference(title_of(runs, "best"), errors["best"], guesses)
 
 
 # ---- headlines of first views --------------------------------------------------------------------
 
 
-def twin_title(algorithm: str) -> str:
+def best_known_title(algorithm: str) -> str:
     """What the best known method without privacy is called, for the errors of an algorithm."""
     return algorithms.find(best_known("rmse", algorithms.find(algorithm).task)).title
 

@@ -13,7 +13,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs import first_views
 from dpmf_core.privacy import default_delta
 from dpmf_core.serving import limits
-from dpmf_datasets.simulated import twins
+from dpmf_datasets.simulated import stand_ins
 from pages.kit.page_table import DataKind, Page
 
 # declared ratings of a set in parts, at most: a run on more would not end in the half hour that one
@@ -79,7 +79,9 @@ def stand_in(entry: Any) -> Any:
         return entry
     each = st.session_state.get(each_key(entry)) or min(EACH, max(1, entry.n_items // 4))
     density = each / entry.n_items
-    return datasets.entry_of(twins.twin_id(entry.n_users, entry.n_items, density, entry.bounds))
+    return datasets.entry_of(
+        stand_ins.stand_in_id(entry.n_users, entry.n_items, density, entry.bounds)
+    )
 
 
 def is_public(data_id: str) -> bool:
@@ -140,7 +142,7 @@ def entries() -> tuple[Any, ...]:
     catalogue = ratings or datasets.samples(kind)
     own = st.session_state.get(OWN, {}).values()
     data_id = st.session_state.get(session_key("dataset")) or ""
-    declared = (find(data_id),) if twins.is_twin(data_id) else ()
+    declared = (find(data_id),) if stand_ins.is_stand_in(data_id) else ()
     return (*catalogue, *declared, *(entry for entry in own if kind_of(entry) == kind))
 
 
@@ -153,7 +155,7 @@ def usable() -> list[str]:
 
 
 def _is_usable(data_id: str) -> bool:
-    if datasets.is_own(data_id) or twins.is_twin(data_id):
+    if datasets.is_own(data_id) or stand_ins.is_stand_in(data_id):
         return True
     return datasets.present(data_id) and limits.allowed_here(data_id)
 

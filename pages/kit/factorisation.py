@@ -37,7 +37,7 @@ from pages.kit.runs import ask, note_shipped
 from pages.kit.sidebar_values import Choice
 
 METRIC = "objective"
-WITH_COMPONENTS = ("main", "twin")  # the runs whose components are shown
+WITH_COMPONENTS = ("main", "best")  # the runs whose components are shown
 Runs = dict[str, Run]
 
 
@@ -223,14 +223,14 @@ def _story(
     proved: whether epsilon is what is promised; else the chosen run alone is shown. most: so many
     components are shown.
     """
-    twin = references(spec)["twin"]
-    plain = _find_parts(subject, choice, twin, twin)
+    best = references(spec)["best"]
+    plain = _find_parts(subject, choice, best, best)
     points = {it.epsilon: it for it in grid.points if proved or it.epsilon == choice.epsilon}
-    candidates = {at: _find_parts(subject, choice, at_epsilon(spec, at), twin) for at in points}
+    candidates = {at: _find_parts(subject, choice, at_epsilon(spec, at), best) for at in points}
     by_epsilon = {at: parts for at, parts in candidates.items() if parts is not None}
-    if plain is None or not by_epsilon or not grid.twin:
+    if plain is None or not by_epsilon or not grid.best:
         return None
-    kind, without = algorithms.find(choice.algorithm), algorithms.find(twin.algorithm)
+    kind, without = algorithms.find(choice.algorithm), algorithms.find(best.algorithm)
     titles = kind.title, without.title
     sayings = Sayings(subject, choice, *titles, proved, plain.coherence)
     return {
@@ -270,12 +270,12 @@ def _point(
 
 
 def _find_parts(
-    subject: Subject, choice: Choice, spec: RunSpec, twin: RunSpec
+    subject: Subject, choice: Choice, spec: RunSpec, best: RunSpec
 ) -> MatchedParts | None:
     """On public data remembered for everybody; of a run that is not there what comes with the
     package, else None.
     """
-    texts = subject.id, spec.model_dump_json(), twin.model_dump_json()
+    texts = subject.id, spec.model_dump_json(), best.model_dump_json()
     try:
         return _cached_parts(*texts) if choice.entry.public else match_parts(*texts)
     except LookupError:
@@ -284,15 +284,15 @@ def _find_parts(
 
 
 @st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)
-def _cached_parts(subject: str, spec: str, twin: str) -> MatchedParts:
-    return match_parts(subject, spec, twin)
+def _cached_parts(subject: str, spec: str, best: str) -> MatchedParts:
+    return match_parts(subject, spec, best)
 
 
-def match_parts(subject: str, spec: str, twin: str) -> MatchedParts:
-    """The components of a run in the order of their partners. spec, twin: as JSON. Raises
+def match_parts(subject: str, spec: str, best: str) -> MatchedParts:
+    """The components of a run in the order of their partners. spec, best: as JSON. Raises
     LookupError where a run is not there.
     """
-    run, other = (engine().known_runs.whole(RunSpec.model_validate_json(it)) for it in (spec, twin))
+    run, other = (engine().known_runs.whole(RunSpec.model_validate_json(it)) for it in (spec, best))
     if run is None or other is None:
         raise LookupError
     contents = CONTENTS[subject](run)

@@ -87,9 +87,9 @@ class Sayings:
         return unproved_headline(self.title, clause, of_draws(len(point.beside) or DRAWS))
 
     def _error_sentence(self, point: Point) -> str:
-        private, twin, guess = (share(median(point.beside, place)) for place in range(3))
+        private, best, guess = (share(median(point.beside, place)) for place in range(3))
         return (
-            f"Unexplained of a typical {self.subject.row}: {private} with privacy, {twin} with"
+            f"Unexplained of a typical {self.subject.row}: {private} with privacy, {best} with"
             f" {self.without}, {guess} by the average {self.subject.row} alone."
         ) + (f" {point.cost.words(self.without)}" if point.cost else "")
 

@@ -30,10 +30,10 @@ def goal_row(key: str) -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key}.row")
 
 
-def choose_goal(key: str, metric: str, twin: Sequence[float], trivial: Sequence[float]) -> Goal:
+def choose_goal(key: str, metric: str, best: Sequence[float], trivial: Sequence[float]) -> Goal:
     """The goal that a person chooses; the controls keep their values while their page is away.
 
-    twin, trivial: the metric without privacy and by guessing, which say where a value starts.
+    best, trivial: the metric without privacy and by guessing, which say where a value starts.
     """
     kind = METRICS[metric]
     names = {SHARE: "To keep, in percent of the gain", VALUE: f"To reach {kind.title}"}
@@ -51,7 +51,7 @@ def choose_goal(key: str, metric: str, twin: Sequence[float], trivial: Sequence[
         box: dict[str, Any] = {"min_value": 1, "max_value": 100, "step": 5, **bind(key)}
         percent = st.number_input("Percent", **box, label_visibility="collapsed", width=100)
         return Goal.share(int(percent) / 100)
-    guess, plain = statistics.median(trivial), statistics.median(twin)
+    guess, plain = statistics.median(trivial), statistics.median(best)
     value_key = f"{key}.{metric}"
     st.session_state.setdefault(value_key, round(guess + USUAL / 100 * (plain - guess), 3))
     box = {"step": 0.005, "format": f"%.{kind.digits}f", **bind(value_key)}

@@ -23,7 +23,7 @@ from dpmf_core.privacy import NoiseKind, default_delta
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from dpmf_core.serving import limits
 from dpmf_core.serving.lesson_links import in_new_names
-from dpmf_datasets.simulated import twins
+from dpmf_datasets.simulated import stand_ins
 from pages.kit import data_sets, lesson, links
 from pages.kit.data_sets import session_key
 from pages.kit.page_table import DataKind
@@ -96,7 +96,7 @@ def _check_data_set(text: str) -> None:
     """
     if text in data_sets.usable():
         return
-    if data_sets.data_kind() == "ratings" and twins.is_twin(text):
+    if data_sets.data_kind() == "ratings" and stand_ins.is_stand_in(text):
         limits.data_set(text)
         if data_sets.n_ratings(datasets.entry_of(text)) > data_sets.LARGEST_IN_ADDRESS:
             raise BadInput(

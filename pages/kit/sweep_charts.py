@@ -76,7 +76,7 @@ def _levels(fig: go.Figure, points: pd.DataFrame, x: str, best: str) -> None:
         trivial, is_open = colours.is_trivial(ident), colours.is_coloured(ident)
         tint = colours.ink() if trivial else colours.of(ident if is_open else "als")
         dash = "dot" if trivial else "solid" if is_open else "dash"
-        plain = x == "epsilon" and colours.is_twin(ident)
+        plain = x == "epsilon" and colours.is_reference(ident)
         template = (BEST_KNOWN if ident == best else WITHOUT_PRIVACY) if plain else LEVEL
         text = template.format(name=name, value=median)
         line = {"dash": dash, "color": tint, "width": 1.5}

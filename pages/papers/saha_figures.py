@@ -102,18 +102,18 @@ def two_units(summaries: Results) -> tuple[go.Figure, pd.DataFrame]:
 
 
 def _side_by_side(key: str, points: Sequence[Point], runs: Runs) -> tuple[Point, Run, Run] | None:
-    """A private run, chosen where there are several, and its twin without privacy."""
-    twins = [runs[point.key] for point in points if point.label == PLAIN]
+    """A private run, chosen where there are several, and the same without privacy."""
+    plain = [runs[point.key] for point in points if point.label == PLAIN]
     private = {
         f"{point.label}, ε = {budget_text(point.epsilon)} a step": point
         for point in points
         if point.epsilon is not None and point.spec.algorithm == "dp-nmf"
     }
-    if not (twins and private):
+    if not (plain and private):
         return None
     label = st.selectbox("Private", list(private), key=f"{key}.private")
     point = private[label or next(iter(private))]
-    return point, runs[point.key], twins[0]
+    return point, runs[point.key], plain[0]
 
 
 def _draw_words(key: str, points: Sequence[Point], runs: Runs) -> None:

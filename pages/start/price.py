@@ -22,7 +22,7 @@ from dpmf_core.runs.needed_epsilon import Goal, answer, share_kept
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_cost import PrivacyCost
 from pages.kit import data_sets, questions
-from pages.kit.comparison import twin_title
+from pages.kit.comparison import best_known_title
 from pages.kit.sidebar_values import EPSILONS, Choice
 
 COLUMNS = ("kept", "lowest draw", "highest draw", "RMSE")
@@ -132,13 +132,13 @@ def _facts(
 
 def levels() -> tuple[float, float, float]:
     """Errors of the method without noise, of the best known method, and of guessing."""
-    own, best, guess = (statistics.median(it) for it in (grid().open, grid().twin, grid().trivial))
+    own, best, guess = (statistics.median(it) for it in (grid().open, grid().best, grid().trivial))
     return own, best, guess
 
 
 def best_title() -> str:
     """The best known method without privacy."""
-    return twin_title(choice().algorithm)
+    return best_known_title(choice().algorithm)
 
 
 def words() -> dict[str, str]:
@@ -148,7 +148,7 @@ def words() -> dict[str, str]:
         "name": "Epsilon",
         "low": "more private",
         "high": "more accurate",
-        "twin": f"100%: the best known without privacy ({best_title()})",
+        "best": f"100%: the best known without privacy ({best_title()})",
         "open": f"{method} without noise",
         "trivial": "0%: guessing the mean",
         "price": "what noise costs",

@@ -78,8 +78,8 @@ def weights(bars: pd.DataFrame) -> go.Figure:
 
 def one_topic(runs: dict[str, Run]) -> None:
     """A topic's weights as bars, and the documents it is strongest in."""
-    matched_pairs = pairs(runs["main"], runs["twin"])
-    private, plain = topics(runs["main"]), topics(runs["twin"])
+    matched_pairs = pairs(runs["main"], runs["best"])
+    private, plain = topics(runs["main"]), topics(runs["best"])
     names = {
         pair.component: ", ".join(word for word, _ in private[pair.component][:3])
         or f"topic {pair.component + 1}"
@@ -90,7 +90,7 @@ def one_topic(runs: dict[str, Run]) -> None:
     pair = next(pair for pair in matched_pairs if pair.component == part)
     sides = [(runs["main"], private[pair.component])]
     if pair.partner is not None:
-        sides.append((runs["twin"], plain[pair.partner]))
+        sides.append((runs["best"], plain[pair.partner]))
     rows = [
         (word, run.record.title, run.spec.algorithm, weight)
         for run, side in sides
@@ -113,7 +113,7 @@ def below(_: Choice, selection: Comparison, view: factorisation.FirstView) -> No
     """What stands under the first view and needs runs."""
     runs = view.runs
     who_sees_what.draw(who_sees_what.DOCUMENTS)
-    if "main" in runs and "twin" in runs:
+    if "main" in runs and "best" in runs:
         one_topic(runs)
     if "main" in runs:
         factorisation.price(selection, runs, TOPICS)

@@ -17,7 +17,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.sweep import Point, Summary
 from dpmf_core.runs.sweep import summaries as summaries_of
 from pages.kit import epsilon_grid
-from pages.kit.colours import is_trivial, is_twin
+from pages.kit.colours import is_reference, is_trivial
 from pages.kit.comparison import gain_kept
 from pages.kit.sweep_frames import NO_PROOF, SOURCE_SUFFIX, Runs, cautions, method, place
 
@@ -65,10 +65,10 @@ class Results:
         return [it for it in self.summaries if it.epsilon is not None]
 
     @cached_property
-    def twin(self) -> Summary | None:
+    def reference(self) -> Summary | None:
         """The best without privacy."""
         return self.best(
-            it for it in self.summaries if it.epsilon is None and is_twin(it.algorithm)
+            it for it in self.summaries if it.epsilon is None and is_reference(it.algorithm)
         )
 
     @cached_property
@@ -79,11 +79,11 @@ class Results:
     def cost(self, it: Summary) -> PrivacyCost | None:
         """What noise and method cost a private method, of the draws that all four have."""
         own = next((one for one in self.summaries if self._is_open(one, it)), None)
-        if own is None or self.twin is None or self.trivial is None:
+        if own is None or self.reference is None or self.trivial is None:
             return None
         values = [
             dict(zip(one.seeds, one.draws, strict=True))
-            for one in (it, own, self.twin, self.trivial)
+            for one in (it, own, self.reference, self.trivial)
         ]
         seeds = sorted(set.intersection(*(set(one) for one in values)))
         private, without_noise, best, guess = values
@@ -104,10 +104,10 @@ class Results:
         return [it for it in labels if self.cautions.get(it) != NO_PROOF]
 
     def draws(self, it: Summary) -> Draws:
-        """(private, twin, trivial) in the draws that all three have, smaller is better."""
-        if self.twin is None or self.trivial is None:
+        """(private, reference, trivial) in the draws that all three have, smaller is better."""
+        if self.reference is None or self.trivial is None:
             return []
-        values = [dict(zip(one.seeds, one.draws, strict=True)) for one in (it, self.twin)]
+        values = [dict(zip(one.seeds, one.draws, strict=True)) for one in (it, self.reference)]
         values.append(dict(zip(self.trivial.seeds, self.trivial.draws, strict=True)))
         seeds = sorted(set.intersection(*(set(one) for one in values)))
         return [tuple(self.kind.sign * one[seed] for one in values) for seed in seeds]
@@ -166,20 +166,22 @@ def headline(results: Results) -> tuple[str, str]:
 def _place_and_gain(results: Results, top: Summary) -> list[str]:
     """Where in a grid it is, and how much of the gain over guessing it keeps."""
     words = [f"With {place(dict(top.grid), [top.algorithm])}."] if top.grid else []
-    draws, twin, trivial = results.draws(top), results.twin, results.trivial
+    draws, reference, trivial = results.draws(top), results.reference, results.trivial
     if (
         draws
-        and twin is not None
+        and reference is not None
         and trivial is not None
-        and results.rank(twin) < results.rank(trivial)
+        and results.rank(reference) < results.rank(trivial)
     ):
         text = results.kind.text
-        clause = gain_kept(draws, twin.label, f"does no better than {trivial.label}")
-        levels = f"({twin.label} {text(twin.median)}, {trivial.label} {text(trivial.median)})"
+        clause = gain_kept(draws, reference.label, f"does no better than {trivial.label}")
+        levels = (
+            f"({reference.label} {text(reference.median)}, {trivial.label} {text(trivial.median)})"
+        )
         words.append(f"It **{clause}** {levels}.")
         if (cost := results.cost(top)) is not None:
-            is_best = twin.algorithm == best_known(results.metric)
-            words.append(cost.words(twin.label, is_best=is_best))
+            is_best = reference.algorithm == best_known(results.metric)
+            words.append(cost.words(reference.label, is_best=is_best))
     return words
 
 
@@ -205,14 +207,14 @@ def _exclusions(results: Results) -> list[str]:
 # ---- remarks -------------------------------------------------------------------------------------
 
 
-def weak_twins(results: Results) -> list[str]:
+def weak_references(results: Results) -> list[str]:
     """A sentence for every method without privacy that is no better than a trivial predictor."""
     plain = [it for it in results.summaries if it.epsilon is None]
     guesses = {it.label: it.median for it in plain if is_trivial(it.algorithm)}
     sentences = [
         weak_reference(it.label, it.median, guesses, results.kind)
         for it in plain
-        if is_twin(it.algorithm)
+        if is_reference(it.algorithm)
     ]
     return [it for it in sentences if it]
 
@@ -223,16 +225,16 @@ def remarks(results: Results) -> list[str]:
     digits, sign, text = results.kind.digits, results.kind.sign, results.kind.text
     for label in dict.fromkeys(it.label for it in results.private):
         line = [it for it in results.private if it.label == label]
-        top, twin, guess = results.best(line), results.twin, results.trivial
+        top, reference, guess = results.best(line), results.reference, results.trivial
         assert top is not None  # a line is not empty
-        if twin is not None and sign * round(top.median, digits) < sign * round(
-            twin.median, digits
+        if reference is not None and sign * round(top.median, digits) < sign * round(
+            reference.median, digits
         ):
             out.append(
-                f"**{method(label)} does better than {twin.label} without privacy**"
+                f"**{method(label)} does better than {reference.label} without privacy**"
                 f" ({results.kind.title} {text(top.median)} at ε = {budget_text(top.epsilon or 0)};"
-                f" {twin.label} {text(twin.median)}). The two are different methods: this is not"
-                " an effect of privacy."
+                f" {reference.label} {text(reference.median)}). The two are different"
+                " methods: this is not an effect of privacy."
             )
         if guess is not None and (
             worse := [it for it in line if results.rank(it) > results.rank(guess)]
@@ -269,13 +271,13 @@ def rule_costs(results: Results) -> list[str]:
 
 def _share_of_rule(results: Results, ours: Summary, theirs: Summary) -> str:
     """Which part of a method's distance to what is not private is the rule alone."""
-    if results.twin is None:
+    if results.reference is None:
         return ""
-    more, distance = (results.rank(theirs) - results.rank(it) for it in (ours, results.twin))
+    more, distance = (results.rank(theirs) - results.rank(it) for it in (ours, results.reference))
     if more <= 0 or distance <= 0:
         return ""
     share = f"{min(more / distance, 1.0):.0%}"
-    return f" **{share} of its distance to {results.twin.label} is due to the rule.**"
+    return f" **{share} of its distance to {results.reference.label} is due to the rule.**"
 
 
 def best_places(results: Results) -> list[str]:
@@ -345,9 +347,9 @@ def _known_grid(results: Results, label: str) -> EpsilonGrid | None:
 
 
 def _measures_alike(results: Results, label: str) -> bool:
-    """Whether Explore holds the method against the same twin and the same guess."""
+    """Whether Explore holds the method against the same reference and the same guess."""
     references = comparison.references(_first(results, label).spec)
-    here = {"twin": results.twin, "trivial": results.trivial}
+    here = {"best": results.reference, "trivial": results.trivial}
     return all(it and it.algorithm == references[who].algorithm for who, it in here.items())
 
 

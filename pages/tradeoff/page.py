@@ -65,7 +65,7 @@ def request_runs(question: Question) -> Runs:
 
 def below(question: Question, results: Results) -> None:
     """Everything under the first view."""
-    for line in findings.weak_twins(results):
+    for line in findings.weak_references(results):
         st.warning(line)
     for line in findings.remarks(results):
         st.markdown(f"- {line}")

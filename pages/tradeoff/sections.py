@@ -132,19 +132,19 @@ def _heat_map(question: Question, table: pd.DataFrame, names: Sequence[str]) -> 
 
 def needed_epsilon(results: Results) -> None:
     """Which epsilon reaches a goal, a row a method."""
-    if not results.finished_labels or results.twin is None or results.trivial is None:
+    if not results.finished_labels or results.reference is None or results.trivial is None:
         return
     st.header("Which ε is enough?", anchor=False)
     with questions.goal_row("tradeoff.keep"):
         goal = questions.choose_goal(
-            "tradeoff.keep", results.metric, results.twin.draws, results.trivial.draws
+            "tradeoff.keep", results.metric, results.reference.draws, results.trivial.draws
         )
     table = findings.needed_epsilons(results, goal)
     if len(table):
         safe_text.words_table(table)
     st.caption(
         f"{questions.BETWEEN} All measured ε of a method on these data count. Here the"
-        f" gain is that of {results.twin.label} over {results.trivial.label}, for all methods."
+        f" gain is that of {results.reference.label} over {results.trivial.label}, for all methods."
     )
 
 
@@ -160,12 +160,12 @@ def payers(question: Question, results: Results) -> None:
     with right:
         epsilon = _pick_epsilon(question, "tradeoff.payers.epsilon", "visible")
     plain = {it.algorithm: it for it in results.summaries if it.epsilon is None}
-    twin = results.twin
+    reference = results.reference
     own = [it for it in results.private if (it.label, it.epsilon) == (label, epsilon)]
-    beside = [it for name, it in plain.items() if it is twin or is_trivial(name)]
+    beside = [it for name, it in plain.items() if it is reference or is_trivial(name)]
     runs: dict[str, list[Run]] = {method(it.label): results.runs_of(it) for it in (*own, *beside)}
-    if twin is not None:
-        st.markdown(questions.payers_sentence(runs, method(label), method(twin.label)))
+    if reference is not None:
+        st.markdown(questions.payers_sentence(runs, method(label), method(reference.label)))
     questions.draw_payers("tradeoff", runs)
 
 

@@ -1,4 +1,4 @@
-"""ALS against plain float64 numpy, and its twin's rule."""
+"""ALS against plain float64 numpy, and the rule for its parameters."""
 
 from typing import Any
 

@@ -32,12 +32,12 @@ from tests.support.messy_table import messy_table
 from tests.support.records import run_of
 
 SHAPE = Shape(600, 30, (1.0, 5.0))
-TWIN = "cinema?users=600&items=30&density=0.5&bounds=1,5"
+STAND_IN = "cinema?users=600&items=30&density=0.5&bounds=1,5"
 DELTA = 1e-5
 
 
 def question(**parts: Any) -> Question:
-    fields = {"data": {"id": TWIN}, "delta": DELTA, "draws": 2} | parts
+    fields = {"data": {"id": STAND_IN}, "delta": DELTA, "draws": 2} | parts
     if not {"spend", "keep", "reach"} & set(parts):
         fields["spend"] = 2.0
     return Question.parse(**fields)
@@ -209,7 +209,7 @@ def test_what_cannot_be_asked_is_a_sentence(parts: dict[str, Any]) -> None:
 
 def test_the_report_is_self_contained_and_says_the_answer() -> None:
     finding = Finding(
-        Runs(question(), SHAPE), answer_of(question(), *PLACES), "Cinema <b>", TWIN, True
+        Runs(question(), SHAPE), answer_of(question(), *PLACES), "Cinema <b>", STAND_IN, True
     )
     page = PageText(report(finding))
     assert not page.outside and not {"script", "img", "link", "iframe"} & set(page.tags)

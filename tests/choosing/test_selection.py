@@ -14,14 +14,14 @@ from dpmf_core.tuning.choosing.question import Question
 from dpmf_core.tuning.choosing.selection import selection
 from dpmf_core.tuning.private_selection import PrivateSelection
 
-TWIN = "cinema?users=120&items=20&density=0.4&bounds=1,5"
+STAND_IN = "cinema?users=120&items=20&density=0.4&bounds=1,5"
 METHODS = ("private-bias", "spectral", "private-svd")
 DELTA = 1e-4
 
 
 def selection_of(**parts: Any) -> PrivateSelection:
-    question = Question.parse(data={"id": TWIN}, delta=DELTA, spend=2.0, **parts)
-    return selection(question, DataSpec(id=TWIN), METHODS, 2.0, 5.0)
+    question = Question.parse(data={"id": STAND_IN}, delta=DELTA, spend=2.0, **parts)
+    return selection(question, DataSpec(id=STAND_IN), METHODS, 2.0, 5.0)
 
 
 def test_its_price_is_that_of_training_and_score_for_one_and_for_a_group() -> None:
@@ -40,6 +40,6 @@ def test_its_price_is_that_of_training_and_score_for_one_and_for_a_group() -> No
 
 
 def test_a_method_without_a_proof_for_a_person_is_not_chosen_among() -> None:
-    question = Question.parse(data={"id": TWIN}, delta=DELTA, spend=2.0)
+    question = Question.parse(data={"id": STAND_IN}, delta=DELTA, spend=2.0)
     with pytest.raises(BadInput):
-        selection(question, DataSpec(id=TWIN), ("private-bias", "input-perturbation"), 2.0, 5.0)
+        selection(question, DataSpec(id=STAND_IN), ("private-bias", "input-perturbation"), 2.0, 5.0)

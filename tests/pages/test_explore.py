@@ -56,23 +56,25 @@ def errors_of(
 
 def test_the_headline_is_the_median_draw_and_its_range() -> None:
     app = page(eps="5")
-    private, twin, trivial = (errors_of(name, 5) for name in ("dpals", "bmf", "global-mean"))
+    private, best_known, trivial = (errors_of(name, 5) for name in ("dpals", "bmf", "global-mean"))
     shares = [
         (guess - own) / (guess - plain)
-        for own, plain, guess in zip(private, twin, trivial, strict=True)
+        for own, plain, guess in zip(private, best_known, trivial, strict=True)
     ]
     low, high = min(shares), max(shares)
     text = headline(app)
     assert all(
         it in text for it in (f"{statistics.median(shares):.0%}", f"{low:.0%}", f"{high:.0%}")
     )
-    errors = [f"{statistics.median(it):.2f}" for it in (private, twin, trivial)]
+    errors = [f"{statistics.median(it):.2f}" for it in (private, best_known, trivial)]
     stars = [it.removeprefix("0") for it in errors]
     assert all(it in text for it in stars)
     without_noise = [
         engine_run(spec(5.0, seed=seed).open()).record.metrics["rmse"] for seed in range(3)
     ]
-    own, open_, best = (round(statistics.median(it), 3) for it in (private, without_noise, twin))
+    own, open_, best = (
+        round(statistics.median(it), 3) for it in (private, without_noise, best_known)
+    )
     costs = [f"{own - open_:.3f}", f"{open_ - best:.3f}", f"{own - best:.3f}"]
     assert all(it.replace("-", "−") in text for it in costs)
     assert (

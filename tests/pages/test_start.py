@@ -33,7 +33,7 @@ def test_the_package_holds_every_run_of_the_usual_choice() -> None:
 @pytest.mark.parametrize("epsilon", [0.1, 2.0, 31.6])
 def test_what_is_kept_is_the_median_share_of_the_gain_over_guessing(epsilon: float) -> None:
     (at,) = [it for it in price.table().to_dict("records") if it["epsilon"] == epsilon]
-    errors = zip(figures("main", epsilon), figures("twin"), figures("trivial"), strict=True)
+    errors = zip(figures("main", epsilon), figures("best"), figures("trivial"), strict=True)
     shares = sorted(1 - (own - plain) / (guess - plain) for own, plain, guess in errors)
     assert [at["lowest draw"], at["kept"], at["highest draw"]] == pytest.approx(shares)
     assert at["RMSE"] == statistics.median(figures("main", epsilon))
@@ -44,7 +44,7 @@ def test_what_is_kept_is_the_median_share_of_the_gain_over_guessing(epsilon: flo
 def test_noise_and_method_are_told_apart_and_add_up() -> None:
     own, open_, best = (
         round(statistics.median(it), 3)
-        for it in (figures("main", 2.0), figures("open"), figures("twin"))
+        for it in (figures("main", 2.0), figures("open"), figures("best"))
     )
     (stop,) = [it for it in price.stops(1e-5) if it["epsilon"] == 2.0]
     for cost in (own - open_, open_ - best, own - best):

@@ -12,7 +12,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
 from pages.kit import questions
-from pages.kit.comparison import weak_twin
+from pages.kit.comparison import weak_best_known
 from pages.tradeoff import findings, sections
 from pages.tradeoff.findings import Results
 from tests.support.records import run_of
@@ -92,7 +92,7 @@ def test_the_part_of_a_gap_that_is_the_rule_alone() -> None:
     assert "33%" in sentence  # .05 of .15
 
 
-def test_privacy_costs_are_differences_to_the_twin_in_each_quarter() -> None:
+def test_privacy_costs_are_differences_to_the_reference_in_each_quarter() -> None:
     def of(base: float, step: float) -> list[Run]:
         buckets = {
             by: [{"rmse": base + place * step} for place in range(4)] for by in questions.GROUPS
@@ -126,19 +126,19 @@ def test_which_epsilon_is_enough_of_each_method_that_has_finished() -> None:
     points = [replace(it, spec=it.spec.model_copy(update={"seed": 0})) for it in points]
     runs = dict(zip([it.key for it in points], runs.values(), strict=True))
     results = Results(points, runs, "rmse")
-    assert results.twin is not None and results.trivial is not None
-    assert (results.twin.label, results.trivial.label) == ("ALS", "Global mean")
+    assert results.reference is not None and results.trivial is not None
+    assert (results.reference.label, results.trivial.label) == ("ALS", "Global mean")
     shares = [round(sum(kept_at(1.0, results.draws(it)).values), 9) for it in results.private]  # type: ignore[union-attr]
     assert shares == [0.25, 0.75, 0.5, 0.6]
     del runs[points[1].key]
     assert Results(points, runs, "rmse").finished_labels == ["B"]
     del runs[points[4].key]
-    assert Results(points, runs, "rmse").twin is None
+    assert Results(points, runs, "rmse").reference is None
 
 
 def test_a_comparison_is_judged_by_any_draw_that_all_its_methods_have() -> None:
-    """A twin's first draw may be the last to finish: its lists are computed, and the records of
-    further draws come with the package.
+    """The best known method's first draw may be the last to finish: its lists are computed, and
+    the records of further draws come with the package.
     """
     runs = {
         f"{who} draw 1": run_of(
@@ -146,7 +146,7 @@ def test_a_comparison_is_judged_by_any_draw_that_all_its_methods_have() -> None:
             metrics={"rmse": error},
             title=who,
         )
-        for who, error in (("twin", 1.0), ("trivial", 0.9), ("user-mean", 0.95))
+        for who, error in (("best", 1.0), ("trivial", 0.9), ("user-mean", 0.95))
     }
-    assert "twin" in weak_twin(runs)
-    assert weak_twin({}) == ""
+    assert "best" in weak_best_known(runs)
+    assert weak_best_known({}) == ""

@@ -75,7 +75,7 @@ def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore()
     assert (
         len(known) == 4 and line_of(Results(question.points, own, "rmse"), "DPALS", errors) == known
     )
-    assert rows["Private biases"][2] == "2 ε: 1, 5; 1 draw"  # its own twin is another
+    assert rows["Private biases"][2] == "2 ε: 1, 5; 1 draw"  # measured against another method
 
 
 def test_both_rules_side_by_side_say_what_the_rule_alone_costs() -> None:
@@ -95,8 +95,8 @@ def test_both_rules_side_by_side_say_what_the_rule_alone_costs() -> None:
 def test_who_pays_compares_the_same_people_with_and_without_privacy() -> None:
     app = page(epsilons="1", draws="1")
     private = record("private-bias", 1.0, 0).buckets["activity"]
-    twin = record("bmf", None, 0).buckets["activity"]
-    costs = [own["rmse"] - best["rmse"] for own, best in zip(private, twin, strict=True)]
+    known = record("bmf", None, 0).buckets["activity"]
+    costs = [own["rmse"] - best["rmse"] for own, best in zip(private, known, strict=True)]
     assert f"{max(costs):+.3f}" in words(app) and f"{min(costs):+.3f}" in words(app)
 
 

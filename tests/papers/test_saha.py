@@ -97,11 +97,11 @@ def test_every_correction_quotes_its_source() -> None:
     assert all(it.quote and it.place for it in PAPER.errata)
 
 
-def test_a_private_run_is_compared_with_the_twin_on_the_same_data() -> None:
+def test_a_private_run_is_compared_with_the_plain_one_on_the_same_data() -> None:
     points = [point(PRIVATE, 0.5, "A"), point(PLAIN, None, "A"), point(PRIVATE, 0.5, "B")]
     runs = {it.key: with_curve(it, float(n)) for n, it in enumerate(points)}
-    measure = beside_plain(lambda run, twin: run.record.curves[0]["objective"] * 10)
-    (summary,) = measure(points, runs, "")  # B has no twin yet
+    measure = beside_plain(lambda run, plain: run.record.curves[0]["objective"] * 10)
+    (summary,) = measure(points, runs, "")  # B has no plain yet
     assert (summary.label, summary.epsilon, summary.grid, summary.draws) == (
         PRIVATE,
         0.5,

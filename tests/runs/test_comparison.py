@@ -114,8 +114,8 @@ def test_the_clause_is_the_median_of_the_draws_and_their_range() -> None:
 
 
 def test_draws_that_only_one_of_them_has_are_no_pair() -> None:
-    runs = runs_with({"main": MINE, "twin": MINE[:2]})
-    assert same_draws(runs, "main", "twin") == [(0.90, 0.90), (0.92, 0.92)]
+    runs = runs_with({"main": MINE, "best": MINE[:2]})
+    assert same_draws(runs, "main", "best") == [(0.90, 0.90), (0.92, 0.92)]
     del runs["main"]
-    assert same_draws(runs, "main", "twin") == [(0.92, 0.92)]
+    assert same_draws(runs, "main", "best") == [(0.92, 0.92)]
     assert same_draws({}, "main") == []

@@ -58,7 +58,7 @@ def test_a_grid_holds_what_is_there_and_says_what_is_missing() -> None:
     grid = read_grid(runs, summaries, "rmse")
     assert [point.values for point in grid.points] == [(0.9, 1.1, 0.8), (0.5,)]
     assert grid.points[0].median == statistics.median(errors[1.0])
-    assert len(grid.missing) == 3 * 3 and not grid.twin
+    assert len(grid.missing) == 3 * 3 and not grid.best
 
 
 def test_what_takes_no_budget_has_no_grid() -> None:

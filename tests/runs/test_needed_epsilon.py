@@ -19,11 +19,11 @@ from dpmf_core.runs.needed_epsilon import (
     shares_kept,
 )
 
-# (private, twin, trivial)
+# (private, best, trivial)
 DRAWS = ((0.90, 0.80, 1.00), (0.85, 0.80, 1.00), (0.95, 0.75, 1.00))
 
 
-def test_the_share_of_a_draw_is_how_far_it_goes_from_guessing_to_the_twin() -> None:
+def test_the_share_of_a_draw_is_how_far_it_goes_from_guessing_to_the_best_known() -> None:
     assert shares_kept(DRAWS) == pytest.approx((0.5, 0.75, 0.2))
     assert share_kept(DRAWS) == pytest.approx(0.5)
     assert shares_kept([(1.1, 0.8, 1.0)]) == pytest.approx((-0.5,))
@@ -37,7 +37,7 @@ def test_a_share_that_rounds_to_nothing_has_no_sign(share: float, text: str) -> 
     assert share_text(share) == Goal.share(0.5).text(share) == text
 
 
-def test_where_a_twin_gains_nothing_in_one_draw_medians_are_compared() -> None:
+def test_where_the_best_known_gains_nothing_in_one_draw_medians_are_compared() -> None:
     draws = (*DRAWS, (0.9, 1.0, 1.0))
     assert shares_kept(draws) is None
     assert share_kept(draws) == pytest.approx((1.0 - 0.9) / (1.0 - 0.8))

@@ -5,7 +5,7 @@ import pytest
 from dpmf_core.base.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.comparison import references
-from dpmf_core.runs.epsilon_grid import OPEN, PRIVATE, TRIVIAL, TWIN, grid_runs, read_grid
+from dpmf_core.runs.epsilon_grid import BEST_KNOWN, OPEN, PRIVATE, TRIVIAL, grid_runs, read_grid
 from dpmf_core.runs.privacy_cost import PrivacyCost, best_known
 from dpmf_core.runs.specification import RunSpec
 
@@ -67,7 +67,7 @@ def test_a_grid_says_what_noise_and_method_cost_at_each_epsilon() -> None:
     assert references(spec)[OPEN] == spec.open()
     runs = grid_runs(spec, (1.0, 4.0), draws=2)
     figures = {(PRIVATE, 1.0): 0.95, (PRIVATE, 4.0): 0.88, (OPEN, None): 0.85}
-    figures |= {(TWIN, None): 0.80, (TRIVIAL, None): 1.0}
+    figures |= {(BEST_KNOWN, None): 0.80, (TRIVIAL, None): 1.0}
 
     def summary(of: tuple[str, float | None], draw: int) -> dict[str, object] | None:
         if of == (OPEN, None) and draw == 1:

@@ -69,11 +69,11 @@ def beside_plain(
 
     def measure(points: Sequence[Point], runs: Runs, _: str) -> list[Summary]:
         there = [(point, runs[point.key]) for point in points if point.key in runs]
-        twins = {point.grid["data"]: run for point, run in there if point.label == PLAIN}
+        plain = {point.grid["data"]: run for point, run in there if point.label == PLAIN}
         return [
-            replace(_summary(point), draws=(compare(run, twins[point.grid["data"]]),))
+            replace(_summary(point), draws=(compare(run, plain[point.grid["data"]]),))
             for point, run in there
-            if point.label != PLAIN and point.grid["data"] in twins
+            if point.label != PLAIN and point.grid["data"] in plain
         ]
 
     return measure
@@ -86,16 +86,16 @@ def _summary(point: Point) -> Summary:
 # ---- what is judged ------------------------------------------------------------------------------
 
 
-def close(theirs: Sequence[Median], twin: Median, within: float = CLOSE) -> Clause:
+def close(theirs: Sequence[Median], plain: Median, within: float = CLOSE) -> Clause:
     """That private figures come close to the one without privacy, each of them."""
 
     def margin(results: Results) -> float:
-        plain = twin(results)
-        return within * abs(plain) - max(abs(it(results) - plain) for it in theirs)
+        level = plain(results)
+        return within * abs(level) - max(abs(it(results) - level) for it in theirs)
 
     def figures(results: Results) -> str:
         values = ", ".join(f"{it(results):.4f}" for it in theirs)
-        return f"{values} in private, {twin(results):.4f} without"
+        return f"{values} in private, {plain(results):.4f} without"
 
     at = ", ".join(budget_text(it.epsilon) for it in theirs if it.epsilon is not None)
     ours = f"{within:.0%} ({within:.0%} is ours)"

@@ -19,11 +19,11 @@ from dpmf_core.tuning.choosing.question import Question, Runs
 from dpmf_core.tuning.private_selection import SelectionResult
 
 CHOSEN_ON_PUBLIC = "Choosing cost no ε, because these data are public or synthetic."
-CHOSEN_ON_TWIN = (
+CHOSEN_ON_STAND_IN = (
     "Choosing cost no ε: methods were tried on synthetic data made only from declared and public"
     " facts, never from the ratings."
 )
-ON_TWIN = "measured on synthetic data of the same shape"
+ON_STAND_IN = "measured on synthetic data of the same shape"
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Finding:
     def headline(self) -> str:
         """The recommendation, and where it was measured if not on the data."""
         text = wording.headline(self.answer, self.place)
-        return text if self.public else f"{text} ({ON_TWIN})"
+        return text if self.public else f"{text} ({ON_STAND_IN})"
 
     @property
     def name(self) -> str:
@@ -68,7 +68,7 @@ class Finding:
         place, question = self.place, self.question
         if place is None:
             return ""
-        measured = [ON_TWIN] * (not self.public)
+        measured = [ON_STAND_IN] * (not self.public)
         measured += ["with recommended parameters"] * bool(self.parameters)
         return (
             f"{self.name} {', '.join([wording.gain_words(self.answer, place), *measured])};"
@@ -87,7 +87,7 @@ class Finding:
     @property
     def cost(self) -> str:
         """The cost of choosing before the data themselves were used, in a sentence."""
-        return CHOSEN_ON_PUBLIC if self.public else CHOSEN_ON_TWIN
+        return CHOSEN_ON_PUBLIC if self.public else CHOSEN_ON_STAND_IN
 
     @property
     def confirmation(self) -> str:
@@ -107,7 +107,7 @@ class Finding:
         low, high = selection.interval
         winner = algorithms.find(str(selection.winner["method"])).title
         return (
-            f"{price_words} It chose {winner}{self._against_twin}. Its held-out error is about"
+            f"{price_words} It chose {winner}{self._as_on_stand_in}. Its held-out error is about"
             f" {selection.score:.2f} ({low:.2f} to {high:.2f}: 95% of the added noise; the best of"
             " several noisy scores looks a little too good)."
         )
@@ -120,7 +120,7 @@ class Finding:
         return "" if self.answer.best is None else self.answer.best.method
 
     @property
-    def _against_twin(self) -> str:
+    def _as_on_stand_in(self) -> str:
         best = self.answer.best
         if best is None or best.method == self.method:
             return ", as the synthetic data did"

@@ -79,7 +79,7 @@ def draw_hero(key: str, story: Story, on_pick: Callable[[float], None]) -> None:
     in the browser while its handle is held.
 
     story: epsilon, method, title, sentence, alt, colour; points ascending by epsilon (epsilon,
-    median, low, high, values, title, sentence, label, cells); twin, trivial and open (median,
+    median, low, high, values, title, sentence, label, cells); best, trivial and open (median,
     label), the latter None until a run without noise is there;
     range of the axis; lists of one person or None; terms with their meanings; words; stale and
     pending. on_pick: called with the epsilon of a point that a person has chosen.
@@ -206,7 +206,7 @@ def draw_price_curve(
     stops: ascending by epsilon; each has `kept`, `low` and `high` as shares of 1, `measured`, and
     `facts`, a list of numbers with their words. without_noise: the share that the method itself
     keeps. first: where the handle stands first. words: `name` of the handle, `low` and `high` ends
-    of the axis, `twin` and `trivial` for all and nothing kept, `open` for the method without noise,
+    of the axis, `best` and `trivial` for all and nothing kept, `open` for the method without noise,
     `price` for the space between the curve and that. then: called with the chosen epsilon.
     """
     epsilons = [stop["epsilon"] for stop in stops]

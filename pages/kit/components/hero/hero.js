@@ -85,11 +85,11 @@ function draw(parent, tag, attributes, text = "") {
 }
 
 function scales(view) {
-  const { points, twin, trivial } = view.data;
+  const { points, best, trivial } = view.data;
   const width = view.plot.clientWidth;
   const inner = { left: MARGIN.left, right: width - MARGIN.right,
     top: MARGIN.top, bottom: HEIGHT - MARGIN.bottom };
-  const values = [twin.median, trivial.median, below(view.data).median,
+  const values = [best.median, trivial.median, below(view.data).median,
     ...points.flatMap((it) => [it.low, it.high])];
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const pad = 0.12 * (most - least || 1);
@@ -102,7 +102,7 @@ function scales(view) {
 }
 
 // What noise is measured against: the same method without it, else the best known one.
-const below = (data) => data.open ?? data.twin;
+const below = (data) => data.open ?? data.best;
 
 function figure(view) {
   const scale = view.scale = scales(view);
@@ -114,7 +114,7 @@ function figure(view) {
   axes(svg, view, scale);
   area(svg, data, scale);
   level(svg, scale, data.trivial, "trivial", -7);
-  level(svg, scale, data.twin, "twin", 16);
+  level(svg, scale, data.best, "best", 16);
   if (data.open !== null) level(svg, scale, data.open, "open", -7);
   dots(svg, view, scale);
   view.marker = draw(svg, "g", { class: "marker", "aria-hidden": "true" });
@@ -253,7 +253,7 @@ const stars = (value) => value.toFixed(2).replace(/^0\./, ".");
 
 function words(view, found) {
   const { data, at } = view;
-  const { words: say, twin, trivial } = data;
+  const { words: say, best, trivial } = data;
   if (data.stale) {
     explained(view, view.title, data.title);
     view.sentence.textContent = data.sentence;
@@ -269,10 +269,10 @@ function words(view, found) {
     explained(view, view.title, found.low.title);
     explained(view, view.sentence, found.low.sentence);
   } else {
-    const gain = (trivial.median - found.value) / (trivial.median - twin.median);
+    const gain = (trivial.median - found.value) / (trivial.median - best.median);
     const values = { epsilon: shown(at), low: shown(found.low.epsilon),
       high: shown(found.high.epsilon), share: `${Math.round(100 * gain)}%`,
-      private: stars(found.value), twin: stars(twin.median),
+      private: stars(found.value), best: stars(best.median),
       trivial: stars(trivial.median) };
     const template = gain <= 0 ? say.betweenWorse : gain > 1 ? say.betweenBetter : say.between;
     explained(view, view.title, filled(template, values));

@@ -71,7 +71,7 @@ function draw(view) {
 
 function frame({ svg, data, x, y }, width) {
   const right = width - AROUND.right;
-  for (const [kept, kind] of [[1, "twin"], [data.open, "open"], [0, "trivial"]]) {
+  for (const [kept, kind] of [[1, "best"], [data.open, "open"], [0, "trivial"]]) {
     const height = y(kept) + (kind === "open" ? 16 : -7);
     shape(svg, "line", { x1: AROUND.left, x2: right, y1: y(kept), y2: y(kept), class: kind });
     shape(svg, "text", { x: AROUND.left + 2, y: height, class: "name" }, data.words[kind]);

@@ -1,6 +1,6 @@
 """The invented cinema in any declared shape: `cinema?users=2000&items=200&density=0.05&bounds=1,5`.
 
-A simulated twin of private data has their public shape, and nothing of their rows.
+A stand-in for private data has their public shape, and nothing of their rows.
 """
 
 from dataclasses import replace
@@ -18,14 +18,16 @@ MOST_CELLS = 200_000_000  # users x items
 LEAST, DENSEST = 10, 0.9
 
 
-def is_twin(data_id: str) -> bool:
+def is_stand_in(data_id: str) -> bool:
     """Whether an id names a simulated set of a declared shape."""
     return data_id.startswith(HEAD)
 
 
-def twin_id(n_users: int, n_items: int, density: float, bounds: tuple[float, float]) -> str:
-    """The id of the twin of a shape; density: share of (user, item) pairs that are rated. Of a
-    large catalogue it holds as many items as can be simulated.
+def stand_in_id(n_users: int, n_items: int, density: float, bounds: tuple[float, float]) -> str:
+    """The id of the stand-in for data of a shape.
+
+    density: share of (user, item) pairs that are rated. Of a large catalogue the stand-in holds as
+    many items as can be simulated.
     """
     items = max(LEAST, min(n_items, MOST_CELLS // max(n_users, 1)))
     low, high = bounds
