@@ -1,5 +1,5 @@
-"""What the lessons show, computed: densities of two answers, error over the clip norm, what
-steps add up to, what an attacker may believe, what is left for a group.
+"""Computations behind the lessons: noisy sums, clipping, composition, an attacker's beliefs,
+groups.
 """
 
 import math
@@ -23,9 +23,7 @@ PHOTOGRAPHS = (1, 2, 4, 8, 16, 32, 64)
 
 @dataclass(frozen=True)
 class TwoAnswers:
-    """The noisy sum of a crowd's ratings of one item, without and with you: densities over the
-    same axis.
-    """
+    """Densities of a noisy sum of ratings on one axis, without you and with you."""
 
     axis: tuple[float, ...]
     without: tuple[float, ...]
@@ -34,7 +32,7 @@ class TwoAnswers:
 
 
 def two_answers(epsilon: float, delta: float = 1e-5, your_rating: float = HIGH) -> TwoAnswers:
-    """Everyone sends a rating between 1 and 5, so one person moves the sum by at most 5."""
+    """Return both densities. Ratings lie between 1 and 5: a person moves the sum by at most 5."""
     noise = HIGH / gaussian_mu(epsilon, delta)
     total = CROWD * 3.4
     axis = np.linspace(total - 4 * noise, total + your_rating + 4 * noise, 241)
@@ -48,8 +46,9 @@ def two_answers(epsilon: float, delta: float = 1e-5, your_rating: float = HIGH) 
 
 @dataclass(frozen=True)
 class ClippingError:
-    """Error of a noisy sum of rows clipped at `norm`, a root mean square over items: of cutting
-    off, of noise, of both.
+    """Root-mean-square errors over items of a noisy sum of rows clipped at `norm`.
+
+    cut: from clipping. people_cut: share of people whose row is longer than `norm`.
     """
 
     norm: float
@@ -62,7 +61,7 @@ class ClippingError:
 def clipping_errors(
     ratings: Ratings, norms: tuple[float, ...], epsilon: float, delta: float = 1e-5
 ) -> list[ClippingError]:
-    """The sum over users of their ratings less mid-range, one number an item, released once."""
+    """Return the errors of the sum of users' ratings minus mid-range, released once."""
     x = ratings.values.astype(np.float64) - ratings.shape.mid_range
     lengths = np.sqrt(np.bincount(ratings.users, x**2, ratings.n_users))
     multiplier = 1 / gaussian_mu(epsilon, delta)
@@ -78,7 +77,7 @@ def clipping_errors(
 
 
 def added_up(each: float, steps: int, delta: float = 1e-5) -> tuple[float, float]:
-    """`steps` releases, each of epsilon `each` alone: their total, exactly, and the sum of
+    """Return the exact total epsilon of `steps` releases of epsilon `each`, and the sum of
     epsilons.
     """
     z = 1 / gaussian_mu(each, delta)
@@ -86,30 +85,32 @@ def added_up(each: float, steps: int, delta: float = 1e-5) -> tuple[float, float
 
 
 def totals(each: float, steps: int) -> list[tuple[int, float, float]]:
-    """(steps, exact total, sum of epsilons) for a few numbers of steps, `steps` among them."""
+    """Return (steps, exact total, sum of epsilons) for STEPS and `steps`."""
     return [(count, *added_up(each, count)) for count in sorted({*STEPS, steps})]
 
 
 def belief(prior: float, epsilon: float) -> float:
-    """What an attacker may believe at most, having believed `prior` before: odds grow by
-    e^epsilon, with the exceptions of `belief_exception`.
+    """Return the highest belief after a release. The odds of `prior` grow by at most e^epsilon,
+    with the exceptions of `belief_exception`.
     """
     after = prior / (1 - prior) * math.exp(epsilon)
     return after / (1 + after)
 
 
 def belief_exception(epsilon: float, delta: float = 1e-5) -> float:
-    """How likely the attacker sees a result of one Gaussian release that moves odds further."""
+    """Return the probability of a result of one Gaussian release that moves the odds further."""
     return odds(Gaussian(1 / gaussian_mu(epsilon, delta)), delta).exception
 
 
 def beliefs(epsilon: float) -> list[tuple[float, float]]:
-    """(before, after) for beliefs from 1% to 99%."""
+    """Return (before, after) for beliefs from 1% to 99%."""
     return [(float(prior), belief(float(prior), epsilon)) for prior in np.linspace(0.01, 0.99, 50)]
 
 
 def best_attacks(epsilon: float, delta: float = 1e-5) -> list[tuple[float, float]]:
-    """(false positives, lowest false negatives) of any attack on one Gaussian release."""
+    """Return (false positive rate, lowest false negative rate) of any attack on one Gaussian
+    release.
+    """
     alarms = [step / 50 for step in range(51)]
     misses = false_negatives(Gaussian(1 / gaussian_mu(epsilon, delta)), alarms)
     return list(zip(alarms, map(float, misses), strict=True))
@@ -118,8 +119,6 @@ def best_attacks(epsilon: float, delta: float = 1e-5) -> list[tuple[float, float
 def group_epsilons(
     each: float, sizes: Sequence[int], delta: float = 1e-5
 ) -> list[tuple[int, float]]:
-    """(rows, epsilon) of a person with so many rows in data whose release has epsilon `each`
-    for one row.
-    """
+    """Return (rows, epsilon) of a person with several rows, when one row has epsilon `each`."""
     release = Gaussian(1 / gaussian_mu(each, delta))
     return [(size, group_epsilon(release, delta, size=size)) for size in sizes]

@@ -1,6 +1,6 @@
-"""What was published of real uses of differential privacy, for comparison.
+"""Published uses of differential privacy, for comparison.
 
-Their units, periods and places of noise differ, so their epsilons cannot be compared one to one.
+Their units, periods and places of noise differ, so their epsilons are not directly comparable.
 """
 
 import tomllib
@@ -14,9 +14,9 @@ from dpmf_core.base.registry import by_id
 class Deployment:
     """One use, as its publisher describes it.
 
-    delta: 0 for pure differential privacy. unit: what the promise is about. relation: how
-    neighbours differ, where that is said. period: how long the epsilon is for. address: of the
-    source.
+    delta: 0 for pure differential privacy. unit: what the guarantee protects. relation: how
+    neighbours differ, if the source states it. period: the time that epsilon covers. address: of
+    the source.
     """
 
     id: str

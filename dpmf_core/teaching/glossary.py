@@ -1,4 +1,4 @@
-"""The words of the app, each with a formula and a source."""
+"""The glossary: terms with their meaning, a formula and a source."""
 
 import re
 import tomllib
@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 @dataclass(frozen=True)
 class Term:
-    """formula: LaTeX. also: how texts say it otherwise."""
+    """One term. formula: LaTeX. also: other names."""
 
     name: str
     words: str
@@ -25,7 +25,7 @@ TERMS: dict[str, Term] = {term.name: term for term in _TERMS}
 
 
 def matching_terms(text: str) -> tuple[Term, ...]:
-    """The terms whose name or words hold the text, the nearest first; all where it is empty."""
+    """Return the terms that match the text, nearest first; all terms for an empty text."""
     places = {term: nearness(text, (term.name, *term.also), term.words) for term in _TERMS}
     return tuple(
         sorted(
@@ -36,8 +36,8 @@ def matching_terms(text: str) -> tuple[Term, ...]:
 
 
 def nearness(text: str, names: Sequence[str], words: str) -> int | None:
-    """How near something is to what is looked for: 0 by its name, 1 by a word of that, 2 by one
-    of its words, 3 by a part of one; None not at all.
+    """Return how well an entry matches the text: 0 its name, 1 a word of its names, 2 a word of its
+    description, 3 part of a word. None: no match.
     """
     query = text.strip().lower()
     whole = re.compile(rf"(?<!\w){re.escape(query)}(?!\w)")
@@ -68,9 +68,9 @@ _MENTION = re.compile(
 
 
 def linked(text: str) -> str:
-    """Markdown in which each term's first mention leads to its place in the glossary.
+    """Return Markdown in which the first mention of each term links to the glossary.
 
-    Links, code and formulas stay as they are.
+    Links, code and formulas do not change.
     """
     linked_names: set[str] = set()
 

@@ -1,5 +1,5 @@
-"""The course: lessons in their order, each with something to predict before it is shown and a
-question to answer in one's own words. The words are in `lessons.toml`.
+"""The course: lessons in order, each with predictions and a question to answer in one's own words.
+The texts are in `lessons.toml`.
 """
 
 import tomllib
@@ -13,11 +13,10 @@ from dpmf_core.base.registry import by_id
 
 @dataclass(frozen=True)
 class Part:
-    """One thing to see.
+    """One demonstration.
 
-    id: of its demonstration. words: what it is about. question, answers: the prediction that is
-    asked before anything is shown. right: the place of the right answer. because: why it is.
-    task: what to try with the demonstration.
+    words: an introduction. question, answers: the prediction, asked before the demonstration.
+    right: index of the correct answer. because: the explanation. task: something to try afterwards.
     """
 
     id: str
@@ -32,7 +31,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Lesson:
-    """About five minutes. own_words: the question of the answer box. model: one good answer."""
+    """A lesson of about five minutes. own_words: the final question. model: one good answer."""
 
     id: str
     title: str
@@ -43,7 +42,7 @@ class Lesson:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """Names of what there is to do: a prediction for each part, then the answer."""
+        """The steps of the lesson: a prediction for each part, then the answer."""
         return (*(part.id for part in self.parts), ANSWER)
 
 
@@ -63,7 +62,7 @@ LESSONS = _lessons()
 
 
 def question_only(title: str, question: str) -> Lesson:
-    """What a teacher asks on another page of the app, as a lesson without parts."""
+    """Return a teacher's question on another page as a lesson without parts."""
     return Lesson("", title, "", (), question, "")
 
 

@@ -1,8 +1,8 @@
-"""Invented viewers on two sites: what one publishes without names, and how few of the things that
-the other says with names find a person in it.
+"""Linking simulated viewers of two sites: one publishes rows without names, the other reviews with
+names.
 
-The attack is the plainest of those of Narayanan & Shmatikov, Robust De-anonymization of Large
-Sparse Datasets, S&P 2008: keep the rows that agree with everything that is known.
+The attack is the simplest of those of Narayanan & Shmatikov, Robust De-anonymization of Large
+Sparse Datasets, S&P 2008: keep the rows that agree with everything known.
 """
 
 import functools
@@ -19,10 +19,10 @@ NAMES = ("Ada", "Bela", "Cem", "Dana", "Emil", "Finn", "Gita", "Hugo", "Ines", "
 
 @dataclass(frozen=True)
 class LinkedRow:
-    """One person of the other site and the row found for them.
+    """A reviewer and the row found for them.
 
-    known_films: (film, day) that the person wrote about. row: its number. rest: how many of their
-    films became known with it.
+    known_films: (film, day) of each review. row: the row's number. rest: the number of films that
+    the row reveals in addition.
     """
 
     name: str
@@ -33,7 +33,7 @@ class LinkedRow:
 
 @functools.cache
 def published_days(seed: int = 0) -> npt.NDArray[np.int32]:
-    """(VIEWERS, FILMS): the day on which a viewer saw a film; far below 0 if never.
+    """Return (VIEWERS, FILMS) days on which viewers saw films; `NEVER` for films not seen.
 
     Films differ in popularity as 1 / (rank + 10).
     """
@@ -48,8 +48,8 @@ def published_days(seed: int = 0) -> npt.NDArray[np.int32]:
 
 @functools.cache
 def reviews_of_targets(most: int, off: int, seed: int = 1) -> npt.NDArray[np.int32]:
-    """(TARGETS, most, 2): films that the first viewers wrote about, and the day as they say it, at
-    most `off` days off.
+    """Return (TARGETS, most, 2): films that the first viewers reviewed, and days, each wrong by at
+    most `off`.
     """
     rng = np.random.default_rng(seed)
     days = published_days()
@@ -63,8 +63,9 @@ def reviews_of_targets(most: int, off: int, seed: int = 1) -> npt.NDArray[np.int
 
 @functools.cache
 def candidates(most: int, off: int | None) -> npt.NDArray[np.int64]:
-    """(TARGETS, most): how many published rows agree with the first 1, 2, ... things that a person
-    wrote; off: days by which a date may be wrong, None where only the films are known.
+    """Return (TARGETS, most): how many published rows agree with the first 1, 2, ... reviews.
+
+    off: days by which a review's date may be wrong. None: only the films are known.
     """
     days, reviews = published_days(), reviews_of_targets(most, off or 0)
     counts = np.empty((TARGETS, most), np.int64)
@@ -78,14 +79,14 @@ def candidates(most: int, off: int | None) -> npt.NDArray[np.int64]:
 
 
 def share_named(most: int, off: int | None) -> list[float]:
-    """The share of people whose row is the only one that agrees, by how many films are known."""
+    """Return the share of people with exactly one matching row, by the number of known films."""
     return [float(share) for share in (candidates(most, off) == 1).mean(axis=0)]
 
 
 def find_row(person: int, n_known: int, off: int) -> LinkedRow | None:
-    """One person by so many films and dates; None where several rows agree.
+    """Return the row that matches the first reviews of a person, or None if several rows match.
 
-    The rows of those who wrote are the first ones.
+    Reviewers own the first rows.
     """
     if candidates(n_known, off)[person, n_known - 1] != 1:
         return None

@@ -1,5 +1,5 @@
-"""Sums over a film club, before and after you joined: what they tell of you without noise and with
-it; an attack that knows some of your ratings, and a game in which you are the attacker.
+"""Membership attacks on sums of a film club, with and without noise: the best attack, an attacker
+who knows some ratings, and a game.
 """
 
 import math
@@ -19,8 +19,10 @@ Sums = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Club:
-    """others: how many of the other members saw each film, (FILMS,). published_sums: the sums with
-    you, or with noise. has_seen: which films you saw.
+    """A film club before and after you joined.
+
+    others: how many other members saw each film, (FILMS,). published_sums: the sums with you,
+    possibly with noise. has_seen: the films you saw.
     """
 
     others: Sums
@@ -29,12 +31,14 @@ class Club:
 
     @property
     def difference(self) -> Sums:
-        """What an attacker has who knows all the others."""
+        """What remains for an attacker who knows all other members."""
         return self.published_sums - self.others
 
 
 def club(films: tuple[int, ...], noise: float = 0.0, draw: int = 0) -> Club:
-    """The club with you in it, who saw these films; noise: standard deviation on every sum."""
+    """Return the club with you as a member who saw these films. noise: standard deviation for every
+    sum.
+    """
     others = np.random.default_rng(0).binomial(MEMBERS, np.linspace(0.8, 0.2, FILMS)).astype(float)
     has_seen = np.isin(np.arange(FILMS), films)
     noise_sample = np.zeros(FILMS)
@@ -46,16 +50,18 @@ def club(films: tuple[int, ...], noise: float = 0.0, draw: int = 0) -> Club:
 def noise_of(
     epsilon: float, delta: float = 1e-5, films: int = FILMS, largest: float = 1.0
 ) -> float:
-    """The standard deviation that every sum needs for this epsilon in total: a member changes the
-    sums of so many films by at most `largest` each, so all of them by at most largest √films in L2
-    norm.
+    """Return the standard deviation that every sum needs for a total epsilon.
+
+    A member changes at most `films` sums by at most `largest` each: largest √films in L2 norm.
     """
     return largest * math.sqrt(films) / gaussian_mu(epsilon, delta)
 
 
 def best_attack(epsilon: float, films: int = FILMS, delta: float = 1e-5) -> float:
-    """How often, from even odds, the best attacker is right about whether someone who saw so many
-    films is in: Φ(μ/2), the likelihood ratio test of two Gaussians μ standard deviations apart.
+    """Return how often the best attacker is right about a person who saw `films` films.
+
+    The prior is even. The likelihood ratio test of two Gaussians μ standard deviations apart is
+    right with probability Φ(μ/2).
     """
     return float(ndtr(math.sqrt(films) / noise_of(epsilon, delta) / 2))
 
@@ -65,10 +71,10 @@ def best_attack(epsilon: float, films: int = FILMS, delta: float = 1e-5) -> floa
 
 @dataclass(frozen=True)
 class MembershipAttack:
-    """How an attacker fares who starts at 50:50.
+    """Success of an attacker who starts at 50:50.
 
-    beliefs: how sure they become that you took part, after each publication with you in it,
-    (n_publications,). right: the share of right answers, half of the publications without you.
+    beliefs: the belief that you took part after each publication with you, (n_publications,).
+    right: the share of correct answers; half of the publications are without you.
     """
 
     beliefs: Sums
@@ -108,8 +114,10 @@ SUSPECTS, FILMS_SEEN = 3, 6  # one suspect was in the data, or none; films that 
 
 @dataclass(frozen=True)
 class Round:
-    """suspects: which films each of them saw, (SUSPECTS, FILMS). sums: what was published, less
-    everyone else's rows, (FILMS,). answer: who was in the data, from 0; SUSPECTS: none of them.
+    """One round of the game.
+
+    suspects: the films each suspect saw, (SUSPECTS, FILMS). sums: the published sums minus everyone
+    else's rows, (FILMS,). answer: the suspect in the data, from 0; SUSPECTS for none.
     """
 
     suspects: npt.NDArray[np.bool_]
@@ -118,16 +126,15 @@ class Round:
 
     @property
     def best_guess(self) -> int:
-        """The answer that makes the sums most likely: the nearest row, or none at all. All rows
-        are equally long.
-        """
+        """The most likely answer: the nearest row, or none. All rows have equal length."""
         scores = [*(self.suspects @ self.sums - FILMS_SEEN / 2), 0.0]
         return int(np.argmax(scores))
 
 
 def game_round(epsilon: float | None, seed: int, delta: float = 1e-5) -> Round:
-    """Publish noisy sums of a club that one of the suspects has joined, or none; each of these is
-    equally likely. epsilon: None publishes them without noise.
+    """Publish noisy sums of a club that one suspect, or none, has joined, each equally likely.
+
+    epsilon: None publishes without noise.
     """
     rng = np.random.default_rng((3, seed))
     suspects = np.zeros((SUSPECTS, FILMS), np.bool_)
@@ -143,12 +150,12 @@ def game_round(epsilon: float | None, seed: int, delta: float = 1e-5) -> Round:
 
 
 def best_score(epsilon: float | None, delta: float = 1e-5, suspects: int = SUSPECTS) -> float:
-    """The largest share of rounds that any player can win on average.
+    """Return the largest share of rounds that any player can win on average.
 
-    Let a player name suspect i with probability q_i when none was there. By the trade-off curve of
-    the noise they then name i with probability at most Φ(Φ⁻¹(q_i) + μ) when i was there (Dong, Roth
-    & Su 2019). The sum over all answers is concave in q, so it is largest where all q_i are equal,
-    and its slope is 0 at q = Φ(-μ/2), if as much is left for all of them.
+    Suppose a player names suspect i with probability q_i when none of them joined. By the trade-off
+    curve of the noise they name i with probability at most Φ(Φ⁻¹(q_i) + μ) when i joined (Dong,
+    Roth & Su 2019). The sum over all answers is concave in q, so its maximum has equal q_i. The
+    slope is 0 at q = Φ(-μ/2), unless the q_i would then exceed 1 in total.
     """
     if epsilon is None:
         return 1.0

@@ -1,8 +1,8 @@
-"""A private class: how many students gave which answer, published with noise.
+"""A private class: counts of students' answers, published with noise.
 
-Neighbours are classes in which one student gave another answer; how many answered is public. A
-publication moves two counts by 1 each, 2 in L1 norm, so Laplace noise of scale 2/ε on every count
-has pure ε. All publications of a class are charged to one account, and their epsilons add up.
+Neighbours are classes in which one student gave a different answer; the number of answers is
+public. A different answer changes two counts by 1 each, 2 in L1 norm, so Laplace noise of scale 2/ε
+on every count has pure ε. One account adds up all publications of a class.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ ROUNDING = 1e-9  # of a sum of epsilons
 
 
 def spent_epsilon(class_id: str) -> float:
-    """What all publications of a class cost a student together."""
+    """Return the total epsilon of all publications of a class."""
     entries = _account(class_id).entries
     leaves = [leaf for entry in entries for leaf in entry.charge.ledger]
     return sum(
@@ -32,21 +32,21 @@ def spent_epsilon(class_id: str) -> float:
 
 
 def mechanism(epsilon: float) -> Laplace:
-    """The release of one publication."""
+    """Return the mechanism of one publication."""
     return Laplace(2 / epsilon, STATISTIC, sensitivity=1.0, replace_one_factor=2.0)
 
 
 def counts_of(answers: Sequence[str], n_choices: int) -> list[int]:
-    """How often each choice was the answer. answers: numbers of choices, from 0."""
+    """Return how many answers chose each option. answers: indices of options, as text."""
     return [sum(answer == str(number) for answer in answers) for number in range(n_choices)]
 
 
 def noisy_counts(class_id: str, step: str, counts: Sequence[int], epsilon: float) -> list[int]:
-    """Draw the noise of one publication; it is charged before.
+    """Charge and draw the noise of one publication.
 
-    Every call is another draw and another charge: `class_records.publish` keeps the counts, so that
-    they are shown again for nothing. They are whole numbers: the last digits of a floating-point
-    sum would tell count and noise apart.
+    Every call draws and charges again; `class_records.publish` keeps the counts, so showing them
+    again is free. Counts are integers: the last digits of a floating-point sum would separate count
+    and noise.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def noisy_counts(class_id: str, step: str, counts: Sequence[int], epsilon: float
     Raises
     ------
     BadInput
-        If all publications of the class would cost more than `MOST`; nothing is drawn then.
+        If all publications of the class would exceed `MOST`. Nothing is drawn then.
     """
     total = spent_epsilon(class_id) + epsilon
     if total > MOST * (1 + ROUNDING):

@@ -1,5 +1,6 @@
-"""Randomised response: everybody answers yes or no, and lies with a known probability (Warner 1965;
-Kairouz, Oh & Viswanath 2014 for the probability that is best at an epsilon).
+"""Randomised response: each answer is true with a known probability.
+
+Warner 1965; Kairouz, Oh & Viswanath 2014 for the best probability at an epsilon.
 """
 
 import math
@@ -13,23 +14,26 @@ Array = npt.NDArray[np.float64]
 
 
 def truth_probability(epsilon: float) -> float:
-    """How often an answer is true at this epsilon: e^epsilon / (1 + e^epsilon). Either answer is
-    then at most e^epsilon times as likely from one person as from another.
+    """Return the probability of a true answer at this epsilon: e^epsilon / (1 + e^epsilon).
+
+    Either answer is then at most e^epsilon times as likely from one person as from another.
     """
     return 1 / (1 + math.exp(-epsilon))
 
 
 def response_epsilon(truth: float) -> float:
-    """The epsilon of one answer that is true with this probability, in (0.5, 1); pure, delta 0."""
+    """Return the epsilon of an answer that is true with probability `truth`, in (0.5, 1); delta is
+    0.
+    """
     return math.log(truth / (1 - truth))
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What a survey of so many people says of a share.
+    """The estimate of a survey.
 
-    estimates, chances: every share that may come out, and its probability. error: the standard
-    deviation of the estimate around the share.
+    estimates, chances: possible estimates of the share, and their probabilities. error: the
+    estimate's standard deviation.
     """
 
     estimates: Array
@@ -38,13 +42,14 @@ class Survey:
 
 
 def survey(share: float, people: int, epsilon: float) -> Survey:
-    """`share` of the people would say yes, and each answers by randomised response.
+    """Return the estimate when `share` of the people would say yes and all use randomised response.
 
-    The share of yes, q = p share + (1 - p)(1 - share), is turned back: (q - (1 - p)) / (2p - 1).
+    The share of yes is q = p share + (1 - p)(1 - share), so the estimate is (q - (1 - p)) / (2p -
+    1).
     """
     p, yes = truth_probability(epsilon), round(share * people)
     counts = np.arange(people + 1)
-    # of those who would say yes and of the others: two binomials, added
+    # the sum of two binomials: people who would say yes, and the others
     chances = np.convolve(
         binom.pmf(np.arange(yes + 1), yes, p),
         binom.pmf(np.arange(people - yes + 1), people - yes, 1 - p),
@@ -54,8 +59,9 @@ def survey(share: float, people: int, epsilon: float) -> Survey:
 
 
 def response_error(people: int, epsilon: float) -> float:
-    """The standard deviation of the estimated share: the lies alone, √(p(1-p)/n) / (2p-1); the
-    people who are asked are fixed.
+    """Return the standard deviation of the estimated share, √(p(1-p)/n) / (2p-1).
+
+    It comes from the false answers alone: the people asked are fixed.
     """
     p = truth_probability(epsilon)
     return math.sqrt(p * (1 - p) / people) / (2 * p - 1)

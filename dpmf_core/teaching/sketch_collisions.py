@@ -1,6 +1,4 @@
-"""A sketch small enough to be seen: which components of which vectors lie in which cell, by the
-hashes that the algorithm uses.
-"""
+"""A sketch small enough to draw: which components share cells, by the algorithm's own hashes."""
 
 import math
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ USERS, ITEMS = 8, 4
 
 @dataclass(frozen=True)
 class Component:
-    """One component of one vector in one row of the sketch."""
+    """One component of a vector in one row of the sketch."""
 
     vector: str
     component: int
@@ -26,8 +24,10 @@ class Component:
 
 @dataclass(frozen=True)
 class SketchLayout:
-    """rows: k lists of w lists, the components that lie in each cell. shared: share of the
-    components that do not lie alone.
+    """Where all components lie.
+
+    load: the number of components in each cell, by row. shared: the share of components that share
+    a cell.
     """
 
     width: int
@@ -36,11 +36,11 @@ class SketchLayout:
     shared: float
 
     def of(self, vector: str) -> tuple[Component, ...]:
-        """Where one vector lies."""
+        """Return the components of one vector."""
         return tuple(it for it in self.components if it.vector == vector)
 
     def beside(self, vector: str) -> tuple[str, ...]:
-        """The other vectors that it shares a cell with."""
+        """Return the other vectors that share a cell with this one."""
         hers = {(it.row, it.cell) for it in self.of(vector)}
         return tuple(
             dict.fromkeys(
@@ -52,7 +52,7 @@ class SketchLayout:
 
 
 def vectors() -> tuple[str, ...]:
-    """Everybody and everything in it."""
+    """Return the names of all vectors."""
     return (
         *(f"person {user + 1}" for user in range(USERS)),
         *(f"item {item + 1}" for item in range(ITEMS)),
@@ -60,8 +60,8 @@ def vectors() -> tuple[str, ...]:
 
 
 def sketch_layout(d: int, k: int, gamma: float, seed: int = 0) -> SketchLayout:
-    """A sketch of d-dimensional vectors of a few people and items, k rows, gamma times smaller
-    than they are.
+    """Return the layout of d-dimensional vectors in a sketch of k rows, `gamma` times smaller than
+    they are.
     """
     rng = np.random.default_rng(seed)
     width = max(1, math.ceil((USERS + ITEMS) * d / (gamma * k)))

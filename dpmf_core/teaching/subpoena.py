@@ -1,5 +1,5 @@
-"""What a server holds in each variant of factorisation without retention, and what crosses the wire
-to it: listed, and counted on a small stream that is really run.
+"""What a server stores in each variant of factorisation without retention, and what it receives: as
+a list, and counted on a small stream.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ USERS, ITEMS, DIMENSIONS, MOMENTS = 4, 6, 3, 8
 
 @dataclass(frozen=True)
 class MemoryItem:
-    """One thing at rest: what, where, for how long."""
+    """Something stored: what, where, and for how long."""
 
     what: str
     where: str
@@ -59,15 +59,17 @@ IN_TRANSIT: dict[str, str] = {
 
 
 def at_rest(variant: str) -> list[str]:
-    """What stays on the server of a variant between two interactions."""
+    """Return what a variant's server stores between two interactions."""
     items = [it for it in MEMORY[variant] if it.where == "server" and "always" in it.how_long]
     return [it.what for it in items]
 
 
 @dataclass(frozen=True)
 class Holding:
-    """Numbers at rest on the server, of users and of items, what is there only while a user
-    interacts, and how many ratings crossed the wire in this interaction.
+    """What one variant's server holds after a rating.
+
+    user_numbers, item_numbers: numbers stored about users and items. for_a_moment: held only during
+    the interaction. ratings_sent: ratings transmitted in this interaction.
     """
 
     variant: str
@@ -80,9 +82,8 @@ class Holding:
 
 @dataclass(frozen=True)
 class Moment:
-    """One arriving rating, and what each variant's server holds right after it.
-
-    user, item: by their numbers, from 1.
+    """One arriving rating, and what each variant's server holds after it. Users and items count
+    from 1.
     """
 
     number: int
@@ -94,8 +95,9 @@ class Moment:
 
 
 def stream(seed: int = 0) -> list[Moment]:
-    """A few ratings one after the other; `item_move` is how far the item factors of variant `rated`
-    went.
+    """Return a few successive ratings.
+
+    item_move: how far the item factors of variant `rated` moved.
     """
     rng = np.random.default_rng(seed)
     factors = rng.uniform(-0.9, 0.9, (ITEMS, DIMENSIONS))

@@ -1,4 +1,4 @@
-"""The words of the app, each with a formula and a source, and its algorithms."""
+"""What do the words mean? Terms with formulas and sources, and the algorithms."""
 
 import streamlit as st
 
@@ -20,10 +20,7 @@ methods = [
     if nearness(text, (name, kind.title), kind.words) is not None
 ]
 if not terms and not methods:
-    st.info(
-        f"None of the {len(TERMS)} terms and {len(REGISTRY)} algorithms holds that. Try a"
-        " part of the word."
-    )
+    st.info("No term or algorithm matches. Try part of the word.")
 for term in terms:
     with st.container(border=True):
         st.header(term.name, anchor=False)

@@ -1,5 +1,6 @@
-"""A teacher's link in use: what it fixes is enforced here, whatever the address says. The server
-keeps what a session reaches and answers, with a link or without, under the session's seat.
+"""A teacher's link in use: its fixed values win over the address, and answers are kept.
+
+The server keeps each session's steps and answers under the session's seat, with or without a link.
 """
 
 import streamlit as st
@@ -10,16 +11,13 @@ from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, sequence_
 from pages.kit import links
 from pages.kit.page_table import BY_ID, page_meant
 
-NAME, SEAT, PLACE = "class", "seat", "at"  # of the parameters in the address
-# what stays in a session that goes from one page of a lesson to the next, by how its keys begin
+NAME, SEAT, PLACE = "class", "seat", "at"  # parameters in the address
+# prefixes of the session's keys that survive a change of the lesson's page
 STAYS = ("lesson.", "visitor.", "data.", "runs.")
 
 
 def current(owner: str = "") -> LessonLink | None:
-    """The page of the lesson that this session is at; a session that has a lesson keeps it.
-
-    owner: as the store knows the visitor.
-    """
+    """Return the current page of the session's lesson. owner: the visitor's name in the store."""
     state = st.session_state
     if "lesson.link" in state:
         links.put_in_address(_own())
@@ -39,7 +37,7 @@ def current(owner: str = "") -> LessonLink | None:
 
 
 def _check_pages(sequence: LessonSequence) -> LessonSequence:
-    """The sequence, with today's pages. Raises BadInput where there is no such page for lessons."""
+    """Return the sequence with current page names; raise BadInput for an unknown page."""
     return sequence.model_copy(update={"steps": tuple(map(_check_page, sequence.steps))})
 
 
@@ -47,14 +45,14 @@ def _check_page(link: LessonLink) -> LessonLink:
     page, query = page_meant(link.page) or ("", {})
     if not page or not BY_ID[page].in_lessons:
         raise BadInput(
-            f"The lesson of this link is on a page that is not here: '{link.page}'. The page is"
-            " shown as it always is."
+            f"This lesson link leads to a page that does not exist here: '{link.page}'. You see the"
+            " page without the lesson."
         )
     return link.model_copy(update={"page": page, "query": query | link.query})
 
 
 def _begin(sequence: LessonSequence, token: str, owner: str) -> None:
-    """The page in the address; else the last that this seat has opened."""
+    """Open the page in the address, otherwise the last page that this seat opened."""
     state, last = st.session_state, len(sequence.steps) - 1
     _take_seat(sequence.id, sequence.id if sequence.gathers else class_records.NO_CLASS, owner)
     state["lesson.sequence"], state["lesson.token"] = sequence, token
@@ -67,7 +65,7 @@ def _begin(sequence: LessonSequence, token: str, owner: str) -> None:
 
 
 def _take_seat(course: str, class_id: str, owner: str) -> None:
-    """The seat of the login or of the address, with its answers; else a new one."""
+    """Take the seat of the login or of the address with its answers, otherwise a new seat."""
     state = st.session_state
     by_login = state["lesson.by_login"] = owner.startswith("login:")
     seat = st.query_params.get(SEAT, "")
@@ -79,18 +77,18 @@ def _take_seat(course: str, class_id: str, owner: str) -> None:
 
 
 def _restore(owner: str) -> None:
-    """What this seat answered in the course, without a teacher's link."""
+    """Restore the answers of this seat without a teacher's link."""
     if "lesson.seat" not in st.session_state:
         _take_seat(class_records.NO_CLASS, class_records.NO_CLASS, owner)
 
 
 def seat() -> str | None:
-    """The session's seat, once there is something to keep, for the address."""
+    """Return the session's seat for the address once there are answers to keep."""
     return st.session_state["lesson.seat"] if st.session_state.get("lesson.answers") else None
 
 
 def _open(place: int) -> None:
-    """Go to a page of the sequence, with the teacher's values."""
+    """Open a page of the sequence with the teacher's values."""
     state = st.session_state
     sequence: LessonSequence = state["lesson.sequence"]
     state["lesson.place"], state["lesson.link"] = place, sequence.steps[place]
@@ -99,24 +97,24 @@ def _open(place: int) -> None:
 
 
 def go(place: int) -> None:
-    """To another page of the sequence; nothing that was set on this one stays."""
+    """Open another page of the sequence and forget the settings of this one."""
     for key in list(st.session_state):
         name = str(key)
-        # widgets that follow a value are numbered on, for the browser may still speak of old ones
+        # the browser may still report old widgets, so their numbers must continue
         if not name.startswith(STAYS) and not name.endswith(".turns"):
             del st.session_state[key]
     _open(place)
 
 
 def address() -> dict[str, str]:
-    """What the address says of the page that the lesson is at."""
+    """Return the address parameters of the current page of the lesson."""
     state = st.session_state
     link: LessonLink = state["lesson.link"]
     return _own() | BY_ID[link.page].query | link.query
 
 
 def _own() -> dict[str, str]:
-    """What the address says of a teacher's link: the link, the seat, the page."""
+    """Return the address parameters of a teacher's link: link, seat, page."""
     state = st.session_state
     if "lesson.token" not in state:
         return {}
@@ -131,21 +129,19 @@ def _own() -> dict[str, str]:
 
 
 def fixed_value(name: str) -> str | None:
-    """What the lesson fixes a control to, as the link says it; None where it is free. '' where
-    it is fixed to its default.
-    """
+    """Return the text to which the lesson fixes a control; '' for its default, None if free."""
     link: LessonLink | None = st.session_state.get("lesson.link")
     return link.query.get(name, "") if link is not None and name in link.fixed else None
 
 
 def link_values() -> dict[str, str]:
-    """What the lesson's link says, by name; nothing without a lesson."""
+    """Return the values of the lesson's link by name; empty without a lesson."""
     link: LessonLink | None = st.session_state.get("lesson.link")
     return dict(link.query) if link is not None else {}
 
 
 def page_values() -> dict[str, str] | None:
-    """The link, where the lesson fixes the page's own controls by it."""
+    """Return the link's values if the lesson fixes the page's own controls."""
     link: LessonLink | None = st.session_state.get("lesson.link")
     return dict(link.query) if link is not None and "page" in link.fixed else None
 
@@ -159,20 +155,18 @@ def is_hidden(name: str) -> bool:
 
 
 def sequence() -> LessonSequence | None:
-    """The teacher's link that this session was opened with."""
+    """Return the sequence of the teacher's link, if any."""
     teacher_link: LessonSequence | None = st.session_state.get("lesson.sequence")
     return teacher_link
 
 
 def place() -> int:
-    """Which page of the sequence the session is at, from 0."""
+    """Return the current page of the sequence, from 0."""
     return int(st.session_state.get("lesson.place", 0))
 
 
 def answers(of: str = "") -> dict[str, str]:
-    """What was answered, by step: on this page of the teacher's sequence or, without one, in the
-    lesson `of`.
-    """
+    """Return the answers by step, of this page of the sequence or of the lesson `of`."""
     answer_texts: dict[str, str] = st.session_state.setdefault("lesson.answers", {})
     start = _start(of)
     return {
@@ -181,7 +175,7 @@ def answers(of: str = "") -> dict[str, str]:
 
 
 def note(step: str, text: str, of: str = "") -> None:
-    """A step is reached, with an answer or without; the first answer stands."""
+    """Record a step with its answer, if any. The first answer stands."""
     state = st.session_state
     answer_texts: dict[str, str] = state.setdefault("lesson.answers", {})
     if (name := _start(of) + step) in answer_texts:
@@ -192,7 +186,7 @@ def note(step: str, text: str, of: str = "") -> None:
     if teacher_link is not None and teacher_link.gathers:
         class_id = teacher_link.id
     elif not text:
-        return  # which pages were opened is for teachers alone
+        return  # only teachers see which pages were opened
     try:
         class_records.record(class_id, state["lesson.seat"], answer_texts, state["lesson.by_login"])
     except BadInput as error:

@@ -1,6 +1,4 @@
-"""What stands above the pages of a teacher's lesson: its title and question, an answer box, the way
-on, and at the end a code.
-"""
+"""The box above a page of a teacher's lesson: title, question, answers, navigation, final code."""
 
 import streamlit as st
 
@@ -12,11 +10,11 @@ from dpmf_core.teaching.private_class import MOST
 from pages.kit import lesson, safe_text
 from pages.kit.safe_text import escape_letters
 
-FINISHED = "finished"  # the last step of a sequence, with its day
+FINISHED = "finished"  # kept with the day on which the sequence was finished
 
 
 def draw() -> None:
-    """Title and question, above the page; or why there is no lesson."""
+    """Draw title and question above the page, or why there is no lesson."""
     if complaint := st.session_state.get("lesson.complaint"):
         st.warning(safe_text.escape(complaint))
     link: LessonLink | None = st.session_state.get("lesson.link")
@@ -46,25 +44,15 @@ def _draw_box(link: LessonLink, sequence: LessonSequence | None, several: bool) 
 
 
 def _draw_way(sequence: LessonSequence) -> None:
-    """Where in the sequence the session is, and the buttons that lead back and on."""
+    """Draw the position in the sequence, and buttons to the pages before and after."""
     place, last = lesson.place(), len(sequence.steps) - 1
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{escape_letters(sequence.title) or 'Lesson'} · page {place + 1} of {last + 1}")
-        st.button(
-            "Back",
-            key="lesson.back",
-            on_click=lesson.go,
-            args=(place - 1,),
-            disabled=not place,
-        )
+        back = {"key": "lesson.back", "on_click": lesson.go, "args": (place - 1,)}
+        st.button("Back", disabled=not place, **back)
         if place < last:
-            st.button(
-                "Next page",
-                key="lesson.next",
-                type="primary",
-                on_click=lesson.go,
-                args=(place + 1,),
-            )
+            on = {"key": "lesson.next", "on_click": lesson.go, "args": (place + 1,)}
+            st.button("Next page", type="primary", **on)
         elif st.button("Finish", key="lesson.finish", type="primary"):
             st.session_state["lesson.finished"] = True
     if place == last and (st.session_state.get("lesson.finished") or FINISHED in lesson.answers()):
@@ -85,7 +73,7 @@ def _draw_answer_box() -> None:
 
 
 def _draw_choices(link: LessonLink) -> None:
-    """The answers to a private question."""
+    """Ask a private question."""
     answer = lesson.answers().get(ANSWER)
     if answer is not None:
         own = link.choices[int(answer)] if answer.isdigit() else answer
@@ -107,13 +95,13 @@ def _draw_choices(link: LessonLink) -> None:
 
 
 def draw_notice(link: LessonLink | None = None) -> None:
-    """Who will read what is answered, before anything is. link: the page, of a teacher's link."""
+    """Draw who will read the answers. link: the page of a teacher's link."""
     sequence = lesson.sequence()
     if link is not None and link.choices and sequence is not None and sequence.gathers:
         words = (
             "This question is private. The server keeps your answer without your name, and no page"
-            " shows it. Your teacher sees how many have answered, and shows the class counts"
-            f" with noise: all publications together cost you at most ε = {MOST:g}."
+            " shows it. Your teacher sees how many have answered, and can publish counts with"
+            f" noise. All publications together cost you at most ε = {MOST:g}."
         )
     elif sequence is not None and sequence.gathers:
         words = (
@@ -129,7 +117,7 @@ def draw_notice(link: LessonLink | None = None) -> None:
 
 
 def missing(sequence: LessonSequence) -> list[int]:
-    """The pages of a sequence on which something is still to be answered, from 1."""
+    """Return the pages with open questions, from 1."""
     answers = st.session_state.get("lesson.answers", {})
     return [
         place + 1
@@ -139,7 +127,7 @@ def missing(sequence: LessonSequence) -> list[int]:
 
 
 def steps_of(link: LessonLink) -> tuple[str, ...]:
-    """What there is to answer on a page of a sequence."""
+    """Return the steps to answer on a page of a sequence."""
     if link.choices:
         return (ANSWER,)
     if link.page == "lessons" and (taught_lesson := LESSONS.get(link.query.get("lesson", ""))):
@@ -148,15 +136,15 @@ def steps_of(link: LessonLink) -> tuple[str, ...]:
 
 
 def _draw_end(sequence: LessonSequence) -> None:
-    """The code, once everything is answered; else what is missing."""
+    """Draw the code once everything is answered; otherwise what is missing."""
     if pages := missing(sequence):
-        st.warning(f"Something is still to be answered on page {', '.join(map(str, pages))}.")
+        st.warning(f"Please answer the questions on page {', '.join(map(str, pages))} first.")
         return
     draw_code(sequence.id, _predictions(sequence), FINISHED)
 
 
 def _predictions(sequence: LessonSequence) -> tuple[int, int]:
-    """How many predictions were right, and how many there were."""
+    """Return the number of correct predictions and of all predictions."""
     answers = st.session_state.get("lesson.answers", {})
     parts = [
         (f"{place}.{part.id}", part.right)
@@ -168,9 +156,9 @@ def _predictions(sequence: LessonSequence) -> tuple[int, int]:
 
 
 def draw_code(what: str, score: tuple[int, int], step: str, of: str = "") -> None:
-    """The code of what is finished, with the day on which it was.
+    """Draw the code of what is finished, with the day on which it was finished.
 
-    step: under which the day is kept. of: the lesson, where there is no teacher's link.
+    step: keeps the day. of: the lesson if there is no teacher's link.
     """
     lesson.note(step, completion.today(), of)
     day = lesson.answers(of)[step] or completion.today()

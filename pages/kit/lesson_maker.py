@@ -1,4 +1,4 @@
-"""For teachers: a link to the page as it is shown now, alone or as one of several."""
+"""For teachers: a link to the current page, alone or in a sequence."""
 
 from collections.abc import Sequence
 from urllib.parse import urlencode
@@ -21,11 +21,11 @@ from pages.kit import lesson, links, safe_text, sidebar_values
 from pages.kit.page_table import BY_ID, Page
 from pages.kit.safe_text import escape_letters
 
-PAGES = "lesson.pages"  # in the session: the pages of a sequence that is being made
+PAGES = "lesson.pages"  # in the session: the pages of the unfinished sequence
 OPEN = "lesson.maker"  # in the session: the page whose form is open
-CLASSES = "lesson.classes"  # in the session: ids of classes, by their pages
-LAST_SEQUENCE = "lesson.made"  # in the session: what was made there last
-PRESSED_BUTTON = "lesson.pressed"  # in the session: the key of a button of the form
+CLASSES = "lesson.classes"  # in the session: ids of classes by their pages
+LAST_SEQUENCE = "lesson.made"  # in the session: the sequence made last
+PRESSED_BUTTON = "lesson.pressed"  # in the session: the form's pressed button
 ONLY_EPSILON, EVERYTHING = "only ε", "everything"
 NOTHING, AS_CHOSEN = "nothing", "as I choose"
 ANSWERS = {
@@ -37,9 +37,7 @@ MAY_CHANGE = (ONLY_EPSILON, EVERYTHING, NOTHING, AS_CHOSEN)
 
 
 def draw(page: Page, button: DeltaGenerator) -> None:
-    """The button of a page and, once it is pressed, the form. Call it after the page is drawn, when
-    its address says all that the page shows.
-    """
+    """Draw the button and its form. Call it after the page, when the address is complete."""
     button.button(
         "Make a lesson link",
         key="lesson.open",
@@ -52,9 +50,7 @@ def draw(page: Page, button: DeltaGenerator) -> None:
 
 
 def _put(key: str, value: str) -> None:
-    """As a callback it is not lost where the page begins anew above the button, as it does when
-    runs have ended.
-    """
+    """Set a session value. A callback survives a rerun that starts above the button."""
     st.session_state[key] = value
 
 
@@ -86,7 +82,7 @@ def _draw_form(page: Page) -> None:
 
 
 def _make(link: LessonLink, gathers: bool) -> None:
-    """The buttons, and the links that were made last while they say what the form says."""
+    """Draw the buttons and the links made last while they match the form."""
     with st.container(horizontal=True):
         for key, words in {"lesson.make": "Make it", "lesson.add": "Add to a sequence"}.items():
             st.button(words, key=key, on_click=_put, args=(PRESSED_BUTTON, key))
@@ -101,7 +97,7 @@ def _make(link: LessonLink, gathers: bool) -> None:
 
 
 def _ask(page: Page) -> tuple[dict[str, object], bool]:
-    """What the link is to hold, and whether answers are gathered."""
+    """Ask for the link's content, and whether answers are gathered."""
     left, right = st.columns(2, gap="large")
     with left:
         title = st.text_input("Title", key="lesson.title", max_chars=120, persist_state="session")
@@ -113,7 +109,7 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
             list(ANSWERS),
             key="lesson.choices",
             horizontal=True,
-            help="Answers that are chosen stay private: class and teacher see counts with noise.",
+            help="Yes/no and 1 to 5 stay private: class and teacher see counts with noise.",
         )
     with right:
         locked_controls, hidden_controls = _ask_locks(page)
@@ -135,7 +131,7 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
 
 
 def _ask_locks(page: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Which controls are locked, and which are hidden."""
+    """Ask which controls are locked and which are hidden."""
     has_epsilon = page.data_kind is not None and "epsilon" not in page.unused
     choices = [it for it in MAY_CHANGE if it != ONLY_EPSILON or has_epsilon]
     choice = st.radio(
@@ -161,7 +157,7 @@ def _ask_controls(label: str, key: str, first: list[str]) -> tuple[str, ...]:
     return tuple(selection)
 
 
-# ---- a sequence that is being made ---------------------------------------------------------------
+# ---- the unfinished sequence ---------------------------------------------------------------------
 
 
 def pages() -> list[LessonLink]:
@@ -170,7 +166,7 @@ def pages() -> list[LessonLink]:
 
 
 def add(link: LessonLink) -> None:
-    """One page more. Raises BadInput beyond the most."""
+    """Add a page; raise BadInput beyond the maximum."""
     if len(pages()) >= MOST_STEPS:
         raise BadInput(f"A sequence has at most {MOST_STEPS} pages.")
     pages().append(link)
@@ -178,18 +174,18 @@ def add(link: LessonLink) -> None:
 
 
 def class_of(steps: Sequence[LessonLink], title: str, gathers: bool) -> LessonSequence:
-    """The sequence of these pages; the same pages are the same class. Raises BadInput."""
+    """Return the sequence of these pages; equal pages are one class. Raise BadInput."""
     sequence = LessonSequence.parse(steps=tuple(steps), title=title, gathers=gathers)
     return sequence.model_copy(update={"id": _classes().setdefault(_pages_key(steps), sequence.id)})
 
 
 def keep_class(sequence: LessonSequence) -> None:
-    """Keep a class that was made before."""
+    """Keep the id of an existing class."""
     _classes()[_pages_key(sequence.steps)] = sequence.id
 
 
 def another_class(steps: Sequence[LessonLink]) -> None:
-    """These pages are for another class from now on."""
+    """Give these pages a new class."""
     _classes().pop(_pages_key(steps), None)
 
 
@@ -203,13 +199,13 @@ def _pages_key(steps: Sequence[LessonLink]) -> str:
 
 
 def address(token: str, name: str = lesson.NAME, **more: str) -> str:
-    """The whole address of a link on this server; a teacher's one leads to the Lessons page."""
+    """Return the full address of a link on this server."""
     base = (st.context.url or "").split("?")[0].rstrip("/")
     return f"{base}?{urlencode({name: token, **more})}"
 
 
 def show_links(sequence: LessonSequence) -> None:
-    """The links of a sequence: for the class, in a frame of a course site, for the teacher."""
+    """Draw the links of a sequence for the class, for a course site and for the teacher."""
     token = link_token(sequence)
     st.markdown("**For the class**")
     links.draw_to_copy(address(token))
@@ -220,7 +216,7 @@ def show_links(sequence: LessonSequence) -> None:
         teacher = address(link_token(sequence, TEACHER), "teach")
         here = (st.context.url or "").split("?")[0].rstrip("/")
         st.code(teacher.replace(here, _lessons(here), 1), language=None, wrap_lines=True)
-    with st.expander("In a frame of a course site"):
+    with st.expander("Embed in a course site"):
         whole = address(token, embed="true").replace("&", "&amp;").replace('"', "&quot;")
         frame = f'<iframe src="{whole}" width="100%" height="800" title="dpmf"></iframe>'
         st.code(frame, language="html", wrap_lines=True)
@@ -230,7 +226,7 @@ def show_links(sequence: LessonSequence) -> None:
 
 
 def _lessons(here: str) -> str:
-    """The address of the Lessons page, from that of any page."""
+    """Return the address of the Lessons page from that of any page."""
     origin, _, path = here.partition("://")
     host, *folders = path.split("/")
     return "/".join((f"{origin}://{host}", *folders[:-1], BY_ID["lessons"].section))

@@ -1,4 +1,4 @@
-"""Links from page to page, the address of the page itself, and links to copy."""
+"""Links between pages, the page's own address, and links to copy."""
 
 import html
 import ipaddress
@@ -14,8 +14,9 @@ DECLARED = "navigation.pages"  # in the session: Streamlit's page of each sectio
 
 
 def put_in_address(values: Mapping[str, str | None]) -> None:
-    """Put values into the page's address, and take those out that are None, all at once: the
-    browser's back button passes every change.
+    """Set parameters of the page's address in one change, and remove those that are None.
+
+    One change is one step of the browser's back button.
     """
     now = st.query_params.to_dict()
     then = {name: text for name, text in (now | dict(values)).items() if text is not None}
@@ -24,7 +25,7 @@ def put_in_address(values: Mapping[str, str | None]) -> None:
 
 
 def draw_to_copy(url: str) -> None:
-    """A link to copy, and whether other computers can open it."""
+    """Draw a link to copy, with a note if only this computer can open it."""
     st.code(url, language=None, wrap_lines=True)
     if opens_here_only(url):
         host = urlsplit(url).hostname
@@ -35,11 +36,11 @@ def draw_to_copy(url: str) -> None:
 
 
 def draw_qr_code(url: str) -> None:
-    """A link as a QR code, drawn here, with the link as its alternative text."""
+    """Draw a link as a QR code, made locally."""
     try:
         code = segno.make(url, error="l", micro=False)
     except segno.DataOverflowError:
-        st.caption("This link is too long for a QR code. Take fewer pages.")
+        st.caption("This link is too long for a QR code. Use fewer pages.")
         return
     image = html.escape(code.svg_data_uri(border=4, light="white", nl=False, encode_minimal=True))
     alt = html.escape(f"QR code of the link {url}")
@@ -47,7 +48,7 @@ def draw_qr_code(url: str) -> None:
 
 
 def opens_here_only(url: str) -> bool:
-    """Whether the host of a link is the computer that opens it."""
+    """Return whether only this computer can open the link."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -56,7 +57,7 @@ def opens_here_only(url: str) -> bool:
 
 
 def to(name: str, label: str, parameters: dict[str, str], icon: str = "") -> None:
-    """A link to the page of this address, with its icon unless another is given."""
+    """Draw a link to a page, with its icon unless another is given."""
     st.page_link(
         _as_streamlit(name),
         label=label,
@@ -66,12 +67,12 @@ def to(name: str, label: str, parameters: dict[str, str], icon: str = "") -> Non
 
 
 def go(name: str, parameters: Mapping[str, str] | None = None) -> None:
-    """Leave for the page of this address."""
+    """Leave for a page."""
     st.switch_page(_as_streamlit(name), query_params=BY_ID[name].query | dict(parameters or {}))
 
 
 def _as_streamlit(name: str) -> st.Page:
-    """A page's section as the navigation has declared it, with whichever view it shows now."""
+    """Return the section of a page as the navigation declared it."""
     page = BY_ID[name]
     declared: dict[str, st.Page] = st.session_state.get(DECLARED, {})
     return declared.get(page.section) or st.Page(

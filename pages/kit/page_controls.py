@@ -1,4 +1,4 @@
-"""A page's own controls: where their first values come from."""
+"""First values of a page's own controls."""
 
 from collections.abc import Callable, Collection
 from typing import Any
@@ -8,14 +8,14 @@ import streamlit as st
 from dpmf_core.serving.lesson_links import in_new_names
 from pages.kit import lesson, safe_text
 
-Read = Callable[[str], Any]  # a link's text as a value; raises ValueError on what cannot be used
+Read = Callable[[str], Any]  # turns a link's text into a value; raises ValueError
 
 
 def start(key: str, name: str, first: Any, read: Read = str) -> None:
     """Set a widget's value before it is drawn.
 
-    The value is the lesson's where that is fixed, else what it was, else the link's, else `first`.
-    What cannot be read becomes `first`, and the page says so.
+    The value is the lesson's if fixed, otherwise the previous one, the link's, or `first`.
+    Unreadable text becomes `first`, with a warning.
 
     Parameters
     ----------

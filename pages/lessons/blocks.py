@@ -1,6 +1,4 @@
-"""Demonstration of trust: one server, hospitals or phones, who can read what they send, and what
-that costs at equal error.
-"""
+"""Demonstration of trust: who reads what a server, hospitals or phones send, and what it costs."""
 
 import math
 from collections.abc import Mapping
@@ -15,23 +13,19 @@ from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.needed_epsilon import NeededEpsilon, first_reaching
 from dpmf_core.runs.sweep import Summary, summaries
 from dpmf_core.teaching import trust
-from pages.kit import (
-    charts,
-    colours,
-    safe_text,
-)
+from pages.kit import charts, colours, safe_text
 from pages.kit.runs import ask, note_shipped
 from pages.lessons.figures import DELTA_TEXT, show
 
 PEOPLE, ABSENT = 2_000, 0.5
 EPSILONS = (0.5, 1.0, 2.0)
 READS = {"parts": "every part", "sum": "only the sum"}
-LABEL_POINTS = {"private-bias": 2, "local-bias": 3}  # points beside which a line's name stands
+LABEL_POINTS = {"private-bias": 2, "local-bias": 3}  # the point next to a line's name
 
 
 @dataclass(frozen=True)
 class Holder:
-    """Who holds the ratings. words, trusted: by what the server reads."""
+    """Who holds the ratings. words, trusted: texts, by what the server reads."""
 
     title: str
     count: int
@@ -40,7 +34,7 @@ class Holder:
     trusted: Mapping[str, str]
 
 
-MASKS = "with a mask, and all masks cancel in the sum (Bonawitz et al. 2017). The server can open"
+MASKS = "and all masks cancel in the total (Bonawitz et al. 2017). The server can read only the"
 HOLDERS = {
     "server": Holder(
         "one server",
@@ -59,12 +53,11 @@ HOLDERS = {
         {
             "parts": "Each hospital sends one noisy sum of its people. The server reads 20 of them:"
             " in each, a person is hidden by a 20th of the noise's variance.",
-            "sum": f"Each hospital sends its sum sealed: {MASKS} only the sum, which carries all of"
-            " the noise.",
+            "sum": f"Each hospital masks its sum, {MASKS} total, which carries all of the noise.",
         },
         {
-            "parts": "your hospital with your ratings, and with adding its noise",
-            "sum": "your hospital with your ratings, the seals, and the other hospitals with adding"
+            "parts": "your hospital with your ratings and to add its noise",
+            "sum": "your hospital with your ratings, the masks, and the other hospitals to add"
             " their noise",
         },
     ),
@@ -75,12 +68,11 @@ HOLDERS = {
         {
             "parts": "Each phone sends its owner's message with a 2,000th of the noise's variance."
             " In local differential privacy each message has enough noise of its own.",
-            "sum": f"Each phone sends its message sealed: {MASKS} only the sum, with the noise of"
-            " 2,000 phones.",
+            "sum": f"Each phone masks its message, {MASKS} total, with the noise of 2,000 phones.",
         },
         {
             "parts": "only your own phone",
-            "sum": "the seals, and other people with adding their noise",
+            "sum": "the masks, and other people to add their noise",
         },
     ),
 }
@@ -112,7 +104,7 @@ def blocks() -> None:
 
 
 def _draw_who_learns(name: str, reads: str, epsilon: float) -> None:
-    """A row for everyone who looks: what they see of you, and its epsilon."""
+    """Draw a row for each observer: what they see of you, and its epsilon."""
     holder = HOLDERS[name]
     rows = [("everyone else", "the noisy sum", epsilon_text(epsilon))]
     if name == "server":
@@ -131,9 +123,9 @@ def _draw_who_learns(name: str, reads: str, epsilon: float) -> None:
     st.markdown(f"**You trust** {holder.trusted[reads]}.")
     if name != "server" and reads == "parts":
         st.markdown(
-            f"For ε = {budget_text(epsilon)} towards the server too, every part needs"
-            f" √{holder.count:,} = **{math.sqrt(holder.count):.3g} times as much noise**, and so"
-            " does the sum."
+            f"To keep ε = {budget_text(epsilon)} from the server too, every part needs"
+            f" √{holder.count:,} = **{math.sqrt(holder.count):.3g} times as much noise**, and the"
+            " sum then carries as much more."
         )
 
 
@@ -141,7 +133,7 @@ def _draw_who_learns(name: str, reads: str, epsilon: float) -> None:
 
 
 def _draw_measurements(epsilon: float) -> None:
-    """Errors over epsilon with a curator and without, and which epsilons are equally good."""
+    """Draw errors over epsilon with and without a curator, and equally good epsilons."""
     points = [point for sweep in first_views.trust() for point in sweep.points()]
     specs = {point.key: point.spec for point in points}
     runs = ask("learn.trust", specs, whole=())
@@ -159,13 +151,14 @@ def _draw_measurements(epsilon: float) -> None:
     if needed is not None:
         equal = budget_text(needed.rounded)
     by_rule = budget_text(float(f"{trust.part_epsilon(epsilon, PEOPLE):.3g}"))
-    st.markdown("**Trusting nobody, measured**")
+    st.markdown("**Measured: the cost of trusting no one**")
     _draw_prices(central, local, alone[0].median, (epsilon, needed, at))
     st.markdown(
-        f"With a curator, item offsets at ε = {budget_text(epsilon)} err by **{at:.3f}**. If each"
-        f" person adds the noise, **ε = {equal}** is as good, measured; the rule says {by_rule}."
-        f" With ε = 1 for each message the error is {at_one:.3f}. Each user's own mean, which needs"
-        f" no one else's data, has {alone[0].median:.3f}."
+        f"With a curator, item offsets at ε = {budget_text(epsilon)} have an error of"
+        f" **{at:.3f}**. If each person adds noise, the same error needs **ε = {equal}** (measured;"
+        f" the rule below predicts {by_rule}). With ε = 1 for each message the error is"
+        f" {at_one:.3f}. Each user's own mean, which needs no one else's data, has an error of"
+        f" {alone[0].median:.3f}."
     )
     st.caption(
         f"ε in total, δ = {DELTA_TEXT}, per user, replacing one row by any other. Private and local"
@@ -182,7 +175,7 @@ def _draw_prices(
     alone: float,
     equal: tuple[float, NeededEpsilon | None, float],
 ) -> None:
-    """equal: the epsilons with and without a curator that have the same error, and the error."""
+    """Draw both lines. equal: epsilons of equal error, with and without a curator, the error."""
     epsilon, needed, error = equal
     lines = (
         ("with a curator", "private-bias", central),

@@ -1,4 +1,4 @@
-"""What the lessons' demonstrations share: curves over one axis, and sliders."""
+"""Curves and sliders that the lessons' demonstrations share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ DELTA, DELTA_TEXT = 1e-5, "1e-5"
 
 @dataclass(frozen=True)
 class Line:
-    """A column of a table as a line. colour: of the palette or of a method."""
+    """One column of a table, drawn as a line. colour: of the palette or of a method."""
 
     name: str
     column: str
@@ -28,7 +28,7 @@ class Line:
 def curves(
     x: str, y: str, table: pd.DataFrame, axis: str, lines: Sequence[Line], height: int = 320
 ) -> go.Figure:
-    """Lines over one axis. x, y: titles of the axes. axis: the table's column along x."""
+    """Draw lines over one axis. x, y: titles of the axes. axis: the table's column for x."""
     fig = charts.figure(x, y, height=height)
     for it in lines:
         fig.add_scatter(

@@ -14,7 +14,7 @@ from pages.lessons.figures import DELTA, DELTA_TEXT, Line, curves, epsilon_slide
 
 SMALL = "cinema-small"
 PEOPLE = (100, 200, 500, 1_000, 2_000, 5_000, 10_000)
-SHARE = 0.3  # of the people would say yes
+SHARE = 0.3  # of people whose true answer is yes
 STEPS = {
     "nonnegative": "nothing below zero",
     "rounded": "whole numbers",
@@ -52,11 +52,9 @@ def response() -> None:
     st.markdown(
         f"An answer that is true with probability {truth:.0%} has **ε ="
         f" {epsilon_text(epsilon)}**, δ = 0. From {people:,} answers the share is known to within"
-        f" **{100 * survey.error:.1f} percentage points**, typically."
+        f" **{100 * survey.error:.1f} percentage points** (one standard deviation)."
     )
-    st.caption(
-        f"{SHARE:.0%} of them would say yes. Typically: one standard deviation of the estimate."
-    )
+    st.caption(f"The true answer of {SHARE:.0%} of the people is yes.")
 
 
 def local() -> None:
@@ -110,12 +108,12 @@ def clipping() -> None:
     fig = curves("clip norm C", "error of an item's sum", table, "norm", lines)
     fig.add_vline(x=at.norm, line={"color": colours.ink(), "dash": "dash"})
     fig.update_xaxes(type="log", tickvals=[0.5, 1, 2, 5, 10, 20, 30])
-    alt = "Error by the clip norm: from clipping it falls, from noise it grows."
+    alt = "Error by clip norm: the clipping error falls, the noise error grows."
     show(fig, "clip.figure", alt, table)
     st.markdown(
-        f"At C = {clip_norm:g}, **{at.people_cut:.0%} of the people are clipped**. The error is"
-        f" {at.both:.0f}: {at.cut:.0f} from clipping and {at.noise:.0f} from noise, which add up by"
-        " squares."
+        f"At C = {clip_norm:g}, **{at.people_cut:.0%} of the people are clipped**. Clipping alone"
+        f" causes an error of {at.cut:.0f}, noise alone {at.noise:.0f}, both together"
+        f" {at.both:.0f}."
     )
     st.caption(
         "The sum of everyone's ratings of each item is published once at ε = 1 (δ ="
@@ -134,14 +132,14 @@ def composition() -> None:
     show(fig, "steps.figure", "Total epsilon over steps, exactly and as a sum.", table)
     exact, plain_sum = added_up(0.5, steps)
     st.markdown(
-        f"**{steps} steps of ε = 0.5 cost {exact:.2f}**, neither 0.5 nor {plain_sum:g}: Gaussian"
-        " noise adds up by squares."
+        f"**{steps} steps of ε = 0.5 cost {exact:.2f} in total**: more than one step, less than the"
+        f" sum, {plain_sum:g}."
         if steps > 1
         else "**One step of ε = 0.5 costs 0.5.**"
     )
     st.caption(
         f"δ = {DELTA_TEXT}, per person, add/remove, exact. Saha & Imtiaz 2022 state the ε of each"
-        " of two releases in each step of their private NMF. The Accountant shows the total."
+        " of two releases in each step of their private NMF. The Account page shows the total."
     )
 
 

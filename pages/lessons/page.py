@@ -1,4 +1,4 @@
-"""What is this? A course of lessons of five minutes each, and what teachers make of it."""
+"""What is this? A course of five-minute lessons, and the pages for teachers."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from pages.kit import lesson, lesson_heading, links, safe_text
 from pages.lessons import steps, teachers
 
 FIRST = next(iter(LESSONS))
-UNKNOWN = "learn.unknown"  # in the session: a lesson in the address that there is not
+UNKNOWN = "learn.unknown"  # in the session: an unknown lesson in the address
 
 
 def main() -> None:
@@ -23,7 +23,6 @@ def main() -> None:
 
 
 def _draw_course() -> None:
-    """The lessons, one at a time."""
     lesson_id = _draw_choice()
     if unknown := st.session_state.get(UNKNOWN):
         name = safe_text.escape_letters(unknown[:40])
@@ -55,7 +54,7 @@ def _draw_choice() -> str:
 
 
 def _draw_lesson(name: str) -> bool:
-    """Draw a lesson as far as it was taken; whether that is its end. Raises BadInput."""
+    """Draw a lesson up to its current step. Return whether it is finished; raise BadInput."""
     if name not in LESSONS:
         raise BadInput(
             f"There is no lesson '{name[:40]}'. Ask your teacher for a new link; there are"
@@ -69,7 +68,7 @@ def _draw_lesson(name: str) -> bool:
 
 
 def title(name: str) -> str:
-    """A lesson with its number; the first is 0."""
+    """Return a lesson's numbered title; the first number is 0."""
     return f"{list(LESSONS).index(name)}. {LESSONS[name].title}"
 
 

@@ -18,14 +18,13 @@ from pages.kit import charts, colours, links, safe_text, who_sees_what
 from pages.lessons.figures import DELTA, DELTA_TEXT, Line, curves, epsilon_slider, show
 
 MOST_FILMS = 8
-EXACTNESS = {3: "to 3 days", 30: "to 30 days", None: "not at all"}
+EXACTNESS = {3: "within 3 days", 30: "within 30 days", None: "not at all"}
 
 
 def linking() -> None:
-    """How few films and days single out a row."""
     left, right = st.columns(2)
     off = left.segmented_control(
-        "How exactly the day is known",
+        "How precisely the day is known",
         list(EXACTNESS),
         default=3,
         key="learn.exactness",
@@ -65,7 +64,7 @@ def linking() -> None:
 
 
 def _draw_person() -> None:
-    """One viewer who is identified by two films."""
+    """Draw one viewer whom two films identify."""
     matches = (linkage.find_row(it, 2, 3) for it in range(len(linkage.NAMES)))
     match = next((it for it in matches if it is not None), None)
     if match is None:
@@ -101,7 +100,7 @@ def _your_films(key: str) -> tuple[int, ...]:
 
 
 def _draw_difference(club: membership.Club, name: str, alt: str) -> None:
-    """What the attacker has, film by film; the films that you saw stand out."""
+    """Draw the difference that an attacker sees for each film."""
     table = pd.DataFrame(
         {
             "film": range(1, membership.FILMS + 1),
@@ -121,7 +120,6 @@ def _draw_difference(club: membership.Club, name: str, alt: str) -> None:
 
 
 def exact_sums() -> None:
-    """Without noise the difference is your row."""
     club = membership.club(_your_films("learn.films"))
     alt = "The sums with you minus the sums without you: your films, each 1."
     _draw_difference(club, "exact.figure", alt)
@@ -134,12 +132,11 @@ def exact_sums() -> None:
 
 
 def noisy_sums() -> None:
-    """The same behind noise."""
     epsilon = epsilon_slider("membership")
     films = _your_films("learn.films.noisy")
     draw = int(st.session_state.get("learn.draw", 0))
     noise = membership.noise_of(epsilon)
-    alt = "The noisy sums minus the sums of all others: bars up and down, seen or not."
+    alt = "The noisy sums minus the sums of all others: positive and negative bars in both groups."
     _draw_difference(membership.club(films, noise, draw), "noisy.figure", alt)
     st.button("Draw the noise again", key="learn.again", on_click=_draw_again)
     best, yours = membership.best_attack(epsilon), membership.best_attack(epsilon, len(films))
@@ -179,7 +176,7 @@ def neighbours() -> None:
     )
 
 
-# who looks: what they see without noise, and with it
+# observer: what they see without noise, and with noise
 VIEWS = {
     "you": ("your own ratings, factor and list", "the noisy item factors as well"),
     "another user": (
@@ -188,7 +185,7 @@ VIEWS = {
     ),
     "an attacker who is everyone else together": (
         "everyone's ratings but yours",
-        "the noisy item factors: the only thing that could tell of you",
+        "the noisy item factors, which alone depend on you",
     ),
     "the curator": ("everything, because it is trusted", "everything"),
 }
@@ -226,7 +223,7 @@ def attacker() -> None:
         " result that moves the belief further has probability"
         f" {belief_exception(epsilon, DELTA):.2g}."
     )
-    label = "Play the attacker: catch a planted fault on the Audit page"
+    label = "Play the attacker: find a planted fault"
     links.to("audit", label, {"attack": "private-bias"})
 
 

@@ -1,6 +1,4 @@
-"""A private question in the class view: its answers, published with noise at an epsilon that the
-teacher chooses, and what all publications of the class have cost.
-"""
+"""A private question in the class view: noisy counts of its answers, and the class's account."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +20,7 @@ from pages.kit.safe_text import escape_letters
 
 
 def draw(class_id: str, place: int, link: LessonLink, all_answers: list[Answers]) -> None:
-    """The question, the dial, what was published at its epsilon, and the account."""
+    """Draw the question, its epsilon, the last publication at that epsilon, and the account."""
     step = f"{place}.{ANSWER}"
     count = sum(step in answers for answers in all_answers)
     with st.container(border=True):
@@ -48,8 +46,9 @@ def draw(class_id: str, place: int, link: LessonLink, all_answers: list[Answers]
 
 
 def publish(class_id: str, step: str, n_choices: int, epsilon: float) -> None:
-    """Publish the answers to one question. The same answers at the same epsilon are drawn and
-    charged once, however often it is asked for. Raises BadInput where the account has no room.
+    """Publish the answers to one question; raise BadInput if the account has no room.
+
+    The same answers at the same epsilon are drawn and charged only once.
     """
 
     def draw(answers: Sequence[str]) -> list[int]:
@@ -80,20 +79,19 @@ def _draw_publication(step: str, link: LessonLink, publication: Publication) -> 
     alt = f"Counts of {publication.n_answers} answers with noise."
     off = math.sqrt(2) * private_class.mechanism(publication.epsilon).noise_multiplier
     caption = (
-        f"{publication.n_answers} answers. Each count is off by {off:.1f}, typically: Laplace noise"
-        f" of scale 2/ε, rounded. ε = {budget_text(publication.epsilon)}, δ = 0, per student,"
+        f"{publication.n_answers} answers. Each count is off by about {off:.1f}: Laplace noise of"
+        f" scale 2/ε, rounded. ε = {budget_text(publication.epsilon)}, δ = 0, per student,"
         " replacing one answer by any other."
     )
     charts.show(fig, f"teach.counts.{step}", alt, table, leaves=True, caption=caption)
 
 
 def _draw_account(class_id: str, publications: list[Publication]) -> None:
-    """What has been spent of the most; the same counts shown again cost nothing."""
     spent_epsilon = private_class.spent_epsilon(class_id)
     words = f"ε = {epsilon_text(spent_epsilon)} of at most {epsilon_text(MOST)}"
     st.progress(min(1.0, spent_epsilon / MOST), f"All publications of this class: {words}")
     parts = " + ".join(budget_text(it.epsilon) for it in publications)
     st.caption(
-        f"This question: ε = {parts or '0'}. Epsilons add up. To show a publication again costs"
-        " nothing: its noise is drawn once. New answers need a new publication."
+        f"This question: ε = {parts or '0'}. Epsilons add up. Showing a publication again costs"
+        " nothing, because its noise is drawn once. New answers need a new publication."
     )

@@ -1,6 +1,4 @@
-"""A lesson, step by step: a prediction before each demonstration, an answer in the student's own
-words, and a code at the end.
-"""
+"""A lesson's steps: predictions, demonstrations, a final answer and the completion code."""
 
 from collections.abc import Callable
 
@@ -13,8 +11,8 @@ from pages.kit import lesson, lesson_heading
 from pages.kit.safe_text import escape_letters
 from pages.lessons import blocks, noise, people
 
-LAST_STEP = "done"  # the last step of a lesson, with its day
-# by part of a lesson: a figure and a control, on the app's own computations
+LAST_STEP = "done"  # kept with the day on which the lesson was finished
+# by part of a lesson
 DEMONSTRATIONS: dict[str, Callable[[], None]] = {
     "linking": people.linking,
     "exact sums": people.exact_sums,
@@ -34,7 +32,7 @@ DEMONSTRATIONS: dict[str, Callable[[], None]] = {
 
 
 def draw(course_lesson: Lesson) -> bool:
-    """Draw the lesson as far as it was taken; whether that is its end."""
+    """Draw the lesson up to its current step. Return whether it is finished."""
     st.write(linked(course_lesson.idea))
     for place, part in enumerate(course_lesson.parts):
         _draw_place(course_lesson, place)
@@ -49,7 +47,7 @@ def _draw_place(course_lesson: Lesson, place: int) -> None:
 
 
 def _draw_part(course_lesson: Lesson, part: Part) -> bool:
-    """One demonstration, once it was predicted."""
+    """Draw one part, its prediction first. Return whether it was predicted."""
     st.header(part.heading, anchor=False)
     st.write(linked(part.words))
     answer = lesson.answers(course_lesson.id).get(part.id)
@@ -68,7 +66,7 @@ def _draw_part(course_lesson: Lesson, part: Part) -> bool:
 
 
 def _ask(course_lesson: Lesson, part: Part) -> None:
-    """What is asked before anything is shown."""
+    """Ask for the prediction."""
     with st.form(f"learn.{course_lesson.id}.{part.id}"):
         choice = st.radio(
             part.question,
@@ -88,7 +86,7 @@ def _ask(course_lesson: Lesson, part: Part) -> None:
 
 
 def _draw_own_words(course_lesson: Lesson) -> bool:
-    """The answer box; afterwards one good answer and the code."""
+    """Draw the answer box; after the answer, a model answer and the code."""
     st.header("In your own words", anchor=False)
     answers = lesson.answers(course_lesson.id)
     if ANSWER not in answers:

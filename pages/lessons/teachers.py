@@ -1,5 +1,6 @@
-"""For teachers: a sequence of lessons and pages, its links, a handout, a check of codes, and the
-class view. The address holds the sequence, so that a reload loses nothing.
+"""For teachers: a sequence of pages with its links, a handout, code checks and the class view.
+
+The address holds the sequence, so a reload loses nothing.
 """
 
 from collections import Counter
@@ -26,8 +27,8 @@ from pages.kit.safe_text import escape_letters
 from pages.kit.session_widgets import bind
 from pages.lessons import private_question
 
-NAME = "teach"  # of the class view's parameter in the address
-SEQUENCE = "sequence"  # of the parameter that holds the sequence that is being made
+NAME = "teach"  # parameter of the class view in the address
+SEQUENCE = "sequence"  # parameter that holds the unfinished sequence
 EVERY = 5.0  # seconds between looks at the class
 MOST_CODES = 500
 
@@ -49,7 +50,7 @@ def draw() -> None:
 
 
 def _restore(token: str | None) -> None:
-    """The sequence of the address, where the session has none. Raises BadInput."""
+    """Take the sequence from the address if the session has none; raise BadInput."""
     if token is None or lesson_maker.pages():
         return
     sequence = sequence_of(token, TEACHER)
@@ -67,7 +68,7 @@ def _title(sequence: LessonSequence) -> str:
 
 
 def _draw_sequence() -> LessonSequence | None:
-    """The sequence that is being made and its links; None while it has no page."""
+    """Draw the sequence and its links; return None while it has no page."""
     st.header("A sequence", anchor=False)
     names = st.multiselect(
         "Lessons to add, in this order",
@@ -119,7 +120,7 @@ def _add_lessons(names: list[str]) -> None:
 
 
 def _draw_page(place: int, link: LessonLink) -> None:
-    """One page of the sequence, and buttons that move it."""
+    """Draw one page of the sequence with buttons that move it."""
     with st.container(horizontal=True, vertical_alignment="center", border=True):
         st.markdown(f"{place + 1}\\. {escape_letters(name_of(link))}", width="stretch")
         for name, icon, change in (
@@ -146,12 +147,12 @@ def _move(place: int, change: int) -> None:
 
 
 def lesson_of(link: LessonLink) -> Lesson | None:
-    """The lesson on a page of a sequence, if it has one."""
+    """Return the lesson on a page of a sequence, if any."""
     return LESSONS.get(link.query.get("lesson", "")) if link.page == "lessons" else None
 
 
 def name_of(link: LessonLink) -> str:
-    """A page of a sequence in words."""
+    """Return the name of a page of a sequence."""
     course_lesson = lesson_of(link)
     title = link.title or (course_lesson.title if course_lesson else "")
     where = BY_ID[link.page].title if link.page in BY_ID else link.page
@@ -175,7 +176,7 @@ def _draw_handout(title: str) -> None:
 
 
 def _to_print(link: LessonLink) -> Lesson | None:
-    """A page of a sequence on paper: its lesson or its question; None where it asks nothing."""
+    """Return a page's lesson or question for the handout; None if it has neither."""
     if course_lesson := lesson_of(link):
         return course_lesson
     return question_only(name_of(link), link.question) if link.question else None
@@ -185,7 +186,7 @@ def _to_print(link: LessonLink) -> Lesson | None:
 
 
 def _draw_codes(sequences: dict[str, str]) -> None:
-    """sequences: titles of classes, by id, whose codes are known by name too."""
+    """Draw the check of codes. sequences: titles of classes by id."""
     text = st.text_area(
         "Codes, one per line", key="teach.codes", max_chars=100_000, placeholder="AEAB2..."
     )
@@ -199,7 +200,7 @@ def _draw_codes(sequences: dict[str, str]) -> None:
 
 
 def check_codes(lines: list[str], sequences: dict[str, str]) -> tuple[list[dict[str, str]], int]:
-    """What each code says, and how many are valid; one that was there before is not."""
+    """Return a row for each code, and the number of valid ones. A repeated code is not valid."""
     titles = {name: it.title for name, it in LESSONS.items()} | sequences
     marks = {completion.mark(name): title for name, title in titles.items()}
     rows, earlier = [], set()
@@ -223,10 +224,7 @@ def check_codes(lines: list[str], sequences: dict[str, str]) -> tuple[list[dict[
 
 
 def draw_class(token: str) -> None:
-    """How many sessions have reached which step, and what they answered, without names.
-
-    Raises BadInput where this server did not make the link.
-    """
+    """Draw how many sessions reached each step and what they answered; raise BadInput."""
     sequence = sequence_of(token, TEACHER)
     st.title(escape_letters(sequence.title) or "Your class", anchor=False)
     st.fragment(_draw_class, run_every=EVERY)(sequence)
@@ -264,7 +262,7 @@ def _draw_class(sequence: LessonSequence) -> None:
 
 
 def steps_table(sequence: LessonSequence, all_answers: list[class_records.Answers]) -> pd.DataFrame:
-    """step, sessions: how many have opened each page and done each step on it."""
+    """Return step, sessions: how many sessions opened each page and did each step."""
     rows = []
     for place, link in enumerate(sequence.steps):
         course_lesson = lesson_of(link)
@@ -279,7 +277,7 @@ def steps_table(sequence: LessonSequence, all_answers: list[class_records.Answer
 def _draw_answers(
     sequence_id: str, place: int, link: LessonLink, all_answers: list[class_records.Answers]
 ) -> None:
-    """What was predicted and answered on one page."""
+    """Draw predictions and answers of one page."""
     course_lesson = lesson_of(link)
     question = course_lesson.own_words if course_lesson else escape_letters(link.question)
     if link.choices:
@@ -298,5 +296,5 @@ def _draw_answers(
             safe_text.words_table(pd.DataFrame(rows, columns=["answer", "sessions"]))
         st.markdown(f"**{question}**")
         texts = [it[key] for it in all_answers if (key := f"{place}.{ANSWER}") in it]
-        for text in sorted(texts):  # by the alphabet: their order tells nothing of who sent what
+        for text in sorted(texts):  # in alphabetical order, which does not reveal senders
             st.markdown(f"- {escape_letters(' '.join(text.split()))}")
