@@ -1,4 +1,4 @@
-"""Total epsilon as a whole ledger is repeated, and delta over epsilon."""
+"""Total epsilon of a repeated ledger, and delta over epsilon."""
 
 import functools
 from collections.abc import Sequence
@@ -31,14 +31,14 @@ def _totals(ledger: Ledger, delta: float) -> pd.DataFrame:
 
 
 def totals(event: Event, delta: float) -> pd.DataFrame:
-    """Exact epsilon of the whole ledger, repeated. Columns: times, epsilon."""
+    """Return times, epsilon: the exact epsilon of the repeated ledger."""
     return _totals(normal_form(event), delta).copy()
 
 
 @functools.lru_cache(64)
 def _deltas(ledger: Ledger, top: float) -> pd.DataFrame:
     event = _event(ledger)
-    # numeric composition is slow, and tells nothing below its floor
+    # numeric composition is slow, and inaccurate below its floor
     points, floor = (25, 1e-14) if laplace(event)[0] else (81, 1e-18)
     epsilons = [top * step / (points - 1) for step in range(points)]
     curve = pd.DataFrame({"epsilon": epsilons, "delta": [delta_of(event, it) for it in epsilons]})
@@ -46,24 +46,21 @@ def _deltas(ledger: Ledger, top: float) -> pd.DataFrame:
 
 
 def deltas(event: Event, epsilon: float) -> pd.DataFrame:
-    """delta(epsilon) from 0 to 2.5 times the given one, as far as it can be drawn.
-
-    Columns: epsilon, delta.
-    """
+    """Return epsilon, delta: the curve from 0 to 2.5 times epsilon, above the numerical floor."""
     return _deltas(normal_form(event), max(2.5 * epsilon, 1e-3)).copy()
 
 
 def draw(event: Event, delta: float) -> None:
-    """Both figures, side by side."""
+    """Draw both figures side by side."""
     blue, grey = {"color": colours.of("dpals")}, {"dash": "dash", "color": colours.ink()}
     left, right = st.columns(2, gap="large")
     table = totals(event, delta)
     times, once = table["times"], table["epsilon"].iloc[0]
     last, total = int(times.iloc[-1]), table["epsilon"].iloc[-1]
     with left:
-        cost = f"{last} times: ε = {epsilon_text(total)}, not {epsilon_text(last * once)}"
+        cost = f"Repeated {last} times: ε = {epsilon_text(total)}, not {epsilon_text(last * once)}"
         st.subheader(cost, anchor=False)
-        fig = charts.figure("the whole ledger, repeated", "total ε", height=300)
+        fig = charts.figure("repetitions of the ledger", "total ε", height=300)
         fig.add_scatter(x=times, y=table["epsilon"], mode="lines+markers", name="exact", line=blue)
         fig.add_scatter(x=times, y=times * once, mode="lines", name="sum of ε", line=grey)
         fig.update_xaxes(type="log", tickvals=times)
@@ -73,7 +70,7 @@ def draw(event: Event, delta: float) -> None:
         charts.show(fig, "accountant.growth", alt, table, leaves=True, caption=words)
     curve = deltas(event, once)
     with right:
-        st.subheader("Every ε has its δ: a run has a curve, not a pair", anchor=False)
+        st.subheader("Each ε has its own δ", anchor=False)
         fig = charts.figure("ε", "δ", height=300)
         fig.add_scatter(x=curve["epsilon"], y=curve["delta"], mode="lines", name="δ(ε)", line=blue)
         fig.update_yaxes(type="log", exponentformat="power")
@@ -84,7 +81,7 @@ def draw(event: Event, delta: float) -> None:
 
 
 def kept_words(line: Sequence[Measured], epsilon: float) -> str:
-    """How much a model keeps at an epsilon, as measured there or on both sides of it.
+    """Return how much a model keeps at an epsilon, measured there or on both sides.
 
     line: shares kept, ascending by epsilon.
     """
@@ -94,7 +91,7 @@ def kept_words(line: Sequence[Measured], epsilon: float) -> str:
     around = here or [*below, *above]
     if not here and not (below and above):
         near = "".join(f" At ε = {budget_text(it.epsilon)} it is {it.median:.0%}." for it in around)
-        return f"How much each model keeps was not measured yet: Explore does it.{near}"
+        return f"How much each model keeps is not measured yet; Explore measures it.{near}"
     at = " and ".join(budget_text(it.epsilon) for it in around)
     shares = " to ".join(f"{max(it.median, 0.0):.0%}" for it in around)
     return f"**Each keeps {shares} of what the recommender can learn** (measured at ε = {at})."

@@ -1,4 +1,4 @@
-"""Ledgers as rows of a table, and as text in a link."""
+"""Ledgers as rows of a table and as text in a link."""
 
 import math
 from typing import Any
@@ -7,18 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.privacy import (
-    Event,
-    Gaussian,
-    Ledger,
-    Repeat,
-    normal_form,
-    sequence,
-)
+from dpmf_core.privacy import Event, Gaussian, Ledger, Repeat, normal_form, sequence
 from dpmf_core.privacy.failing_mechanisms import FailingGaussian
 from dpmf_core.privacy.mechanisms import MECHANISMS, Mechanism
 
-# of a ledger made by hand
+# mechanisms of a ledger made by hand
 KINDS: dict[str, type[Mechanism]] = {
     name: kind for name, kind in MECHANISMS.items() if not issubclass(kind, FailingGaussian)
 }
@@ -27,16 +20,16 @@ LETTERS = {kind[0].lower(): kind for kind in KINDS}
 START = "g:10:5,g:20:1"
 MOST = 100_000  # releases of one row
 MOST_ROWS = 40
-# in all: releases, and the sum of times / multiplier; composed while the page waits
+# limits of all Laplace releases, which are composed while the page waits
 MOST_LAPLACE, MOST_LOSS = 10_000, 100.0
 
 
 def columns() -> dict[str, Any]:
-    """How each column is edited."""
+    """Return how each column is edited."""
     select, number = st.column_config.SelectboxColumn, st.column_config.NumberColumn
     times = "How often it is released"
-    moves = "How much more replacing a unit moves it, 1 to 2"
-    scale: dict[str, Any] = {"help": "Noise scale over sensitivity", "required": True}
+    moves = "How many times further replacing a unit moves it than removing it, 1 to 2"
+    scale: dict[str, Any] = {"help": "Noise scale divided by sensitivity", "required": True}
     return {
         "noise": select(options=list(KINDS), required=True, default="Gaussian", format_func=str),
         "noise multiplier": number(format="%.4g", default=10.0, **scale),
@@ -50,9 +43,10 @@ def columns() -> dict[str, Any]:
 
 
 def table(text: str) -> pd.DataFrame:
-    """Rows of `g:multiplier:times[:replace-one factor]`, l for Laplace, with commas between.
+    """Return rows from `g:multiplier:times[:replace-one factor]`, separated by commas; raise
+    BadInput.
 
-    Raises BadInput.
+    g stands for Gaussian noise, l for Laplace noise.
     """
     parts = list(filter(None, text.split(",")))
     if len(parts) > MOST_ROWS:
@@ -63,7 +57,7 @@ def table(text: str) -> pd.DataFrame:
 
 
 def checked_text(text: str) -> str:
-    """A link's text that `table` reads. Raises ValueError."""
+    """Return a link's text that `table` reads; raise ValueError."""
     try:
         table(text)
     except BadInput as error:
@@ -81,13 +75,13 @@ def _release_row(part: str, number: int) -> tuple[str, float, float, str, float]
         return LETTERS[kind.lower()[:1]], z, times, name, factor
     except (ValueError, KeyError):
         raise BadInput(
-            "A release in a link is written g:10:5, for Gaussian noise of multiplier 10, five"
-            f" times; l for Laplace. Got '{part[:40]}'."
+            "Write a release in a link as g:10:5 for Gaussian noise of multiplier 10, five times;"
+            f" use l for Laplace. Got '{part[:40]}'."
         ) from None
 
 
 def text_of(rows: pd.DataFrame) -> str:
-    """The link's text of a table that `event_of` accepts."""
+    """Return the link's text of a table that `event_of` accepts."""
     return ",".join(
         f"{row[0][0].lower()}:{row[1]:.8g}:{row[2]:.0f}" + ("" if row[4] == 2 else f":{row[4]:.8g}")
         for row in rows.itertuples(index=False)
@@ -98,7 +92,7 @@ def text_of(rows: pd.DataFrame) -> str:
 
 
 def _within(value: Any, low: float, high: float, place: str, what: str) -> float:
-    """The number in a cell. place, what: its row and its column. Raises BadInput."""
+    """Return the number in a cell; raise BadInput. place, what: its row and column."""
     number = float("nan") if pd.isna(value) else float(value)
     if not low <= number <= high:
         got = "nothing" if math.isnan(number) else f"{number:,g}"
@@ -107,10 +101,7 @@ def _within(value: Any, low: float, high: float, place: str, what: str) -> float
 
 
 def event_of(rows: pd.DataFrame) -> Event:
-    """The event that a table describes.
-
-    Raises BadInput naming the row and the column that cannot be used.
-    """
+    """Return the event of a table; raise BadInput with the row and column at fault."""
     if not len(rows):
         raise BadInput("The ledger is empty: add a release with the + of the table.")
     table = rows[list(COLUMNS)].itertuples(index=False)
@@ -134,7 +125,7 @@ def _release(
 
 
 def rows_of(ledger: Ledger) -> pd.DataFrame:
-    """The table of a ledger."""
+    """Return the table of a ledger."""
     rows = [
         (it.mechanism, it.noise_multiplier, float(count), it.statistic, it.replace_one_factor)
         for it, count in ledger
@@ -146,9 +137,7 @@ def rows_of(ledger: Ledger) -> pd.DataFrame:
 
 
 def laplace(event: Event) -> tuple[int, float]:
-    """How many Laplace releases there are, and the sum of their epsilons when a unit is
-    replaced.
-    """
+    """Return the number of Laplace releases, and the sum of their epsilons for replacement."""
     parts = [
         (count, leaf.replace_one_factor * count / leaf.noise_multiplier)
         for leaf, count in normal_form(event)
@@ -158,12 +147,12 @@ def laplace(event: Event) -> tuple[int, float]:
 
 
 def check(event: Event) -> Event:
-    """The event, if it can be composed while a person waits. Raises BadInput."""
+    """Return the event if it can be composed quickly; raise BadInput."""
     releases, loss = laplace(event)
     if releases > MOST_LAPLACE or loss > 2 * MOST_LOSS:
         raise BadInput(
-            f"Laplace noise is composed numerically: at most {MOST_LAPLACE:,} such releases,"
-            f" with times / multiplier at most {MOST_LOSS:g} in all. Raise a multiplier or"
-            " lower the number of times."
+            f"Laplace noise is composed numerically, for at most {MOST_LAPLACE:,} releases whose"
+            f" times / multiplier add up to at most {MOST_LOSS:g}. Raise a multiplier or lower the"
+            " number of times."
         )
     return event

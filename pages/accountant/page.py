@@ -1,6 +1,6 @@
 """What does this composition cost?
 
-Compose releases by hand, or load those of a run, an algorithm or a paper, and account them by every
+Compose releases by hand, or load those of a run, a method or a paper, and account them by every
 rule.
 """
 
@@ -15,15 +15,7 @@ from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.papers.source_noise import SOURCE_NOISE
-from dpmf_core.privacy import (
-    VALUE,
-    Event,
-    Guarantee,
-    Relation,
-    Status,
-    neighbours,
-    normal_form,
-)
+from dpmf_core.privacy import VALUE, Event, Guarantee, Relation, Status, neighbours, normal_form
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_in_full, epsilon_text
 from dpmf_core.runs.planning import epsilon_of_each, prepare
@@ -41,14 +33,14 @@ from pages.kit import (
 from pages.kit.privacy_card import Promise
 from pages.kit.session_widgets import bind
 
-Loaded = tuple[Event, float, Promise]  # a ledger, its delta, and what is promised of it
+Loaded = tuple[Event, float, Promise]  # a ledger, its delta and its guarantee
 HERE = Guarantee(
     Status.CONDITIONAL,
     "unit",
-    ("every release of the run is listed here, with the noise multiplier it has",),
+    ("the ledger lists every release of the run with its true noise multiplier",),
 )
 STATED = Guarantee(
-    Status.CONDITIONAL, "unit", ("the source's releases and sensitivities are as it states them",)
+    Status.CONDITIONAL, "unit", ("the source states its releases and sensitivities correctly",)
 )
 
 
@@ -56,9 +48,7 @@ STATED = Guarantee(
 
 
 def by_hand() -> Loaded:
-    """The table that a person edits; the link holds it, and the session while the table is out
-    of sight.
-    """
+    """Draw the editable table. The link holds it; so does the session while the table is hidden."""
     state = st.session_state
     if "accountant.editor" not in state:
         if "accountant.held" not in state:
@@ -82,10 +72,7 @@ def by_hand() -> Loaded:
 def from_plan() -> Loaded:
     choice = sidebar.choice()
     ready = prepare(choice.spec(), choice.shape, choice.assumptions)
-    st.caption(
-        f"{ready.algorithm.title} on {choice.entry.title} with the sidebar's settings, as it would"
-        " run now."
-    )
+    st.caption(f"{ready.algorithm.title} on {choice.entry.title} with the sidebar's settings.")
     return ready.plan, choice.delta, ready.guarantee
 
 
@@ -101,7 +88,7 @@ def from_run() -> Loaded:
     run_key = st.selectbox("Run", list(rows), format_func=names.__getitem__, key="accountant.run")
     run = engine().store.get(run_key)
     if run is None:
-        raise BadInput("This run was deleted meanwhile. Choose another.")
+        raise BadInput("This run has been deleted. Choose another.")
     return run.record.event, run.record.delta or 0.0, run.record.guarantee
 
 
@@ -116,15 +103,15 @@ def from_claim() -> Loaded:
     )
     source, key = SOURCE_NOISE[which], f"accountant.nominal.{which}"
     nominal = right.number_input(
-        "Its nominal ε", 0.01, 50.0, source.usual_epsilon, 0.5, "%g", key, persist_state="session"
+        "Nominal ε", 0.01, 50.0, source.usual_epsilon, 0.5, "%g", key, persist_state="session"
     )
     if nominal is None:
-        raise BadInput("Give the nominal ε of the claim.")
+        raise BadInput("Enter the nominal ε of the claim.")
     claims = source.claims(nominal)
     main = claims[0]
     st.write(
-        f"**{main.title}** says: {main.words} (δ = {delta_text(main.delta)}). Over the whole run"
-        " its noise costs:"
+        f"**{main.title}** says: {main.words} (δ = {delta_text(main.delta)}). The noise of the"
+        " whole run costs:"
     )
     rows = [
         {"the same noise": it.title, "nominal ε": budget_text(nominal)}
@@ -142,7 +129,7 @@ def from_claim() -> Loaded:
 
 SOURCES = {
     "hand": ("By hand", by_hand),
-    "plan": ("The sidebar's algorithm", from_plan),
+    "plan": ("The sidebar's method", from_plan),
     "run": ("A stored run", from_run),
     "claim": ("A paper's claim", from_claim),
 }
@@ -157,7 +144,7 @@ def edit_by_hand(event: Event) -> None:
 
 
 def draw_account(heading: DeltaGenerator) -> None:
-    """The cost of a ledger, its headline at the top. Raises BadInput."""
+    """Draw the cost of a ledger, with its headline above; raise BadInput."""
     start = st.query_params.get("from", "hand")
     st.session_state.setdefault("accountant.source", start if start in SOURCES else "hand")
     source = st.segmented_control(
@@ -188,7 +175,7 @@ def draw_account(heading: DeltaGenerator) -> None:
 
 
 def draw_headline(event: Event, delta: float, promise: Promise) -> None:
-    """What all releases cost together."""
+    """Draw the total cost of all releases."""
     releases, exact = sum(count for _, count in normal_form(event)), epsilon_of(event, delta)
     what = "This release costs" if releases == 1 else f"These {releases:,} releases cost"
     st.title(f"{what} ε = {epsilon_text(exact)}", anchor=False)
@@ -208,7 +195,9 @@ def main(heading: DeltaGenerator) -> None:
 
 
 def many_models() -> None:
-    """The other way: a total to spend, over so many trainings of the sidebar's method."""
+    """Draw the inverse question: a total budget split over several models of
+    the sidebar's method.
+    """
     st.header("How much may each of several models cost?", anchor="many-models")
     choice = sidebar.choice()
     models, years, total = (
@@ -231,8 +220,8 @@ def many_models() -> None:
     )
     st.write(
         f"{figures.kept_words(line, each)} For {title} on {safe_text.escape_letters(data)}, at δ ="
-        f" {delta_text(choice.delta)} for all of them together. It holds for people whose ratings"
-        " are in every model, and if you decide on each model after seeing those before."
+        f" {delta_text(choice.delta)} for all models together. The total covers people whose"
+        " ratings are in every model, and models that depend on earlier ones."
     )
     with st.container(horizontal=True):
         for page, label in (("explore", "See one of them in Explore"), ("choose", "Choose again")):
@@ -248,7 +237,7 @@ MODELS: dict[str, tuple[str, float, page_controls.Read]] = {
 
 
 def _ask(column: DeltaGenerator, name: str, label: str, first: float, read: Any) -> Any:
-    """A number of `MODELS`; its first one while the box is empty."""
+    """Ask for a number of `MODELS`; an empty box means its default."""
     key, whole = f"accountant.{name}", isinstance(first, int)
     page_controls.start(key, name, first, read)
     look: dict[str, Any] = {"min_value": 1, "max_value": 1000}
@@ -259,7 +248,7 @@ def _ask(column: DeltaGenerator, name: str, label: str, first: float, read: Any)
 
 
 def _use(each: float) -> None:
-    """Other pages take the epsilon of one model."""
+    """Use the epsilon of one model on other pages."""
     sidebar_values.put("epsilon", each)
     st.session_state["choose.wish"], st.session_state["choose.spend"] = "spend", each
 

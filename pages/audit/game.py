@@ -1,5 +1,6 @@
-"""The attack as a game: one of three people was in the data, or none. Epsilon is shown at the end,
-with what no player can exceed.
+"""The attack as a game: one of three people was in the data, or none.
+
+Epsilon is shown at the end, with the best score that any player can reach.
 """
 
 import secrets
@@ -22,7 +23,7 @@ STATE_KEY = "audit.game"
 
 @dataclass
 class Game:
-    """seed: of its epsilon and its rounds, drawn for each game. guesses: one a round."""
+    """One game. seed: of its epsilon and rounds. guesses: one for each round played."""
 
     seed: int = field(default_factory=lambda: secrets.randbits(40))
     guesses: list[int] = field(default_factory=list)
@@ -36,7 +37,7 @@ class Game:
 
     @property
     def rounds(self) -> list[Round]:
-        """The rounds that have an answer."""
+        """The rounds played."""
         return [self.round(number) for number in range(len(self.guesses))]
 
     @property
@@ -45,20 +46,20 @@ class Game:
 
     @property
     def best_score(self) -> int:
-        """What the best attacker won in the same rounds."""
+        """The best attacker's score in the same rounds."""
         return sum(it.answer == it.best_guess for it in self.rounds)
 
 
 def draw() -> None:
-    """The round to play, or the result."""
+    """Draw the current round or the result."""
     game: Game = st.session_state.setdefault(STATE_KEY, Game())
     st.title("One of these was in the data, or none. Find out.", anchor=False)
     st.write(
-        f"A club of {MEMBERS} people publishes how many of them saw each of {FILMS} films. You are"
-        " not told how much noise was added. Ada, Ben, Cleo or nobody joined the club, each equally"
-        f" likely; each of them saw {FILMS_SEEN} films. You know everyone else, so the bars show"
-        " what is left of the published sums. A person's own films are coloured: if they joined,"
-        " these bars are 1 higher."
+        f"A club of {MEMBERS} people publishes how many of them saw each of {FILMS} films, with an"
+        " unknown amount of noise. Ada, Ben, Cleo or nobody joined the club, each equally likely."
+        f" Each of them saw {FILMS_SEEN} films. You know everyone else's films, so the bars show"
+        " what remains of the published sums. A person's own films are coloured: if that person"
+        " joined, these bars are 1 higher."
     )
     if game.guesses:
         _draw_answer(game)
@@ -69,7 +70,7 @@ def draw() -> None:
 
 
 def _draw_answer(game: Game) -> None:
-    """Who it was in the last round."""
+    """Draw the answer of the last round."""
     last, guess = game.rounds[-1], game.guesses[-1]
     box, verdict = (st.success, "Right") if guess == last.answer else (st.warning, "Wrong")
     box(
@@ -97,7 +98,7 @@ def _draw_suspect(this_round: Round, suspect: int) -> None:
     table = pd.DataFrame(
         {"film": range(1, FILMS + 1), "difference": this_round.sums, "seen": has_seen}
     )
-    fig = charts.figure("film", "sum less known sums", height=220, showlegend=False)
+    fig = charts.figure("film", "sum minus known sums", height=220, showlegend=False)
     tints = [colours.of("spectral" if it else "grey") for it in has_seen]
     fig.add_bar(x=table["film"], y=table["difference"], marker_color=tints)
     fig.update_xaxes(dtick=1)
@@ -107,14 +108,14 @@ def _draw_suspect(this_round: Round, suspect: int) -> None:
 
 
 def _guess(number: int, guess: int) -> None:
-    """A click that comes twice counts once."""
+    """Record a guess; a repeated click counts once."""
     game: Game = st.session_state[STATE_KEY]
     if len(game.guesses) == number:
         game.guesses.append(guess)
 
 
 def _draw_result(game: Game) -> None:
-    """Epsilon, and what no player can exceed."""
+    """Draw epsilon and the best possible score."""
     noise = "There was no noise, so the best attacker wins every round"
     if game.epsilon is not None:
         noise = (

@@ -1,7 +1,6 @@
 """Does an attack beat the claim?
 
-The attack as a game; and, for any algorithm, a measured lower bound on epsilon beside the proven
-one.
+The attack as a game; and, for any method, a measured lower bound on epsilon next to the proven one.
 """
 
 from typing import Any
@@ -35,49 +34,50 @@ from pages.kit.page_controls import one_of, within
 from pages.kit.runs import ask, may_begin
 from pages.kit.session_widgets import bind
 
-FIRST, LEAST, MOST = 2.0, 0.01, 100.0  # epsilons of the box
-DIAL = "audit.dial"  # in the session: the dial that the box has shown last
+FIRST, LEAST, MOST = 2.0, 0.01, 100.0  # values of epsilon
+DIAL = "audit.dial"  # in the session: the epsilon of all pages that was shown last
 
 SECRET = "secret"
-VIEWS = {"play": "Play the attacker", "measure": "Attack an algorithm"}
-FAULT_TITLES = {**FAULTS, SECRET: "one of these or none: find out"}
+VIEWS = {"play": "Play the attacker", "measure": "Attack a method"}
+FAULT_TITLES = {**FAULTS, SECRET: "a secret: one of these, or none"}
 CANARIES = {
     "user": "one person (or sample) more",
     "rating": "one rating more",
     "value": "another value of one rating",
 }
 MOST_RUNS = 100_000
-ADDRESS = ("attack", "at", "runs", "fault", "canary", "aseed")  # controls of an audit, by name
+ADDRESS = ("attack", "at", "runs", "fault", "canary", "aseed")  # parameters in the address
 HOW = """
-A small simulated world of {units} people (or samples) and {columns} items (or features) is trained
-on again and again. Every second time it holds a **canary**: one more person, say. The auditor
-chooses all data, knows everyone but the canary, and knows the public start: the strongest
-adversary that the promise covers. No real data are used. Two attackers must tell the two kinds of
-trainings apart. The first sees **everything that is shared**, and learns on half of the trainings
-which direction gives the canary away. The second sees **every noisy release**, knows the rest of
-the data, and scores by the likelihood ratio: nothing does better on releases.
+The method is trained many times on a small simulated data set of {units} people (or samples) and
+{columns} items (or features). Half of the trainings include a **canary**, for example one more
+person. The auditor chooses all data and knows everyone but the canary: the strongest adversary that
+the guarantee covers. No real data are used. Two attackers try to tell which trainings include the
+canary. The first sees **everything that is shared**, and learns on half of the trainings which
+direction reveals the canary. The second sees **every noisy release**, knows the rest of the data,
+and uses the likelihood ratio, which is optimal on the releases.
 
-- **Lost by this canary**: how far it moved the releases, in units of the noise that was drawn. This
-  is computed. No attack on these releases shows more.
-- **Pair test**: one training without the canary and one with it: which is which? If every release
-  has Gaussian noise, a run of parameter μ is guessed right with probability at most Φ(μ/√2); surer
+- **Lost by this canary**: how far it moved the releases, in units of their noise. This is computed;
+  no attack on these releases can show more.
+- **Pair test**: given one training with the canary and one without, which is which? If all noise is
+  Gaussian, the answer is right with probability at most Φ(μ/√2) for a run of parameter μ. Confident
   answers count more.
-- **Error rates**: false alarms and misses at a threshold that is chosen on one half of the
-  trainings and judged on the other. Their upper limits (Clopper & Pearson 1934) rule out every ε
-  below the figure (Kairouz, Oh & Viswanath 2015), whatever the noise. This is the only rule that
-  works if a sum is missing from the ledger, the start was computed from the data, or the noise is
-  not Gaussian.
+- **Error rates**: false alarms and misses at a threshold that is chosen on half of the trainings
+  and tested on the other half. Their upper limits (Clopper & Pearson 1934) exclude every ε below
+  the figure (Kairouz, Oh & Viswanath 2015), for any noise. Only this rule works if a sum is missing
+  from the ledger, the start was computed from the data, or the noise is not Gaussian.
 
-The bounds hold together with 95% confidence: 2% of the error go to the pair test on the releases
-and 1% to each of the other three. Without a pair test they are shared equally.
+All bounds hold together with 95% confidence: 2% of the error probability go to the pair test on the
+releases and 1% to each of the other three. Without a pair test, all share it equally.
 """
 
 
-# ---- what is asked: controls, their values in the link, and what a lesson fixes of them ----------
+# ---- controls ------------------------------------------------------------------------------------
 
 
 def draw_controls() -> tuple[AuditSpec, bool]:
-    """The audit that they describe, and whether its fault is a secret. Raises BadInput."""
+    """Return the audit that the controls describe, and whether its fault is
+    secret; raise BadInput.
+    """
     invisible, fixed = lesson.is_hidden("page"), lesson.page_values() is not None
     place = st.empty() if invisible else st.container()
     with place.container():
@@ -94,7 +94,7 @@ def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
     page_controls.start("audit.algorithm", "attack", "private-svd", one_of(names))
     kind = REGISTRY[
         first.selectbox(
-            "Algorithm under attack",
+            "Method under attack",
             names,
             **bind("audit.algorithm", names),
             format_func=lambda it: REGISTRY[it].title,
@@ -128,7 +128,7 @@ def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
 
 
 def _fault(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]) -> str:
-    """Which fault is planted, or that it is a secret."""
+    """Ask for the planted fault, which may be secret."""
     key, options = f"audit.fault.{kind.id}", [*faults_of(kind), SECRET]
     page_controls.start(key, "fault", "none", one_of(options))
     box = bind(key, options) | common | {"format_func": FAULT_TITLES.__getitem__}
@@ -136,7 +136,7 @@ def _fault(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any])
 
 
 def _start_epsilon() -> None:
-    """The box of epsilon shows the dial of all pages, where that was moved since."""
+    """Follow the epsilon of all pages if it has changed since."""
     state, dial = st.session_state, min(max(sidebar_values.dial(FIRST), LEAST), MOST)
     page_controls.start("audit.epsilon", "at", dial, within(float, LEAST, MOST))
     if lesson.page_values() is None and state.setdefault(DIAL, dial) != dial:
@@ -150,7 +150,9 @@ def _move_dial() -> None:
 
 
 def _canary(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]) -> Any:
-    """In what two neighbouring data sets differ; at first, what the algorithm protects."""
+    """Ask for the difference between two neighbouring data sets; the default is
+    the protected unit.
+    """
     own, key = protected_unit(kind()), f"audit.unit.{kind.id}"
     units: list[str] = [own]
     units += [it for it in CANARIES if it != own and kind.task == "ratings"]
@@ -159,16 +161,16 @@ def _canary(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]
     return place.selectbox("Canary", units, **box)
 
 
-# ---- what is found -------------------------------------------------------------------------------
+# ---- results -------------------------------------------------------------------------------------
 
 
 def finding(audit: Audit, secret: bool) -> None:
-    """The sentence first."""
+    """Draw the result in words."""
     st.title(headline(audit), anchor=False)
     sentence = (
-        f"At 95% confidence and δ = {delta_text(audit.spec.delta)}, from {audit.spec.runs:,}"
-        " trainings, half of them with the canary. The strongest test:"
-        f" **{TITLES[audit.best.rule]}**, on **{TITLES[audit.by]}**."
+        f"95% confidence, δ = {delta_text(audit.spec.delta)}, {audit.spec.runs:,} trainings, half"
+        f" of them with the canary. Strongest test: **{TITLES[audit.best.rule]}** on"
+        f" **{TITLES[audit.by]}**."
     )
     st.write(f"{sentence} {canary_text(audit)}")
     if audit.proven is not None and audit.unit not in audit.covered_units:
@@ -177,14 +179,14 @@ def finding(audit: Audit, secret: bool) -> None:
             " which it does not cover."
         )
     if secret:
-        with st.expander("What had been planted?"):
-            st.write(f"What was planted: {FAULTS[audit.spec.fault]}.")
+        with st.expander("Which fault was planted?"):
+            st.write(f"{FAULTS[audit.spec.fault].capitalize()}.")
             st.caption(audit.rule)
 
 
 def headline(audit: Audit) -> str:
-    """What was found, beside what is proved."""
-    name = REGISTRY[audit.spec.algorithm].title  # not what was planted in it
+    """Return the measured and the proven epsilon in one sentence."""
+    name = REGISTRY[audit.spec.algorithm].title  # without the planted fault
     lower, proven = f"{rounded(audit.lower):.2f}", epsilon_text(audit.proven)
     if audit.proven is None:
         if audit.lower > 0:
@@ -198,19 +200,19 @@ def headline(audit: Audit) -> str:
 
 
 def canary_text(audit: Audit) -> str:
-    """What the measurement leaves open."""
+    """Return what the measurement leaves open."""
     if audit.broken:
         return "A sum is missing from the ledger, or its noise is too small."
     if audit.lost_epsilon is None or audit.proven is None:
         return "An attack that finds little proves nothing: a better one may find more."
     return (
-        f"The canary itself lost {epsilon_text(audit.lost_epsilon)}: no attack on these releases"
-        " shows more, with however many trainings."
+        f"This canary lost {epsilon_text(audit.lost_epsilon)}: no attack on these releases can show"
+        " more, however many trainings it uses."
     )
 
 
 def figure(audit: Audit) -> None:
-    """The attack's errors and what the proof allows."""
+    """Draw the attack's errors and what the proof allows."""
     best, curve = audit.best, None
     if audit.allowed_misses:
         curve = pd.DataFrame({"fpr": rates(), "fnr": audit.allowed_misses})
@@ -226,24 +228,24 @@ def figure(audit: Audit) -> None:
     middle = min(zip(best.false_alarms, best.misses, strict=True), key=sum)
     charts.note(fig, "this attack", middle, (90, 60), arrow=True)
     alt = f"The attack's errors: at best {middle[0]:.0%} false alarms with {middle[1]:.0%} missed."
-    words = "Rates are counted on the trainings that judged."
+    words = "Rates come from the trainings that did not choose the threshold."
     if curve is not None:
         words = (
-            "The promise is broken where the orange line dips into the blue area by more than"
-            f" chance. {words}"
+            "If the orange line enters the blue area by more than chance, the guarantee is broken."
+            f" {words}"
         )
     table = pd.DataFrame({"false alarms": best.false_alarms, "misses": best.misses})
     charts.show(fig, "audit.curve", alt, table, leaves=True, caption=words)
 
 
 def bounds_table(audit: Audit) -> None:
-    """Every epsilon with what it means."""
+    """Draw every epsilon with its meaning."""
     rows = [(it.words, it.name, it.meaning) for it in audit.figures]
-    safe_text.words_table(pd.DataFrame(rows, columns=["ε", "by", "what it means"]))
+    safe_text.words_table(pd.DataFrame(rows, columns=["ε", "by", "meaning"]))
 
 
 def terms(audit: Audit, secret: bool) -> None:
-    """What the canary was, by which rule bounds were found, and the claim."""
+    """Draw the canary, the rule of the bounds and the claim."""
     if audit.proven is not None:
         st.caption(
             f"ε of the whole run; δ = {delta_text(audit.spec.delta)}, per {audit.protected_unit},"
@@ -261,7 +263,7 @@ def terms(audit: Audit, secret: bool) -> None:
 
 
 def request_audit(spec: AuditSpec) -> dict[str, Audit]:
-    """The audit, once it has ended; a long one waits for its button."""
+    """Return the audit once it has ended; a long one waits for its button."""
     long = time_estimate.cost(spec)
     if not engine().had(spec) and not may_begin(
         "audit", long, f"{spec.runs:,} trainings", spec.model_dump_json()
@@ -271,7 +273,7 @@ def request_audit(spec: AuditSpec) -> dict[str, Audit]:
 
 
 def draw_view() -> str:
-    """Which of VIEWS is shown: the game, unless the address names an attack."""
+    """Return the chosen view; the default is the game unless the address names an attack."""
     if (fixed := lesson.page_values()) is not None:
         return "measure" if "attack" in fixed else "play"
     view = st.segmented_control(
@@ -303,7 +305,7 @@ def measure() -> None:
             audits = request_audit(spec)
         if "audit" not in audits:
             words.title("Does an attack beat the claim?", anchor=False)
-            words.write("The algorithm is trained many times, with and without a canary.")
+            words.write("The method is trained many times, with and without a canary.")
         else:
             with words:
                 finding(audits["audit"], is_secret)

@@ -1,4 +1,4 @@
-"""The catalogue on a page: what there is, under which licence, and downloads."""
+"""The catalogue: available data sets, their licences, and downloads."""
 
 import pandas as pd
 import streamlit as st
@@ -12,18 +12,16 @@ from pages.server import visitor
 
 
 def _in_partitions() -> list[datasets.Entry]:
-    """The sets in partitions that pages may use here; what others are called is their owner's."""
+    """Return the partitioned data sets that this visitor may use."""
     return [it for it in data_sets.in_parts() if limits.allowed_here(it.id)]
 
 
 def draw() -> None:
-    """Real sets with their licences; downloads with progress."""
     st.header("The catalogue", anchor=False)
     _draw_table()
     st.caption(
-        "Ratings that do not fit in memory: `dpmf datasets import NAME 'BIG.csv?bounds=1,5'"
-        " --partitioned` adds them to this list, up to about"
-        f" {data_sets.LARGEST_IN_PARTS:,} ratings."
+        "For ratings that do not fit in memory, `dpmf datasets import NAME 'BIG.csv?bounds=1,5'"
+        f" --partitioned` adds up to about {data_sets.LARGEST_IN_PARTS:,} ratings to this list."
     )
     missing = {
         it.id: it
@@ -33,7 +31,7 @@ def draw() -> None:
     if not missing:
         return
     if settings().downloads == "operator" and not visitor.asker().operator:
-        st.caption(f"Downloads are for the operator of this server alone. {WHOSE}")
+        st.caption(f"Only the operator of this server may download. {WHOSE}")
         return
     data_id = st.selectbox(
         "Download",
@@ -47,15 +45,9 @@ def draw() -> None:
 
 
 def _draw_table() -> None:
-    """Every set and its licence, a row each."""
     rows = [
-        {
-            "id": it.id,
-            "data": it.title,
-            "here": datasets.present(it.id),
-            "what": it.words,
-            "licence": it.licence,
-        }
+        {"id": it.id, "data": it.title, "here": datasets.present(it.id)}
+        | {"what": it.words, "licence": it.licence}
         for it in (*datasets.catalogue(), *_in_partitions())
     ]
     widths = {"id": 120, "data": 200, "what": 400, "licence": 330}
@@ -63,16 +55,16 @@ def _draw_table() -> None:
     safe_text.table(
         pd.DataFrame(rows),
         column_config={**texts, "here": st.column_config.CheckboxColumn(width=50)},
-        row_height=56,  # pixels: two lines
+        row_height=56,  # pixels of two lines
     )
 
 
 def _offer(entry: datasets.DatasetFacts) -> None:
-    """A set's licence, and the set itself to whoever accepts it."""
+    """Draw a data set's licence; download the set once the licence is accepted."""
     st.write(f"{entry.licence} {entry.citation}")
     accepted = st.checkbox("I have read the licence and accept it", key=f"data.licence.{entry.id}")
     if not accepted:
-        st.caption("**Download** waits for your consent.")
+        st.caption("Please accept the licence to download.")
     if st.button("Download", disabled=not accepted, key="data.fetch"):
         bar = st.progress(0.0, "Asking the publisher")
 

@@ -1,4 +1,4 @@
-"""Which data? Those that are here, or a file: what was read, what was left out, where to go on."""
+"""Which data? Choose a data set or upload a file, and see what was read."""
 
 from typing import Any
 
@@ -22,8 +22,8 @@ ENDINGS = {
 }
 FITS = {
     "ratings": (
-        "A table with a row for each rating: who, what, how much. Columns may have any names and"
-        " order, separated by commas, semicolons or tabs; further columns are ignored."
+        "A table with one row for each rating: user, item, value. Columns may have any name and"
+        " order and are separated by commas, semicolons or tabs; other columns are ignored."
     ),
     "samples": "Text with a document on each line, a table with a column of text, a zip of text"
     " files or images, or a MATLAB matrix.",
@@ -37,8 +37,8 @@ def main() -> None:
     draw_choice()
     st.header("Bring your own", anchor=False)
     st.write(
-        "We read and check the file and report what was found. Only you see it, for this session,"
-        " and no result on it is kept. **A reload forgets the file:** use the app's own links."
+        "We read the file, check it and report what we found. Only you see it, in this session, and"
+        " no result on it is stored. **Reloading the page forgets the file:** use the app's links."
     )
     left, right = st.columns([1, 3])
     kind = (
@@ -60,16 +60,16 @@ def main() -> None:
     uploaded_data.draw()
     st.caption(
         "The operator of this server can read what you upload; other visitors see neither the file"
-        " nor its runs. Downloads hold no raw figure of private data. 'Remove' deletes the file."
+        " nor its runs. Downloads contain no exact figures of private data."
     )
     catalogue.draw()
 
 
 def draw_choice() -> None:
-    """The ratings that are here, one of which is chosen for every page, and the way on."""
+    """Draw the choice of a data set for all pages, and the way on."""
     titles, usable = {it.id: it.title for it in data_sets.entries()}, data_sets.usable()
     now = st.session_state[session_key("dataset")]
-    key = f"data.choice.{now}"  # another widget for each value: none is ever set anew
+    key = f"data.choice.{now}"  # a new widget for each value: the server never sets one
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     left.selectbox(
         "Synthetic, published or your own ratings",
@@ -89,7 +89,7 @@ def _choose(key: str) -> None:
 
 
 def upload_succeeded(file: Any) -> bool:
-    """Whether the file is there; where there was no room for it, why, above what can be removed."""
+    """Return whether the file was stored; otherwise show why not."""
     try:
         upload_quota.must_be_there(file)
     except BadInput as error:
@@ -99,11 +99,9 @@ def upload_succeeded(file: Any) -> bool:
 
 
 def read(kind: str, file: Any) -> None:
-    """The questions about a file, folded once they are answered; what is wrong with the answers,
-    beneath them.
-    """
+    """Draw the form of a file, folded once it was read, and what is wrong with the answers."""
     is_read = bool(session_data.data_id_of(file.file_id))
-    with st.expander("Read this file in another way") if is_read else st.container():
+    with st.expander("Read this file differently") if is_read else st.container():
         try:
             FORMS[kind](file)
         except BadInput as error:

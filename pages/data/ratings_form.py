@@ -1,5 +1,6 @@
-"""A table of ratings on the page: which column plays which role, on which scale ratings are, and
-how dates are written. All of it is said by whoever brings the table, and stays when it is refused.
+"""The form for a table of ratings: roles of columns, the scale, and the date format.
+
+The person who brings the table declares all of it; a refused table keeps the answers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,11 +14,7 @@ from dpmf_core.data.column_names import REQUIRED_ROLES
 from dpmf_datasets import session_files
 from dpmf_datasets.readers.bounded_tables import OwnTable
 from dpmf_datasets.readers.columns import LABELS
-from dpmf_datasets.readers.dates import (
-    ORDERS,
-    has_numeric_dates,
-    is_order_clear,
-)
+from dpmf_datasets.readers.dates import ORDERS, has_numeric_dates, is_order_clear
 from dpmf_datasets.readers.rating_scales import USUAL, Scale, scale_in_name
 from dpmf_datasets.readers.ratings_tables import AmbiguousDates
 from dpmf_datasets.readers.report import Order, Outside
@@ -28,15 +25,15 @@ from pages.server import visitor
 
 SCALES = {scale.words: scale for scale in USUAL}
 ANOTHER = "another"
-BY_COLUMN = "as the whole column tells"
+BY_COLUMN = "as the whole column shows"
 Bounds = tuple[float, float]
-# in the session: what was said of a file, and what the last check found outside its scale
+# in the session: a table's description, and the ratings outside its scale
 OUTSIDE = "data.outside"
 
 
 @dataclass(frozen=True)
 class TableDescription:
-    """What a person said of a table. mapping: (role, column); order: how dates are written."""
+    """What a person declared about a table. mapping: (role, column). order: date format."""
 
     name: str
     mapping: tuple[tuple[str, str], ...]
@@ -45,7 +42,7 @@ class TableDescription:
 
 
 def draw(file: Any) -> None:
-    """The questions, and the button that reads the whole table. Raises BadInput."""
+    """Draw the questions and the button that reads the table; raise BadInput."""
     table, name = session_data.read_once(file, session_files.table), file.name
     columns, roles, rows = table.columns, table.roles, table.rows
     st.subheader(f"{len(set(roles.values()))} of {len(columns)} columns recognised", anchor=False)
@@ -78,7 +75,7 @@ def draw(file: Any) -> None:
 def _read(
     table: OwnTable, description: TableDescription, outside: Outside = "clamp"
 ) -> session_files.Upload:
-    """The whole table; asks for the order of dates where the table does not tell it."""
+    """Read the whole table; ask for the date format if the table is ambiguous."""
     try:
         with st.spinner("Reading every row"), session_data.reading():
             return session_files.ratings(
@@ -95,9 +92,7 @@ def _read(
 
 
 def _about_outside(description: TableDescription) -> Outside | None:
-    """Ratings outside the scale are counted and named before anything is used; what is to be done
-    with them, by the button beneath them that was pressed; None before one was.
-    """
+    """Ask what to do with ratings outside the scale; return the answer, or None before it."""
     last, outside = st.session_state.get(OUTSIDE, (None, None))
     if last != description or outside is None:
         return None
@@ -106,7 +101,7 @@ def _about_outside(description: TableDescription) -> Outside | None:
         f"**{outside.count:,} ratings lie outside {low:g} to {high:g}:"
         f" {safe_text.escape_letters(outside.examples)}** ({outside.place})."
         " Nothing is used yet. If the scale is wrong, change it above. If it is right, leave these"
-        f" rows out, or count what is higher as {high:g} and what is lower as {low:g}."
+        f" rows out, or set higher ratings to {high:g} and lower ones to {low:g}."
     )
     rows = "this row" if outside.count == 1 else f"these {outside.count:,} rows"
     ways: dict[Outside, str] = {
@@ -121,7 +116,7 @@ def _about_outside(description: TableDescription) -> Outside | None:
 def _roles(
     columns: Sequence[str], roles: Mapping[str, str], rows: pd.DataFrame, name: str
 ) -> dict[str, str]:
-    """The column of each role ("": none), with its first values beneath."""
+    """Ask for the column of each role ("" for none), with its first values below."""
     mapping: dict[str, str] = {}
     places = st.columns(len(LABELS))
     for place, (column, (role, title)) in enumerate(zip(places, LABELS.items(), strict=True)):
@@ -139,17 +134,17 @@ def _roles(
 
 
 def _say_unused(rows: pd.DataFrame, mapping: Mapping[str, str]) -> None:
-    """The columns that play no role, with their first values."""
+    """Draw the columns without a role, with their first values."""
     unused = [column for column in map(str, rows) if column not in mapping.values()]
     if unused:
         st.caption(f"Not used: {columns_text(rows, unused)}.")
 
 
 def _bounds(rating: str, name: str) -> Bounds | None:
-    """The lowest and the highest rating that can be given; None until both are said."""
+    """Ask for the lowest and highest possible rating; return None until both are given."""
     suggestion = scale_in_name(rating)
     scale_name = st.segmented_control(
-        "The scale that ratings were given on",
+        "Rating scale",
         [*SCALES, ANOTHER],
         default=_option(suggestion),
         key=f"data.scale.{name}.{rating}",
@@ -169,7 +164,7 @@ def _bounds(rating: str, name: str) -> Bounds | None:
             placeholder=f"e.g. {example}",
         )
         for column, label, end, example in (
-            (left, "Lowest rating anybody can give", "low", 0),
+            (left, "Lowest possible rating", "low", 0),
             (right, "Highest", "high", 20),
         )
     ]
@@ -187,18 +182,20 @@ def _about(suggestion: Scale | None, rating: str) -> str:
     if suggestion is None:
         return "Please declare the scale; inferring it from the ratings would leak information."
     return (
-        f"Suggested by the name of the column **{safe_text.escape_letters(rating)}**, not by what"
-        " it holds. Change it if it is wrong."
+        f"Suggested by the column's name, **{safe_text.escape_letters(rating)}**, not by its"
+        " values. Change it if it is wrong."
     )
 
 
 def _refused_key(name: str) -> str:
-    """In the session: whether a table's dates turned out not to tell how they are written."""
+    """Return the session's key that says whether a table's dates are ambiguous."""
     return f"data.dates.refused.{name}"
 
 
 def _dates(rows: pd.DataFrame, column: str, name: str) -> tuple[str | None, bool]:
-    """How dates are written, and whether that is asked: where one can be read in two ways."""
+    """Ask for the date format if a date can be read in two ways. Return it, and whether it was
+    asked.
+    """
     values = [str(value) for value in rows[column]] if column in rows else []
     ambiguous = st.session_state.get(_refused_key(name), False)
     if not column or not (has_numeric_dates(values) or ambiguous):
@@ -212,14 +209,14 @@ def _dates(rows: pd.DataFrame, column: str, name: str) -> tuple[str | None, bool
     )
     if ambiguous:
         st.caption(
-            f"Every date in the column **{safe_text.escape_letters(column)}** can be read in two"
-            " ways, so nothing was read yet."
+            f"Every date in the column **{safe_text.escape_letters(column)}** is ambiguous, so"
+            " nothing was read yet."
         )
     return order, True
 
 
 def _date_order(order: str | None) -> Order | None:
-    """As readers know it; None where the whole column tells."""
+    """Return the readers' name of a date format; None to infer it from the whole column."""
     return next((short for short, words in ORDERS.items() if words == order), None)
 
 

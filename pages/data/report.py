@@ -1,6 +1,4 @@
-"""What was read of a file that a session brought, with some values of its columns, and what was not
-understood. A file is shown to the person who brought it alone.
-"""
+"""The report on an uploaded file, shown only to the person who uploaded it."""
 
 from collections.abc import Sequence
 
@@ -11,14 +9,12 @@ from dpmf_datasets.readers.columns import LABELS
 from dpmf_datasets.readers.report import Report
 from pages.kit import safe_text
 
-MOST_VALUES, LONGEST = 3, 24  # values of a column, and letters of each
+MOST_VALUES, LONGEST = 3, 24  # values of a column, letters of a value
 MOST_NAMED = 12  # columns in a sentence
 
 
 def draw(report: Report) -> None:
-    """Counts, the columns with some values, and the rows that were refused or mended, each kind
-    with its first lines and its first value.
-    """
+    """Draw counts, columns with some values, and each kind of rejected or changed row."""
     _counts(report)
     if report.columns:
         st.markdown("**What was read**")
@@ -66,7 +62,7 @@ def _columns(report: Report) -> pd.DataFrame:
 
 
 def first_values(rows: pd.DataFrame, column: str) -> list[str]:
-    """What a column holds in the first rows: different values, shortened."""
+    """Return the first distinct values of a column, shortened."""
     if column not in rows:
         return []
     texts = (str(value).strip() for value in rows[column] if value is not None)
@@ -78,12 +74,12 @@ def first_values(rows: pd.DataFrame, column: str) -> list[str]:
 
 
 def values_text(values: Sequence[str]) -> str:
-    """Values as Markdown."""
+    """Return values as Markdown."""
     return safe_text.escape_letters(", ".join(values))
 
 
 def columns_text(rows: pd.DataFrame, columns: Sequence[str]) -> str:
-    """Columns with their first values, as Markdown."""
+    """Return columns with their first values, as Markdown."""
     texts = [
         f"**{safe_text.escape_letters(column) or 'no name'}**"
         f" ({values_text(first_values(rows, column)) or 'empty'})"

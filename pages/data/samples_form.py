@@ -1,4 +1,4 @@
-"""Documents or images on the page: what a file of them needs said."""
+"""The form for a file of documents or images."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from pages.data import session_data
 from pages.kit import safe_text
 from pages.server import visitor
 
-NOBODYS = "none: all of different people"
+NOBODYS = "none: each row is another person's"
 ORDERS = {"columns": "column by column, as MATLAB does", "lines": "line by line"}
 Facts = dict[str, str]
 
 
 def draw(file: Any) -> None:
-    """The questions, and the button that reads the whole file. Raises BadInput."""
+    """Draw the questions and the button that reads the file; raise BadInput."""
     name = file.name
     ending = name.lower().rpartition(".")[2]
     facts: Facts = {}
@@ -27,7 +27,7 @@ def draw(file: Any) -> None:
         facts |= _of_matrix(left, right)
     if ending in ("mat", "zip"):
         facts["image"] = middle.text_input(
-            "Height,width of images (empty: none, or as they are)", key="data.image", max_chars=20
+            "Height,width of images (empty: as stored)", key="data.image", max_chars=20
         )
     if ending == "zip":
         facts |= _of_archive(left)
@@ -48,7 +48,7 @@ def _of_table(file: Any, left: Any, right: Any) -> Facts:
     return {
         "text": left.selectbox("The column that holds the text", table.columns, key="data.text"),
         "group": right.selectbox(
-            "The column that says whose it is",
+            "The column that names the person",
             ["", *table.columns],
             key="data.group",
             format_func=lambda name: name or NOBODYS,
@@ -65,11 +65,9 @@ def _of_matrix(left: Any, right: Any) -> Facts:
         key="data.order",
         format_func=ORDERS.__getitem__,
     )
-    transposed = st.checkbox(
-        "The rows are the pixels or words, the columns the samples", key="data.transpose"
-    )
+    transposed = st.checkbox("Rows are pixels or words, columns are samples", key="data.transpose")
     group = st.text_input(
-        "Name of the vector that says whose each row is (empty: all of different people)",
+        "Name of the vector of people (empty: each row is another person's)",
         key="data.group",
         max_chars=60,
     )
@@ -94,10 +92,10 @@ def _of_archive(left: Any) -> Facts:
 
 
 def _encoding(place: Any) -> str:
-    """Asks in which encoding a text is; "" where it shall be found."""
+    """Ask for the encoding of a text; "" detects it."""
     return str(
         place.text_input(
-            "Encoding of text (empty: UTF-8, else the likeliest)",
+            "Encoding of text (empty: detect it)",
             key="data.encoding",
             max_chars=20,
             placeholder="e.g. koi8-r",
@@ -107,9 +105,9 @@ def _encoding(place: Any) -> str:
 
 def _say_unit(is_grouped: bool) -> None:
     if is_grouped:
-        st.caption("What is protected is a person, with all documents or images of hers.")
+        st.caption("The privacy unit is a person with all their documents or images.")
         return
     st.caption(
-        "What is protected is one document or image: one line, one file or one row. Who has several"
-        " is protected less, unless you say here whose each is."
+        "The privacy unit is one document or image: one line, one file or one row. A person with"
+        " several is protected less, unless you name the people here."
     )

@@ -1,4 +1,4 @@
-"""What a session has brought, and what was found in it: in its memory alone."""
+"""The session's own data sets and their reports, kept in the session's memory."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -17,41 +17,42 @@ from pages.kit import data_sets, drawing
 from pages.server import sessions, upload_quota
 
 Result = TypeVar("Result")
-READ_ONCE = "data.read_once"  # in the session: what was made of the last file, by function
-REPORTS = "data.reports"  # in the session: what was found in its data sets, by id
-READ = "data.read"  # in the session: the data set that was made of a file, by the file's id
-ITEM_TABLES = "data.item_tables"  # in the session: what was found in item tables, by data set
+READ_ONCE = "data.read_once"  # in the session: results for the last file, by function
+REPORTS = "data.reports"  # in the session: reports on its data sets, by id
+READ = "data.read"  # in the session: ids of data sets, by their files' ids
+ITEM_TABLES = "data.item_tables"  # in the session: reports on item tables, by data set
 
 
-_readers = threading.BoundedSemaphore(2)  # each takes several times the size of its file
+_readers = threading.BoundedSemaphore(2)  # each needs several times its file's size
 
 
 def own_data_sets() -> list[Any]:
-    """The data sets of this session, in the order in which they came."""
+    """Return the data sets of this session in the order of their arrival."""
     return list(st.session_state.get(data_sets.OWN, {}).values())
 
 
 def report_of(data_id: str) -> Report | None:
-    """What was found in a file."""
+    """Return the report on a data set."""
     report: Report | None = st.session_state.get(REPORTS, {}).get(data_id)
     return report
 
 
 def item_table_of(data_id: str) -> tuple[str, ...]:
-    """What was found in the item table of a data set, in sentences."""
+    """Return the report on the item table of a data set, in sentences."""
     sentences: tuple[str, ...] = st.session_state.get(ITEM_TABLES, {}).get(data_id, ())
     return sentences
 
 
 def data_id_of(file_id: str) -> str:
-    """The id of the data set that was made of an uploaded file; "" where none is."""
+    """Return the id of the data set made from an uploaded file; "" for none."""
     data_id = str(st.session_state.get(READ, {}).get(file_id, ""))
     return data_id if data_id in st.session_state.get(data_sets.OWN, {}) else ""
 
 
 def keep(upload: session_files.Upload, file_id: str) -> NoReturn:
-    """A file that was read is a data set of this session, in place of what was made of the same
-    file before; the page is drawn anew. Raises BadInput where there is no room.
+    """Make a data set of this session from a file, replace an earlier one from it, and rerun.
+
+    Raise BadInput if there is no room.
     """
     upload_quota.must_keep(upload.entry)
     before = st.session_state.get(data_sets.OWN, {}).get(data_id_of(file_id))
@@ -64,8 +65,9 @@ def keep(upload: session_files.Upload, file_id: str) -> NoReturn:
 
 
 def add_item_table(entry: Any, content: bytes, name: str) -> NoReturn:
-    """The ratings of an entry, with a public table of their items: the same people, and the same
-    account; the page is drawn anew. Raises BadInput, and leaves the entry as it is.
+    """Replace a data set by the same ratings with a public item table, and rerun.
+
+    People and account stay the same. Raise BadInput without a change.
     """
     upload_quota.must_fit_here(len(content))
     with reading():
@@ -85,14 +87,14 @@ def add_item_table(entry: Any, content: bytes, name: str) -> NoReturn:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Read a file here, as one of two at a time; other pages are drawn meanwhile."""
+    """Read a file, at most two at a time, while other pages are drawn."""
     with drawing.waiting(), _readers:
         yield
 
 
 def read_once(file: Any, read: Callable[[bytes, str], Result]) -> Result:
-    """What a function makes of an uploaded file, or why it refuses it: each file is read once, and
-    not again when the page is drawn anew. Raises BadInput.
+    """Return what `read` makes of an uploaded file, computed once; raise
+    BadInput again if it did.
     """
     key = f"{READ_ONCE}.{read.__name__}"
     file_id, result = st.session_state.get(key, ("", None))
@@ -111,15 +113,13 @@ def read_once(file: Any, read: Callable[[bytes, str], Result]) -> Result:
 
 
 def _put(key: str, name: str, value: Any) -> None:
-    """Under a name of one of the session's tables; nothing stays of None."""
+    """Set an entry of one of the session's tables; None removes it."""
     table = {**st.session_state.get(key, {}), name: value}
     st.session_state[key] = {name: it for name, it in table.items() if it is not None}
 
 
 def remove(entry: Any) -> NoReturn:
-    """A file goes, with what was computed on it and, with the last copy of it, its account; the
-    page is drawn anew.
-    """
+    """Remove a file and its results, and with its last copy its account; rerun."""
     _forget(entry)
     sessions.give_memory_back()
     st.rerun()

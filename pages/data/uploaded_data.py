@@ -1,14 +1,20 @@
-"""A session's own data: what was understood of them, what was released, and where to go on."""
+"""The session's own data: reports, accounts, public item tables, and the next steps."""
 
 from typing import Any
 
 import streamlit as st
 
-from pages.data import item_table_form, report, session_data
+from dpmf_core.base.errors import BadInput
+from dpmf_datasets import session_files
+from pages.data import report, session_data
+from pages.data.report import columns_text
 from pages.kit import data_sets, links, odometer, recommendations, safe_text
 from pages.kit.page_table import BY_ID
+from pages.server import upload_quota
 
-# where a data set of a kind is used: a page, and what the way to it says
+ENDINGS = ["csv", "tsv", "txt", "parquet", "gz", "zip"]  # of item tables
+
+# by kind of data: next pages and their labels
 NEXT = {
     "ratings": {"choose": "Next: the question", "explore": "Explore it"},
     "documents": {"topics": "Find its topics"},
@@ -17,7 +23,7 @@ NEXT = {
 
 
 def draw() -> None:
-    """What this session has brought, the latest first."""
+    """Draw the session's data sets, latest first."""
     for entry in reversed(session_data.own_data_sets()):
         with st.container(border=True):
             _draw_one(entry)
@@ -29,27 +35,27 @@ def _draw_one(entry: Any) -> None:
     if right.button("Remove", key=f"data.remove.{entry.id}", width="stretch"):
         session_data.remove(entry)
     st.caption(
-        "Every page of this session can use it. It is in no link and not in the store, and goes"
-        " when the session ends."
+        "Every page of this session can use it. It is in no link and not in the store, and is"
+        " deleted when the session ends."
     )
     if (file_report := session_data.report_of(entry.id)) is not None:
         report.draw(file_report)
     _next_steps(entry)
     _odometer(entry)
     if data_sets.kind_of(entry) == "ratings":
-        item_table_form.draw(entry)
+        _draw_item_table(entry)
 
 
 def _odometer(entry: Any) -> None:
     odometer.panel(entry.id, f"data.{entry.id}", data_sets.privacy_units(entry))
     st.caption(
-        "This count belongs to the file and goes with it. What was released stays released: if you"
-        " bring the file again, add this figure to the new count."
+        "This count is deleted with the file, but releases cannot be undone: if you upload the file"
+        " again, add this figure to the new count."
     )
 
 
 def _next_steps(entry: Any) -> None:
-    """Buttons that lead on, with this data set chosen."""
+    """Draw buttons that choose this data set and open the next page."""
     ways = {page: words for page, words in NEXT[data_sets.kind_of(entry)].items() if page in BY_ID}
     recommendation = recommendations.of(entry.id)
     if recommendation is not None:
@@ -64,3 +70,43 @@ def _next_steps(entry: Any) -> None:
             ):
                 recommendations.choose(entry, recommendation)
                 links.go(page)
+
+
+# ---- a public table of the items -----------------------------------------------------------------
+
+
+def _draw_item_table(entry: Any) -> None:
+    """Draw what is known of the items, and a form for a public table of them."""
+    if entry.item_features:
+        st.markdown(
+            f"**Public: the items' {entry.item_features}.** A switch in the sidebar lets every"
+            " method use them; the privacy card then lists them as public."
+        )
+        for sentence in session_data.item_table_of(entry.id):
+            st.markdown(f"- {safe_text.escape_letters(sentence)}")
+    title = "Another item table" if entry.item_features else "Add public facts about the items"
+    with st.expander(title):
+        _item_table_form(entry)
+
+
+def _item_table_form(entry: Any) -> None:
+    st.write(
+        "A table with one row for each item: its id as in the ratings, and columns of numbers,"
+        " categories or words separated by |. It costs no privacy, because everything in it is"
+        " taken as public. It must not contain anything about people or computed from the ratings."
+    )
+    file = st.file_uploader("Item table", type=ENDINGS, key=f"data.items.{entry.id}")
+    if file is None:
+        return
+    try:
+        upload_quota.must_be_there(file)
+        _offer_item_table(entry, file)
+    except BadInput as error:
+        safe_text.error(error, "Your ratings have not changed. Choose another table.")
+
+
+def _offer_item_table(entry: Any, file: Any) -> None:
+    rows = session_data.read_once(file, session_files.preview_items)
+    st.caption(f"Its columns: {columns_text(rows, list(map(str, rows)))}.")
+    if st.button("Use it, as public", key=f"data.items.use.{entry.id}"):
+        session_data.add_item_table(entry, file.getvalue(), file.name)

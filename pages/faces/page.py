@@ -1,4 +1,4 @@
-"""Images as sums of non-negative components, found with privacy and without."""
+"""What happens to faces? Images as sums of components, found with and without privacy."""
 
 from typing import Any
 
@@ -9,26 +9,21 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.runs.comparison import Comparison
 from dpmf_core.runs.inspection import explanation, sheet
 from dpmf_core.runs.record import Run
-from pages.kit import (
-    exports,
-    factorisation,
-    lesson,
-    safe_text,
-    who_sees_what,
-)
+from pages.kit import exports, factorisation, lesson, safe_text, who_sees_what
 from pages.kit.factorisation_words import COMPONENTS
 from pages.kit.sidebar_values import Choice
 
 
 def outlier_settings(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:
-    """Outliers as the source plants them, or none; and what is taken as public. No link holds them,
-    so that a lesson that fixes parameters has none.
+    """Ask whether to plant outliers as the source does; return it, and what is taken as public.
+
+    No link holds these settings, so a lesson that fixes parameters uses the defaults.
     """
     data: dict[str, object] = {}
     if lesson.fixed_value("parameters") is None:
         text = (
             "Uniform noise on some pixels of some images, the same for every visitor. The objective"
-            " is judged on clean images."
+            " is measured on clean images."
         )
         if st.toggle("Plant outliers", key="faces.outliers", help=text):
             left, right = st.columns(2)
@@ -46,42 +41,40 @@ def _image(picture: Any, caption: str) -> None:
 
 
 def one_image(choice: Choice, runs: dict[str, Run]) -> None:
-    """One image, rebuilt from components with privacy and without."""
+    """Draw one image and its reconstructions with and without privacy."""
     st.header("One image as a sum of components", anchor=False)
     key = f"faces.image.{choice.dataset}"
     row = st.number_input("Image", 1, choice.entry.n_samples, 1, key=key, step=1)
     if row is None:
-        st.info("Give an image's number.")
+        st.info("Enter an image's number.")
         return
     sides = {name: explanation(runs[name], row - 1) for name in SIDES if name in runs}
     private = sides["main"]
     first, *rest = st.columns(3)
     with first:
         st.subheader("The image", anchor=False)
-        _image(private.original, "as it was observed")
+        _image(private.original, "as observed")
         if private.clean is not None:
             _image(private.clean, "before outliers were planted")
     for column, (name, image) in zip(rest, sides.items(), strict=False):
         with column:
             st.subheader(SIDES[name], anchor=False)
-            _image(
-                image.reconstruction, f"rebuilt as a sum of components; off by {image.error:.0%}"
-            )
+            _image(image.reconstruction, f"reconstructed from components; error {image.error:.0%}")
             if image.outliers is not None:
-                _image(image.outliers, "set apart as outliers")
-    st.subheader("Its strongest components, with privacy, and how much of each", anchor=False)
+                _image(image.outliers, "separated as outliers")
+    st.subheader("Its strongest components with privacy, and their weights", anchor=False)
     strongest = sheet(runs["main"], [component for component, _ in private.strongest])
-    st.image(strongest, width=560, alt="The components that weigh most in the image.")
+    st.image(strongest, width=560, alt="The components with the largest weights in the image.")
     amounts = {f"component {number + 1}": round(amount, 3) for number, amount in private.strongest}
     safe_text.table(pd.DataFrame([amounts]))
     st.caption(
-        "The image and its coefficients are private. Its owner computes them from the picture and"
-        " the released components; they are not released."
+        "The image and its coefficients are private and never released. The image's owner computes"
+        " the coefficients from the image and the released components."
     )
 
 
 def recovery_table(runs: dict[str, Run]) -> None:
-    """How well planted outliers were detected."""
+    """Draw how well planted outliers were detected."""
     names = ("precision", "recall", "f1")
     rows = [
         {"method": run.record.title} | {it: run.record.metrics[f"outlier_{it}"] for it in names}
@@ -89,14 +82,12 @@ def recovery_table(runs: dict[str, Run]) -> None:
         if (run := runs.get(name)) and "outlier_f1" in run.record.metrics
     ]
     if rows:
-        st.markdown(
-            "**Planted outliers, detected** (pixels moved by more than a hundredth of the largest)"
-        )
+        words = "**Detected outliers** (pixels moved by more than a hundredth of the largest)"
+        st.markdown(words)
         safe_text.table(pd.DataFrame(rows))
 
 
 def below(choice: Choice, selection: Comparison, view: factorisation.FirstView) -> None:
-    """What stands under the first view and needs runs."""
     runs = view.runs
     who_sees_what.draw(who_sees_what.IMAGES)
     recovery_table(runs)
@@ -110,9 +101,7 @@ def main() -> None:
     view = factorisation.draw_page(
         COMPONENTS, heading, outlier_settings, lambda count: count, below
     )
-    st.caption(
-        "Its Fig. 11, one face as a sum of parts, is “One image as a sum of components” above."
-    )
+    st.caption("“One image as a sum of components” above is the source's Fig. 11.")
     if "main" in view.runs:
         exports.draw(view.runs["main"])
 

@@ -1,4 +1,4 @@
-"""Figures of all pages: one look, a description for screen readers, the numbers below."""
+"""Figures of all pages, with a description for screen readers and their numbers below."""
 
 import itertools
 import math
@@ -18,31 +18,22 @@ import streamlit as st
 from dpmf_core.runs.record import Run
 from pages.kit import colours, data_sets, safe_text
 
-# Streamlit brings its own, and building in plotly's takes longer than the figure
+# Streamlit has its own; applying plotly's takes longer than drawing the figure
 plotly.io.templates.default = None
 
 Settings = Mapping[str, Any]
 NONE: Settings = MappingProxyType({})
-MOST_LINES, LETTERS = 9, 16  # of a legend beside a figure; letters of a row of it
+MOST_LINES, LETTERS = 9, 16  # of a legend next to a figure; letters in one of its rows
 CACHE_SIZE = 200  # figures in memory
-ROW, LETTER, AROUND = (
-    17,
-    7,
-    80,
-)  # pixels: a row of words, a letter, a figure's height around its axes
-LABEL = 0.8  # of the page stands behind words, which lines may cross
-ROOMY = 0.3  # of an error rate that a curve leaves for both errors: words fit below it
+ROW, LETTER, AROUND = 17, 7, 80  # pixels: a row of text, a letter, the space around the axes
+LABEL = 0.8  # opacity behind words, which lines may cross
+ROOMY = 0.3  # error rate on the diagonal above which words fit below the curve
 
 
 def figure(
-    x: str,
-    y: str,
-    height: int = 340,
-    xaxis: Settings = NONE,
-    yaxis: Settings = NONE,
-    **layout: Any,
+    x: str, y: str, height: int = 340, xaxis: Settings = NONE, yaxis: Settings = NONE, **layout: Any
 ) -> go.Figure:
-    """An empty figure with titled axes, legible by WCAG AA, that keeps its zoom over reruns.
+    """Return an empty figure with titled axes that keeps its zoom over reruns.
 
     xaxis, yaxis: further settings of the axes.
     """
@@ -58,7 +49,7 @@ def figure(
         "hovermode": "closest",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
     }
-    # `update_layout` takes ten times as long
+    # ten times as fast as `update_layout`
     return go.Figure(layout={**common, **axes, **layout})
 
 
@@ -69,10 +60,10 @@ def note(
     aside: tuple[float, float],
     arrow: bool = False,
 ) -> None:
-    """Words at a place of a figure, which name what is drawn there.
+    """Write words into a figure.
 
-    at: on the axes, of a logarithmic one the logarithm. aside: how far the words stand to the
-    right of it and above, in pixels; without an arrow they begin there, unless that is nowhere.
+    at: coordinates, logarithms on a logarithmic axis. aside: offset to the right and up, in pixels;
+    without an arrow the text starts there, and (0, 0) centres it.
     """
     right, up = aside
     font, behind = {"color": colours.text(), "size": 12}, colours.page(LABEL)
@@ -90,8 +81,10 @@ Ends = Sequence[tuple[Any, tuple[Any, float]]]  # lines with their last points, 
 
 
 def with_legend(fig: go.Figure) -> go.Figure:
-    """The figure with the names of its lines at right: at their ends where these are far enough
-    apart, else as a legend in their order. One of many lines, or of bars, keeps its legend above.
+    """Return the figure with its lines named at their right ends, or in a legend if these are too
+    close.
+
+    A figure of many lines, or of bars, keeps its legend above.
     """
     ends = [
         (it, end) for it in fig.data if it.name and it.showlegend is not False and (end := _end(it))
@@ -110,7 +103,7 @@ def with_legend(fig: go.Figure) -> go.Figure:
 
 
 def _fit_at_ends(fig: go.Figure, lines: Ends) -> bool:
-    """Whether the lines end at one x, so far apart that their names fit there."""
+    """Return whether all lines end at one x, far enough apart for their names."""
     if len({x for _, (x, _) in lines}) > 1 or fig.layout.yaxis.range is not None:
         return False
     values = [float(y) for it in fig.data if it.type == "scatter" for y in it.y if y is not None]
@@ -128,7 +121,7 @@ def _with_names_at_ends(fig: go.Figure, lines: Ends) -> go.Figure:
     is_log = fig.layout.yaxis.type == "log"
     for line, (_, y) in lines:
         fig.add_annotation(
-            x=1,  # beside the axes: a name at the point itself would stretch their range
+            x=1,  # next to the axes: a name at the point itself would stretch their range
             xref="x domain",
             xanchor="left",
             y=math.log10(y) if is_log else y,
@@ -143,7 +136,7 @@ def _with_names_at_ends(fig: go.Figure, lines: Ends) -> go.Figure:
 
 
 def _end(trace: Any) -> tuple[Any, float] | None:
-    """The last point of a line that can be drawn; None of another trace."""
+    """Return the last finite point of a line; None for other traces."""
     if "lines" not in (getattr(trace, "mode", None) or "") or trace.y is None:
         return None
     points = zip(trace.x, trace.y, strict=True)
@@ -151,12 +144,12 @@ def _end(trace: Any) -> tuple[Any, float] | None:
     return ends[-1] if ends else None
 
 
-UNSHOWN = ("id", "source")  # columns for figures alone: names say the same in words
+UNSHOWN = ("id", "source")  # columns that only figures need
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a figure shows, for screen readers, as a table and as a file."""
+    """The data of a figure, with a description for screen readers."""
 
     alt: str
     table: pd.DataFrame
@@ -179,10 +172,9 @@ def ready(fig: go.Figure, alt: str, table: pd.DataFrame) -> Ready:
 
 
 def of_runs(what: str, runs: Iterable[tuple[str, Run]], make: Callable[[], Ready]) -> Ready:
-    """The figure that `make` makes of these runs, which are told apart by their names and keys;
-    made once for all sessions where the data are public.
+    """Return the figure that `make` draws of these runs, cached for all sessions on public data.
 
-    what: names the figure among those of the same runs.
+    what: distinguishes figures of the same runs.
     """
     if not data_sets.chosen_is_public():
         return make()
@@ -202,11 +194,9 @@ def show(
     leaves: bool | None = None,
     caption: str = "",
 ) -> None:
-    """The figure with its legend, its description for screen readers, its camera button for a PNG,
-    and below it what to see and a small button that opens its numbers.
+    """Draw a figure with its description, and below it the caption and a button for its numbers.
 
-    leaves: whether the numbers may be saved; by default where the page is not about data that
-    somebody brought, whose raw figures are for the screen. caption: what to see, as Markdown.
+    leaves: whether the numbers may be saved; by default not on uploaded data. caption: Markdown.
     """
     show_ready(ready(fig, alt, table), key, leaves, caption)
 
@@ -214,7 +204,7 @@ def show(
 def show_ready(
     ready_figure: Ready, key: str, leaves: bool | None = None, caption: str = ""
 ) -> None:
-    """The same of a figure that was made before."""
+    """Draw a finished figure, as `show`."""
     leaves = data_sets.chosen_is_public() if leaves is None else leaves
     buttons = ["select2d", "lasso2d", "autoScale2d", *([] if leaves else ["toImage"])]
     config = {
@@ -227,7 +217,7 @@ def show_ready(
 
 
 def below(key: str, numbers: Numbers, leaves: bool, caption: str = "") -> None:
-    """Below a figure: what to see, and a small button that opens its numbers."""
+    """Draw a caption and the button for a figure's numbers."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.caption(caption, width="stretch")
         with st.popover("Numbers", icon=":material/table:", type="tertiary", key=f"{key}.numbers"):
@@ -237,19 +227,17 @@ def below(key: str, numbers: Numbers, leaves: bool, caption: str = "") -> None:
 def _show_numbers(key: str, numbers: Numbers, leaves: bool) -> None:
     st.markdown(f"**{safe_text.escape(re.split(r'[.:,;](?= |$)', numbers.alt)[0])}**")
     hidden_columns = dict.fromkeys(it for it in UNSHOWN if it in numbers.table)
-    # as wide as its columns: the panel grows with it, as far as the screen goes
+    # as wide as its columns; the panel grows with it
     safe_text.table(
         numbers.table, key=f"{key}.table", width="content", column_config=hidden_columns
     )
     if leaves:
-        # made now: what is made at a click is lost where the page is just drawn anew
+        # made now: a file made at a click is lost if the page reruns at that moment
         st.download_button(
             "Download as CSV", numbers.csv, f"{key}.csv", "text/csv", key=f"{key}.csv"
         )
     else:
-        st.caption(
-            "Computed on your raw data, without noise: for your eyes, so there is no file of it."
-        )
+        st.caption("Computed on your raw data, without noise, so it cannot be downloaded.")
 
 
 def level(
@@ -260,13 +248,12 @@ def level(
     x: Literal["left", "right"] = "right",
     above: bool = True,
 ) -> None:
-    """A horizontal line across the figure, named at one end. y: in the axis's units, of a
-    logarithmic one too.
+    """Draw a horizontal line across the figure with its name at one end. y: in units of the axis.
 
-    Plotly's `add_hline` draws the same and takes four times as long.
+    It replaces Plotly's `add_hline`, which takes four times as long.
     """
     fig.add_shape(type="line", x0=0, x1=1, xref="x domain", y0=y, y1=y, line=line)
-    # of a logarithmic axis Plotly wants values of shapes, and logarithms of annotations
+    # on a logarithmic axis Plotly takes values for shapes and logarithms for annotations
     at = math.log10(y) if fig.layout.yaxis.type == "log" else y
     fig.add_annotation(
         text=text,
@@ -283,8 +270,9 @@ def level(
 
 
 def trade_off(curve: pd.DataFrame | None) -> go.Figure:
-    """The lowest false negative rate of any attack, by false positive rate; below the line no
-    test can go. curve: fpr, fnr; None where nothing is proved.
+    """Return a figure of the lowest false negative rate of any attack by false positive rate.
+
+    curve: fpr, fnr; None if nothing is proved.
     """
     share = {"range": [0, 1], "tickformat": ".0%"}
     fig = figure(
@@ -310,31 +298,24 @@ def trade_off(curve: pd.DataFrame | None) -> go.Figure:
 
 
 def _out_of_reach(fig: go.Figure, curve: pd.DataFrame) -> None:
-    """The area below the curve, with its name in it, or an arrow to it where it is small."""
+    """Draw the area below the curve, named inside or with an arrow if it is small."""
     fig.add_scatter(
         x=curve["fpr"],
         y=curve["fnr"],
         fill="tozeroy",
         mode="lines",
         line={"color": colours.of("dpals")},
-        hovertemplate="at %{x:.1%} false alarms an attack misses at least %{y:.1%}"
-        + "<extra></extra>",
+        hovertemplate="at %{x:.1%} false alarms an attack misses at least %{y:.1%}<extra></extra>",
     )
     alarms, misses = ([float(rate) for rate in curve[name]] for name in ("fpr", "fnr"))
     pairs = zip(alarms, misses, strict=True)
     _, even = min((abs(one - other), (one + other) / 2) for one, other in pairs)
-    roomy = even > ROOMY
-    note(
-        fig,
-        "no attack gets here",
-        (even / 2, even / 2),
-        (0, 0) if roomy else (110, 60),
-        arrow=not roomy,
-    )
+    roomy, place = even > ROOMY, (even / 2, even / 2)
+    note(fig, "no attack gets here", place, (0, 0) if roomy else (110, 60), arrow=not roomy)
 
 
 def groups(rows: pd.DataFrame, title: str) -> go.Figure:
-    """RMSE by group, a line a method. rows: group, name, id, rmse."""
+    """Return a figure of RMSE by group, one line for each method. rows: group, name, id, rmse."""
     fig = figure(title, "RMSE", height=290)
     for (name, ident), line in rows.groupby(["name", "id"], sort=False):
         plain = not colours.is_coloured(str(ident))
@@ -355,7 +336,10 @@ def groups(rows: pd.DataFrame, title: str) -> go.Figure:
 
 
 def heat_map(values: pd.DataFrame, text: pd.DataFrame, x: str, y: str) -> go.Figure:
-    """Values over columns (x) and rows (y), with a text in each cell. Darker is smaller."""
+    """Return a heat map of values by column (x) and row (y), with a text in each cell.
+
+    Darker is smaller.
+    """
     fig = figure(x, y, xaxis={"type": "category"}, yaxis={"type": "category"})
     across, up = (
         [f"{it:g}" if isinstance(it, float) else str(it) for it in axis]

@@ -1,7 +1,7 @@
-"""Colours and marks of methods, the same in every figure, in light and dark.
+"""Colours and marks of methods, the same in every figure, in light and dark mode.
 
-Every colour has a contrast of at least 3 to 1 with its page, and the colours stay apart for a
-deuteranope too; they start from those of Okabe & Ito.
+Every colour has a contrast of at least 3 to 1 with its page, and colours stay distinguishable with
+deuteranopia. They start from those of Okabe & Ito.
 """
 
 import streamlit as st
@@ -9,7 +9,7 @@ import streamlit as st
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 from dpmf_core.runs.comparison import PLAIN
 
-# by name: on a light page, on a dark page
+# name: (colour on a light page, on a dark page)
 PALETTE = {
     "blue": ("#0072B2", "#3f9fe3"),
     "sky": ("#00a3b9", "#9ad6f7"),
@@ -26,7 +26,7 @@ PALETTE = {
     "periwinkle": ("#8685f2", "#4e5db2"),
     "magenta": ("#f6265e", "#c8395a"),
 }
-# for private methods that name no colour
+# for private methods without a colour of their own
 FURTHER = (
     ("#4d7c0f", "#84cc16"),
     ("#b45309", "#f59e0b"),
@@ -36,7 +36,7 @@ FURTHER = (
     ("#a16207", "#facc15"),
 )
 NOT_PRIVATE = ("#4a4f59", "#b8bec9")
-# drawn as lines of their own beside the method that they are variants of
+# variants drawn next to their method
 VARIANTS = {PLAIN: "periwinkle"}
 
 
@@ -45,46 +45,44 @@ def is_dark() -> bool:
 
 
 def of(name: str) -> str:
-    """The colour of an algorithm or a variant by its id, grey where it is not private; or one of
-    the palette by its name.
-    """
+    """Return the colour of a method, a variant or a palette entry; grey without privacy."""
     return _pair(name)[is_dark()]
 
 
 def ink() -> str:
-    """The colour of axes and of levels."""
+    """Return the colour of axes and levels."""
     return "#8b93a1" if is_dark() else "#6b7280"
 
 
 def text() -> str:
-    """The colour of words, legible on every fill too."""
+    """Return the colour of words, legible on every fill."""
     return "#fafafa" if is_dark() else "#1f2937"
 
 
 def page(alpha: float) -> str:
-    """The page behind figures, as transparent as `alpha` says, from 0 to 1."""
+    """Return the page's background with opacity `alpha`, from 0 to 1."""
     red, green, blue = (18, 22, 29) if is_dark() else (255, 255, 255)
     return f"rgba({red},{green},{blue},{alpha:g})"
 
 
 def marker(method: str) -> str:
-    """The mark of a method's points."""
+    """Return the mark of a method's points."""
     return REGISTRY[method].marker if method in REGISTRY else "circle"
 
 
 def is_trivial(method: str) -> bool:
-    """Whether it is a predictor that must be beaten, drawn dashed."""
+    """Return whether the method is a trivial predictor, drawn dashed."""
     return method in REGISTRY and REGISTRY[method].is_trivial
 
 
 def is_reference(method: str) -> bool:
-    """Whether private methods may be compared with it: it has no privacy, and is not trivial."""
+    """Return whether private methods may be compared with this non-private, non-trivial method."""
     kind = REGISTRY.get(method)
     return kind is not None and not kind.is_trivial and not issubclass(kind, PrivateAlgorithm)
 
 
 def is_coloured(method: str) -> bool:
-    """Whether it is drawn in a colour and not in the grey of what is not private."""
+    """Return whether the method is drawn in a colour instead of the grey of non-private ones."""
     return _pair(method) != NOT_PRIVATE
 
 

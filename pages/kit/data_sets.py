@@ -1,6 +1,6 @@
-"""The data sets that a session may choose: the catalogue's, and those that it brought itself.
+"""The data sets that a session may choose: the catalogue's and its own uploads.
 
-Each kind of data (ratings, documents, images) has a choice of its own.
+Each kind of data (ratings, documents, images) has its own choice.
 """
 
 from typing import Any
@@ -16,18 +16,16 @@ from dpmf_core.serving import limits
 from dpmf_datasets.simulated import stand_ins
 from pages.kit.page_table import DataKind, Page
 
-# declared ratings of a set in parts, at most: a run on more would not end in the half hour that one
-# may take
-LARGEST_IN_PARTS = 100_000_000
-EACH = 20  # ratings of a person, where nothing is declared
-# ratings of a synthetic data set that an address may ask for, at most
+LARGEST_IN_PARTS = 100_000_000  # declared ratings of a partitioned set; more would time out
+EACH = 20  # ratings per person if undeclared
+# ratings of a synthetic data set that an address may request
 LARGEST_IN_ADDRESS = 20_000_000
-A_ROW = 100  # ratings of a person, where their number is private
-KIND = "sidebar.holds"  # in the session: the kind of data of the page shown
-OWN = "data.own"  # in the session: the data sets that it brought, by id
-# values that each kind of data has for itself
+A_ROW = 100  # estimated ratings per person if their number is private
+KIND = "sidebar.holds"  # in the session: the page's kind of data
+OWN = "data.own"  # in the session: its own data sets by id
+# sidebar values that each kind of data has separately
 OF_KIND = ("dataset", "algorithm", "delta", "row_count", "item_features")
-# what a kind is first shown with, by the names of the sidebar's values
+# default sidebar values of each kind
 FIRST: dict[str, dict[str, Any]] = {
     kind: {"dataset": it.data, "algorithm": it.algorithm, "epsilon": it.epsilon}
     for kind, it in first_views.USUAL.items()
@@ -35,15 +33,13 @@ FIRST: dict[str, dict[str, Any]] = {
 
 
 def data_kind() -> DataKind:
-    """What the page shown is about."""
+    """Return the page's kind of data."""
     kind: DataKind = st.session_state.get(KIND, "ratings")
     return kind
 
 
 def session_key(name: str, kind: DataKind | None = None) -> str:
-    """Where a value of the sidebar lies in the session: one place for all pages, or one for
-    each kind of data.
-    """
+    """Return the session's key of a sidebar value, shared by all pages or by a kind of data."""
     kind = kind or data_kind()
     return f"sidebar.{kind}.{name}" if name in OF_KIND and kind != "ratings" else f"sidebar.{name}"
 
@@ -54,12 +50,12 @@ def kind_of(entry: Any) -> DataKind:
 
 
 def find(data_id: str) -> Any:
-    """The session's own data set of this id, or the catalogue's. Raises BadInput."""
+    """Return the session's or the catalogue's data set of this id; raise BadInput."""
     return st.session_state.get(OWN, {}).get(data_id) or datasets.entry_of(data_id)
 
 
 def title_of(data_id: str) -> str:
-    """A data set in words; its id where it is not known any more."""
+    """Return a data set's title, or its id if it is unknown."""
     try:
         return str(find(data_id).title)
     except BadInput:
@@ -67,13 +63,15 @@ def title_of(data_id: str) -> str:
 
 
 def each_key(entry: Any) -> str:
-    """In the session: about how many ratings a person of private data gives, as somebody said."""
+    """Return the session's key for the declared number of ratings per person of private data."""
     return f"choose.each.{entry.id}"
 
 
 def stand_in(entry: Any) -> Any:
-    """The data set on which choosing costs no epsilon: the same where it is public, else a
-    synthetic one of its public shape and the declared number of ratings.
+    """Return a data set on which choosing costs no epsilon.
+
+    Public data stand for themselves; for private data it is a synthetic set of the same public
+    shape and the declared number of ratings.
     """
     if entry.public:
         return entry
@@ -85,34 +83,32 @@ def stand_in(entry: Any) -> Any:
 
 
 def is_public(data_id: str) -> bool:
-    """Whether a data set is published or simulated, so that what is computed on it costs nobody
-    privacy.
-    """
+    """Return whether a data set is published or simulated, so computing on it costs no privacy."""
     return bool(find(data_id).public)
 
 
 def chosen_is_public() -> bool:
-    """Whether the data set chosen on this page is public; so it is where none is chosen."""
+    """Return whether the page's data set is public or absent."""
     data_id = st.session_state.get(session_key("dataset"))
     return data_id is None or is_public(data_id)
 
 
 def privacy_units(entry: Any) -> int:
-    """How many privacy units there are, known to everybody."""
+    """Return the public number of privacy units."""
     if kind_of(entry) == "ratings":
         return int(entry.n_users)
     return int(entry.n_people or entry.n_samples)
 
 
 def n_ratings(entry: Any) -> int:
-    """How many ratings a set holds: as declared, or so many a person where that is private."""
+    """Return the number of ratings: declared, or an estimate if it is private."""
     if entry.public:
         return int(entry.n_ratings)
     return int(entry.n_users * min(entry.n_items, A_ROW))
 
 
 def in_parts() -> tuple[Any, ...]:
-    """The sets of ratings in parts that are not too large for a page."""
+    """Return the partitioned rating sets that are small enough for a page."""
     return tuple(it for it in datasets.in_parts() if n_ratings(it) <= LARGEST_IN_PARTS)
 
 
@@ -122,21 +118,21 @@ def is_in_parts(data_id: str) -> bool:
 
 
 def why_unsuited(page: Page) -> str:
-    """Why a page cannot be about the data set that is chosen, in a sentence; '' where it can."""
+    """Return why a page cannot use the chosen data set; '' if it can."""
     if page.takes_parts or page.data_kind != "ratings":
         return ""
     data_id = st.session_state[session_key("dataset")]
     if not is_in_parts(data_id):
         return ""
     return (
-        f"'{find(data_id).title}' is kept in parts, of which one is in memory at a time, and what"
-        " this page shows needs all ratings together. Choose another data set at left; Explore,"
-        " Trade-off, Tune, Choose and Accountant take ratings in parts."
+        f"'{find(data_id).title}' is too large for memory, and this page needs all ratings at once."
+        " Choose another data set in the sidebar, or use Explore, Compare methods, Tune, Choose or"
+        " Account."
     )
 
 
 def entries() -> tuple[Any, ...]:
-    """All of this page's kind: the catalogue's, and the session's own."""
+    """Return the catalogue's and the session's data sets of the page's kind."""
     kind = data_kind()
     ratings = (*datasets.ratings(), *in_parts()) if kind == "ratings" else ()
     catalogue = ratings or datasets.samples(kind)
@@ -147,9 +143,7 @@ def entries() -> tuple[Any, ...]:
 
 
 def usable() -> list[str]:
-    """Ids of those on this machine that may be computed on here; the usual one where there is
-    none, of which the page then says so.
-    """
+    """Return ids of data sets that may be used on this machine; the default's if there are none."""
     ids = [entry.id for entry in entries() if _is_usable(entry.id)]
     return ids or [FIRST[data_kind()]["dataset"]]
 
@@ -161,17 +155,13 @@ def _is_usable(data_id: str) -> bool:
 
 
 def add_own(entry: Any) -> None:
-    """A data set of this session alone, chosen on every page about its kind; call it before the
-    sidebar is drawn.
-    """
+    """Add a data set of this session and choose it. Call it before the sidebar is drawn."""
     st.session_state[OWN] = {**st.session_state.get(OWN, {}), entry.id: entry}
     choose(entry)
 
 
 def choose(entry: Any) -> None:
-    """A data set is the chosen one on every page about its kind; call it before the sidebar is
-    drawn.
-    """
+    """Choose a data set on every page of its kind. Call it before the sidebar is drawn."""
     kind = kind_of(entry)
     values = {"dataset": entry.id, "delta": default_delta(privacy_units(entry))}
     values |= dict.fromkeys(("top_items", "most_words"))
@@ -182,7 +172,7 @@ def choose(entry: Any) -> None:
 
 
 def remove_own(entry: Any) -> None:
-    """Forget a data set of this session; pages that showed it go back to their first one."""
+    """Remove a data set of this session; pages that showed it return to their default."""
     own = st.session_state.get(OWN, {})
     st.session_state[OWN] = {name: it for name, it in own.items() if name != entry.id}
     for key, value in list(st.session_state.items()):
@@ -191,9 +181,7 @@ def remove_own(entry: Any) -> None:
 
 
 def private_algorithms() -> list[str]:
-    """Ids of what takes a budget and suits the page's data; what needs item features only
-    where they are chosen.
-    """
+    """Return ids of private methods that suit the page's data and its public item table."""
     task = "ratings" if data_kind() == "ratings" else "samples"
     data_id = st.session_state.get(session_key("dataset"))
     has_table = data_id is None or bool(getattr(find(data_id), "item_features", ""))
@@ -210,5 +198,5 @@ def private_algorithms() -> list[str]:
 
 
 def takes_parts(algorithm: str) -> bool:
-    """Whether an algorithm, with its defaults, takes ratings in parts."""
+    """Return whether an algorithm with its defaults takes partitioned ratings."""
     return asks_sums_alone(build_with_defaults(algorithm, {}))

@@ -1,8 +1,7 @@
-"""When the parts of a page are drawn: whose page is next, what answers a touch before what stands
-below it, and what draws itself again.
+"""When parts of a page are drawn: turns of pages, first views first, and repeated parts.
 
-The threads of one process share one processor. Pages that are drawn all at once are all ready
-late; one after the other, each is ready as early as it can be.
+The threads of one process share one processor. Pages drawn at the same time are all late; drawn one
+after the other, each is as early as it can be.
 """
 
 import itertools
@@ -15,32 +14,31 @@ from typing import Final
 
 import streamlit as st
 
-ANSWER, BELOW = 0, 1  # how urgent
+ANSWER, BELOW = 0, 1  # urgency
 PATIENCE: Final = {ANSWER: 1.0, BELOW: 4.0}  # seconds after which a page is drawn without a turn
-LOOK = 0.2  # seconds between looks whether a page is still wanted
+LOOK = 0.2  # seconds between checks that a page is still wanted
 TURN = "drawing.turn"
 FIRST_VIEW_DRAWN = "drawing.drawn"
-PAINT = 0.06  # seconds within which a browser has begun to draw what it was sent
-FIRST_PAINT = 5.0  # the same, at most, where it has yet to load what draws a first view
-# at level info it tells of every request for a fragment that no longer exists, of which there are
-# many here
+PAINT = 0.06  # seconds until a browser begins to draw
+FIRST_PAINT = 5.0  # at most, if it must first load the scripts of a first view
+# at level info, Streamlit logs every request for a fragment that no longer exists
 logging.getLogger("streamlit.runtime.app_session").setLevel(logging.WARNING)
 
 
 class Turns:
-    """Turns of threads: the urgent first, and those that came first before later ones.
+    """Turns of threads, urgent ones first, otherwise in order of arrival. Thread-safe.
 
-    One has the turn at a time; after its patience a thread goes on without, for a turn may be held
-    by a page that reads a large file. Safe to call from any thread.
+    One thread has the turn at a time. A thread goes on without a turn after its patience, because
+    another page may hold it while reading a large file.
     """
 
     def __init__(self) -> None:
-        self.holders = 0  # how many threads are drawing
-        self.line: list[tuple[int, int]] = []  # urgency and number of those that wait
+        self.holders = 0  # threads that are drawing
+        self.line: list[tuple[int, int]] = []  # (urgency, number) of waiting threads
         self._numbers, self._changed = itertools.count(), threading.Condition()
 
     def take(self, urgency: int, still_wanted: Callable[[], object]) -> None:
-        """Wait for a turn. still_wanted: looked at meanwhile; what it raises ends the waiting."""
+        """Wait for a turn. still_wanted: called meanwhile; its exception ends the wait."""
         place, until = (urgency, next(self._numbers)), time.monotonic() + PATIENCE[urgency]
         with self._changed:
             self.line.append(place)
@@ -64,7 +62,7 @@ _this_thread = threading.local()  # urgency of the turn of this thread, if it ha
 
 
 def _look() -> None:
-    """Streamlit ends this thread here where the page is not wanted any more."""
+    """Let Streamlit end this thread if the page is not wanted any more."""
     _ = TURN in st.session_state
 
 
@@ -74,7 +72,7 @@ def _take(urgency: int) -> None:
 
 
 def _give_back() -> int | None:
-    """How urgent the turn was; None where this thread had none."""
+    """Give the turn back. Return its urgency, or None if this thread had none."""
     urgency: int | None = getattr(_this_thread, "urgency", None)
     if urgency is not None:
         _this_thread.urgency = None
@@ -84,7 +82,7 @@ def _give_back() -> int | None:
 
 @contextmanager
 def in_turn() -> Iterator[None]:
-    """A page is drawn here, in turn."""
+    """Hold a turn while a page is drawn."""
     _take(ANSWER)
     try:
         yield
@@ -94,8 +92,8 @@ def in_turn() -> Iterator[None]:
 
 @contextmanager
 def waiting(then: int | None = None) -> Iterator[None]:
-    """Something is waited for here; others may be drawn meanwhile. then: how urgent the rest of
-    the page is, as before unless given.
+    """Give the turn to others while waiting. then: the urgency of the rest; by
+    default as before.
     """
     before = _give_back()
     yield
@@ -104,7 +102,7 @@ def waiting(then: int | None = None) -> Iterator[None]:
 
 
 def let_answers_pass() -> None:
-    """Between two parts of what is not urgent."""
+    """Let urgent threads draw between two parts of a page."""
     with waiting():
         pass
 
@@ -113,13 +111,14 @@ def let_answers_pass() -> None:
 
 
 def repeat(draw: Callable[[], None], every: float | None) -> None:
-    """Draw something now and every so many seconds, until the page is drawn anew; None: only when
-    one of its own widgets is touched.
+    """Draw now and every `every` seconds until the page is drawn again.
 
-    Each drawing of a page has fragments with names of its own. A browser's request for a fragment
-    that arrives when a drawing has just ended begins another script, and Streamlit (1.67) then
-    drops what the first still has to send: the page would stand still. A request for a fragment
-    that no longer exists is ignored.
+    every: None draws again only when one of its widgets changes.
+
+    Fragments of each drawing have their own names. If a browser's request for a fragment arrives
+    just after a drawing has ended, it starts another script, and Streamlit (1.67) drops what the
+    first one still has to send: the page would freeze. Requests for fragments that no longer exist
+    are ignored.
     """
     turn = st.session_state[TURN] = st.session_state.get(TURN, 0) + 1
 
@@ -131,29 +130,28 @@ def repeat(draw: Callable[[], None], every: float | None) -> None:
 
 
 def awaits_first_view() -> bool:
-    """Whether this session has a browser, and it has yet to draw its first view."""
+    """Return whether this session's browser has yet to draw its first view."""
     return FIRST_VIEW_DRAWN not in st.session_state and st.context.url is not None
 
 
 def first_view_drawn() -> None:
-    """It has."""
     st.session_state[FIRST_VIEW_DRAWN] = True
 
 
 def first_view_ends(has_component: bool) -> None:
-    """What was drawn so far is sent, and the rest later: once a browser has begun to draw it; in
-    a session's first view, once it says that it has drawn it, which begins the script anew.
+    """Send what was drawn so far, and the rest later.
 
-    A browser draws all that has come in one go, and runs one script at a time. What Plotly and
-    the drawings of diagrams are made of (7 MB) takes it several times as long as everything above
-    them, and a first view that comes together with them would wait for them.
+    The rest follows once a browser has begun to draw; in a session's first view, once it reports
+    that it has drawn, which restarts the script. A browser draws everything received in one go and
+    runs one script at a time. Plotly and the diagrams' scripts (7 MB) take several times as long as
+    everything above them, and would delay a first view sent with them.
 
-    has_component: whether the first view has a component that will say so.
+    has_component: whether the first view has a component that reports.
     """
     with waiting(then=BELOW):
         time.sleep(PAINT)
         end = time.monotonic() + FIRST_PAINT
-        # a look at the state, and Streamlit ends this script where the next is asked for
+        # reading the state lets Streamlit end this script if the next one is requested
         while has_component and awaits_first_view() and time.monotonic() < end:
             time.sleep(PAINT)
         if has_component:

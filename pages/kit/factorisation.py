@@ -1,4 +1,4 @@
-"""What the pages about documents and images share: the first view, the price, the card."""
+"""Shared parts of Topics and Faces: the first view, the settings, the comparison."""
 
 import base64
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import Comparison, part_comparison, references
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, Point, at_epsilon
 from dpmf_core.runs.inspection import pairs, row_length, small_pictures, topics
-from dpmf_core.runs.planning import PreparedRun, prepare
+from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import (
@@ -37,15 +37,13 @@ from pages.kit.runs import ask, note_shipped
 from pages.kit.sidebar_values import Choice
 
 METRIC = "objective"
-WITH_COMPONENTS = ("main", "best")  # the runs whose components are shown
+WITH_COMPONENTS = ("main", "best")  # runs whose components are shown
 Runs = dict[str, Run]
 
 
 @dataclass(frozen=True)
 class FirstView:
-    """What the first view found: the runs that have finished, the grid, and whether the components
-    stand there beside their partners.
-    """
+    """The first view's results: finished runs, the grid, and whether components are shown."""
 
     runs: Runs
     grid: EpsilonGrid
@@ -53,17 +51,12 @@ class FirstView:
 
 
 def draw_first_view(
-    subject: Subject,
-    choice: Choice,
-    spec: RunSpec,
-    selection: Comparison,
-    proved: bool,
-    most: int,
+    subject: Subject, choice: Choice, spec: RunSpec, selection: Comparison, proved: bool, most: int
 ) -> FirstView:
-    """The headline and the components, which follow epsilon; beneath them how far the runs are.
+    """Draw the headline and the components, which follow epsilon, and the progress of runs.
 
-    proved: whether epsilon is what is promised. most: so many components are shown. Of what is
-    chosen nothing may be there yet: then the result before stays.
+    proved: whether epsilon is guaranteed. most: the number of components shown. While nothing is
+    known of the current choice, the previous result stays.
     """
     page = subject.id
     head, news = st.container(), st.container()
@@ -104,26 +97,22 @@ Below = Callable[[Choice, Comparison, FirstView], None]
 def draw_page(
     subject: Subject, heading: str, settings: Settings, most: Callable[[int], int], below: Below
 ) -> FirstView:
-    """A page about documents or images, as far as both have it.
+    """Draw a page about documents or images.
 
     Parameters
     ----------
     heading : str
-        Of the fold that holds the settings and the algorithm's parameters.
+        Title of the fold with settings and parameters.
     settings : callable
-        Draws how rows are made; returns it, and what of it is taken as public.
+        Draws the preparation of rows; returns it, and what is taken as public.
     most : callable
-        How many of all components are shown.
+        Number of components to show, from the number of all.
     below : callable
-        Draws what stands under the first view and needs runs.
+        Draws the part below the first view, which needs runs.
     """
     choice, page = sidebar.choice(), subject.id
-    budget = Budget(
-        epsilon=choice.epsilon,
-        delta=choice.delta,
-        calibration=choice.calibration,
-        noise=choice.noise,
-    )
+    names = ("epsilon", "delta", "calibration", "noise")
+    budget = Budget(**{name: getattr(choice, name) for name in names})
     head, card, beneath = (st.container() for _ in range(3))
     with st.expander(heading):
         data, assumptions = settings(choice)
@@ -132,7 +121,13 @@ def draw_page(
     spec = choice.spec(parameters=parameters, data=data)
     ready = prepare(spec, choice.shape, assumptions, choice.entry.unit)
     with card:
-        label(choice, ready)
+        privacy_card.label(
+            ready.plan,
+            ready.guarantee,
+            choice.delta,
+            public=choice.entry.public,
+            each=choice.entry.each or privacy_card.EACH,
+        )
     proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
     selection = part_comparison(spec, choice.shape)
     with head:
@@ -147,27 +142,16 @@ def draw_page(
     return view
 
 
-def label(choice: Choice, ready: PreparedRun) -> None:
-    """The privacy label, which opens to the ledger."""
-    privacy_card.label(
-        ready.plan,
-        ready.guarantee,
-        choice.delta,
-        public=choice.entry.public,
-        each=choice.entry.each or privacy_card.EACH,
-    )
-
-
 def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
-    """Every method at this epsilon, and the objective by step, where the run has several."""
+    """Draw every method at this epsilon, and the objective by step if the run has several."""
     trivial = runs["main"].record.metric("trivial_objective")
     several = comparison.has_steps(runs["main"])
     left, right = st.columns([2, 3] if several else [3, 2], gap="large")
     with left:
         remark = (
-            "The objective is what stays unexplained: half the mean squared distance of"
-            f" {subject.a_row} from its sum of {subject.many}. Smaller is better. The average"
-            f" {subject.row} alone: {trivial:.3f}."
+            "The objective is half the mean squared distance between"
+            f" {subject.a_row} and its sum of {subject.many}. Smaller is better. The average"
+            f" {subject.row} alone has {trivial:.3f}."
         )
         comparison.draw_methods(subject.id, selection, runs, METRIC, remark)
     if several:
@@ -177,20 +161,18 @@ def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
             comparison.draw_steps(subject.id, "Objective by step", runs, parts, METRIC, guess)
 
 
-# ---- the first view: what an epsilon does to components, from the grid, so that the browser can
-# follow the slider alone
+# ---- the first view ------------------------------------------------------------------------------
 
-MATCHED_PARTS = "matched"  # what comes with the package of runs, beside their records
-CACHE_SIZE = 1000  # components of runs in memory, for all sessions
-Part = list[str] | str  # the words of a topic, or a picture's file in base64
+MATCHED_PARTS = "matched"  # name of these data among those shipped with runs
+CACHE_SIZE = 1000  # runs whose components are in memory, for all sessions
+Part = list[str] | str  # a topic's words, or a picture's file in base64
 
 
 @dataclass(frozen=True)
 class MatchedParts:
-    """The components of a private run, each at the place of its partner without privacy; nothing
-    where a component has none.
+    """Components of a private run at the places of their non-private partners; empty without one.
 
-    alike: the cosine of each with its partner. coherence: of topics, where it could be computed.
+    alike: cosine of each with its partner. coherence: of topics, if computed.
     """
 
     parts: Sequence[Part]
@@ -218,10 +200,10 @@ def _story(
     proved: bool,
     most: int,
 ) -> Story | None:
-    """What the browser draws; None while there is no private run, or none without privacy.
+    """Return what the browser draws, or None until a private and a non-private run exist.
 
-    proved: whether epsilon is what is promised; else the chosen run alone is shown. most: so many
-    components are shown.
+    proved: whether epsilon is guaranteed; otherwise only the chosen run is shown. most: the number
+    of components shown.
     """
     best = references(spec)["best"]
     plain = _find_parts(subject, choice, best, best)
@@ -266,14 +248,14 @@ def _point(
     }
 
 
-# ---- components of runs that are there -----------------------------------------------------------
+# ---- components ----------------------------------------------------------------------------------
 
 
 def _find_parts(
     subject: Subject, choice: Choice, spec: RunSpec, best: RunSpec
 ) -> MatchedParts | None:
-    """On public data remembered for everybody; of a run that is not there what comes with the
-    package, else None.
+    """Return components of a stored or shipped run, or None; cached for all sessions on public
+    data.
     """
     texts = subject.id, spec.model_dump_json(), best.model_dump_json()
     try:
@@ -289,8 +271,9 @@ def _cached_parts(subject: str, spec: str, best: str) -> MatchedParts:
 
 
 def match_parts(subject: str, spec: str, best: str) -> MatchedParts:
-    """The components of a run in the order of their partners. spec, best: as JSON. Raises
-    LookupError where a run is not there.
+    """Return a run's components in the order of their partners; raise LookupError without the runs.
+
+    spec, best: JSON.
     """
     run, other = (engine().known_runs.whole(RunSpec.model_validate_json(it)) for it in (spec, best))
     if run is None or other is None:

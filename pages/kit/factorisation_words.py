@@ -1,4 +1,4 @@
-"""What the first view of Topics and Faces says at each measured epsilon, in plain words."""
+"""Texts of the first view of Topics and Faces at each measured epsilon."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,8 +20,8 @@ from pages.kit.sidebar_values import Choice
 
 @dataclass(frozen=True)
 class Subject:
-    """What a page is about, in phrases. id: of the page. title, many, numbered: of components; row,
-    a_row: of what they explain.
+    """A page's words. id: of the page. title, many, numbered_title: of components. row, a_row: of
+    data.
     """
 
     id: str
@@ -32,30 +32,16 @@ class Subject:
     a_row: str
 
 
-TOPICS = Subject(
-    "topics",
-    "Topics",
-    "topics",
-    "Topic {number}",
-    "document",
-    "a document",
-)
-COMPONENTS = Subject(
-    "faces",
-    "Components",
-    "components",
-    "Component {number}",
-    "image",
-    "an image",
-)
+TOPICS = Subject("topics", "Topics", "topics", "Topic {number}", "document", "a document")
+COMPONENTS = Subject("faces", "Components", "components", "Component {number}", "image", "an image")
 
 
 @dataclass(frozen=True)
 class Sayings:
     """Headline, sentence and numbers of measured points.
 
-    title, without: the methods, private and not. proved: whether epsilon is what is promised.
-    coherence: of the topics without privacy, if any.
+    title, without: the private and the non-private method. proved: whether epsilon is guaranteed.
+    coherence: of the non-private topics, if any.
     """
 
     subject: Subject
@@ -68,7 +54,9 @@ class Sayings:
     def finding(
         self, point: Point, shared: float | None, coherence: float | None
     ) -> tuple[str, str]:
-        """shared: how many of a topic's ten words stay, on average."""
+        """Return headline and sentence. shared: mean number of a topic's top ten words that
+        survive.
+        """
         if not point.beside:
             return self._headline(point, f"has found {self.subject.many}"), ""
         nothing = f"finds no {self.subject.many}: it does no better than the average"
@@ -89,14 +77,14 @@ class Sayings:
     def _error_sentence(self, point: Point) -> str:
         private, best, guess = (share(median(point.beside, place)) for place in range(3))
         return (
-            f"Unexplained of a typical {self.subject.row}: {private} with privacy, {best} with"
+            f"Unexplained in a typical {self.subject.row}: {private} with privacy, {best} with"
             f" {self.without}, {guess} by the average {self.subject.row} alone."
         ) + (f" {point.cost.words(self.without)}" if point.cost else "")
 
     def cells(
         self, point: Point, shared: float | None, alike: float, coherence: float | None
     ) -> list[str]:
-        """A line of the table of numbers, without its epsilon."""
+        """Return a row of the table of numbers, without its epsilon."""
         values = [f"{point.median:.4f}", str(len(point.values)), f"{alike:.2f}"]
         if self.subject is TOPICS:
             values += ["" if it is None else f"{it:.2f}" for it in (shared, coherence)]
@@ -104,7 +92,7 @@ class Sayings:
 
 
 def share(objective: float) -> str:
-    """The objective, half a squared distance, as a share of the squared size of a row."""
+    """Return the objective, half a squared distance, as a percentage of a row's squared size."""
     percent = 200 * objective
     return f"{percent:.0f}%" if percent >= 1 or percent == 0 else f"{percent:.1g}%"
 
@@ -122,39 +110,36 @@ def _coherence(private: float | None, plain: float | None) -> str:
 
 
 def terms(subject: Subject) -> list[dict[str, str]]:
-    """Terms as they are said, in the order in which the first view says them."""
-    values = {"a_row": subject.a_row, "row": subject.row}
+    """Return the first view's terms with their meanings, in order."""
+    values = {"a_row": subject.a_row, "row": subject.row, "many": subject.many}
     meanings = {
         "ε": TERMS["epsilon"].words,
         "gain over guessing": (
-            "How much less of {a_row} stays unexplained than by the average {row} alone. 100% is"
-            " what the same search gains without privacy."
+            "How much more of {a_row} the {many} explain than the average {row} alone. 100% is the"
+            " non-private version."
         ).format(**values),
-        "survive": "In the lists of both, with privacy and without; mean over the topics.",
+        "survive": "Words in the lists with and without privacy; mean over the topics.",
         "Unexplained": (
             "The squared distance between {a_row} and its sum of {many}, as a share of the {row}'s"
-            " squared size; mean over all, median draw. Half of it is what the methods minimise,"
-            " the objective."
-        ).format(**values, many=subject.many),
+            " squared size; mean over all, median draw. The objective is half of it."
+        ).format(**values),
         "Coherence": (
-            "How close the words of a topic stand to each other in these documents: at best 1,"
-            " about 0 for words that have nothing to do with each other (TC-W2V)."
+            "How related a topic's words are in these documents: at best 1, about 0 for unrelated"
+            " words (TC-W2V)."
         ),
     }
     return [{"term": term, "meaning": words} for term, words in meanings.items()]
 
 
-NEAREST = (
-    "≈ At ε = {epsilon} nothing was measured: this is the nearest measured point, ε = {shown}."
-)
+NEAREST = "≈ ε = {epsilon} was not measured; this is the nearest measured point, ε = {shown}."
 NEAREST_BOUGHT = (
-    "≈ At ε = {epsilon} nothing was trained on your data: this is the nearest point that was"
-    " bought, ε = {shown}."
+    "≈ Nothing was trained on your data at ε = {epsilon}; this is the nearest trained point, ε ="
+    " {shown}."
 )
 
 
 def templates(sayings: Sayings) -> dict[str, Any]:
-    """What the browser says; {..} is filled in there."""
+    """Return the browser's texts; it fills in {..}."""
     subject, mine = sayings.subject, not sayings.choice.entry.public
     component = subject.numbered_title
     return {
@@ -163,12 +148,12 @@ def templates(sayings: Sayings) -> dict[str, Any]:
         "stale": "",
         "caption": f"{_legend(subject)} {_draws_note(subject, sayings.choice)}",
         "part": component,
-        "stay": "{stay} of {all} words stay",
+        "stay": "{stay} of {all} words survive",
         "gone": "gone:",
         "fresh": "new:",
         "withPrivacy": f"With privacy ({sayings.title})",
         "without": f"Without privacy ({sayings.without})",
-        "alt": f"{component}, with privacy: {{alike}}% like its partner.",
+        "alt": f"{component}, with privacy: {{alike}}% similar to its partner.",
         "plainAlt": f"{component}, without privacy.",
         "numbers": "The numbers",
         "columns": _columns(subject),
@@ -176,34 +161,33 @@ def templates(sayings: Sayings) -> dict[str, Any]:
 
 
 def _columns(subject: Subject) -> list[str]:
-    common = ["ε", "objective", "draws", "alike (cosine)"]
-    return common + (["words that stay", "coherence"] if subject is TOPICS else [])
+    common = ["ε", "objective", "draws", "similarity (cosine)"]
+    return common + (["surviving words", "coherence"] if subject is TOPICS else [])
 
 
 def _legend(subject: Subject) -> str:
     if subject is TOPICS:
         return (
-            "Each list has the ten heaviest words of a topic without privacy; struck out: privacy"
-            " takes it from the list; +: what comes instead."
+            "Each list has a topic's top ten words without privacy. Struck out: lost to privacy."
+            " +: added by privacy."
         )
     return (
-        "Each component stands at the place of its partner without privacy, and has its own scale"
-        " from black to white. The bar under it says how alike the two are: full where they are the"
-        " same picture (their cosine is 1)."
+        "Each component is next to its most similar one without privacy, with its own scale from"
+        " black to white. The bar below it shows their similarity (cosine): full for equal"
+        " pictures."
     )
 
 
 def _draws_note(subject: Subject, choice: Choice) -> str:
     note = (
-        f"The {subject.many} are those of one draw, seed {choice.seed}; percentages are medians"
-        " over draws."
+        f"The {subject.many} come from one draw, seed {choice.seed}; percentages are medians over"
+        " draws."
     )
     if choice.entry.public:
         return note
-    raw = "All are computed on your raw data, without noise: for your eyes."
-    return f"{note} {raw}"
+    return f"{note} All are computed on your raw data, without noise. Only you see them."
 
 
 def opening(subject: Subject, choice: Choice) -> str:
-    """The headline before there is any result."""
+    """Return the headline before there is any result."""
     return f"{subject.title} at ε = {budget_text(choice.epsilon)}, with privacy and without"

@@ -1,7 +1,4 @@
-"""Parameter schema to widgets: one declaration validates, documents and draws.
-
-What a person sets is in the link, as `p.NAME`.
-"""
+"""Widgets from an algorithm's parameter schema. The link holds what a person sets, as `p.NAME`."""
 
 import functools
 from collections.abc import Mapping
@@ -25,23 +22,19 @@ def _value_text(value: Any) -> str:
 
 
 def _label(title: str) -> str:
-    """A capital first letter, unless it is a symbol."""
+    """Return the title with a capital first letter, unless it is a symbol."""
     return title[:1].upper() + title[1:] if title.isascii() or title[:1].isascii() else title
 
 
 def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> Any:
-    """The widget of one schema property; None means: as recommended."""
+    """Draw the widget of one parameter. Return None for the recommended value."""
     label, text, hint = (
         _label(str(field.get("title", name))),
         linked(field.get("description") or "") or None,
         f"recommended: {_value_text(recommendation)}",
     )
-    common: dict[str, Any] = {
-        "placeholder": hint,
-        "key": key,
-        "persist_state": "session",
-        "help": text,
-    }
+    common: dict[str, Any] = {"placeholder": hint, "help": text}
+    common |= {"key": key, "persist_state": "session"}
     if field.get("type") == "boolean":
         choice = st.selectbox(label, ["on", "off"], index=None, **common)
         return None if choice is None else choice == "on"
@@ -62,7 +55,7 @@ def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> 
 
 
 def _read_from_address(kind: type[Algorithm], key: str, name: str) -> None:
-    """Before a widget's first drawing: its value from the link, checked by the same declaration."""
+    """Set a widget's first value from the link, validated by the schema."""
     text = st.query_params.get(f"p.{name}")
     if text is None or key in st.session_state:
         return
@@ -71,17 +64,17 @@ def _read_from_address(kind: type[Algorithm], key: str, name: str) -> None:
         value = TypeAdapter(info.rebuild_annotation()).validate_python(text)
     except ValidationError as error:
         complaint = (
-            f"'p.{name}' in the link cannot be used ({error.errors()[0]['msg']}); got"
-            f" '{text[:40]}'. The recommended value is used instead."
+            f"'p.{name}' in the link is invalid ({error.errors()[0]['msg']}). Got '{text[:40]}'."
+            " The recommended value is used instead."
         )
         st.session_state.setdefault("sidebar.complaints", []).append(complaint)
         st.session_state[key] = None
-        st.rerun()  # so that the sentence stands above the page
+        st.rerun()  # shows the complaint above the page
     st.session_state[key] = ("on" if value else "off") if isinstance(value, bool) else value
 
 
 def write_to_address(values: Mapping[str, Any]) -> None:
-    """The address holds these parameters, and no others."""
+    """Put these parameters into the address, and no others."""
     old_values: dict[str, str | None] = {
         parameter: None for parameter in st.query_params if parameter.startswith("p.")
     }
@@ -89,7 +82,7 @@ def write_to_address(values: Mapping[str, Any]) -> None:
 
 
 def _of_lesson(kind: type[Algorithm]) -> dict[str, Any]:
-    """The parameters that a lesson fixes, and nothing else. Raises BadInput."""
+    """Return only the parameters that a lesson fixes; raise BadInput."""
     texts = {
         name[2:]: text
         for name, text in lesson.link_values().items()
@@ -103,20 +96,20 @@ def _of_lesson(kind: type[Algorithm]) -> dict[str, Any]:
 
 @functools.cache
 def _fields(kind: type[Algorithm]) -> dict[str, Any]:
-    """The schema of every parameter, by name; to be read only."""
+    """Return the read-only schema of every parameter by name."""
     fields: dict[str, Any] = kind.model_json_schema().get("properties", {})
     return fields
 
 
 def read_address(algorithm_id: str, prefix: str = "explore") -> None:
-    """Take the parameters that the address has for a method, unless this session has set them."""
+    """Take a method's parameters from the address unless this session has set them."""
     kind = find(algorithm_id)
     for name in _fields(kind):
         _read_from_address(kind, f"{prefix}.{algorithm_id}.{name}", name)
 
 
 def set_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
-    """The parameters that were set in this session; the others are as recommended."""
+    """Return the parameters that this session has set; the others are as recommended."""
     keys = {name: f"{prefix}.{algorithm_id}.{name}" for name in _fields(find(algorithm_id))}
     values = {name: st.session_state.get(key) for name, key in keys.items()}
     return {
@@ -127,9 +120,7 @@ def set_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]
 
 
 def choose(algorithm_id: str, values: Mapping[str, Any], prefix: str = "explore") -> None:
-    """Set these parameters on every page, and no others. Call it before widgets are drawn, or as
-    their callback.
-    """
+    """Set these parameters on every page, and no others. Call it before widgets are drawn."""
     for name in _fields(find(algorithm_id)):
         value = values.get(name)
         text = ("on" if value else "off") if isinstance(value, bool) else value
@@ -137,7 +128,7 @@ def choose(algorithm_id: str, values: Mapping[str, Any], prefix: str = "explore"
 
 
 def in_words(algorithm: str, values: Mapping[str, Any]) -> str:
-    """Parameters with their values."""
+    """Return parameters with their values as text."""
     rounded = {name: _short(value) for name, value in values.items()}
     return ", ".join(f"{parameter(it, [algorithm])} {level(rounded[it])}" for it in rounded)
 
@@ -147,8 +138,10 @@ def _short(value: Any) -> Any:
 
 
 def linked_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
-    """The parameters that a link, a lesson or Tune has set, without a widget for them; the others
-    are as recommended. What differs is said, with a button that takes it back. Raises BadInput.
+    """Return parameters set by a link, a lesson or Tune; raise BadInput.
+
+    They have no widgets. Differences from the recommendation are shown with a button that resets
+    them.
     """
     kind = find(algorithm_id)
     if lesson.fixed_value("parameters") is not None:
@@ -158,10 +151,10 @@ def linked_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, A
     write_to_address(values)
     if values:
         with st.container(horizontal=True, vertical_alignment="center"):
-            text = f"Not as recommended: **{in_words(algorithm_id, values)}**."
+            text = f"Changed parameters: **{in_words(algorithm_id, values)}**."
             st.markdown(text, width="content")
             st.button(
-                "Use the recommended ones",
+                "Use recommended values",
                 key=f"{prefix}.recommended",
                 on_click=choose,
                 args=(algorithm_id, {}, prefix),
@@ -176,8 +169,9 @@ def parameters(
     prefix: str,
     suggestion: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The parameters that a person set; the others follow the recommendation for this shape and
-    budget, or the page's suggestion, which is then set.
+    """Draw widgets of all parameters; return those that a person or the page has set.
+
+    The rest follow the recommendation for this shape and budget.
     """
     kind = find(algorithm_id)
     fields = _fields(kind)

@@ -1,4 +1,6 @@
-"""What goes on here? The operator sees sessions, memory, store and the queue, with a Stop."""
+"""What is happening here? The operator sees sessions, memory, store and queue,
+and can stop runs.
+"""
 
 import time
 from typing import Any
@@ -40,7 +42,7 @@ def draw_facts(visits: list[Session], jobs: list[Job]) -> None:
 
 
 def describe(spec: Any) -> str:
-    """What is computed, in a line; of an uploaded file, not where it lies."""
+    """Return a run in one line, without the path of an uploaded file."""
     data = getattr(spec, "data", None)
     name = ""
     if data is not None:
@@ -55,14 +57,14 @@ def describe(spec: Any) -> str:
 
 
 def _stop(ticket: str) -> None:
-    """Stop a run for everybody, if whoever asks is the operator still: the page may be old."""
+    """Stop a run for everyone, if the visitor still is an operator: the page may be old."""
     if not visitor.asker().operator:
         return
     job = next((it for it in engine().jobs() if it.ticket == ticket), None)
     if job is not None:
         job.stop()
     st.session_state["operator.done"] = (
-        "That run had ended before." if job is None else f"Stopped {describe(job.spec)}."
+        "That run has already ended." if job is None else f"Stopped {describe(job.spec)}."
     )
 
 
@@ -74,17 +76,12 @@ def draw_job(job: Job, place: int, logins: dict[str, str]) -> None:
     state.markdown(f"{now}, {place} ahead" if place and job.state == "waiting" else now)
     name = logins.get(job.owner) or _short(job.owner) or "nobody"
     owner.markdown(f"{safe_text.escape_letters(name)}, {lasting(job.age)} old")
-    button.button(
-        "Stop",
-        f"operator.stop.{job.ticket}",
-        on_click=_stop,
-        args=(job.ticket,),
-        width="stretch",
-    )
+    key = f"operator.stop.{job.ticket}"
+    button.button("Stop", key, on_click=_stop, args=(job.ticket,), width="stretch")
 
 
 def draw_overview() -> None:
-    """Draw everything; it draws itself again and again, for an operator alone."""
+    """Draw the overview; it repeats, for operators only."""
     if not visitor.asker().operator:
         return
     visits, jobs, now = sessions.registry.all(), engine().jobs(), time.monotonic()
@@ -93,7 +90,7 @@ def draw_overview() -> None:
     if message := st.session_state.pop("operator.done", ""):
         st.success(safe_text.escape(message))
     if not jobs:
-        st.write("Nothing waits and nothing is computed.")
+        st.write("The queue is empty.")
     logins = {visit.owner: visit.label for visit in visits}
     n_running = sum(job.state == "running" for job in jobs)
     for place, job in enumerate(jobs[:MOST_RUNS]):
@@ -121,36 +118,29 @@ def _short(owner: str) -> str:
 
 
 def lasting(seconds: float) -> str:
-    """3 s, 12 min, 5.0 h"""
+    """Return a duration in words, such as 3 s, 12 min or 5.0 h."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _draw_shared_files() -> None:
-    """What sessions drew together on files that several of them brought."""
+    """Draw the joint total of each private file that several sessions brought."""
     files = accounts.shared_files()
     if not files:
         return
     st.header("Private files that several brought", anchor=False)
-    rows = [
-        {
-            "file": it.fingerprint[:8],
-            "accounts": it.n_accounts,
-            "together": accounts.in_full(it.total),
-        }
-        for it in files
-    ]
-    safe_text.table(pd.DataFrame(rows))
+    rows = [(it.fingerprint[:8], it.n_accounts, accounts.in_full(it.total)) for it in files]
+    safe_text.table(pd.DataFrame(rows, columns=["file", "accounts", "together"]))
 
 
 def main() -> None:
     if not visitor.asker().operator:
         return
-    st.title("What goes on here", anchor=False)
+    st.title("What is happening here", anchor=False)
     st.write(
-        "A run that is stopped ends for everybody who waits for it, between two of its steps. What"
-        " had finished stays."
+        "Stop ends a run, between two of its steps, for everyone who waits for it. Finished runs"
+        " stay."
     )
     drawing.repeat(draw_overview, EVERY)
 

@@ -1,4 +1,4 @@
-"""What happens to topics? Words that belong together, found with privacy and without."""
+"""What happens to topics? Words that belong together, found with and without privacy."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -9,15 +9,7 @@ from dpmf_core.data.samples import WEIGHTS_ARE_PUBLIC
 from dpmf_core.runs.comparison import Comparison
 from dpmf_core.runs.inspection import pairs, topics, typical
 from dpmf_core.runs.record import Run
-from pages.kit import (
-    charts,
-    colours,
-    exports,
-    factorisation,
-    lesson,
-    safe_text,
-    who_sees_what,
-)
+from pages.kit import charts, colours, exports, factorisation, lesson, safe_text, who_sees_what
 from pages.kit.factorisation_words import TOPICS
 from pages.kit.sidebar_values import Choice
 
@@ -26,8 +18,9 @@ AT_ONCE = 10  # topics
 
 
 def preparation(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:
-    """How documents become rows: weights, or a hashed vocabulary; and what is taken as public. No
-    link holds them, so that a lesson that fixes parameters leaves them as they are at first.
+    """Ask how documents become rows; return it, and what is taken as public.
+
+    No link holds these settings, so a lesson that fixes parameters uses the defaults.
     """
     weighting, buckets = "tfidf", None
     if lesson.fixed_value("parameters") is None:
@@ -37,11 +30,11 @@ def preparation(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:
             list(WEIGHTS),
             key="topics.weights",
             format_func=WEIGHTS.__getitem__,
-            help="IDF weights depend on all documents: the promise then holds only if the weights"
+            help="IDF weights depend on all documents: the guarantee then holds only if they"
             " are public. Word shares depend on one document alone.",
         )
         buckets = right.number_input(
-            "Hash words into buckets",
+            "Hashed buckets",
             16,
             4096,
             None,
@@ -59,7 +52,7 @@ def preparation(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:
 
 
 def weights(bars: pd.DataFrame) -> go.Figure:
-    """A topic's heaviest words beside those of its partner. bars: word, name, id, weight."""
+    """Return bars of a topic's words and its partner's. bars: word, name, id, weight."""
     fig = charts.figure("weight", "", height=80 + 24 * bars["word"].nunique(), barmode="group")
     for (name, ident), rows in bars.groupby(["name", "id"], sort=False):
         fig.add_bar(
@@ -77,7 +70,7 @@ def weights(bars: pd.DataFrame) -> go.Figure:
 
 
 def one_topic(runs: dict[str, Run]) -> None:
-    """A topic's weights as bars, and the documents it is strongest in."""
+    """Draw a topic's weights as bars, and the documents in which it is strongest."""
     matched_pairs = pairs(runs["main"], runs["best"])
     private, plain = topics(runs["main"]), topics(runs["best"])
     names = {
@@ -101,8 +94,8 @@ def one_topic(runs: dict[str, Run]) -> None:
     charts.show(weights(bars), "topics.words", alt, bars)
     if st.toggle("Documents most typical of this topic", key="topics.typical"):
         st.warning(
-            "Documents are private data. This list is only for the people who hold them, and is not"
-            " part of what is released."
+            "Documents are private data. This list is only for the people who hold them; it is not"
+            " released."
         )
         documents = [(it.row + 1, it.title, it.share) for it in typical(runs["main"], part)]
         columns = ["document", "begins with", "share of this topic"]
@@ -110,7 +103,6 @@ def one_topic(runs: dict[str, Run]) -> None:
 
 
 def below(_: Choice, selection: Comparison, view: factorisation.FirstView) -> None:
-    """What stands under the first view and needs runs."""
     runs = view.runs
     who_sees_what.draw(who_sees_what.DOCUMENTS)
     if "main" in runs and "best" in runs:
@@ -120,7 +112,7 @@ def below(_: Choice, selection: Comparison, view: factorisation.FirstView) -> No
 
 
 def most(count: int) -> int:
-    """How many of so many topics are shown: all once a toggle says so."""
+    """Return the number of topics to show; a toggle shows all."""
     if count <= AT_ONCE:
         return count
     return count if st.toggle(f"All {count} topics", key="topics.all") else AT_ONCE
@@ -128,10 +120,7 @@ def most(count: int) -> int:
 
 def main() -> None:
     view = factorisation.draw_page(TOPICS, "Topics, words and parameters", preparation, most, below)
-    st.caption(
-        "Its Fig. 9, a topic's words as bars, is “A topic in full” above. Its Fig. 1 is a drawing"
-        " of the protocol."
-    )
+    st.caption("“A topic in full” above is the source's Fig. 9. Its Fig. 1 draws the protocol.")
     if "main" in view.runs:
         exports.draw(view.runs["main"])
 
