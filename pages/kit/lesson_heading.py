@@ -48,11 +48,11 @@ def _draw_way(sequence: LessonSequence) -> None:
     place, last = lesson.place(), len(sequence.steps) - 1
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{escape_letters(sequence.title) or 'Lesson'} · page {place + 1} of {last + 1}")
-        back = {"key": "lesson.back", "on_click": lesson.go, "args": (place - 1,)}
-        st.button("Back", disabled=not place, **back)
+        key, args = "lesson.back", (place - 1,)
+        st.button("Back", key=key, on_click=lesson.go, args=args, disabled=not place)
         if place < last:
-            on = {"key": "lesson.next", "on_click": lesson.go, "args": (place + 1,)}
-            st.button("Next page", type="primary", **on)
+            key, args = "lesson.next", (place + 1,)
+            st.button("Next page", key=key, type="primary", on_click=lesson.go, args=args)
         elif st.button("Finish", key="lesson.finish", type="primary"):
             st.session_state["lesson.finished"] = True
     if place == last and (st.session_state.get("lesson.finished") or FINISHED in lesson.answers()):
