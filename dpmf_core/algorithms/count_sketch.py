@@ -85,6 +85,14 @@ class Sketch(Algorithm):
             "half the squared error (section 3.2 of the source), or the whole (section 4.3)"
         ),
     )
+    query: Literal["mean", "median"] = Field(
+        "mean",
+        title="query",
+        description=(
+            "how the rows of the table give a component: their mean, which the source uses, or"
+            " their median, which it names as more robust to noise"
+        ),
+    )
     hashing: Literal["component", "vector"] = Field(
         "component",
         title="hashing",
@@ -155,6 +163,7 @@ class Sketch(Algorithm):
         """In units of a star: a quarter of the rating range."""
         data = curator.rows
         d, w, together = self.rank, self.width(data.shape), self.hashing == "vector"
+        by_median = self.query == "median"
         unit = data.shape.half_range / 2
         model, residuals = means_and_residuals(data)
         values = (residuals / unit).astype(np.float32)
@@ -167,11 +176,10 @@ class Sketch(Algorithm):
             order = shuffled_range(len(data), rng.sampling + step)
             rate = self.learning_rate / (1 + self.decay * step / self.steps)
             rows = (data.users[order], data.items[order], values[order])
-            kernel.epoch(
-                C, (user_keys, item_keys), *rows, d, w, together, rate, self.regularisation, limit
-            )
+            settings = (d, w, together, by_median, rate, self.regularisation, limit)
+            kernel.epoch(C, (user_keys, item_keys), *rows, *settings)
             users, items = (
-                kernel.vectors(C, keys, count, d, w, together)
+                kernel.vectors(C, keys, count, d, w, together, by_median)
                 for keys, count in ((user_keys, data.n_users), (item_keys, data.n_items))
             )
             yield SketchModel(

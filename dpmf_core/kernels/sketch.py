@@ -51,8 +51,26 @@ def _set_places(keys, strides, ident, d, w, together, cells, signs):  # type: ig
 
 
 @compile_kernel
-def _query(C, cells, signs, k, d, together, out):  # type: ignore[no-untyped-def]
-    """The mean over rows of the signed cells of one vector."""
+def _median(C, cells, signs, k, d, together, out):  # type: ignore[no-untyped-def]
+    """The median over rows of the signed cells of one vector."""
+    ordered = np.empty(k, np.float32)
+    for f in range(d):
+        for j in range(k):
+            cell = np.int64(cells[j * d]) + f if together else np.int64(cells[j * d + f])
+            value, at = signs[j * d + f] * C[cell], j
+            while at > 0 and ordered[at - 1] > value:
+                ordered[at] = ordered[at - 1]
+                at -= 1
+            ordered[at] = value
+        out[f] = np.float32(0.5) * (ordered[(k - 1) // 2] + ordered[k // 2])
+
+
+@compile_kernel
+def _query(C, cells, signs, k, d, together, by_median, out):  # type: ignore[no-untyped-def]
+    """The mean, or the median, over rows of the signed cells of one vector."""
+    if by_median:
+        _median(C, cells, signs, k, d, together, out)
+        return
     out[:] = 0
     for j in range(k):
         if together:
@@ -81,19 +99,31 @@ def _move(C, cells, signs, k, d, together, move):  # type: ignore[no-untyped-def
 
 
 @compile_kernel
-def _vectors(C, keys, count, d, w, together):  # type: ignore[no-untyped-def]
+def _vectors(C, keys, count, d, w, together, by_median):  # type: ignore[no-untyped-def]
     k = len(keys)
     out, strides = np.empty((count, d), np.float32), _strides(keys, d)
     cells, signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
     for ident in range(count):
         _set_places(keys, strides, ident, d, w, together, cells, signs)
-        _query(C, cells, signs, k, d, together, out[ident])
+        _query(C, cells, signs, k, d, together, by_median, out[ident])
     return out
 
 
 @compile_kernel(fastmath={"reassoc", "contract"})
 def _run_epoch(  # type: ignore[no-untyped-def]
-    C, user_keys, item_keys, users, items, values, d, w, together, rate, penalty, threshold
+    C,
+    user_keys,
+    item_keys,
+    users,
+    items,
+    values,
+    d,
+    w,
+    together,
+    by_median,
+    rate,
+    penalty,
+    threshold,
 ):
     k, n_skipped = len(user_keys), 0
     p, q, to_p, to_q = (
@@ -108,8 +138,8 @@ def _run_epoch(  # type: ignore[no-untyped-def]
     for t in range(len(values)):
         _set_places(user_keys, user_strides, users[t], d, w, together, user_cells, user_signs)
         _set_places(item_keys, item_strides, items[t], d, w, together, item_cells, item_signs)
-        _query(C, user_cells, user_signs, k, d, together, p)
-        _query(C, item_cells, item_signs, k, d, together, q)
+        _query(C, user_cells, user_signs, k, d, together, by_median, p)
+        _query(C, item_cells, item_signs, k, d, together, by_median, q)
         error, size = values[t], np.float32(0)
         for f in range(d):
             error -= p[f] * q[f]
@@ -142,12 +172,14 @@ def places(keys: Array, ident: int, d: int, w: int, together: bool) -> tuple[Arr
     return (columns[:, :1] + np.arange(d) if together else columns), signs.reshape(k, d)
 
 
-def vectors(C: Array, keys: Array, count: int, d: int, w: int, together: bool) -> Array:
+def vectors(
+    C: Array, keys: Array, count: int, d: int, w: int, together: bool, by_median: bool = False
+) -> Array:
     """What the sketch holds of `count` vectors of d components (count, d), float32.
 
     C: flat, see `size`. keys: (k, 2) uint64, odd multipliers first.
     """
-    return np.asarray(_vectors(C, keys, count, d, w, together))
+    return np.asarray(_vectors(C, keys, count, d, w, together, by_median))
 
 
 def epoch(
@@ -159,6 +191,7 @@ def epoch(
     d: int,
     w: int,
     together: bool,
+    by_median: bool,
     rate: float,
     penalty: float,
     threshold: float,
@@ -179,6 +212,7 @@ def epoch(
             d,
             w,
             together,
+            by_median,
             one(rate),
             one(penalty),
             one(threshold),

@@ -1,5 +1,7 @@
 """The count sketch against a slow one in plain Python, and against what hashing promises."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -25,30 +27,35 @@ def cells_of(key, ident: int, d: int, w: int, together: bool) -> list[tuple[int,
     return [(own[0][0] + f, own[f][1]) for f in range(d)] if together else own
 
 
+@pytest.mark.parametrize("depth", [3, 4])
+@pytest.mark.parametrize("query", [np.mean, np.median])
 @pytest.mark.parametrize("together", [False, True])
-def test_a_query_is_the_mean_of_signed_cells(together: bool) -> None:
+def test_a_query_is_the_mean_or_the_median_of_signed_cells(
+    together: bool, query: Callable[..., float], depth: int
+) -> None:
     rng, d, w = np.random.default_rng(1), 5, 37
     row = w + d - 1 if together else w
-    C, k = rng.standard_normal((3, row)).astype(np.float32), keys(3)
-    assert kernel.size(3, w, d, together) == C.size
-    vectors = kernel.vectors(C.ravel(), k, 11, d, w, together)
+    C, k = rng.standard_normal((depth, row)).astype(np.float32), keys(depth)
+    assert kernel.size(depth, w, d, together) == C.size
+    vectors = kernel.vectors(C.ravel(), k, 11, d, w, together, query is np.median)
     for ident in range(11):
-        cells = [cells_of(k[j], ident, d, w, together) for j in range(3)]
+        cells = [cells_of(k[j], ident, d, w, together) for j in range(depth)]
         assert [[cell for cell, _ in line] for line in cells] == kernel.places(
             k, ident, d, w, together
         )[0].tolist()
         for f in range(d):
             assert vectors[ident, f] == pytest.approx(
-                np.mean([cells[j][f][1] * C[j, cells[j][f][0]] for j in range(3)]), abs=1e-6
+                query([cells[j][f][1] * C[j, cells[j][f][0]] for j in range(depth)]), abs=1e-6
             )
 
 
+@pytest.mark.parametrize("query", [np.mean, np.median])
 @pytest.mark.parametrize("together", [False, True])
-def test_an_epoch_is_the_sources_update(together: bool) -> None:
+def test_an_epoch_is_the_sources_update(together: bool, query: Callable[..., float]) -> None:
     """One rating after the other on a table of Python floats: query, skip where the error is
     large, move k signed cells of user and item.
     """
-    data, d, w, depth = low_rank(n_users=7, n_items=5), 3, 19, 2
+    data, d, w, depth = low_rank(n_users=7, n_items=5), 3, 19, 3
     values = (data.values - 2.75).astype(np.float32)
     C = (
         np.random.default_rng(2)
@@ -62,7 +69,7 @@ def test_an_epoch_is_the_sources_update(together: bool) -> None:
         cells = [cells_of(k[j], ident, d, w, together) for j in range(depth)]
         return cells, np.array(
             [
-                np.mean([cells[j][f][1] * slow[j, cells[j][f][0]] for j in range(depth)])
+                query([cells[j][f][1] * slow[j, cells[j][f][0]] for j in range(depth)])
                 for f in range(d)
             ]
         )
@@ -81,7 +88,7 @@ def test_an_epoch_is_the_sources_update(together: bool) -> None:
                 for f in range(d):
                     slow[j, cells[j][f][0]] += cells[j][f][1] * move[f]
     flat, both = C.ravel(), (user_keys, item_keys)
-    settings = (d, w, together, rate, penalty, threshold)
+    settings = (d, w, together, query is np.median, rate, penalty, threshold)
     passed_over = kernel.epoch(flat, both, data.users, data.items, values, *settings)
     assert passed_over == n_skipped > 0
     np.testing.assert_allclose(flat.reshape(C.shape), slow, atol=1e-4)

@@ -76,7 +76,8 @@ FROBENIUS = Bound(
     error=frobenius,
     ratings=lambda at: math.log(at.users) ** 3,
     needs=(
-        "ε < ln(1/δ), p ≥ μ⁶κ¹²r⁶ log³n / m, √p n ≥ C γ log(1/δ) / ε, a start within C / (κ² r²"
+        "ε < ln(1/δ), p ≥ μ⁶κ¹²r⁶ log³n / m, √p n ≥ C γ log(1/δ) / ε (the text read here sets"
+        " the root over p n; only √p n gives the order of n in Table 1), a start within C / (κ² r²"
         " ln n) of the true factors, and the parameters k = C m p log n, T = log(μκn/ε), σ ="
         " C √(kT ln(1/δ)) / ε, Γᵤ = C μ σ₁ √r / √n, Γ_M = μ² r σ₁ / √(mn), λ = 0"
     ),
@@ -136,4 +137,38 @@ TABLE_1 = PrintedTable(
         " ratings a user: see the corrections."
     ),
 )
-TABLES = (TABLE_1,)
+COST = PrintedTable(
+    title="What one step costs",
+    place="section 3.2",
+    rows=(
+        Row("ALS", note="O(|Ω'| r² + m r³) for the item step, and similarly for the user step"),
+        Row(
+            "Private ALS",
+            note="the same order; forming the noise adds O(m r²), and the projection O(m r³)",
+        ),
+        Row(
+            "Private Frank-Wolfe",
+            note="O(m² + |Ω'| k); O(Γ (m + |Ω'|)) with a stochastic approximation",
+        ),
+    ),
+    note="Ω' are the sampled ratings and r is the rank. The paper names only an order; times of the"
+    " programs here are in docs/RESULTS.md.",
+)
+REMARK_7 = PrintedTable(
+    title="m private linear regressions with common features, by one step of DPALS",
+    place="Remark 7",
+    rows=(
+        Row(
+            "One step of private ALS",
+            error=lambda at: math.sqrt(at.items) / at.users,
+            note="excess empirical risk √m / (ε n), up to logarithms",
+        ),
+        Row(
+            "Lower bound for m = O(1) (Smith et al. 2017)",
+            error=lambda at: 1 / at.users,
+            note="1 / (ε n), up to logarithms",
+        ),
+    ),
+    note="From this the paper conjectures that the error of private ALS is tight in m and ε n.",
+)
+TABLES = (TABLE_1, COST, REMARK_7)
