@@ -176,8 +176,18 @@ class Sketch(Algorithm):
             order = shuffled_range(len(data), rng.sampling + step)
             rate = self.learning_rate / (1 + self.decay * step / self.steps)
             rows = (data.users[order], data.items[order], values[order])
-            settings = (d, w, together, by_median, rate, self.regularisation, limit)
-            kernel.epoch(C, (user_keys, item_keys), *rows, *settings)
+            kernel.epoch(
+                C,
+                (user_keys, item_keys),
+                *rows,
+                d,
+                w,
+                together,
+                by_median,
+                rate,
+                self.regularisation,
+                limit,
+            )
             users, items = (
                 kernel.vectors(C, keys, count, d, w, together, by_median)
                 for keys, count in ((user_keys, data.n_users), (item_keys, data.n_items))
