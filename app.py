@@ -22,7 +22,7 @@ from starlette.middleware import Middleware
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import data_folder, usable
-from dpmf_core.serving.settings import settings
+from dpmf_core.base.settings import settings
 
 try:
     usable(data_folder())

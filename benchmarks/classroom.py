@@ -204,7 +204,7 @@ def main() -> None:
         # a class starts with compiled kernels
         os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "compiled"))
         os.environ["DPMF_DATA"] = folder
-        from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, link_token
+        from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 
         link = {"dataset": arguments.data, "algorithm": ALGORITHM, "seed": "0"}
         locked_facts = ("dataset", "algorithm", "seed")

@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.base.paths import create_folder, held_alone
-from dpmf_core.data.hashing import keys_of_ids
 from dpmf_core.data.partitioned import Members, usual_parts
 from dpmf_core.data.ratings import Ratings
 from dpmf_datasets import fingerprint, partitions

@@ -22,9 +22,9 @@ from urllib.parse import urlencode
 import numpy as np
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.hashing import OWNED_BY
 from dpmf_core.base.paths import claim_folder, clear, data_folder
 from dpmf_core.data.catalogue import Entry, SampleEntry
-from dpmf_core.data.hashing import OWNED_BY
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import Samples

@@ -30,16 +30,12 @@ from dpmf_core.base import clone_imports
 from dpmf_core.base.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from dpmf_core.api import account, fit, load, sweep
+    from dpmf_core.api.loading import account, load
+    from dpmf_core.api.model_selection import RatingFolds, privacy_price
+    from dpmf_core.api.nmf import PlainNMF, PrivateNMF
+    from dpmf_core.api.recommenders import PlainRecommender, PrivateRecommender
+    from dpmf_core.api.training import fit, sweep
     from dpmf_core.base.errors import BadInput
-    from dpmf_core.estimators import (
-        PlainNMF,
-        PlainRecommender,
-        PrivateNMF,
-        PrivateRecommender,
-        RatingFolds,
-        privacy_price,
-    )
     from dpmf_core.runs.notebook_views import plot
     from dpmf_core.runs.trained_model import TrainedModel, load_model
 
@@ -60,16 +56,14 @@ __all__ = [
     "sweep",
 ]
 PLACES = {
-    "BadInput": "base.errors",
-    "PlainNMF": "estimators",
-    "PlainRecommender": "estimators",
-    "PrivateNMF": "estimators",
-    "PrivateRecommender": "estimators",
-    "RatingFolds": "estimators",
-    "privacy_price": "estimators",
-    "plot": "runs.notebook_views",
-    "TrainedModel": "runs.trained_model",
-    "load_model": "runs.trained_model",
+    "api.loading": ("account", "load"),
+    "api.model_selection": ("RatingFolds", "privacy_price"),
+    "api.nmf": ("PlainNMF", "PrivateNMF"),
+    "api.recommenders": ("PlainRecommender", "PrivateRecommender"),
+    "api.training": ("fit", "sweep"),
+    "base.errors": ("BadInput",),
+    "runs.notebook_views": ("plot",),
+    "runs.trained_model": ("TrainedModel", "load_model"),
 }
 
 clone_imports.install()
@@ -77,6 +71,7 @@ clone_imports.install()
 
 def __getattr__(name: str) -> Any:
     """What is named here is loaded when first asked for: the command line starts without it."""
-    if name not in __all__:
-        raise AttributeError(f"module 'dpmf_core' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"dpmf_core.{PLACES.get(name, 'api')}"), name)
+    for module, names in PLACES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"dpmf_core.{module}"), name)
+    raise AttributeError(f"module 'dpmf_core' has no attribute {name!r}")

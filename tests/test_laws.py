@@ -23,7 +23,7 @@ PRIVATE = {
 }
 OPENERS = PRIVATE | {
     *("dpmf_core.privacy.random_streams", "dpmf_core.runs.execution", "dpmf_core.runs.seeds"),
-    *("dpmf_core.audit.membership_inference", "dpmf_core.estimators.releases"),
+    *("dpmf_core.audit.membership_inference", "dpmf_core.api.releases"),
     *("dpmf_core.papers.balu_2016.langevin", "dpmf_core.papers.chien_2021.private_mean"),
     "dpmf_core.papers.chien_2021.theorem_2",
     *("dpmf_core.teaching.subpoena", "dpmf_core.teaching.sketch_collisions"),

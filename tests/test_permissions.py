@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from dpmf_core.audit.membership_inference import AuditSpec
+from dpmf_core.base import requesters, settings
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.requesters import OPERATOR, Asker, asking
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.runs import permissions
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Sweep
-from dpmf_core.serving import requesters, settings
-from dpmf_core.serving.requesters import OPERATOR, Asker, asking
 from dpmf_core.tuning.private_selection import PrivateSelection
 from dpmf_core.tuning.search import Search
 from dpmf_core.tuning.search_space import TuneSpec

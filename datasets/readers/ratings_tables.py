@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.hashing import keys_of_ids
+from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_datasets.readers.cleaning import Rows, collect
 from dpmf_datasets.readers.columns import PYTHON, Way, chosen_columns, other_columns

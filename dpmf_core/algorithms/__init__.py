@@ -1,7 +1,7 @@
 """The registry: every algorithm by its id."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from pydantic import ValidationError
@@ -149,6 +149,26 @@ def build_with_defaults(
         raise explain(error, kind.title, kind.model_json_schema().get("properties", {})) from None
 
 
+def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
+    """Raise BadInput where options of a budget are given and none of the algorithms has privacy.
+
+    options: by their names; None and the defaults of `Budget` count as not given.
+    """
+    kinds = [find(it) for it in algorithm_ids]
+    defaults = Budget.model_fields
+    given_options = [
+        name
+        for name, value in options.items()
+        if value is not None and (name not in defaults or value != defaults[name].default)
+    ]
+    if given_options and not any(issubclass(kind, PrivateAlgorithm) for kind in kinds):
+        titles = ", ".join(kind.title for kind in kinds)
+        raise BadInput(
+            f"{titles}: not private, so {given_options[0]} has no effect on it. Leave"
+            f" {given_options[0]} out, or choose a private method (see `algorithms`)."
+        )
+
+
 def plan_by_level(
     algorithm: Algorithm, shape: Any, noise: NoiseKind = NoiseKind.CONTINUOUS
 ) -> Callable[[float], Event]:
@@ -240,6 +260,7 @@ __all__ = [
     "find",
     "of_task",
     "plan_by_level",
+    "refuse_budget",
     "require_sums_alone",
     "train",
     "without_noise",

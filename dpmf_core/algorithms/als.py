@@ -31,8 +31,8 @@ from dpmf_core.algorithms.exact_sums import (
     sums_over,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import OpenCurator
-from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 
 PLENTY = 50.0  # ratings for each user and item, from which on factors alone find the offsets too

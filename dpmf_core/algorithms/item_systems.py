@@ -11,8 +11,8 @@ import numpy as np
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import INSIDE, Array, Recommender
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Block, Held, Range, Statistic, Totals, grid_step, on_grid
-from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 from dpmf_core.privacy import Event, Gaussian
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from dpmf_core.algorithms.base import Array, Personal, Recommender, user_means
-from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import moments
 from dpmf_core.kernels import descent as kernel

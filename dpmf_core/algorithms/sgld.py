@@ -30,8 +30,8 @@ from dpmf_core.algorithms.item_offsets import (
     share_of_biases,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Curator, OpenCurator, Statistic
-from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 from dpmf_core.privacy import Budget, Event, Guarantee, PosteriorSample, Repeat, Status, sequence
 

@@ -25,8 +25,8 @@ from dpmf_core.algorithms.local_columns import with_local_columns
 from dpmf_core.algorithms.row_moments import gridded_rows
 from dpmf_core.algorithms.svd import ItemMoment, PrivateSVD, Subspace, empty_subspace
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Block, Curator, Held, Statistic, Totals, on_grid
-from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 from dpmf_core.privacy import Budget, Event, sequence
 

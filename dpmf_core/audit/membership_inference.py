@@ -24,6 +24,7 @@ from dpmf_core.audit.bounds import Attack, Bound
 from dpmf_core.audit.canaries import FAULTS
 from dpmf_core.audit.canary_data import Unit
 from dpmf_core.base.errors import Cancelled, explain
+from dpmf_core.base.progress import Progress, Report, ignore
 from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import Guarantee
 from dpmf_core.privacy.accounting import epsilon as exactly
@@ -32,8 +33,6 @@ from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.gaussian import mu as mu_of
 from dpmf_core.privacy.interpretation import false_negatives
-from dpmf_core.runs.execution import Progress, Report, ignore
-from dpmf_core.runs.specification import refuse_budget
 
 TELL_EVERY = 0.2  # seconds
 FEWEST = 40
@@ -81,7 +80,7 @@ class AuditSpec(BaseModel):
             raise explain(
                 error, "the audit", cls.model_json_schema().get("properties", {})
             ) from None
-        refuse_budget([spec.algorithm], epsilon=spec.epsilon)
+        algorithms.refuse_budget([spec.algorithm], epsilon=spec.epsilon)
         return spec
 
     @property

@@ -14,9 +14,9 @@ import click
 from dpmf_core.base import interrupts
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.base.program import program as program_name
+from dpmf_core.base.requesters import OPERATOR, asking
 from dpmf_core.base.version import __version__
 from dpmf_core.cli.lazy_group import LazyGroup, Place
-from dpmf_core.serving.requesters import OPERATOR, asking
 
 EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPT = 0, 1, 2, 130
 

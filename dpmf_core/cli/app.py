@@ -56,8 +56,8 @@ def script() -> Path:
 
 
 def _print_settings(as_json: bool) -> None:
+    from dpmf_core.base.settings import WITHOUT_LIMIT, setting_rows
     from dpmf_core.runs.store import to_json  # an app that is served needs neither
-    from dpmf_core.serving.settings import WITHOUT_LIMIT, setting_rows
 
     rows = setting_rows()
     if as_json:

@@ -93,33 +93,3 @@ def run(record: "RunRecord") -> str:
             last,
         ]
     )
-
-
-def script(record: "RunRecord") -> str:
-    """A Python script that does a run again, exactly on public data.
-
-    Whatever the record holds enters it as literals alone.
-    """
-    from dpmf_core.algorithms import find  # an account does without
-
-    spec = record.spec
-    title = find(spec.algorithm).title
-    note = (
-        ""
-        if record.public
-        else (
-            "# Private data: the noise comes from the operating system, so figures differ from run"
-            " to run.\n"
-        )
-    )
-    return (
-        f'"""{title}, again. Needs the package dpmf."""\n\nfrom dpmf_core.cli'
-        f" import output\nfrom dpmf_core.runs.execution import run\nfrom"
-        f" dpmf_core.runs.specification import RunSpec\n\n{note}spec ="
-        " RunSpec.parse(\n"
-        + "".join(
-            f"    {name}={value!r},\n" for name, value in spec.model_dump(mode="json").items()
-        )
-        + ")\nresult ="
-        " run(spec)\nprint(result.record.metrics)\nprint(output.epsilon_words(result.record))\n"
-    )

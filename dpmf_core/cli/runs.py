@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.base.paths import require_parent
+from dpmf_core.base.progress import Progress
 from dpmf_core.cli import accounts, output, tables
 from dpmf_core.cli.arguments import numbers, pairs, split_list, whole_numbers
 from dpmf_core.cli.completion import algorithm_ids, figure_ids
@@ -28,7 +29,6 @@ from dpmf_core.cli.options import (
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.kernels.notices import on_compiling
 from dpmf_core.runs import execution
-from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
 from dpmf_core.runs.record import Run

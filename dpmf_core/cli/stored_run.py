@@ -17,6 +17,7 @@ from dpmf_core.runs.recommendations import write_lists
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import notebook_of_run
 from dpmf_core.runs.reports import report as html_report
+from dpmf_core.runs.reports import script as script_of
 from dpmf_core.runs.store import Store, to_json
 
 MOST = 6  # runs of a report, whose curves can be told apart
@@ -63,7 +64,7 @@ def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
     if notebook:
         click.echo(notebook_of_run(run.record.exported()))
     else:
-        click.echo(output.script(run.record.exported()) if script else to_json(run.export()))
+        click.echo(script_of(run.record.exported()) if script else to_json(run.export()))
 
 
 @click.command()

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator.people import Held, Step
 from dpmf_core.curator.statistic import Array, Block, Range, Statistic, Totals
-from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy.events import Event
 from dpmf_core.privacy.mechanisms import EVERYBODY, DisjointGroup, Mechanism

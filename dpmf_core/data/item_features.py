@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.data.hashing import digest_of
+from dpmf_core.base.hashing import digest_of
 
 SEPARATOR = ": "  # between a table's column and the word of it that a feature is for
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self, overload
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.data.samples import SampleShape

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, rank_within_user
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.samples import (
     VOCABULARY_IS_PUBLIC,
     WEIGHTS_ARE_PUBLIC,

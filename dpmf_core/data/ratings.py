@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.hashing import digest_of, keyed_uniform
 from dpmf_core.data.domain import Domain, OutsideDomain
-from dpmf_core.data.hashing import digest_of, keyed_uniform
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
 

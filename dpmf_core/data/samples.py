@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.hashing import digest_of
 from dpmf_core.data.domain import Domain
-from dpmf_core.data.hashing import digest_of
 from dpmf_core.data.ratings import Ratings
 
 Array = npt.NDArray[Any]

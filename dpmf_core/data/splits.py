@@ -8,7 +8,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_serializer
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, rank_within_user
 
 WINDOWS_ARE_PUBLIC = "where each time window begins is public"

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.base.paths import create_folder, data_folder, workplace
-from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.samples import Samples, Texts
 
 Array = npt.NDArray[Any]

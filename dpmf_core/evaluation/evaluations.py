@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dpmf_core import kernels
 from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.algorithms.components import Components, Own
-from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.data.splits import Split

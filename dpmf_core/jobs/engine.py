@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
+from dpmf_core.base import limits as allowed
 from dpmf_core.base.errors import BadInput, Cancelled, words_of
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs import machine
@@ -35,7 +36,6 @@ from dpmf_core.runs import data_access, specification
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
-from dpmf_core.serving import limits as allowed
 
 __all__ = ["Engine", "Job", "engine"]
 

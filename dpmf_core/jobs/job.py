@@ -10,10 +10,10 @@ from queue import SimpleQueue
 from typing import Any, Literal, Protocol
 
 from dpmf_core.base.errors import BadInput, Cancelled
+from dpmf_core.base.progress import Progress, Report
+from dpmf_core.base.requesters import owner_now
 from dpmf_core.data.catalogue import catalogue, is_own
-from dpmf_core.runs.execution import Progress, Report
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.serving.requesters import owner_now
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 # a Run, what a measurement found, or BadInput, Cancelled, RuntimeError

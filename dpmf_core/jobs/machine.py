@@ -77,7 +77,7 @@ class Limits:
     @classmethod
     def from_settings(cls) -> "Limits":
         """Limits set by the operator of the server."""
-        from dpmf_core.serving.settings import settings  # most commands need none
+        from dpmf_core.base.settings import settings  # most commands need none
 
         values = settings()
         return cls(

@@ -28,11 +28,11 @@ import psutil
 from dpmf_core import kernels
 from dpmf_core.base.errors import BadInput, Cancelled, words_of
 from dpmf_core.base.paths import workplace
+from dpmf_core.base.progress import Progress
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.jobs.job import Outcome, Task, Work
 from dpmf_core.jobs.machine import Limits, duration
 from dpmf_core.runs import data_access, execution
-from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.specification import RunSpec
 
 log = logging.getLogger(__name__)

@@ -25,7 +25,7 @@ from pydantic import ValidationError
 
 from dpmf_core.base.documents import html_table
 from dpmf_core.base.errors import BadInput, Cancelled, explain
-from dpmf_core.data.hashing import OWNED_BY
+from dpmf_core.base.hashing import OWNED_BY
 from dpmf_core.privacy import (
     Event,
     Guarantee,

@@ -5,7 +5,7 @@ import secrets
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from dpmf_core import algorithms, kernels
 from dpmf_core.algorithms import Streams, curator_for, curator_of
 from dpmf_core.base.errors import Cancelled
 from dpmf_core.base.paths import workplace
+from dpmf_core.base.progress import Progress, Report, ignore
 from dpmf_core.curator import Curator, in_parts
 from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.catalogue import is_own
@@ -37,26 +38,7 @@ from dpmf_core.runs.record import ItemNames, Run, RunRecord, provenance
 from dpmf_core.runs.seeds import seeds
 from dpmf_core.runs.specification import RunSpec, run_key
 
-
-@dataclass(frozen=True)
-class Progress:
-    """The progress of a run: steps done and to do, seconds so far, and the per-step curves (raw
-    data, not released). part: of ratings in parts, which one is being read and how many there are.
-    """
-
-    step: int
-    steps: int
-    seconds: float
-    curves: tuple[dict[str, float], ...]
-    part: tuple[int, int] | None = None
-
-
-Report = Callable[[Progress], None]
 AnyJudge = judges.Judge | judges.NoJudge
-
-
-def ignore(progress: Progress) -> None:
-    """A progress report that does nothing."""
 
 
 REPORTS = 40  # of where a run of many steps is

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, in_memory, in_parts, on_grid
 from dpmf_core.data import AnyData, Data, PartitionedRatings
-from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.data.samples import Samples, SampleShape
 from dpmf_core.privacy import Budget, Event, Noise, Relation, sequence

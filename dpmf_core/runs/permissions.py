@@ -5,10 +5,10 @@ Each step first checks that the requester may.
 
 from collections.abc import Callable
 
+from dpmf_core.base import limits
+from dpmf_core.base.requesters import asker, must_delete, must_note, must_operate
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.runs.store import Store
-from dpmf_core.serving import limits
-from dpmf_core.serving.requesters import asker, must_delete, must_note, must_operate
 
 
 def annotate(store: Store, key: str, note: str, tags: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.partitioned import Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, Texts, is_sparse

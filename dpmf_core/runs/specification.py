@@ -304,7 +304,7 @@ def with_delta(
     released with noise.
     """
     budget = {name: choices.get(name) for name in Budget.model_fields}
-    refuse_budget(algorithm_ids, **budget)
+    algorithms.refuse_budget(algorithm_ids, **budget)
     if budget["epsilon"] is None and budget["delta"] is not None:
         raise BadInput("delta without epsilon is not a budget: add epsilon.")
     if budget["epsilon"] is None or budget["delta"] is not None:
@@ -315,26 +315,6 @@ def with_delta(
             " releases with noise. Give delta, e.g. 1e-6."
         )
     return {**choices, "delta": default_delta(n_units)}
-
-
-def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
-    """Raise BadInput where options of a budget are given and none of the algorithms has privacy.
-
-    options: by their names; None and the defaults of `Budget` count as not given.
-    """
-    kinds = [algorithms.find(it) for it in algorithm_ids]
-    defaults = Budget.model_fields
-    given_options = [
-        name
-        for name, value in options.items()
-        if value is not None and (name not in defaults or value != defaults[name].default)
-    ]
-    if given_options and not any(issubclass(kind, PrivateAlgorithm) for kind in kinds):
-        titles = ", ".join(kind.title for kind in kinds)
-        raise BadInput(
-            f"{titles}: not private, so {given_options[0]} has no effect on it. Leave"
-            f" {given_options[0]} out, or choose a private method (see `algorithms`)."
-        )
 
 
 def bad_input(error: ValidationError, parts: dict[str, Any]) -> BadInput:

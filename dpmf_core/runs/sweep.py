@@ -166,7 +166,7 @@ class Sweep(BaseModel):
                 f"A sweep may hold at most {MOST_RUNS:,} runs. Got {count:,}. Use fewer epsilons,"
                 " seeds or grid values."
             )
-        from dpmf_core.serving import limits  # a single run has none
+        from dpmf_core.base import limits  # a single run has none
 
         limits.at_most("largest_sweep", count, "runs of a sweep")
         parameter_names = sorted(

@@ -19,6 +19,7 @@ from scipy.optimize import brentq
 
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput, Cancelled, explain
+from dpmf_core.base.progress import Progress, Report, ignore
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_in_parts, is_own
 from dpmf_core.evaluation.judges import by_partitions
@@ -42,7 +43,7 @@ from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.random_streams import Secret
 from dpmf_core.privacy.selection import number_of_trials, price_of_best
 from dpmf_core.runs.data_access import open_anywhere, open_split, parts_of
-from dpmf_core.runs.execution import Progress, Report, ignore, run
+from dpmf_core.runs.execution import run
 from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_deviation, score_event
 from dpmf_core.runs.planning import prepare, prepared_for
 from dpmf_core.runs.record import Run, provenance

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.base.paths import create_folder, data_folder
@@ -28,7 +29,6 @@ from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec, Value
-from dpmf_core.serving import limits
 from dpmf_core.tuning.search_space import MOST_TRIALS, Interval, TuneSpec
 
 

@@ -4,9 +4,9 @@ import pandas as pd
 import streamlit as st
 
 import dpmf_datasets as datasets
+from dpmf_core.base import limits
+from dpmf_core.base.settings import WHOSE, settings
 from dpmf_core.runs import permissions
-from dpmf_core.serving import limits
-from dpmf_core.serving.settings import WHOSE, settings
 from pages.kit import data_sets, safe_text
 from pages.server import visitor
 

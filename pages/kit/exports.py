@@ -6,9 +6,8 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpmf_core.cli import output as words
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.reports import notebook_of_run
+from dpmf_core.runs.reports import notebook_of_run, script
 from dpmf_core.runs.store import to_json
 from pages.kit import links
 
@@ -23,7 +22,7 @@ def address() -> str:
 def _files(main: Run) -> tuple[str, str, Any]:
     """A run as JSON, its script, its notebook."""
     exported = main.record.exported()
-    return to_json(main.export(), indent=1), words.script(exported), notebook_of_run(exported)
+    return to_json(main.export(), indent=1), script(exported), notebook_of_run(exported)
 
 
 @st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)

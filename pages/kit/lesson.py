@@ -6,8 +6,8 @@ The server keeps each session's steps and answers under the session's seat, with
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.serving import class_records
-from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, sequence_of
+from dpmf_core.teaching import class_records
+from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, sequence_of
 from pages.kit import links
 from pages.kit.page_table import BY_ID, page_meant
 

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from dpmf_core.serving import completion
-from dpmf_core.serving.class_records import LONGEST
-from dpmf_core.serving.lesson_links import LessonLink, LessonSequence
+from dpmf_core.teaching import completion
+from dpmf_core.teaching.class_records import LONGEST
+from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence
 from dpmf_core.teaching.lessons import ANSWER, LESSONS
 from dpmf_core.teaching.private_class import MOST
 from pages.kit import lesson, safe_text

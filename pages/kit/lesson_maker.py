@@ -8,8 +8,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
-from dpmf_core.serving import signing
-from dpmf_core.serving.lesson_links import (
+from dpmf_core.teaching import signing
+from dpmf_core.teaching.lesson_links import (
     CONTROLS,
     MOST_STEPS,
     TEACHER,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpmf_core.serving.requesters import asking
-from dpmf_core.serving.settings import settings
+from dpmf_core.base.requesters import asking
+from dpmf_core.base.settings import settings
 from pages.kit import (
     data_sets,
     drawing,

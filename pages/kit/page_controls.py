@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpmf_core.serving.lesson_links import in_new_names
+from dpmf_core.teaching.lesson_links import in_new_names
 from pages.kit import lesson, safe_text
 
 Read = Callable[[str], Any]  # turns a link's text into a value; raises ValueError

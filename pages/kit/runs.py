@@ -13,6 +13,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpmf_core.base import limits
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
@@ -20,7 +21,6 @@ from dpmf_core.jobs.machine import duration
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.serving import limits
 from pages.kit import drawing, odometer, safe_text, time_estimate
 from pages.server import sessions, visitor
 

@@ -15,14 +15,14 @@ import streamlit as st
 from pydantic import TypeAdapter
 
 import dpmf_datasets as datasets
+from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput, range_words
 from dpmf_core.base.registry import by_id
 from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC, Shape
 from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WORDS_ARE_PUBLIC, SampleShape
 from dpmf_core.privacy import NoiseKind, default_delta
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
-from dpmf_core.serving import limits
-from dpmf_core.serving.lesson_links import in_new_names
+from dpmf_core.teaching.lesson_links import in_new_names
 from dpmf_datasets.simulated import stand_ins
 from pages.kit import data_sets, lesson, links
 from pages.kit.data_sets import session_key

@@ -9,10 +9,9 @@ import streamlit as st
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
-from dpmf_core.serving import class_records
-from dpmf_core.serving.class_records import Answers, Publication
-from dpmf_core.serving.lesson_links import LessonLink
-from dpmf_core.teaching import private_class
+from dpmf_core.teaching import class_records, private_class
+from dpmf_core.teaching.class_records import Answers, Publication
+from dpmf_core.teaching.lesson_links import LessonLink
 from dpmf_core.teaching.lessons import ANSWER
 from dpmf_core.teaching.private_class import EPSILONS, MOST
 from pages.kit import charts, colours, safe_text

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dpmf_core.serving.class_records import LONGEST
+from dpmf_core.teaching.class_records import LONGEST
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.teaching.lessons import ANSWER, Lesson, Part
 from pages.kit import lesson, lesson_heading

@@ -10,16 +10,16 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.serving import class_records, completion
-from dpmf_core.serving.lesson_links import (
+from dpmf_core.teaching import class_records, completion
+from dpmf_core.teaching.lesson_links import (
     TEACHER,
     LessonLink,
     LessonSequence,
     link_token,
     sequence_of,
 )
-from dpmf_core.serving.signing import ForgedToken
 from dpmf_core.teaching.lessons import ANSWER, LESSONS, Lesson, handout, question_only
+from dpmf_core.teaching.signing import ForgedToken
 from pages.kit import charts, colours, lesson_maker, links, safe_text
 from pages.kit.lesson_heading import steps_of
 from pages.kit.page_table import BY_ID

@@ -14,7 +14,7 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.privacy import accounts
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.serving import class_records
+from dpmf_core.teaching import class_records
 from pages.kit import data_sets, drawing, safe_text
 from pages.server import sessions, upload_quota, visitor
 from pages.server.sessions import Session

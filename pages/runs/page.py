@@ -6,13 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.cli import output as words
+from dpmf_core.base.requesters import may_delete, may_note
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import permissions
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.reports import report
+from dpmf_core.runs.reports import report, script
 from dpmf_core.runs.store import to_json
-from dpmf_core.serving.requesters import may_delete, may_note
 from pages.kit import drawing, safe_text
 from pages.kit.runs import Request
 from pages.runs import comparison
@@ -80,7 +79,7 @@ def exports(runs: list[Run], table: pd.DataFrame) -> None:
         )
         fourth.download_button(
             "Scripts",
-            lambda: "\n\n".join(words.script(run.record.exported()) for run in runs),
+            lambda: "\n\n".join(script(run.record.exported()) for run in runs),
             "runs.py",
             "text/x-python",
             width="stretch",

@@ -7,7 +7,7 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from dpmf_core.serving.lesson_links import CONTROLS, OLD_NAMES
+from dpmf_core.teaching.lesson_links import CONTROLS, OLD_NAMES
 
 UNKNOWN_PAGE = "unknown"  # in the first page's address: the page that was asked for and is not here
 NO_PAGES = ("oauth2callback",)  # where a login comes back

@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.serving.settings import WHOSE, settings
+from dpmf_core.base.settings import WHOSE, settings
 from dpmf_datasets import session_files
 from pages.server import sessions
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from dpmf_core.serving.requesters import Asker, asking
-from dpmf_core.serving.settings import settings
+from dpmf_core.base.requesters import Asker, asking
+from dpmf_core.base.settings import settings
 from pages.server import doors
 
 TOKEN = "visitor.token"

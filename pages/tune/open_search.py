@@ -11,13 +11,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from dpmf_core.base.requesters import Asker, asking
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.privacy import neighbours, normal_form
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
 from dpmf_core.privacy.selection import Price
 from dpmf_core.runs.planning import prepare
-from dpmf_core.serving.requesters import Asker, asking
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.tuning.confirmation import FRESH
 from dpmf_core.tuning.search import Search, Trial, price

@@ -19,8 +19,8 @@ from dpmf_core.algorithms.item_systems import (
     item_entries,
     user_factors,
 )
+from dpmf_core.base.hashing import draw_key, keyed_uniform
 from dpmf_core.curator import Block, in_memory, on_grid
-from dpmf_core.data.hashing import draw_key, keyed_uniform
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import (
     Gaussian,

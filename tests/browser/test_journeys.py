@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from dpmf_core.serving import completion
+from dpmf_core.teaching import completion
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit.page_table import PAGES, SECTIONS
 from tests.browser.conftest import Server, Visit, choose, go, settle

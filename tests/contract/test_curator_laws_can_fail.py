@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import PrivateAlgorithm, Recommender, Streams
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
-from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Event, PlanViolation
 from dpmf_core.testing import curator_laws as laws

@@ -26,11 +26,11 @@ import pandas as pd
 import pytest
 from scipy.io import savemat
 
+import dpmf
 import dpmf_core
-from dpmf_core import api
+from dpmf import PrivateNMF, PrivateRecommender
 from dpmf_core.cli import EXIT_BAD_INPUT, EXIT_OK, main, program
 from dpmf_core.cli.stored_run import find_stored
-from dpmf_core.estimators import PrivateNMF, PrivateRecommender
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.privacy.noise import Release
 from dpmf_core.runs.notebook_views import html_of_privacy, html_of_run
@@ -129,7 +129,7 @@ def shown_run(side: Side) -> str:
 
 
 def swept(side: Side) -> str:
-    result = api.sweep(side.data, ["spectral", "als"], epsilons=[2.0], delta=1e-4)
+    result = dpmf.sweep(side.data, ["spectral", "als"], epsilons=[2.0], delta=1e-4)
     return result._repr_html_() + result.frame().to_json()
 
 

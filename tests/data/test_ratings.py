@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.hashing import keyed_uniform
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC, Ratings, Shape, rank_within_user
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.testing.worlds import BOUNDS, EMPTY, HEAVY, N_ITEMS, N_USERS, world

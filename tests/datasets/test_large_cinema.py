@@ -8,7 +8,7 @@ import pytest
 
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.hashing import digest_of
+from dpmf_core.base.hashing import digest_of
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_datasets.registry import LARGE
 from dpmf_datasets.simulated import large_cinema

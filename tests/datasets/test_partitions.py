@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+import dpmf
 import dpmf_datasets as datasets
-from dpmf_core import api
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import held_alone
 from dpmf_core.data.partitioned import PartitionedRatings
@@ -248,8 +248,8 @@ def test_it_holds_what_the_folder_holds(own: PartitionedRatings) -> None:
 
 
 def test_each_worker_reads_it_there(own: PartitionedRatings) -> None:
-    here = api.fit("own", "private-bias", epsilon=1, delta=1e-6, keep=False)
-    there = api.fit(THERE, "private-bias", epsilon=1, delta=1e-6, spread=True)
+    here = dpmf.fit("own", "private-bias", epsilon=1, delta=1e-6, keep=False)
+    there = dpmf.fit(THERE, "private-bias", epsilon=1, delta=1e-6, spread=True)
     assert np.array_equal(here.arrays["item_offsets"], there.arrays["item_offsets"])
     assert here.record.metrics == there.record.metrics
 

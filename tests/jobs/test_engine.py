@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from dpmf_core.base.errors import BadInput, Cancelled
+from dpmf_core.base.settings import settings
 from dpmf_core.jobs import machine, worker
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.jobs.job import Job
@@ -20,7 +21,6 @@ from dpmf_core.jobs.machine import Limits
 from dpmf_core.runs import execution
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import Store
-from dpmf_core.serving.settings import settings
 from tests.support.engines import (
     LONG,
     QUICK,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpmf_core import api
+import dpmf
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.data.partitioned import ItemCounts, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
@@ -249,21 +249,21 @@ def test_private_ratings_are_charged_once_by_the_asker(
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     data_access.forget()
     write_parts(replace(low_rank(n_users=200), public=False), tmp_path)
-    run = api.fit("own", "private-bias", epsilon=1.0, delta=1e-6, spread=True)
+    run = dpmf.fit("own", "private-bias", epsilon=1.0, delta=1e-6, spread=True)
     assert not run.record.public
-    assert api.account("own").total.epsilon == pytest.approx(1.0, rel=1e-3)
+    assert dpmf.account("own").total.epsilon == pytest.approx(1.0, rel=1e-3)
     with pytest.raises(BadInput), spread("own", "private-bias", "tcp://far:8786"):
         pass
-    assert api.account("own").total.epsilon == pytest.approx(1.0, rel=1e-3)
+    assert dpmf.account("own").total.epsilon == pytest.approx(1.0, rel=1e-3)
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: api.fit("cinema", "bias", spread=True),
-        lambda: api.fit(low_rank(), "bias", spread=True),
-        lambda: api.fit("own", "bias", spread="nowhere"),
-        lambda: api.fit("none", "bias", spread=True),
+        lambda: dpmf.fit("cinema", "bias", spread=True),
+        lambda: dpmf.fit(low_rank(), "bias", spread=True),
+        lambda: dpmf.fit("own", "bias", spread="nowhere"),
+        lambda: dpmf.fit("none", "bias", spread=True),
     ],
 )
 def test_what_cannot_be_spread_is_refused(call: Callable[[], Any], own: PartitionedRatings) -> None:

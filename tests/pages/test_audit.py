@@ -5,7 +5,7 @@ catch.
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.serving.lesson_links import LessonLink
+from dpmf_core.teaching.lesson_links import LessonLink
 from dpmf_core.teaching.membership import SUSPECTS, best_score
 from pages.audit.game import DELTA, EPSILONS, ROUNDS, STATE_KEY, Game
 from tests.pages.driving import ROOT, frames, settled, words

@@ -147,7 +147,7 @@ def test_visitors_come_before_what_idle_workers_compute(monkeypatch: pytest.Monk
 def test_nothing_is_computed_beforehand_where_it_is_not_wanted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from dpmf_core.serving.settings import settings
+    from dpmf_core.base.settings import settings
 
     everything = len(first_views.cheapest_first())
     try:

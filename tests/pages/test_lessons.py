@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.serving import completion
+from dpmf_core.teaching import completion
 from dpmf_core.teaching.lessons import LESSONS
 from tests.pages.driving import settled, words
 

@@ -11,7 +11,7 @@ from dpmf_core.papers import results
 from dpmf_core.papers.erratum import Comparison, Erratum, Reading
 from dpmf_core.papers.figures import Figure
 from dpmf_core.papers.registry import CLAIMS, FIGURES, PAPERS, PRESETS
-from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, link_token
+from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 from dpmf_core.teaching.sketch_collisions import sketch_layout
 from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, stream
 from pages.kit.published_figures import place

@@ -19,7 +19,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.serving.settings import settings
+from dpmf_core.base.settings import settings
 from dpmf_datasets import session_files
 from pages.server import sessions, upload_quota
 from pages.server.sessions import GONE, Session, Sessions

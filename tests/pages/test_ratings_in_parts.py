@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpmf_core.base import settings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.spending import account_of
-from dpmf_core.serving import settings
 from dpmf_core.testing.worlds import low_rank
 from dpmf_datasets import partitions
 from tests.pages.driving import (

@@ -6,7 +6,7 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.serving.lesson_links import LessonLink
+from dpmf_core.teaching.lesson_links import LessonLink
 from tests.pages.driving import let_go, slider_epsilon, widget_of
 
 SCRIPT = """

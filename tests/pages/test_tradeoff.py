@@ -14,7 +14,7 @@ from dpmf_core.runs.needed_epsilon import Goal, answer
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Method, Sweep
-from dpmf_core.serving.lesson_links import LessonLink
+from dpmf_core.teaching.lesson_links import LessonLink
 from pages.kit import epsilon_grid
 from pages.tradeoff import exports
 from pages.tradeoff.controls import Question

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpmf_core.base.requesters import Asker, asking
+from dpmf_core.base.settings import settings
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.serving.lesson_links import LessonLink, LessonSequence, link_token
-from dpmf_core.serving.requesters import Asker, asking
-from dpmf_core.serving.settings import settings
+from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 from pages.server import visitor
 from tests.pages.driving import behind_sidebar, words
 from tests.support.engines import gated, gates

@@ -15,6 +15,7 @@ from dpmf_core.algorithms import Recommender, Streams
 from dpmf_core.algorithms.baselines import PrivateBias
 from dpmf_core.algorithms.item_offsets import SumsAndCounts
 from dpmf_core.base.errors import BadInput, Cancelled
+from dpmf_core.base.progress import Progress
 from dpmf_core.curator import Curator
 from dpmf_core.evaluation import metrics
 from dpmf_core.evaluation.judges import by_split
@@ -22,7 +23,7 @@ from dpmf_core.privacy import Guarantee, PlanViolation, Relation, Status, normal
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.runs import seeds
 from dpmf_core.runs.data_access import open_data, open_split
-from dpmf_core.runs.execution import Progress, run
+from dpmf_core.runs.execution import run
 from dpmf_core.runs.planning import prepared_for
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.specification import DataSpec, RunSpec, run_key

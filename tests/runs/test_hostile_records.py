@@ -16,9 +16,8 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from dpmf_core.cli import output
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.reports import report
+from dpmf_core.runs.reports import report, script
 from dpmf_core.runs.store import summarise
 from pages.kit import safe_text
 from pages.runs import comparison
@@ -65,7 +64,7 @@ def attack(request: pytest.FixtureRequest) -> tuple[str, dict[str, str]]:
     rows = [{**summarise(one.record), **more} for one in runs]
     return request.param, {
         "html": report(runs, request.param),
-        "script": "\n\n".join(output.script(one.record) for one in runs),
+        "script": "\n\n".join(script(one.record) for one in runs),
         "csv": safe_text.to_csv(comparison.run_table(rows, {})),
     }
 

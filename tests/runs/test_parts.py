@@ -12,10 +12,11 @@ import pytest
 
 from dpmf_core.algorithms import exact_sums
 from dpmf_core.base.errors import BadInput, Cancelled
+from dpmf_core.base.progress import Progress
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy.accounts import Account
-from dpmf_core.runs.execution import Progress, run
+from dpmf_core.runs.execution import run
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.worlds import low_rank

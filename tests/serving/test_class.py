@@ -8,16 +8,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.serving import class_records, completion
-from dpmf_core.serving.lesson_links import (
+from dpmf_core.base.settings import settings
+from dpmf_core.teaching import class_records, completion, private_class
+from dpmf_core.teaching.lesson_links import (
     TEACHER,
     LessonLink,
     LessonSequence,
     link_token,
     sequence_of,
 )
-from dpmf_core.serving.settings import settings
-from dpmf_core.teaching import private_class
 from dpmf_core.teaching.lessons import LESSONS
 from tests.pages.driving import frames, settled, words
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.serving import class_records
-from dpmf_core.serving.class_records import answers_of, class_answers, new_seat, record
-from dpmf_core.serving.settings import settings
+from dpmf_core.base.settings import settings
+from dpmf_core.teaching import class_records
+from dpmf_core.teaching.class_records import answers_of, class_answers, new_seat, record
 
 ANSWER, OPENED = {"0.opened": "", "0.answer": "noise"}, {"0.opened": ""}
 
@@ -63,7 +63,7 @@ def test_a_full_class_gives_up_a_seat_without_an_answer_and_no_other() -> None:
 def test_seats_without_a_login_come_at_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(class_records, "SEATS_PER_MINUTE", 2)
     now = [1_000.0]
-    monkeypatch.setattr("dpmf_core.serving.class_records.time.time", lambda: now[0])
+    monkeypatch.setattr("dpmf_core.teaching.class_records.time.time", lambda: now[0])
     early = new_seat()
     record("class-one", early, OPENED)
     record("class-one", new_seat(), OPENED)

@@ -13,15 +13,15 @@ from itsdangerous import URLSafeSerializer
 from itsdangerous.encoding import base64_decode, base64_encode
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.serving import completion, signing
-from dpmf_core.serving.lesson_links import (
+from dpmf_core.base.settings import setting_rows, settings
+from dpmf_core.teaching import completion, signing
+from dpmf_core.teaching.lesson_links import (
     TEACHER,
     LessonLink,
     LessonSequence,
     link_token,
     sequence_of,
 )
-from dpmf_core.serving.settings import setting_rows, settings
 
 KEY = "k" * 40
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.settings import settings
 from dpmf_core.privacy.accounts import NoisePermit
-from dpmf_core.serving import class_records
-from dpmf_core.serving.class_records import publications
-from dpmf_core.serving.settings import settings
+from dpmf_core.teaching import class_records
+from dpmf_core.teaching.class_records import publications
 from dpmf_core.teaching.private_class import (
     MOST,
     counts_of,

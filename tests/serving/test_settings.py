@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.serving.settings import CLASS, PROFILES, read
+from dpmf_core.base.settings import CLASS, PROFILES, read
 
 
 @pytest.fixture(autouse=True)

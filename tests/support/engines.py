@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from dpmf_core.base.errors import BadInput, Cancelled
+from dpmf_core.base.progress import Progress
 from dpmf_core.jobs import worker
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.jobs.worker import Worker
-from dpmf_core.runs.execution import Progress
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 

@@ -14,13 +14,14 @@ from scipy import stats
 
 from dpmf_core.algorithms import REGISTRY, Algorithm
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.progress import Progress
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy import Budget, Gaussian, Relation, Repeat
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.selection import SHAPES, number_of_trials, price_of_choosing
 from dpmf_core.runs.data_access import open_ratings, open_split
-from dpmf_core.runs.execution import Progress, run
+from dpmf_core.runs.execution import run
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store

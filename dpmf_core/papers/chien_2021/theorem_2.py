@@ -16,8 +16,8 @@ import numpy as np
 from dpmf_core.algorithms import Streams, curator_for
 from dpmf_core.algorithms.base import Array, Recommender
 from dpmf_core.algorithms.dpals import DPALS
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Curator
-from dpmf_core.data.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.papers.bounds import Place
 from dpmf_core.papers.chien_2021.bounds import (

@@ -16,10 +16,10 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from dpmf_core import algorithms
+from dpmf_core.api.releases import RandomState, Releasing, fitted_before, joined
 from dpmf_core.base.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.data.frames import Bounds, ids_of, pairs_of, ratings_of
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
-from dpmf_core.estimators.releases import RandomState, Releasing, fitted_before, joined
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.own_ratings import places, ratings_given
 from dpmf_core.runs.trained_model import Training

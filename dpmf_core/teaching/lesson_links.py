@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import data_folder
-from dpmf_core.serving import signing
+from dpmf_core.teaching import signing
 
 CONTROLS = {
     "dataset": "data set",

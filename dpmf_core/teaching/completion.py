@@ -12,7 +12,7 @@ import struct
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from dpmf_core.serving import signing
+from dpmf_core.teaching import signing
 
 FIRST_DAY = date(2026, 1, 1)
 LAYOUT = struct.Struct(">B4sHBB3s")  # version, what, day, right, asked, nonce

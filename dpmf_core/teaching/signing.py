@@ -16,7 +16,7 @@ from typing import Any
 from itsdangerous import BadData, Signer, URLSafeSerializer
 
 from dpmf_core.base.paths import create_folder, data_folder, workplace
-from dpmf_core.serving.settings import settings
+from dpmf_core.base.settings import settings
 
 FILE = "lesson_key"
 LONGEST = 20_000  # letters of a token that is looked at

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import create_folder, data_folder
-from dpmf_core.serving.settings import settings
-from dpmf_core.serving.signing import signature
+from dpmf_core.base.settings import settings
+from dpmf_core.teaching.signing import signature
 
 SEAT = re.compile(r"[A-Za-z0-9_-]{16}")
 CLASS = re.compile(r"[A-Za-z0-9_-]{8,32}")

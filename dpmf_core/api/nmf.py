@@ -11,9 +11,9 @@ import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
+from dpmf_core.api.releases import RandomState, Releasing, fitted_before, joined
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples
-from dpmf_core.estimators.releases import RandomState, Releasing, fitted_before, joined
 
 Array = npt.NDArray[Any]
 

@@ -80,7 +80,7 @@ def may_delete(who: Asker, owner: str) -> bool:
 
 def _deletes() -> str:
     """Who may delete stored runs, by this server's settings."""
-    from dpmf_core.serving.settings import settings  # most commands need none
+    from dpmf_core.base.settings import settings  # most commands need none
 
     return settings().deletes
 
@@ -113,6 +113,6 @@ def must_operate(who: Asker, what: str) -> None:
 
 
 def _for_the_operator(what: str) -> BadInput:
-    from dpmf_core.serving.settings import WHOSE
+    from dpmf_core.base.settings import WHOSE
 
     return BadInput(f"{what} the operator of this server only. {WHOSE}")

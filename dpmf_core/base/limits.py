@@ -6,8 +6,8 @@ The operator, who also has the command line, has no limits.
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.serving.requesters import asker, must_operate
-from dpmf_core.serving.settings import WHOSE, settings
+from dpmf_core.base.requesters import asker, must_operate
+from dpmf_core.base.settings import WHOSE, settings
 
 
 @runtime_checkable

@@ -16,10 +16,10 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from dpmf_core.api.recommenders import PrivateRecommender
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.hashing import keyed_uniform, keys_of_ids
 from dpmf_core.data.frames import pairs_of
-from dpmf_core.data.hashing import keyed_uniform, keys_of_ids
-from dpmf_core.estimators.recommenders import PrivateRecommender
 from dpmf_core.privacy.odometer import Charge, Total, total
 
 

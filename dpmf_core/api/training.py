@@ -1,25 +1,21 @@
-"""From Python: `fit`, `sweep`, `load` and `account` with plain arguments."""
+"""Training from Python: `fit` and `sweep` with plain arguments."""
 
 import contextlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-from scipy.sparse import sparray, spmatrix
 
-from dpmf_core import algorithms
+from dpmf_core.api.loading import Source, data_of
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data import AnyData, PartitionedRatings, frames
-from dpmf_core.data.catalogue import catalogue, is_own, lent
+from dpmf_core.data import AnyData, frames
+from dpmf_core.data.catalogue import lent
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.data.samples import Samples, is_sparse
-from dpmf_core.privacy import Budget, NoiseKind, accounts
-from dpmf_core.privacy.accounts import Account
+from dpmf_core.privacy import NoiseKind
 from dpmf_core.runs import data_access, execution, notebook_views
 from dpmf_core.runs.filters import filtered
 from dpmf_core.runs.noisy_errors import release
@@ -28,7 +24,6 @@ from dpmf_core.runs.specification import (
     PARAMETERS,
     DataSpec,
     RunSpec,
-    refuse_budget,
     with_delta,
 )
 from dpmf_core.runs.store import Store
@@ -37,89 +32,8 @@ from dpmf_core.runs.swept import Swept
 from dpmf_core.runs.trained_model import TrainedModel, Training
 
 notebook_views.register()
-Arrays = tuple[npt.ArrayLike, ...] | npt.NDArray[Any]
-
-
-@runtime_checkable
-class ArrowTable(Protocol):
-    """A data frame of another library, such as polars or pyarrow, which it hands over as Arrow."""
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
-
-
 Algorithms = str | Method | Iterable[str | Method] | Mapping[str, Mapping[str, Any]]
 Function = TypeVar("Function", bound=Callable[..., Any])
-Source = str | Path | AnyData | pd.DataFrame | ArrowTable | Arrays | sparray | spmatrix
-
-
-def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) -> AnyData:
-    """Load ratings, documents or images.
-
-    Parameters
-    ----------
-    data
-        A catalogue id (`python -m dpmf_core datasets`), a path, or what a program holds. A data
-        frame (pandas, polars, pyarrow) holds a rating a row; its columns are found by their names
-        (`frames.ratings_of` names them). Arrays are (users, items, ratings), perhaps with times, or
-        one with these as columns. A sparse matrix holds ratings, users x items, where bounds are
-        given, and otherwise counts, documents x words.
-    bounds
-        The lowest and highest rating that can be given. They are declared, because reading them off
-        private data would tell something about it. Those of a file may also follow its path, as in
-        "ratings.csv?bounds=1,5".
-    public
-        Whether the data are published or simulated. Others have an account (`account`), found by
-        what they hold: the same ratings are the same data in whichever form they come.
-
-    Returns
-    -------
-    Ratings, Samples or PartitionedRatings
-
-    Raises
-    ------
-    BadInput
-        Where there is no such data set, or the data cannot be used.
-
-    Examples
-    --------
-    >>> import dpmf
-    >>> ratings = dpmf.load("cinema-small")
-    >>> ratings.n_items, ratings.bounds
-    (200, (0.5, 5.0))
-    """
-    if frames.is_table(data):
-        if bounds is None and is_sparse(data):
-            return frames.documents_of(data, public=public)
-        return frames.ratings_of(data, bounds, public=public)
-    if isinstance(data, str | Path) and not public:
-        return catalogue().load(_address(data, bounds))
-    if bounds is not None or public:
-        raise BadInput(
-            "bounds are for a file, a data frame, arrays or a sparse matrix; public for the latter"
-            f" three. Got {type(data).__name__}."
-        )
-    if isinstance(data, Ratings | Samples | PartitionedRatings):
-        return data
-    raise BadInput(
-        "Data are a catalogue id, a path, a data frame, arrays (users, items, ratings), a scipy"
-        f" sparse matrix, Ratings or Samples. Got {type(data).__name__}."
-    )
-
-
-def _address(data: str | Path, bounds: Bounds | None) -> str:
-    """A catalogue id, or a path with its bounds. Raises BadInput."""
-    address = str(data)
-    if address in ("-", "/dev/stdin"):
-        raise BadInput(
-            "Ratings are read from a file, not from standard input. Write them to a file first, or"
-            " give a data frame: fit(pandas.read_csv(sys.stdin), ...)."
-        )
-    if bounds is None:
-        return address
-    if "bounds=" in address:
-        raise BadInput(f"The bounds of {address} stand there twice: after the path and as bounds.")
-    joint = "&" if "?" in address else "?"
-    return f"{address}{joint}bounds={','.join(f'{it:g}' for it in bounds)}"
 
 
 def _with_parameters(*left_out: str) -> Callable[[Function], Function]:
@@ -161,7 +75,7 @@ def fit(
     Parameters
     ----------
     data, bounds
-        As of `load`.
+        As of `dpmf.load`.
     algorithm
         An id of `python -m dpmf_core algorithms`.
     keep
@@ -202,7 +116,7 @@ def fit(
     >>> model.recommend(users=[17], k=3)["rank"].tolist()
     [1, 2, 3]
     """
-    dataset, own_data, choices = _source(data, bounds, [algorithm], choices)
+    dataset, own_data, choices = data_of(data, bounds, [algorithm], choices)
     choices = with_delta(choices, [algorithm], dataset.shape.n_units)
     spec = RunSpec.of(**choices, algorithm=algorithm)
     with _spread_over(data, algorithm, spread), _open_store(keep) as store:
@@ -237,75 +151,6 @@ def _spread_over(
     from dpmf_core.jobs.partitions import spread
 
     return spread(data, algorithm, way if isinstance(way, str) else LOCAL)
-
-
-def _load_for(data: Source, bounds: Bounds | None, ids: Iterable[str]) -> AnyData:
-    """As `load`. Raises BadInput where ratings are needed and no bounds are declared."""
-    tables = frames.is_table(data) and bounds is None
-    if tables and any(algorithms.find(name).task == "ratings" for name in ids):
-        return frames.ratings_of(data, bounds)
-    return load(data, bounds=bounds)
-
-
-def _source(
-    data: Source, bounds: Bounds | None, ids: Sequence[str], choices: Mapping[str, Any]
-) -> tuple[AnyData, AnyData | None, dict[str, Any]]:
-    """The data for these algorithms, with a table of items that was given; again, where no id finds
-    them; and the choices with the data's id. Raises BadInput, the quick things first.
-    """
-    refuse_budget(ids, **{name: choices.get(name) for name in Budget.model_fields})
-    if isinstance(data, str | Path):
-        data, bounds = _address(data, bounds), None
-    dataset = _load_for(data, bounds, ids)
-    choices, items = dict(choices), choices.get("item_features")
-    if isinstance(items, pd.DataFrame):
-        dataset = frames.with_item_table(data if isinstance(data, str) else dataset, items)
-        choices["item_features"] = "public"
-    if isinstance(data, str):
-        return dataset, None, {**choices, "dataset": data}
-    return dataset, dataset, {**choices, "dataset": dataset.name}
-
-
-def account(
-    data: Source, ledger: str | Path | None = None, *, bounds: Bounds | None = None
-) -> Account:
-    """Open the account of private data, which composes everything that was drawn on them.
-
-    That of data in memory composes what this process drew on all data in memory.
-
-    Parameters
-    ----------
-    data, bounds
-        As of `load`.
-    ledger
-        The file that was named to `fit` or `sweep`. By default one in the data folder.
-
-    Returns
-    -------
-    Account
-        `total`, `lines` and `set_budget`.
-
-    Raises
-    ------
-    BadInput
-        On public or simulated data, which have no account.
-
-    Examples
-    --------
-    >>> import dpmf, pandas
-    >>> frame = pandas.DataFrame({"user": [0, 0, 1], "item": [0, 1, 1], "rating": [1.0, 5.0, 4.0]})
-    >>> dpmf.account(frame, "my.ledger", bounds=(1, 5)).total.epsilon
-    0.0
-    """
-    dataset, in_hand = load(data, bounds=bounds), not isinstance(data, str | Path)
-    lasting = in_hand or not is_own(str(data))
-    own_account = accounts.account_of(dataset, ledger, lasting, in_hand=in_hand)
-    if own_account is None:
-        raise BadInput(
-            f"{dataset.name} is public or simulated: nothing that is drawn on it costs anybody"
-            " privacy, and no account is kept."
-        )
-    return own_account
 
 
 def _run(
@@ -381,7 +226,7 @@ def sweep(
     _require_errors_of_a_file(data, noisy_errors)
     ids = [method.algorithm for method in methods]
     choices["epsilon"] = next(iter(epsilons), None)
-    dataset, own_data, choices = _source(data, bounds, ids, choices)
+    dataset, own_data, choices = data_of(data, bounds, ids, choices)
     choices = with_delta(choices, ids, dataset.shape.n_units)
     spec = Sweep.of(
         choices,

@@ -1,0 +1,1 @@
+"""Data, training, and estimators with the conventions of scikit-learn, for Python programs."""
