@@ -1,4 +1,4 @@
-"""What the address of the page says: which paper, which section, and what is opened in it."""
+"""The parameters in the page's address: which paper, which section, and what is open in it."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -9,7 +9,7 @@ from dpmf_core.papers.registry import PAPERS
 from pages.kit import lesson, links, safe_text
 from pages.kit.session_widgets import bind
 
-# by parameter of the address, of each paper what it can open
+# by parameter of the address: what it can open of a paper
 OPENED: dict[str, Callable[[Paper], Sequence[str]]] = {
     "claim": lambda paper: [it.id for it in paper.claims],
     "erratum": lambda paper: [it.id for it in paper.errata],
@@ -21,13 +21,13 @@ FIRST = "claims"
 
 
 def values() -> Mapping[str, str]:
-    """What the address says, or the lesson that fixes the page."""
+    """Return the parameters of the address, or of the lesson that fixes the page."""
     fixed_values = lesson.page_values()
     return st.query_params if fixed_values is None else fixed_values
 
 
 def paper_id() -> str | None:
-    """The paper that the address names, itself or by what it opens; None where it names none."""
+    """Return the paper that the address names directly or by what it opens; None for none."""
     texts = values()
     if "paper" in texts:
         return texts["paper"]
@@ -39,14 +39,14 @@ def paper_id() -> str | None:
 
 
 def section() -> str:
-    """The section that the address names or implies."""
+    """Return the section that the address names or implies."""
     texts = values()
     implied = (place for name, place in SECTIONS.items() if name in texts)
     return texts.get("section") or next(implied, FIRST)
 
 
 def select(name: str, label: str, titles: Mapping[str, str]) -> str:
-    """A choice among these ids, which the address holds."""
+    """Ask for one of these ids and put it into the address."""
     options = list(titles)
     key = start(name, options)
     choice: str = st.selectbox(label, options, format_func=titles.__getitem__, **bind(key, options))
@@ -54,9 +54,9 @@ def select(name: str, label: str, titles: Mapping[str, str]) -> str:
 
 
 def start(name: str, options: Sequence[str], first: str = "") -> str:
-    """Set a widget's value before it is drawn; its key.
+    """Set a widget's value before it is drawn; return its key.
 
-    The address leads where a link or a lesson has changed it, else the widget.
+    A new value in the address or in a lesson wins over the widget.
     """
     key, text = f"papers.{name}", values().get(name, first)
     is_new = lesson.page_values() is not None or text != st.session_state.get(f"{key}.address")
@@ -71,7 +71,7 @@ def start(name: str, options: Sequence[str], first: str = "") -> str:
 
 
 def write(name: str, choice: str) -> str:
-    """Put what was chosen into the address."""
+    """Put a choice into the address."""
     st.session_state[f"papers.{name}.address"] = choice
     links.put_in_address({name: choice})
     return choice

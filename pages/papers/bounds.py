@@ -1,6 +1,6 @@
-"""A paper's error bounds: what each promises, and what is measured.
+"""A paper's error bounds and our measurements.
 
-A bound's curve has its constant fitted on one measured point.
+The constant of a bound is fitted to one measured point.
 """
 
 from typing import cast
@@ -17,12 +17,12 @@ from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.papers.theory import Comparison, places_between
 from dpmf_core.papers.theory_claims import EACH, PLACES, claim_id
 from dpmf_core.privacy.formatting import budget_text, delta_text
-from pages.kit import charts, colours, published_figures, safe_text
-from pages.papers import address
+from pages.kit import charts, colours, safe_text
+from pages.papers import address, figures
 from pages.papers.claims import MARKS
 
 AXES: dict[Axis, str] = {"users": "users n", "items": "items m", "epsilon": "ε"}
-BEYOND = 2.0  # so far past the measured places a curve is drawn
+BEYOND = 2.0  # how far a curve extends past the measurements, as a factor
 TICKS = [digit * 10.0**power for power in range(-4, 2) for digit in (1, 2, 3, 5, 7)]
 
 
@@ -33,7 +33,7 @@ def draw(paper: Paper) -> None:
 
 
 def draw_bounds(paper: Paper) -> None:
-    """One bound of the paper along one axis."""
+    """Draw one bound of the paper along one axis."""
     left, right = st.columns([3, 2])
     with left:
         titles = {it.id: f"{it.title}: {it.place}" for it in paper.bounds}
@@ -50,14 +50,14 @@ def draw_bounds(paper: Paper) -> None:
 
 
 def statement(bound: Bound) -> None:
-    """What is printed, where, and when it is valid."""
+    """Draw what is printed, where, and its conditions."""
     st.latex(bound.formula)
     st.markdown(f"**{bound.place}:** {bound.statement}. Valid with {bound.needs}.")
-    published_figures.show_quote(bound.place, bound.quote)
+    figures.show_quote(bound.place, bound.quote)
 
 
 def compare(bound: Bound, axis: Axis) -> Comparison | None:
-    """A bound and its algorithm's last results along an axis; None where there are none."""
+    """Return a bound with its algorithm's last results along an axis; None without results."""
     last = results.last(CLAIMS[claim_id(bound.algorithm, axis)])
     try:
         return None if last is None else theory.compare_bound(bound, axis, last.summaries)
@@ -66,7 +66,7 @@ def compare(bound: Bound, axis: Axis) -> Comparison | None:
 
 
 def curves(it: Comparison) -> None:
-    """The curve and the measured errors; what they say."""
+    """Draw the curve and the measured errors, and what they show."""
     table = pd.DataFrame(
         {
             AXES[it.axis]: f"{at:g}",
@@ -76,7 +76,7 @@ def curves(it: Comparison) -> None:
         for at, error in it.medians.items()
     )
     at = PLACES[it.axis]
-    ratings = f" About {EACH} ratings of each user at every number of items." * (it.axis == "items")
+    ratings = f" About {EACH} ratings per user at every number of items." * (it.axis == "items")
     charts.show(
         figure(it),
         f"papers.bound.{it.bound.id}.{it.axis}",
@@ -85,10 +85,10 @@ def curves(it: Comparison) -> None:
         leaves=True,
         caption=(
             "Dots and the solid line are measured. The dashed line is the bound, shifted to meet"
-            " the first measured point: compare how steeply the two fall. Simulated matrices of"
-            " rank 5 with entries of standard deviation 1, so that the held-out RMSE is the"
-            f" relative error. Where it does not vary: {at.users:,.0f} users, {at.items:,.0f}"
-            f" items, ε = {budget_text(at.epsilon)}; δ = {delta_text(at.delta)}.{ratings}"
+            " the first measured point: compare the slopes. Simulated matrices of rank 5 whose"
+            " entries have standard deviation 1, so the held-out RMSE is the relative error. Along"
+            f" other axes: {at.users:,.0f} users, {at.items:,.0f} items, ε ="
+            f" {budget_text(at.epsilon)}; δ = {delta_text(at.delta)}.{ratings}"
         ),
     )
     sentences = [theory.verdict(it), theory.promise(it), theory.users_for(it)]
@@ -96,7 +96,7 @@ def curves(it: Comparison) -> None:
 
 
 def figure(it: Comparison) -> go.Figure:
-    """Measured errors and the fitted bound, both axes logarithmic."""
+    """Return measured errors and the fitted bound, both axes logarithmic."""
     marks = {"tickvals": list(it.medians), "ticktext": [f"{at:,g}" for at in it.medians]}
     ticks = {"tickvals": TICKS, "ticktext": [f"{at:g}" for at in TICKS]}
     x, y = {"type": "log", **marks}, {"type": "log", **ticks}
@@ -132,7 +132,7 @@ def figure(it: Comparison) -> go.Figure:
 
 
 def exponents(bound: Bound) -> None:
-    """Every axis of this bound: its exponent and the measured one, and the claim's verdict."""
+    """Draw a table of the bound's and the measured exponents along all axes."""
     rows = []
     for axis in bound.axes:
         claim, row = CLAIMS[claim_id(bound.algorithm, axis)], {"along": AXES[axis]}
@@ -148,14 +148,14 @@ def exponents(bound: Bound) -> None:
     st.subheader("Exponents", anchor=False)
     safe_text.words_table(pd.DataFrame(rows).fillna("-"))
     st.caption(
-        "Slopes of log error by least squares over all draws, with Student's interval. An upper"
-        " bound is contradicted only where the whole interval is worse than it says, inside the"
-        " conditions of the statement."
+        "Slopes of log error by least squares over all draws, with Student's interval. A result"
+        " contradicts an upper bound only if the whole interval is worse than the bound and its"
+        " conditions hold."
     )
 
 
 def printed_tables(paper: Paper) -> None:
-    """The paper's tables; orders are evaluated at sizes of the reader's choice."""
+    """Draw the paper's tables, with orders evaluated at sizes of the reader's choice."""
     place = Place()
     if any(table.has_orders for table in paper.tables):
         st.subheader("Its tables of comparison", anchor=False)
@@ -165,8 +165,8 @@ def printed_tables(paper: Paper) -> None:
             right.number_input("Items m", 1, 10**9, 1_000, 100, key="papers.m"),
         )
         st.caption(
-            "Constants, logarithms and privacy parameters are left out: compare growth, not methods"
-            " at one size."
+            "Without constants, logarithms and privacy parameters: compare growth, not methods at"
+            " one size."
         )
     for table in paper.tables:
         st.markdown(f"**{table.place}.** {table.title}")

@@ -1,4 +1,4 @@
-"""What a paper claims, with the last verdicts; one claim opened: its figure and its statements."""
+"""A paper's claims with their last verdicts, and one claim with its figure and statements."""
 
 import pandas as pd
 import streamlit as st
@@ -6,7 +6,7 @@ import streamlit as st
 from dpmf_core.papers import results
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.paper import Paper
-from pages.kit import published_figures, safe_text
+from pages.kit import safe_text
 from pages.papers import address, figures
 
 MARKS = {
@@ -19,9 +19,9 @@ WIDTHS = {"place": 150, "claim": 330, "verdict": 160, "statements": 110, "measur
 
 
 def row(claim: Claim) -> dict[str, str]:
-    """A claim with its last verdict."""
+    """Return a claim with its last verdict as a row."""
     last = results.last(claim)
-    common = {"place": published_figures.place(claim), "claim": claim.title}
+    common = {"place": figures.place(claim), "claim": claim.title}
     if last is None:
         count = f"{len(claim.clauses)} stated"
         return common | {"verdict": MARKS[Outcome.NOT_MEASURED], "statements": count}
@@ -39,23 +39,23 @@ def draw(paper: Paper) -> None:
     table = pd.DataFrame(row(claim) for claim in paper.claims).fillna("-")
     columns = {name: st.column_config.TextColumn(width=wide) for name, wide in WIDTHS.items()}
     safe_text.table(table, column_config=columns, height="content")
-    titles = {it.id: f"{published_figures.place(it)}: {it.title}" for it in paper.claims}
+    titles = {it.id: f"{figures.place(it)}: {it.title}" for it in paper.claims}
     claim_id = address.select("claim", "One claim", titles)
     one_claim(next(claim for claim in paper.claims if claim.id == claim_id))
 
 
 def one_claim(claim: Claim) -> None:
-    """A claim: the recorded figure, the statements, and the toggle that measures it here."""
+    """Draw a claim's figure and statements, and the toggle that measures it here."""
     last = results.last(claim)
     if last is None:
-        st.write("Not measured yet. The paper says that:")
-        published_figures.show_statements(claim.clauses)
+        st.write("Not measured yet. The paper states:")
+        figures.show_statements(claim.clauses)
     else:
         left, right = st.columns([3, 2], gap="large")
         with left:
             figures.draw_recorded(claim, last)
         with right:
-            published_figures.show_verdict(claim, last.verdict(claim))
+            figures.show_verdict(claim, last.verdict(claim))
     if st.toggle("Measure it here, at page size", key=f"papers.measure.{claim.id}"):
         figures.measure("papers.claim.runs", claim)
-    st.caption(f"At full size: `{published_figures.command(claim)}`.")
+    st.caption(f"At full size: `{figures.command(claim)}`.")

@@ -1,5 +1,5 @@
-"""What does not hold in a paper as printed, how sure that is, and both figures, computed on
-request.
+"""Corrections of a paper: the statement, what holds, the status, and figures
+computed on request.
 """
 
 import pandas as pd
@@ -7,9 +7,9 @@ import streamlit as st
 
 from dpmf_core.papers.erratum import Attack, Comparison, Erratum, Status
 from dpmf_core.papers.paper import Paper
-from pages.kit import links, published_figures, safe_text
+from pages.kit import links, safe_text
 from pages.kit.runs import ask
-from pages.papers import address
+from pages.papers import address, figures
 
 COLOURS = {
     Status.ERROR: "orange",
@@ -21,10 +21,10 @@ COLOURS = {
 
 def draw(paper: Paper) -> None:
     st.write(
-        "What the paper says and what holds instead, each figure computed from the paper's own"
-        " formula or measured on its method. Only an *error with proof* is called an error: what is"
-        " *ambiguous* has two readings, what is *loose* is true and could be tighter, and what is"
-        " *conceded* the authors say themselves."
+        "What the paper states and what holds instead. Each figure is computed from the paper's"
+        " formula or measured with its method. Only an *error with proof* is called an error."
+        " *Ambiguous* statements have two readings, *loose* ones are true but could be tighter, and"
+        " the authors point out *conceded* ones themselves."
     )
     rows = [
         {"correction": it.title, "as stated": it.figures[0], "what holds": it.figures[1]}
@@ -38,10 +38,10 @@ def draw(paper: Paper) -> None:
 
 
 def one_erratum(erratum: Erratum) -> None:
-    """One correction: both statements, both figures, and the button that computes them."""
+    """Draw a correction with both statements and figures, and the button that computes them."""
     badge = f":{COLOURS[erratum.status]}-badge[{erratum.status}]"
     st.markdown(f"**{safe_text.escape(erratum.title)}** &nbsp; {badge}")
-    published_figures.show_quote(erratum.place, erratum.quote)
+    figures.show_quote(erratum.place, erratum.quote)
     for column, name, text, figure in zip(
         st.columns(2, gap="large"),
         ("As stated", "What holds"),
@@ -57,13 +57,13 @@ def one_erratum(erratum: Erratum) -> None:
     if isinstance(erratum.means, Attack):
         spec = erratum.means.spec
         settings = {"attack": spec.algorithm, "fault": spec.fault}
-        links.to("audit", "Attack it with other settings on the Audit page", settings)
+        links.to("audit", "Attack it with other settings", settings)
     elif "ε" in erratum.figures[0]:
-        links.to("accountant", "Account the sources' noise at another ε", {"from": "claim"})
+        links.to("accountant", "Account for the sources' noise at another ε", {"from": "claim"})
 
 
 def compute(erratum: Erratum) -> None:
-    """The button, and what it found."""
+    """Draw the button and its result."""
     label = "Run the attack" if isinstance(erratum.means, Attack) else "Compute both"
     key = f"papers.compute.{erratum.id}"
     if st.button(label, type="primary", key=key, icon=":material/calculate:"):
@@ -81,6 +81,6 @@ def compute(erratum: Erratum) -> None:
 
 
 def readings(comparison: Comparison) -> None:
-    """Every figure of a comparison with its name."""
+    """Draw every figure of a comparison with its name."""
     rows = [(it.text, it.name) for it in comparison.readings]
-    safe_text.words_table(pd.DataFrame(rows, columns=["figure", "what it is"]))
+    safe_text.words_table(pd.DataFrame(rows, columns=["figure", "meaning"]))

@@ -1,21 +1,24 @@
-"""A paper's figure: recorded results beside published numbers, or measured here at page size."""
+"""A paper's figure: its verdict in words, recorded results and published numbers, new runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
+from dpmf_core.base.program import program
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.papers.balu_2016.protocol import NO_THRESHOLD
-from dpmf_core.papers.clauses import Results
-from dpmf_core.papers.figures import Claim, Figure, Mark, by_metric
+from dpmf_core.papers.balu_2016.statements import best_regularisations
+from dpmf_core.papers.clauses import Clause, Results
+from dpmf_core.papers.figures import Claim, Figure, Mark, Outcome, Verdict, by_metric
 from dpmf_core.papers.results import ClaimResult
 from dpmf_core.runs.sweep import Point, Summary
-from pages.kit import charts, colours, published_figures, sweep_charts, sweep_frames
+from pages.kit import charts, colours, safe_text, sweep_charts, sweep_frames
 from pages.kit.frames import ANY, to_frame
 from pages.kit.runs import ask
-from pages.papers import balu_figures, saha_figures
+from pages.papers import saha_figures
 
 AXES = {
     "epsilon": "ε",
@@ -25,20 +28,95 @@ AXES = {
     "items": "items",
     "step": "step",
     "rank": "dimension d",
-    "static_share": "share of the ratings known from the start, Rₛ",
-    "arrived_share": "share of the new ratings that have arrived",
-    "ratings": "ratings that are processed",
-    "stretch": "stretch of time that is predicted",
+    "static_share": "share of ratings known from the start, Rₛ",
+    "arrived_share": "share of new ratings that have arrived",
+    "ratings": "processed ratings",
+    "stretch": "predicted period",
 }
-NONE_AT = {"threshold": NO_THRESHOLD, "regularisation": 0.0}  # which value stands for none
-# of lines that one algorithm draws, in their order
+NONE_AT = {"threshold": NO_THRESHOLD, "regularisation": 0.0}  # values that stand for none
+# for several lines of one algorithm
 TINTS = ("blue", "vermilion", "green", "orange", "violet", "brown", "pink", "teal")
-# of figures that no line chart shows, by id: a chart and its table from results
-OWN_CHARTS = {"saha-table4": saha_figures.two_units, "balu-fig2": balu_figures.best_map}
+BOXES = {Outcome.REPRODUCED: st.success, Outcome.DIFFERS: st.warning}
+
+
+# ---- in words ------------------------------------------------------------------------------------
+
+
+def name(figure: Figure) -> str:
+    """Return a figure's source and title."""
+    return f"{figure.source}: {figure.title}"
+
+
+def place(figure: Figure) -> str:
+    """Return the figure's place in its paper."""
+    return figure.source.partition(", ")[2]
+
+
+def command(figure: Figure) -> str:
+    """Return the command that makes the figure at full size."""
+    what = "papers run" if isinstance(figure, Claim) else "sweep --preset"
+    return f"{program()} {what} {figure.id}"
+
+
+def show_verdict(figure: Figure, verdict: Verdict) -> None:
+    """Draw the verdict, and each statement with the numbers that decide it."""
+    if verdict.outcome is Outcome.NOTHING_CLAIMED:
+        st.info(f"{verdict.remark} {verdict.size}")
+        return
+    if verdict.outcome is Outcome.NOT_MEASURED:
+        st.info(f"**{figure.source}.** {verdict.remark}")
+        return
+    count = sum(clause.holds for clause in verdict.clauses)
+    hold = f"{count} of {len(verdict.clauses)} statements hold"
+    box = BOXES.get(verdict.outcome, st.info)
+    if verdict.outcome is Outcome.CANNOT_BE_JUDGED:
+        box(f"**{verdict.outcome}.** {verdict.obstacle} On these data {hold}. {verdict.size}")
+    else:
+        box(f"**{verdict.outcome}: {hold}.** {verdict.size}")
+    for clause in verdict.clauses:
+        icon = ":material/check: holds" if clause.holds else ":material/close: does not hold"
+        st.markdown(f"- {icon}: {clause.words}. *{clause.figures}.*")
+        show_quote(clause.place, clause.quote)
+    if verdict.remark:
+        st.write(verdict.remark)
+
+
+def show_statements(clauses: Iterable[Clause]) -> None:
+    """Draw the source's statements, before anything is measured."""
+    for clause in clauses:
+        st.markdown(f"- {clause.words}.")
+        show_quote(clause.place, clause.quote)
+
+
+def show_quote(where: str, quote: str) -> None:
+    """Draw a quotation with its place; formulas between dollar signs are typeset."""
+    if quote:
+        st.caption(f"{where}: “{quote if '$' in quote else safe_text.escape(quote)}”")
+
+
+# ---- as charts -----------------------------------------------------------------------------------
+
+
+def best_map(results: Results) -> tuple[go.Figure, pd.DataFrame]:
+    """Return the best λ by dimension and space gain, as the statements compute it."""
+    best = [
+        {"rank": rank, "gain": gain, "λ": value, "text": f"λ = {value:.3f}"}
+        for (rank, gain), value in best_regularisations(results).items()
+    ]
+    table = pd.DataFrame(best)
+    place = {"index": "gain", "columns": "rank"}
+    values = table.pivot(**place, values="λ")
+    text = table.pivot(**place, values="text")
+    fig = charts.heat_map(values, text, "dimension d", "space gain γ")
+    return fig, table.drop(columns="text")
+
+
+# by figure: a chart and its table from results, in place of a line chart
+OWN_CHARTS = {"saha-table4": saha_figures.two_units, "balu-fig2": best_map}
 
 
 def draw_recorded(claim: Claim, last: ClaimResult) -> None:
-    """What was measured last, beside what is published."""
+    """Draw the last measurement with the published numbers."""
     points = claim.points(last.size == "full")
     key = f"papers.{claim.id}"
     _draw(key, claim, _of_one_set(key, claim, last.summaries), points)
@@ -46,13 +124,13 @@ def draw_recorded(claim: Claim, last: ClaimResult) -> None:
 
 
 def measure(place: str, figure: Figure, by_button: bool = False) -> None:
-    """The figure made here, at page size."""
+    """Measure the figure here, at page size."""
     points = figure.points()
     runs = ask(place, {point.key: point.spec for point in points}, by_button=by_button)
     finished_points = [point for point in points if point.key in runs]
     if points and not finished_points:
         return
-    published_figures.show_verdict(figure, figure.verdict(points, runs))
+    show_verdict(figure, figure.verdict(points, runs))
     if figure.measure is by_metric or len(finished_points) == len(points):
         results, key = figure.results(finished_points, runs), f"{place}.{figure.id}"
         _draw(key, figure, _of_one_set(key, figure, results), finished_points)
@@ -61,7 +139,7 @@ def measure(place: str, figure: Figure, by_button: bool = False) -> None:
 
 
 def _of_one_set(key: str, figure: Figure, results: Results) -> list[Summary]:
-    """Of results on several data sets those on the chosen one."""
+    """Return the results on the chosen data set if there are several."""
     sets = list(dict.fromkeys(str(it.grid.get("data")) for it in results))
     if not figure.by_data or len(sets) < 2:
         return list(results)
@@ -71,7 +149,7 @@ def _of_one_set(key: str, figure: Figure, results: Results) -> list[Summary]:
 
 
 def _draw(key: str, figure: Figure, results: Results, points: Sequence[Point]) -> None:
-    """The chart with its numbers, and of a step's epsilon the total."""
+    """Draw the chart with its numbers and, for epsilons of a step, the totals."""
     alt = f"{figure.title}: measured results and published numbers."
     if figure.id in OWN_CHARTS:
         fig, table = OWN_CHARTS[figure.id](results)
@@ -79,15 +157,14 @@ def _draw(key: str, figure: Figure, results: Results, points: Sequence[Point]) -
         fig, table = chart(figure, results), numbers(results, figure.marks)
         if figure.axis == "epsilon":
             saha_figures.add_overall_axis(fig, points)
-    words = "Bands span the draws; lines are medians." + " Crosses are published." * bool(
-        figure.marks
-    )
+    words = "Lines are medians of draws, bands their range."
+    words += " Crosses are published numbers." * bool(figure.marks)
     charts.show(fig, key, alt, table, leaves=True, caption=words)
     saha_figures.show_totals(points)
 
 
 def chart(figure: Figure, results: Results) -> Any:
-    """Results along the figure's axis, and the published numbers."""
+    """Return results along the figure's axis, with the published numbers."""
     has_places = figure.axis == "epsilon" or any(figure.axis in it.grid for it in results)
     axis = figure.axis if has_places else "epsilon"
     title = AXES.get(axis, axis.replace("_", " "))
@@ -98,8 +175,10 @@ def chart(figure: Figure, results: Results) -> Any:
 
 
 def draws_frame(axis: str, results: Results) -> pd.DataFrame:
-    """Every draw as a row, as `sweep_frames.frame` gives those of runs: name, id, source, epsilon,
-    seed, value and the grid. Lines of one algorithm get colours of their own.
+    """Return every draw as a row: name, id, source, epsilon, seed, value and the grid.
+
+    The columns are those of `sweep_frames.frame`. Several lines of one algorithm get their own
+    colours.
     """
     names = [_name(axis, it, results) for it in results]
     lines = {(name, it.algorithm, _by_source(it)) for name, it in zip(names, results, strict=True)}
@@ -127,7 +206,7 @@ def draws_frame(axis: str, results: Results) -> pd.DataFrame:
 
 
 def _with_none(frame: pd.DataFrame, axis: str) -> pd.DataFrame:
-    """Values along the axis as words, in their order; the one that stands for none says so."""
+    """Return axis values as words in order; the value that stands for none reads "none"."""
     none = NONE_AT[axis]
     words = frame[axis].map(lambda it: "none" if it == none else f"{it:g}", na_action="ignore")
     return frame.sort_values(axis, kind="stable").assign(**{axis: words})
@@ -138,7 +217,7 @@ def _by_source(result: Summary) -> bool:
 
 
 def _name(axis: str, result: Summary, results: Results) -> str:
-    """A line's name: the label, and what of the grid differs apart from the axis."""
+    """Return a line's name: its label, and the grid's values that differ apart from the axis."""
     others = {
         name: value
         for name, value in result.grid.items()
@@ -148,7 +227,7 @@ def _name(axis: str, result: Summary, results: Results) -> str:
 
 
 def numbers(results: Results, marks: Sequence[Mark]) -> pd.DataFrame:
-    """The measured and the published numbers, a row each."""
+    """Return measured and published numbers, a row each."""
     measured_rows = [
         {"method": it.label, "ε": it.epsilon, **it.grid}
         | {"median": it.median, "lowest": it.low, "highest": it.high, "draws": len(it.draws)}

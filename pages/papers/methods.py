@@ -1,25 +1,164 @@
-"""A paper's methods to try: presets with its published settings and protocol, and what shows how
-the method works.
-"""
+"""A paper's methods to try: presets with its published settings, and how the method works."""
 
 from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
+from dpmf_core.algorithms.count_sketch import Sketch
 from dpmf_core.papers.figures import Preset
 from dpmf_core.papers.paper import Paper
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import data_sets, links
-from pages.papers import address, figures, retention, sketch
+from dpmf_core.teaching.sketch_collisions import SketchLayout, sketch_layout, vectors
+from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, MOMENTS, at_rest, stream
+from pages.kit import charts, data_sets, links, privacy_card, safe_text, who_sees_what
+from pages.papers import address, figures
 
-OWN: dict[str, Callable[[], None]] = {"balu-2016": sketch.draw, "vallet-2014": retention.draw}
+INK = "#111111"  # on cells that are never empty
+LOAD = ("rgba(139,147,161,0.15)", "#56B4E9", "#E69F00", "#D55E00")  # of 0, 1, 2, 4 components
 PAGES = {"ratings": "explore", "documents": "topics", "images": "faces"}
-OPENED = "papers.preset.measured"  # in the session: the presets that were run
+OPENED = "papers.preset.measured"  # in the session: presets that were run
+
+
+# ---- how a method works --------------------------------------------------------------------------
+
+
+def sketch_cells() -> None:
+    """Draw how Balu & Furon's method works: a sketch small enough to see."""
+    promise = Sketch().guarantee()
+    st.markdown(
+        f'The paper states that sketches "{promise.claim}".'
+        f" {privacy_card.badge(promise.status)} Its ε is a threshold: it skips ratings with too"
+        " large an error, as in posterior sampling with a clipped likelihood. The paper notes that"
+        " this is no longer a valid conditional probability (section 4.3). No noise is drawn: the"
+        " hashes, the order of the ratings and the exact remaining ratings determine every step."
+        " So no ε follows; an attack measures how much is learned about one rating."
+    )
+    links.to("papers", "What the attack shows", {"erratum": "balu-distribution"})
+    privacy_card.attack_link("sketch")
+    st.subheader("A small sketch", anchor=False)
+    first, second, third, fourth = st.columns(4)
+    gains, key = [0.5, 1.0, 2.0, 4.0, 8.0], "papers.gamma"
+    gamma = first.select_slider("Space gain γ", gains, 1.0, key=key, format_func="{:g}".format)
+    depth = second.select_slider("Rows k", [1, 2, 4], 2, key="papers.depth")
+    d = third.select_slider("Components d", [2, 3, 4, 6], 3, key="papers.d")
+    vector = fourth.selectbox("Cells of", vectors(), key="papers.vector")
+    layout = sketch_layout(d, depth, gamma)
+    beside = layout.beside(vector)
+    names = f" ({', '.join(beside)})" * bool(beside)
+    st.write(
+        f"**{layout.shared:.0%} of all components share their cell with another.** The chosen"
+        f" vector shares cells with {len(beside)} of the {len(vectors()) - 1} others{names}. The"
+        " sketch stores it as the mean over the rows, with these signs. The other vectors act like"
+        " noise, but it is always the same noise: it does not limit what someone who knows the"
+        " hashes learns about one rating."
+    )
+    alt = f"{depth} rows of {layout.width} cells; {layout.shared:.0%} of the components share one."
+    fig, table = table_of_cells(layout, vector), cells(layout)
+    charts.show(fig, "papers.cells", alt, table, leaves=True)
+    who_sees_what.draw(who_sees_what.SKETCH)
+
+
+def cells(layout: SketchLayout) -> pd.DataFrame:
+    """Return where every component of every vector lies, and its sign."""
+    names = ("row", "cell", "vector", "component", "sign")
+    return pd.DataFrame({name: getattr(it, name) for name in names} for it in layout.components)
+
+
+def table_of_cells(layout: SketchLayout, vector: str) -> go.Figure:
+    """Return a figure of each cell's load, with one vector's components and signs."""
+    rows = [f"row {j + 1}" for j in range(len(layout.load))]
+    fig = charts.figure("cell", "row", 130 + 45 * len(rows), yaxis={"autorange": "reversed"})
+    fig.add_heatmap(
+        z=layout.load,
+        x=list(range(layout.width)),
+        y=rows,
+        xgap=2,
+        ygap=2,
+        zmin=0,
+        zmax=4,
+        colorscale=list(zip((0, 0.25, 0.5, 1), LOAD, strict=True)),
+        colorbar={
+            "title": {"text": "components"},
+            "tickvals": [0, 1, 2, 3, 4],
+            "ticktext": ["0", "1", "2", "3", "4+"],
+        },
+        hovertemplate="%{y}, %{x}: %{z}<extra></extra>",
+    )
+    own = layout.of(vector)
+    fig.add_scatter(
+        x=[it.cell for it in own],
+        y=[rows[it.row - 1] for it in own],
+        mode="markers+text",
+        name=vector,
+        textposition="middle center",
+        text=["+" if it.sign > 0 else "−" for it in own],
+        textfont={"size": 15, "color": INK},
+        customdata=[it.component for it in own],
+        marker={"symbol": "square-open", "size": 24, "color": INK, "line": {"width": 3}},
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+    return fig
+
+
+def retention() -> None:
+    """Draw how Vallet et al.'s method works: what each variant keeps, and a small stream."""
+    st.info(
+        "**No differential privacy, and no ε.** This limits what a thief, a court or a curious"
+        " employee finds on the server. It does not limit what the item factors or other people's"
+        " recommendations reveal: they learn from every exact rating.",
+        icon=":material/info:",
+    )
+    st.subheader("What is kept, where and for how long", anchor=False)
+    rows = [(name, it.what, it.where, it.how_long) for name, its in MEMORY.items() for it in its]
+    columns = ["variant", "what", "where", "how long"]
+    safe_text.words_table(pd.DataFrame(rows, columns=columns))
+    st.subheader("What would a subpoena or a wiretap reveal?", anchor=False)
+    exposed = [(name, ", ".join(at_rest(name)), message) for name, message in IN_TRANSIT.items()]
+    columns = ["variant", "a subpoena reveals", "a wiretap of one interaction reveals"]
+    safe_text.words_table(pd.DataFrame(exposed, columns=columns))
+    st.caption(
+        "The paper's claim is about storage: neither ratings nor user vectors stay on the server"
+        " (abstract), so a subpoena finds only item factors and item biases. In return, users send"
+        " all their ratings each time, and one tapped interaction reveals them. The paper notes"
+        " this itself, and that a wiretap must be activated first (section 5). A server that keeps"
+        " ratings receives only the new one. Every variant sends recommendations."
+    )
+    moment = stream()[st.slider("Moment", 1, MOMENTS, 1, key="papers.moment") - 1]
+    st.write(
+        f"**Person {moment.user} rates item {moment.item} with {moment.rating:g}.** The servers now"
+        " hold:"
+    )
+    rows_now = [
+        {
+            "variant": it.variant,
+            "ratings": it.ratings,
+            "numbers about users": it.user_numbers,
+            "numbers about items": it.item_numbers,
+            "only for a moment": it.for_a_moment,
+            "ratings sent": it.ratings_sent,
+        }
+        for it in moment.holdings
+    ]
+    safe_text.words_table(pd.DataFrame(rows_now))
+    st.caption(
+        "Four people, six items, three numbers each, and a sum and a count for each item's bias. In"
+        f" variant rated this rating moved the item factors by {moment.item_move:.3f}: they"
+        " remember part of it."
+    )
+    who_sees_what.draw(who_sees_what.RETENTION)
+
+
+OWN: dict[str, Callable[[], None]] = {"balu-2016": sketch_cells, "vallet-2014": retention}
+
+
+# ---- the section ---------------------------------------------------------------------------------
 
 
 def of(paper: Paper) -> list[object]:
-    """What the section holds; empty where there is no section."""
+    """Return the section's contents; empty if there is no section."""
     return [*paper.presets, *([paper.id] if paper.id in OWN else [])]
 
 
@@ -33,7 +172,7 @@ def draw(paper: Paper) -> None:
 
 
 def preset(it: Preset) -> None:
-    """One method with its published settings, and the button that runs them."""
+    """Draw a method with its published settings, and the button that runs it."""
     st.write(it.words)
     st.markdown(f"**Published settings.** {it.settings}")
     with st.container(horizontal=True):
@@ -49,7 +188,7 @@ def preset(it: Preset) -> None:
 
 
 def open_run(run: RunSpec) -> None:
-    """Leave for the page that draws one such run, with its settings."""
+    """Open the page that draws such a run, with its settings."""
     kind = data_sets.kind_of(data_sets.find(run.data.id))
     settings: dict[str, Any] = {
         "dataset": run.data.id,
@@ -59,7 +198,7 @@ def open_run(run: RunSpec) -> None:
     }
     if run.budget is not None:
         settings |= run.budget.model_dump(include={"epsilon", "delta", "calibration"})
-    for name in settings:  # the page starts from its address where the session has no value
+    for name in settings:  # without a value in the session the page reads its address
         st.session_state.pop(data_sets.session_key(name, kind), None)
     for name in run.parameters:
         st.session_state.pop(f"{PAGES[kind]}.{run.algorithm}.{name}", None)

@@ -1,6 +1,4 @@
-"""Is it true? An overview of the source papers, and one page for each: what it claims, its method
-to try, its bounds, and what we corrected.
-"""
+"""Is it true? All source papers, and for each its claims, methods, bounds and corrections."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -17,22 +15,17 @@ from dpmf_core.papers.registry import PAPERS
 from pages.kit import lesson, links, safe_text
 from pages.papers import address, bounds, claims, corrections, methods
 
-COLUMNS = {
-    Outcome.REPRODUCED: "reproduced",
-    Outcome.DIFFERS: "differs",
-    Outcome.CANNOT_BE_JUDGED: "cannot be judged here",
-    Outcome.NOT_MEASURED: "not measured",
-}
+COLUMNS = {outcome: mark.lstrip("✓✗ ") for outcome, mark in claims.MARKS.items()}
 SECTIONS: dict[str, tuple[str, Callable[[Paper], None], Callable[[Paper], object]]] = {
     "claims": ("What it claims", claims.draw, lambda paper: paper.claims),
-    "method": ("Its method to try", methods.draw, methods.of),
+    "method": ("Try its method", methods.draw, methods.of),
     "bounds": ("Its bounds and tables", bounds.draw, lambda paper: paper.bounds or paper.tables),
     "corrections": ("What we corrected", corrections.draw, lambda paper: paper.errata),
 }
 
 
 def outcomes(paper: Paper) -> Counter[Outcome]:
-    """How many of its claims have which outcome, by their last results."""
+    """Return the number of a paper's claims with each outcome, by their last results."""
     last_results = ((claim, results.last(claim)) for claim in paper.claims)
     return Counter(
         Outcome.NOT_MEASURED if last is None else last.verdict(claim).outcome
@@ -42,12 +35,13 @@ def outcomes(paper: Paper) -> Counter[Outcome]:
 
 def headline(total: Counter[Outcome]) -> str:
     judged = total[Outcome.REPRODUCED] + total[Outcome.DIFFERS]
-    are = f"{total[Outcome.REPRODUCED]} of the {judged} claims that can be judged here are"
-    return f"{are} reproduced" if judged else "no claim can be judged here"
+    if not judged:
+        return "no claim could be tested here"
+    return f"{judged} claims tested here, {total[Outcome.REPRODUCED]} of them reproduced"
 
 
 def counts(paper: Paper) -> dict[str, int]:
-    """The same by column; none that are not measured need no column."""
+    """Return the number of claims by column, without an empty column of unmeasured ones."""
     by_outcome = outcomes(paper)
     return {
         name: by_outcome[outcome]
@@ -57,7 +51,7 @@ def counts(paper: Paper) -> dict[str, int]:
 
 
 def navigation(current: str) -> None:
-    """Links to the overview and the papers; a lesson shows one paper alone."""
+    """Draw links to the overview and the papers; a lesson shows only one paper."""
     if lesson.page_values() is not None:
         return
     with st.container(horizontal=True, gap="xsmall"):
@@ -69,16 +63,16 @@ def navigation(current: str) -> None:
 
 
 def overview(unknown: str = "") -> None:
-    """All papers, a row each. unknown: what the address asked for."""
+    """Draw all papers, a row each. unknown: an unknown paper in the address."""
     total = sum((outcomes(paper) for paper in PAPERS.values()), Counter())
     st.title(f"{len(PAPERS)} papers: {headline(total)}", anchor=False)
     if unknown:
         st.warning(safe_text.escape(f"There is no paper '{unknown[:40]}' here. Choose one below."))
     st.write(
         "A claim is something that a run can contradict: an order of methods, a figure, the shape"
-        " of a curve. It is a list of statements, and it is reproduced if all of them hold. On"
-        " other data than the paper's, or outside the conditions of the statement, a result cannot"
-        " judge the paper: those claims are counted apart."
+        " of a curve. It consists of statements and is reproduced if all of them hold. A result on"
+        " data other than the paper's, or outside a statement's conditions, cannot test the paper:"
+        " we count those claims separately."
     )
     rows = (
         {"paper": f"**{paper.short}**: {paper.about}", "corrections": str(len(paper.errata))}
@@ -88,13 +82,12 @@ def overview(unknown: str = "") -> None:
     safe_text.words_table(pd.DataFrame(rows).fillna("0"), is_markdown=True)
     navigation("")
     st.caption(
-        f"All of it from the command line: `{program()} papers run --all`. Finished runs are"
-        " not repeated."
+        f"From the command line: `{program()} papers run --all`. Finished runs are not repeated."
     )
 
 
 def one_paper(paper: Paper) -> None:
-    """A paper: what it proposes, how its claims fare, and the section that is chosen."""
+    """Draw what a paper proposes, how its claims fare, and the chosen section."""
     navigation(paper.id)
     st.title(f"{paper.short}: {headline(outcomes(paper))}", anchor=False)
     numbers = ", ".join(f"{count} {name}" for name, count in counts(paper).items())

@@ -1,5 +1,5 @@
-"""How figures of Saha & Imtiaz 2022 are drawn: two units side by side, topics as words, components
-as pictures, and what the epsilon of a step adds up to.
+"""Figures of Saha & Imtiaz 2022: two units, topics as words, components as
+pictures, total epsilon.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ MOST_TOPICS = 10
 
 
 def in_both_units(summaries: Results) -> pd.DataFrame:
-    """A row a method: name, id, the published number, its unit, the error here in both units."""
+    """Return a row for each method: name, id, published number and unit, errors in both units."""
     ours = [(f"DP-NMF, ε = {budget_text(at)} a step", PRIVATE, at) for at in EPSILONS]
     theirs = [(f"DPNMF, ε = {budget_text(at)}", DPNMF, at) for at in EPSILONS]
     lines: list[tuple[str, str, float | None]] = [
@@ -66,7 +66,7 @@ def _published_errors() -> dict[tuple[str, float | None], float]:
 
 
 def units_chart(table: pd.DataFrame) -> go.Figure:
-    """Every method's error in both units on one logarithmic axis, published numbers as crosses."""
+    """Return every method's error in both units on one logarithmic axis, with published numbers."""
     fig = charts.figure(
         "error (logarithmic)",
         "",
@@ -77,7 +77,7 @@ def units_chart(table: pd.DataFrame) -> go.Figure:
     kinds = (
         (ROWS, "circle", "blue", "here, in rows of norm 1"),
         (STARS, "square", "orange", "here, in stars"),
-        ("published", "x", "vermilion", "published, in one column"),
+        ("published", "x", "vermilion", "published, both in one column"),
     )
     for column, symbol, tint, name in kinds:
         rows = table[table[column].notna()]
@@ -93,7 +93,7 @@ def units_chart(table: pd.DataFrame) -> go.Figure:
 
 
 def two_units(summaries: Results) -> tuple[go.Figure, pd.DataFrame]:
-    """Table 4 in both units, as a chart and a table."""
+    """Return Table 4 in both units, as a chart and a table."""
     table = in_both_units(summaries)
     return units_chart(table), table.drop(columns="id")
 
@@ -102,7 +102,7 @@ def two_units(summaries: Results) -> tuple[go.Figure, pd.DataFrame]:
 
 
 def _side_by_side(key: str, points: Sequence[Point], runs: Runs) -> tuple[Point, Run, Run] | None:
-    """A private run, chosen where there are several, and the same without privacy."""
+    """Return a private run, chosen if there are several, and the run without privacy."""
     plain = [runs[point.key] for point in points if point.label == PLAIN]
     private = {
         f"{point.label}, ε = {budget_text(point.epsilon)} a step": point
@@ -117,7 +117,7 @@ def _side_by_side(key: str, points: Sequence[Point], runs: Runs) -> tuple[Point,
 
 
 def _draw_words(key: str, points: Sequence[Point], runs: Runs) -> None:
-    """Matched topics as words."""
+    """Draw matched topics as words."""
     if (both := _side_by_side(key, points, runs)) is None:
         return
     _, private, plain = both
@@ -136,28 +136,24 @@ def _draw_words(key: str, points: Sequence[Point], runs: Runs) -> None:
 
 
 def _draw_sheets(key: str, points: Sequence[Point], runs: Runs) -> None:
-    """Private components beside their partners, as pictures."""
+    """Draw private components next to their partners."""
     if (both := _side_by_side(key, points, runs)) is None:
         return
     _, private, plain = both
     matches = [pair for pair in pairs(private, plain) if pair.partner is not None]
     mean = sum(pair.cosine for pair in matches) / len(matches)
     columns = st.columns(2, gap="large")
+    words = f"with privacy; mean similarity {mean:.2f}", "without privacy, in the same order"
     sides = (
-        (
-            private,
-            [pair.component for pair in matches],
-            f"with privacy, {mean:.2f} alike on average",
-        ),
-        (plain, [pair.partner or 0 for pair in matches], "without, in the same places"),
+        (private, [pair.component for pair in matches], words[0]),
+        (plain, [pair.partner or 0 for pair in matches], words[1]),
     )
-    for column, (run, order, words) in zip(columns, sides, strict=True):
-        alt = f"{len(order)} components {words}."
-        column.image(sheet(run, order), width="stretch", caption=words, alt=alt)
+    for column, (run, order, caption) in zip(columns, sides, strict=True):
+        alt = f"{len(order)} components {caption}."
+        column.image(sheet(run, order), width="stretch", caption=caption, alt=alt)
 
 
 def _draw_steps(key: str, points: Sequence[Point], runs: Runs) -> None:
-    """The objective after each step."""
     curves = [
         Curve(
             point.label if point.epsilon is None else f"{point.label}, ε = {point.epsilon:g}",
@@ -174,7 +170,7 @@ def _draw_steps(key: str, points: Sequence[Point], runs: Runs) -> None:
     charts.show(fig, f"{key}.steps", "Objective by step.", table, leaves=True)
 
 
-# by figure: what its runs show besides its numbers
+# by figure: what its runs show in addition
 OF_RUNS = {
     "saha-fig2": _draw_steps,
     "saha-fig5": _draw_steps,
@@ -182,12 +178,13 @@ OF_RUNS = {
     "saha-fig7": _draw_sheets,
 }
 
-# ---- what a step's epsilon adds up to ------------------------------------------------------------
+# ---- total epsilon -------------------------------------------------------------------------------
 
 
 def totals(points: Sequence[Point]) -> pd.DataFrame:
-    """For each epsilon of a step what all steps cost, exactly: step, steps, the total with the
-    source's sensitivities, and with those of the sums that are released here.
+    """Return the exact total of all steps for each epsilon of a step.
+
+    Columns: step, steps, the totals for the source's and for the true sensitivities.
     """
     settings = {
         (float(point.epsilon), int(point.spec.parameters["steps"]), point.spec.budget.delta): point
@@ -211,7 +208,9 @@ def totals(points: Sequence[Point]) -> pd.DataFrame:
 
 
 def _released(spec: RunSpec) -> Event:
-    """What a run with the noise of its source releases; the shape of the data takes no part."""
+    """Return the releases of a run with its source's noise; they do not depend
+    on the data's shape.
+    """
     shape, budget = SampleShape(10_000, 10_000), spec.budget
     assert budget is not None
     method = algorithms.build(spec.algorithm, spec.parameters, shape, budget)
@@ -220,7 +219,7 @@ def _released(spec: RunSpec) -> Event:
 
 
 def add_overall_axis(fig: go.Figure, points: Sequence[Point]) -> None:
-    """A second axis above: the total epsilon of all steps."""
+    """Add a second axis: the total epsilon of all steps."""
     table = totals(points)
     if not len(table):
         return
@@ -255,7 +254,7 @@ def add_overall_axis(fig: go.Figure, points: Sequence[Point]) -> None:
 
 
 def show_totals(points: Sequence[Point]) -> None:
-    """The same as a table."""
+    """Draw the totals as a table."""
     table = totals(points)
     if not len(table):
         return
@@ -264,17 +263,13 @@ def show_totals(points: Sequence[Point]) -> None:
             {
                 "ε of a step": table["step"],
                 "steps": table["steps"],
-                "total ε": table["total"].map(_total),
-                "replace-one": table["replace-one"].map(_total),
-                "with the source's sensitivities": table["source"].map(_total),
+                "total ε": table["total"].map(epsilon_text),
+                "replace-one": table["replace-one"].map(epsilon_text),
+                "with the source's sensitivities": table["source"].map(epsilon_text),
             }
         )
     )
     st.caption(
-        "Total ε is exact, for adding or removing a sample, and holds for a random start. With"
-        " the source's start, which is computed from the private data, nothing is proved."
+        "Total ε is exact, for adding or removing a sample, and holds for a random start. Nothing"
+        " is proved for the source's start, which is computed from the private data."
     )
-
-
-def _total(epsilon: float) -> str:
-    return epsilon_text(epsilon)

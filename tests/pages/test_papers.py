@@ -14,8 +14,8 @@ from dpmf_core.papers.registry import CLAIMS, FIGURES, PAPERS, PRESETS
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 from dpmf_core.teaching.sketch_collisions import sketch_layout
 from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, stream
-from pages.kit.published_figures import place
 from pages.papers import figures, saha_figures
+from pages.papers.figures import place
 from tests.pages.driving import ROOT, frames, settled
 
 PAGE = ROOT / "pages" / "papers" / "page.py"
