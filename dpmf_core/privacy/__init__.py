@@ -1,6 +1,4 @@
-"""The only place that knows what privacy costs: events, the noise that records them,
-accounting, guarantees.
-"""
+"""What privacy costs: events, the noise that records them, accounting, guarantees, accounts."""
 
 from dpmf_core.privacy.accounting import calibrate
 from dpmf_core.privacy.budget import Budget, Calibration, NoiseKind, default_delta

@@ -18,7 +18,7 @@ from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.odometer import Charge
 
 FILE = "accounts.sqlite"
-# 2: entries have a name of their own, by which copies of an account are merged
+# 2: each entry has a random name, by which copies of an account are merged
 # 3: accounts can be joined
 SCHEMA = 3
 
@@ -41,7 +41,7 @@ TABLES = (
 )
 
 
-# entries that are known stay as they are; a process of an earlier version may add others later
+# the merge skips entries that are there; an older process may have added others since
 TAKE_OVER = (
     "INSERT INTO main.accounts (key, lasting, budget, joined)"
     " SELECT key, lasting, budget, joined FROM old.accounts"
@@ -54,7 +54,7 @@ TAKE_OVER = (
     "DELETE FROM old.accounts",
 )
 
-# the keys of an account that is joined to others, or that a charge would join to others
+# the keys of all accounts that are joined to this one, or that a charge would join to it
 JOINED = (
     "SELECT key FROM accounts WHERE key IN (:key, :together)"
     " OR joined IN (SELECT joined FROM accounts WHERE key IN (:key, :together))"
@@ -63,11 +63,11 @@ NAMED_AT_RANDOM = "lower(hex(randomblob(16)))"
 
 
 def accounts_file() -> Path:
-    """The file of accounts in the data folder, with what an earlier version kept in the cache."""
+    """The accounts' file in the data folder; moves what an earlier version kept in the cache."""
     file, old = data_folder() / FILE, cache_folder() / FILE
     if old != file and old.is_file():
         with open_file(old):
-            """It has the present layout now."""
+            """Whether the file has the present layout."""
         with open_file(file, old) as db:
             for statement in TAKE_OVER:
                 db.execute(statement)
@@ -76,13 +76,13 @@ def accounts_file() -> Path:
 
 @contextlib.contextmanager
 def open_file(file: Path, old: Path | None = None) -> Iterator[sqlite3.Connection]:
-    """The file under SQLite's write lock, committed in the end. old: attached under that name.
+    """Open a file under SQLite's write lock and commit at the end.
 
-    Raises BadInput where it cannot be opened or written.
+    old: another file, attached as "old". Raises BadInput if the file cannot be opened or written.
     """
     try:
         create_folder(file.absolute().parent)
-        # SQLite would make it readable by others
+        # created here, because SQLite would make it readable by other users
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
         with contextlib.closing(sqlite3.connect(file, timeout=30.0, isolation_level=None)) as db:
             db.execute("PRAGMA secure_delete = ON")
@@ -91,7 +91,7 @@ def open_file(file: Path, old: Path | None = None) -> Iterator[sqlite3.Connectio
             db.execute("BEGIN IMMEDIATE")
             _with_tables(db, file)
             yield db
-            db.execute("COMMIT")  # what goes wrong before leaves the file as it was
+            db.execute("COMMIT")  # an error before this line leaves the file as it was
     except (OSError, sqlite3.Error) as error:
         raise BadInput(
             f"The account of private data in {file} cannot be written ({error}), so nothing was"

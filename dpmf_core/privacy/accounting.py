@@ -33,16 +33,16 @@ from dpmf_core.privacy.mechanisms import (
 from dpmf_core.privacy.renyi import rdp_tight
 
 MOST_LAPLACE = 10**6  # releases; composing more takes minutes
-MOST_LOSS = 2500.0  # privacy loss that can be composed numerically
+MOST_LOSS = 2500.0  # the largest privacy loss that can be composed numerically
 
 
 def failure(event: Event) -> float:
-    """The probability with which any release of an event may fail."""
+    """The probability that any release of an event fails, at most."""
     return -math.expm1(sum(count * math.log1p(-leaf.failure) for leaf, count in normal_form(event)))
 
 
 def _unfailing(event: Event) -> Event:
-    """The same releases, none of which fails."""
+    """The releases of an event as they are when none of them fails."""
     return Sequence(tuple(Repeat(leaf.otherwise, count) for leaf, count in normal_form(event)))
 
 
@@ -55,11 +55,11 @@ class Rule(Protocol):
 
 
 def with_failures(rule: Callable[[Event, float, Relation], float]) -> Rule:
-    """A rule for releases that may fail: what they cost otherwise at the delta that is left, and
-    -log(1 - p) (see `FailingGaussian`).
+    """Extend a rule to releases that may fail (see `FailingGaussian`).
 
-    With p the probability that any fails, delta(eps) <= p + delta_otherwise(eps + log(1 - p)), in
-    both directions.
+    With p the probability that any release fails, delta(eps) <= p + delta_otherwise(eps + log(1 -
+    p)) in both directions. So the cost is that of the releases that do not fail, at the delta that
+    is left, plus -log(1 - p).
     """
 
     @functools.wraps(rule)
@@ -75,17 +75,16 @@ def with_failures(rule: Callable[[Event, float, Relation], float]) -> Rule:
 
 
 def _pure_epsilon(ledger: Ledger, relation: Relation) -> float:
-    """The epsilon at delta = 0: the sum over all releases, without end where Gaussian noise is
-    among them.
-    """
+    """The sum of pure epsilons (delta = 0); infinite if any release is Gaussian."""
     return sum(count * leaf.pure_epsilon(leaf.multiplier(relation)) for leaf, count in ledger)
 
 
 def _range(ledger: Ledger, relation: Relation) -> float:
-    """How far the privacy loss reaches, tails of 1e-19 apart: the sum of what it can be, or its
-    mean and nine standard deviations.
+    """A bound on the privacy loss, up to tails of 1e-19.
+
+    It is the smaller of the largest possible sum and the mean plus nine standard deviations.
     """
-    # variance of the loss, at most: of Gaussian releases, and of others
+    # an upper bound on the variance of the loss: of Gaussian releases, and of the others
     squares = {True: 0.0, False: 0.0}
     for leaf, count in ledger:
         squares[isinstance(leaf, Gaussian)] += count / leaf.multiplier(relation) ** 2
@@ -103,8 +102,8 @@ def _pld(ledger: Ledger, relation: Relation) -> Any:
     releases = sum(count for leaf, count in ledger if not isinstance(leaf, Gaussian))
     if releases > MOST_LAPLACE:
         raise UnsupportedEvent(
-            f"Releases without Gaussian noise are composed numerically, at most {MOST_LAPLACE:,} of"
-            f" them. Got {releases:,}."
+            f"At most {MOST_LAPLACE:,} releases without Gaussian noise can be composed numerically."
+            f" Got {releases:,}. Plan fewer releases."
         )
     interval = _range(ledger, relation) / 1e5  # as fine for epsilon 0.01 as for 500, and as quick
     parts = [
@@ -115,10 +114,10 @@ def _pld(ledger: Ledger, relation: Relation) -> Any:
 
 
 def rule_of(event: Event, relation: str = Relation.ADD_REMOVE) -> str:
-    """By which rule `epsilon` accounts an event, as it is printed next to the figure.
+    """The rule by which `epsilon` accounts an event, as printed next to the figure.
 
-    Under replace-one no neighbour needs to be the worst one of every release, so the figure is an
-    upper bound.
+    Under replace-one no single neighbour is the worst for every release, so the figure is an upper
+    bound.
     """
     ledger = normal_form(event)
     discrete = any(isinstance(leaf, DiscreteGaussian) for leaf, _ in ledger)
@@ -127,18 +126,33 @@ def rule_of(event: Event, relation: str = Relation.ADD_REMOVE) -> str:
 
 
 def _single(ledger: Ledger) -> Mechanism | None:
-    """The one release of a ledger, None where there are more."""
+    """The only release of a ledger; None if there are more."""
     return ledger[0][0] if len(ledger) == 1 and ledger[0][1] == 1 else None
 
 
 @with_failures
 def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE) -> float:
-    """The exact epsilon of an event at delta: the Gaussian formula, or PLD where other noise is in
-    the ledger. At delta = 0 the sum of pure epsilons, infinite where Gaussian noise is among them.
+    """Compute the exact epsilon of an event.
 
-    PLD rounds upwards and drops tails of 1e-15: among many releases or at a tiny delta, the sum of
-    epsilons or the RDP bound may be closer. Losses in the thousands, where it overflows, are left
-    to these two.
+    Gaussian ledgers are accounted by the Gaussian formula, others by PLD. PLD rounds upwards and
+    drops tails of 1e-15, so for many releases or a tiny delta the sum of epsilons or the RDP bound
+    may be smaller; then that one is returned. Both also cover losses in the thousands, where PLD
+    overflows.
+
+    Parameters
+    ----------
+    event
+        Releases, composed.
+    delta : float
+        0 or more and below 1; at 0 the result is the sum of pure epsilons, infinite if any release
+        is Gaussian.
+    relation
+        Which data sets are neighbours.
+
+    Returns
+    -------
+    float
+        0 or more; infinite where no finite epsilon holds.
     """
     if not delta:
         return _pure_epsilon(normal_form(event), relation)
@@ -158,9 +172,7 @@ def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE
 
 
 def delta(event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE) -> float:
-    """The exact delta of an event at epsilon; 1 where losses are too large to be composed
-    numerically.
-    """
+    """The exact delta of an event at epsilon; 1 where losses are too large to compose."""
     if all_gaussian(event):
         return math.exp(log_delta(mu(event, relation), epsilon))
     if p := failure(event):
@@ -178,13 +190,28 @@ def delta(event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE
 
 
 def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
-    """The smallest level (noise over sensitivity) at which plan(level) costs at most the budget's
-    epsilon, exactly accounted: `epsilon` of the plan is never above the budget's, to the last bit.
+    """Find the smallest level at which a plan costs at most the budget's epsilon.
 
-    plan must be monotone: a higher level never costs more. Returns 1.0 for a plan that releases
-    nothing.
-    Raises ValueError where its releases may fail more often than the budget's delta allows, and
-    BadInput where delta is 0 and they have no pure epsilon.
+    Parameters
+    ----------
+    plan
+        plan(level) is the event at a level: the noise over the sensitivity, above 0. A higher level
+        must never cost more.
+    budget
+        Epsilon, delta and neighbouring relation.
+
+    Returns
+    -------
+    float
+        The level; 1.0 for a plan without releases. The exact epsilon of the plan at this level is
+        not above the budget's, to the last bit.
+
+    Raises
+    ------
+    ValueError
+        If the plan's releases may fail with a probability of the budget's delta or more.
+    BadInput
+        If delta is 0 and the plan's noise has no pure epsilon.
     """
     if not normal_form(plan(1.0)):
         return 1.0
@@ -192,7 +219,8 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
         raise BadInput(NEEDS_DELTA)
     if (p := failure(plan(1.0))) and p >= budget.delta:
         raise ValueError(
-            f"Releases that fail with probability {p:.2g} use up all of delta = {budget.delta:.2g}."
+            f"The plan's releases may fail with probability {p:.2g}, which must be below delta ="
+            f" {budget.delta:.2g}. Give a larger delta."
         )
 
     from scipy.optimize import brentq  # loaded when first needed
@@ -217,13 +245,14 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
 
 
 def of_group(event: Event, size: int) -> Event:
-    """The same releases for a group of `size` units that are added, removed or replaced at once.
+    """The same releases for a group of `size` units that are added, removed or replaced together.
 
-    Each unit moves a statistic by at most its sensitivity whatever was released before, so all of
-    them by at most `size` times as much: relative to that, noise of the same scale is `size` times
-    smaller. A density that one unit changes by e^(1/z) at most is changed by e^(size/z) at most.
-    Raises UnsupportedEvent where that does not follow: a name that none of them brings alone may
-    pass a threshold when they all bring it.
+    Each unit moves a statistic by at most its sensitivity whatever was released before, so the
+    group moves it by at most `size` times as much, and the noise multiplier is divided by `size`. A
+    density that one unit changes by at most e^(1/z) changes by at most e^(size/z).
+
+    Raises UnsupportedEvent for thresholded names: a name that no unit brings above the threshold
+    alone may pass it when all of the group bring it.
     """
     if not size >= 1:
         raise ValueError(f"A group must have at least 1 unit. Got {size}.")
@@ -235,7 +264,8 @@ def of_group(event: Event, size: int) -> Event:
         if leaf.failure or not isinstance(leaf, AdditiveNoise | PosteriorSample)
     ]:
         raise UnsupportedEvent(
-            f"The cost of a {other[0].mechanism} for a group of units is not known."
+            f"The cost of a {other[0].mechanism} is not known for a group of units. Account it for"
+            " one unit."
         )
     return Sequence(
         tuple(Repeat(_of_group(leaf, size), count) for leaf, count in normal_form(event))
@@ -252,7 +282,8 @@ def _of_group(leaf: Mechanism, size: int) -> Mechanism:
 def group_epsilon(
     event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE, size: int = 1
 ) -> float:
-    """The epsilon at delta for a person whose `size` units are added, removed or replaced
-    together; exact for Gaussian ledgers, where mu grows `size`-fold.
+    """The epsilon at delta for a person whose `size` units are added, removed or replaced together.
+
+    Exact for Gaussian ledgers, where mu grows `size`-fold.
     """
     return epsilon(of_group(event, size), delta, relation)

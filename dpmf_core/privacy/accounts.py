@@ -1,11 +1,10 @@
-"""The account of each private data set, on disk: charged before the first draw of noise, settled to
-what was drawn.
+"""The account of each private data set, on disk.
 
-An account is found by its data's fingerprint in `accounts.sqlite` of the data folder, or in a
-ledger file of its own. Joined accounts share all their entries and budgets. Every change is one
-SQLite transaction, so that several processes may share it; a process that is killed leaves its
-whole plan charged. It holds what was released and when, and of the data only the fingerprint; only
-its user can read the file.
+A run is charged before the first draw of noise and settled to what it drew. An account is found by
+its data's fingerprint in `accounts.sqlite` of the data folder, or in a ledger file of its own.
+Joined accounts share all their entries and budgets. Every change is one SQLite transaction, so
+several processes may use the file; a process that is killed leaves its whole plan charged. The file
+holds what was released and when, and only the fingerprint of the data. Only its owner can read it.
 """
 
 import contextlib
@@ -57,18 +56,19 @@ from dpmf_core.privacy.odometer import (
     total,
 )
 
-LEDGER = "DPMF_LEDGER"  # names the ledger file where none is given
-# the key to which data in hand are joined; processes that this one starts inherit it
+LEDGER = "DPMF_LEDGER"  # the environment variable that names the default ledger file
+# the key to which data in hand are joined; child processes inherit it
 PROCESS_KEY = "DPMF_ACCOUNT"
 if multiprocessing.parent_process() is None:
     os.environ.setdefault(PROCESS_KEY, secrets.token_hex(16))
-OWN_FILE_KEY = "this ledger"  # the one account in a file that somebody names
+OWN_FILE_KEY = "this ledger"  # the only account in a ledger file
 State = Literal["finished", "cancelled", "failed"]
 
 
 class Private(Protocol):
-    """Data that an account may be about. account: the fingerprint of what they were read from,
-    before anything was left out.
+    """Data that may have an account.
+
+    account: the fingerprint of their source, before anything was left out.
     """
 
     @property
@@ -79,11 +79,11 @@ class Private(Protocol):
 
 
 class NoisePermit:
-    """Permission to draw noise: its cost was charged before, or the data are public. The only way
-    to get a `Noise`.
+    """Permission to draw noise: the cost is charged already, or the data are public.
 
-    private: the noise comes from a secret stream, whatever seed is given. guarantee: of the work,
-    once it is known; the account then takes its status from it.
+    It is the only way to get a `Noise`. private: the noise comes from a secret stream, whatever
+    seed is given. guarantee: set once the work's guarantee is known; the account takes its status
+    from it.
     """
 
     guarantee: Guarantee | None = None
@@ -94,14 +94,14 @@ class NoisePermit:
     def noise(
         self, plan: Event, seed: np.random.SeedSequence | None = None, threads: int = 1
     ) -> Noise:
-        """The noise of one plan, which is part of the charge."""
+        """The noise of one plan, which must be part of the charge."""
         made_noise = Noise(plan, None if self._private else seed, threads)
         self._noises.append(made_noise)
         return made_noise
 
     @property
     def ledger(self) -> Ledger:
-        """What was released so far."""
+        """Everything released so far."""
         return normal_form(
             sequence(
                 *(Repeat(leaf, count) for noise in self._noises for leaf, count in noise.ledger)
@@ -111,9 +111,18 @@ class NoisePermit:
 
 @dataclass(frozen=True)
 class Account:
-    """One private data set's account. file: where it is kept. lasting: whether it outlives the
-    uploads of the data. together: the key of an account that a charge or a budget joins this one
-    to; what is drawn there counts here.
+    """The account of one private data set.
+
+    Attributes
+    ----------
+    file
+        The SQLite file that holds it.
+    key : str
+        The data's fingerprint.
+    lasting : bool
+        Whether it is kept when the uploads of the data are removed.
+    together : str or None
+        The key of another account; a charge or a budget joins this account to it.
     """
 
     file: Path
@@ -125,12 +134,12 @@ class Account:
 
     @property
     def _keys(self) -> dict[str, str | None]:
-        """The parameters of `JOINED`."""
+        """The parameters of the `JOINED` query."""
         return {"key": self.key, "together": self.together}
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """Everything that was charged, first things first."""
+        """All charges, oldest first."""
         if not self.file.exists():
             return ()
         with open_file(self.file) as db:
@@ -147,7 +156,7 @@ class Account:
 
     @property
     def budget(self) -> AccountBudget | None:
-        """The budget, if one is set; the smallest of joined accounts."""
+        """The budget, or None; of joined accounts the smallest."""
         if not self.file.exists():
             return None
         with open_file(self.file) as db:
@@ -162,11 +171,11 @@ class Account:
 
     @property
     def total(self) -> Total:
-        """The total epsilon."""
+        """The composed cost of all charges."""
         return self.after(())
 
     def after(self, more: Sequence[Charge]) -> Total:
-        """The total with further charges."""
+        """The composed cost of all charges and further ones."""
         return total([*(entry.charge for entry in self.entries), *more], self.budget)
 
     def _repr_html_(self) -> str:
@@ -185,17 +194,16 @@ class Account:
 
     @property
     def lines(self) -> list[Line]:
-        """The parts of the total."""
+        """The total's parts, equal charges together, oldest first."""
         return lines(self.entries, self.budget)
 
     # -- charging ----------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def reserve(self, charge: Charge) -> Iterator[NoisePermit]:
-        """Permission to draw `charge`, which is entered in full first; afterwards the entry becomes
-        what was drawn.
+        """Charge in full, permit drawing, and settle to what was drawn.
 
-        Raises BadInput where the budget does not allow it, or where the account cannot be written:
+        Raises BadInput if the budget does not allow the charge or the account cannot be written;
         then nothing is drawn.
         """
         entry = self.enter(charge)
@@ -208,11 +216,11 @@ class Account:
             state = "cancelled"
             raise
         finally:
-            with contextlib.suppress(BadInput):  # what was entered stays, which is never too little
+            with contextlib.suppress(BadInput):  # the full charge stays, which is never too little
                 self.settle(entry, charge.under(permit.guarantee), permit.ledger, state)
 
     def enter(self, charge: Charge) -> int:
-        """The number of a new entry. Raises BadInput, and then there is none."""
+        """Add a charge and return its number. Raises BadInput; then nothing is added."""
         with open_file(self.file) as db:
             self._there(db)
             before = [entry.charge for entry in self._entries(db)]
@@ -234,8 +242,9 @@ class Account:
             )
 
     def settle(self, entry: int, charge: Charge, ledger: Ledger | None, state: State) -> None:
-        """Settle an entry to what was drawn. ledger: None if unknown; then the whole charge
-        stays.
+        """Settle an entry to what was drawn.
+
+        ledger: None if it is not known; then the whole charge stays.
         """
         with open_file(self.file) as db:
             if state == "failed" and ledger == ():
@@ -265,17 +274,18 @@ class Account:
         *,
         allow_unprotected: bool = False,
     ) -> None:
-        """Limit what may be drawn in all, with what was drawn before.
+        """Limit the composed cost of everything drawn from the data, past releases included.
 
         Parameters
         ----------
-        epsilon
-            None removes the budget.
-        delta, relation
-            Of the budget.
+        epsilon : float or None
+            Above 0; None removes the budget.
+        delta : float
+            Above 0 and below 1.
+        relation
+            Which data sets are neighbours.
         allow_unprotected
-            Whether work that has no epsilon for a row of the data is allowed; it is refused
-            otherwise.
+            Whether to allow work that has no epsilon for a row of the data.
 
         Raises
         ------
@@ -304,14 +314,14 @@ class Account:
             )
 
     def forget(self) -> None:
-        """Remove the account, with those that it is joined to. What was released stays released."""
+        """Remove the account and those that it is joined to. Past releases stay public."""
         if self.file.exists():
             with open_file(self.file) as db:
                 _remove(db, [key for (key,) in db.execute(JOINED, self._keys | {"together": None})])
 
 
 def in_full(account_total: Total) -> str:
-    """A total as printed, with its terms and what it does not cover."""
+    """A total with all its terms and what it does not cover, as printed."""
     if account_total.delta is None:
         more = "with a guarantee " if account_total.n_uncovered else ""
         text = f"ε = 0 (nothing {more}was released)"
@@ -344,18 +354,18 @@ def account_of(
     data
         The data of the run.
     ledger
-        The file of the account; DPMF_LEDGER's where None, else that of the data folder.
+        The file of the account. None takes the one that DPMF_LEDGER names, else the data folder's.
     lasting
-        As of `Account`.
+        See `Account`.
     in_hand
-        Whether the data came as a frame or as arrays. Parts of one frame, such as folds, are the
-        same people's data, and nothing tells them from other data: a charge joins the accounts of
-        all that this process, and those that it starts, hold in hand.
+        Whether the data came as a frame or as arrays. Parts of one frame, such as folds, hold the
+        same people's rows, and nothing identifies them as such. So a charge joins the accounts of
+        all data that this process, and those it starts, hold in hand.
 
     Raises
     ------
     BadInput
-        For data in hand in a worker process that does not know whose account it shares.
+        For data in hand, if this is a worker process that does not know which account it shares.
     """
     if data.public:
         return None
@@ -384,7 +394,7 @@ def charging(
     *,
     in_hand: bool = False,
 ) -> contextlib.AbstractContextManager[NoisePermit]:
-    """Leave to draw on these data: `Account.reserve`, or at once where they are public."""
+    """Permit drawing from these data: `Account.reserve`, or at once if they are public."""
     account = account_of(data, ledger, lasting, in_hand=in_hand)
     return (
         contextlib.nullcontext(NoisePermit(private=False))
@@ -394,8 +404,10 @@ def charging(
 
 
 def sweep(uploads: Callable[[], Collection[str]]) -> None:
-    """Delete the accounts of removed uploads. uploads: returns the fingerprints of existing
-    uploads; it is called while no account can be charged, so a new upload keeps its account.
+    """Delete the accounts of removed uploads.
+
+    uploads: returns the fingerprints of existing uploads. It is called while no account can be
+    charged, so a new upload keeps its account.
     """
     file = accounts_file()
     if file.exists():
@@ -407,16 +419,16 @@ def sweep(uploads: Callable[[], Collection[str]]) -> None:
 
 @dataclass(frozen=True)
 class SharedFile:
-    """What several sessions or logins drew on copies of one file.
+    """What several sessions or logins drew from copies of one file.
 
     Attributes
     ----------
     fingerprint : str
-        Of the file.
+        The file's.
     n_accounts : int
-        How many sessions or logins have an account of it.
+        The number of sessions or logins that have an account of it.
     total : Total
-        All that they drew, composed; what each of their accounts says is less.
+        All their releases composed; each account's own total is smaller.
     """
 
     fingerprint: str
@@ -425,7 +437,7 @@ class SharedFile:
 
 
 def shared_files() -> list[SharedFile]:
-    """The files that more than one session or login has drawn on, for the operator."""
+    """The files from which more than one session or login has drawn, for the operator."""
     file = accounts_file()
     if not file.exists():
         return []

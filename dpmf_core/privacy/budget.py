@@ -17,7 +17,7 @@ NEEDS_DELTA = (
 
 
 class NoiseKind(StrEnum):
-    """The kind of noise. NONE is the same method without noise and has no budget."""
+    """The kind of noise. NONE is the same algorithm without noise, and has no budget."""
 
     CONTINUOUS = "continuous"
     DISCRETE = "discrete"
@@ -25,16 +25,14 @@ class NoiseKind(StrEnum):
 
 
 class Calibration(StrEnum):
-    """The rule that sets the noise for a budget."""
+    """The rule that sets the noise multiplier for a budget."""
 
     EXACT = "exact"
     SOURCE = "source"
 
 
 class Budget(BaseModel):
-    """What a whole run may spend: (epsilon, delta)-DP for one unit under a neighbouring
-    relation.
-    """
+    """What a run may spend: (epsilon, delta)-DP for one unit under a neighbouring relation."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -79,9 +77,7 @@ class Budget(BaseModel):
 
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
-        """Leave out continuous noise, so that such runs keep their identity when other kinds are
-        added.
-        """
+        """Leave out the default noise, so runs keep their identity as more kinds are added."""
         fields: dict[str, Any] = whole(self)
         return {
             name: value
@@ -91,14 +87,14 @@ class Budget(BaseModel):
 
     @property
     def mu(self) -> float:
-        """The Gaussian-DP parameter of this budget. Raises BadInput where delta is 0."""
+        """The budget's Gaussian-DP parameter. Raises BadInput if delta is 0."""
         if not self.delta:
             raise BadInput(NEEDS_DELTA)
         return gaussian_mu(self.epsilon, self.delta)
 
 
 class AccountBudget(Budget):
-    """The total budget of one private data set. delta is above 0."""
+    """The total budget of one private data set, with delta above 0."""
 
     delta: float = Field(gt=0, lt=0.5, allow_inf_nan=False, title="δ")
 

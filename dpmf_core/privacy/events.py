@@ -1,7 +1,7 @@
-"""What is released: mechanisms, repeated and one after the other. An event knows no data.
+"""What is released: mechanisms, repeated and in sequence. An event knows no data.
 
-`normal_form` flattens any event to its mechanisms with counts, so that two ledgers can be compared
-and no formula for a mechanism ever sees a count.
+`normal_form` flattens an event to its distinct mechanisms with counts. So two ledgers can be
+compared, and no formula for a mechanism needs a count.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ from dpmf_core.privacy.mechanisms import (
 
 @dataclass(frozen=True)
 class Repeat:
-    """The same event, `count` times, each possibly chosen in the light of the ones before."""
+    """An event `count` times in a row; each may depend on the results of those before it."""
 
     event: "Event"
     count: int
@@ -48,12 +48,12 @@ Ledger = tuple[tuple[Mechanism, int], ...]
 NOTHING = Sequence()
 
 
-# fields that a ledger's row leaves out where they say nothing
+# fields that a ledger's row leaves out at their default values
 OPTIONAL: dict[str, Any] = {"groups": 1, "companion": "", "joint_factor": 0.0}
 
 
 def sequence(*events: Event) -> Sequence:
-    """`Sequence` without the parentheses of a tuple."""
+    """Make a `Sequence` of its arguments."""
     return Sequence(events)
 
 
@@ -70,7 +70,7 @@ def _leaves(event: Event, times: int) -> Iterable[tuple[Mechanism, int]]:
 
 
 def on_grids(event: Event) -> Event:
-    """The same event with discrete noise in place of Gaussian noise.
+    """Replace all Gaussian noise of an event by discrete noise.
 
     Raises UnsupportedEvent on any other mechanism.
     """
@@ -78,10 +78,10 @@ def on_grids(event: Event) -> Event:
 
 
 def _on_grid(leaf: Mechanism) -> DiscreteGaussian:
-    if type(leaf) is not Gaussian:  # what may fail besides is another mechanism
+    if type(leaf) is not Gaussian:  # a subclass that may fail is another mechanism
         raise UnsupportedEvent(
-            f"Discrete noise replaces only Gaussian noise; found {leaf.mechanism} noise on"
-            f" {leaf.statistic!r}."
+            f"Discrete noise can replace only Gaussian noise. Got {leaf.mechanism} noise on"
+            f" {leaf.statistic!r}. Choose noise=continuous."
         )
     return DiscreteGaussian(
         leaf.noise_multiplier,
@@ -96,9 +96,9 @@ def _on_grid(leaf: Mechanism) -> DiscreteGaussian:
 
 
 def normal_form(event: Event) -> Ledger:
-    """The distinct leaves with how often each occurs, in order of first appearance.
+    """The distinct releases with their counts, in order of first appearance.
 
-    Composition does not depend on order. A release that lacks its companion is counted by its own
+    Composition does not depend on order. A release without its companion is counted with its own
     factor.
     """
     counts = _counts(_leaves(event, 1))
@@ -120,15 +120,16 @@ def _counts(leaves: Iterable[tuple[Mechanism, int]]) -> dict[Mechanism, int]:
 
 
 def _is_missing(name: str, counts: Mapping[Mechanism, int]) -> bool:
-    """Whether this companion is released less often than what is counted next to it."""
+    """Whether this companion is released less often than the release that names it."""
     there = sum(count for leaf, count in counts.items() if leaf.statistic == name)
     return there < sum(count for leaf, count in counts.items() if leaf.companion == name)
 
 
 def ledger_rows(ledger: Ledger) -> list[dict[str, Any]]:
-    """A ledger as JSON holds it: a row for each distinct release, with the kind of its
-    mechanism and how often it occurs. `groups` stands there where there are several, `companion`
-    and `joint_factor` where a release has them.
+    """A ledger as JSON rows: one for each distinct release, with its mechanism and its count.
+
+    A row has `groups` only above 1, and `companion` and `joint_factor` only where the release has
+    them.
     """
     return [
         {"mechanism": leaf.mechanism, **_stored_fields(asdict(leaf)), "count": count}
@@ -141,14 +142,14 @@ def _stored_fields(fields_of_leaf: dict[str, Any]) -> dict[str, Any]:
 
 
 def needed_fields(kind: type[Mechanism]) -> list[str]:
-    """What every row of a ledger with this kind of mechanism says about it."""
+    """The fields that every ledger row with this kind of mechanism must have."""
     return [field.name for field in fields(kind) if field.name not in OPTIONAL]
 
 
 def event_of_rows(rows: Iterable[Mapping[str, Any]]) -> Event:
-    """The event that rows of a ledger describe.
+    """Read an event from ledger rows.
 
-    Raises ValueError where a mechanism is unknown or a field is missing or out of range.
+    Raises ValueError if a mechanism is unknown or a field is missing or out of range.
     """
     return Sequence(tuple(_event_of_row(row) for row in rows))
 

@@ -1,7 +1,7 @@
-"""Conversion of ledgers to and from events of `dp_accounting`, and of both to and from JSON.
+"""Convert ledgers to and from events of `dp_accounting`, and both to and from JSON.
 
-Noise multipliers are over what one step between neighbours moves. So an event that was made under
-replace-one is accounted like any other, by the default of `dp_accounting`.
+Noise multipliers are relative to what one step between neighbours moves. So an event made under
+replace-one is accounted like any other, by the default relation of `dp_accounting`.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from dpmf_core.privacy.mechanisms import (
     UnsupportedEvent,
 )
 
-if TYPE_CHECKING:  # it takes a second to load, and most runs do without
+if TYPE_CHECKING:  # it takes a second to load, and most runs do not need it
     from dp_accounting.dp_event import DpEvent
 
 ANOTHERS = "another tool's release"
@@ -30,11 +30,11 @@ EVENT, KIND = "dp_event", "kind"  # keys of the JSON
 
 
 def to_dp_event(event: Event, relation: Relation = Relation.ADD_REMOVE) -> "DpEvent":
-    """The event of `dp_accounting` with the same cost, by its own accountants.
+    """The event of `dp_accounting` with the same cost.
 
-    Discrete Gaussian noise is the Gaussian release that costs at least as much.
-    Raises UnsupportedEvent on what `dp_accounting` has no event for: releases that may fail, and
-    posterior samples.
+    Discrete Gaussian noise becomes the Gaussian release that costs at least as much. Raises
+    UnsupportedEvent on releases that may fail and on posterior samples, for which `dp_accounting`
+    has no event.
     """
     from dp_accounting import dp_event as kinds
 
@@ -64,15 +64,18 @@ def _leaf(leaf: Mechanism, relation: Relation) -> "DpEvent":
 def from_dp_event(event: "DpEvent") -> Event:
     """Convert an event of `dp_accounting`: composed Gaussian and Laplace noise.
 
-    Raises UnsupportedEvent on other kinds and on releases without noise (`dp_event_epsilon`
-    accounts those).
+    Raises UnsupportedEvent on other kinds and on releases without noise; `dp_event_epsilon`
+    accounts those.
     """
     from dp_accounting import dp_event as kinds
 
     if isinstance(event, kinds.NoOpDpEvent):
         return NOTHING
     if getattr(event, "noise_multiplier", 1) == 0:
-        raise UnsupportedEvent(f"A {type(event).__name__} without noise has no finite epsilon.")
+        raise UnsupportedEvent(
+            f"A {type(event).__name__} without noise has no finite epsilon. Remove it from the"
+            " event."
+        )
     if isinstance(event, kinds.GaussianDpEvent):
         return Gaussian(float(event.noise_multiplier), ANOTHERS, replace_one_factor=1.0)
     if isinstance(event, kinds.LaplaceDpEvent):
@@ -95,16 +98,17 @@ def dp_event_epsilon(
     Parameters
     ----------
     event
-        Its noise multipliers are over what one step between neighbours moves.
-    delta
-        From 0 to 1; at 0 the pure epsilon.
+        Its noise multipliers are relative to what one step between neighbours moves.
+    delta : float
+        From 0 to 1; at 0 the result is the pure epsilon.
     relation
-        Between neighbours. Sampling without replacement is accounted under "replace-one".
+        Which data sets are neighbours. Sampling without replacement needs "replace-one".
 
     Returns
     -------
     float
-        For other events, the smaller result of the PLD and RDP accountants of `dp_accounting`.
+        Exact for Gaussian and Laplace noise; for other events the smaller result of the PLD and RDP
+        accountants of `dp_accounting`.
 
     Raises
     ------
@@ -143,7 +147,7 @@ def _epsilon_by(accountant: Any, event: "DpEvent", delta: float) -> float:
 
 
 def dp_event_to_json(event: "DpEvent") -> dict[str, Any]:
-    """An event of `dp_accounting` as JSON holds it: its kind, and its fields by name."""
+    """An event of `dp_accounting` as JSON: its kind, and its fields by name."""
     import attr
 
     fields = {it.name: getattr(event, it.name) for it in attr.fields(type(event))}
@@ -159,7 +163,7 @@ def _to_json(value: Any) -> Any:
 
 
 def dp_event_from_json(content: Mapping[str, Any]) -> "DpEvent":
-    """Read an event from such JSON. Raises BadInput."""
+    """Read an event from the JSON of `dp_event_to_json`. Raises BadInput."""
     from dp_accounting import dp_event as kinds
 
     kinds_by_name = {it.__name__: it for it in kinds.DpEvent.__subclasses__()}
@@ -183,10 +187,10 @@ def _from_json(value: Any) -> Any:
 
 
 def read_ledger(path: Path) -> "Event | DpEvent":
-    """What a JSON file says was released: rows under "ledger", as every record has them (`fit
-    --json`, `account --json`), or an event of `dp_accounting` under "dp_event".
+    """Read from a JSON file what was released.
 
-    Raises BadInput.
+    The file holds ledger rows under "ledger", as `fit --json` and `account --json` write them, or
+    an event of `dp_accounting` under "dp_event". Raises BadInput on anything else.
     """
     try:
         content = json.loads(path.read_text("utf-8"))

@@ -1,6 +1,4 @@
-"""Mechanisms that reveal a unit completely with a small probability: private item sets and
-counts.
-"""
+"""Mechanisms that may reveal a unit with a small probability: private item sets and counts."""
 
 import math
 from abc import ABC
@@ -14,15 +12,16 @@ from dpmf_core.privacy.mechanisms import Gaussian, Mechanism
 
 @dataclass(frozen=True)
 class FailingGaussian(Gaussian, ABC):
-    """Gaussian noise whose outcome shows, with a probability of at most `failure_probability`,
-    something that only one unit brought.
+    """Gaussian noise that may reveal something only one unit brought.
 
-    With u the unit that is added, the release is a function of a Gaussian release and of a coin
-    that shows "failed" with probability p <= failure_probability where u takes part and never where
-    they do not. So it costs no more than both together: Gaussian noise, and a loss that is infinite
-    with probability p and log(1 - p) otherwise (with u against without), or -log(1 - p) (without u
-    against with). When one unit replaces another there is a coin for each. Raises ValueError unless
-    failure_probability is above 0 and below 1.
+    The probability is at most `failure_probability`. With u the unit that is added, the release is
+    a function of a Gaussian release and of a coin. The coin shows "failed" with probability p <=
+    failure_probability if u takes part, and never if u does not. So the release costs no more than
+    both together: the Gaussian noise, and a loss that is infinite with probability p and log(1 - p)
+    otherwise (with u against without), or -log(1 - p) (without u against with). If one unit
+    replaces another, each has a coin.
+
+    Raises ValueError unless failure_probability is above 0 and below 1.
     """
 
     failure_probability: float = 0.0
@@ -54,22 +53,21 @@ class FailingGaussian(Gaussian, ABC):
     @staticmethod
     def privacy_loss(z: float, interval: float) -> Any:
         raise TypeError(
-            "The loss of a release that may fail is infinite with the probability of failing:"
-            " account its `otherwise` and add its `failure`."
+            "A release that may fail has an infinite privacy loss with its probability of failing."
+            " Account its `otherwise` and add its `failure`."
         )
 
 
 @dataclass(frozen=True)
 class ThresholdedCounts(FailingGaussian):
-    """Noisy counts of which only those above a threshold are shown, with their names: names that
-    too few units bring stay unknown.
+    """Noisy counts, shown with their names only where they pass a threshold.
 
-    Every unit spreads a vector of L2 norm at most 1 over at most `most` names: 1 / sqrt(t) on each
-    of the t names that are theirs. Names that only they bring must not show. Where t of theirs are
-    unknown to all others, each has a count of at most 1 / sqrt(t), and one of them shows with
-    probability at most 1 - Phi((T - 1 / sqrt(t)) / sigma)^t. The threshold T makes that at most
-    `failure_probability` for every t from 1 to `most` (Gopi, Gulhane, Kulkarni, Shen, Shokouhi &
-    Yekhanin 2020, section 5; sensitivity 1).
+    Names that too few units bring stay unknown. Every unit spreads a vector of L2 norm at most 1
+    over at most `most` names: 1 / sqrt(t) on each of its t names. Names that only this unit brings
+    must not show. If t of its names are unknown to all others, each has a count of at most
+    1 / sqrt(t), and one of them shows with probability at most 1 - Phi((T - 1 / sqrt(t)) /
+    sigma)^t. The threshold T makes that at most `failure_probability` for every t from 1 to `most`
+    (Gopi, Gulhane, Kulkarni, Shen, Shokouhi & Yekhanin 2020, section 5; sensitivity 1).
     """
 
     mechanism: ClassVar[str] = "thresholded Gaussian"
@@ -98,19 +96,19 @@ class ThresholdedCounts(FailingGaussian):
 
 @dataclass(frozen=True)
 class PaddedCount(FailingGaussian):
-    """A number of units with Gaussian noise, raised so that it falls below the truth with
-    probability at most `failure_probability`; sensitivity 1.
+    """A noisy number of units, raised so that it is rarely below the truth (sensitivity 1).
 
-    Then it can replace the true number: empty rows are added until the count is reached. Where it
-    falls below, the run stops: with n rows in the smaller of two neighbouring worlds, the outcomes
-    of at most n are the failure, and all others are the same function of the noisy count in both.
+    It is below the truth with probability at most `failure_probability`. Otherwise it can replace
+    the true number, because empty rows are added until the count is reached. If it is below, the
+    run stops. With n rows in the smaller of two neighbouring data sets, outcomes of at most n are
+    the failure, and all others are the same function of the noisy count in both.
     """
 
     mechanism: ClassVar[str] = "padded Gaussian count"
 
     @property
     def padding(self) -> float:
-        """By how much the count is raised."""
+        """The number that is added to the count."""
         from scipy.special import ndtri
 
         return -float(ndtri(self.failure_probability)) * self.noise_multiplier * self.sensitivity

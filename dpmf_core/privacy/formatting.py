@@ -17,9 +17,9 @@ def epsilon_in_full(
 ) -> str:
     """Epsilon with all its terms: "ε = 2.00 (δ = 1e-6, per user, add/remove, exact)".
 
-    relation: a `Relation`, or as a record has it. ascii_only: "epsilon" and "delta" are spelled.
+    relation: a `Relation` or its text in a record. ascii_only: spell out "epsilon" and "delta".
     """
-    if relation == "replace-one" and rule == "exact":  # as earlier records say of an upper bound
+    if relation == "replace-one" and rule == "exact":  # what earlier records call an upper bound
         rule = "at most"
     text = (
         f"ε = {epsilon_text(epsilon)} (δ = {delta_text(delta)}, per {unit},"

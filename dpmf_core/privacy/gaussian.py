@@ -1,10 +1,10 @@
-"""The exact privacy of Gaussian releases, in the log domain: no overflow at epsilon 700, no loss at
-delta 1e-15.
+"""The exact privacy of Gaussian releases, in the log domain.
 
-What it takes of scipy is loaded where it is used: a run without privacy starts without it.
-
-Ledgers of Gaussian releases compose exactly: mu^2 = sum(count / noise_multiplier^2), and
+There is no overflow at epsilon 700 and no loss of precision at delta 1e-15. Ledgers of Gaussian
+releases compose exactly: mu^2 = sum(count / noise_multiplier^2), and
     delta(eps) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)        (Balle & Wang 2018, Thm. 8)
+
+scipy is loaded where it is used, because a run without privacy starts without it.
 """
 
 import functools
@@ -25,25 +25,25 @@ def _log_erfcx(x: float) -> float:
 
 
 def log_delta(mu: float, epsilon: float) -> float:
-    """log delta(epsilon) of a mu-GDP mechanism.
+    """log delta(epsilon) of a mu-GDP mechanism, exact in the tails.
 
-    Exact in the tails: the e^eps of the formula cancels analytically.
+    The e^eps of the formula cancels analytically.
     """
     if mu == 0:
         return -math.inf if epsilon >= 0 else math.log(-math.expm1(epsilon))
     from scipy.special import log_ndtr
 
     a, b = mu / 2 - epsilon / mu, mu / 2 + epsilon / mu
-    # log of second term over first
+    # the log of the second term over the first
     ratio = _log_erfcx(b / math.sqrt(2)) - _log_erfcx(-a / math.sqrt(2))
     return float(log_ndtr(a)) + math.log(-math.expm1(min(ratio, -1e-300)))
 
 
 def first_that_holds(holds: Callable[[float], bool], start: float, direction: float) -> float:
-    """The first of `start` and of points 1, 3, 7, ... units in its last place away from it, upwards
-    or downwards by the sign of `direction`, at which `holds` is true.
+    """The first number near `start` for which `holds` is true.
 
-    A root is as near from either side; a bound must lie on one.
+    It tries `start` and then 1, 3, 7, ... units in the last place away, upwards or downwards by the
+    sign of `direction`: root finding may end on either side, and a bound must end on one.
     """
     x, step = start, math.copysign(math.ulp(start), direction)
     while not holds(x):
@@ -60,7 +60,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
         return 0.0
     from scipy.optimize import brentq
 
-    # zCDP bound (Bun & Steinke 2016): always above
+    # the zCDP bound (Bun & Steinke 2016) is always above
     high = mu * mu / 2 + mu * math.sqrt(2 * -target) + 1e-9
     solution = brentq(
         lambda eps: log_delta(mu, eps) - target, 0.0, high, xtol=1e-15 * high, rtol=1e-14
@@ -94,8 +94,8 @@ def mu(event: Event, relation: Relation = Relation.ADD_REMOVE) -> float:
     for leaf, count in normal_form(event):
         if not isinstance(leaf, Gaussian) or leaf.failure:
             raise UnsupportedEvent(
-                f"The GDP rule is exact for Gaussian noise only; found {leaf.mechanism} noise on"
-                f" {leaf.statistic!r}."
+                f"The GDP rule covers Gaussian noise only. Got {leaf.mechanism} noise on"
+                f" {leaf.statistic!r}. Use `epsilon`, which covers it."
             )
         total += count / leaf.multiplier(relation) ** 2
     return math.sqrt(total)

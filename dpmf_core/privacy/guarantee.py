@@ -1,4 +1,4 @@
-"""What may be claimed about a run, and the wording."""
+"""What may be claimed about a run, and in which words."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -16,12 +16,11 @@ class Status(StrEnum):
     NONE = "NONE"
 
 
-# the unit where who rated what is public: its neighbour has another value, and nothing is added or
-# removed
+# the unit if it is public who rated what: a neighbour has another value in one rating
 VALUE = "value of a rating"
-# the unit where the owner of each document or image is known: a person with all their rows
+# the unit if the owner of each document or image is known: a person with all their rows
 PERSON = "person"
-# further units, as they are read
+# what other units are called in a sentence
 UNITS = (
     "user",
     "rating",
@@ -34,8 +33,9 @@ UNITS = (
 
 
 def neighbours(unit: str, relation: str) -> str:
-    """How a neighbouring data set differs, as printed. relation: a `Relation`, or as a record has
-    it.
+    """How a neighbouring data set differs, as printed.
+
+    relation: a `Relation` or its text in a record.
     """
     if unit == VALUE:
         return "another value"
@@ -43,8 +43,9 @@ def neighbours(unit: str, relation: str) -> str:
 
 
 def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
-    """The kind and the source of a run's noise, from the mechanisms in its ledger; empty if nothing
-    was released.
+    """The kind and the source of a run's noise; empty if nothing was released.
+
+    mechanisms: those in the run's ledger.
     """
     kinds = list(dict.fromkeys(mechanisms))
     if not kinds:
@@ -64,7 +65,7 @@ def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
 
 
 DISCRETE = "discrete Gaussian"
-# what a proof says of noise that is drawn in floating point
+# the limit of a proof if noise is drawn in floating point
 REAL_NUMBERS = (
     "The proof assumes real numbers, which floating-point noise approximates; discrete noise is"
     " exact and 0.1% larger."
@@ -82,10 +83,22 @@ NOISES = {  # by mechanism
 
 @dataclass(frozen=True)
 class Guarantee:
-    """status: what is proved. unit: whose data one neighbouring step adds or removes. assumptions:
-    what CONDITIONAL rests on.
-    taken_as_public: facts the proof treats as known. claim: the source's own words, printed in
-    quotation marks where UNPROVEN; reason: why it is UNPROVEN or NONE.
+    """What is proved about a run.
+
+    Attributes
+    ----------
+    status
+        How far it is proved.
+    unit : str
+        Whose data one neighbouring step adds or removes.
+    assumptions
+        What a CONDITIONAL guarantee rests on.
+    taken_as_public
+        Facts that the proof treats as known.
+    claim : str
+        The source's own words, printed in quotation marks if UNPROVEN.
+    reason : str
+        Why the status is UNPROVEN or NONE.
     """
 
     status: Status
@@ -96,9 +109,7 @@ class Guarantee:
     reason: str = ""
 
     def assuming(self, *assumptions: str) -> "Guarantee":
-        """The same guarantee, resting on further assumptions; PROVEN becomes CONDITIONAL,
-        others keep their status.
-        """
+        """The guarantee under further assumptions; PROVEN becomes CONDITIONAL."""
         if not assumptions or self.status is Status.NONE:
             return self
         status = Status.CONDITIONAL if self.status is Status.PROVEN else self.status
@@ -107,7 +118,7 @@ class Guarantee:
         )
 
     def of(self, unit: str) -> "Guarantee":
-        """A guarantee of samples, said of what they are; of people, their number is public."""
+        """The guarantee for another unit. If units are people, their number is public."""
         facts = ("the number of people",) if unit == PERSON else ()
         return replace(self, unit=unit, taken_as_public=(*facts, *self.taken_as_public))
 
@@ -121,7 +132,7 @@ class Guarantee:
 
     @property
     def has_epsilon(self) -> bool:
-        """Only proofs, whole or conditional, put an epsilon on screen."""
+        """Whether an epsilon may be shown: only if the guarantee is proved or conditional."""
         return self.status in (Status.PROVEN, Status.CONDITIONAL)
 
     @property

@@ -1,4 +1,4 @@
-"""What an epsilon allows an attacker: error rates and odds."""
+"""What an epsilon means against an attacker: error rates and odds."""
 
 import functools
 import math
@@ -16,9 +16,7 @@ from dpmf_core.privacy.mechanisms import Relation
 
 @functools.lru_cache(64)
 def _lines(ledger: Ledger, relation: Relation) -> tuple[tuple[float, float], ...]:
-    """(epsilon, delta(epsilon)) for epsilon from 0 to 12, closest together where the trade-off
-    curve bends most.
-    """
+    """(epsilon, delta(epsilon)) for epsilon from 0 to 12, densest where the curve bends most."""
     event = Sequence(tuple(Repeat(leaf, count) for leaf, count in ledger))
     return tuple(
         (eps, delta(event, eps, relation)) for eps in (12 * (step / 96) ** 2 for step in range(97))
@@ -28,11 +26,23 @@ def _lines(ledger: Ledger, relation: Relation) -> tuple[tuple[float, float], ...
 def false_negatives(
     event: Event, false_positives: npt.ArrayLike, relation: Relation = Relation.ADD_REMOVE
 ) -> npt.NDArray[np.float64]:
-    """The lowest false negative rate of any test between two neighbours, for each false positive
-    rate in [0, 1].
+    """The lowest false negative rate of any test between two neighbours.
 
     Gaussian ledgers: Phi(Phi^-1(1 - a) - mu) (Dong, Roth & Su 2019). Others: the envelope of
     (epsilon, delta(epsilon)), Prop. 2.12 there.
+
+    Parameters
+    ----------
+    event
+        Releases, composed.
+    false_positives : (any shape)
+        False positive rates a, from 0 to 1.
+    relation
+        Which data sets are neighbours.
+
+    Returns
+    -------
+    float64 (same shape)
     """
     a = np.asarray(false_positives, float)
     if all_gaussian(event):
@@ -45,9 +55,7 @@ def false_negatives(
 
 @dataclass(frozen=True)
 class Odds:
-    """From even odds, an attacker ends at most at `factor`:1, except with probability
-    `exception`.
-    """
+    """An attacker's final odds from even odds: at most `factor`:1, up to `exception`."""
 
     factor: float
     exception: float
@@ -78,11 +86,11 @@ def odds(event: Event, delta_: float, relation: Relation = Relation.ADD_REMOVE) 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a guarantee means for one person, for an attacker who starts 50% sure that they took
-    part.
+    """What a guarantee means for one person, if an attacker starts at 50:50 that they took part.
 
-    suspicion: the most that this becomes, in [1/2, 1], except with probability `exception`, if they
-    took part. correct: how often the best attacker who has to say yes or no is right, in [1/2, 1].
+    suspicion: how sure the attacker can become, in [1/2, 1], with exceptions of probability at most
+    `exception`, if the person took part. correct: how often the best attacker is right who must
+    answer yes or no, in [1/2, 1].
     """
 
     suspicion: float
@@ -92,12 +100,13 @@ class Meaning:
 
 @functools.lru_cache(maxsize=256)
 def meaning(event: Event, delta_: float, relation: Relation = Relation.ADD_REMOVE) -> Meaning:
-    """By the exact curve (epsilon, delta(epsilon)): the suspicion e^epsilon / (1 + e^epsilon) at
-    the event's epsilon; (1 + delta(0)) / 2 right answers, for delta(0) is the total variation.
+    """Translate an event by its exact curve (epsilon, delta(epsilon)).
 
-    `exception` is exact for Gaussian noise. For others it is the least bound of
-    P[loss >= epsilon] <= delta(t) / (1 - e^(t - epsilon)) over t < epsilon, which holds because
-    delta(t) = E[(1 - e^(t - loss))+] grows with the loss.
+    The suspicion is e^epsilon / (1 + e^epsilon) at the event's epsilon. The rate of right answers
+    is (1 + delta(0)) / 2, because delta(0) is the total variation distance. `exception` is exact
+    for Gaussian noise. For others it is the least bound P[loss >= epsilon] <= delta(t) / (1 - e^(t
+    - epsilon)) over t < epsilon, which holds because delta(t) = E[(1 - e^(t - loss))+] grows with
+    the loss.
     """
     if not normal_form(event):
         return Meaning(0.5, 0.0, 0.5)

@@ -12,20 +12,20 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-ONE_WAY = 700.0  # a pure loss so large never goes the other way: exp(-700) is 1e-304
+ONE_WAY = 700.0  # exp(-700) is 1e-304: a pure loss this large never goes the other way
 
 
-ROUNDING = 2.0**-10  # of the sensitivity: what `DiscreteGaussian` adds to it
+ROUNDING = 2.0**-10  # what the grid of `DiscreteGaussian` adds, as a share of the sensitivity
 
 
-MOST_GROUPS = 10_000  # of disjoint groups
+MOST_GROUPS = 10_000  # disjoint groups of one release
 
 
-FINE = 2**12  # steps of a grid to one standard deviation, at least
+FINE = 2**12  # the least number of grid steps in one standard deviation
 
 
-# noise of a continuous Gaussian that, rounded at random, is the discrete one; more than
-# sqrt(1 - (4 / FINE)^2) needs: docs/PRIVACY.md, "Noise"
+# the share of noise that a continuous Gaussian needs to become the discrete one by random
+# rounding; rounded up from sqrt(1 - (4 / FINE)^2): docs/PRIVACY.md, "Noise"
 CONTINUOUS_SHARE = 1 - 2.0**-20
 
 
@@ -40,29 +40,36 @@ class Relation(StrEnum):
     REPLACE_ONE = "replace-one"
 
 
-MECHANISMS: dict[str, type["Mechanism"]] = {}  # by name; a subclass that has one enters itself
+MECHANISMS: dict[str, type["Mechanism"]] = {}  # by name; subclasses with a name enter themselves
 
 
 @dataclass(frozen=True)
 class Mechanism(ABC):
-    """One release. A kind of mechanism is one subclass, which holds all that depends on the kind:
-    its Renyi curve, its privacy loss distribution, and, where it adds noise, the draw
-    (`AdditiveNoise`).
+    """One release.
 
-    noise_multiplier: scale of the noise over the sensitivity; z below, after division by the factor
-    of the neighbouring relation.
-    sensitivity: add-or-remove one unit, in the statistic's own scale and in the norm of the kind.
-    replace_one_factor: by how much replacing a unit moves the statistic more than removing it, at
-    most (1 to 2).
-    companion, joint_factor: of a release that replacing a unit cannot move as far as the factor
-    says while it also moves the companion, another release, as far as its factor says. Counted next
-    to a release of the companion, joint_factor takes the place of the factor: the sum of both
-    squares is then a bound on what a replaced unit moves. `normal_form` drops it where no companion
-    is there.
-    groups: into how many disjoint groups the units are split, on each of which the same is released
-    once; a unit is in one of them, so the cost is that of one release. Raises ValueError unless the
-    first three are finite and above 0, and `groups` a whole number of at least 1, which only some
-    kinds allow above 1.
+    Each kind of mechanism is one subclass, which holds all that depends on the kind: its Renyi
+    curve, its privacy loss distribution and, if it adds noise, the draw (`AdditiveNoise`). Formulas
+    use z, the noise multiplier over the factor of the neighbouring relation.
+
+    Attributes
+    ----------
+    noise_multiplier : float
+        The scale of the noise over the sensitivity.
+    sensitivity : float
+        How far adding or removing a unit moves the statistic, in its own scale and in the norm of
+        the kind.
+    replace_one_factor : float
+        From 1 to 2: how far replacing a unit moves the statistic, at most, over the sensitivity.
+    companion, joint_factor : str, float
+        Another release, and the factor that counts if both are made. Replacing a unit cannot move
+        both as far as their factors say; with `joint_factor` the sum of both squares is a bound.
+        `normal_form` drops it if the companion was not released.
+    groups : int
+        The number of disjoint groups of units on each of which this is released once. A unit is in
+        one group, so the cost is that of one release.
+
+    Raises ValueError unless the first three are finite and above 0 and `groups` is a whole number
+    of at least 1; only some kinds allow more than 1.
     """
 
     noise_multiplier: float
@@ -100,8 +107,9 @@ class Mechanism(ABC):
             else self.joint_factor == 0
         ):
             raise ValueError(
-                f"The 'joint_factor' of {type(self).__name__} must be above 0 and at most its"
-                f" 'replace_one_factor', and 0 without a companion. Got {self.joint_factor!r}."
+                f"The 'joint_factor' of {type(self).__name__} must be 0 without a companion, else"
+                " above 0 and at most its 'replace_one_factor'. Got"
+                f" {self.joint_factor!r}."
             )
         if type(self.groups) is not int or not 1 <= self.groups <= self._most_groups:
             raise ValueError(
@@ -115,7 +123,7 @@ class Mechanism(ABC):
 
     @property
     def title(self) -> str:
-        """The kind of release, as printed in a ledger."""
+        """The release as a ledger prints it."""
         return title_of(self.statistic, self.groups)
 
     def multiplier(self, relation: Relation) -> float:
@@ -123,7 +131,7 @@ class Mechanism(ABC):
         return self.noise_multiplier / self._factor(relation)
 
     def _factor(self, relation: Relation) -> float:
-        """How much further one step between neighbours moves the statistic than the sensitivity."""
+        """What one step between neighbours moves, over the sensitivity."""
         if relation is Relation.ADD_REMOVE:
             return 1.0
         return self.joint_factor or self.replace_one_factor
@@ -135,7 +143,7 @@ class Mechanism(ABC):
 
     @property
     def failure(self) -> float:
-        """The probability that the release reveals a unit completely; 0 for most kinds."""
+        """The probability that the release reveals a unit; 0 for most kinds."""
         return 0.0
 
     @property
@@ -146,28 +154,26 @@ class Mechanism(ABC):
     @staticmethod
     @abstractmethod
     def pure_epsilon(z: float) -> float:
-        """The epsilon of one release at delta = 0; infinite where it has none."""
+        """The epsilon of one release at delta = 0; may be infinite."""
 
     @staticmethod
     @abstractmethod
     def renyi(alpha: float, z: float) -> float:
-        """The Renyi divergence of order alpha > 1 between neighbours, at most."""
+        """The largest Renyi divergence of order alpha > 1 between neighbours."""
 
     @staticmethod
     @abstractmethod
     def privacy_loss(z: float, interval: float) -> Any:
-        """A `dp_accounting` privacy loss distribution that dominates one release, on a grid of
-        this interval.
-        """
+        """A `dp_accounting` loss distribution that dominates one release, on a grid."""
 
     @staticmethod
     def delta_alone(z: float, epsilon: float) -> float | None:
-        """delta of one release in closed form, None where there is none."""
+        """The delta of one release in closed form; None if there is none."""
         return None
 
     @staticmethod
     def epsilon_alone(z: float, delta: float) -> float | None:
-        """epsilon of one release in closed form, None where there is none."""
+        """The epsilon of one release in closed form; None if there is none."""
         return None
 
 
@@ -179,14 +185,10 @@ def title_of(statistic: str, groups: int) -> str:
 
 
 class AdditiveNoise(Mechanism):
-    """A release that adds independent noise of scale `noise_multiplier * sensitivity` to every
-    coordinate.
-    """
+    """Independent noise of scale `noise_multiplier * sensitivity` on every coordinate."""
 
     def grid(self, size: int) -> tuple[float, float]:
-        """The step of the grid on which a release of `size` coordinates is made (0: on none),
-        and the scale of its noise.
-        """
+        """The step of the grid of `size` coordinates (0: none), and the scale of the noise."""
         return 0.0, self.noise_multiplier * self.sensitivity
 
     @staticmethod
@@ -194,20 +196,16 @@ class AdditiveNoise(Mechanism):
     def draw(
         generator: np.random.Generator, out: npt.NDArray[np.float64], scale: float, step: float
     ) -> None:
-        """Fill every element of `out` (size,) with independent noise of this scale, on the grid
-        of this step.
-        """
+        """Fill `out` (size,) with independent noise of this scale on the grid of this step."""
 
     @staticmethod
     @abstractmethod
     def log_density(noise: npt.NDArray[np.float64]) -> float:
-        """The log density of independent noise of scale 1 at `noise`, less its value at 0."""
+        """The log density of noise of scale 1 at `noise`, minus its value at 0."""
 
 
 class Gaussian(AdditiveNoise):
-    """Gaussian noise of standard deviation `noise_multiplier * sensitivity`; the sensitivity is
-    in L2 norm.
-    """
+    """Gaussian noise of standard deviation `noise_multiplier * sensitivity`, sensitivity in L2."""
 
     mechanism: ClassVar[str] = "Gaussian"
     allows_groups: ClassVar[bool] = True
@@ -243,17 +241,17 @@ class Gaussian(AdditiveNoise):
 
 @dataclass(frozen=True)
 class DiscreteGaussian(Gaussian):
-    """A statistic rounded to a grid, plus noise that is exactly discrete Gaussian on that grid
-    (Canonne, Kamath & Steinke 2020).
+    """A statistic rounded to a grid, plus exactly discrete Gaussian noise on that grid.
 
-    sensitivity: of the exact statistic, in L2 norm. rounding: what the grid adds to it. Each of two
-    neighbouring statistics of d coordinates is moved by at most step sqrt(d) / 2, so that their
-    distance grows by step sqrt(d) at most, whatever the relation. The step is the largest power of
-    two up to rounding / (2 sqrt(d)): as much again is left for the floating-point sums that were
-    rounded, and k * step is exact in float64.
-    The standard deviation is a whole number of steps, at least 4,096, not below `noise_multiplier *
-    sensitivity`. Such noise costs no more than continuous Gaussian noise that is smaller by
-    `CONTINUOUS_SHARE`: docs/PRIVACY.md, "Noise".
+    The noise is that of Canonne, Kamath & Steinke 2020. sensitivity: the exact statistic's, in L2
+    norm. rounding: what the grid adds to it. A statistic of d coordinates is moved by at most step
+    sqrt(d) / 2, so the distance of two neighbours grows by at most step sqrt(d), whatever the
+    relation. The step is the largest power of two up to rounding / (2 sqrt(d)). The other half of
+    the rounding covers floating-point sums, and k * step is exact in float64.
+
+    The standard deviation is a whole number of steps, at least 4,096, and not below
+    `noise_multiplier * sensitivity`. Such noise costs no more than continuous Gaussian noise that
+    is smaller by `CONTINUOUS_SHARE`: docs/PRIVACY.md, "Noise".
     """
 
     rounding: float = ROUNDING
@@ -269,8 +267,7 @@ class DiscreteGaussian(Gaussian):
             )
 
     def multiplier(self, relation: Relation) -> float:
-        """z of the continuous noise that costs at least as much: over what one step between
-        neighbours moves, rounding included.
+        """z of the continuous noise that costs at least as much, rounding included.
 
         Next to a companion rounding counts twice: docs/PRIVACY.md, "Lemmas", 8.
         """
@@ -297,7 +294,7 @@ class DiscreteGaussian(Gaussian):
 
 
 class Laplace(AdditiveNoise):
-    """Laplace noise of scale `noise_multiplier * sensitivity`; the sensitivity is in L1 norm."""
+    """Laplace noise of scale `noise_multiplier * sensitivity`, sensitivity in L1 norm."""
 
     mechanism: ClassVar[str] = "Laplace"
 
@@ -325,8 +322,9 @@ class Laplace(AdditiveNoise):
 
     @staticmethod
     def delta_alone(z: float, epsilon: float) -> float:
-        """The mass by which one density exceeds e^epsilon times the other: between both centres
-        and up to where the loss falls below epsilon.
+        """The mass by which one density exceeds e^epsilon times the other.
+
+        It lies between both centres and up to where the loss falls below epsilon.
         """
         return max(0.0, -math.expm1((epsilon - 1 / z) / 2))
 
@@ -344,11 +342,10 @@ class Laplace(AdditiveNoise):
 
 
 class PosteriorSample(Mechanism):
-    """One draw from a density that adding or removing a unit changes by a factor of at most e^(1 /
-    noise_multiplier): pure DP, no noise is added.
+    """One draw from a density that a unit changes by a factor of at most e^(1 / noise_multiplier).
 
-    sensitivity: of the log density, over which the loss is measured. Any such draw is dominated by
-    randomised response (Kairouz, Oh & Viswanath 2015).
+    This is pure DP, and no noise is added. sensitivity: the log density's, over which the loss is
+    measured. Any such draw is dominated by randomised response (Kairouz, Oh & Viswanath 2015).
     """
 
     mechanism: ClassVar[str] = "posterior sample"
@@ -359,7 +356,7 @@ class PosteriorSample(Mechanism):
 
     @staticmethod
     def renyi(alpha: float, z: float) -> float:
-        """Of randomised response at epsilon = 1 / z."""
+        """The curve of randomised response at epsilon = 1 / z."""
         keep, flip = -math.log1p(math.exp(-1 / z)), -1 / z - math.log1p(math.exp(-1 / z))
         return float(
             np.logaddexp(alpha * keep + (1 - alpha) * flip, alpha * flip + (1 - alpha) * keep)
@@ -381,8 +378,10 @@ class PosteriorSample(Mechanism):
 
 
 class DisjointGroup(NamedTuple):
-    """Group `number`, from 0, of a split of all units into `of` groups. What is released on each of
-    them, once, costs a unit what one release costs; docs/PRIVACY.md, "Disjoint groups of units".
+    """Group `number`, from 0, of a split of all units into `of` groups.
+
+    One release on each of them costs a unit what one release costs: docs/PRIVACY.md, "Disjoint
+    groups of units".
     """
 
     number: int

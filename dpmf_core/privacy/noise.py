@@ -1,12 +1,12 @@
-"""The only place that draws privacy noise. Drawing is recording: what was drawn is what was spent.
+"""The only place that draws privacy noise. Every draw is recorded, so the ledger is what was spent.
 
-A `Noise` is opened on a plan. `release` takes the next planned release of that name, writes it to
-the ledger and returns an object that adds noise to the statistic, whole or part by part. A release
-that is not in the plan is refused, and so are more coordinates than it declared.
+A `Noise` is opened on a plan. `release` takes the next planned release of a statistic, writes it to
+the ledger and returns an object that adds noise, to the whole or part by part. It refuses a release
+that is not in the plan, and more coordinates than were declared.
 
-Without a seed the numbers come from a cipher whose key is never stored (`streams`). Gaussian and
-Laplace noise is floating-point, which is open to the attack of Mironov (2012); `DiscreteGaussian`
-is exact, on a grid.
+Without a seed the numbers come from a cipher whose key is never stored (`random_streams`). Gaussian
+and Laplace noise is floating-point, which is open to the attack of Mironov (2012);
+`DiscreteGaussian` is exact, on a grid.
 """
 
 import math
@@ -29,9 +29,9 @@ from dpmf_core.privacy.mechanisms import (
 )
 from dpmf_core.privacy.random_streams import Stream, stream
 
-# normals drawn from one stream; fixed, so that results do not depend on the number of threads
+# normals drawn from one stream; constant, so that results do not depend on the number of threads
 CHUNK = 1 << 18
-MOST_STEPS = 2.0**52  # of a grid, so that float64 holds whole numbers of them
+MOST_STEPS = 2.0**52  # float64 holds whole numbers of grid steps up to this exactly
 Array = npt.NDArray[Any]
 Failing = TypeVar("Failing", bound=FailingGaussian)
 
@@ -41,18 +41,17 @@ class PlanViolation(RuntimeError):
 
 
 class Noise:
-    """Draws the noise of one run, on one plan, and keeps its ledger.
+    """Draws the noise of one run by its plan, and keeps the run's ledger.
 
-    plan: what may be released. seed: of the privacy stream, or a stream; None takes a secret one,
-    which cannot be repeated: for private data.
-    threads: for drawing; any number gives the same draws.
+    plan: what may be released. seed: a seed or a stream; None takes a secret stream, which cannot
+    be repeated, for private data. threads: any number gives the same draws.
     """
 
     def __init__(
         self, plan: Event, seed: np.random.SeedSequence | Stream | None = None, threads: int = 1
     ) -> None:
         self._plan = dict(normal_form(plan))
-        # by release and group: every group has the planned ones once
+        # by release and group: each group has every planned release once
         self._rest: dict[tuple[Mechanism, DisjointGroup], int] = {
             (leaf, DisjointGroup(number, leaf.groups)): count
             for leaf, count in self._plan.items()
@@ -64,26 +63,26 @@ class Noise:
 
     @property
     def is_reproducible(self) -> bool:
-        """Whether a seed gives the same noise again."""
+        """Whether the same seed gives the same noise."""
         return self._stream.reproducible
 
     @property
     def words(self) -> str:
-        """Which noise what has been released holds, as a card says it; empty before the first
-        release.
-        """
+        """The noise of all releases so far, as a card prints it; empty before the first one."""
         return noise_words((leaf.mechanism for leaf in self._counts), self.is_reproducible)
 
     @property
     def ledger(self) -> Ledger:
-        """What has been released so far, in the plan's order; on disjoint groups, as often as on
-        the one that answered most often.
+        """The releases so far, in the plan's order.
+
+        A release on disjoint groups counts as often as the group that answered most often.
         """
         return tuple((leaf, self._counts[leaf]) for leaf in self._plan if self._counts.get(leaf, 0))
 
     def next_release(self, statistic: str, group: DisjointGroup = EVERYBODY) -> Mechanism:
-        """The next planned release of this name on this group, equal ones taken together: its
-        noise multiplier is public. Raises PlanViolation where there is none.
+        """The next planned release of a statistic on a group; its noise multiplier is public.
+
+        Equal releases are taken together. Raises PlanViolation if none is left.
         """
         for (leaf, of), count in self._rest.items():
             if leaf.statistic == statistic and of == group and count > 0:
@@ -110,10 +109,10 @@ class Noise:
         size: int,
         group: DisjointGroup = EVERYBODY,
     ) -> "Release":
-        """Open the next planned release of `size` coordinates and record it. group: the only units
-        whose rows are in it.
+        """Open the next planned release of `size` coordinates and record it.
 
-        Raises PlanViolation when the plan does not hold it.
+        group: the only units whose rows are in it. Raises PlanViolation if the plan does not hold
+        the release.
         """
         leaf = self.next_release(statistic, group)
         if not math.isclose(leaf.sensitivity, sensitivity, rel_tol=1e-12):
@@ -127,18 +126,18 @@ class Noise:
             )
         if not isinstance(leaf, AdditiveNoise):
             raise PlanViolation(
-                f"{statistic!r} was planned as a {leaf.mechanism}; it adds no noise."
+                f"{statistic!r} was planned as a {leaf.mechanism}, which adds no noise: use"
+                " `sampler`."
             )
         self._record(leaf, group)
         return self._open(leaf, size)
 
     def names_over_threshold(self, statistic: str, counts: Array) -> tuple[Array, Array]:
-        """Which names pass the threshold of the next planned `ThresholdedCounts`, largest noisy
-        count first, and their noisy counts.
+        """The names that pass the next planned `ThresholdedCounts`, and their noisy counts.
 
-        counts: (n_names,), the sum of the units' vectors as `ThresholdedCounts` describes them; a
-        name with a count of 0 is unknown and never passes.
-        Raises PlanViolation.
+        The largest noisy count comes first. counts: (n_names,), the sum of the units' vectors that
+        `ThresholdedCounts` describes; a name with a count of 0 is unknown and never passes. Raises
+        PlanViolation.
         """
         leaf = self._failing(statistic, ThresholdedCounts)
         ids = np.flatnonzero(counts > 0)
@@ -148,9 +147,7 @@ class Noise:
         return ids[order], noisy[order]
 
     def padded_count(self, statistic: str, count: int) -> int:
-        """A noisy number of units for the next planned `PaddedCount`, below the truth only with
-        the probability that it says. Raises PlanViolation.
-        """
+        """A noisy number of units for the next planned `PaddedCount`. Raises PlanViolation."""
         leaf = self._failing(statistic, PaddedCount)
         noisy = self._open(leaf, 1).vector(np.array([float(count)]))
         return max(1, math.ceil(float(noisy[0]) + leaf.padding))
@@ -165,10 +162,9 @@ class Noise:
         return leaf
 
     def sampler(self, statistic: str) -> Callable[[tuple[int, ...]], Array]:
-        """Standard normals of a shape, from the private stream, for the next planned posterior
-        sample of that name; taking it records the sample.
+        """A source of standard normals of a shape, for the next planned posterior sample.
 
-        Raises PlanViolation.
+        Taking it records the sample. Raises PlanViolation.
         """
         leaf = self.next_release(statistic)
         if not isinstance(leaf, PosteriorSample):
@@ -188,7 +184,7 @@ class Noise:
         self._counts[leaf] = max(n_used, self._counts.get(leaf, 0))
 
     def _times(self, statistic: str, group: DisjointGroup) -> int:
-        """How often this statistic was released on this group."""
+        """The number of releases of this statistic on this group."""
         return sum(
             self._plan[leaf] - rest
             for (leaf, of), rest in self._rest.items()
@@ -203,16 +199,16 @@ class Noise:
         return self.release(statistic, sensitivity=sensitivity, size=values.size).vector(values)
 
     def symmetric(self, statistic: str, matrices: Array, *, sensitivity: float) -> Array:
-        """Symmetric `matrices` (..., r, r) as one release; the sensitivity is in Frobenius norm."""
+        """Symmetric `matrices` (..., r, r) as one release; sensitivity in Frobenius norm."""
         r = matrices.shape[-1]
         size = matrices.size // r // r * (r * (r + 1) // 2)
         return self.release(statistic, sensitivity=sensitivity, size=size).symmetric(matrices)
 
 
 class Release:
-    """One statistic's noise.
+    """The noise of one statistic.
 
-    `vector` and `symmetric` may be called part by part, each coordinate once.
+    `vector` and `symmetric` may be called part by part, once for each coordinate.
     """
 
     def __init__(self, leaf: AdditiveNoise, size: int, stream: Stream, threads: int) -> None:
@@ -220,16 +216,13 @@ class Release:
         self.step, self.scale = leaf.grid(size)
 
     def vector(self, part: Array) -> Array:
-        """The part plus noise of standard deviation (Laplace: scale) `scale` on every
-        coordinate.
-        """
+        """The part plus noise of standard deviation (Laplace: scale) `scale` on each coordinate."""
         part = self._rounded(_real(part))
         noise = self._draw(part.size).reshape(part.shape)
         return self._publish(part, noise.astype(part.dtype, copy=False))
 
     def symmetric(self, part: Array) -> Array:
-        """The part (..., r, r) plus symmetric noise: variance scale^2 on the diagonal, half of it
-        off the diagonal.
+        """The part (..., r, r) plus symmetric noise: variance scale^2, off the diagonal half of it.
 
         In the isometric coordinates (diagonal, sqrt(2) x off-diagonal) this is independent noise of
         one scale.
@@ -247,8 +240,9 @@ class Release:
         return self._publish(part, noise.reshape(part.shape))
 
     def _symmetric_on_grid(self, part: Array) -> Array:
-        """The isometric coordinates are what is rounded and released: added up after unfolding,
-        the last digits would tell sum and noise apart.
+        """Round and release the isometric coordinates.
+
+        If sum and noise were added after unfolding, the last digits would tell them apart.
         """
         from dpmf_core import kernels
 
@@ -261,9 +255,7 @@ class Release:
         return kernels.unfold(values, r, math.sqrt(0.5), threads=self._threads).reshape(part.shape)
 
     def _rounded(self, part: Array) -> Array:
-        """The nearest point of the grid, of which the sum with the noise is exact: below 2^52
-        steps each.
-        """
+        """The nearest grid points, below 2^52 steps, so that their sum with the noise is exact."""
         return (
             np.clip(np.rint(part / self.step), -MOST_STEPS, MOST_STEPS) * self.step
             if self.step
@@ -271,9 +263,7 @@ class Release:
         )
 
     def _publish(self, part: Array, noise: Array) -> Array:
-        """The one line where exact figures become released ones (contract tests put their
-        blindfold here).
-        """
+        """Turn exact figures into released ones: the one line that contract tests replace."""
         return part + noise
 
     def _draw(self, size: int) -> npt.NDArray[np.float64]:
@@ -299,14 +289,14 @@ class Release:
 
 
 def _real(part: Array) -> Array:
-    """Whole numbers become float64: noise cast to them would be cut off, and tells counts from an
-    empty sum (np.bincount of nothing is integer).
+    """Convert whole numbers to float64, because noise cast to them would be cut off.
 
-    Raises PlanViolation on float32: rounding a sum in it moves more than one user may.
+    The type would also tell counts from an empty sum (np.bincount of nothing is integer). Raises
+    PlanViolation on float32, in which rounding moves a sum by more than one user may.
     """
     if part.dtype.kind == "f" and part.dtype != np.float64:
         raise PlanViolation(
-            "a statistic must be summed in float64; otherwise rounding changes it by more than its"
-            f" sensitivity. Got {part.dtype}."
+            "A statistic must be summed in float64, because rounding would change it by more than"
+            f" its sensitivity. Got {part.dtype}."
         )
     return part.astype(np.float64, copy=False)

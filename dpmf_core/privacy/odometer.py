@@ -24,8 +24,8 @@ from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.guarantee import PERSON, VALUE, Status
 from dpmf_core.privacy.mechanisms import Gaussian, Mechanism, Relation, UnsupportedEvent
 
-ROUNDING = 1e-12  # relative, of a sum of squares
-# what protects less than a row of the data has no epsilon for the row
+ROUNDING = 1e-12  # of a sum of squares, relative
+# a guarantee for less than a row of the data gives no epsilon for the row
 SMALLER_UNITS = (VALUE, "rating")
 
 
@@ -43,9 +43,9 @@ class HasStatus(Protocol):
 class Charge:
     """What one run, or one private selection, takes from an account.
 
-    ledger: its releases. status, unit, delta, relation: of its own promise. price: of a private
-    selection, whose releases do not leave it: epsilon of the whole for adding or removing a unit
-    and for replacing one, at its delta.
+    ledger: its releases. status, unit, delta, relation: those of its own guarantee. price: only of
+    a private selection, whose releases stay inside it: the epsilons of the whole at its delta, for
+    adding or removing a unit and for replacing one.
     """
 
     title: str
@@ -72,7 +72,7 @@ class Charge:
         return changed(charge, delta=budget.delta, relation=budget.relation)
 
     def under(self, guarantee: HasStatus | None) -> Self:
-        """The same charge under the guarantee that the finished work has."""
+        """The charge under the guarantee of the finished work."""
         if guarantee is None:
             return self
         return changed(self, status=guarantee.status, unit=guarantee.unit)
@@ -84,9 +84,7 @@ class Charge:
 
     @property
     def epsilon(self) -> float | None:
-        """Its own epsilon, exactly composed, at its own delta and relation; None if nothing is
-        proved.
-        """
+        """The charge's exact epsilon at its own delta and relation; None if nothing is proved."""
         if self.status not in (Status.PROVEN, Status.CONDITIONAL):
             return None
         if self.price is not None:
@@ -97,10 +95,10 @@ class Charge:
 
 @dataclass(frozen=True)
 class Total:
-    """The total cost of the covered charges. n_uncovered: the number of other charges. delta: None
-    if nothing was released.
+    """The total cost of the covered charges.
 
-    rule: exact; at most, where prices of private selections are added or noise is discrete.
+    n_uncovered: the number of other charges. delta: None if nothing was released. rule: "at most"
+    if prices of private selections were added or noise is discrete, else "exact".
     """
 
     epsilon: float
@@ -113,8 +111,9 @@ class Total:
 
 @functools.lru_cache(512)
 def _epsilon(ledger: Ledger, delta: float, relation: Relation) -> float:
-    """The exact epsilon of a ledger; where its other noise is too much to be composed
-    numerically, that noise by the sum of its epsilons.
+    """The exact epsilon of a ledger.
+
+    Non-Gaussian noise that is too much to compose numerically counts by the sum of its epsilons.
     """
     try:
         return exactly(sequence(*(Repeat(leaf, count) for leaf, count in ledger)), delta, relation)
@@ -143,8 +142,9 @@ def merged_ledger(charges: Iterable[Charge]) -> Ledger:
 
 
 def _in_one_unit(charges: Sequence[Charge]) -> list[Charge]:
-    """Charges as one smaller unit sees them where people and their single rows are protected by
-    turns: one row more is another person's data replaced.
+    """Charges in one unit, if some protect people and others single rows of theirs.
+
+    For the smaller unit, one row more is another person's data replaced.
     """
     units = {charge.unit for charge in charges if charge.covered}
     if PERSON not in units or len(units) == 1:
@@ -153,7 +153,7 @@ def _in_one_unit(charges: Sequence[Charge]) -> list[Charge]:
 
 
 def _under_replacement(charge: Charge) -> Charge:
-    """The same releases, each at what replacing a unit moves."""
+    """The same releases with the sensitivity of replacing a unit."""
     ledger = tuple(
         (
             changed(
@@ -170,11 +170,11 @@ def _under_replacement(charge: Charge) -> Charge:
 
 
 def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
-    """All charges composed, at the budget's delta and relation.
+    """Compose all charges, at the budget's delta and relation.
 
-    Without a budget: at the largest delta among the runs (its probability of a failing release
-    apart), plus those probabilities of all, plus the deltas of private selections, whose epsilons
-    are added; under replacement where any charge was made under it.
+    Without a budget, delta is the largest among the runs (without the probability of a failing
+    release), plus those probabilities of all runs, plus the deltas of private selections, whose
+    epsilons are added. The relation is replacement if any charge was made under it.
     """
     covered_charges = [
         charge
@@ -232,9 +232,7 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
 
 
 def squared_mu(leaf: Mechanism, relation: Relation) -> float | None:
-    """mu^2 of one release: exact for Gaussian noise, a bound for a pure epsilon; None where no
-    bound is known here.
-    """
+    """mu^2 of one release: exact for Gaussian noise, a bound for a pure epsilon, else None."""
     z = leaf.multiplier(relation)
     if isinstance(leaf, Gaussian) and not leaf.failure:
         return 1 / z**2
@@ -245,7 +243,7 @@ def squared_mu(leaf: Mechanism, relation: Relation) -> float | None:
 
 
 def _total_square(charges: Iterable[Charge], relation: Relation) -> float:
-    """mu^2 of all covered charges. Raises BadInput on what a filter through mu does not cover."""
+    """mu^2 of all covered charges. Raises BadInput on noise that the filter cannot add up."""
     square = 0.0
     for charge in charges:
         if not charge.covered:
@@ -253,17 +251,18 @@ def _total_square(charges: Iterable[Charge], relation: Relation) -> float:
         squares = [(squared_mu(leaf, relation), count) for leaf, count in charge.ledger]
         if charge.price is not None or any(one is None for one, _ in squares):
             raise BadInput(
-                f"{charge.title} cannot run under a budget for the whole data set: the budget adds"
-                " up Gaussian noise and pure epsilons, and this is neither. Nothing was drawn."
-                " Remove the budget or choose another method."
+                f"{charge.title} cannot run under a budget for the whole data set. The budget adds"
+                " up Gaussian noise and pure epsilons only, and this noise is neither. Nothing was"
+                " drawn. Remove the budget or choose another method."
             )
         square += sum(count * one for one, count in squares if one is not None)
     return square
 
 
 def check(before: Sequence[Charge], request: Sequence[Charge], budget: AccountBudget) -> None:
-    """Raise BadInput if the past and the new charges together would exceed the budget, or if a new
-    charge has no epsilon and the budget does not allow that.
+    """Raise BadInput if the charges together would exceed the budget.
+
+    It also raises if a new charge has no epsilon and the budget does not allow that.
     """
     if not budget.allow_unprotected:
         _require_covered(request)
@@ -306,8 +305,10 @@ def _require_covered(request: Iterable[Charge]) -> None:
 
 @dataclass(frozen=True)
 class Entry:
-    """A charge in an account. charged_at: when, ISO 8601, UTC. state: running (the whole plan is
-    charged), finished, cancelled, failed.
+    """A charge in an account.
+
+    charged_at: ISO 8601, UTC. state: running (the whole plan is charged), finished, cancelled or
+    failed.
     """
 
     charge: Charge
@@ -317,8 +318,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Line:
-    """Equal charges together: how many, from when to when, epsilon of each and of all, None
-    where they have none for a row of the data.
+    """Equal charges together: their number, their first and last time, the epsilons of one and all.
+
+    The epsilons are None if there is none for a row of the data.
     """
 
     title: str
@@ -337,7 +339,7 @@ def lines(entries: Sequence[Entry], budget: Budget | None = None) -> list[Line]:
     groups: dict[tuple[object, ...], list[Entry]] = {}
     for entry in entries:
         it = entry.charge
-        # equal but for the rounding of a calibration
+        # equal except for the rounding of a calibration
         each = None if it.epsilon is None else round(it.epsilon, 6)
         groups.setdefault(
             (it.title, it.status, it.unit, it.delta, it.relation, each, entry.state), []
@@ -364,5 +366,5 @@ def lines(entries: Sequence[Entry], budget: Budget | None = None) -> list[Line]:
 
 
 def settled_charge(charge: Charge, ledger: Ledger) -> Charge:
-    """The charge of what was actually drawn; a private selection is always charged in full."""
+    """The charge of what was drawn; a private selection is always charged in full."""
     return charge if charge.price is not None else changed(charge, ledger=ledger)

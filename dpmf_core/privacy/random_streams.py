@@ -1,8 +1,7 @@
-"""The source of a run's noise: a seed, which anyone can reuse, or a secret key of the operating
-system.
+"""The source of a run's noise: a seed, which can be reused, or a secret key.
 
-A stream has children, numbered in order, and hands out numpy generators; streams that differ in
-their place share no number.
+A stream has children, numbered in order, and makes numpy generators. Streams at different places
+share no number.
 """
 
 import secrets
@@ -15,23 +14,21 @@ MOST_CHILDREN = 2**32 - 1
 
 
 class Stream(Protocol):
-    """One stream of random numbers, from which others are split off."""
+    """A stream of random numbers, from which others are split off."""
 
     reproducible: bool
 
     def spawn(self, count: int) -> "list[Stream]":
-        """The next `count` children, each independent of all others and of this stream's own
-        numbers.
-        """
+        """The next `count` children, independent of each other and of this stream's numbers."""
         ...
 
     def generator(self) -> np.random.Generator:
-        """A generator at the beginning of this stream."""
+        """A generator at the start of this stream."""
         ...
 
 
 class SeededStream:
-    """The same numbers for the same seed, by numpy's SFC64: for public and simulated data."""
+    """The same numbers for the same seed, by numpy's SFC64, for public and simulated data."""
 
     reproducible = True
 
@@ -46,16 +43,16 @@ class SeededStream:
 
 
 class Secret:
-    """Numbers of a cipher: AES-128 in counter mode. Key (128 bits) and first counter (128 bits)
-    come from the operating system and are stored nowhere.
+    """Numbers of AES-128 in counter mode.
 
-    Counters are whole numbers modulo 2^128. The stream of number s starts at first + s 2^64 and may
-    use the next 2^64 of them, 2^65 draws of 64 bits; s is below 2^64 (the root is 0, its child i
-    has (i + 1) 2^32, child j of that has (i + 1) 2^32 + j + 1), so that under one key no two
-    streams meet.
+    The key (128 bits) and the first counter (128 bits) come from the operating system and are
+    stored nowhere. Counters are whole numbers modulo 2^128. The stream of number s starts at first
+    + s 2^64 and may use the next 2^64 of them, which is 2^65 draws of 64 bits. s is below 2^64: the
+    root is 0, its child i is (i + 1) 2^32, child j of that is (i + 1) 2^32 + j + 1. So under one
+    key no two streams meet.
 
-    key: 32 bytes instead of the operating system's, for tests. Raises OverflowError beyond two
-    generations, or 2^32 - 1 children.
+    key: 32 bytes for tests, instead of the operating system's. Raises OverflowError beyond two
+    generations or 2^32 - 1 children.
     """
 
     reproducible = False
@@ -100,7 +97,7 @@ class Secret:
 
 
 def stream(source: "np.random.SeedSequence | Stream | None") -> Stream:
-    """A seed's stream, a given stream, or, without either, a secret one."""
+    """A seed's stream, the given stream, or a secret one if the source is None."""
     if source is None:
         return Secret()
     return SeededStream(source) if isinstance(source, np.random.SeedSequence) else source

@@ -7,7 +7,7 @@ from dpmf_core.privacy.events import Event, normal_form
 from dpmf_core.privacy.gaussian import all_gaussian, mu
 from dpmf_core.privacy.mechanisms import Relation
 
-LOG_ORDERS = (-12.0, 18.0)  # of log(alpha - 1): where an order is looked for
+LOG_ORDERS = (-12.0, 18.0)  # the range of log(alpha - 1) in which an order is searched
 
 
 def _renyi(event: Event, relation: Relation) -> Callable[[float], float]:
@@ -33,8 +33,9 @@ def _best_order(bound: Callable[[float], float]) -> float:
 
 
 def rdp_source(event: Event, delta: float, relation: Relation) -> float:
-    """min over alpha of rdp(alpha) + log(1/delta)/(alpha - 1); for Gaussian noise this is
-    zCDP's rho + 2 sqrt(rho log(1/delta)).
+    """min over alpha of rdp(alpha) + log(1/delta)/(alpha - 1).
+
+    For Gaussian noise this is zCDP's rho + 2 sqrt(rho log(1/delta)).
     """
     if all_gaussian(event):
         rho = mu(event, relation) ** 2 / 2
@@ -44,9 +45,7 @@ def rdp_source(event: Event, delta: float, relation: Relation) -> float:
 
 
 def rdp_tight(event: Event, delta: float, relation: Relation) -> float:
-    """Canonne, Kamath & Steinke 2020, Prop. 12, the conversion that dp_accounting uses, over
-    continuous alpha.
-    """
+    """Canonne, Kamath & Steinke 2020, Prop. 12, as in dp_accounting, over continuous alpha."""
     if not normal_form(event):
         return 0.0
     curve = _renyi(event, relation)

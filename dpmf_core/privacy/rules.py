@@ -12,8 +12,9 @@ from dpmf_core.privacy.renyi import rdp_source, rdp_tight
 
 
 def _classical(event: Event, share: float, relation: Relation) -> list[tuple[float, int]]:
-    """Each release's own epsilon by the classical Gaussian mechanism at delta_0 = share / N
-    (Dwork & Roth 2014, Thm. A.1).
+    """Each release's epsilon by the classical Gaussian mechanism at delta_0 = share / N.
+
+    Dwork & Roth 2014, Thm. A.1.
     """
     ledger = normal_form(event)
     releases = sum(count for leaf, count in ledger if isinstance(leaf, Gaussian))
@@ -48,9 +49,7 @@ def _above_zero(rule: Rule) -> Rule:
 
 
 def _advanced_composition(event: Event, delta: float, relation: Relation) -> float:
-    """Dwork, Rothblum & Vadhan 2010, with delta/2 for the releases and delta/2 for the
-    composition.
-    """
+    """Dwork, Rothblum & Vadhan 2010, with delta/2 each for the releases and their composition."""
     parts = _classical(event, delta / 2, relation)
     squares = sum(count * eps * eps for eps, count in parts)
     return math.sqrt(2 * math.log(2 / delta) * squares) + sum(
@@ -63,7 +62,7 @@ def _naive(event: Event, delta: float, relation: Relation) -> float:
 
 
 class NotValid(ValueError):
-    """A rule's own condition does not hold for this ledger; its number would not be a bound."""
+    """A rule's condition does not hold for this ledger, so its figure would not be a bound."""
 
 
 RuleName = Literal["exact", "rdp_source", "rdp_tight", "advanced", "naive"]
@@ -83,9 +82,7 @@ RULE_TITLES: dict[str, str] = {name: title for name, (title, _) in RULES.items()
 
 @dataclass(frozen=True)
 class RuleEpsilon:
-    """One rule's figure for a ledger; `epsilon` is None where the rule is not valid, and
-    `reason` says why.
-    """
+    """One rule's figure for a ledger; None with a `reason` if the rule is not valid."""
 
     rule: RuleName
     title: str

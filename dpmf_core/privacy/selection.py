@@ -1,9 +1,9 @@
-"""The cost of choosing the best of a random number of private trials, compared with one trial and
-with all of them composed.
+"""The cost of choosing the best of a random number of private trials.
 
-It asks that the number of trials K is drawn from its distribution, configurations at random, that
-scores are private within each trial, and that nothing but the winner is shown (Papernot & Steinke
-2022). The price is by the privacy profile of one trial, as in Koskela, Redberg & Wang 2024, with
+It is compared with one trial and with all trials composed. The proof needs four things: the number
+of trials K is drawn from its distribution, configurations are drawn at random, scores are private
+within each trial, and only the winner is shown (Papernot & Steinke 2022). The price is computed
+from the privacy profile of one trial, as in Koskela, Redberg & Wang 2024, with
 the whole trade-off curve in place of one (epsilon, delta). With f the probability generating
 function of K, F(y) the probability that a trial ends at most as good as y (ties broken by coins),
 and primes for the neighbouring data, the winner has density f'(F(y)) q(y). As the winner of one
@@ -39,15 +39,13 @@ Array = npt.NDArray[np.float64]
 SHAPES = ("logarithmic", "geometric", "poisson", "binomial")  # the cheapest at the same mean first
 CHEAPEST = SHAPES[0]
 INTERVALS = 2000
-ENTRIES = 200  # of a table of a profile
-LARGEST = 1e4  # of an epsilon that is looked for
+ENTRIES = 200  # of a profile's table
+LARGEST = 1e4  # the largest epsilon that is searched
 
 
 @dataclass(frozen=True)
 class Price:
-    """single: epsilon of one trial. best_of: by distribution of the number of trials.
-    all_shown: about `mean` trials composed.
-    """
+    """epsilon of one trial, of the best (by distribution of K), and of `mean` trials composed."""
 
     mean: float
     delta: float
@@ -59,8 +57,10 @@ class Price:
 def price_of_choosing(
     event: Event, mean: float, delta: float, relation: Relation = Relation.ADD_REMOVE
 ) -> Price:
-    """event: everything that one trial releases, its score included. mean: of the number of
-    trials, at least 1. Raises ValueError where it is below.
+    """Price a choice by each distribution of the number of trials.
+
+    event: everything that one trial releases, its score included. mean: the mean number of trials.
+    Raises ValueError if it is below 1.
     """
     if not mean >= 1:
         raise ValueError(f"The mean number of trials must be at least 1. Got {mean}.")
@@ -82,15 +82,13 @@ def price_of_choosing(
 def price_of_best(
     event: Event, shape: str, mean: float, delta: float, relation: Relation = Relation.ADD_REMOVE
 ) -> float:
-    """What the best of a random number of trials costs, for one distribution of their number."""
+    """The epsilon of the best of a random number of trials, for one distribution of it."""
     return _best_of(normal_form(event), shape, mean, delta, relation)
 
 
 @functools.lru_cache(256)
 def _best_of(ledger: Ledger, shape: str, mean: float, delta: float, relation: Relation) -> float:
-    """The smallest epsilon found at which the best of K trials keeps delta; infinite where none
-    below 10,000 does.
-    """
+    """The smallest epsilon at which the best of K trials keeps delta; infinite above 10,000."""
     event = Sequence(tuple(Repeat(leaf, count) for leaf, count in ledger))
     profile = _profile(event, delta / mean, relation)
     shifts, weights = _mixture(event, derivative(shape, mean), relation)
@@ -113,11 +111,11 @@ def _best_of(ledger: Ledger, shape: str, mean: float, delta: float, relation: Re
 
 @functools.lru_cache(64)
 def _profile(event: Event, small: float, relation: Relation) -> Callable[[Array], Array]:
-    """delta_trial at any epsilons, negative ones too: 1 - e^eps + e^eps delta(-eps), for either of
-    two neighbours may be the first.
+    """delta_trial at any epsilons, negative ones included: 1 - e^eps + e^eps delta(-eps).
 
-    small: the largest delta that matters. What is not Gaussian is read off a table: the profile is
-    convex in e^eps, so that lines between its entries lie above it.
+    Either of two neighbours may be the first. small: the largest delta that matters. Profiles that
+    are not Gaussian are read from a table: they are convex in e^eps, so lines between its entries
+    lie above them.
     """
     if all(isinstance(leaf, Gaussian) and not leaf.failure for leaf, _ in normal_form(event)):
         m = mu(event, relation)
@@ -141,7 +139,7 @@ def _profile(event: Event, small: float, relation: Relation) -> Callable[[Array]
 def _mixture(
     event: Event, slope: Callable[[Array], Array], relation: Relation
 ) -> tuple[Array, Array]:
-    """s_j and w_j. The lines are a - b z with z = e^eps / L.
+    """The shifts s_j and weights w_j. The lines are a - b z with z = e^eps / L.
 
     Neighbours on their upper hull meet at z_j = e^s_j, where the slope changes by w_j / z_j.
     """
@@ -184,8 +182,9 @@ def derivative(shape: str, mean: float) -> Callable[[Array], Array]:
 
 
 def number_of_trials(distribution: str, mean: float, rng: np.random.Generator) -> int:
-    """How many trials a private selection makes, drawn at random; 0 is possible for `poisson`
-    and `binomial`, and then nothing is released.
+    """Draw the number of trials of a private selection.
+
+    It may be 0 for `poisson` and `binomial`; then nothing is released.
     """
     if distribution == "poisson":
         return int(rng.poisson(mean))
@@ -197,16 +196,15 @@ def number_of_trials(distribution: str, mean: float, rng: np.random.Generator) -
 
 
 def _binomial(mean: float) -> tuple[int, float]:
-    """n and p: a coin, as nearly as that mean allows, decides about each of twice as many
-    trials.
-    """
+    """n and p: about twice as many trials as the mean, each made with probability near 1/2."""
     n = math.ceil(2 * mean)
     return n, mean / n
 
 
 def _logarithmic(mean: float) -> float:
-    """The parameter gamma of the logarithmic distribution on 1, 2, ... with this mean: (1 /
-    gamma - 1) / log(1 / gamma) (Papernot & Steinke 2022, Def. 1).
+    """The parameter gamma of the logarithmic distribution on 1, 2, ... with this mean.
+
+    The mean is (1 / gamma - 1) / log(1 / gamma) (Papernot & Steinke 2022, Def. 1).
     """
     if mean <= 1 + 1e-6:
         return 1 - 1e-9
