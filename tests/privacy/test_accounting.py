@@ -199,7 +199,7 @@ def test_huge_losses_end_in_a_bound_not_in_a_crash(event: Event, relation: Relat
 
 
 def test_too_many_laplace_releases_are_refused_at_once() -> None:
-    with pytest.raises(UnsupportedEvent, match=r"at most 1,000,000 of them. Got 1,000,001"):
+    with pytest.raises(UnsupportedEvent, match="1,000,001"):
         rules.epsilon(Repeat(Laplace(1e6), 1_000_001), 1e-6)
 
 
@@ -338,7 +338,7 @@ def test_mu_by_hand() -> None:
 
 
 def test_mu_of_laplace_is_an_error_never_a_zero() -> None:
-    with pytest.raises(UnsupportedEvent, match="found Laplace noise on 'counts'"):
+    with pytest.raises(UnsupportedEvent, match="Laplace noise on 'counts'"):
         gaussian.mu(sequence(Gaussian(1.0), Laplace(1.0, "counts")))
     with pytest.raises(UnsupportedEvent):
         odds(MIXED_NOISE, 1e-6)
