@@ -32,10 +32,10 @@ from dpmf_core.privacy import (
 )
 from dpmf_core.privacy.events import on_grids
 
-# numbers that a run may release with exact noise: 0.2 to 0.5 microseconds each
+# how many numbers a run may release with exact noise, which takes 0.2 to 0.5 microseconds each
 MOST_DISCRETE = 10_000_000
 
-# An algorithm is loaded when it is first asked for: each takes its time, and most runs are of one.
+# An algorithm is loaded when first used: loading takes time, and most runs use one.
 REGISTRY = Registry(
     (
         Place("global-mean", "baselines", "GlobalMean"),
@@ -76,17 +76,17 @@ find = REGISTRY.find
 
 
 def of_task(task: str) -> dict[str, type[Algorithm]]:
-    """What factorises `ratings` or `samples`, by id."""
+    """The algorithms by id that factorise `ratings` or `samples`."""
     return {name: kind for name, kind in REGISTRY.items() if kind.task == task}
 
 
 @functools.cache
 def without_noise(kind: type[Algorithm]) -> type[Algorithm]:
-    """The same algorithm on exact sums: it clips, rounds, samples and selects as the private one
-    does, releases nothing through the ledger and gives no guarantee.
+    """The algorithm on exact sums.
 
-    What it loses against the best known method is the cost of the method; what the private run
-    loses against it is the cost of the noise.
+    It clips, rounds, samples and selects like the private one, but releases nothing through the
+    ledger and has no guarantee. Its loss compared with the best known method is the cost of the
+    method; the loss of the private run compared with it is the cost of the noise.
     """
 
     class WithoutNoise(kind):  # type: ignore[valid-type, misc]
@@ -116,10 +116,9 @@ def build(
     *,
     noise: bool = True,
 ) -> Algorithm:
-    """An algorithm with the given parameters, and the recommended ones for the rest.
+    """Make an algorithm from the given parameters and the recommended ones for the rest.
 
-    noise: whether it is the algorithm itself, or the same `without_noise`. Raises BadInput on a
-    bad parameter.
+    noise: False for the algorithm `without_noise`. Raises BadInput on a bad parameter.
     """
     kind = find(algorithm_id)
     recommended_parameters = (
@@ -137,10 +136,9 @@ def build(
 def build_with_defaults(
     algorithm_id: str, parameters: dict[str, Any], *, noise: bool = True
 ) -> Algorithm:
-    """An algorithm with the given parameters and its defaults for the rest, independent of the
-    data.
+    """Make an algorithm from the given parameters and its defaults, independent of the data.
 
-    noise: as of `build`. Raises BadInput on a bad parameter.
+    noise: see `build`. Raises BadInput on a bad parameter.
     """
     kind = find(algorithm_id) if noise else without_noise(find(algorithm_id))
     try:
@@ -172,9 +170,9 @@ def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
 def plan_by_level(
     algorithm: Algorithm, shape: Any, noise: NoiseKind = NoiseKind.CONTINUOUS
 ) -> Callable[[float], Event]:
-    """The plan of an algorithm with this noise, over its level.
+    """The plan of an algorithm with this kind of noise, as a function of its level.
 
-    Raises BadInput if it cannot be drawn.
+    Raises BadInput if the noise cannot be drawn.
     """
     if noise is NoiseKind.CONTINUOUS:
         return lambda level: algorithm.plan(shape, level)
@@ -198,7 +196,7 @@ def plan_by_level(
 
 
 def curator_for(algorithm: Algorithm, data: Any, noise: Noise, blocks: int = 1) -> Curator:
-    """A curator of these data (`Ratings`, `Samples`, or tables of them by name) for one fit."""
+    """A curator for one fit. data: `Ratings`, `Samples`, or tables of them by name."""
     tables = data if isinstance(data, Mapping) else {"train": data}
     return curator_of(algorithm, in_memory(data, blocks), noise, tables)
 
@@ -206,8 +204,10 @@ def curator_for(algorithm: Algorithm, data: Any, noise: Noise, blocks: int = 1) 
 def curator_of(
     algorithm: Algorithm, people: People, noise: Noise, tables: Mapping[str, Any]
 ) -> Curator:
-    """A curator of these people for one fit. It gives access to the rows in `tables` only if the
-    algorithm claims no proof for its parameters.
+    """A curator of these people for one fit.
+
+    It gives access to the rows in `tables` only if the algorithm claims no proof for its
+    parameters.
     """
     promise = algorithm.guarantee()
     if promise.has_epsilon:
@@ -216,7 +216,7 @@ def curator_of(
 
 
 def asks_sums_alone(algorithm: Algorithm) -> bool:
-    """Whether it accepts ratings in parts, because it needs only sums over them."""
+    """Whether the algorithm accepts ratings in parts, because it needs only sums over them."""
     promise = algorithm.guarantee()
     if not promise.has_epsilon:
         return algorithm.asks_sums_alone()
@@ -224,8 +224,9 @@ def asks_sums_alone(algorithm: Algorithm) -> bool:
 
 
 def require_sums_alone(algorithm: Algorithm, name: str, bounds: tuple[float, float]) -> None:
-    """Raises BadInput if an algorithm needs all ratings in memory. name, bounds: of ratings in
-    parts.
+    """Raise BadInput if an algorithm needs all ratings in memory.
+
+    name, bounds: those of the ratings in parts.
     """
     if asks_sums_alone(algorithm):
         if algorithm.task == "samples":

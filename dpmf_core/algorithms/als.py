@@ -3,10 +3,10 @@
 M (n_users x n_items) ~ U V^T. A user's row u solves a ridge regression on the shared V, and an
 item's row v solves one on all users. `dpals` has the private forms.
 
-Each regression is solved exactly, or, with solver=cg, by a few steps of conjugate gradients from
-the last step's solution [Takács, Pilászy & Tikk 2011; the method: Hestenes & Stiefel 1952]. Exact
-is the default: what is published and stored was made with it, and at the usual 16 factors other
-work takes most of a run's time.
+Each regression is solved exactly or, with solver=cg, by a few steps of conjugate gradients from the
+last step's solution [Takács, Pilászy & Tikk 2011; the method: Hestenes & Stiefel 1952]. Exact is
+the default, because published and stored results were made with it, and at the usual 16 factors
+other work takes most of a run's time.
 """
 
 import math
@@ -35,13 +35,13 @@ from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 
-PLENTY = 50.0  # ratings for each user and item, from which on factors alone find the offsets too
+PLENTY = 50.0  # ratings per user and item above which factors alone also find the offsets
 RIDGE, BIAS_DAMPING = 0.08, 5.0
-COLUMN_STRENGTH = 0.3  # factors hold part of what local columns say
+COLUMN_STRENGTH = 0.3  # below 1, because factors hold part of what local columns say
 
 
 def random_start(rng: Streams, m: int, r: int) -> Array:
-    """Item factors with orthonormal columns, (m, r): random, so free."""
+    """Random item factors (m, r) with orthonormal columns; they use no data, so cost nothing."""
     V, _ = np.linalg.qr(rng.init.standard_normal((m, r)))
     return np.asarray(V, np.float32)
 
@@ -123,8 +123,10 @@ class ALS(Algorithm):
     )
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
-        """The model after each step. Raises BadInput on ratings in parts of which all items' least
-        squares would take too much memory.
+        """The model after each step.
+
+        Raises BadInput if the ratings are in parts and the least squares of all items would take
+        too much memory.
         """
         if curator.has_rows:
             yield from self.alternate(curator.rows, rng)
@@ -161,8 +163,9 @@ class ALS(Algorithm):
             yield self._with_columns(model, data, sums_over(data))
 
     def _alternate_by_sums(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
-        """The same for ratings in parts: each item step is one exact sum over users, with different
-        rounding.
+        """The model after each step on ratings in parts.
+
+        Each item step is one exact sum over users; only its rounding differs from `alternate`.
         """
         counts = curator.total(NumberOfEach())
         data = DataSize(curator.shape, int(counts.sum()))
@@ -202,16 +205,15 @@ class ALS(Algorithm):
         return replace(model, item_factors=np.ascontiguousarray(V[:, : self.rank]))
 
     def _approaching(self) -> kernels.WarmStart | None:
-        """The iterative solver of one side's least squares over all steps; None: each is solved
-        exactly.
-        """
+        """The iterative solver of one side over all steps; None solves exactly."""
         return kernels.WarmStart(self.cg_steps) if self.solver == "cg" else None
 
     def _with_columns(
         self, model: Recommender, data: Ratings | DataSize, exact_sum: ExactSum
     ) -> Recommender:
-        """Local columns next to the factors, if users have offsets; a typical user's ridge replaces
-        the factors' prior.
+        """Add local columns to the factors, if users have offsets.
+
+        The ridge of a typical user replaces the factors' prior.
         """
         if not self.local_columns or model.user_damping is None:
             return model
@@ -222,7 +224,7 @@ class ALS(Algorithm):
     def _offsets(
         self, data: Ratings | DataSize, exact_sum: ExactSum
     ) -> tuple[float, Array, float | None]:
-        """Centre, item offsets (n_items,) and damping of the user's offset, None for none."""
+        """Centre, item offsets (n_items,) and damping of user offsets (None: no user offsets)."""
         none = np.zeros(data.n_items, np.float32)
         match self._biases(data):
             case "off":
@@ -232,8 +234,9 @@ class ALS(Algorithm):
         return *damped_biases(exact_sum, data.shape, BIAS_DAMPING), BIAS_DAMPING
 
     def _entries(self, data: Ratings, rng: Streams) -> tuple[Array, Array]:
-        """The ratings that enter the item step, sorted by item, and where each item's start
-        (n_items + 1,): at most k a user, of the frequent items.
+        """The ratings in the item step, sorted by item, and where each item starts (n_items + 1,).
+
+        There are at most k per user, of the frequent items.
         """
         if self.frequent_fraction == 1 and not self.ratings_per_user:
             return data.by_item
@@ -253,9 +256,9 @@ class ALS(Algorithm):
         return starts.astype(np.int64), order
 
     def _biases(self, data: Ratings | DataSize) -> str:
-        """Without offsets, predictions for rarely rated items fall to 0 if ratings are few.
+        """Choose the offsets. Without them, predictions for rarely rated items fall to 0.
 
-        Likes, all of one value, have none.
+        Likes all have one value, so they have no offsets.
         """
         if self.biases != "auto":
             return self.biases
@@ -268,8 +271,9 @@ class ALS(Algorithm):
         )
 
     def _ridge(self, data: Ratings | DataSize) -> float:
-        """Stronger if ratings are few: chosen on MovieLens 1M cut to some items or users; checked
-        on 100K and the cinema.
+        """Choose the ridge: stronger if ratings are few.
+
+        Chosen on MovieLens 1M cut to some items or users; checked on 100K and the cinema.
         """
         return self.regularisation or RIDGE * max(
             1.0, PLENTY / max(ratings_per_row(data), 1.0)
@@ -277,8 +281,9 @@ class ALS(Algorithm):
 
 
 class Rows(NamedTuple):
-    """Sparse rows of items and what they are regressed on. starts: (n_items + 1,). columns, values:
-    (n_entries,). factors: (n_columns, r).
+    """Sparse rows of items and what they are regressed on.
+
+    starts: (n_items + 1,). columns, values: (n_entries,). factors: (n_columns, r).
     """
 
     starts: Array

@@ -1,5 +1,6 @@
-"""What every algorithm is: frozen parameters, `fit`, and what it releases; it has no state of
-its own and holds no rows.
+"""What every algorithm is: frozen parameters, a `fit` method, and a plan of its releases.
+
+An algorithm has no state and holds no rows.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
     from dpmf_core.kernels import RowSolver
 
 Array = npt.NDArray[Any]
-INSIDE = 1 - 1e-6  # a clipped row stays inside its bound after rounding
-# the least positive parameter, and the least share of a budget: proofs are tried from these on
+INSIDE = 1 - 1e-6  # keeps a clipped row inside its bound after rounding
+# the least positive parameter and the least share of a budget; contract tests start from these
 LEAST, LEAST_SHARE = 1e-6, 1e-3
-MOST_ITEMS = 12_000  # of an item x item matrix held in full: 1.2 GB
-# what parameters suit a method without noise: those of a budget whose noise is next to none
+MOST_ITEMS = 12_000  # for an item x item matrix held in full: 1.2 GB
+# parameters of a method without noise are those for a budget with almost no noise
 ALMOST_NO_NOISE = Budget(epsilon=1000.0, delta=1e-6)
 
 
@@ -31,7 +32,7 @@ ALMOST_NO_NOISE = Budget(epsilon=1000.0, delta=1e-6)
 class Streams:
     """The named random streams of a run, apart from privacy noise.
 
-    init: starting factors, public shape only. sampling: key for per-user hashed choices
+    init: starting factors, from the public shape. sampling: the key of per-user hashed choices
     (`data.keyed_uniform`).
     """
 
@@ -41,8 +42,9 @@ class Streams:
 
 @dataclass(frozen=True)
 class Personal:
-    """What each user computes from their own ratings and never shares: offsets (n_users,), factors
-    (n_users, r + c), on what the model's `item_sides` hold.
+    """What each user computes from their own ratings and never shares.
+
+    offsets: (n_users,). factors: (n_users, r + c), on the model's `item_sides`.
     """
 
     offsets: Array
@@ -60,11 +62,11 @@ class Model:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The other fields, by name: with `arrays` all it takes to make this model again."""
+        """The other fields, by name; with `arrays` they suffice to rebuild this model."""
         return {name: value for name, value in self._fields() if not isinstance(value, np.ndarray)}
 
     def __repr__(self) -> str:
-        """In a line: arrays by their shapes."""
+        """One line, with arrays by their shapes."""
         shapes = [f"{name} {it.shape}" for name, it in self.arrays.items()]
         settings = [f"{name}={it!r}" for name, it in self.settings.items()]
         return f"{type(self).__name__}({', '.join([*shapes, *settings])})"
@@ -75,19 +77,29 @@ class Model:
 
 @dataclass(frozen=True, repr=False)
 class Recommender(Model):
-    """The shared side of a fitted recommender, and the local step that computes a user's own side.
+    """The shared side of a fitted recommender, and the local step that finds a user's own side.
 
-    A rating is predicted as centre + user offset + item offset + u . v, clipped to `bounds`, v the
-    item's factors and local columns side by side.
-    centre: what everyone starts from. item_offsets: (n_items,). item_factors: (n_items, r).
-    user_damping: pseudo-count of the user's offset; None leaves the offset out.
-    ridge: of the user's least squares, times the user's number of ratings to the power
-    `ridge_exponent`.
-    unobserved_weight: lambda_0, the pull of all items towards 0 (implicit feedback).
-    mended: the user's offset is fitted again with the factor, because the mean alone includes the
-    effect of tastes.
-    local_columns: (n_items, c), or empty for none: released or public values. The user fits
-    loadings on them; they are scaled to suit the factors' ridge.
+    A rating is predicted as centre + user offset + item offset + u . v, clipped to `bounds`, where
+    v holds the item's factors and local columns.
+
+    Attributes
+    ----------
+    centre : float
+        The prediction before offsets and factors.
+    item_offsets : (n_items,)
+    item_factors : (n_items, r)
+    user_damping : float or None
+        Pseudo-count of the user's offset; None for no user offsets.
+    ridge, ridge_exponent : float
+        The user's least squares has ridge times (number of ratings)^ridge_exponent.
+    unobserved_weight : float
+        lambda_0, the pull of all items towards 0 (implicit feedback).
+    mended : bool
+        Whether the user's offset is fitted again with the factor, because the mean alone includes
+        the effect of tastes.
+    local_columns : (n_items, c)
+        Released or public values, may be empty. Users fit loadings on them; they are scaled to suit
+        the factors' ridge.
     """
 
     bounds: tuple[float, float]
@@ -115,12 +127,12 @@ class Recommender(Model):
 
     @property
     def has_user_sides(self) -> bool:
-        """Whether anything is a user's own: an offset or factors."""
+        """Whether users have anything of their own: an offset or factors."""
         return self.user_damping is not None or self.has_factors
 
     @property
     def is_bilinear(self) -> bool:
-        """Whether it predicts and ranks as this class does, so that loops may do it themselves."""
+        """Whether it predicts and ranks by this class's formula, so compiled loops may do it."""
         kind = type(self)
         return kind.predict is Recommender.predict and kind.scores is Recommender.scores
 
@@ -130,9 +142,7 @@ class Recommender(Model):
         return {"centre": np.asarray(self.centre), **self.arrays}
 
     def residuals(self, ratings: Ratings) -> tuple[Array, Array]:
-        """Each user's offset (n_users,), and every rating less centre and offsets (n_ratings,),
-        float32.
-        """
+        """Each user's offset (n_users,), and each rating minus centre and offsets, float32."""
         from dpmf_core import kernels  # compiled code is loaded when first needed
 
         return kernels.residuals(
@@ -145,9 +155,10 @@ class Recommender(Model):
         )
 
     def personal(self, history: Ratings) -> Personal:
-        """Every user's own side from their own `history`; a user without ratings gets zeros.
+        """Every user's own side from their `history`; zeros for a user without ratings.
 
-        Cached with the history for the last model, because training and evaluation ask in turn.
+        The last model's result is cached with the history, because training and evaluation both
+        ask for it.
         """
         if not self.has_user_sides:
             n = history.n_users
@@ -157,7 +168,7 @@ class Recommender(Model):
         return history.cached_for(self, lambda: self.personal_by(kernels.solve_rows, history))
 
     def personal_by(self, solve: "RowSolver", history: Ratings) -> Personal:
-        """The same with the least squares solved differently, as in training."""
+        """Every user's own side, with the least squares solved by `solve`."""
         offsets, residuals = self.residuals(history)
         V = self.item_sides
         if not V.shape[1]:
@@ -175,9 +186,7 @@ class Recommender(Model):
         return Personal(offsets + unit * U[:, -1], np.ascontiguousarray(U[:, :-1]))
 
     def with_loadings(self, history: Ratings, own: Personal) -> Personal:
-        """The same, plus the user's regression on the local columns of what the `own` offset and
-        factors (n_users, r) leave.
-        """
+        """Add to factors (n_users, r) the user's regression of the rest on the local columns."""
         from dpmf_core import kernels
 
         L = self.local_columns
@@ -214,16 +223,14 @@ class Recommender(Model):
         )
 
     def scores(self, personal: Personal, users: Array) -> Array:
-        """Scores that rank a user's list, (len(users), n_items): not clipped, to avoid ties."""
+        """Scores that rank a user's list, (len(users), n_items); not clipped, to avoid ties."""
         values = personal.factors[users] @ self.item_sides.T
         values += self.item_offsets
         return np.asarray(values)
 
 
 def user_means(ratings: Ratings, values: Array, damping: float = 0.0) -> Array:
-    """sum / (count + damping) of each user's values, float32 (n_users,); 0 for a user without
-    ratings.
-    """
+    """sum / (count + damping) of each user's values, float32 (n_users,); 0 without ratings."""
     from dpmf_core import kernels
 
     sums = kernels.segment_sums(ratings.by_user, values)
@@ -233,21 +240,30 @@ def user_means(ratings: Ratings, values: Array, damping: float = 0.0) -> Array:
 class Algorithm(BaseModel):
     """Frozen parameters of one algorithm; subclasses add fields and `fit`.
 
-    id: command-line name. source: citation. version: part of every cache key; raise it when results
-    change.
-    task: what it factorises; shapes and data are then those of `data` or of `samples`.
-    model_type: of what `fit` yields. twin: id of the same method without privacy.
-
-    How it stands among its rivals:
-    colour: of its lines in every figure, by name; '' gives a private one a colour of its own.
-    marker: of its points, where rivals share the colour.
-    training_cost: rank of its training time among private rivals; the quick ones are run first.
-    is_usual_rival: whether it is shown next to every private run, unless all are.
-    uses_item_features: whether it learns from a public item table, where it is given one.
-    needs_item_features: whether without one it is another algorithm.
-    is_trivial: whether it is a trivial baseline, and drawn as such.
-    trusts_nobody: whether every user adds noise, so that no curator is trusted.
-    adds_noise: whether what it releases has noise; not in what `without_noise` makes of it.
+    Attributes
+    ----------
+    id, title, words, source : str
+        Command-line name, display name, one line of description, citation.
+    version : int
+        Part of every cache key; raise it when results change.
+    task : str
+        What it factorises: "ratings" (shapes and data of `data.ratings`) or "samples".
+    model_type : type
+        What `fit` yields.
+    twin : str
+        Id of the version without privacy.
+    colour, marker : str
+        Its lines and points in every figure; without a colour a private algorithm gets its own.
+    training_cost : int
+        Rank of its training time among private algorithms; quick ones run first.
+    is_usual_rival, is_trivial : bool
+        Whether it is shown next to every private run by default, and drawn as a trivial baseline.
+    uses_item_features, needs_item_features : bool
+        Whether it learns from a public item table, and whether it is another algorithm without one.
+    trusts_nobody : bool
+        Whether every user adds noise, so that no curator is trusted.
+    adds_noise : bool
+        Whether its releases have noise; False for what `without_noise` returns.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -274,19 +290,20 @@ class Algorithm(BaseModel):
     def recommend(
         cls, shape: Any, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Parameters that suit a public shape, a budget and the parameters given; anything
-        absent keeps its field's default.
+        """Parameters that suit a public shape, a budget and the given parameters.
+
+        Parameters that are absent keep their field's default.
         """
         rank = cls.model_fields.get("rank")
         return {"rank": shape.n_items} if rank is not None and rank.default > shape.n_items else {}
 
     @classmethod
     def recommend_without_noise(cls, shape: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """The same for exact sums: unless overridden, of a budget whose noise is next to none."""
+        """The parameters for exact sums; by default those of a budget with almost no noise."""
         return cls.recommend(shape, ALMOST_NO_NOISE, parameters)
 
     def check(self, shape: Any) -> None:
-        """Raises BadInput where parameters do not fit the public shape."""
+        """Raise BadInput if parameters do not fit the public shape."""
         rank = getattr(self, "rank", 0)
         if rank > shape.n_items:
             raise BadInput(
@@ -295,19 +312,20 @@ class Algorithm(BaseModel):
             )
 
     def plan(self, shape: Any, level: float) -> Event:
-        """What `fit` will release, at `level` = noise over sensitivity; relative allocations
-        are parameters.
+        """What `fit` will release at a level (noise over sensitivity).
+
+        How the releases share the budget is set by parameters.
         """
         return NOTHING
 
     def coordinates(self, statistic: str, shape: Any) -> int:
-        """How many coordinates one release of a statistic has, at most, by public figures."""
+        """The most coordinates that one release of a statistic has, by public values."""
         return max(shape.n_items if isinstance(shape, Shape) else shape.n_features, 2)
 
     def source_level(self, shape: Any, budget: Budget) -> float:
-        """The level that the source's own calibration gives for a nominal budget.
+        """The level of the source's own calibration for a nominal budget.
 
-        Raises BadInput where it has none.
+        Raises BadInput if the source has none.
         """
         raise BadInput(f"{self.title} has no calibration from its source. Use --calibration exact.")
 
@@ -315,26 +333,23 @@ class Algorithm(BaseModel):
         return NOT_PRIVATE
 
     def asks_sums_alone(self) -> bool:
-        """Whether `fit`, where it promises nothing, asks for exact sums and reads no rows."""
+        """Whether `fit`, if it has no guarantee, needs exact sums only and no rows."""
         return False
 
     def guarantee_of_run(self, shape: Any, level: float) -> Guarantee:
-        """The same, where its words hold figures that follow from a run's public shape and
-        noise level.
-        """
+        """The guarantee, with figures that follow from a run's public shape and noise level."""
         return self.guarantee()
 
     @property
     def n_steps(self) -> int:
-        """After how many steps `fit` yields a model, at most."""
+        """The most steps after which `fit` yields a model."""
         return getattr(self, "steps", 1)
 
     def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
-        """Yields the model after each step; the last one is the result, and may come once more than
-        there are steps.
+        """Yield the model after each step; the last is the result, and may come once more.
 
-        curator: a `Curator`; where nothing is proved for these parameters (`guarantee`), an
-        `OpenCurator`, which also hands out rows.
+        curator: a `Curator`. If nothing is proved for these parameters (`guarantee`), an
+        `OpenCurator`, which also gives rows.
         """
         raise NotImplementedError
 
@@ -343,11 +358,11 @@ class PrivateAlgorithm(Algorithm):
     """An algorithm that releases statistics with noise, so that it takes a budget."""
 
     def statistics(self, shape: Any) -> tuple[Statistic, ...]:
-        """What `fit` asks the curator for, by public figures; the plan is built from these."""
+        """The statistics that `fit` asks for, by public values; the plan is built from them."""
         return ()
 
     def coordinates(self, statistic: str, shape: Any) -> int:
-        """Unless overridden as many as the statistic says for every item or feature."""
+        """By default the statistic's coordinates per item or feature, times their number."""
         each = max(
             (it.per_item for it in self.statistics(shape) if it.name == statistic), default=1
         )
@@ -355,14 +370,14 @@ class PrivateAlgorithm(Algorithm):
 
 
 def triangle(size: int) -> int:
-    """Coordinates of a symmetric matrix with so many rows."""
+    """The coordinates of a symmetric matrix with `size` rows."""
     return size * (size + 1) // 2
 
 
 def fits_in_memory(algorithm: Algorithm, shape: Shape, instead: str = "--top-items") -> None:
-    """Raises BadInput where an item x item matrix would be too large."""
+    """Raise BadInput if an item x item matrix would be too large."""
     if shape.n_items > MOST_ITEMS:
         raise BadInput(
-            f"{algorithm.title} holds an item x item matrix: at most {MOST_ITEMS:,} items."
+            f"{algorithm.title} holds an item x item matrix, for at most {MOST_ITEMS:,} items."
             f" Got {shape.n_items:,}. Use {instead}."
         )

@@ -1,6 +1,4 @@
-"""Trivial and bias predictors: what a factorisation must beat, and private biases that are hard to
-beat.
-"""
+"""Trivial and bias predictors, which a factorisation must beat, and strong private biases."""
 
 import math
 from collections.abc import Iterator
@@ -66,9 +64,7 @@ class GlobalMean(Algorithm):
 
 
 class UserMean(Algorithm):
-    """Each user's own mean: needs nothing from others, hence nothing private is released; with
-    no rating, mid-range.
-    """
+    """Each user's own mean, or mid-range without ratings; nothing private is released."""
 
     id: ClassVar[str] = "user-mean"
     colour: ClassVar[str] = "grey"
@@ -99,7 +95,7 @@ class Popularity(Algorithm):
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         shape: Shape = curator.shape
         rank = np.argsort(np.argsort(item_counts(curator.total), kind="stable"), kind="stable")
-        # orders lists, leaves predicted ratings alone
+        # the counts order lists and leave predicted ratings alone
         tiny = (rank / max(shape.n_items, 1) * 1e-6).astype(np.float32)
         centre = mean_rating(curator.total, shape)
         yield no_factors(shape, centre=centre, item_offsets=tiny)
@@ -137,11 +133,10 @@ class Bias(Algorithm):
 
 @dataclass(frozen=True)
 class UserMeans(Statistic):
-    """(sum of x_u, number of non-empty users) (2,): x_u is a user's mean less mid-range, in
-    half-ranges, |x_u| <= 1.
+    """(sum of x_u, number of non-empty users) (2,).
 
-    A user moves them by at most sqrt(2), and from (-1, 1) to (1, 1) by 2. docs/PRIVACY.md, "Mean of
-    user means".
+    x_u is a user's mean minus mid-range, in half-ranges, |x_u| <= 1. A user moves the sums by at
+    most sqrt(2), and from (-1, 1) to (1, 1) by 2. docs/PRIVACY.md, "Mean of user means".
     """
 
     name: ClassVar[str] = CENTRE
@@ -161,14 +156,14 @@ class UserMeans(Statistic):
 
 
 def private_mean(curator: Curator) -> float:
-    """Mean of user means: each non-empty user sends their mean and a 1."""
+    """The mean of user means: each non-empty user sends their mean and a 1."""
     shape = curator.shape
     total, count = curator.release(UserMeans())
     return float(shape.mid_range + shape.half_range * np.clip(total / max(count, 1.0), -1, 1))
 
 
 class OffsetsAlone(PrivateAlgorithm):
-    """Released item offsets and nothing else; a user's own offset is never shared."""
+    """Released item offsets; a user's own offset is never shared."""
 
     uses_item_features: ClassVar[bool] = True
     twin: ClassVar[str] = "bias"
@@ -186,7 +181,7 @@ class OffsetsAlone(PrivateAlgorithm):
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
     def model(self, biases: ReleasedBiases, shape: Shape) -> Recommender:
-        """The same prediction for everyone."""
+        """The model of released offsets, without factors."""
         model = no_factors(
             shape, centre=shape.mid_range, item_offsets=biases.offsets, user_damping=0.0
         )

@@ -21,27 +21,27 @@ from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, S
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
 
-INTERCEPT = 2.0  # prior precision of the mean of all rows, in those of their residuals
-GAMMA = 0.5  # shape and rate of the priors of precisions that are numbers
-SPREAD = 0.1  # of the starting factors
-BETWEEN = 4  # draws at most in the models before the last, which are judged for the curve alone
+INTERCEPT = 2.0  # prior precision of the mean of all rows, relative to that of their residuals
+GAMMA = 0.5  # shape and rate of the priors of scalar precisions
+SPREAD = 0.1  # standard deviation of the starting factors
+BETWEEN = 4  # the most draws in each model before the last; they serve only the error curve
 PASSES = 4  # of the power iteration for the singular vectors
-MOST_SIDES = 255  # factors and offset of a row; what the kernel's tiles hold
+MOST_SIDES = 255  # factors and offset of a row that fit the kernel's tiles
 
 
 @dataclass(frozen=True)
 class PosteriorDraws(Recommender):
     """Draws of the items' side, each with the prior of a user's side.
 
-    A user's side is, for each draw, its posterior mean given the user's own ratings; a rating is
-    predicted by the mean over draws. With S draws of rank r and F features of a user:
+    For each draw, a user's side is its posterior mean given the user's own ratings; a rating is
+    predicted by the mean over draws. Values are in quarters of the rating range. With S draws of
+    rank r and F features of a user:
 
     item_factors: (n_items, S r), draw after draw. draw_offsets: (n_items, S) offsets of items.
     loadings: (n_items, K): what each rated item adds to a user's features.
     links: (S, F, r + 1): the prior mean of a user's factors and offset, by features.
-    precisions: (S, r + 1, r + 1): of a user's side around its prior mean.
-    noise_precisions: (S,). mean_log_count: of the training users' numbers of ratings. All in units
-    of a quarter of the rating range.
+    precisions: (S, r + 1, r + 1): the precision of a user's side around its prior mean.
+    noise_precisions: (S,). mean_log_count: the mean over training users of log(number of ratings).
     """
 
     draw_offsets: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
@@ -133,7 +133,7 @@ class BMF(Algorithm):
             yield chain.model(latest if step == self.steps else latest[-BETWEEN:])
 
     def _kept_steps(self) -> frozenset[int]:
-        """Evenly spread over the later three quarters, the last included."""
+        """Steps spread evenly over the later three quarters, the last one included."""
         first = self.steps // 4 + 1
         count = min(self.draws, self.steps - first + 1)
         return frozenset(np.linspace(self.steps, first, count).round().astype(int).tolist())
@@ -141,7 +141,7 @@ class BMF(Algorithm):
 
 @dataclass(frozen=True)
 class _Draw:
-    """What a prediction takes of one sweep, as in `PosteriorDraws`."""
+    """What a prediction needs of one sweep, as in `PosteriorDraws`."""
 
     items: Array  # (n_items, r + 1), the offset last
     link: Array
@@ -167,7 +167,7 @@ class _Side:
         self._shrinkage[0] = INTERCEPT
 
     def draw_prior(self) -> None:
-        """The precision, the links and how far these are pulled towards 0, each given the rest."""
+        """Draw the precision, the links and the pull of these towards 0, each given the rest."""
         U, F, D, rng = self.rows.astype(np.float64), self.features, self._shrinkage, self.rng
         size = U.shape[1]
         left = U - F @ self.link
@@ -187,7 +187,7 @@ class _Side:
     def draw_rows(
         self, starts: Array, others: Array, values: Array, noise: float, V: Array
     ) -> None:
-        """Every row given its values of the others' rows V, (n_others, r + 1), offsets last."""
+        """Draw every row given its values and the others' rows V, (n_others, r + 1)."""
         rng, columns = self.rng, V.copy()
         columns[:, -1] = 1
         self.rows = kernels.draw_rows(
@@ -252,7 +252,7 @@ class _Chain:
 
 
 def _products(U: Array, V: Array, data: Ratings) -> Array:
-    """u . v + a + b of every rating's user and item; the offsets a and b come last in the rows."""
+    """u . v + a + b for every rating; the offsets a and b are the last columns of U and V."""
     return kernels.predict_ratings(
         0.0,
         np.ascontiguousarray(U[:, -1]),
@@ -278,8 +278,9 @@ def user_features(history: Ratings, loadings: Array, mean_log_count: float) -> A
 
 
 def _attention(data: Ratings, count: int, rng: Streams) -> tuple[Array, Array]:
-    """What each rated item adds to a user's features, and the items' own, both (n_items, K), from
-    the leading singular vectors of who rated what.
+    """Loadings of items on a user's features, and the items' own features, both (n_items, K).
+
+    They come from the leading singular vectors of the matrix of who rated what.
     """
     from sklearn.utils.extmath import randomized_svd  # slow to load
 
@@ -297,9 +298,7 @@ def _attention(data: Ratings, count: int, rng: Streams) -> tuple[Array, Array]:
 
 
 def _item_features(data: Ratings, vectors: Array) -> Array:
-    """1, an item's attention, the logarithm of its number of ratings, and what a public table says
-    of it.
-    """
+    """1, an item's attention, the log of its number of ratings, and its public features."""
     counts = np.log1p(data.item_counts)
     columns = [np.ones(data.n_items), vectors, counts - counts.mean()]
     if (table := data.item_features) is not None:
@@ -308,7 +307,7 @@ def _item_features(data: Ratings, vectors: Array) -> Array:
 
 
 def _standard(columns: Array) -> Array:
-    """Columns of mean 0 and deviation 1; a constant one is 0."""
+    """Scale columns to mean 0 and deviation 1; a constant one becomes 0."""
     centred = columns - columns.mean(axis=0)
     deviation = centred.std(axis=0)
     return np.asarray(centred / np.where(deviation > 1e-9, deviation, np.inf))

@@ -1,6 +1,4 @@
-"""What every non-negative factorisation fits: a basis of components, and the local step by which a
-unit finds its own coefficients.
-"""
+"""What every non-negative factorisation fits: components, and the local step for coefficients."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,13 +13,14 @@ from dpmf_core.data.samples import Matrix, Samples, SampleShape, by_row, is_spar
 from dpmf_core.privacy import Budget
 
 PUBLIC_FACTS = ("the number of samples", "the features")
-MOST_CELLS = 250_000_000  # of a dense float32 matrix of residuals: 1 GB
+MOST_CELLS = 250_000_000  # dense float32 residuals: 1 GB
 
 
 @dataclass(frozen=True)
 class Own:
-    """What each unit computes from its own row and never shares: coefficients (n_samples, K),
-    and outliers (n_samples, D) or None.
+    """What each unit computes from its own row and never shares.
+
+    coefficients: (n_samples, K). outliers: (n_samples, D) or None.
     """
 
     coefficients: Array
@@ -30,11 +29,11 @@ class Own:
 
 @dataclass(frozen=True, repr=False)
 class Components(Model):
-    """The shared side of a fitted factorisation. A row of norm 1 is explained as h basis + r, h >=
-    0, r sparse.
+    """The shared side of a fitted factorisation.
 
-    basis: (n_components, n_features), entries at least 0, rows in the unit ball.
-    threshold: of outliers; None does without them. limit: their largest size.
+    A row of norm 1 is explained as h basis + r, h >= 0, r sparse. basis: (n_components,
+    n_features), entries at least 0, rows in the unit ball. threshold: the outliers'; None for none.
+    limit: their largest size.
     """
 
     basis: Array
@@ -48,9 +47,7 @@ class Components(Model):
         return self.arrays
 
     def personal(self, samples: Samples) -> Own:
-        """Every unit's own side, in units of its norm: a row of the data is about norm x (h
-        basis + r).
-        """
+        """Every unit's own side, in units of its norm: a row is about norm x (h basis + r)."""
         from dpmf_core.kernels import (
             components as kernel,
         )  # compiled code is loaded when first needed
@@ -68,11 +65,11 @@ class Components(Model):
 
 
 def coefficients(X: Matrix, basis: Array, start: Array | None = None) -> Array:
-    """Non-negative least squares of each row of norm at most 1 on the basis, float64 (n, K)."""
+    """Non-negative least squares of rows of norm at most 1 on the basis, float64 (n, K)."""
     from dpmf_core.kernels import components as kernel
 
     W = basis.astype(np.float64)
-    # a row's products are exact, so that their digits do not depend on how many rows there are
+    # a row's products are exact, so its digits do not depend on the number of rows
     products = matrix_on_grid(X, 1.0, 2, factors=2) @ on_grid(W, 1.0, 2, factors=2).T
     return kernel.coefficients(np.asarray(products), W @ W.T, start)
 
@@ -105,13 +102,13 @@ def unit_rows(samples: Samples) -> Matrix:
 
 
 def weight_rows(samples: Samples, rows: Matrix, power: float = 1.0) -> Matrix:
-    """Rows as they enter a sum over all, times a power of their weights: of what is multiplied by
-    itself, a half. As they are where each is a unit.
+    """Rows as they enter a sum over all: multiplied by a power of their weights.
 
-    Weights of a person's rows are 1 / (number of rows) and add up to 1, so |sum w x| <= max |x|,
-    |sum w x x^T| <= max |x|^2 and |sum w h x^T| <= max |h| |x|: one person with any number of rows
-    moves a sum by no more than one row's bound. One row does not determine the weight; all rows
-    together do.
+    The power is 1/2 for rows that are multiplied by themselves. Rows without weights are returned
+    unchanged. The weights of a person's rows are 1 / (number of rows) and add up to 1, so |sum w x|
+    <= max |x|, |sum w x x^T| <= max |x|^2 and |sum w h x^T| <= max |h| |x|: one person with any
+    number of rows moves a sum by no more than one row's bound. One row does not determine the
+    weight; all rows of a person together do.
     """
     return rows if samples.weights is None else by_row(rows, samples.weights**power, np.float64)
 

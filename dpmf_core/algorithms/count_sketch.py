@@ -1,12 +1,10 @@
-"""Factors kept in a count sketch [B16, Balu & Furon 2016]: a compact model whose authors claim
-privacy without a proof.
+"""Factors in a count sketch [B16, Balu & Furon 2016]: a compact model, claimed to be private.
 
-Users' and items' factors live in one table of k rows of w cells; hashes say where each component is
-and with which sign, so that vectors collide.
-Ratings whose squared error is large are passed over: the source calls that threshold epsilon and
-argues by analogy with posterior sampling. The update is deterministic given the hashes, and every
-exact rating enters it, so there is no proof to be had this way; docs/PRIVACY.md,
-"Balu and Furon 2016".
+The factors of users and items live in one table of k rows of w cells. Hashes give the cell and the
+sign of each component, so vectors collide. Ratings with a large squared error are skipped. The
+source calls that threshold epsilon and argues by analogy with posterior sampling. The update is
+deterministic given the hashes and uses every exact rating, so this argument proves nothing:
+docs/PRIVACY.md, "Balu and Furon 2016".
 """
 
 import math
@@ -25,14 +23,15 @@ from dpmf_core.kernels import sketch as kernel
 from dpmf_core.kernels.rows import shuffled_range
 from dpmf_core.privacy import Budget, Guarantee, Status
 
-START = 0.42  # deviation of a starting component times sqrt(d)
+START = 0.42  # standard deviation of a starting component, times sqrt(d)
 FORMER_NAMES = {"rate": "learning_rate", "penalty": "regularisation"}
 
 
 @dataclass(frozen=True, repr=False)
 class SketchModel(LearntUsers):
-    """All of it is shared: the table, the hashes, and what they say of every user (n_users, d)
-    and item; user_offsets are exact means.
+    """The table, the hashes and the factors they give for users (n_users, d) and items.
+
+    All of it is shared; user_offsets are exact means.
     """
 
     table: Array = field(default_factory=lambda: NOTHING_HELD)
@@ -129,7 +128,7 @@ class Sketch(Algorithm):
     @model_validator(mode="before")
     @classmethod
     def _read_former_names(cls, parameters: Any) -> Any:
-        """Runs that were stored before version 4 have other names for two parameters."""
+        """Accept the old names of two parameters in runs stored before version 4."""
         if not isinstance(parameters, dict):
             return parameters
         return {FORMER_NAMES.get(name, name): value for name, value in parameters.items()}
@@ -153,14 +152,14 @@ class Sketch(Algorithm):
         )
 
     def width(self, shape: Shape) -> int:
-        """Cells of a row of the table."""
+        """The cells of a row of the table."""
         return max(
             1,
             math.ceil((shape.n_users + shape.n_items) * self.rank / (self.space_gain * self.depth)),
         )
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
-        """In units of a star: a quarter of the rating range."""
+        """Fit in units of a star: a quarter of the rating range."""
         data = curator.rows
         d, w, together = self.rank, self.width(data.shape), self.hashing == "vector"
         by_median = self.query == "median"
@@ -169,7 +168,7 @@ class Sketch(Algorithm):
         values = (residuals / unit).astype(np.float32)
         user_keys, item_keys = hash_keys(rng.init, self.depth), hash_keys(rng.init, self.depth)
         cells = kernel.size(self.depth, w, d, together)
-        # 0 would stay 0
+        # a factor of 0 would stay 0
         C = (rng.init.standard_normal(cells) * START * math.sqrt(self.depth / d)).astype(np.float32)
         limit = self.threshold * (2 if self.loss == "half" else 1) / unit**2
         for step in range(self.steps):
@@ -204,6 +203,6 @@ class Sketch(Algorithm):
 
 
 def hash_keys(rng: np.random.Generator, depth: int) -> Array:
-    """Multipliers, which are odd, and shifts of the hashes (k, 2)."""
+    """Odd multipliers and shifts of the hashes (k, 2)."""
     keys = rng.integers(0, 2**63, (depth, 2), dtype=np.uint64) * np.uint64(2)
     return np.asarray(keys + np.array([1, 0], np.uint64))

@@ -37,12 +37,13 @@ from dpmf_core.curator import Curator, Held, Range, grid_step, on_disjoint_group
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget
 
-BLOCK_BYTES = 64 << 20  # Grams held at a time
+BLOCK_BYTES = 64 << 20  # of Grams held together
 
 
 class DPALS(DPALSPlan):
-    """Private ALS: per step, noisy Gram matrices and right-hand sides of the items [C21, Alg.
-    1, with the corrections of docs/PRIVACY.md, "Chien et al. 2021"].
+    """Private ALS: each step releases noisy Gram matrices and right-hand sides of the items.
+
+    [C21, Alg. 1, with the corrections of docs/PRIVACY.md, "Chien et al. 2021"].
     """
 
     id: ClassVar[str] = "dpals"
@@ -86,7 +87,7 @@ class DPALS(DPALSPlan):
         kept_items: Array,
         key: int,
     ) -> Iterator[tuple[Curator, Held]]:
-        """The users of each step, and their entries of the item step."""
+        """The users of each step, and their entries in the item step."""
         noisy_counts = None if counts is None else counts.values
         shared = (self.entry_rule(curator.shape), model, noisy_counts, kept_items)
         if self.disjoint_users:
@@ -102,7 +103,7 @@ class DPALS(DPALSPlan):
     def _with_columns(
         self, model: Recommender, counts: NoisyCounts | None, shape: Shape
     ) -> Recommender:
-        """Local columns next to the factors, if users have offsets."""
+        """Add local columns to the factors, if users have offsets."""
         if not self.local_columns or model.user_damping is None:
             return model
         expected = None if counts is None else counts.expected
@@ -169,15 +170,16 @@ class DPALS(DPALSPlan):
             return V
         V[:] = 0
         F = orthonormal(self._directions(curator, model, counts, kept_items))
-        # fewer columns than the rank where fewer items are kept, or fewer factors stand out
+        # there may be fewer columns than the rank: few items are kept, or few factors stand out
         V[kept_items, : F.shape[1]] = F
         return V
 
     def _directions(
         self, curator: Curator, model: Recommender, counts: NoisyCounts | None, kept_items: Array
     ) -> Array:
-        """Item factors (n_kept, at most rank) of one noisy second moment of rows of norm 1:
-        eigenvectors, or the spectral method's.
+        """Item factors (n_kept, at most rank) from one noisy second moment of rows of norm 1.
+
+        They are eigenvectors, or the factors of the spectral algorithm.
         """
         spectral, most = self.start == "spectral", min(self.rank, len(kept_items))
         level = np.ones(len(kept_items))
@@ -186,7 +188,7 @@ class DPALS(DPALSPlan):
         noise = curator.scale(SecondMoment())
         rows = curator.hold(kept_rows, model, kept_items, level**0.25)
         moment = curator.release(SecondMoment(), rows, len(kept_items))
-        np.fill_diagonal(moment, 0.0)  # it carries popularity rather than taste
+        np.fill_diagonal(moment, 0.0)  # the diagonal shows popularity rather than taste
         if not spectral:
             return top_directions(moment, most)
         n_users = curator.shape.n_users
@@ -195,9 +197,7 @@ class DPALS(DPALSPlan):
     def _item_step(
         self, curator: Curator, U: Held, entries: Held, ridge: Array, kept_items: Array
     ) -> Array:
-        """Factors of the kept items (n_kept, r), from their noisy statistics [C21, Alg. 1, lines
-        8-12].
-        """
+        """Factors of the kept items (n_kept, r) from noisy statistics [C21, Alg. 1, lines 8-12]."""
         r, m = self.rank, len(kept_items)
         grams, right_sides = self._item_statistics(curator.shape)
         base = None
@@ -222,8 +222,9 @@ class DPALS(DPALSPlan):
         base: Array | None,
         kept_items: Array,
     ) -> Array:
-        """V_j = (P(H_j + G_j) + lambda I + lambda_0 K)^-1 (w_j + g_j) for every kept item,
-        block by block. base: lambda_0 K, or None.
+        """V_j = (P(H_j + G_j) + lambda I + lambda_0 K)^-1 (w_j + g_j) for every kept item.
+
+        Items are solved block by block. base: lambda_0 K, or None.
         """
         V = np.empty((len(kept_items), self.rank), np.float32)
         for part in systems:
@@ -242,8 +243,9 @@ class Systems:
 
 
 class AdaDPALS(DPALS):
-    """DPALS without sub-sampling: all ratings enter, rarer items weigh more, and a user's
-    weights keep the same total [K23].
+    """DPALS with all ratings, in which rarer items weigh more [K23].
+
+    A user's weights keep the total of DPALS.
     """
 
     id: ClassVar[str] = "ada-dpals"
@@ -264,7 +266,7 @@ class AdaDPALS(DPALS):
         return not self.biases
 
     def source_level(self, shape: Shape, budget: Budget) -> float:
-        """Raises BadInput: [K23] states no noise in closed form."""
+        """Raise BadInput: [K23] states no noise in closed form."""
         return PrivateAlgorithm.source_level(self, shape, budget)
 
     def entry_rule(self, shape: Shape) -> EntryRule:
@@ -284,15 +286,13 @@ class AdaDPALS(DPALS):
 
 
 def item_ranges(m: int, r: int) -> list[tuple[int, int]]:
-    """Ranges of items whose Grams are held at a time."""
+    """Ranges of items whose Grams are held together."""
     size = max(1, BLOCK_BYTES // (8 * r * r))
     return [(start, min(m, start + size)) for start in range(0, m, size)]
 
 
 def orthonormal(V: Array) -> Array:
-    """V (V^T V)^(-1/2): the nearest matrix with orthonormal columns; directions that vanished
-    stay at zero.
-    """
+    """V (V^T V)^(-1/2): the nearest matrix with orthonormal columns; zero directions stay zero."""
     values, Q = np.linalg.eigh(V.T.astype(np.float64) @ V)
     inverse_root = np.where(
         values > values.max(initial=0.0) * 1e-12, 1 / np.sqrt(np.maximum(values, 1e-300)), 0.0

@@ -1,7 +1,6 @@
-"""Parameters of DPALS, and what it plans to release: shares of the budget for counts, a start,
-and every step's Grams and right-hand sides.
+"""The parameters and the plan of DPALS: budget shares of counts, start, Grams and right-hand sides.
 
-Proofs: docs/PRIVACY.md, "Item Grams"; docs/PRIVACY.md, "Item right-hand sides".
+Proofs: docs/PRIVACY.md, "Item Grams" and "Item right-hand sides".
 """
 
 import math
@@ -34,7 +33,7 @@ MOMENT_SHARE = 0.1  # of a step's mu^2, for the second moment of users
 
 
 class DPALSPlan(PrivateAlgorithm):
-    """The parameters of DPALS and of what is derived from it, and its plan."""
+    """The parameters and the plan of DPALS and the algorithms derived from it."""
 
     rank: int = Field(8, ge=1, le=512, title="rank r", description="number of latent factors")
     steps: int = Field(3, ge=1, le=50, title="steps T", description="item steps; each costs budget")
@@ -179,11 +178,11 @@ class DPALSPlan(PrivateAlgorithm):
     def recommend(
         cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Defaults from public quantities alone: n, m and mu(epsilon, delta).
+        """Defaults from public values alone: n, m and mu(epsilon, delta).
 
-        n mu is the signal that all users give over the noise of one release. It carries (0.8 n
-        mu)^(3/4) items, and a factor for every 6 users' worth of it an item. Small budgets go to
-        the biases. Constants were chosen on MovieLens 1M and checked elsewhere.
+        n mu is the signal that all users give over the noise of one release. It supports (0.8 n
+        mu)^(3/4) items, and one factor for every 6 users' worth of signal per item. Small budgets
+        go to the biases. Constants were chosen on MovieLens 1M and checked elsewhere.
         """
         if budget is None:
             return super().recommend(shape, budget, parameters)
@@ -207,7 +206,8 @@ class DPALSPlan(PrivateAlgorithm):
 
     @classmethod
     def recommend_without_noise(cls, shape: Shape, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """A ridge of its own, for there is no noise that the ridge could follow, and fewer factors.
+        """Recommend a ridge that does not follow the noise, and fewer factors.
+
         Chosen on MovieLens 1M and the cinema.
         """
         recommended_parameters = super().recommend_without_noise(shape, parameters)
@@ -241,9 +241,11 @@ class DPALSPlan(PrivateAlgorithm):
         return self.rating_clip * shape.half_range
 
     def _root_entries(self, shape: Shape) -> float:
-        """sqrt(min(k, items that have factors)): a user is in no more Grams than there are, and
-        both numbers are public. A user's k entries move all Grams together by this multiple of Γᵤ²,
-        and the right-hand sides by this multiple of Γᵤ Γ_M.
+        """sqrt(min(k, items that have factors)).
+
+        A user is in no more Grams than there are, and both numbers are public. A user's k entries
+        move all Grams together by this multiple of Γᵤ², and the right-hand sides by this multiple
+        of Γᵤ Γ_M.
         """
         return math.sqrt(min(self.ratings_per_user, self._n_kept(shape)))
 
@@ -266,8 +268,10 @@ class DPALSPlan(PrivateAlgorithm):
         return sequence(*first, Repeat(sequence(*step), self.steps))
 
     def _allocation(self, shape: Shape) -> list[tuple[Statistic, float, bool]]:
-        """What is released besides the biases: each statistic, the share of mu^2 of one release,
-        and whether it is released once or at every step.
+        """The releases other than biases.
+
+        Each has its statistic, the share of mu^2 of one release, and whether it is released once or
+        at every step.
         """
         own, centre = self._own_counts_share, self._centre_share
         remainder = 1.0 - (self.bias_share if self.biases else 0.0) - own - centre
@@ -280,7 +284,7 @@ class DPALSPlan(PrivateAlgorithm):
             parts.append((SecondMoment(), remainder * self.start_share, True))
             remainder *= 1 - self.start_share
         moment = MOMENT_SHARE if self.unobserved_weight else 0.0
-        steps = 1 if self.disjoint_users else self.steps  # that a user is asked at
+        steps = 1 if self.disjoint_users else self.steps  # in which one user takes part
         if moment:
             parts.append((UserMoment(self.clip_norm), remainder * moment / steps, False))
         remainder *= (1 - moment) / steps
@@ -299,8 +303,9 @@ class DPALSPlan(PrivateAlgorithm):
         )
 
     def _gram_rounding(self, shape: Shape) -> float:
-        """By how much the grid adds to the squared distance of two users' Grams, in squared
-        sensitivities: by nothing where the vectors of both statistics are rounded as one.
+        """What the grid adds to the squared distance of two users' Grams, in squared sensitivities.
+
+        It adds nothing if the vectors of both statistics are rounded as one.
         """
         return 0.0
 
@@ -315,23 +320,25 @@ class DPALSPlan(PrivateAlgorithm):
         return own.get(statistic, super().coordinates(statistic, shape))
 
     def source_level(self, shape: Shape, budget: Budget) -> float:
-        """[C21] Thm. 1: Grams and right-hand sides each have noise of sigma = sqrt(2kT(eps +
-        ln(1/delta)))/eps per unit, and k ratings of a user move them sqrt(k) units: a multiplier of
-        sqrt(2T(eps + ln(1/delta)))/eps on each. What else is released comes on top.
+        """The level of [C21] Thm. 1.
 
-        Raises BadInput where Algorithm 1 is not what is run.
+        Grams and right-hand sides each have noise of sigma = sqrt(2kT(eps + ln(1/delta)))/eps per
+        unit, and k ratings of a user move them by sqrt(k) units: a multiplier of sqrt(2T(eps +
+        ln(1/delta)))/eps on each. Other releases come on top. Raises BadInput if Algorithm 1 is not
+        what is run.
         """
         if self.biases or self.disjoint_users or self.start != "random" or self.gram_share != 0.5:
             raise BadInput(
-                "The source's noise is that of its Theorem 1, which holds for biases=false,"
-                " disjoint_users=false, start=random and gram_share=0.5."
+                "The source's noise is that of its Theorem 1, which needs biases=false,"
+                " disjoint_users=false, start=random and gram_share=0.5. Set these, or use"
+                " --calibration exact."
             )
         multiplier = (
             math.sqrt(2 * self.steps * (budget.epsilon - math.log(budget.delta))) / budget.epsilon
         )
         grams, _ = self._item_statistics(shape)
         share = next(it for one, it, _ in self._allocation(shape) if one == grams)
-        root_k = math.sqrt(self.ratings_per_user)  # where a user has fewer items, so it is
+        root_k = math.sqrt(self.ratings_per_user)  # the source's k, even if there are fewer items
         return multiplier * math.sqrt(share) * root_k / self._root_entries(shape)
 
     def guarantee(self) -> Guarantee:

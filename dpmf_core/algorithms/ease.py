@@ -28,20 +28,21 @@ from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.moments import second_moment
 
 DAMPING = 5.0  # pseudo-count of the offsets of ratings
-MOST_SCORES = 4_000_000  # held at once: 32 MB
+MOST_SCORES = 4_000_000  # held together: 32 MB
 
 
 @dataclass(frozen=True)
 class OwnRow(Personal):
-    """A user's side is the row of residuals, (n_users, n_items)."""
+    """A user's side: the row of residuals, (n_users, n_items)."""
 
     rows: csr_array
 
 
 @dataclass(frozen=True, repr=False)
 class ItemRegression(Recommender):
-    """weights (n_items, n_items): what a residual of 1 on the item of the row adds to that on the
-    item of the column; 0 on the diagonal.
+    """Item-item weights (n_items, n_items), 0 on the diagonal.
+
+    Each is what a residual of 1 on the row's item adds to the residual on the column's item.
     """
 
     weights: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
@@ -76,7 +77,7 @@ class ItemRegression(Recommender):
 
 
 class EASE(Algorithm):
-    """Regresses every item on all others at once; on ratings, what the damped biases leave."""
+    """Regress every item on all others; ratings minus damped biases are the data."""
 
     id: ClassVar[str] = "ease"
     title: ClassVar[str] = "EASE"
@@ -104,7 +105,7 @@ class EASE(Algorithm):
         yield replace(model, weights=item_weights(G, ridge))
 
     def _offsets(self, data: Ratings) -> ItemRegression:
-        """Likes, all of one value, have none."""
+        """Damped biases. Likes all have one value, so they have none."""
         likes = data.bounds == (0.0, 1.0)
         none = np.zeros(data.n_items, np.float32)
         centre, offsets = (
@@ -120,8 +121,9 @@ class EASE(Algorithm):
 
 
 def item_weights(G: Array, ridge: float) -> Array:
-    """B (n_items, n_items), float32, of a second moment G of rows: column j regresses item j on all
-    others. G is overwritten.
+    """B (n_items, n_items), float32, from a second moment G of rows.
+
+    Column j regresses item j on all others. G is overwritten.
     """
     G[np.diag_indices_from(G)] += ridge
     factor, _ = lapack.dpotrf(G.T, overwrite_a=True)

@@ -1,6 +1,4 @@
-"""Exact sums over users, for methods without a guarantee, in memory or in parts: means, damped
-biases, and the item step of ALS.
-"""
+"""Exact sums for methods without a guarantee: means, damped biases, and the item step of ALS."""
 
 import math
 from collections.abc import Callable
@@ -26,7 +24,7 @@ class ExactStatistic(Statistic):
 
 @dataclass(frozen=True)
 class ValuesAndNumber(ExactStatistic):
-    """The sum of all ratings, and how many there are (2,)."""
+    """The sum of all ratings and their number (2,)."""
 
     name: ClassVar[str] = "exact sum of ratings"
 
@@ -39,7 +37,7 @@ class ValuesAndNumber(ExactStatistic):
 
 @dataclass(frozen=True)
 class NumberOfEach(ExactStatistic):
-    """How many ratings each item has (n_items,)."""
+    """The number of ratings of each item (n_items,)."""
 
     name: ClassVar[str] = "exact item counts"
 
@@ -52,9 +50,7 @@ class NumberOfEach(ExactStatistic):
 
 @dataclass(frozen=True)
 class LeftOver(ExactStatistic):
-    """What users' damped means leave of each item's ratings (n_items,), about a centre and item
-    offsets.
-    """
+    """Each item's sum of ratings minus centre, offsets and users' damped means (n_items,)."""
 
     damping: float
     name: ClassVar[str] = "exact residuals"
@@ -81,7 +77,7 @@ def sums_over(rows: Ratings) -> ExactSum:
 
 
 def mean_rating(exact_sum: ExactSum, shape: Shape) -> float:
-    """Of all ratings; mid-range where there is none."""
+    """The mean of all ratings; mid-range without ratings."""
     total, number = exact_sum(ValuesAndNumber())
     return float(total / number) if number else shape.mid_range
 
@@ -89,8 +85,9 @@ def mean_rating(exact_sum: ExactSum, shape: Shape) -> float:
 def damped_biases(
     exact_sum: ExactSum, shape: Shape, damping: float, rounds: int = 5
 ) -> tuple[float, Array]:
-    """Global mean and item offsets (n_items,) of the damped bias model: alternating ridge
-    solutions (Koren, Bell & Volinsky 2009, eq. 3).
+    """Global mean and item offsets (n_items,) of the damped bias model.
+
+    Alternating ridge solutions (Koren, Bell & Volinsky 2009, eq. 3).
     """
     centre, counts = mean_rating(exact_sum, shape), exact_sum(NumberOfEach())
     b = np.zeros(shape.n_items, np.float32)
@@ -101,17 +98,17 @@ def damped_biases(
 
 
 def item_counts(exact_sum: ExactSum) -> Array:
-    """How many ratings each item has (n_items,), and one more: above 0. Exact."""
+    """The exact number of ratings of each item (n_items,), plus 1, so that it is above 0."""
     return exact_sum(NumberOfEach()) + 1.0
 
 
-MOST_BYTES = 2e9  # of all items' least squares
+MOST_BYTES = 2e9  # for the least squares of all items
 AT_ONCE = 1024  # items that are solved together
 
 
 @dataclass(frozen=True)
 class DataSize:
-    """What is known of ratings before any is read. n_ratings: of the rows that are learned from."""
+    """What is known about ratings before any is read. n_ratings: those that are learned from."""
 
     shape: Shape
     n_ratings: int
@@ -134,12 +131,11 @@ class DataSize:
 
 @dataclass(frozen=True)
 class ItemSystems(ExactStatistic):
-    """Each item's least squares on the sides s of the users who rated it, sum s s^T next to sum s
-    y: (n_items + 1, r, r + 1). The last is over all users, whatever they rated.
+    """Each item's least squares on the sides s of its raters: (n_items + 1, r, r + 1).
 
-    A user's side is the factor, and a constant where offsets are fitted with the factors. y: the
-    user's rating less the centre, the item offsets b (n_items,) at the start, and the user's
-    offset.
+    It holds sum s s^T next to sum s y. The last one is over all users, whatever they rated. A
+    user's side is the factor, and a constant if offsets are fitted with the factors. y: the user's
+    rating minus the centre, the item offsets b (n_items,) at the start, and the user's offset.
     """
 
     name: ClassVar[str] = "exact item least squares"
@@ -163,7 +159,7 @@ class ItemSystems(ExactStatistic):
 
 
 def solve_items(systems: Array, ridge: Array, unobserved_weight: float) -> Array:
-    """The items' sides (n_items, r), float32, of `ItemSystems`. ridge: (n_items,), above 0."""
+    """Solve `ItemSystems`: the items' sides (n_items, r), float32. ridge: (n_items,), above 0."""
     n_items, r = len(systems) - 1, systems.shape[1]
     base, sides = unobserved_weight * systems[-1, :, :r], np.empty((n_items, r), np.float32)
     for start in range(0, n_items, AT_ONCE):
@@ -174,7 +170,7 @@ def solve_items(systems: Array, ridge: Array, unobserved_weight: float) -> Array
 
 
 def require_room(n_items: int, r: int) -> None:
-    """Raises BadInput where the least squares of all items would take too much memory."""
+    """Raise BadInput if the least squares of all items would take too much memory."""
     if (n_bytes := 8.0 * (n_items + 1) * r * (r + 1)) > MOST_BYTES:
         raise BadInput(
             "ALS on ratings in parts keeps the least-squares sums of all items in memory, here"

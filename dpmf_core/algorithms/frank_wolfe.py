@@ -1,10 +1,9 @@
 """Frank-Wolfe on the nuclear-norm ball: Jaggi & Sulovsky 2010; Jain, Thakkar & Thakurta 2018.
 
 Y starts at 0. Each step needs one thing from all users: the top right singular vector v of their
-residuals A, and its singular value l.
-Everything else is local: u_i = <A_i, v> / l and Y_i <- Pi_L((1 - eta) Y_i - eta kappa u_i v^T). So
-the shared model is the T vectors v_t and the l_t, Y is never held in full, and users compute their
-rows by repeating the steps (joint DP).
+residuals A, and its singular value l. The rest is local: u_i = <A_i, v> / l and Y_i <- Pi_L((1 -
+eta) Y_i - eta kappa u_i v^T). So the shared model is the T vectors v_t and the l_t, Y is never held
+in full, and users compute their rows by repeating the steps (joint DP).
 """
 
 import copy
@@ -42,12 +41,12 @@ COVARIANCE, PRODUCT = (
 
 @dataclass(frozen=True, repr=False)
 class FrankWolfeModel(Recommender):
-    """item_factors: v_t (n_items, T). inverse_singular: 1 / l_t (T,). rates: eta_t (T,). kappa:
-    nuclear norm. row_bound: L, None for no bound.
+    """The shared directions of all steps, from which a user repeats them.
 
-    refit: a user's residuals are finally regressed on all v_t (ridge, offset mended), instead of
-    using the steps' coefficients.
-    partial: only some items have factors, and only ratings of these take the steps.
+    item_factors: v_t (n_items, T). inverse_singular: 1 / l_t (T,). rates: eta_t (T,). kappa:
+    nuclear norm. row_bound: L, None for no bound. refit: whether a user's residuals are finally
+    regressed on all v_t (ridge, offset mended), instead of using the steps' coefficients. partial:
+    whether only some items have factors; then only ratings of these take the steps.
     """
 
     inverse_singular: Array = field(default_factory=lambda: np.zeros(0))
@@ -83,9 +82,7 @@ class FrankWolfeModel(Recommender):
 
 
 def starting_rows(block: Block, model: FrankWolfeModel, kept_items: Array) -> Rows:
-    """Users' targets on the kept items, numbered as in `kept_items` (ascending ids), and iterates
-    of 0.
-    """
+    """Users' targets on the kept items, numbered as in `kept_items` (ascending ids); iterates 0."""
     rows: Ratings = block.rows
     new = np.full(rows.n_items, -1)
     new[kept_items] = np.arange(len(kept_items))
@@ -123,10 +120,10 @@ class ResidualMoment(RowMoment):
 
 @dataclass(frozen=True)
 class ResidualProduct(Statistic):
-    """The sum of f <a, v> a (m,) over the same rows, for a unit v; f <= 1 holds the norm of what a
-    user adds within `clip` bound^2. At clip 1 no f is below 1: A^T A v.
+    """The sum of f <a, v> a (m,) over the same rows, for a unit v.
 
-    docs/PRIVACY.md, "Residual second moment times vector" and Lemma 4.
+    f <= 1 keeps the norm of a user's contribution within `clip` bound^2. At clip 1 no f is below 1,
+    so the sum is A^T A v. docs/PRIVACY.md, "Residual second moment times vector" and Lemma 4.
     """
 
     bound: float
@@ -160,7 +157,7 @@ class ResidualProduct(Statistic):
 class FrankWolfe(Algorithm):
     """The steps that all forms share.
 
-    A form says how rows are centred and bounded, and where the top singular pair comes from.
+    A form decides how rows are centred and bounded, and how the top singular pair is found.
     """
 
     model_type: ClassVar[type] = FrankWolfeModel
@@ -192,7 +189,7 @@ class FrankWolfe(Algorithm):
         return 2 / (t + 2.0) if self.step_size == "2/(t+2)" else np.full(self.steps, 1 / self.steps)
 
     def _n_kept(self, shape: Shape) -> int:
-        """How many items have factors: a public number."""
+        """The public number of items that have factors."""
         return shape.n_items
 
     def _kept_items(self, curator: Curator, rng: Streams) -> Array:
@@ -200,9 +197,7 @@ class FrankWolfe(Algorithm):
         return np.arange(curator.shape.n_items)
 
     def _empty(self, shape: Shape, **parts: Any) -> FrankWolfeModel:
-        """A model without directions; `parts` where it differs from mid-range and each user's own
-        mean.
-        """
+        """A model without directions; by default mid-range and each user's own mean."""
         n_kept = self._n_kept(shape)
         defaults: dict[str, Any] = {
             "centre": shape.mid_range,
@@ -222,9 +217,7 @@ class FrankWolfe(Algorithm):
         raise NotImplementedError
 
     def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
-        """The top right singular vector (m,) of the residuals A (n_users, m), and its singular
-        value.
-        """
+        """The top right singular vector (m,) of the residuals A (n_users, m), and its value."""
         raise NotImplementedError
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[FrankWolfeModel]:
@@ -252,7 +245,7 @@ class FrankWolfe(Algorithm):
                 rows = curator.hold(advanced_rows, rows, *step)
 
     def _known_counts(self, curator: Curator) -> Array | None:
-        """Counts of the items (n_items,), where the model may know them."""
+        """Counts of the items (n_items,), if the model may know them."""
         return None
 
 
@@ -288,7 +281,7 @@ class FW(FrankWolfe):
     def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
         assert isinstance(curator, OpenCurator)
         total = curator.total
-        # ones would vanish on centred rows
+        # a start of ones would vanish on centred rows
         start, product = np.sqrt(1.0 + np.arange(m)), ResidualProduct(math.inf)
         if m < 3 or not total(product, A, start).any():
             squares, Q = np.linalg.eigh(total(ResidualMoment(math.inf), A, m))

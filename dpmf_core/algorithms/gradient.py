@@ -39,11 +39,10 @@ GRADIENT = "item gradient"
 
 
 def clipped_gradients(rows: Ratings, model: Recommender, clip: float) -> tuple[Array, Array]:
-    """Each user's clipped gradient e_i u_i^T as its two factors: residuals e (n_ratings,) and U
-    (n_users, r).
+    """Each user's clipped gradient e_i u_i^T as two factors: e (n_ratings,) and U (n_users, r).
 
     Both are scaled by a power of two, which changes no digit: ||e_i|| <= 1 and ||u_i|| <= 2 `clip`.
-    What overflowed counts as 0, so that it shows in no sum.
+    Values that overflowed count as 0, so they show in no sum.
     """
     personal = model.personal(rows)
     _, residuals = model.residuals(rows)
@@ -63,10 +62,10 @@ def clipped_gradients(rows: Ratings, model: Recommender, clip: float) -> tuple[A
 
 @dataclass(frozen=True)
 class ItemGradient(Statistic):
-    """sum_i f_i e_i u_i^T (m, r), f_i = min(1, clip / (||e_i|| ||u_i||)): a user adds a matrix of
-    Frobenius norm ||f_i e_i|| ||u_i|| <= clip, and may be replaced by one who adds its opposite.
+    """sum_i f_i e_i u_i^T (m, r), f_i = min(1, clip / (||e_i|| ||u_i||)).
 
-    docs/PRIVACY.md, "Item gradient".
+    A user adds a matrix of Frobenius norm ||f_i e_i|| ||u_i|| <= clip, and may be replaced by one
+    who adds its opposite. docs/PRIVACY.md, "Item gradient".
     """
 
     clip: float
@@ -89,8 +88,7 @@ class ItemGradient(Statistic):
 
 
 class DPSGD(PrivateAlgorithm):
-    """Gradient descent on item factors: per step one noisy sum of the users' clipped gradients;
-    user factors solved locally.
+    """Gradient descent on item factors by noisy sums of clipped gradients; user factors are local.
 
     With u_i the ridge solution and e_i the residuals of user i, the user's gradient with respect to
     V has rows e_ij u_i: norm ||e_i|| ||u_i||, clipped to C.
@@ -201,7 +199,7 @@ class DPSGD(PrivateAlgorithm):
         yield with_local_columns(model, counts, shape) if self.local_columns else model
 
     def _start(self, curator: Curator) -> tuple[Recommender, Array | None]:
-        """The model without factors: item offsets, private where asked for; and their counts."""
+        """The model without factors, and its counts if private item offsets were released."""
         shape: Shape = curator.shape
         offsets, counts = np.zeros(shape.n_items, np.float32), None
         if self.biases:

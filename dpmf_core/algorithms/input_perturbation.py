@@ -1,9 +1,8 @@
-"""Laplace noise on every rating, then any factorisation: the local baselines of Saha & Imtiaz 2022,
-Table 4.
+"""Laplace noise on every rating, then any factorisation: baselines of Saha & Imtiaz 2022, Table 4.
 
-The unit is one rating: two data sets are neighbours when one rating's value differs. It may move
-from one end of the declared range to the other, so the vector of ratings moves by at most the range
-in L1 norm. Which items a user rated is not protected: CONDITIONAL on that being public.
+The unit is one rating: neighbours differ in one rating's value. It may move from one end of the
+declared range to the other, so the vector of ratings moves by at most the range in L1 norm. Which
+items a user rated is not protected: CONDITIONAL on that being public.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,10 +23,10 @@ RATINGS = "every rating"
 
 @dataclass(frozen=True)
 class EveryRating(Statistic):
-    """The value of every rating (n_ratings,), in the public order of the cells: each coordinate
-    holds one rating, which moves it by at most the range.
+    """The value of every rating (n_ratings,), in the public order of the cells.
 
-    docs/PRIVACY.md, "Every rating".
+    Each coordinate holds one rating, which moves it by at most the range. docs/PRIVACY.md, "Every
+    rating".
     """
 
     bounds: tuple[float, float]
@@ -46,12 +45,12 @@ class EveryRating(Statistic):
         """starts: (n_users + 1,) where each user's cells begin."""
         rows: Ratings = block.rows
         place = np.arange(len(rows)) - rows.by_user[rows.users]
-        values = rows.values.astype(np.float64).clip(*self.bounds)  # float32 may round beyond them
+        values = rows.values.astype(np.float64).clip(*self.bounds)  # float32 may round outside
         totals[0][starts[block.ids][rows.users] + place] += values
 
 
 class InputPerturbation(PrivateAlgorithm, ALS):
-    """ALS on ratings that each carry Laplace noise: nothing exact ever reaches the curator."""
+    """ALS on ratings with Laplace noise on each; nothing exact reaches the curator."""
 
     id: ClassVar[str] = "input-perturbation"
     colour: ClassVar[str] = "red"
@@ -72,7 +71,7 @@ class InputPerturbation(PrivateAlgorithm, ALS):
     def recommend(
         cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """More noise, stronger ridge: the noise's variance in units of a rating's own."""
+        """The more noise, the stronger the ridge: the noise's variance over a rating's own."""
         if budget is None:
             return {"rank": min(8, shape.n_items)}
         return {
@@ -106,7 +105,7 @@ def every_rating(shape: Shape) -> EveryRating:
 
 
 def noisy_ratings(curator: Curator, clamp: bool) -> Ratings:
-    """The same cells, each rating with noise of its own."""
+    """The ratings with independent noise on each, in their cells."""
     shape, cells = curator.shape, curator.cells()
     starts = np.searchsorted(cells.users, np.arange(shape.n_users + 1))
     values = curator.release(every_rating(shape), starts)
@@ -124,8 +123,9 @@ def noisy_ratings(curator: Curator, clamp: bool) -> Ratings:
 
 
 class DPNMFLaplace(PrivateAlgorithm):
-    """Non-negative factors of noisy ratings by multiplicative updates over the observed cells
-    (Ran et al. 2022, as compared by Saha & Imtiaz 2022).
+    """Non-negative factors of noisy ratings by multiplicative updates over the observed cells.
+
+    Ran et al. 2022, as compared by Saha & Imtiaz 2022.
     """
 
     id: ClassVar[str] = "dpnmf-laplace"

@@ -1,9 +1,8 @@
-"""Lists from one noisy second moment of what users liked: each kept item regressed on all others,
-as EASE does [Steck 2019], under the denoised moment.
+"""Lists from one noisy second moment of likes: each kept item is regressed on all others.
 
-A row is ones for the items a user liked, weighted, less its part along the released popularity,
-which needs no second release. What is left of every row has norm 1, so more of the moment is taste.
-docs/PRIVACY.md, "Item second moment".
+This is EASE [Steck 2019] under the denoised moment. A row is ones for the items a user liked,
+weighted, minus its part along the released popularity, which needs no second release. The rest of
+every row has norm 1, so more of the moment is taste. docs/PRIVACY.md, "Item second moment".
 """
 
 import math
@@ -23,16 +22,18 @@ from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.rows import segment_sums
 
-LEAST_SIGNAL = 300.0  # n mu below which counts alone make the better lists
-POPULAR = 0.15  # of a row's squared norm, along popularity: .07 on the cinema, .2 on MovieLens 1M
-LEAST_OWN = 0.1  # of an item's diagonal, what factors leave unexplained at least
-CHUNK = 512  # rows that are held dense at once
+LEAST_SIGNAL = 300.0  # n mu below which counts alone make better lists
+POPULAR = 0.15  # of a row's squared norm lies along popularity: .07 cinema, .2 MovieLens 1M
+LEAST_OWN = 0.1  # of an item's diagonal that factors leave unexplained
+CHUNK = 512  # rows that are held dense together
 
 
 @dataclass(frozen=True, repr=False)
 class Projection(Recommender):
-    """A user's factor is the sum of what `probe` (n_items, K) holds for the items of the user's
-    history, for lists; without a probe, a ridge regression.
+    """A recommender of lists by a projection of the user's history.
+
+    A user's factor is the sum of `probe` (n_items, K) over the items of the history; without a
+    probe it is a ridge regression.
     """
 
     probe: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
@@ -51,9 +52,7 @@ class Projection(Recommender):
 
 @dataclass(frozen=True)
 class CentredRows(Rows):
-    """The same rows less their part along the unit vector `along` (n_kept,), of norm 1, on the
-    grid.
-    """
+    """Rows minus their part along the unit vector `along` (n_kept,), of norm 1, on the grid."""
 
     along: Array
     n_units: int
@@ -71,8 +70,9 @@ class CentredRows(Rows):
         upper += np.triu(whole)
 
     def dense(self, first: int, last: int) -> Array:
-        """Rows first to last (not included), (last - first, n_kept); a row that lies along
-        popularity is 0.
+        """Rows first to last (exclusive), (last - first, n_kept).
+
+        A row along popularity becomes 0.
         """
         x = csr_array(
             (self.values, self.items, self.indptr), shape=(len(self.indptr) - 1, self.n_items)
@@ -84,7 +84,7 @@ class CentredRows(Rows):
 
 
 def liked_rows(block: Block, kept_items: Array, weights: Array, along: Array) -> CentredRows:
-    """Users' rows of ones over the kept items, weighted, less their part along popularity."""
+    """Users' weighted rows of ones over the kept items, minus their part along popularity."""
     rows = Rows.of(block.rows, np.ones(len(block.rows)), kept_items, weights)
     return CentredRows(
         rows.indptr, rows.items, rows.values, rows.n_items, along=along, n_units=block.n_units
@@ -93,9 +93,7 @@ def liked_rows(block: Block, kept_items: Array, weights: Array, along: Array) ->
 
 @dataclass(frozen=True)
 class ItemLikes:
-    """The kept items: ascending ids, denoised counts, and the weights of their likes, each
-    (n_kept,).
-    """
+    """The kept items: ascending ids, denoised counts and weights of their likes, each (n_kept,)."""
 
     items: Array
     counts: Array
@@ -103,7 +101,7 @@ class ItemLikes:
 
     @classmethod
     def of(cls, items: Array, counts: Array, exponent: float) -> "ItemLikes":
-        """weights: counts^exponent, the largest 1."""
+        """Weigh items by counts^exponent, scaled to a largest weight of 1."""
         weights = counts**exponent
         return cls(items, counts, weights / weights.max())
 
@@ -114,12 +112,12 @@ class ItemLikes:
         return np.asarray(mean / np.linalg.norm(mean))
 
     def diagonal(self, n_users: int) -> Array:
-        """Of the second moment (n_kept,), as popularity alone would make it."""
+        """The second moment's diagonal (n_kept,), as popularity alone would make it."""
         share = self.counts * self.weights**2
         return np.asarray(n_users * share / share.sum())
 
     def content(self, features: ItemFeatures | None) -> Array:
-        """Columns of a public table of the items times popularity, (n_kept, n_features)."""
+        """Columns of a public item table times popularity, (n_kept, n_features)."""
         if features is None:
             return np.zeros((len(self.items), 0))
         table = feature_columns(features.keeping(self.items), self.counts)
@@ -127,8 +125,9 @@ class ItemLikes:
 
 
 def recommended_lists(shape: Shape, signal: float) -> dict[str, Any]:
-    """signal: n mu. Constants were chosen on MovieLens 1M, with all and with 1,500 users, and on
-    the cinema.
+    """Recommend parameters for lists. signal: n mu.
+
+    Constants were chosen on MovieLens 1M, with all and with 1,500 users, and on the cinema.
     """
     return {
         "implicit": True,
@@ -142,24 +141,26 @@ def recommended_lists(shape: Shape, signal: float) -> dict[str, Any]:
 
 
 def items_carried(counts: Array, n_users: int, scale: float) -> int:
-    """How many of the most liked items a noisy second moment carries.
+    """How many of the most liked items a noisy second moment supports.
 
-    counts: sums of 1 / sqrt(n_u), noisy (n_items,), so that (sum / n)^2 n is about the number of
-    likes. scale: noise of the moment. Chosen as in `recommended_lists`.
+    counts: noisy sums of 1 / sqrt(n_u) (n_items,), so (sum / n)^2 n is about the number of likes.
+    scale: noise of the moment. Constants were chosen as in `recommended_lists`.
     """
     likes = max(float(counts.sum()), 0.0) ** 2 / n_users
     return max(1, min(len(counts), int(1.4 * (likes / scale) ** 0.45)))
 
 
 def liked_covariance(curator: Curator, likes: ItemLikes, rank: int, shrinkage: float) -> Array:
-    """Columns F (n_kept, K): F F^T is the moment of uncentred rows off its diagonal, made of
-    popularity, a released spectrum, and public features as far as the spectrum misses them.
+    """Columns F (n_kept, K) with F F^T the moment of uncentred rows off its diagonal.
+
+    F consists of popularity, a released spectrum, and public features as far as the spectrum misses
+    them.
     """
     n_users, m, along = curator.shape.n_users, len(likes.items), likes.along
     rows = curator.hold(liked_rows, likes.items, likes.weights, along)
     scale = curator.scale(SecondMoment())
     M = curator.release(SecondMoment(), rows, m)
-    # leaves M without diagonal
+    # the release leaves M without its diagonal
     moment_spectrum = spectrum(M, n_users, scale, min(rank, m), shrinkage)
     content = likes.content(curator.shape.item_features)
     content = content * math.sqrt(content_share(M, moment_spectrum, along, content))
@@ -168,9 +169,10 @@ def liked_covariance(curator: Curator, likes: ItemLikes, rank: int, shrinkage: f
 
 
 def content_share(M: Array, moment_spectrum: Spectrum, along: Array, content: Array) -> float:
-    """How much of a moment M (n_kept, n_kept; diagonal 0) `content` explains beyond the spectrum:
-    off the diagonal, least squares of M - Q eta Q^T on Y Y^T, where Y is content less its part
-    along popularity. Never below 0.
+    """How much of a moment M (n_kept, n_kept; diagonal 0) `content` adds to the spectrum.
+
+    It is the least-squares coefficient, off the diagonal, of M - Q eta Q^T on Y Y^T, where Y is
+    content minus its part along popularity; at least 0.
     """
     Y = content - np.outer(along, along @ content)
     L = moment_spectrum.Q * np.sqrt(moment_spectrum.eta)
@@ -181,28 +183,28 @@ def content_share(M: Array, moment_spectrum: Spectrum, along: Array, content: Ar
 
 
 def item_regression(F: Array, diagonal: Array, ridge: float) -> tuple[Array, Array]:
-    """(probe, V), each (n_kept, K), with probe V^T = B off the diagonal: with S = F F^T off its
-    diagonal, `diagonal` (n_kept,) on it, and P = (S + ridge I)^-1, column j of B = I - P diag(P)^-1
-    regresses item j on all others.
+    """(probe, V), each (n_kept, K), with probe V^T = B off the diagonal.
 
-    By Woodbury's identity, with D = diagonal - |F_j|^2 + ridge: K x K systems alone. Of the
-    diagonal at least a tenth is left to the item itself.
+    With S = F F^T off its diagonal, `diagonal` (n_kept,) on it, and P = (S + ridge I)^-1, column j
+    of B = I - P diag(P)^-1 regresses item j on all others. By Woodbury's identity, with D =
+    diagonal - |F_j|^2 + ridge, only K x K systems are solved. At least a tenth of the diagonal is
+    left to the item itself.
     """
     D = np.maximum(diagonal - (F**2).sum(1), LEAST_OWN * diagonal) + ridge
     scaled_factors = F / D[:, None]
     probe = scaled_factors @ np.linalg.inv(np.eye(F.shape[1]) + F.T @ scaled_factors)
-    own = (probe * F).sum(1)  # what an item says of itself, below 1
+    own = (probe * F).sum(1)  # what an item says about itself, below 1
     return probe, F / (1 - own)[:, None]
 
 
 def _places(counts: Array) -> Array:
-    """Of every item in the order of its count, (n_items,), from 0 to below 1."""
+    """Each item's place in the order of counts, (n_items,), from 0 to below 1."""
     order = np.argsort(np.argsort(counts, kind="stable"), kind="stable")
     return np.asarray(order / len(counts))
 
 
 def list_by_counts(shape: Shape, counts: Array) -> Recommender:
-    """The same list for everyone. counts: released (n_items,)."""
+    """The list for everyone by released counts (n_items,)."""
     offsets = (_places(counts) - shape.n_items).astype(np.float32)
     return Recommender(shape.bounds, 0.0, offsets, np.zeros((shape.n_items, 0), np.float32))
 
@@ -210,8 +212,9 @@ def list_by_counts(shape: Shape, counts: Array) -> Recommender:
 def list_by_regression(
     shape: Shape, counts: Array, likes: ItemLikes, F: Array, ridge: float
 ) -> Projection:
-    """Kept items by their regression on all others, the others below them by released counts
-    (n_items,). F: as of `liked_covariance`. ridge: in mean diagonal entries.
+    """Rank kept items by their regression on all others, other items below them by counts.
+
+    counts: released (n_items,). F: see `liked_covariance`. ridge: in mean diagonal entries.
     """
     probe, V = (np.zeros((shape.n_items, F.shape[1]), np.float32) for _ in range(2))
     per_item = shape.n_users / len(likes.items)

@@ -1,6 +1,4 @@
-"""Sums over users' rows of norm 1 that the spectral recommender releases: their second moment,
-whole or in part, and weighted counts of what they rated.
-"""
+"""Sums over users' rows of norm 1: their second moment, whole or in part, and weighted counts."""
 
 import math
 from dataclasses import dataclass, replace
@@ -24,8 +22,9 @@ MOMENT, COLUMNS, PRODUCT = (
 
 @dataclass(frozen=True)
 class Rows:
-    """Users' rows over the kept items, scaled to norm 1: `values` (n,) at `items` (n,), row u
-    at `indptr[u]:indptr[u + 1]`.
+    """Users' rows over the kept items, scaled to norm 1.
+
+    Row u has `values` (n,) at `items` (n,) in `indptr[u]:indptr[u + 1]`.
     """
 
     indptr: Array
@@ -35,8 +34,9 @@ class Rows:
 
     @classmethod
     def of(cls, data: Ratings, values: Array, kept_items: Array, weights: Array) -> "Rows":
-        """values: (n_ratings,). kept_items: ascending ids (n_kept,). weights: of these (n_kept,).
-        An empty row stays empty.
+        """Make rows of values (n_ratings,); an empty row stays empty.
+
+        kept_items: ascending ids (n_kept,). weights: theirs (n_kept,).
         """
         new = np.full(data.n_items, -1)
         new[kept_items] = np.arange(len(kept_items))
@@ -60,7 +60,7 @@ class Rows:
         return second_moment(self.indptr, self.items, self.values, self.n_items)
 
     def add_moment(self, upper: Array) -> None:
-        """Add the upper triangle of the same to `upper` (n_kept, n_kept)."""
+        """Add the moment's upper triangle to `upper` (n_kept, n_kept)."""
         add_second_moment(self.indptr, self.items, self.values, upper)
 
     @property
@@ -71,8 +71,9 @@ class Rows:
 
 
 def kept_rows(block: Block, model: Recommender | None, kept_items: Array, weights: Array) -> Rows:
-    """Users' rows of residuals over the kept items, weighted and scaled to norm 1, on the grid;
-    without a model of ones for what they rated.
+    """Users' residuals over the kept items, weighted and scaled to norm 1, on the grid.
+
+    Without a model the rows are ones for rated items.
     """
     data: Ratings = block.rows
     values = np.ones(len(data)) if model is None else model.residuals(data)[1]
@@ -82,12 +83,10 @@ def kept_rows(block: Block, model: Recommender | None, kept_items: Array, weight
 
 @dataclass(frozen=True)
 class SecondMoment(Statistic):
-    """sum_u a_u a_u^T (n_kept, n_kept) of rows of norm at most 1: a user adds a matrix of Frobenius
-    norm ||a||^2 <= 1.
+    """sum_u a_u a_u^T (n_kept, n_kept) of rows of norm at most 1.
 
-    Replaced by another: ||a a^T - b b^T||_F^2 <= ||a||^4 + ||b||^4 <= 2.
-
-    docs/PRIVACY.md, "Item second moment".
+    A user adds a matrix of Frobenius norm ||a||^2 <= 1. Replaced by another: ||a a^T - b b^T||_F^2
+    <= ||a||^4 + ||b||^4 <= 2. docs/PRIVACY.md, "Item second moment".
     """
 
     name: ClassVar[str] = MOMENT
@@ -107,10 +106,10 @@ class SecondMoment(Statistic):
 
 @dataclass(frozen=True)
 class MomentColumns(Statistic):
-    """Columns `column_ids` of the same matrix (n_kept, n_columns): a user adds a times a part of a,
-    of Frobenius norm at most 1.
+    """Columns `column_ids` of the second moment (n_kept, n_columns).
 
-    docs/PRIVACY.md, "Columns of the item second moment".
+    A user adds a times a part of a, of Frobenius norm at most 1. docs/PRIVACY.md, "Columns of the
+    item second moment".
     """
 
     name: ClassVar[str] = COLUMNS
@@ -130,11 +129,11 @@ class MomentColumns(Statistic):
 
 @dataclass(frozen=True)
 class MomentTimesSubspace(Statistic):
-    """The same matrix times Q (n_kept, K) with orthonormal columns: a user adds f a (a^T Q), of
-    Frobenius norm f ||a|| ||Q^T a|| <= `clip`, with f <= 1. At clip 1 no f is below 1.
+    """The second moment times Q (n_kept, K) with orthonormal columns.
 
-    rounding: the largest norm by which the grid moves f Q^T a.
-    docs/PRIVACY.md, "Second moment times subspace" and Lemma 3.
+    A user adds f a (a^T Q), of Frobenius norm f ||a|| ||Q^T a|| <= `clip`, with f <= 1; at clip 1
+    no f is below 1. rounding: the largest norm by which the grid moves f Q^T a. docs/PRIVACY.md,
+    "Second moment times subspace" and Lemma 3.
     """
 
     clip: float
@@ -165,10 +164,10 @@ class MomentTimesSubspace(Statistic):
 
 @dataclass(frozen=True)
 class RatedCounts(Statistic):
-    """sum_u of 1 / sqrt(n_u) for each of a user's n_u items (n_items,): a user adds a vector of L2
-    norm at most 1 without negative entries.
+    """sum_u of 1 / sqrt(n_u) for each of a user's n_u items (n_items,).
 
-    docs/PRIVACY.md, "Weighted item counts".
+    A user adds a vector of L2 norm at most 1 without negative entries. docs/PRIVACY.md, "Weighted
+    item counts".
     """
 
     name: ClassVar[str] = COUNTS

@@ -1,10 +1,9 @@
-"""Private item offsets and counts (ours, after McSherry & Mironov 2009): two noisy sums of users'
-rows.
+"""Private item offsets and counts from two noisy sums (ours, after McSherry & Mironov 2009).
 
 A row holds a user's ratings, centred by the user's mean, and a constant for each rated item; both
 together are scaled to norm 1. The mean depends on which items these are, so the first sum also
-judges an item by the others that its users rated. The second is of ratings less the first's
-offsets, where little of that is left; it gives less weight to items of large counts, which are
+judges an item by the other items of its raters. The second sum is of ratings minus the first
+offsets, which removes most of that. It gives less weight to items with large counts, which are
 known by then. docs/PRIVACY.md, "Item sums and counts".
 """
 
@@ -24,16 +23,17 @@ from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Budget, Event, Repeat
 
-POINTS, WIDEST = 241, 6.0  # of the grid over the prior, and how many deviations it reaches
-AT_ONCE = 4096  # items, so that 8 MB do
+POINTS, WIDEST = 241, 6.0  # grid points over the prior, and its reach in standard deviations
+AT_ONCE = 4096  # items together, so that 8 MB suffice
 
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """Item counts behind noise, by what all of them together show of their spread: the true counts
-    are taken as log-normal, with the mean and the variance of the released ones, less the noise's
-    (empirical Bayes, Efron & Morris 1973). Each is then known by its posterior, which is above 0
-    however far below 0 noise took what was released.
+    """Noisy item counts, and their posterior under a prior that all of them show together.
+
+    The true counts are taken as log-normal, with the mean and the variance of the released ones,
+    minus the noise's (empirical Bayes, Efron & Morris 1973). A posterior mean is above 0 however
+    far below 0 the noise took the released count.
 
     values: (n_items,) weighted counts with Gaussian noise of deviation `noise`, one for all or
     (n_items,).
@@ -43,7 +43,7 @@ class NoisyCounts:
     noise: float | Array
 
     def combine_with(self, values: Array, noise: Array) -> "NoisyCounts":
-        """With other estimates of the same counts (n_items,), each by its precision."""
+        """Combine with other estimates of the same counts (n_items,), each by its precision."""
         precision = 1 / np.square(self.noise)
         whole = precision + 1 / noise**2
         mean = (precision * self.values + values / noise**2) / whole
@@ -56,7 +56,7 @@ class NoisyCounts:
 
     @property
     def variances(self) -> Array:
-        """Of the counts about their posterior means (n_items,)."""
+        """Variances of the counts about their posterior means (n_items,)."""
         return self._posterior[1]
 
     @cached_property
@@ -90,8 +90,9 @@ class NoisyCounts:
 
 
 def _moments(counts: Array, noise: Array, values: Array, cost: Array) -> tuple[Array, Array]:
-    """Posterior mean and variance of each count (n,), whose noise has deviation (n,), over `values`
-    (p,), whose prior density is exp(-cost).
+    """Posterior mean and variance of each count (n,), whose noise has deviation (n,).
+
+    values: (p,) grid points, whose prior density is exp(-cost).
     """
     logarithms = -(((counts[:, None] - values) / noise[:, None]) ** 2) / 2 - cost
     weights = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
@@ -107,8 +108,9 @@ CATEGORY, NUMBER, RESIDUAL = 0.2, 0.15, 0.6
 
 @dataclass(frozen=True)
 class OffsetPrior:
-    """What released offsets are pulled towards, a line in log counts and public item features:
-    expected offsets (n_items,), and their deviation from these.
+    """What released offsets are pulled towards: a line in log counts and public item features.
+
+    Expected offsets (n_items,), and the deviation of offsets from these.
     """
 
     mean: Array
@@ -122,8 +124,10 @@ def regress_offsets(
     features: ItemFeatures | None,
     deviation: float,
 ) -> OffsetPrior:
-    """The weighted ridge regression of released offsets (n_items,), of error `variance`
-    (n_items,), on their log counts and features. deviation: of offsets about it, without features.
+    """Weighted ridge regression of released offsets on log counts and features.
+
+    estimates, variance: (n_items,) offsets and their error variances. deviation: of offsets about
+    the line, without features.
     """
     columns, deviations = [np.ones((len(estimates), 1))], [deviation]
     weights = 1 / (deviation**2 + variance)
@@ -145,22 +149,21 @@ def regress_offsets(
 
 
 SUMS_AND_COUNTS = "item sums and counts"
-RELEASES = 2  # of equal budget
+RELEASES = 2  # with equal budgets
 # Chosen on validation ratings: benchmarks/results/utility.md, "Offsets by two sums".
-COUNT_WEIGHT = 0.5  # the constant beside a rating, in quarters of the rating range
-LEAST_VARIANCE = 0.5  # of a user's ratings, in the same unit: who varies less is not scaled up
-POPULAR = 0.5  # of the mean count: from where on an item's weight falls with its count
-COUNT_ERROR = 0.1  # of a count that follows from another release's weights, relative
-FIRST_ERROR = 0.1  # what the company of other items does to a first offset
+COUNT_WEIGHT = 0.5  # the constant next to a rating, in quarters of the rating range
+LEAST_VARIANCE = 0.5  # of a user's ratings, in that unit squared; smaller ones are not scaled up
+POPULAR = 0.5  # of the mean count, above which an item's weight falls with its count
+COUNT_ERROR = 0.1  # relative error of a count that follows from another release's weights
+FIRST_ERROR = 0.1  # the effect of a rater's other items on a first offset
 
 
 @dataclass(frozen=True)
 class SumsAndCounts(Statistic):
-    """Sum over users of `offset_rows` (2 n_items,): weighted ratings of all items, then their
-    weights times `COUNT_WEIGHT`. A user adds a vector of L2 norm at most 1, whatever the weights
-    and offsets that the rows were made with.
+    """Sum over users of `offset_rows` (2 n_items,): weighted ratings, then weights.
 
-    docs/PRIVACY.md, "Item sums and counts".
+    The weights are multiplied by `COUNT_WEIGHT`. A user adds a vector of L2 norm at most 1,
+    whatever the weights and offsets. docs/PRIVACY.md, "Item sums and counts".
     """
 
     name: ClassVar[str] = SUMS_AND_COUNTS
@@ -184,8 +187,8 @@ class SumsAndCounts(Statistic):
 def offset_rows(block: Block, unit: float, weights: Array, offsets: Array) -> tuple[Array, Array]:
     """g_i x_ui / s_u and `COUNT_WEIGHT` g_i / s_u for each rating (n_ratings,), on the grid.
 
-    x: ratings less `offsets` (n_items,), centred by the user's own mean, in units of `unit`. g:
-    `weights` (n_items,), above 0. s_u makes the norm of both together 1, or less where the user's x
+    x: ratings minus `offsets` (n_items,), centred by the user's own mean, in units of `unit`. g:
+    `weights` (n_items,), above 0. s_u makes the norm of both together 1, or less if the user's x
     vary by less than `LEAST_VARIANCE`.
     """
     rows: Ratings = block.rows
@@ -201,7 +204,7 @@ def offset_rows(block: Block, unit: float, weights: Array, offsets: Array) -> tu
 
 @dataclass(frozen=True)
 class ReleasedBiases:
-    """Private item offsets (n_items,) in rating units, and the noisy weighted counts they rest on.
+    """Private item offsets (n_items,) in rating units, and the noisy counts they rest on.
 
     variances: (n_items,) of the offsets' errors, in units of `unit`, squared.
     """
@@ -212,7 +215,7 @@ class ReleasedBiases:
 
     @classmethod
     def unknown(cls, n_items: int, deviation: float = 0.5) -> "ReleasedBiases":
-        """Where nothing is released: all items alike."""
+        """Biases if nothing is released: all items are equal."""
         zeros, ones = np.zeros(n_items, np.float32), np.ones(n_items)
         return cls(zeros, NoisyCounts(ones, 0.0), deviation**2 * ones)
 
@@ -223,8 +226,9 @@ def bias_plan(level: float, share: float) -> Event:
 
 
 def share_of_biases(shape: Shape, budget: Budget) -> float:
-    """Of the total mu^2, as a first stage: the more, the less signal n mu the users give for
-    each item's offset.
+    """The share of the total mu^2 for biases as a first stage.
+
+    It grows as the signal n mu per item falls.
     """
     return min(0.8, max(0.08, 3 * shape.n_items / (3 * shape.n_items + shape.n_users * budget.mu)))
 
@@ -248,8 +252,9 @@ def biases_from(
     unit: float,
     prior_deviation: float,
 ) -> ReleasedBiases:
-    """Item offsets and counts from two sums of `offset_rows` (2 n_items,), with noise of this
-    deviation, that `release` finds for weights and offsets.
+    """Item offsets and counts from two sums of `offset_rows` (2 n_items,).
+
+    release: finds such a sum, with noise of deviation `noise`, for weights and offsets.
     """
 
     def noisy_sums(weights: Array, offsets: Array) -> tuple[Array, NoisyCounts]:
@@ -272,8 +277,10 @@ def biases_from(
 
 
 def _weights(counts: Array) -> Array:
-    """Of items (n_items,), by their counts. Their mean square over ratings is 1, so that most users
-    scale their rows as without them, and a count in the second sum is the first's times the weight.
+    """Weights of items (n_items,) by their counts.
+
+    Their mean square over ratings is 1, so most users scale their rows as they would without
+    weights, and a count in the second sum is the first sum's times the weight.
     """
     weights = 1 / np.sqrt(counts / counts.mean() + POPULAR)
     return np.asarray(weights / math.sqrt(np.average(weights**2, weights=counts)))
@@ -288,8 +295,9 @@ class Estimates:
 
     @classmethod
     def of(cls, sums: Array, counts: Array, noise: float, error: float = 0.0) -> "Estimates":
-        """From sums with noise of this deviation and the counts that they are of (n_items,). error:
-        deviation of what else is wrong with the quotients.
+        """Divide sums by their counts (n_items,), with noise of this deviation on the sums.
+
+        error: the deviation of other errors of the quotients.
         """
         return cls(sums / counts, (noise / counts) ** 2 + error**2)
 
@@ -297,7 +305,7 @@ class Estimates:
         return replace(self, offsets=self.offsets + offsets)
 
     def combine_with(self, other: "Estimates") -> "Estimates":
-        """Of both, each by its precision."""
+        """Combine both by their precisions."""
         mine, theirs = 1 / self.variances, 1 / other.variances
         whole = mine + theirs
         return Estimates((mine * self.offsets + theirs * other.offsets) / whole, 1 / whole)
@@ -309,13 +317,11 @@ class Estimates:
         unit: float,
         prior_deviation: float,
     ) -> ReleasedBiases:
-        """Wiener-shrunk towards their regression on log counts and public item features; all of it
-        post-processing.
-        """
+        """Shrink towards the regression on log counts and public features (Wiener)."""
         C = counts.expected
         # sum of w^2 over sum of w, to a constant
         typical_weight = min(1.0, shape.n_users / max(float(counts.values.sum()), 1.0))
-        # beside noise: ratings, in units of 1, and what is not known of the count
+        # error variances besides the noise: of ratings, in units of 1, and of the count
         luck = C * typical_weight + counts.variances * prior_deviation**2
         variance = self.variances + luck / C**2
         prior = regress_offsets(

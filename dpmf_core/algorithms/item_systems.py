@@ -1,6 +1,6 @@
-"""What DPALS asks of users: the sums that make the items' least squares, and counts.
+"""What DPALS asks of users: the sums in the items' least squares, and counts.
 
-Every user's own side (`user_factors`) and entries (`item_entries`) stay with the user's rows.
+Each user's own side (`user_factors`) and entries (`item_entries`) stay with the user's rows.
 """
 
 import math
@@ -25,10 +25,10 @@ GRAMS, RIGHT_SIDES, SECOND_MOMENT = (
 
 @dataclass(frozen=True)
 class Entries:
-    """The ratings of a block that reach the item step, sorted by item: at most k a user, or
-    weighted so that they weigh as much.
+    """The ratings of a block in the item step, sorted by item.
 
-    starts: (n_kept + 1,). raters: users. values: clipped residuals. weights: w_ij or None.
+    There are at most k per user, or they are weighted to the same total. starts: (n_kept + 1,).
+    raters: users. values: clipped residuals. weights: w_ij or None.
     """
 
     starts: Array
@@ -41,7 +41,7 @@ class Entries:
 class EntryRule:
     """Which of a user's ratings enter the item step: at most k, each with weight 1.
 
-    rating_clip: the largest residual. rarest: the k rarest items by noisy counts, not any k.
+    rating_clip: the largest residual. rarest: take the k rarest items by noisy counts, not any k.
     """
 
     ratings_per_user: int
@@ -49,7 +49,7 @@ class EntryRule:
     rarest: bool = False
 
     def mask(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
-        """Mask over the ratings of one block. users: (n_ratings,) what their draws are keyed by."""
+        """A mask over the ratings of one block. users: (n_ratings,) the keys of their draws."""
         place = keyed_uniform(key, users, ratings.items)
         if self.rarest and counts is not None:
             place = counts[ratings.items] + 1e-9 * place
@@ -58,14 +58,15 @@ class EntryRule:
     def weights(
         self, data: Ratings, entries: Array, order: Array, counts: Array | None
     ) -> Array | None:
-        """w_ij of the entries, in item order; None weighs each as 1."""
+        """w_ij of the entries, in item order; None for weights of 1."""
         return None
 
 
 @dataclass(frozen=True)
 class RarityWeights(EntryRule):
-    """Every rating enters, with w_ij proportional to max(noisy count_j, 1)^-mu', scaled so that
-    sum_j w_ij^2 = root_entries^2 for every user [K23, section 3].
+    """All ratings enter, with w_ij proportional to max(noisy count_j, 1)^-mu'.
+
+    Weights are scaled so that sum_j w_ij^2 = root_entries^2 for every user [K23, section 3].
     """
 
     exponent: float = 0.5
@@ -92,7 +93,7 @@ def item_entries(
     kept_items: Array,
     key: int,
 ) -> Entries:
-    """The entries of the kept items, chosen by each user's own row and by released counts alone."""
+    """The entries of the kept items, chosen by each user's own row and released counts alone."""
     data: Ratings = block.rows
     new = np.full(data.n_items, -1)
     new[kept_items] = np.arange(len(kept_items))
@@ -112,11 +113,11 @@ def item_entries(
 def user_factors(
     block: Block, clip_norm: float, model: Recommender, share: float = 1.0, key: int = 0
 ) -> Array:
-    """Users' own factors (n_users, r) on the model, within the clip norm, on the grid; float64: in
-    float32, rounding the sums of others adds up to three quarters to what one of a million users
-    moves.
+    """Users' own factors (n_users, r) on the model, within the clip norm, on the grid.
 
-    share: of each user's ratings that their factor is learned from, drawn with `key`.
+    They are float64: in float32, rounding the sums of other users adds up to three quarters to what
+    one of a million users moves. share: of each user's ratings that the factor is learned from,
+    drawn with `key`.
     """
     data: Ratings = block.rows
     if share < 1:
@@ -128,9 +129,9 @@ def user_factors(
 
 
 def clipped(U: Array, clip_norm: float) -> Array:
-    """Rows within the clip norm, float64: a smaller type could round them beyond it.
+    """Clip rows to the norm, in float64, because a smaller type could round them beyond it.
 
-    [C21] prints max where min is meant. What overflowed counts as 0, so that it shows in no sum.
+    [C21] prints max instead of min. Values that overflowed count as 0, so they show in no sum.
     """
     U = np.where(np.isfinite(U), U, 0.0).astype(np.float64)
     norms = np.linalg.norm(U, axis=1, keepdims=True)
@@ -139,10 +140,10 @@ def clipped(U: Array, clip_norm: float) -> Array:
 
 @dataclass(frozen=True)
 class UserMoment(Statistic):
-    """sum_u u u^T (r, r) of factors within the clip norm: a user adds a matrix of Frobenius norm at
-    most its square.
+    """sum_u u u^T (r, r) of factors within the clip norm.
 
-    docs/PRIVACY.md, "User second moment".
+    A user adds a matrix of Frobenius norm at most its square. docs/PRIVACY.md, "User second
+    moment".
     """
 
     clip_norm: float
@@ -164,11 +165,10 @@ class UserMoment(Statistic):
 
 @dataclass(frozen=True)
 class ItemGrams(Statistic):
-    """sum_u w_uj u u^T of every kept item j (m, r, r): a user's weights have sum of squares at most
-    root_entries^2, so all of a user's matrices together have Frobenius norm at most root_entries
-    clip_norm^2.
+    """sum_u w_uj u u^T of every kept item j (m, r, r).
 
-    docs/PRIVACY.md, "Item Grams".
+    A user's weights have a sum of squares of at most root_entries^2, so all of a user's matrices
+    together have Frobenius norm at most root_entries clip_norm^2. docs/PRIVACY.md, "Item Grams".
     """
 
     clip_norm: float
@@ -192,7 +192,7 @@ class ItemGrams(Statistic):
         self, block: Block, totals: Totals, entries: Entries, U: Array, m: int, r: int, *, at: Range
     ) -> None:
         step = 0.0
-        if entries.weights is not None:  # sqrt(w) u is what is multiplied with itself
+        if entries.weights is not None:  # sqrt(w) u is multiplied with itself
             step = grid_step(math.sqrt(self.root_entries) * self.clip_norm, block.n_units, 2)
         totals[0][:] += kernels.weighted_grams(
             entries.starts, entries.raters, U, *at, weights=entries.weights, step=step
@@ -206,9 +206,9 @@ class ItemGrams(Statistic):
 
 @dataclass(frozen=True)
 class ItemRightSides(Statistic):
-    """sum_u w_uj v_uj u of every kept item j (m, r), |v| at most rating_clip: a user adds a matrix
-    of Frobenius norm at most root_entries rating_clip clip_norm.
+    """sum_u w_uj v_uj u of every kept item j (m, r), |v| at most rating_clip.
 
+    A user adds a matrix of Frobenius norm at most root_entries rating_clip clip_norm.
     docs/PRIVACY.md, "Item right-hand sides".
     """
 
@@ -225,9 +225,8 @@ class ItemRightSides(Statistic):
     def next_to_grams(self, ratio: float, rounding: float, z: float) -> Event:
         """Its planned release with noise multiplier z, counted next to the Grams of the same step.
 
-        ratio: its 1 / z^2 over that of the Grams. rounding: by how much the grid adds to the
-        squared distance of two users' Grams, in squared sensitivities.
-        docs/PRIVACY.md, "Lemmas", 8.
+        ratio: its 1 / z^2 over the Grams'. rounding: what the grid adds to the squared distance of
+        two users' Grams, in squared sensitivities. docs/PRIVACY.md, "Lemmas", 8.
         """
         gain = ratio / 4 if ratio <= 2 else 1 - 1 / ratio
         joint = min(self.replace_one_factor, math.sqrt(2 + 2 * gain + rounding / ratio))

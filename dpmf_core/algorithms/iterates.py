@@ -1,5 +1,4 @@
-"""Users' rows in projected gradient descent: the step and the projection that users apply to their
-own rows, and the second moment of all.
+"""Users' rows in projected gradient descent: the local step and projection, and their moment.
 
 docs/PRIVACY.md, "Second moment of the iterate".
 """
@@ -28,8 +27,10 @@ MOMENT = "iterate's second moment"
 
 @dataclass(frozen=True)
 class Iterate:
-    """Users' rows Z_i = C_i Q^T + S_i: coefficients C (n_users, r) of shared orthonormal directions
-    Q (n_items, r), and S (n_users, n_items) on the observed cells alone.
+    """Users' rows Z_i = C_i Q^T + S_i.
+
+    C (n_users, r) are coefficients of shared orthonormal directions Q (n_items, r), and S (n_users,
+    n_items) is 0 outside the observed cells.
     """
 
     C: Array
@@ -43,23 +44,24 @@ class Iterate:
         return np.asarray((self.C * (self.C + 2 * along)).sum(axis=1) + square)
 
     def clip_rows(self, Q: Array, bound: float | Array) -> "Iterate":
-        """Every row within `bound`, one for all or (n_users,)."""
+        """Clip every row to `bound`, one for all or (n_users,)."""
         norms = np.sqrt(np.maximum(self.squared_norms(Q), 1e-300))
         shrink = np.minimum(1.0, bound / norms)
         cells = self.S.data * np.repeat(shrink, np.diff(self.S.indptr))
         return Iterate(self.C * shrink[:, None], _with_values(self.S, cells))
 
     def round_to_grid(self, bound: float, rate: float, n_units: int) -> "Iterate":
-        """The same on the grid. bound: L, of the rows; rate: eta, which led to S."""
+        """Round to the grid. bound: L, of the rows; rate: eta of the step that led to S."""
         C = on_grid(self.C, _most_coefficient(bound), n_units, factors=2)
         cells = on_grid(self.S.data, _most_residual(bound, rate), n_units, factors=2)
         return Iterate(C, _with_values(self.S, cells))
 
     def map_to(self, Q: Array, directions: Array, shrink: Array) -> Array:
-        """Coefficients (n_users, k) of Y_i = Z_i V diag(shrink) V^T, V the new `directions`
-        (n_items, k); shrink: (k,), at most 1.
+        """Coefficients (n_users, k) of Y_i = Z_i V diag(shrink) V^T.
+
+        V is `directions` (n_items, k). shrink: (k,), at most 1.
         """
-        turn = on_grid(Q.T @ directions, 1.0, 2, factors=2)  # exact: C too has 25 bits or less
+        turn = on_grid(Q.T @ directions, 1.0, 2, factors=2)  # exact: C also has at most 25 bits
         return np.asarray((self.C @ turn + np.asarray(self.S @ directions)) * shrink)
 
 
@@ -68,20 +70,22 @@ def _with_values(cells: csr_array, values: Array) -> csr_array:
 
 
 def _most_coefficient(bound: float) -> float:
-    """Of a clipped row: twice ||c|| <= L, for it is a part of an earlier row."""
+    """A bound on a clipped row's coefficients: twice ||c|| <= L, as it is part of a former row."""
     return 2 * bound
 
 
 def _most_residual(bound: float, rate: float) -> float:
-    """Of a clipped row: twice ||s|| <= 2 max(1, eta) L, as docs/PRIVACY.md, "Second moment of the
-    iterate" shows.
+    """A bound on a clipped row's residuals: twice ||s|| <= 2 max(1, eta) L.
+
+    docs/PRIVACY.md, "Second moment of the iterate".
     """
     return 4 * max(1.0, rate) * bound
 
 
 def take_gradient_step(rows: Ratings, target: Array, C: Array, Q: Array, rate: float) -> Iterate:
-    """Z = Y - eta P_Omega(Y - Y*) of Y_i = C_i Q^T. target: Y* on the observed cells
-    (n_ratings,). rate: eta.
+    """Z = Y - eta P_Omega(Y - Y*) of Y_i = C_i Q^T.
+
+    target: Y* on the observed cells (n_ratings,). rate: eta.
     """
     predictions: Array = np.zeros(len(rows))
     if C.shape[1]:
@@ -92,9 +96,10 @@ def take_gradient_step(rows: Ratings, target: Array, C: Array, Q: Array, rate: f
 
 @dataclass(frozen=True, repr=False)
 class GradientModel(Recommender):
-    """directions: (m, sum of r_t) eigenvectors of every step side by side; shrinkages: (sum of
-    r_t,); ranks: r_t (T,). item_factors: the last step's. rate: eta. row_bound: L, None for no
-    bound.
+    """The directions of all steps, from which a user repeats them.
+
+    directions: (m, sum of r_t) eigenvectors of every step side by side. shrinkages: (sum of r_t,).
+    ranks: r_t (T,). item_factors: the last step's. rate: eta. row_bound: L, None for no bound.
     """
 
     directions: Array = field(default_factory=lambda: np.zeros((0, 0)))
@@ -116,7 +121,7 @@ class GradientModel(Recommender):
         return self.with_loadings(history, Personal(offsets, C.astype(np.float32)))
 
     def extend(self, directions: Array, shrink: Array) -> "GradientModel":
-        """After one more step. directions: (m, r_t). shrink: (r_t,)."""
+        """The model after one more step. directions: (m, r_t). shrink: (r_t,)."""
         return replace(
             self,
             item_factors=directions.astype(np.float32),
@@ -135,13 +140,14 @@ def first_iterate(block: Block, model: GradientModel) -> Iterate:
 def next_iterate(
     block: Block, Z: Iterate, model: GradientModel, Q: Array, directions: Array, shrink: Array
 ) -> Iterate:
-    """The rows after a projection, to new directions, and one more step, clipped."""
+    """The rows after a projection to new directions and one more step, clipped."""
     return _clipped_step(block, model, Z.map_to(Q, directions, shrink), directions)
 
 
 def _clipped_step(block: Block, model: GradientModel, C: Array, Q: Array) -> Iterate:
-    """The rows after a step from Y_i = C_i Q^T; where they have a bound, so far within it that
-    rounding leaves them there.
+    """The rows after a step from Y_i = C_i Q^T.
+
+    If they have a bound, they are clipped far enough below it that rounding cannot exceed it.
     """
     rows: Ratings = block.rows
     Z = take_gradient_step(rows, model.residuals(rows)[1], C, Q, model.rate)
@@ -155,9 +161,10 @@ def _clipped_step(block: Block, model: GradientModel, C: Array, Q: Array) -> Ite
 
 
 def _rounding(counts: Array, r: int, bound: float, rate: float, n_units: int) -> Array:
-    """By how much rounding may lengthen rows of so many ratings and r coefficients (n_users,): less
-    than one step of the grid a number, and what joining the three sums in float64 amounts to.
-    docs/PRIVACY.md, "Second moment of the iterate".
+    """How far rounding may lengthen rows (n_users,) of so many ratings and r coefficients.
+
+    It is less than one step of the grid for each number, plus the float64 error of joining the
+    three sums. docs/PRIVACY.md, "Second moment of the iterate".
     """
     of_C = grid_step(_most_coefficient(bound), n_units, factors=2)
     of_S = grid_step(_most_residual(bound, rate), n_units, factors=2)
@@ -167,12 +174,10 @@ def _rounding(counts: Array, r: int, bound: float, rate: float, n_units: int) ->
 
 @dataclass(frozen=True)
 class IterateMoment(Statistic):
-    """sum_i z_i z_i^T (m, m) of rows z_i = Q c_i + s_i of norm at most `bound`: a user adds a
-    matrix of Frobenius norm ||z||^2 <= bound^2.
+    """sum_i z_i z_i^T (m, m) of rows z_i = Q c_i + s_i of norm at most `bound`.
 
-    Replaced by another: ||z z^T - y y^T||_F^2 <= ||z||^4 + ||y||^4 <= 2 bound^4.
-
-    docs/PRIVACY.md, "Second moment of the iterate".
+    A user adds a matrix of Frobenius norm ||z||^2 <= bound^2. Replaced by another: ||z z^T - y
+    y^T||_F^2 <= ||z||^4 + ||y||^4 <= 2 bound^4. docs/PRIVACY.md, "Second moment of the iterate".
     """
 
     bound: float
@@ -185,7 +190,7 @@ class IterateMoment(Statistic):
         return self.bound**2
 
     def empty(self, shape: Shape, Z: Held, Q: Array) -> Totals:
-        """Sums of s s^T, s c^T and c c^T."""
+        """The sums of s s^T, s c^T and c c^T over no rows."""
         m, r = Q.shape
         return np.zeros((m, m)), np.zeros((m, r)), np.zeros((r, r))
 

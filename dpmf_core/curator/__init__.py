@@ -1,6 +1,4 @@
-"""The wall between private rows and algorithms: an algorithm asks for sums over people, and gets
-them with noise.
-"""
+"""The wall between private rows and algorithms, which get only noisy sums over people."""
 
 from dpmf_core.curator.curator import (
     CELLS_ARE_PUBLIC,

@@ -14,11 +14,11 @@ from dpmf_core.privacy.mechanisms import EVERYBODY, DisjointGroup
 from dpmf_core.privacy.noise import Noise, PlanViolation, Release
 
 CELLS_ARE_PUBLIC = "which items were rated is public"  # an assumption of a guarantee
-NO_NOISE = 2.0**-30  # the scale, in sensitivities, that algorithms are told of exact sums
+NO_NOISE = 2.0**-30  # the noise scale, in sensitivities, that algorithms are told for exact sums
 
 
 class Curator(Protocol):
-    """The access to private data of an algorithm with a proof."""
+    """What an algorithm with a proof may ask of private data."""
 
     @property
     def shape(self) -> Any:
@@ -26,9 +26,9 @@ class Curator(Protocol):
         ...
 
     def scale(self, statistic: Statistic) -> float:
-        """The noise scale of the next planned release of a statistic: public.
+        """The public noise scale of the next planned release of a statistic.
 
-        Raises PlanViolation where none is planned.
+        Raises PlanViolation if none is planned.
         """
         ...
 
@@ -42,36 +42,38 @@ class Curator(Protocol):
     def release_parts(
         self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
     ) -> Iterator[tuple[Range, Array]]:
-        """One release, entered now and handed out range by range, for what is too large to hold.
+        """One release, recorded now and returned range by range, for sums too large to hold.
 
         Raises PlanViolation.
         """
         ...
 
     def cells(self) -> Cells:
-        """Which items each user rated, without the values, if the run's guarantee assumes it
-        public.
+        """Which items each user rated, without the values.
 
-        Raises PlanViolation otherwise.
+        Raises PlanViolation unless the run's guarantee assumes that this is public.
         """
         ...
 
     def hold(self, step: Step, *shared: Any) -> Held:
-        """step(block, *shared) of every block, stored with the rows until the key is released.
-        step: a pure function at module level.
+        """Compute step(block, *shared) for every block and store it with the rows.
+
+        It is deleted when the result is released. step: a pure function at module level.
         """
         ...
 
 
 class NoisyCurator:
-    """A curator of one run, opened on people and a plan's noise (any number may be open on the
-    same people). assumptions: what the run's guarantee takes as public.
+    """The curator of one run, opened on people and the noise of a plan.
+
+    Any number of curators may be open on the same people. assumptions: what the run's guarantee
+    takes as public.
     """
 
     def __init__(self, people: People, noise: Noise, assumptions: Sequence[str] = ()) -> None:
         self._people, self._noise, self._assumptions = people, noise, assumptions
         self._run, self._number = uuid.uuid4().hex, 0
-        self._held_of: dict[Key, DisjointGroup] = {}  # whose rows made what is held
+        self._held_of: dict[Key, DisjointGroup] = {}  # the group whose rows made each stored state
 
     @property
     def shape(self) -> Any:
@@ -98,19 +100,18 @@ class NoisyCurator:
         )
 
     def names_over_threshold(self, statistic: Statistic, *shared: Any) -> tuple[Array, Array]:
-        """The names that pass the threshold of the planned `ThresholdedCounts`, largest noisy count
-        first, and their noisy counts; a name that no unit has never passes.
+        """The names that pass the planned `ThresholdedCounts`, and their noisy counts.
 
-        Raises PlanViolation.
+        The largest noisy count comes first; a name that no unit brings never passes. Raises
+        PlanViolation.
         """
         self._require_planned(statistic)
         return self._noise.names_over_threshold(statistic.name, self._total(statistic, shared))
 
     def padded_count(self, statistic: Statistic, *shared: Any) -> int | None:
-        """The noisy number of the planned `PaddedCount`, which can replace the true one; None if it
-        fell below, and then the run must stop.
+        """The noisy number of the planned `PaddedCount`, which can replace the true one.
 
-        Raises PlanViolation.
+        None if it is below the true one; then the run must stop. Raises PlanViolation.
         """
         self._require_planned(statistic)
         count = int(self._total(statistic, shared)[0])
@@ -131,9 +132,7 @@ class NoisyCurator:
         return local_state
 
     def _require_one_group(self, question: Statistic | Step, shared: Sequence[Any]) -> None:
-        """Raises PlanViolation if a stored state was computed from rows outside the group, which
-        would then enter the sum.
-        """
+        """Raise PlanViolation if a stored state was computed from rows outside the group."""
         group = group_of(question)
         local_states = [part for part in shared if isinstance(part, Held)]
         if any(self._held_of.get(part.key, EVERYBODY) != group for part in local_states):
@@ -153,7 +152,7 @@ class NoisyCurator:
         return exact
 
     def _require_planned(self, statistic: Statistic) -> None:
-        """Raises PlanViolation if the plan has this release with other facts."""
+        """Raise PlanViolation if the plan has this release with other properties."""
         leaf = self._noise.next_release(statistic.name, group_of(statistic))
         if leaf != statistic.event(leaf.noise_multiplier):
             raise PlanViolation(f"The plan expects {leaf}. Got {statistic}.")
@@ -177,7 +176,7 @@ def _forget(people: People, held_of: dict[Key, DisjointGroup], key: Key) -> None
 
 
 def _coordinates(matrices: Array) -> int:
-    """Of a symmetric matrix, or a stack of them."""
+    """Coordinates of a symmetric matrix or a stack of them."""
     r = matrices.shape[-1]
     return int(matrices.size // r // r * (r * (r + 1) // 2))
 
@@ -193,7 +192,7 @@ def _add_noise(statistic: Statistic, exact: Array, pen: Release) -> Array:
 
 
 class OpenCurator(NoisyCurator):
-    """For algorithms without a guarantee: it also gives access to rows, and sums without noise."""
+    """For algorithms without a guarantee: also gives rows, and sums without noise."""
 
     def __init__(self, people: People, noise: Noise, tables: Mapping[str, Any]) -> None:
         super().__init__(people, noise)
@@ -201,7 +200,7 @@ class OpenCurator(NoisyCurator):
 
     @property
     def has_rows(self) -> bool:
-        """Whether the rows are in one memory."""
+        """Whether all rows are in one memory."""
         return "train" in self._tables
 
     @property
@@ -210,25 +209,24 @@ class OpenCurator(NoisyCurator):
         return self._tables["train"]
 
     def total(self, statistic: Statistic, *shared: Any) -> Array:
-        """The exact sum: no noise, nothing in the ledger."""
+        """The exact sum, without noise and without a ledger entry."""
         return self._total(statistic, shared)
 
     def sample(self, name: str) -> tuple[float, Callable[[tuple[int, ...]], Array]]:
-        """Opens the planned posterior sample of this name, whose density is made of exact sums that
-        are never released: its noise multiplier, and standard normals of a shape.
+        """Open a planned posterior sample, whose density comes from exact sums.
 
-        Raises PlanViolation.
+        The sums are never released. Returns the noise multiplier and a source of standard normals
+        of a shape. Raises PlanViolation.
         """
         multiplier = self._noise.next_release(name).noise_multiplier
         return multiplier, self._noise.sampler(name)
 
 
 class ExactCurator(OpenCurator):
-    """For a private algorithm without noise: it returns exact sums, whatever the plan, and enters
-    nothing in the ledger.
+    """For a private algorithm without noise: exact sums, whatever the plan, and an empty ledger.
 
-    The scale it tells is `NO_NOISE` sensitivities rather than 0, so that what an algorithm divides
-    by it is finite: no sum moves by that in any digit that counts.
+    It reports a noise scale of `NO_NOISE` sensitivities rather than 0, so that algorithms can
+    divide by it; no sum changes in any digit that counts.
     """
 
     def scale(self, statistic: Statistic) -> float:
@@ -248,5 +246,5 @@ class ExactCurator(OpenCurator):
         return self._people.cells()
 
     def sample(self, name: str) -> tuple[float, Callable[[tuple[int, ...]], Array]]:
-        """No noise for the posterior sample: its density is as narrow as without a bound."""
+        """The scale 0: the density of the sample is as narrow as without a bound."""
         return NO_NOISE, np.zeros

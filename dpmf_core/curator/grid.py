@@ -1,15 +1,14 @@
-"""Exact sums: what a unit contributes lies on a grid so coarse that no sum over all units is ever
-rounded.
+"""Exact sums: contributions lie on a grid so coarse that no sum over all units is rounded.
 
 A contribution is a product of f factors. Each factor is rounded towards zero to a multiple of a
 power of two, with floor((52 - ceil(log2 n)) / f) bits below the declared bound; n is the public
 number of units. Every product and every partial sum over n units is then a whole number of steps
-below 2^53, which float64 holds exactly. So the order of a sum, blocks, threads and machines cannot
-change one bit of it, and no rounding of others' sums adds to what one unit moves (Casacuberta et
-al. 2022, "Widespread underestimation of sensitivity in differentially private libraries and how to
-fix it").
+below 2^53, which float64 holds exactly. So order, blocks, threads and machines cannot change one
+bit of a sum, and the rounding of other units' sums adds nothing to what one unit moves (Casacuberta
+et al. 2022, "Widespread underestimation of sensitivity in differentially private libraries and how
+to fix it").
 
-No coordinate grows, so a bound on the norm of what is rounded stays proved.
+No coordinate grows, so a proved bound on the norm stays valid after rounding.
 """
 
 import math
@@ -18,20 +17,19 @@ from typing import Any
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-ON = True  # whether factors are rounded; off, sums depend on their order
+ON = True  # whether factors are rounded; without rounding, sums depend on their order
 MANTISSA = 52  # bits of a float64 below its leading one: whole numbers up to 2^53 are exact
 
 
 def fraction_bits(n_units: int, factors: int = 1) -> int:
-    """Bits of each of `factors` factors of magnitude at most 1, so that sums of n products are
-    exact.
-    """
+    """Bits of each of `factors` factors (at most 1) that keep sums of n products exact."""
     return (MANTISSA - math.ceil(math.log2(max(n_units, 2)))) // factors
 
 
 def grid_step(bound: float, n_units: int, factors: int = 1) -> float:
-    """The step of the grid for factors of magnitude at most `bound`: a power of two. 0 where
-    rounding is off, and for an infinite bound: such sums are never released.
+    """The step of the grid for factors of magnitude at most `bound`: a power of two.
+
+    It is 0 if rounding is off or the bound is infinite; such sums are never released.
     """
     if not ON or math.isinf(bound):
         return 0.0
@@ -41,8 +39,8 @@ def grid_step(bound: float, n_units: int, factors: int = 1) -> float:
 def on_grid(values: Array, bound: float, n_units: int, factors: int = 1) -> Array:
     """Round values towards zero to the grid of their bound.
 
-    No magnitude grows or exceeds the bound, and what is not finite becomes 0, whatever overflowed
-    before: so every sum is finite and exact. Values are as they are where rounding is off.
+    No magnitude grows or exceeds the bound. Values that are not finite become 0, so every sum is
+    finite and exact. If rounding is off, values are returned unchanged.
 
     Parameters
     ----------

@@ -1,10 +1,9 @@
-"""Disjoint groups of units, each with its own questions. One release on every group costs a unit as
-much as one release.
+"""Disjoint groups of units; one release on every group costs a unit as much as one release.
 
-The group of a unit depends only on its id, by a public hash. No row and no seed decides it, so no
-unit can be in two groups, and membership of a group reveals nothing. How many rows a group has is
-as private as how many all have: `n_units` stays that of the whole population, and only noisy sums
-leave. docs/PRIVACY.md, "Disjoint groups of units".
+A public hash of a unit's id decides its group. No row and no seed enters it, so no unit can be in
+two groups, and membership reveals nothing. The number of rows in a group is as private as the
+number of all rows: `n_units` stays that of the whole population, and only noisy sums leave.
+docs/PRIVACY.md, "Disjoint groups of units".
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,16 +20,16 @@ from dpmf_core.privacy.events import Event
 from dpmf_core.privacy.mechanisms import EVERYBODY, DisjointGroup, Mechanism
 from dpmf_core.privacy.noise import PlanViolation
 
-KEY = 0x6A09E667F3BCC908  # the root of 2: of the hash, apart from all seeds of runs
+KEY = 0x6A09E667F3BCC908  # the hash's key, from the root of 2; independent of all seeds of runs
 
 
 def groups_of(units: Array, of: int) -> Array:
-    """The group of each unit (n_units,), from 0 to of - 1. units: what their draws are keyed by."""
+    """The group of each unit (n_units,), from 0 to of - 1. units: the keys of their draws."""
     return np.minimum((keyed_uniform(KEY, units) * of).astype(np.int64), of - 1)
 
 
 def members(block: Block, group: DisjointGroup) -> Block:
-    """The block with all other units' rows empty; the units stay."""
+    """The block with the rows of all other units removed; the units stay."""
     if group.of == 1:
         return block
     inside = groups_of(block.draw_keys, group.of) == group.number
@@ -40,10 +39,10 @@ def members(block: Block, group: DisjointGroup) -> Block:
 
 @dataclass(frozen=True)
 class GroupStatistic(Statistic):
-    """A statistic over the units of one group: a sum over all units to which those of other
-    groups add nothing, so every bound of the statistic is one of it.
+    """A statistic over the units of one group.
 
-    docs/PRIVACY.md, "Disjoint groups of units".
+    It is a sum over all units to which units of other groups add nothing, so every bound of the
+    statistic holds for it. docs/PRIVACY.md, "Disjoint groups of units".
     """
 
     statistic: Statistic
@@ -70,13 +69,13 @@ class GroupStatistic(Statistic):
         return self.statistic.size(shape, *shared, **part)
 
     def event(self, noise_multiplier: float) -> Event:
-        """The planned release on every group, of which this is one."""
+        """The planned release on every group."""
         return on_groups(self.statistic.event(noise_multiplier), self.group.of)
 
 
 @dataclass(frozen=True)
 class GroupStep:
-    """A step that sees the rows of one group alone."""
+    """A step that sees only the rows of one group."""
 
     step: Step
     group: DisjointGroup
@@ -86,9 +85,9 @@ class GroupStep:
 
 
 def on_groups(release: Event, of: int) -> Event:
-    """One planned release on each of so many disjoint groups.
+    """One planned release on each of `of` disjoint groups.
 
-    Raises ValueError where the mechanism does not allow it.
+    Raises ValueError if the mechanism does not allow it.
     """
     if not isinstance(release, Mechanism):
         raise TypeError(f"Not one release: {release!r}.")
@@ -96,16 +95,14 @@ def on_groups(release: Event, of: int) -> Event:
 
 
 class GroupCurator:
-    """A `Curator` of one group, which passes its questions to the curator of all units for
-    checking.
-    """
+    """A `Curator` of one group; it asks the curator of all units, which checks every request."""
 
     def __init__(self, whole: Any, group: DisjointGroup) -> None:
         self._whole, self._group = whole, group
 
     @property
     def shape(self) -> Any:
-        """Of all units: public."""
+        """The public shape of all units."""
         return self._whole.shape
 
     def scale(self, statistic: Statistic) -> float:
@@ -122,7 +119,7 @@ class GroupCurator:
     def release_parts(
         self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
     ) -> Iterator[tuple[Range, Array]]:
-        """One release, handed out range by range. Raises PlanViolation."""
+        """One release, returned range by range. Raises PlanViolation."""
         parts: Iterator[tuple[Range, Array]] = self._whole.release_parts(
             self._of(statistic), ranges, *shared
         )
@@ -133,7 +130,7 @@ class GroupCurator:
         raise PlanViolation("Which items a group's users rated is private.")
 
     def hold(self, step: Step, *shared: Any) -> Held:
-        """step(block, *shared) of every block without the rows of others."""
+        """step(block, *shared) of every block, without the rows of other groups."""
         local_state: Held = self._whole.hold(GroupStep(step, self._group), *shared)
         return local_state
 
@@ -142,12 +139,12 @@ class GroupCurator:
 
 
 def on_disjoint_groups(curator: Any, of: int) -> list[GroupCurator]:
-    """A curator for each of so many disjoint groups of a curator's units, in order.
+    """A curator for each of `of` disjoint groups of a curator's units, in order.
 
-    Raises PlanViolation where the units are no users with ratings.
+    Raises PlanViolation if the units are not users with ratings.
     """
     if not isinstance(curator.shape, Shape):
-        raise PlanViolation("Only users with ratings are split into groups.")
+        raise PlanViolation("Only users with ratings can be split into groups.")
     return [GroupCurator(curator, DisjointGroup(number, of)) for number in range(of)]
 
 

@@ -1,8 +1,8 @@
-"""Private rows in blocks, and the operations on them: exact sums, and states stored with the rows.
+"""Private rows in blocks, and the operations on them: exact sums, and states kept with the rows.
 
-One contract for rows in memory, on disk and on other machines. A key names one sum or state: (run,
-number). Steps and statistics are pure and picklable, so that what a block makes under a key is the
-same value whenever and wherever it is made.
+Rows in memory, on disk and on other machines follow one contract. A key (run, number) names one sum
+or state. Steps and statistics are pure and picklable, so a block's value under a key is the same
+whenever and wherever it is computed.
 """
 
 import contextlib
@@ -26,14 +26,14 @@ Ints = npt.NDArray[np.int64]
 
 
 class Key(NamedTuple):
-    """Of a sum or of a state: which curator's, and its number there."""
+    """The name of a sum or a state: a curator, and a number of its own."""
 
     run: str
     number: int
 
 
 class Held:
-    """What the rows' side holds under a key; here it is a name and nothing else."""
+    """What is stored with the rows under a key; an algorithm sees only this name."""
 
     __slots__ = ("__weakref__", "key")
 
@@ -64,7 +64,7 @@ class People(Protocol):
         ...
 
     def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
-        """Compute a state from every block, and store it under the key."""
+        """Compute a state from every block and store it under the key."""
         ...
 
     def drop(self, key: Key) -> None:
@@ -77,8 +77,9 @@ class People(Protocol):
 
 
 class Blocks:
-    """Blocks visited one after the other. blocks: loaded when asked for. states: states by key and
-    block.
+    """Blocks visited one after the other.
+
+    blocks: loaded when used. states: states by key and block.
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class Blocks:
 
     def drop(self, key: Key) -> None:
         for place in range(len(self.blocks)):
-            with contextlib.suppress(KeyError):  # a step that failed half-way
+            with contextlib.suppress(KeyError):  # a step that failed stored some blocks only
                 del self.states[key, place]
 
     def cells(self) -> Cells:
@@ -123,10 +124,10 @@ class Blocks:
 
 
 def in_memory(data: Any, blocks: int = 1) -> Blocks:
-    """The units of `data` (`Ratings`, `Samples`, or tables of them by name, with the same
-    units) in so many blocks of consecutive units.
+    """Split the units of `data` into blocks of consecutive units.
 
-    Raises OutsideDomain on rows about which nothing is proved.
+    data: `Ratings`, `Samples`, or tables of them by name, with the same units. Raises OutsideDomain
+    on rows that no proof covers.
     """
     tables = data if isinstance(data, Mapping) else {"train": data}
     shape = next(iter(tables.values())).shape
@@ -140,7 +141,7 @@ def in_memory(data: Any, blocks: int = 1) -> Blocks:
 
 
 def split_units(tables: Mapping[str, Any], parts: Sequence[Ints]) -> list[Block]:
-    """A block of each part: ids of units, in the order in which the block numbers them."""
+    """One block for each part: ids of units, in the order in which the block numbers them."""
     n_units = next(iter(tables.values())).shape.n_units
     return [
         Block(ids, {name: rows_of(data, ids) for name, data in tables.items()}, n_units)
@@ -173,8 +174,8 @@ def _ratings_of(ratings: Ratings, units: Ints) -> Ratings:
 
 
 def _samples_of(samples: Samples, units: Ints) -> Samples:
-    """A unit is a row, or a person with all their rows, in the order in which they are."""
-    known_rows: dict[str, Any] = {"titles": None, "clean": None, "texts": None}  # for judging alone
+    """A unit is a row, or a person with all their rows, in their order."""
+    known_rows: dict[str, Any] = {"titles": None, "clean": None, "texts": None}  # only for judging
     if samples.people is None:
         return replace(samples, X=samples.X[units], **known_rows)
     place = np.full(samples.shape.n_units, -1)
@@ -188,7 +189,7 @@ def _samples_of(samples: Samples, units: Ints) -> Samples:
 
 
 class FileStates(MutableMapping[tuple[Key, int], Any]):
-    """States in files of a folder of their own."""
+    """States in files of one folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -223,8 +224,9 @@ class FileStates(MutableMapping[tuple[Key, int], Any]):
 
 @dataclass(frozen=True)
 class PartBlocks(Sequence[Block]):
-    """A block of each part of some ratings, read when asked for and not kept. shape: of the ratings
-    or, where they are taken as samples, of these.
+    """One block for each part of some ratings, read when used and not kept.
+
+    shape: the ratings', or that of the samples that they are read as.
     """
 
     ratings: PartitionedRatings
@@ -238,8 +240,9 @@ class PartBlocks(Sequence[Block]):
 
 
 def in_parts(data: PartitionedRatings | PartitionedTable, folder: Path) -> People:
-    """Ratings that are kept in parts, one of which is in memory at a time. folder: for states, of
-    one's own, unless parts are read elsewhere.
+    """Ratings stored in parts, one of which is in memory at a time.
+
+    folder: a new folder for states, unless parts are read elsewhere.
     """
     ratings = data.ratings if isinstance(data, PartitionedTable) else data
     if ratings.folding is not None:
@@ -257,8 +260,9 @@ def _block_of(part: Part, shape: Shape | SampleShape) -> Block:
 
 @dataclass(frozen=True, eq=False)
 class StatisticFold:
-    """A `Fold`: a statistic over the users of each part. It travels to where parts are read, with
-    what is public or released and nothing else.
+    """A `Fold` of a statistic over the users of each part.
+
+    It travels to where parts are read, with public or released values only.
     """
 
     statistic: Statistic
@@ -284,7 +288,7 @@ class StatisticFold:
 
 @dataclass(frozen=True, eq=False)
 class StepBeside:
-    """Makes what a step makes of a part's users."""
+    """Applies a step to the users of a part."""
 
     step: Step
     shape: Any
@@ -295,8 +299,9 @@ class StepBeside:
 
 
 class PeopleElsewhere:
-    """The users of ratings whose parts are read elsewhere, and stay there. shape: as of
-    `PartBlocks`.
+    """Users of ratings whose parts are read elsewhere and stay there.
+
+    shape: see `PartBlocks`.
     """
 
     def __init__(self, ratings: PartitionedRatings, shape: Shape | SampleShape) -> None:

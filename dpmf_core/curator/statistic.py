@@ -12,7 +12,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Event, Gaussian, Laplace
 
 Array = npt.NDArray[Any]
-Range = tuple[int, int]  # from, to (not included): of what is released in parts
+Range = tuple[int, int]  # (first, last + 1) of the coordinates that are released together
 Totals = tuple[Array, ...]
 
 
@@ -20,10 +20,14 @@ Totals = tuple[Array, ...]
 class Block:
     """The rows of some units.
 
-    ids: (n,) their numbers in the whole population. A row's unit is numbered from 0 within the
-    block.
-    tables: rows by name, `Ratings` or `Samples` of these n units. n_units: of the whole population,
-    public.
+    Attributes
+    ----------
+    ids : (n,)
+        Numbers of the units in the whole population. Rows number their units from 0 in the block.
+    tables
+        Rows by name: `Ratings` or `Samples` of these n units.
+    n_units : int
+        The public number of units in the whole population.
     """
 
     ids: Array
@@ -31,7 +35,7 @@ class Block:
     n_units: int
 
     def checked(self) -> "Block":
-        """The same block. Raises OutsideDomain on rows about which nothing is proved."""
+        """The block itself. Raises OutsideDomain on rows that no proof covers."""
         for rows in self.tables.values():
             rows.check_domain()
         return self
@@ -43,28 +47,35 @@ class Block:
 
     @property
     def draw_keys(self) -> Array:
-        """What draws of each unit (n,) are keyed by, besides a seed: no unit's draws depend on who
-        else there is.
+        """The keys (n,) of each unit's random draws, next to a seed.
+
+        They make a unit's draws independent of the other units.
         """
         rows = next(iter(self.tables.values()))
         return np.asarray(rows.draw_keys(self.ids) if isinstance(rows, Ratings) else self.ids)
 
 
 class Statistic(ABC):
-    """A sum over units. Subclasses are frozen dataclasses at module level, so that they pickle;
-    clip norms are their fields.
+    """A sum over units.
 
-    A subclass's docstring proves its sensitivity: the largest norm of what one unit adds, whatever
-    their rows and whatever is shared.
-    name: of its releases in the plan. replace_one_factor: how much further replacing one unit moves
-    the sum than removing them, 2 at most.
-    per_item: coordinates of a release for each item or feature, unless an algorithm says how many
-    there are in all.
-    symmetric: the sum is a symmetric matrix, or a stack of them, and `norm` is Frobenius'.
+    Subclasses are frozen dataclasses at module level, so that they pickle; clip norms are their
+    fields. A subclass's docstring proves its sensitivity: the largest norm of what one unit adds,
+    whatever its rows and whatever is shared.
 
-    `shared` is what the algorithm passes: released and public figures, and what is stored with the
-    rows (`Curator.hold`). In `size`, `empty` and `assemble` the latter are opaque keys; in `add`
-    they are what the step made of this block.
+    Attributes
+    ----------
+    name : str
+        The name of its releases in the plan.
+    replace_one_factor : float
+        At most 2: how far replacing a unit moves the sum, over removing it.
+    per_item : int
+        Coordinates of a release for each item or feature, unless the algorithm gives the total.
+    symmetric : bool
+        Whether the sum is a symmetric matrix or a stack of them, with `norm` Frobenius.
+
+    `shared` is what the algorithm passes: released and public values, and states stored with the
+    rows (`Curator.hold`). In `size`, `empty` and `assemble` states are opaque keys; in `add` they
+    are what the step computed from this block.
     """
 
     name: ClassVar[str]
@@ -80,22 +91,18 @@ class Statistic(ABC):
 
     @abstractmethod
     def empty(self, shape: Any, *shared: Any, **part: Any) -> Totals:
-        """The sums over no units: arrays of zeros, float64. at: only of a release in parts, which
-        part.
-        """
+        """The sums over no units: float64 zeros. at: the part, for a release in parts."""
 
     @abstractmethod
     def add(self, block: Block, totals: Totals, *shared: Any, **part: Any) -> None:
-        """Add a block's contributions to `totals`, in place. Never raises, whatever the rows."""
+        """Add a block's contributions to `totals` in place. Must not raise, whatever the rows."""
 
     def assemble(self, totals: Totals, *shared: Any, **part: Any) -> Array:
-        """The release, a linear function of the totals; by default the first."""
+        """The release, a linear function of the totals; by default the first of them."""
         return totals[0]
 
     def size(self, shape: Any, *shared: Any, **part: Any) -> int:
-        """Coordinates of a release in parts, all parts together (of a symmetric matrix: of its
-        triangle).
-        """
+        """Coordinates of a release in parts, all together; of a symmetric matrix its triangle."""
         raise NotImplementedError(f"{type(self).__name__} cannot be released in parts.")
 
     def event(self, noise_multiplier: float) -> Event:

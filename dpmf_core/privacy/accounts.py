@@ -113,16 +113,8 @@ class NoisePermit:
 class Account:
     """The account of one private data set.
 
-    Attributes
-    ----------
-    file
-        The SQLite file that holds it.
-    key : str
-        The data's fingerprint.
-    lasting : bool
-        Whether it is kept when the uploads of the data are removed.
-    together : str or None
-        The key of another account; a charge or a budget joins this account to it.
+    file: where it is kept. key: the data's fingerprint. lasting: whether it outlives the uploads of
+    the data. together: the key of an account that a charge or a budget joins this one to.
     """
 
     file: Path
@@ -421,14 +413,8 @@ def sweep(uploads: Callable[[], Collection[str]]) -> None:
 class SharedFile:
     """What several sessions or logins drew from copies of one file.
 
-    Attributes
-    ----------
-    fingerprint : str
-        The file's.
-    n_accounts : int
-        The number of sessions or logins that have an account of it.
-    total : Total
-        All their releases composed; each account's own total is smaller.
+    fingerprint: the file's. n_accounts: the number of sessions or logins with an account of it.
+    total: all their releases composed; each account's own total is smaller.
     """
 
     fingerprint: str
