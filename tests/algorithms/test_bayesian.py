@@ -1,6 +1,5 @@
 """Bayesian matrix factorisation against closed forms and independent computation."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -102,39 +101,3 @@ def test_on_its_own_model_it_errs_less_than_least_squares_and_finds_the_noise():
     )
     noise = train.shape.half_range / 2 / np.sqrt(model.noise_precisions.mean())
     assert noise == pytest.approx(NOISE, rel=0.05)
-
-
-def test_who_rated_what_predicts_when_tastes_choose_what_is_rated():
-    # given: two halves of the people, each of which rates and likes its own half of the items
-    rng = np.random.default_rng(5)
-    group = rng.integers(0, 2, USERS)
-    likes = np.where(group[:, None] == (np.arange(ITEMS) >= ITEMS // 2), 1.0, -1.0)
-    seen = rng.random((USERS, ITEMS)) < np.where(likes > 0, 0.12, 0.03)
-    users, items = np.nonzero(seen)
-    values = (3 + likes[users, items] + rng.normal(size=len(users))).astype(np.float32)
-    held_out = rng.random(len(users)) < 0.2
-    train, test = (
-        Ratings(
-            users[mask].astype(np.int32), items[mask].astype(np.int32), values[mask],
-            n_users=USERS, n_items=ITEMS, bounds=(-2.0, 8.0),
-        )
-        for mask in (~held_out, held_out)
-    )  # fmt: skip
-    without, with_it = (
-        error(fitted(BMF(rank=3, steps=80, attention=count), train), train, test)
-        for count in (0, 8)
-    )
-    assert with_it < without - 0.01
-
-
-def test_a_user_without_ratings_gets_the_prior_and_a_seed_gives_the_same_model():
-    train, _ = simulated(2)
-    algorithm = BMF(rank=3, steps=6, draws=2, attention=4)
-    first, second = fitted(algorithm, train), fitted(algorithm, train)
-    assert np.array_equal(first.item_factors, second.item_factors)
-
-    nobody = train.only(train.users != 0)
-    predictions = first.predict(first.personal(nobody), np.zeros(ITEMS, int), np.arange(ITEMS))
-    assert np.isfinite(predictions).all()
-    assert predictions == pytest.approx(first.centre + first.item_offsets, abs=1.5)
-    assert replace(first, draw_offsets=first.draw_offsets).arrays.keys() == first.arrays.keys()

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from dpmf_core.algorithms.frank_wolfe import ResidualProduct
 from dpmf_core.curator import Block
 from dpmf_core.data.ratings import Shape
-from tests.algorithms.frank_wolfe_world import BOUNDS, Array
+from tests.support.dense import BOUNDS, Array
 
 
 def products_of(rows: Array, v: Array, statistic: ResidualProduct) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from dpmf_core.algorithms import REGISTRY, Streams, curator_for
+from dpmf_core.algorithms import Streams, curator_for
 from dpmf_core.algorithms.base import INSIDE, Recommender
 from dpmf_core.algorithms.dpals import DPALS, AdaDPALS
 from dpmf_core.algorithms.item_systems import (
@@ -34,19 +34,23 @@ from dpmf_core.privacy import (
 from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.gaussian import mu
 from dpmf_core.privacy.mechanisms import Mechanism
-from tests.algorithms.als_world import VANISHING, M, N, ratings, ridge_rows
 from tests.fitting import fit_by_name
-from tests.support.heard_noise import check_declared_noise
+from tests.support.dense import VANISHING, centred, rectangle, ridge_rows
+
+N, M = 60, 23
 
 
 @pytest.fixture(scope="module")
 def data() -> Ratings:
-    return ratings()
+    return rectangle(N, M, 0.4)
 
 
-def test_dpals_without_noise_is_clipped_alternating_least_squares(data: Ratings) -> None:
+@pytest.mark.parametrize(("centring", "weight"), [("user", 0.0), ("none", 0.4)])
+def test_dpals_without_noise_is_clipped_alternating_least_squares(
+    data: Ratings, centring: str, weight: float
+) -> None:
     """A vanishing level, no sub-sampling: each item step is least squares on clipped user rows;
-    [C21, Alg. 1] in float64.
+    [C21, Alg. 1] in float64, also with a second moment of all unobserved ratings.
     """
     options: dict[str, Any] = {
         "rank": 3,
@@ -58,22 +62,21 @@ def test_dpals_without_noise_is_clipped_alternating_least_squares(data: Ratings)
         "noise_ridge": 0.0,
         "user_regularisation": 0.2,
         "biases": False,
-        "centring": "user",
+        "centring": centring,
+        "unobserved_weight": weight,
     }
     fit = fit_by_name("dpals", data, VANISHING, **options)
-    counts = np.bincount(data.users, minlength=N)
-    means = np.bincount(data.users, data.values - 3.0, N) / np.maximum(counts, 1)
-    residuals = data.values - 3.0 - means[data.users]
+    values, users, items = data.values.astype(float), data.users, data.items
+    x = centred(data) if centring == "user" else values
     V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((M, 3)))
     for _ in range(2):
-        U = ridge_rows(data.users, data.items, residuals, V, N, np.full(N, 0.2))
+        U = ridge_rows(users, items, x, V, np.full(N, 0.2), weight * V.T @ V)
         U *= np.minimum(1, 0.8 / np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-30))
-        factors = ridge_rows(data.items, data.users, residuals, U, M, np.full(M, 0.5 * 0.8**2))
+        factors = ridge_rows(items, users, x, U, np.full(M, 0.5 * 0.8**2), weight * U.T @ U)
         left_singular, _, right_singular = np.linalg.svd(factors, full_matrices=False)
         V = left_singular @ right_singular  # the polar factor is V (V'V)^(-1/2)
-    np.testing.assert_allclose(
-        fit.model.item_factors, factors * 0.8 / np.sqrt(3), rtol=2e-3, atol=2e-4
-    )
+    expected = factors * 0.8 / np.sqrt(3)
+    np.testing.assert_allclose(fit.model.item_factors, expected, rtol=2e-3, atol=2e-4)
 
 
 def test_a_factor_learned_from_a_share_of_the_ratings_is_least_squares_on_these(
@@ -93,33 +96,6 @@ def test_a_factor_learned_from_a_share_of_the_ratings_is_least_squares_on_these(
         expected = np.linalg.solve(F.T @ F + 0.2 * np.eye(2), F.T @ values)
         np.testing.assert_allclose(first[user], expected, rtol=1e-3, atol=1e-3)
     assert not np.allclose(first, second)
-
-
-def test_dpals_with_shared_second_moment_without_noise(data: Ratings) -> None:
-    options: dict[str, Any] = {
-        "rank": 2,
-        "steps": 1,
-        "clip_norm": 0.5,
-        "rating_clip": 2.0,
-        "ratings_per_user": M,
-        "regularisation": 0.5,
-        "noise_ridge": 0.0,
-        "user_regularisation": 0.2,
-        "biases": False,
-        "centring": "none",
-        "unobserved_weight": 0.4,
-    }
-    fit = fit_by_name("dpals", data, VANISHING, **options)
-    V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((M, 2)))
-    values = data.values.astype(float)
-    U = ridge_rows(data.users, data.items, values, V, N, np.full(N, 0.2), 0.4 * V.T @ V)
-    U *= np.minimum(1, 0.5 / np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-30))
-    factors = ridge_rows(
-        data.items, data.users, values, U, M, np.full(M, 0.5 * 0.25), 0.4 * U.T @ U
-    )
-    np.testing.assert_allclose(
-        fit.model.item_factors, factors * 0.5 / np.sqrt(2), rtol=2e-3, atol=2e-4
-    )
 
 
 def entered_by(algorithm: DPALS, data: Ratings, level: float) -> tuple[Entries, Any, Any]:
@@ -174,20 +150,6 @@ def test_frequent_fraction_leaves_rare_items_without_factors(data: Ratings) -> N
     assert without.sum() == M - 12
     popularity = np.bincount(data.items, minlength=M)
     assert popularity[without].max() <= popularity[~without].min()
-
-
-@pytest.mark.parametrize(
-    ("name", "start"),
-    [
-        ("dpals", "random"),
-        ("dpals", "private-svd"),
-        ("ada-dpals", "private-svd"),
-        pytest.param("ada-dpals", "random", marks=pytest.mark.slow),
-    ],
-)
-def test_noise_is_what_the_ledger_says(data: Ratings, name: str, start: str) -> None:
-    algorithm = REGISTRY[name](rank=4, steps=2, unobserved_weight=0.2, start=start)
-    check_declared_noise(algorithm, data, repeats=1 + 650 * (start == "random"))
 
 
 # ---- Grams and right-hand sides of a step under replacement -------------------------------------

@@ -1,6 +1,7 @@
 """Frank-Wolfe and DPFW against dense numpy, and Oja's direction."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,36 +9,34 @@ import pytest
 from dpmf_core.algorithms.private_frank_wolfe import DPFW
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels.replay import Rows, replay
-from tests.algorithms.frank_wolfe_world import Array, M, N, centred, frank_wolfe, ratings
 from tests.fitting import FitResult, fit_by_name
+from tests.support.dense import Array, centred, dense, rectangle
+
+N, M = 40, 17
+VANISHING = 1e-13  # level at which noise is far below rounding
 
 
 @pytest.fixture(scope="module")
 def data() -> Ratings:
-    return ratings()
+    return rectangle(N, M, 0.5, sizes=(2, 1, 0.5))
 
 
-VANISHING = 1e-13  # level at which noise is far below rounding
-
-
-def dense(
+def last_iterate(
     data: Ratings, residuals: Array, kappa: float, rates: Array, bound: float = np.inf
 ) -> Array:
-    """[J18, Alg. 1] on whole n x m float64 matrices with numpy's SVD; every Y_t, (T, n, m)."""
-    is_rated, Y_star = np.zeros((N, M), bool), np.zeros((N, M))
-    is_rated[data.users, data.items], Y_star[data.users, data.items] = True, residuals
+    """[J18, Alg. 1] on whole n x m float64 matrices with numpy's SVD: Y_T, (n, m)."""
+    is_rated, Y_star = dense(data, True) > 0, dense(data, residuals)
 
     def within(rows: Array) -> Array:
         lengths = np.linalg.norm(np.where(is_rated, rows, 0), axis=1, keepdims=True)
         return rows * np.minimum(1, bound / np.maximum(lengths, 1e-300))
 
-    Y, path = np.zeros((N, M)), []
+    Y = np.zeros((N, M))
     for eta in rates:
         A = within(np.where(is_rated, Y - Y_star, 0))
         u, _, v = np.linalg.svd(A)
         Y = within((1 - eta) * Y - eta * kappa * np.outer(u[:, 0], v[0]))
-        path.append(Y)
-    return np.array(path)
+    return Y
 
 
 def whole_iterate(fit: FitResult, data: Ratings) -> Array:
@@ -54,19 +53,19 @@ def test_without_noise_equals_dense_frank_wolfe(data: Ratings, step_size: str) -
     rates = np.array([2 / (t + 2) if step_size == "2/(t+2)" else 1 / T for t in range(T)])
     np.testing.assert_allclose(
         whole_iterate(fit, data),
-        dense(data, centred(data), 0.1 * 7 * math.sqrt(N * M), rates)[-1],
+        last_iterate(data, centred(data), 0.1 * 7 * math.sqrt(N * M), rates),
         atol=1e-6,
     )
 
 
 def test_item_offsets_come_first(data: Ratings) -> None:
     """With offsets, the steps work on what the damped bias model leaves over."""
-    model = frank_wolfe(fit_by_name("fw", data, steps=6, nuclear_norm=0.1, local_columns=False))
+    model = fit_by_name("fw", data, steps=6, nuclear_norm=0.1, local_columns=False).model
     biases = fit_by_name("bias", data, local_columns=False).model
     assert model.centre == biases.centre
     np.testing.assert_array_equal(model.item_offsets, biases.item_offsets)
     _, residuals = biases.residuals(data)
-    expected = dense(data, residuals, 0.1 * 7 * math.sqrt(N * M), 2 / (np.arange(6) + 2.0))[-1]
+    expected = last_iterate(data, residuals, 0.1 * 7 * math.sqrt(N * M), 2 / (np.arange(6) + 2.0))
     np.testing.assert_allclose(whole_iterate(FitResult(model), data), expected, atol=1e-6)
 
 
@@ -85,8 +84,8 @@ def test_private_form_with_vanishing_noise_equals_dense_clipped_frank_wolfe(
         row_clip=0.1,
         noise_schedule=noise_schedule,
     )
-    expected = dense(data, centred(data), 0.6 * 7 * math.sqrt(N * M), np.full(T, 1 / T), L)[-1]
-    without_bound = dense(data, centred(data), 0.6 * 7 * math.sqrt(N * M), np.full(T, 1 / T))[-1]
+    expected = last_iterate(data, centred(data), 0.6 * 7 * math.sqrt(N * M), np.full(T, 1 / T), L)
+    without_bound = last_iterate(data, centred(data), 0.6 * 7 * math.sqrt(N * M), np.full(T, 1 / T))
     assert np.abs(expected - without_bound).max() > 0.1
     # a residual row stops one part in a million short of L
     np.testing.assert_allclose(whole_iterate(fit, data), expected, atol=2e-5)
@@ -107,7 +106,7 @@ def test_frequent_items_alone_take_the_steps(data: Ratings) -> None:
     frequent = inside[data.items]
     few, bound = data.only(frequent), DPFW().row_clip * 7 * math.sqrt(n_kept)
     kappa = 0.6 * 7 * math.sqrt(N * n_kept)
-    expected = dense(few, centred(data)[frequent], kappa, np.full(T, 1 / T), bound)[-1]
+    expected = last_iterate(few, centred(data)[frequent], kappa, np.full(T, 1 / T), bound)
     iterate = whole_iterate(fit, data)
     np.testing.assert_allclose(iterate, np.where(inside, expected, 0), atol=2e-5)
     means = 3.0 + fit.model.personal(data).offsets
@@ -160,14 +159,13 @@ def test_a_user_finds_the_row_she_had_in_training(data: Ratings) -> None:
 
 
 def test_oja_without_noise_finds_the_top_eigenvector(data: Ratings) -> None:
-    covariance = frank_wolfe(fit_by_name("dpfw", data, VANISHING, steps=4))
-    products = frank_wolfe(
-        fit_by_name("dpfw-oja", data, VANISHING, steps=4, inner_steps=200, inner_rate=1000.0)
-    )
+    def model(name: str, **options: float) -> Any:
+        return fit_by_name(name, data, VANISHING, steps=4, **options).model
+
+    covariance = model("dpfw")
+    products = model("dpfw-oja", inner_steps=200, inner_rate=1000.0)
     cosines = np.abs((covariance.item_factors * products.item_factors).sum(axis=0))
     assert (cosines > 1 - 1e-5).all()
     np.testing.assert_allclose(products.inverse_singular, covariance.inverse_singular, rtol=1e-4)
-    few = frank_wolfe(
-        fit_by_name("dpfw-oja", data, VANISHING, steps=4, inner_steps=1, inner_rate=0.1)
-    )
+    few = model("dpfw-oja", inner_steps=1, inner_rate=0.1)
     assert abs(float(few.item_factors[:, 0] @ covariance.item_factors[:, 0])) < 0.99

@@ -8,21 +8,10 @@ from dpmf_core.algorithms.gradient import DPSGD, ItemGradient
 from dpmf_core.algorithms.iterates import GradientModel, first_iterate, next_iterate
 from dpmf_core.algorithms.projected_gradient import PGD, PrivatePGD, onto_l1_ball
 from dpmf_core.curator import Block, OpenCurator, grid, in_memory
-from dpmf_core.privacy import NOTHING, Noise, normal_form
-from dpmf_core.testing.worlds import low_rank, world
+from dpmf_core.privacy import NOTHING, Noise
+from dpmf_core.testing.worlds import low_rank
 from tests.fitting import trained
-
-
-def mask_and_residuals(data):
-    """Observed mask, and ratings less their user's mean, dense."""
-    M = np.zeros((data.n_users, data.n_items))
-    is_rated = np.zeros((data.n_users, data.n_items), bool)
-    means = np.bincount(data.users, data.values, data.n_users) / np.maximum(
-        np.bincount(data.users, minlength=data.n_users), 1
-    )
-    M[data.users, data.items] = data.values - means[data.users]
-    is_rated[data.users, data.items] = True
-    return is_rated, M
+from tests.support.dense import centred, dense
 
 
 @pytest.mark.parametrize("radius", [0.5, 2.0, 100.0])
@@ -43,7 +32,7 @@ def test_descent_agrees_with_dense_singular_values_projected_step_by_step(radius
     data = low_rank()
     algorithm = PGD(steps=6, nuclear_norm=radius, step_size=1.3, biases=False)
     model = trained(algorithm, data)
-    is_rated, M = mask_and_residuals(data)
+    is_rated, M = dense(data, 1) > 0, dense(data, centred(data))
     kappa, Y = radius * data.shape.half_range * np.sqrt(M.size), np.zeros_like(M)
     for _ in range(6):
         U, s, Vt = np.linalg.svd(Y - 1.3 * is_rated * (Y - M), full_matrices=False)
@@ -58,7 +47,7 @@ def test_private_descent_without_noise_clips_rows_of_the_whole_iterate() -> None
     data = low_rank()
     algorithm = PrivatePGD(steps=4, nuclear_norm=0.3, step_size=2.0, row_clip=0.2)
     model = trained(algorithm, data)
-    is_rated, M = mask_and_residuals(data)
+    is_rated, M = dense(data, 1) > 0, dense(data, centred(data))
     L = 0.2 * data.shape.half_range * np.sqrt(data.n_items)
     kappa = 0.3 * data.shape.half_range * np.sqrt(M.size)
     Y = np.zeros_like(M)
@@ -110,7 +99,7 @@ def test_the_released_gradient_is_the_sum_of_clipped_dense_ones() -> None:
         data.bounds, data.shape.mid_range, np.zeros(data.n_items, np.float32), V, 0.0, 2.0
     )
     C = 0.3 * data.shape.half_range
-    is_rated, M = mask_and_residuals(data)
+    is_rated, M = dense(data, 1) > 0, dense(data, centred(data))
     expected = np.zeros((data.n_items, 3))
     for i in range(data.n_users):
         own = is_rated[i]
@@ -122,14 +111,3 @@ def test_the_released_gradient_is_the_sum_of_clipped_dense_ones() -> None:
     curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
     gradient = curator.total(ItemGradient(C), model)
     np.testing.assert_allclose(gradient, expected, rtol=1e-3, atol=1e-4)
-
-
-def test_its_budget_is_shared_by_steps_and_biases() -> None:
-    ledger = normal_form(DPSGD(steps=7, bias_share=0.3).plan(world().shape, 2.0))
-    assert sum(count / leaf.noise_multiplier**2 for leaf, count in ledger) == pytest.approx(1 / 4)
-    assert sum(
-        count / leaf.noise_multiplier**2
-        for leaf, count in ledger
-        if leaf.statistic == "item gradient"
-    ) == pytest.approx(0.7 / 4)
-    assert [count for leaf, count in ledger if leaf.statistic == "item gradient"] == [7]

@@ -6,12 +6,11 @@ import pytest
 from dpmf_core.algorithms import curator_for
 from dpmf_core.algorithms.input_perturbation import (
     RATINGS,
-    DPNMFLaplace,
     InputPerturbation,
     noisy_ratings,
 )
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.privacy import Budget, Noise, Status, calibrate
+from dpmf_core.privacy import Budget, Noise, calibrate
 
 
 def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon() -> None:
@@ -34,11 +33,3 @@ def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon() -> None:
     assert noise_sizes.mean() == pytest.approx(scale, rel=4 / np.sqrt(10_000))
     assert noise_sizes.mean() != pytest.approx(scale * 1.05, rel=4 / np.sqrt(10000))
     assert noise.ledger[0][0].statistic == RATINGS
-
-
-def test_the_unit_is_the_value_of_one_rating_and_what_is_public_is_said() -> None:
-    for kind in (InputPerturbation, DPNMFLaplace):
-        guarantee = kind().guarantee()
-        assert guarantee.status is Status.CONDITIONAL
-        assert guarantee.unit == "value of a rating"
-        assert "which items were rated is public" in guarantee.words

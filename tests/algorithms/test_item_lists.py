@@ -3,15 +3,13 @@
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import build
 from dpmf_core.algorithms.item_lists import ItemLikes, content_share, item_regression, liked_rows
 from dpmf_core.algorithms.item_moments import SecondMoment
-from dpmf_core.algorithms.spectral import Spectral
 from dpmf_core.algorithms.spectrum import Spectrum
 from dpmf_core.curator import OpenCurator, in_memory
 from dpmf_core.data.item_features import ItemFeatures
-from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.privacy import NOTHING, Budget, Noise, normal_form
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.privacy import NOTHING, Noise
 
 
 def likes(is_liked: np.ndarray, features: ItemFeatures | None = None) -> Ratings:
@@ -77,20 +75,3 @@ def test_the_share_of_content_is_least_squares_off_the_diagonal() -> None:
     assert content_share(M, moment_spectrum, along, content) == pytest.approx(expected)
     assert content_share(-M, moment_spectrum, along, content) == 0.0
     assert content_share(M, moment_spectrum, along, np.zeros((10, 0))) == 0.0
-
-
-def test_lists_go_by_counts_alone_where_a_moment_would_drown() -> None:
-    for n, at, release in ((671, 1.0, "none"), (943, 1.0, "none"), (6040, 0.5, "covariance")):
-        shape, budget = Shape(n, 1682, (0, 1)), Budget(epsilon=at, delta=1e-5)
-        assert (n * budget.mu < 300) == (release == "none")
-        algorithm = build("spectral", {}, shape, budget)
-        assert (
-            isinstance(algorithm, Spectral) and algorithm.release == release and algorithm.implicit
-        )
-        shares = {
-            leaf.statistic: count / leaf.noise_multiplier**2
-            for leaf, count in normal_form(algorithm.plan(shape, 1.0))
-        }
-        assert sum(shares.values()) == pytest.approx(1.0)
-        share = 1.0 if release == "none" else algorithm.bias_share
-        assert shares["item counts"] == pytest.approx(share)

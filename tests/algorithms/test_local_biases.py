@@ -57,20 +57,6 @@ def test_what_is_released_is_every_message_and_nothing_else() -> None:
         assert not norms[list(worlds.EMPTY)].any()
 
 
-def test_who_rates_the_other_way_round_moves_her_message_by_nearly_two() -> None:
-    """The bound of the declared sensitivity, which replacing somebody reaches."""
-    data, algorithm = RATINGS.world(), LocalBias()
-    record = ask(algorithm, data)
-    question, _ = record.questions
-    one, other = (
-        record.answer(question, unit)
-        for values in ((0.5, 5.0), (5.0, 0.5))
-        for unit in single_units(worlds.with_row(RATINGS.nobody(), 7, [0, 18], list(values)), 23)
-        if unit.ids[0] == 7
-    )
-    assert 1.93 < np.linalg.norm(one - other) <= Messages().sensitivity == 2.0
-
-
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 8.0])
 def test_the_ledger_holds_two_messages_of_each_user_at_her_own_epsilon(

@@ -4,11 +4,10 @@ points.
 
 import numpy as np
 import pytest
-from scipy.optimize import nnls
 
 from dpmf_core.algorithms import moments
 from dpmf_core.algorithms.components import Components
-from dpmf_core.algorithms.moments import estimate_residuals, unexplained_energy
+from dpmf_core.algorithms.moments import estimate_residuals
 from dpmf_core.algorithms.sample_statistics import SampleMoment, residual_samples
 from dpmf_core.curator import Block
 from dpmf_core.data.samples import Samples
@@ -145,11 +144,3 @@ def test_what_lies_below_the_noise_is_estimated_by_the_diagonal() -> None:
     mean_remainder = np.mean(remainders, axis=0)
     assert mean_remainder.sum() == pytest.approx(truth.sum(), rel=0.15)
     assert mean_remainder[:40].sum() == pytest.approx(truth[:40].sum(), rel=0.2)
-
-
-def test_the_unexplained_part_is_that_of_non_negative_least_squares() -> None:
-    rng = np.random.default_rng(5)
-    points, W = 2 * rng.random((30, 15)), rng.random((4, 15))
-    exact = [nnls(W.T, row)[1] ** 2 / 2 for row in points]
-    assert unexplained_energy(points, W) == pytest.approx(np.mean(exact), rel=1e-5)
-    assert unexplained_energy(points, np.zeros((4, 15))) == pytest.approx((points**2).sum() / 60)

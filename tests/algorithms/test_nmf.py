@@ -12,18 +12,13 @@ from sklearn import decomposition
 
 import dpmf_datasets as datasets
 from dpmf_core.algorithms import Streams, build, curator_for
-from dpmf_core.algorithms.moments import MOST_FEATURES, least_signal
 from dpmf_core.algorithms.nmf import NMF
-from dpmf_core.algorithms.oneshot_nmf import OneShotNMF
 from dpmf_core.algorithms.private_nmf import DPNMF
-from dpmf_core.algorithms.sample_statistics import START, SUM
-from dpmf_core.base.errors import BadInput
 from dpmf_core.data.preparation import Preparation, prepared
 from dpmf_core.data.samples import Samples, SampleShape
 from dpmf_core.evaluation.judges import by_samples
 from dpmf_core.kernels import components as kernel
-from dpmf_core.privacy import Budget, Calibration, Gaussian, Noise, Relation, Status, normal_form
-from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.privacy import Budget, Calibration, Noise, Status, normal_form
 from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import IMAGES
 from dpmf_core.testing.sample_worlds import blocks
@@ -125,43 +120,6 @@ def test_without_noise_steps_are_alternating_least_squares() -> None:
     np.testing.assert_allclose(trained(algorithm, data).basis, expected, atol=2e-4)
 
 
-def test_the_mechanism_draws_the_noise_it_declares() -> None:
-    """Variance of the released second moment over 200 repeats, within 5% at six standard
-    errors: 200 x 210 coordinates.
-    """
-    data = blocks(n_samples=40)
-    algorithm, draws = OneShotNMF(n_components=2, features_kept=20, points=10, iterations=1), []
-    for seed in range(200):
-        from dpmf_core.testing.probes import record
-
-        entry = record(algorithm, data, level=2.0, seed=seed).log[1]
-        noise = (entry.noisy[0] - entry.exact[0]) / (entry.scale * entry.leaf.sensitivity)
-        draws.append(noise[np.triu_indices(20, 1)] * np.sqrt(2))
-    assert np.var(draws) == pytest.approx(1.0, abs=0.05)
-    assert not 0.95 < np.var(np.array(draws) * 1.05) < 1.05
-
-
-def test_the_sources_noise_costs_what_the_contract_says() -> None:
-    """docs/PRIVACY.md, "Saha and Imtiaz 2022": nominal 0.5 a step, in 100 and in 500 steps, by
-    Delta_B; cleaned rows are clipped to norm 1, which halves how far one moves B.
-    """
-    shape, budget = SampleShape(2414, 1024), Budget(epsilon=0.5, delta=1e-5)
-    for steps, outliers, share, of_adding, of_replacing in (
-        (100, False, 0.5, 3.05, 4.54),
-        (500, False, 0.5, 7.80, 11.94),
-        (100, False, 0.8, 2.34, 3.46),
-        (100, True, 0.8, 2.34, 3.85),
-        (500, True, 0.8, 5.89, 9.99),
-    ):
-        algorithm = DPNMF(steps=steps, moment_share=share, outliers=outliers)
-        event = algorithm.plan(shape, algorithm.source_level(shape, budget))
-        assert epsilon(event, 1e-5) == pytest.approx(of_adding, abs=0.006)
-        assert epsilon(event, 1e-5, Relation.REPLACE_ONE) == pytest.approx(of_replacing, abs=0.006)
-    for share, outliers in ((0.1, False), (0.5, True), (0.1, True)):
-        with pytest.raises(BadInput, match="Δ_B = 4/N"):
-            DPNMF(moment_share=share, outliers=outliers).source_level(shape, budget)
-
-
 @pytest.mark.parametrize(("outliers", "deviation"), [(False, 2.0), (True, 4.0)])
 def test_the_sources_noise_on_the_products_is_its_own(outliers: bool, deviation: float) -> None:
     """Delta sqrt(2 ln(1.25/delta)) / epsilon, times N: Delta_A = 2/N, Delta_B by the outliers."""
@@ -187,40 +145,3 @@ def test_a_start_from_the_private_data_shows_in_the_blindfold() -> None:
         laws.check_sensitivity(DPNMF(n_components=3, steps=2, start="nndsvd"), home=IMAGES)
     assert leaky.guarantee().status is Status.UNPROVEN
     assert "start is computed from the private samples" in leaky.guarantee().words
-
-
-def test_too_many_features_for_a_second_moment_are_refused() -> None:
-    with pytest.raises(BadInput, match=f"at most {MOST_FEATURES:,}"):
-        DPNMF(start="private-svd").check(SampleShape(10, 5000))
-    with pytest.raises(BadInput, match="pixels"):
-        OneShotNMF().check(SampleShape(10, 10_000, (100, 100)))
-    OneShotNMF().check(SampleShape(10, 50_000))
-
-
-@pytest.mark.parametrize(
-    ("shape", "mu", "is_visible"),
-    [
-        (SampleShape(400, 576, (24, 24)), 0.374, False),
-        (SampleShape(400, 576, (24, 24)), 0.376, True),
-        (SampleShape(3000, 36_771), 0.166, False),
-        (SampleShape(3000, 36_771), 0.167, True),
-        (SampleShape(3000, 258), 0.0499, False),
-        (SampleShape(3000, 258), 0.0501, True),
-    ],
-)
-def test_where_little_can_be_seen_the_sum_takes_all(
-    shape: SampleShape, mu: float, is_visible: bool
-) -> None:
-    budget = Budget(epsilon=_epsilon_at(mu), delta=1e-5)
-    assert (shape.n_samples * budget.mu >= least_signal(shape)) == is_visible
-    algorithm = build("oneshot-nmf", {}, shape, budget)
-    shares = {
-        leaf.statistic: 1 / leaf.noise_multiplier**2
-        for leaf, _ in normal_form(algorithm.plan(shape, 2.0))
-    }
-    assert set(shares) == ({SUM, START} if is_visible else {SUM})
-    assert sum(shares.values()) == pytest.approx(1 / 4)
-
-
-def _epsilon_at(mu: float) -> float:
-    return epsilon(Gaussian(1 / mu, "x", 1.0, 1.0), 1e-5)

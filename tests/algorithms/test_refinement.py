@@ -9,9 +9,6 @@ from dpmf_core import kernels
 from dpmf_core.algorithms.base import Recommender
 from dpmf_core.algorithms.refinement import (
     CONSTANT,
-    GRADIENT,
-    SIZES,
-    SIZES_SHARE,
     GradientSizes,
     RefiningGradient,
     Sizes,
@@ -20,8 +17,8 @@ from dpmf_core.algorithms.refinement import (
 )
 from dpmf_core.algorithms.spectral import Spectral
 from dpmf_core.curator import Block, OpenCurator, in_memory
-from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.privacy import NOTHING, Noise, normal_form
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import world
 from dpmf_datasets.simulated.low_rank import lowrank
 from tests.fitting import trained
@@ -86,22 +83,6 @@ def test_sizes_of_a_replaced_user_move_by_the_square_root_of_12() -> None:
     assert 0.99 * bound < np.linalg.norm(large - small) <= bound
     assert GradientSizes.sensitivity * GradientSizes.replace_one_factor == pytest.approx(bound)
     assert max(np.linalg.norm(large), np.linalg.norm(small)) <= GradientSizes.sensitivity
-
-
-def test_refinement_takes_its_share_of_the_budget() -> None:
-    algorithm = Spectral(bias_share=0.2, refinement_steps=3, refinement_share=0.5)
-    ledger = dict(normal_form(algorithm.plan(Shape(1000, 50, (1, 5)), 2.0)))
-    shares = {leaf.statistic: count / leaf.noise_multiplier**2 for leaf, count in ledger.items()}
-    assert sum(shares.values()) == pytest.approx(1 / 4)
-    assert shares[GRADIENT] == pytest.approx(0.8 * 0.5 * (1 - SIZES_SHARE) / 4)
-    assert shares[SIZES] == pytest.approx(0.8 * 0.5 * SIZES_SHARE / 4)
-    assert algorithm.n_steps == 4
-    for none in ({"release": "none"}, {"implicit": True}):
-        plain = Spectral(refinement_steps=3, **none)
-        assert GRADIENT not in {
-            leaf.statistic for leaf, _ in normal_form(plain.plan(Shape(9, 9, (1, 5)), 1.0))
-        }
-        assert plain.n_steps == 1
 
 
 def test_without_factors_and_columns_nothing_outside_empty_arrays_is_read() -> None:

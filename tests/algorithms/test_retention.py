@@ -76,19 +76,6 @@ def test_item_biases_are_means_of_what_arrived_less_the_users_means(
     np.testing.assert_allclose(server.item_factors, expected, atol=1e-5)
 
 
-def test_biases_of_ratings_are_the_two_means() -> None:
-    data = low_rank(n_users=9, n_items=5, density=0.6)
-    users, items = data.users, data.items
-    means = np.array([data.values[users == u].mean() if (users == u).any() else 0 for u in users])
-    centred = data.values - means
-    biases = Biases.of(data, of_items=True)
-    for item in range(5):
-        expected = centred[items == item].mean() if (items == item).any() else 0.0
-        assert biases.of_items[item] == pytest.approx(expected, abs=1e-5)
-    np.testing.assert_allclose(biases.residuals, centred - biases.of_items[items], atol=1e-5)
-    np.testing.assert_allclose(Biases.of(data, of_items=False).residuals, centred, atol=1e-5)
-
-
 @pytest.mark.parametrize("biased", [False, True])
 def test_recommendations_are_algorithm_1(biased: bool) -> None:
     rng = np.random.default_rng(1)

@@ -16,6 +16,7 @@ from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.worlds import low_rank, world
+from tests.support.dense import centred
 from tests.support.heard_noise import HeardNoise
 
 
@@ -104,19 +105,6 @@ def test_without_data_the_chain_samples_the_prior_at_any_level_of_noise(
     assert_variance(chain(algorithm, NOBODY, level).item_factors, 0.25 / (1 - 0.1 / 4))
 
 
-def test_what_the_steps_release_costs_the_budget_and_is_no_sample() -> None:
-    algorithm, shape = SGLD(steps=7, bias_share=0.3, gradient_clip=0.4), world().shape
-    ledger = normal_form(algorithm.plan(shape, 2.0))
-    assert sum(count / leaf.noise_multiplier**2 for leaf, count in ledger) == pytest.approx(1 / 4)
-    assert [
-        (count, leaf.mechanism, leaf.replace_one_factor)
-        for leaf, count in ledger
-        if leaf.statistic == "item gradient"
-    ] == [(7, "Gaussian", 2.0)]
-    assert SGLD().reading == "steps"
-    assert SGLD().guarantee().status is Status.PROVEN
-
-
 def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood() -> None:
     """With next to no clipping: against finite differences of max_u -||x - V u||^2 / 2 - ridge
     ||u||^2 / 2, counted to the power beta.
@@ -131,10 +119,7 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
     ).item_factors
     star, eta = data.shape.half_range / 2, algorithm.step_size / 10
     V = np.random.default_rng(3).standard_normal((data.n_items, 2)) / np.sqrt(10)
-    means = np.bincount(data.users, data.values, data.n_users) / np.maximum(
-        np.bincount(data.users, minlength=data.n_users), 1
-    )
-    x = (data.values - means[data.users]) / star
+    x = centred(data) / star
 
     def log_likelihood(V: np.ndarray) -> float:
         total = 0.0

@@ -7,7 +7,6 @@ import pytest
 
 from dpmf_core.algorithms.count_sketch import hash_keys
 from dpmf_core.kernels import sketch as kernel
-from dpmf_core.teaching.sketch_collisions import ITEMS, USERS, sketch_layout, vectors
 from dpmf_core.testing.worlds import low_rank
 
 
@@ -107,20 +106,3 @@ def test_hashes_are_pairwise_independent() -> None:
     assert abs((first[:, 0] == second[:, 0]).mean() - 1 / w) < 0.02
     assert abs(first[:, 1].mean()) < 0.06
     assert abs((first[:, 1] * second[:, 1]).mean()) < 0.06
-
-
-@pytest.mark.parametrize(("gamma", "depth"), [(1.0, 1), (4.0, 1), (2.0, 4)])
-def test_the_drawn_sketch_shares_cells_as_often_as_hashing_does(gamma: float, depth: int) -> None:
-    """A component is alone with probability about (1 - 1/w)^(others): mean over draws; the load
-    counts every component once a row.
-    """
-    draws = [sketch_layout(4, depth, gamma, seed) for seed in range(40)]
-    components = (USERS + ITEMS) * 4
-    w = draws[0].width
-    assert w == -(-components // (gamma * depth))
-    assert np.mean([one.shared for one in draws]) == pytest.approx(
-        1 - (1 - 1 / w) ** (components - 1), abs=0.06
-    )
-    for one in draws[:5]:
-        assert [sum(row) for row in one.load] == [components] * depth
-        assert all(len(one.of(name)) == 4 * depth for name in vectors())

@@ -1,7 +1,6 @@
 """Slope One against its definition in plain loops."""
 
 import numpy as np
-import pytest
 
 from dpmf_core.algorithms import Streams, build, train
 from dpmf_core.data.ratings import Ratings
@@ -48,17 +47,6 @@ def test_every_prediction_is_the_definition() -> None:
     each = np.unique(users)
     np.testing.assert_allclose(
         np.clip(model.scores(personal, each), *data.bounds).ravel(), expected, atol=1e-4
-    )
-
-
-def test_the_published_example() -> None:
-    """Lemire & Maclachlan 2005, section 3: A rates I 1 and J 1.5, B rates I 2, so J is
-    predicted 2.5.
-    """
-    data = Ratings.of([0, 0, 1], [0, 1, 0], [1.0, 1.5, 2.0], n_users=2, n_items=2, bounds=(0, 5))
-    model = fit_model(data)
-    assert model.predict(model.personal(data), np.array([1]), np.array([1]))[0] == pytest.approx(
-        2.5
     )
 
 

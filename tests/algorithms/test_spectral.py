@@ -8,15 +8,13 @@ import pytest
 from dpmf_core.algorithms import Streams, build, train
 from dpmf_core.algorithms.baselines import PrivateBias
 from dpmf_core.algorithms.item_moments import (
-    COLUMNS,
     MOMENT,
-    PRODUCT,
     MomentColumns,
     SecondMoment,
     kept_rows,
 )
-from dpmf_core.algorithms.spectral import COLUMNS_SHARE, Spectral
-from dpmf_core.algorithms.spectrum import column_space, items_that_pay, least_signal
+from dpmf_core.algorithms.spectral import Spectral
+from dpmf_core.algorithms.spectrum import column_space, least_signal
 from dpmf_core.curator import OpenCurator, in_memory
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import NOTHING, Budget, Noise, normal_form
@@ -34,42 +32,6 @@ def fit_spectral(algorithm: Spectral, data: Ratings, level: float, seed: int = 0
         Noise(plan, np.random.SeedSequence(seed)),
         Streams(np.random.default_rng(seed), 1),
     )
-
-
-def test_all_items_pay_when_all_are_alike_and_few_when_few_are_rated() -> None:
-    flat = np.full(1000, 200.0)
-    steep = 3000.0 / np.arange(1, 1001) ** 1.2
-    assert items_that_pay(flat, 20_000, 3.0, 0.25, 0.03, 1000) == 1000
-    assert items_that_pay(steep, 20_000, 3000.0, 0.25, 0.03, 1000) < 20
-    n_kept = [
-        items_that_pay(steep, 20_000, scale, 0.25, 0.03, 1000) for scale in (0.1, 1, 10, 100, 1000)
-    ]
-    assert n_kept == sorted(n_kept, reverse=True)
-    assert n_kept[0] > n_kept[-1]
-    assert items_that_pay(flat, 20_000, 3.0, 0.25, 0.03, 64) <= 64
-
-
-def test_biases_and_moment_split_the_budget_as_said() -> None:
-    shape = Shape(1000, 50, (1, 5))
-    ledger = dict(normal_form(Spectral(bias_share=0.3, rank=4).plan(shape, 2.0)))
-    total = sum(count / leaf.noise_multiplier**2 for leaf, count in ledger.items())
-    moment = sum(
-        count / leaf.noise_multiplier**2
-        for leaf, count in ledger.items()
-        if leaf.statistic == MOMENT
-    )
-    assert total == pytest.approx(1 / 4)
-    assert moment == pytest.approx(0.7 / 4)
-    ledger = dict(
-        normal_form(Spectral(biases=False, release="iteration", rounds=5, rank=4).plan(shape, 2.0))
-    )
-    assert [(leaf.statistic, count) for leaf, count in ledger.items()] == [
-        (COLUMNS, 1),
-        (PRODUCT, 5),
-    ]
-    shares = {leaf.statistic: count / leaf.noise_multiplier**2 for leaf, count in ledger.items()}
-    assert sum(shares.values()) == pytest.approx(1 / 4)
-    assert shares[COLUMNS] == pytest.approx(COLUMNS_SHARE / 4)
 
 
 def test_a_drowned_second_moment_is_left_out_of_the_plan_by_n_m_and_mu() -> None:

@@ -7,20 +7,14 @@ from dpmf_core.algorithms.svd import PrivateSVD, top_directions
 from dpmf_core.algorithms.svd_cleansing import SVDCleansing
 from dpmf_core.testing.worlds import low_rank
 from tests.fitting import trained
-
-
-def dense(data, values):
-    M = np.zeros((data.n_users, data.n_items))
-    M[data.users, data.items] = values
-    return M
+from tests.support.dense import centred, counts, dense, user_means
 
 
 @pytest.mark.parametrize("row_clip", [10.0, 0.05])
 def test_without_noise_the_directions_are_the_right_singular_vectors(row_clip: float) -> None:
     data = low_rank()
     model = trained(PrivateSVD(rank=3, row_clip=row_clip), data)
-    means = np.array([data.values[data.users == u].mean() for u in range(data.n_users)])
-    M = dense(data, data.values - means[data.users])
+    M = dense(data, centred(data))
     bound = row_clip * data.shape.half_range * np.sqrt(data.n_items)
     norms = np.linalg.norm(M, axis=1, keepdims=True)
     M = M * np.minimum(1, bound / np.maximum(norms, 1e-300))
@@ -33,10 +27,9 @@ def test_the_sources_user_step_is_the_scaled_projection() -> None:
     data = low_rank()
     model = trained(PrivateSVD(rank=2, row_clip=10.0, user_step="projection"), data)
     personal = model.personal(data)
-    means = np.array([data.values[data.users == u].mean() for u in range(data.n_users)])
-    M, V = dense(data, data.values - means[data.users]), model.item_factors.astype(float)
-    share = np.bincount(data.users, minlength=data.n_users)[:, None] / data.n_items
-    expected = (M @ V) @ V.T / share
+    means, M = user_means(data, data.values), dense(data, centred(data))
+    V, share = model.item_factors.astype(float), counts(data.users, data.n_users) / data.n_items
+    expected = (M @ V) @ V.T / share[:, None]
     users, items = np.divmod(np.arange(data.n_users * data.n_items), data.n_items)
     predictions = model.predict(personal, users, items).reshape(expected.shape)
     np.testing.assert_allclose(
@@ -50,8 +43,7 @@ def test_cleansing_without_noise_is_the_covariance_of_what_averages_leave() -> N
         rank=2, ratings_per_user=data.n_items, row_clip=2.0, item_damping=3.0, user_damping=2.0
     )
     model = trained(algorithm, data)
-    user_means = np.array([data.values[data.users == u].mean() for u in range(data.n_users)])
-    assert model.centre == pytest.approx(user_means.mean(), abs=1e-5)
+    assert model.centre == pytest.approx(user_means(data, data.values).mean(), abs=1e-5)
     half = data.shape.half_range
     b = np.array(
         [
@@ -62,13 +54,9 @@ def test_cleansing_without_noise_is_the_covariance_of_what_averages_leave() -> N
     )
     np.testing.assert_allclose(model.item_offsets, b, atol=1e-5)
     residuals = data.values - model.centre - b[data.items]
-    a = np.bincount(data.users, residuals, data.n_users) / (
-        np.bincount(data.users, minlength=data.n_users) + 2
-    )
-    M = (
-        dense(data, residuals - a[data.users])
-        / np.sqrt(np.bincount(data.users, minlength=data.n_users))[:, None]
-    )
+    n_rated = counts(data.users, data.n_users)
+    a = np.bincount(data.users, residuals, data.n_users) / (n_rated + 2)
+    M = dense(data, residuals - a[data.users]) / np.sqrt(n_rated)[:, None]
     expected = np.linalg.svd(M)[2][:2]
     np.testing.assert_allclose(np.abs(expected @ model.item_factors), np.eye(2), atol=1e-4)
 

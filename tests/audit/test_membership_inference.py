@@ -2,7 +2,6 @@
 asked for.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterator
@@ -15,11 +14,10 @@ from scipy.stats import beta, norm
 from dpmf_core.algorithms import find
 from dpmf_core.audit import canary_data
 from dpmf_core.audit.audit_table import every_proven, table_specs
-from dpmf_core.audit.canaries import FAULTS, attack_target, faults_of
+from dpmf_core.audit.canaries import FAULTS, attack_target
 from dpmf_core.audit.canary_data import COLUMNS, Unit
 from dpmf_core.audit.membership_inference import AuditSpec, audit, rates
 from dpmf_core.base.errors import BadInput, Cancelled
-from dpmf_core.cli import main
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.runs.store import Store
@@ -166,12 +164,6 @@ def test_what_cannot_be_attacked_is_a_sentence(fields: dict[str, object], senten
         audit(**fields)
 
 
-def test_faults_fit_their_algorithms() -> None:
-    assert set(faults_of(find("dp-nmf"))) == set(FAULTS)
-    assert faults_of(find("als")) == ("none", "unlisted-release")
-    assert "no-clipping" not in faults_of(find("private-bias"))
-
-
 def test_the_table_holds_every_proof_and_every_fault() -> None:
     specs = table_specs(1.0, 1e-5, 100, 0)
     assert {spec.algorithm for spec in specs} == {*every_proven(), "sketch"}
@@ -201,17 +193,3 @@ def test_the_engine_measures_once_and_remembers(threads: Engine) -> None:
     assert threads.store.rows() == []
     failure = threads.measure(AuditSpec.parse(algorithm="dpals", runs=100))
     assert failure.state == "failed" and "budget" in str(failure.error)
-
-
-def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["audit", "--algorithm", "private-bias", "--epsilon", "2", "--runs", "100"]
-    assert main([*command, "--json"]) == main(command) == 0
-    text, _, words = capsys.readouterr().out.rpartition("}\n")
-    record = json.loads(text + "}")
-    assert (record["proven"], record["realised_epsilon"]) == pytest.approx((2.0, 2.0), rel=1e-3)
-    assert sum(test["error"] for test in record["tests"]) == pytest.approx(0.05)
-    assert len(record["misses"]) == 101 and "pair test" in words
-    for wrong in (["--algorithm", "private-bias"], [], ["--every"]):
-        assert main(["audit", *wrong]) == 2
-    words = capsys.readouterr().err
-    assert all(it in words for it in ("budget", "--every", "needs --epsilon"))

@@ -2,14 +2,12 @@
 
 import ast
 import json
-import re
 import shlex
 import subprocess
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -24,11 +22,7 @@ from dpmf_core.runs.specification import RunSpec, Value
 from dpmf_core.tuning.choosing.answer import RARE, Answer, Place, _rare
 from dpmf_core.tuning.choosing.finding import Finding
 from dpmf_core.tuning.choosing.question import Question, Runs
-from dpmf_core.tuning.choosing.report import notebook, report
-from dpmf_core.tuning.choosing.wording import belief_words
-from dpmf_core.tuning.private_selection import SelectionResult
-from dpmf_datasets import session_files
-from tests.support.messy_table import messy_table
+from dpmf_core.tuning.choosing.report import notebook
 from tests.support.records import run_of
 
 SHAPE = Shape(600, 30, (1.0, 5.0))
@@ -151,50 +145,6 @@ def test_the_front_only_gets_better() -> None:
 # ---- report and notebook -------------------------------------------------------------------------
 
 
-class PageText(HTMLParser):
-    """Texts, tags and addresses of a page."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self.tags: list[str] = []
-        self.outside: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.outside += [value or "" for name, value in attrs if name in ("src", "href")]
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-
-def test_report_and_notebook_of_private_data_hold_nothing_of_the_rows() -> None:
-    """Every word and number of the rows is looked for, but for the ratings on the scale: these are
-    declared.
-    """
-    messy = messy_table()
-    columns = {"user": "client_ref", "item": "programme", "rating": "stars", "time": "watched_on"}
-    upload = session_files.ratings(
-        session_files.table(messy.content, "visits.csv"), columns, (0.5, 5.0), "dmy"
-    )
-    entry, path = upload.entry, session_files.command_path(upload.entry.id)
-    session_files.remove(entry)
-    result = answer_of(question(), *PLACES)
-    own_finding = Finding(
-        Runs(question(), SHAPE), result, entry.title, path, False, entry.assumptions
-    )
-    book = json.loads(notebook(own_finding))
-    cells = "".join("".join(cell["source"]) for cell in book["cells"])
-    for text in (report(own_finding), " ".join(PageText(report(own_finding)).texts), cells):
-        assert own_finding.title.split(" ")[0] in text
-        assert not {secret for secret in messy.secrets if secret in text}
-        counts = {messy.rows, len(upload.data), *(it.count for it in upload.report.problems)}
-        numbers = {int(it.replace(",", "")) for it in re.findall(r"\b\d[\d,]*\b", text)}
-        assert not {count for count in counts if count > 100} & numbers
-        assert path.partition("?")[0] in text and "/" not in path.partition("?")[0]
-
-
 @pytest.mark.parametrize(
     "parts",
     [
@@ -207,30 +157,12 @@ def test_what_cannot_be_asked_is_a_sentence(parts: dict[str, Any]) -> None:
         question(**parts)
 
 
-def test_the_report_is_self_contained_and_says_the_answer() -> None:
-    finding = Finding(
-        Runs(question(), SHAPE), answer_of(question(), *PLACES), "Cinema <b>", STAND_IN, True
-    )
-    page = PageText(report(finding))
-    assert not page.outside and not {"script", "img", "link", "iframe"} & set(page.tags)
-    whole = " ".join(page.texts)
-    assert finding.train in whole
-    assert page.tags.count("svg") == 1
-    assert page.tags.count("tr") >= len(finding.answer.places)
-
-
 # ---- what is taken away --------------------------------------------------------------------------
 
 
 def small_finding(**parts: Any) -> Finding:
     facts = {"title": "Cinema, small", "path": "cinema-small", "public": True} | parts
     return Finding(Runs(question(), SHAPE), answer_of(question(), *PLACES), **facts)
-
-
-def test_the_report_says_what_is_done_with_ratings_outside_the_scale() -> None:
-    left_out = small_finding(path="a.csv?bounds=1,5&outside=leave-out", public=False)
-    assert left_out.outside != small_finding(path="a.csv?bounds=1,5", public=False).outside
-    assert "left out" in left_out.outside and left_out.outside in report(left_out)
 
 
 @pytest.mark.slow
@@ -268,22 +200,3 @@ def test_the_notebook_finds_the_answer_again_and_trains_it(tmp_path: Path) -> No
 
 def called_with(calls: list[list[str]]) -> Any:
     return lambda arguments, check: calls.append(arguments)
-
-
-def test_the_summary_says_method_epsilon_share_and_the_surest_belief() -> None:
-    summary = small_finding().summary
-    assert "Spectral" in summary and "ε = 2" in summary and "65%" in summary
-    # 50:50 becomes e^2 to 1, at most: 0.8808
-    assert "at most 89% sure" in summary
-    by_group = belief_words(question(protect="group", group=4), 20.0)
-    assert "4 people" in by_group and "%" not in by_group.partition("50%")[2]
-
-
-def test_what_a_private_selection_chose_is_summed_up_as_it_was_measured() -> None:
-    chosen = SelectionResult(
-        cast(Any, None), 0.9, {"method": "dpals"}, None, 1.0, False, "", interval=(0.8, 1.0)
-    )
-    finding = small_finding(selection=chosen, public=False)
-    assert finding.place == place("dpals", 2.0, 0.94, 0.96, rare=(0.7, 0.7), losses=(0.1, 0.1))
-    assert "DPALS" in finding.summary and "25%" in finding.summary
-    assert "DPALS" in finding.headline and "25%" in finding.headline

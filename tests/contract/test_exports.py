@@ -6,7 +6,6 @@ project exports of them is the same, but for the time.
 `EXPORTS` is the table of what leaves; what is in neither it nor `STAYS` fails a test.
 """
 
-import ast
 import contextlib
 import io
 import json
@@ -27,7 +26,6 @@ import pytest
 from scipy.io import savemat
 
 import dpmf
-import dpmf_core
 from dpmf import PrivateNMF, PrivateRecommender
 from dpmf_core.cli import EXIT_BAD_INPUT, EXIT_OK, main, program
 from dpmf_core.cli.stored_run import find_stored
@@ -228,54 +226,6 @@ def test_every_command_that_exports_is_in_the_table() -> None:
                 leaving.add(f"{name} {parameter.opts[0]}")
     assert len(leaving) > 20
     assert leaving <= EXPORTS.keys() | STAYS.keys()
-
-
-# what else is made to leave, and the export in which it does
-PARTS = {
-    "runs.swept.Swept._repr_html_": "a sweep in a notebook",
-    "audit.audit_table.as_record": "audit",
-    "estimators.recommenders._RatingsEstimator.save": "fit --save",
-    "privacy.accounts.Account._repr_html_": "entries of the account",
-    "privacy.guarantee.Guarantee._repr_html_": "a run in a notebook",
-    "runs.notebook_views.html_of_privacy": "a run in a notebook",
-    "runs.notebook_views.html_of_run": "a run in a notebook",
-    "runs.publishing.saving.save": "fit --save",
-    "runs.record.Run.export": "runs export",
-    "runs.trained_model.TrainedModel.save": "fit --save",
-    "runs.record.RunRecord.export": "runs show",
-    "runs.record.RunRecord.exported": "runs export, notebook",
-    "tuning.confirmation.Outcome.export": "tune",
-    "tuning.private_selection.PrivateSelection.export": "tune, private selection",
-    "tuning.private_selection.SelectionResult.export": "tune, private selection",
-}
-NO_PARTS = {
-    "papers.results.save": "a verdict on published or simulated data",
-    "runs.line_charts.Chart._repr_html_": "a figure, which refuses private data where it is made",
-    "runs.line_charts.Chart.save": "a figure, which refuses private data where it is made",
-}
-LEAVING = {
-    *("_repr_html_", "as_record", "export", "exported", "html_of_privacy", "html_of_run", "save")
-}
-
-
-def test_every_method_that_exports_is_in_the_table() -> None:
-    root = Path(str(dpmf_core.__file__)).parent
-    methods = set()
-    for file in root.rglob("*.py"):
-        module = ".".join(file.relative_to(root).with_suffix("").parts)
-        if not module.startswith(("cli.", "testing.")):
-            methods |= {f"{module}.{name}" for name in _leaving(ast.parse(file.read_text("utf-8")))}
-    assert methods == PARTS.keys() | NO_PARTS.keys()
-    assert set(PARTS.values()) <= EXPORTS.keys()
-
-
-def _leaving(tree: ast.Module) -> Iterator[str]:
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef):
-            parts = (it for it in node.body if isinstance(it, ast.FunctionDef))
-            yield from (f"{node.name}.{it.name}" for it in parts if it.name in LEAVING)
-        elif isinstance(node, ast.FunctionDef) and node.name in LEAVING:
-            yield node.name
 
 
 def _writes(parameter: click.Parameter) -> bool:

@@ -10,10 +10,8 @@ import pytest
 from dpmf_core.algorithms import Recommender, Streams
 from dpmf_core.algorithms.base import Algorithm, Array
 from dpmf_core.algorithms.dpals import DPALS, AdaDPALS
-from dpmf_core.algorithms.item_systems import EntryRule, RarityWeights
 from dpmf_core.algorithms.oneshot_nmf import OneShotNMF
-from dpmf_core.algorithms.private_nmf import DPNMF
-from dpmf_core.curator import Held, NoisyCurator, in_memory
+from dpmf_core.curator import NoisyCurator, in_memory
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Event, Gaussian, Noise
 from dpmf_core.privacy.noise import Release
@@ -111,50 +109,6 @@ class _Gossip(Recommender):
         return replace(own, offsets=own.offsets + self.raw.sum())
 
 
-class ByAnotherRule(DPALS):
-    """`rule` in place of the honest one, with its parameters."""
-
-    rule: ClassVar[type[EntryRule]]
-
-    def entry_rule(self, shape: Shape) -> EntryRule:
-        return self.rule(**vars(super().entry_rule(shape)))
-
-
-class EverythingEnters(EntryRule):
-    def mask(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
-        return np.ones(len(ratings), bool)
-
-
-class EveryRatingEnters(ByAnotherRule):
-    rule = EverythingEnters
-
-
-class RidgeByExactCounts(DPALS):
-    """Looks behind the curator, and regularises by exact counts: they enter the released model
-    without a release.
-    """
-
-    def _item_step(
-        self, curator: Any, U: Held, entries: Held, ridge: Array, kept_items: Array
-    ) -> Array:
-        exact = np.bincount(rows_behind(curator).items, minlength=len(ridge))
-        return super()._item_step(
-            curator, U, entries, ridge * (1 + exact[: len(ridge)]), kept_items
-        )
-
-
-class TooMuch(RarityWeights):
-    def weights(
-        self, data: Ratings, entries: Array, order: Array, counts: Array | None
-    ) -> Array | None:
-        weights = super().weights(data, entries, order, counts)
-        return np.sqrt(weights) * np.float32(self.ratings_per_user**0.25)
-
-
-class WeighedTooMuch(ByAnotherRule, AdaDPALS):
-    rule = TooMuch
-
-
 CENTRED_ONLY: dict[str, Any] = {"biases": False, "centring": "none"}
 
 
@@ -169,23 +123,13 @@ def test_the_honest_forms_pass_every_law(honest: Algorithm) -> None:
     laws.check_locality(honest)
 
 
-@pytest.mark.parametrize(
-    "faulty", [BesideTheLedger(), RidgeByExactCounts(**BITING)], ids=lambda a: type(a).__name__
-)
-def test_blindfold_catches(faulty: Algorithm) -> None:
+def test_blindfold_catches_what_leaves_beside_the_ledger() -> None:
     with pytest.raises(AssertionError):
-        laws.check_blindfold(faulty)
+        laws.check_blindfold(BesideTheLedger())
 
 
 @pytest.mark.parametrize(
-    "faulty",
-    [
-        WithoutClip(),
-        ClippedToTheSquare(),
-        EveryRatingEnters(**BITING, **CENTRED_ONLY),
-        WeighedTooMuch(**BITING),
-    ],
-    ids=lambda a: type(a).__name__,
+    "faulty", [WithoutClip(), ClippedToTheSquare()], ids=lambda a: type(a).__name__
 )
 def test_replay_sensitivity_catches(faulty: Algorithm) -> None:
     with pytest.raises(AssertionError, match=r"moved '.*' by .*, declared"):
@@ -246,28 +190,9 @@ class EachRowForItself(OneShotNMF):
         yield from super().fit(behind(curator, replace(rows_behind(curator), people=None)), rng)
 
 
-class RootOfHerRows(DPNMF):
-    """Every row divided by the root of the number of her rows: right for second moments, too
-    much for sums.
-    """
-
-    def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
-        data = rows_behind(curator)
-        shared = replace(data)
-        shared.__dict__["weights"] = np.sqrt(data.weights)
-        yield from super().fit(behind(curator, shared), rng)
-
-
 @pytest.mark.parametrize(
     "home", [DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE], ids=lambda home: home.name
 )
-@pytest.mark.parametrize(
-    "faulty",
-    [EachRowForItself(n_components=3), RootOfHerRows(n_components=3)],
-    ids=lambda a: type(a).__name__,
-)
-def test_replay_sensitivity_catches_a_person_who_counts_by_her_rows(
-    faulty: Algorithm, home: Home
-) -> None:
+def test_replay_sensitivity_catches_a_person_who_counts_by_her_rows(home: Home) -> None:
     with pytest.raises(AssertionError, match=r"moved '.*' by .*, declared"):
-        laws.check_sensitivity(faulty, home=home)
+        laws.check_sensitivity(EachRowForItself(n_components=3), home=home)

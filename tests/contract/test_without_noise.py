@@ -122,20 +122,6 @@ def test_no_record_and_no_export_carries_an_epsilon() -> None:
     assert not {"metrics", "model", "curves"} & run.export().keys()
 
 
-def test_private_data_refuse_it_where_they_refuse_a_run_that_is_not_private() -> None:
-    data = private_world()
-    dpmf_core.account(data).set_budget(2.0, 1e-5)
-    refusals = []
-    for algorithm, choices in (("als", {}), ("spectral", {"noise": "none"})):
-        with pytest.raises(BadInput) as refusal:
-            dpmf_core.fit(data, algorithm, keep=False, **choices)
-        refusals.append(
-            str(refusal.value).replace(find(algorithm).title, "").replace(" without noise", "")
-        )
-    assert refusals[0] == refusals[1]
-    assert dpmf_core.account(data).total.epsilon == 0
-
-
 def test_a_sweep_runs_private_methods_once_without_noise_and_says_so() -> None:
     methods = [Method(algorithm=name, label=name) for name in ("spectral", "als")]
     sweep = Sweep.of({"dataset": "small", "noise": "none"}, methods=methods, seeds=(0, 1))

@@ -10,8 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import curator_for
-from dpmf_core.algorithms.baselines import GlobalMean, PrivateBias
 from dpmf_core.curator import (
     Block,
     Blocks,
@@ -113,29 +111,10 @@ def test_a_person_brings_all_her_rows_in_their_order(images: bool) -> None:
     assert sum(len(block.rows) for block in blocks) == len(data)
 
 
-def test_parts_hold_every_user_once_with_all_her_rows(tmp_path: Path) -> None:
-    data = world()
-    parts = in_files(data, 6, tmp_path)
-    ids = np.concatenate([part.ids for part in parts.parts])
-    assert sorted(ids) == list(range(data.n_users))
-    whole = parts.together()
-    for name in ("users", "items", "values", "order"):
-        assert np.array_equal(getattr(whole, name), getattr(data, name))
-    assert whole.shape == data.shape == parts.shape
-
-
 def test_a_key_tells_nothing_of_what_it_stands_for() -> None:
     local_state = NoisyCurator(in_memory(world()), Noise(NOTHING)).hold(numbers)
     assert len(pickle.dumps(local_state)) < 300
     assert not hasattr(local_state, "__dict__")
-
-
-def test_rows_are_handed_out_where_nothing_is_proved_and_nowhere_else() -> None:
-    data = world()
-    proven, plain = PrivateBias(), GlobalMean()
-    curator = curator_for(proven, data, Noise(proven.plan(data.shape, 1.0)))
-    assert not hasattr(curator, "rows")
-    assert curator_for(plain, data, Noise(NOTHING)).rows is data
 
 
 def test_what_is_not_planned_is_not_released() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.algorithms.components import Components, Own
-from dpmf_core.base.registry import by_id
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.data.splits import Split
@@ -27,7 +26,6 @@ from dpmf_core.evaluation.metrics import (
     rmse,
 )
 from dpmf_core.evaluation.part_metrics import f1, outlier_cells, precision, recall
-from dpmf_core.evaluation.registry import METRICS, weak_reference
 from dpmf_core.evaluation.top_items import top_items
 
 BOUNDS = (1.0, 5.0)
@@ -141,13 +139,6 @@ def test_ranking_by_hand() -> None:
     assert lists.coverage == pytest.approx(3 / 5)
 
 
-def test_recall_divides_by_what_can_be_reached() -> None:
-    """Three liked items, lists of two: both right is a recall of 1, not 2/3 [Liang et al. 2018]."""
-    model, history = by_offset(0.5, 0.4, 0.3, 0.2, 0.1), ratings((0, 4, 3))
-    test = ratings((0, 0, 5), (0, 1, 5), (0, 2, 5))
-    assert lists_of(model, history, test).mean("recall") == 1.0
-
-
 def test_ranking_equals_brute_force_on_random_data() -> None:
     random = np.random.default_rng(0)
     n, m, k = 40, 30, 7
@@ -256,11 +247,6 @@ def test_buckets_cover_every_test_rating_once() -> None:
             assert row["rmse"] == pytest.approx(rmse(predictions[inside], test.values[inside]))
 
 
-def test_two_metrics_of_one_id_are_an_error() -> None:
-    with pytest.raises(ValueError, match="'rmse'"):
-        by_id([METRICS["rmse"], METRICS["mae"], METRICS["rmse"]])
-
-
 def test_the_divergence_is_that_of_two_normals() -> None:
     """Against numerical integration of p log(p / q)."""
     from scipy.integrate import quad
@@ -274,22 +260,6 @@ def test_the_divergence_is_that_of_two_normals() -> None:
     assert divergence(of(train), of(train)) == pytest.approx(0, abs=1e-12)
     for constant in (np.ones(4), np.full(300, 0.1), np.full(70_001, -1 / 3)):
         assert np.isnan(divergence(of(train), of(constant)))
-
-
-GUESSES = {"Global mean": 1.052, "User mean": 1.03}
-
-
-@pytest.mark.parametrize(
-    ("figure", "weak"), [(1.029, False), (1.03, True), (1.04, True), (1.062, True)]
-)
-def test_the_best_trivial_predictor_is_what_must_be_beaten(figure: float, weak: bool) -> None:
-    assert bool(weak_reference("ALS", figure, GUESSES)) == weak
-
-
-def test_recall_must_be_larger_and_without_a_guess_nothing_is_said() -> None:
-    assert not weak_reference("ALS", 0.3, {"Popularity": 0.2}, METRICS["recall_at_20"])
-    assert weak_reference("ALS", 0.1, {"Popularity": 0.2}, METRICS["recall_at_20"])
-    assert weak_reference("ALS", 2.0, {}) == ""
 
 
 def test_outliers_that_were_planted_are_found_again() -> None:

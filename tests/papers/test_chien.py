@@ -4,11 +4,8 @@ import pytest
 
 from dpmf_core.papers.chien_2021 import claims as chien_2021
 from dpmf_core.papers.chien_2021 import figure_4, movielens
-from dpmf_core.papers.figures import Outcome, Preset, by_step, tuned
-from dpmf_core.papers.registry import CLAIMS, PAPERS
-from dpmf_core.papers.results import recorded_result
-from dpmf_core.runs.data_access import open_ratings
-from dpmf_core.runs.planning import prepared_for
+from dpmf_core.papers.figures import by_step
+from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.runs.specification import Value
 from dpmf_core.runs.sweep import Summary
 from tests.support.records import run_of
@@ -63,16 +60,6 @@ def test_seven_fold_is_at_every_epsilon_for_the_most_users() -> None:
     assert not no_better.verdict(fig_4(dpfw=0.9)).holds
 
 
-def test_the_recorded_figure_4_contradicts_two_sentences() -> None:
-    """50,000 users: 1.5 to 16 times, and DPFW's .49 at epsilon 1."""
-    claim, recorded = CLAIMS["chien-fig4"], recorded_result("chien-fig4", "full")
-    verdict = recorded.verdict(claim)
-    assert verdict.outcome is Outcome.DIFFERS
-    assert [it.holds for it in verdict.clauses] == [True, True, False, True, False]
-    small = recorded_result("chien-fig4", "page")
-    assert small.verdict(claim).outcome is Outcome.CANNOT_BE_JUDGED
-
-
 def test_the_top_fifth_is_the_point_of_the_curve_at_a_fifth() -> None:
     results = [place("all ratings", share, top_share=at) for at, share in ((0.1, 0.3), (0.2, 0.6))]
     assert chien_2021.on_top(
@@ -91,17 +78,3 @@ def test_steps_are_read_off_every_draw() -> None:
     }
     draws = {(it.grid["step"], it.draws) for it in by_step(points, runs, "rmse")}
     assert draws == {(1, (1.0, 2.0)), (2, (0.5, 1.5))}
-
-
-@pytest.mark.parametrize("preset", PAPERS["chien-2021"].presets, ids=lambda it: it.id)
-def test_a_preset_is_tuned_and_opens_as_printed(preset: Preset) -> None:
-    """Every run has validation ratings to choose by; what a page opens has no item biases and equal
-    noise on both statistics of a step.
-    """
-    assert preset.measure is tuned
-    points = preset.points()
-    assert all(point.spec.split.validation_fraction > 0 for point in points)
-    assert len({point.spec.parameters.get("regularisation") for point in points}) > 1
-    parameters = prepared_for(preset.run, open_ratings(preset.run.data)).algorithm.model_dump()
-    assert not parameters["biases"] and parameters["gram_share"] == 0.5
-    assert not parameters["local_columns"] and parameters["noise_ridge"] == 0.0

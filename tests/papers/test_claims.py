@@ -1,7 +1,5 @@
 """What claims refer to exists: their sources' data, the lines of their marks, their pages."""
 
-from dataclasses import replace
-
 import pytest
 
 from dpmf_core.data.catalogue import catalogue
@@ -46,10 +44,3 @@ def test_what_a_claim_refers_to_exists(claim: Claim) -> None:
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES.keys())
 def test_a_figure_is_drawn_on_its_page(figure: Figure) -> None:
     assert is_on_its_page(figure)
-
-
-def test_what_does_not_exist_is_found() -> None:
-    claim = CLAIMS["balu-fig3"]
-    assert unknown_sources(replace(claim, source_ids=("ml-1m", "ml-1n"))) == {"ml-1n"}
-    assert "Count sketch, k = 4" in labels(claim) and "Count sketch, k = 5" not in labels(claim)
-    assert is_on_its_page(claim) and not is_on_its_page(replace(claim, page="facets"))

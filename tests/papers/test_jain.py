@@ -10,34 +10,10 @@ from scipy.optimize import minimize_scalar
 
 from dpmf_core.papers.bounds import Place
 from dpmf_core.papers.clauses import MissingResult
-from dpmf_core.papers.erratum import Status
-from dpmf_core.papers.figures import Outcome
 from dpmf_core.papers.jain_2018 import bounds, claims
-from dpmf_core.papers.jain_2018.errata import ERRATA
-from dpmf_core.papers.jain_2018.presets import PRESETS
 from dpmf_core.papers.jain_2018.sweeps import TRUE_NORM
-from dpmf_core.papers.registry import CLAIMS
-from dpmf_core.privacy import Calibration
 from dpmf_core.runs.sweep import Summary
 from dpmf_datasets.simulated.low_rank import rankone
-
-PANELS = {name: claim for name, claim in CLAIMS.items() if name.startswith("jain-fig")}
-SIMULATED = ("jain-fig2a", "jain-fig3a")
-
-
-@pytest.mark.parametrize("name", PANELS)
-def test_a_panel_is_the_sources_experiment(name: str) -> None:
-    sweeps = PANELS[name].sweeps(True)
-    by_label = {sweep.methods[0].name: sweep for sweep in sweeps}
-    assert {(sweep.delta, sweep.split.test_fraction) for sweep in sweeps} == {(1e-6, 0.01)}
-    assert all(sweep.split.validation_fraction > 0 for sweep in sweeps), "the source tunes"
-    assert {len(sweep.seeds) for sweep in sweeps} == {1 if name in SIMULATED else 10}
-    assert {sweep.data.most_per_user for sweep in sweeps} == {None if name == "jain-fig2b" else 80}
-    of_fig_2 = name.startswith("jain-fig2")
-    assert not of_fig_2 or by_label["Frank-Wolfe"].grid["steps"] == (400,)
-    assert max(by_label["DPFW as in the source"].grid["steps"]) <= 50
-    assert by_label["DPFW as in the source"].methods[0].calibration is Calibration.SOURCE
-    assert ("Private PGD" in by_label) == of_fig_2, "Fig. 3 is without it"
 
 
 def results(*leads: float, non_private: float = 0.4) -> list[Summary]:
@@ -78,26 +54,12 @@ def test_very_close_is_within_a_tenth() -> None:
     assert not claims.CLOSE_TO_NON_PRIVATE.verdict(far).holds
 
 
-def test_one_run_on_a_stand_in_is_one_claim_without_a_verdict() -> None:
-    page = [claim for claim in PANELS.values() if claim.obstacle(False)]
-    assert {claim.id for claim in page} == set(PANELS)
-    runs = [frozenset(point.key for point in claim.points()) for claim in page]
-    assert len(set(runs)) == len(runs)
-    verdict = page[0].judge(results(0.1, 0.1), page[0].obstacle(False))
-    assert verdict.outcome is Outcome.CANNOT_BE_JUDGED
-
-
 def test_the_nuclear_norm_of_the_simulated_set_is_a_third() -> None:
     n, m = 3_000, 900
     data = rankone(n, m, p=1.0)
     singular = np.linalg.svd(data.values.reshape(n, m).astype(float), compute_uv=False)
     assert singular[1] < 1e-4 * singular[0]
     assert singular[0] / math.sqrt(n * m) == pytest.approx(TRUE_NORM, rel=0.05)
-
-
-def test_every_correction_has_its_words_and_place() -> None:
-    assert all(it.quote and it.place for it in ERRATA)
-    assert [it.id for it in ERRATA if it.status is Status.ERROR] == ["jain-rate"]
 
 
 AT = Place(users=200_000, items=1_000, epsilon=2.0, share=0.1)
@@ -160,28 +122,3 @@ def test_frank_wolfe_and_svd_cross() -> None:
     fewer, more = (at.with_value("users", share * n) for share in (0.5, 2))
     assert bounds.private_svd_order(fewer) < bounds.frank_wolfe_order(fewer)
     assert bounds.frank_wolfe_order(more) < bounds.private_svd_order(more)
-
-
-def test_runs_take_the_steps_of_the_corollary() -> None:
-    steps = {
-        claim.axis: [sweep.grid["steps"] for sweep in claim.sweeps(True)] for claim in bounds.CLAIMS
-    }
-    assert steps == {
-        "users": [(6,)] * 4,
-        "items": [(4,), (5,), (5,), (6,), (7,)],
-        "epsilon": [(6,)],
-    }
-
-
-@pytest.mark.parametrize("preset", PRESETS, ids=lambda it: it.id)
-def test_a_preset_has_the_protocol_of_the_paper(preset) -> None:
-    for full in (False, True):
-        (sweep,) = preset.sweeps(full)
-        assert sweep.split.validation_fraction > 0 and sweep.split.test_fraction == 0.01
-        assert (sweep.delta, sweep.data.most_per_user) == (1e-6, 80)
-        (method,) = sweep.methods
-        assert not method.kind.model_validate(method.parameters).local_columns
-        assert set(sweep.grid) <= set(method.kind.model_fields)
-    assert preset.run.algorithm == method.algorithm
-    assert preset.run.budget.calibration is (method.calibration or Calibration.EXACT)
-    assert len(preset.points()) <= 12

@@ -9,8 +9,8 @@ import pytest
 
 from dpmf_core.papers.clauses import MissingResult
 from dpmf_core.papers.figures import Outcome
-from dpmf_core.papers.registry import CLAIMS, PRESETS
-from dpmf_core.papers.vallet_2014 import protocol, retention_excess, speed, statements
+from dpmf_core.papers.registry import CLAIMS
+from dpmf_core.papers.vallet_2014 import retention_excess, statements
 from dpmf_core.papers.vallet_2014.quantities import signed_rank
 from dpmf_core.papers.vallet_2014.retention_excess import BASELINE, QUARTERS
 from dpmf_core.runs.data_access import open_ratings, open_split
@@ -122,30 +122,3 @@ def test_the_rank_test_needs_eight_pairs_and_finds_chance() -> None:
     assert signed_rank(tuple(np.linspace(-1, 1, 10))) > 0.5
     with pytest.raises(MissingResult):
         signed_rank(differences[:7])
-
-
-def test_speed_counts_the_same_work_of_both_variants() -> None:
-    rated, new = speed.ratings_a_second(False)
-    assert (rated.label, new.label) == ("Rated", "New")
-    assert rated.grid == new.grid == {"ratings": 500}
-    assert min(*rated.draws, *new.draws) > 0
-
-
-@pytest.mark.parametrize("full", [False, True])
-def test_every_method_has_the_published_settings(full: bool) -> None:
-    """Section 4: d = 10, 200 iterations, 10 for a user's vector; .005 for rated, .05 for new."""
-    figures = [*CLAIMS.values(), *PRESETS.values()]
-    methods = [
-        it
-        for figure in figures
-        if figure.id.startswith("vallet")
-        for sweep in figure.sweeps(full)
-        for it in sweep.methods
-        if it.algorithm == "no-retention"
-    ]
-    rates = {"Rated": 0.005, "New": 0.05, protocol.RANDOM_ORDER: 0.005, protocol.WEIGHTED: 0.05}
-    for it in methods:
-        expected = {"rank": 10, "penalty": 0.1, "rate": 0.01, "steps": 200, "user_passes": 10}
-        assert expected.items() <= it.parameters.items()
-        assert it.parameters["item_biases"] is True
-        assert it.parameters.get("item_rate") == rates.get(it.label)

@@ -7,11 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpmf_core import algorithms
-from dpmf_core.data.samples import SampleShape
 from dpmf_core.papers.clauses import Clause, Median, MissingResult, less, on_each
-from dpmf_core.papers.registry import CLAIMS
-from dpmf_core.papers.saha_2022 import PAPER
 from dpmf_core.papers.saha_2022 import units as saha_units
 from dpmf_core.papers.saha_2022.judgement import (
     beside_plain,
@@ -21,13 +17,10 @@ from dpmf_core.papers.saha_2022.judgement import (
 )
 from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE
 from dpmf_core.papers.saha_2022.units import DPNMF, EPSILONS, ROWS, STARS, TABLE_4
-from dpmf_core.privacy import Status, normal_form
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point, Summary
 from tests.support.records import run_of
-
-SHAPE = SampleShape(400, 576, (24, 24))
 
 
 def point(label: str, epsilon: float | None, data: str = "A") -> Point:
@@ -75,26 +68,6 @@ def test_images_cost_more_where_each_costs_more_than_any_documents() -> None:
     assert not images_cost_more().verdict(results(2.2, 2.8, 2.6)).holds
     with pytest.raises(MissingResult):
         images_cost_more().verdict(results(2.2, 2.4, 2.6)[:4])
-
-
-@pytest.mark.parametrize("outliers", [False, True])
-def test_the_method_as_published_has_the_noise_of_its_source(outliers: bool) -> None:
-    """Of both statistics in every step, whichever the data."""
-    preset = PAPER.presets[outliers]
-    assert preset.run.budget is not None
-    method = algorithms.build("dp-nmf", preset.run.parameters, SHAPE, preset.run.budget)
-    level = method.source_level(SHAPE, preset.run.budget)
-    noises = {
-        leaf.statistic: leaf.noise_multiplier for leaf, _ in normal_form(method.plan(SHAPE, level))
-    }
-    z = math.sqrt(2 * math.log(1.25e5)) / 0.5
-    assert sorted(noises.values()) == pytest.approx(sorted((2 * z, (4 if outliers else 2) * z)))
-    assert method.guarantee().status is Status.UNPROVEN
-    assert {it.data.outlier_rows for it in preset.sweeps(True)} == {0.1 if outliers else 0.0}
-
-
-def test_every_correction_quotes_its_source() -> None:
-    assert all(it.quote and it.place for it in PAPER.errata)
 
 
 def test_a_private_run_is_compared_with_the_plain_one_on_the_same_data() -> None:
@@ -162,8 +135,3 @@ def test_table_4_holds_only_where_it_holds_in_one_unit() -> None:
     source_values = (1.1953, 1.0785, 1.0155)
     assert TABLE_4.judge(table_4(ours=(0.9, 0.9, 0.9), theirs=source_values)).reproduced
     TABLE_4.judge(table_4(ours=(2.9, 2.8, 2.8), theirs=source_values))
-
-
-def test_every_figure_of_the_source_with_a_result_is_a_claim() -> None:
-    numbers = (2, 3, 4, 5, 6, 7, 8, 10)
-    assert {f"saha-fig{n}" for n in numbers} | {"saha-table3", "saha-table4"} <= set(CLAIMS)

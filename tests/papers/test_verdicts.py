@@ -3,7 +3,7 @@
 import pytest
 
 from dpmf_core.papers import results
-from dpmf_core.papers.clauses import Clause, Median, MissingResult, falls, less
+from dpmf_core.papers.clauses import Median, MissingResult, falls, less
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.runs.sweep import Summary
@@ -89,13 +89,3 @@ def test_a_line_falls_where_it_ends_lower_and_never_rises() -> None:
 def test_a_claim_without_a_clause_is_refused() -> None:
     with pytest.raises(ValueError, match="no clause"):
         Claim(id="x", title="", source="S", words="")
-
-
-def test_clauses_of_one_claim_that_follow_from_each_other_are_found() -> None:
-    def below(words: str, first: str, second: str) -> Clause:
-        return less(Median(first), Median(second), words)
-
-    chain = (below("ab", "A", "B"), below("bc", "B", "C"), below("ac", "A", "C"))
-    start = [place("A", 0.1), place("B", 0.2), place("C", 0.3)]
-    claim = Claim(id="x", title="", source="S", words="", clauses=chain)
-    assert with_truths(claim, start, [True, True, False], tries=4000) is None

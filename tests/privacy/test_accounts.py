@@ -370,16 +370,6 @@ def test_under_a_budget_a_method_without_privacy_is_refused() -> None:
     assert [entry.charge.status for entry in account().entries] == [Status.NONE]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"epsilon": 2.0}, {"delta": 1e-5}, {"relation": "replace-one"}, {"noise": "discrete"}],
-    ids=str,
-)
-def test_a_budget_for_a_method_without_privacy_is_an_error(options: dict[str, Any]) -> None:
-    with pytest.raises(BadInput, match=next(iter(options))):
-        dpmf_core.fit("small", "als", **options)
-
-
 # ---- the file ------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,6 @@ from scipy import stats
 from dpmf_core.kernels import discrete as kernel
 from dpmf_core.kernels.discrete import LARGEST, discrete_gaussian
 from dpmf_core.privacy import (
-    Budget,
     DiscreteGaussian,
     Laplace,
     Noise,
@@ -29,8 +28,6 @@ from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.mechanisms import CONTINUOUS_SHARE, FINE, ROUNDING
 from dpmf_core.privacy.random_streams import KEY_BYTES, Secret
 from dpmf_core.privacy.rules import every_epsilon
-from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.specification import RunSpec
 
 LEAF = DiscreteGaussian(2.0, "counts", 3.0, 2.0, 3.0 * ROUNDING)
 
@@ -131,12 +128,6 @@ def test_words_that_run_out_bias_nothing() -> None:
     out = np.empty(300, np.int64)
     discrete_gaussian(Sparing().raw, 1000, out)
     assert np.array_equal(out, draws(1000, 300, 3))
-
-
-@pytest.mark.parametrize("sigma", [0, -1, LARGEST + 1, 2.0, True + 0.5])
-def test_a_sigma_that_is_not_whole_is_refused(sigma: Any) -> None:
-    with pytest.raises(ValueError, match="whole sigma"):
-        discrete_gaussian(np.random.SFC64(0).random_raw, sigma, np.empty(1, np.int64))
 
 
 # ---- the release ---------------------------------------------------------------------------------
@@ -319,39 +310,3 @@ def test_a_ledger_survives_json() -> None:
         DiscreteGaussian(1.0, rounding=0.0)
     with pytest.raises(UnsupportedEvent):
         on_grids(Laplace(1.0))
-
-
-def test_continuous_noise_leaves_keys_as_they_are() -> None:
-    assert Budget(epsilon=1, delta=1e-5).model_dump(mode="json") == {
-        "epsilon": 1.0,
-        "delta": 1e-5,
-        "relation": "add-remove",
-        "calibration": "exact",
-    }
-    assert (
-        Budget(epsilon=1, delta=1e-5, noise="discrete").model_dump(mode="json")["noise"]
-        == "discrete"
-    )
-
-
-def test_what_cannot_be_drawn_exactly_is_refused_before_the_run() -> None:
-    from dpmf_core.base.errors import BadInput
-    from dpmf_core.data.ratings import Shape
-
-    def ready(algorithm: str, items: int, **parameters: Any) -> Any:
-        budget = {"epsilon": 1.0, "delta": 1e-6, "noise": "discrete"}
-        return prepare(
-            RunSpec.parse(
-                data={"id": "x"}, algorithm=algorithm, parameters=parameters, budget=budget
-            ),
-            Shape(1000, items, (1.0, 5.0)),
-        )
-
-    assert all(
-        isinstance(leaf, DiscreteGaussian)
-        for leaf, _ in normal_form(ready("private-svd", 1000).plan)
-    )
-    with pytest.raises(BadInput, match=r"at most 10,000,000 numbers .* up to 12,502,500"):
-        ready("private-svd", 5000)
-    with pytest.raises(BadInput, match="releases a Laplace"):
-        ready("input-perturbation", 100)

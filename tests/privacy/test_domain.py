@@ -4,17 +4,14 @@ nothing that is not finite is ever released.
 
 import math
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from scipy.io import savemat
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csr_array
 
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 from dpmf_core.algorithms.gradient import ItemGradient
-from dpmf_core.algorithms.item_lists import liked_rows
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, in_memory, on_grid
 from dpmf_core.curator.grid import grid_step
@@ -26,7 +23,6 @@ from dpmf_core.privacy import Noise
 from dpmf_core.privacy.noise import PlanViolation
 from dpmf_core.testing.parameters import fields
 from dpmf_core.testing.worlds import world
-from dpmf_datasets.readers.images import from_matlab
 
 PRIVATE = [kind for kind in REGISTRY.values() if issubclass(kind, PrivateAlgorithm)]
 
@@ -38,16 +34,6 @@ def test_samples_outside_the_domain_are_refused(value: float, sparse: bool) -> N
     X[7, 2] = value
     with pytest.raises(BadInput, match="row 8, column 3"):
         Samples.of(csr_array(X) if sparse else X)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_a_matlab_file_with_a_pixel_beyond_float32_is_refused(tmp_path: Path, sparse: bool) -> None:
-    pixels = np.full((6, 16), 7.0)
-    pixels[2, 3] = 1e39
-    path = tmp_path / "pixels.mat"
-    savemat(path, {"fea": csc_array(pixels) if sparse else pixels})
-    with pytest.raises(BadInput, match="row 3"):
-        from_matlab(path, name="pixels")
 
 
 def ratings(**changes: Any) -> Ratings:
@@ -139,21 +125,6 @@ def test_gradients_on_factors_that_overflowed_stay_within_the_clip(factor: float
             (total,) = totals = statistic.empty(rows.shape, model)
             statistic.add(replace(block, n_units=rows.n_users), totals, model)
             assert np.linalg.norm(total) <= 0.5
-
-
-def test_a_row_of_likes_has_the_same_bits_wherever_it_stands() -> None:
-    rng = np.random.default_rng(5)
-    is_rated = rng.random((200, 64)) < 0.4
-    users, items = np.nonzero(is_rated)
-    data = Ratings.of(users, items, np.ones(len(users)), n_users=200, n_items=64, bounds=(0, 1))
-    along, weights = rng.random(64), rng.uniform(0.5, 1, 64)
-    along /= np.linalg.norm(along)
-    kept_items = np.arange(64)
-    (whole,) = in_memory(data).blocks
-    together = liked_rows(whole, kept_items, weights, along).dense(0, 200)
-    for block in split_units({"train": data}, [np.array([user]) for user in range(200)]):
-        alone = liked_rows(block, kept_items, weights, along).dense(0, 1)[0]
-        assert np.array_equal(alone, together[block.ids[0]])
 
 
 @pytest.mark.parametrize("kind", PRIVATE, ids=lambda kind: kind.id)

@@ -1,12 +1,10 @@
 """Events are inert: they refuse what is no release, and have one normal form."""
 
-import dataclasses
 import inspect
 import json
 import math
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,9 +14,6 @@ from dpmf_core.privacy import (
     Event,
     Gaussian,
     Laplace,
-    Noise,
-    PlanViolation,
-    PosteriorSample,
     Repeat,
     Sequence,
     normal_form,
@@ -89,15 +84,6 @@ def test_what_is_no_event_is_an_error(stranger: Any) -> None:
         normal_form(sequence(Gaussian(1.0), stranger))
 
 
-def test_events_are_frozen_and_compare_by_value() -> None:
-    event = Repeat(sequence(Gaussian(1.0, "a"), Laplace(1.0, "a")), 3)
-    assert event == Repeat(sequence(Gaussian(1.0, "a"), Laplace(1.0, "a")), 3)
-    assert hash(event) == hash(Repeat(event.event, 3))
-    assert len({Gaussian(1.0), Laplace(1.0)}) == 2
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        event.count = 1
-
-
 def kinds_below(kind: Any) -> set[Any]:
     return {kind} | {
         kind_below
@@ -133,44 +119,7 @@ def test_a_kind_without_its_own_draw_or_account_cannot_be_made(missing: str) -> 
         stranger(1.0)
 
 
-def test_a_new_kind_is_drawn_by_its_own_method() -> None:
-    """Nothing between an event and its noise asks which kind it is: a kind that was not known
-    here draws what it says, not what memory held.
-    """
-
-    class Sevens(Gaussian):
-        mechanism = "sevens"
-
-        @staticmethod
-        def draw(generator: np.random.Generator, out: Any, scale: float, step: float) -> None:
-            out[:] = 7.0 * scale
-
-    plan = Sevens(2.0, "sums", 3.0)
-    noisy = Noise(plan, np.random.SeedSequence(0)).vector("sums", np.zeros(5), sensitivity=3.0)
-    assert np.array_equal(noisy, np.full(5, 42.0))
-
-
-def test_a_sample_takes_no_noise() -> None:
-    with pytest.raises(PlanViolation, match="posterior sample"):
-        Noise(PosteriorSample(1.0, "factors")).vector("factors", np.zeros(3), sensitivity=1.0)
-
-
 @given(events)
 def test_a_ledger_survives_json(event: Event) -> None:
     rows = json.loads(json.dumps(ledger_rows(normal_form(event))))
     assert normal_form(event_of_rows(rows)) == normal_form(event)
-
-
-@pytest.mark.parametrize(
-    ("row", "what"),
-    [
-        ({"mechanism": "magic"}, "must be one of Gaussian, .*Got 'magic'"),
-        (
-            {"mechanism": "Gaussian", "noise_multiplier": 1.0},
-            "lacks statistic, sensitivity, replace_one_factor",
-        ),
-    ],
-)
-def test_rows_that_describe_no_ledger_are_refused(row: Any, what: str) -> None:
-    with pytest.raises(ValueError, match=what):
-        event_of_rows([row])

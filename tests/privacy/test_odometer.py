@@ -11,7 +11,6 @@ from scipy.stats import norm
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import (
-    Budget,
     Gaussian,
     Laplace,
     PosteriorSample,
@@ -141,17 +140,6 @@ def test_a_run_for_the_whole_budget_enters() -> None:
     check([], [run(2.0, ledger=((Gaussian(1 / BUDGET.mu), 1),))], BUDGET)
     with pytest.raises(BadInput, match="budget"):
         check([run(2.0, ledger=((Gaussian(1 / BUDGET.mu), 1),))], [run(0.5)], BUDGET)
-
-
-def test_the_advice_of_a_refusal_is_taken() -> None:
-    with pytest.raises(BadInput) as refusal:
-        check([run(2.0)], [run(5.0)], BUDGET)
-    advice = float(str(refusal.value).partition("at most ")[2].partition(" in all")[0])
-    z = 1 / Budget(epsilon=0.999 * advice, delta=DELTA).mu
-    check([run(2.0)], [run(1.0, ledger=((Gaussian(z), 1),))], BUDGET)
-    assert epsilon_of(
-        [MULTIPLIERS[2.0], 1 / Budget(epsilon=advice, delta=DELTA).mu], DELTA
-    ) == pytest.approx(3.0, abs=0.01)
 
 
 def test_the_budgets_relation_decides() -> None:

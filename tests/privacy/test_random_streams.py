@@ -69,11 +69,6 @@ def test_a_third_generation_or_too_many_children_are_refused() -> None:
         child.spawn(2**32 - 1 + 1)
 
 
-def test_a_key_has_its_length() -> None:
-    with pytest.raises(ValueError, match=r"32 bytes\. Got 16"):
-        Secret(bytes(16))
-
-
 def test_without_a_seed_the_key_is_the_operating_system_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """All 256 bits of it, asked for once a run."""
     sizes: list[int] = []

@@ -18,7 +18,7 @@ from dpmf_core.runs.comparison import (
 )
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from pages.kit.comparison import better_method, gain_kept, of_draws
+from pages.kit.comparison import better_method
 from tests.support.records import run_of
 
 SMALL = Shape(500, 200, (1, 5))
@@ -103,14 +103,6 @@ def test_what_is_not_clear_or_not_comparable_is_not_said(
     runs = runs_with({"main": MINE, "spectral": rival}, **more)
     run_names = runs_with({"main": MINE, "spectral": MINE})
     assert clearly_better(runs, run_names) is None
-
-
-def test_the_clause_is_the_median_of_the_draws_and_their_range() -> None:
-    draws = [(0.90, 0.80, 1.00), (0.86, 0.80, 1.00), (0.84, 0.80, 1.00)]
-    assert all(it in gain_kept(draws, "ALS", "nothing") for it in ("70%", "50%", "80%"))
-    assert "50%" in gain_kept(draws[:1], "ALS", "nothing")
-    assert "50%" in gain_kept([draws[0], draws[0]], "ALS", "nothing")
-    assert of_draws(2) and not of_draws(3)
 
 
 def test_draws_that_only_one_of_them_has_are_no_pair() -> None:

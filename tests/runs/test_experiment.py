@@ -3,7 +3,6 @@ let out, how it stops.
 """
 
 import dataclasses
-import json
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -244,20 +243,6 @@ def test_a_run_that_is_stopped_leaves_nothing(asks: int) -> None:
             spec(algorithm="als", parameters={"rank": 2, "steps": 4}),
             stopped=lambda: next(calls) >= asks,
         )
-
-
-def test_what_leaves_is_the_same_for_neighbours_but_for_released_figures(catalogue: Put) -> None:
-    """Everything in an export of private data, released figures apart, follows from public
-    facts and the hour.
-    """
-    data = dataclasses.replace(low_rank(), public=False)
-    records = []
-    for neighbour in (data, data.only(data.users != 7), data.only(data.users < 20)):
-        catalogue(films=neighbour)
-        records.append(run(spec(**DPALS)).export() | {"created": "then"})
-    assert len(set(map(json.dumps, records))) == 1
-    assert not records[0].keys() & {"metrics", "buckets", "curves", "seconds", "peak_mb", "key"}
-    assert {"epsilon", "ledger", "guarantee", "model", "spec"} <= records[0].keys()
 
 
 # ---- what is refused -----------------------------------------------------------------------------

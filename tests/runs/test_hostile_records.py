@@ -4,7 +4,6 @@ parsed or run: no line of it is anybody's code, link or formula.
 
 import ast
 import contextlib
-import csv
 import io
 import re
 import sys
@@ -21,7 +20,6 @@ from dpmf_core.runs.reports import report, script
 from dpmf_core.runs.store import summarise
 from pages.kit import safe_text
 from pages.runs import comparison
-from tests.runs.test_spreadsheets import FORMULA, cells
 from tests.support.records import run_of
 
 HOSTILE = (
@@ -143,9 +141,3 @@ def test_markdown_has_no_link_image_or_tag_of_others(
     )
     plain = "paragraph_open paragraph_close inline text text_special softbreak hardbreak"
     assert {child.type for child in children} <= {*plain.split(), "code_inline"}
-
-
-def test_the_list_has_no_formula(attack: tuple[str, dict[str, str]]) -> None:
-    for separator in ",;\t|":
-        assert not [cell for cell in cells(attack[1]["csv"], separator) if FORMULA.match(cell)]
-    assert len(list(csv.DictReader(io.StringIO(attack[1]["csv"].replace("\x00", ""))))) == 2

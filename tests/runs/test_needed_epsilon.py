@@ -5,7 +5,6 @@ import math
 import pytest
 
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.runs.epsilon_grid import EpsilonGrid, Point
 from dpmf_core.runs.needed_epsilon import (
     Goal,
     Measured,
@@ -15,7 +14,6 @@ from dpmf_core.runs.needed_epsilon import (
     kept_at,
     needed_epsilon,
     share_kept,
-    share_text,
     shares_kept,
 )
 
@@ -30,13 +28,6 @@ def test_the_share_of_a_draw_is_how_far_it_goes_from_guessing_to_the_best_known(
     assert shares_kept([(0.7, 0.8, 1.0)]) == pytest.approx((1.5,))
 
 
-@pytest.mark.parametrize(
-    ("share", "text"), [(-0.004, "0%"), (0.004, "0%"), (-0.1, "-10%"), (0.87, "87%"), (1.2, "120%")]
-)
-def test_a_share_that_rounds_to_nothing_has_no_sign(share: float, text: str) -> None:
-    assert share_text(share) == Goal.share(0.5).text(share) == text
-
-
 def test_where_the_best_known_gains_nothing_in_one_draw_medians_are_compared() -> None:
     draws = (*DRAWS, (0.9, 1.0, 1.0))
     assert shares_kept(draws) is None
@@ -44,14 +35,6 @@ def test_where_the_best_known_gains_nothing_in_one_draw_medians_are_compared() -
     assert share_kept([(0.9, 1.0, 1.0)]) is None
     assert shares_kept([]) is None and share_kept([]) is None
     assert kept_at(1.0, [(0.9, 1.0, 1.0)]) is None
-
-
-def test_a_grid_is_read_by_the_draws_that_all_three_have() -> None:
-    points = (Point(0.5, (0.9,)), Point(1.0, (0.9, 0.85, 0.95), beside=DRAWS))
-    grid = EpsilonGrid("rmse", points, (0.8,), (1.0,))
-    (kept,) = grid.kept
-    assert kept.epsilon == 1.0 and kept.median == pytest.approx(0.5)
-    assert [it.epsilon for it in grid.measured] == [0.5, 1.0]
 
 
 def line(*at: tuple[float, float]) -> list[Measured]:

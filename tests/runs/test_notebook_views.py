@@ -11,7 +11,6 @@ import pytest
 from dpmf_core import account, fit, plot, sweep
 from dpmf_core.base.errors import BadInput
 from dpmf_core.runs.notebook_views import html_of_run
-from dpmf_core.runs.record import Run
 from dpmf_core.testing.worlds import low_rank
 from tests.support.gaussian import epsilon_of
 
@@ -19,11 +18,6 @@ from tests.support.gaussian import epsilon_of
 @pytest.fixture(autouse=True)
 def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-
-
-@pytest.fixture(scope="module")
-def public() -> Run:
-    return fit(low_rank(n_users=200), "dpals", epsilon=3.0, delta=1e-6, rank=2, steps=3)
 
 
 def test_of_private_data_nothing_raw_is_shown() -> None:

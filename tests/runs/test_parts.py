@@ -2,7 +2,6 @@
 the parts in what leaves.
 """
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import exact_sums
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.base.progress import Progress
 from dpmf_core.data.partitioned import PartitionedRatings
@@ -147,16 +145,6 @@ def test_what_needs_all_ratings_is_refused_in_words(
         run(spec(algorithm, budget=BUDGET, **more), input_data=parts)
 
 
-def test_what_does_not_fit_is_refused(
-    parts: PartitionedRatings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(BadInput, match="bounds"):
-        run(spec("dp-nmf", budget=BUDGET), input_data=replace(parts, bounds=(-1.0, 5.0)))
-    monkeypatch.setattr(exact_sums, "MOST_BYTES", 1_000)
-    with pytest.raises(BadInput, match="smaller"):
-        run(spec("als", parameters={"rank": 3}), input_data=parts)
-
-
 def test_a_cancelled_run_stops_before_the_next_part(parts: PartitionedRatings) -> None:
     reports: list[Progress] = []
     with pytest.raises(Cancelled):
@@ -186,12 +174,3 @@ def test_a_run_on_private_parts_enters_their_account_once(
     with pytest.raises(BadInput, match="needs all ratings"):
         run(spec("slope-one"), input_data=private(parts), ledger=ledger)
     assert len(Account(ledger).lines) == 1
-
-
-def test_no_record_tells_how_many_ratings_or_users_a_part_has(parts: PartitionedRatings) -> None:
-    finished_run = run(spec("private-bias", budget=BUDGET), input_data=private(parts))
-    document = json.dumps(finished_run.record.to_dict())
-    assert "part" not in json.loads(document)["shape"]
-    for part in parts.parts:
-        for count in (len(part.rows), len(part.ids)):
-            assert f" {count}," not in document.replace("\n", "")

@@ -38,19 +38,6 @@ def test_printed_figures_add_up_although_each_is_rounded() -> None:
     assert texts[0] + texts[1] == pytest.approx(texts[2])
 
 
-def test_a_method_that_beats_the_best_known_gains() -> None:
-    cost = PrivacyCost.of(RMSE, [(0.84, 0.82, 0.83, 1.0)])
-    assert (cost.noise, cost.method, cost.total) == (0.02, -0.01, 0.01)
-    assert " more than " in cost.words("ALS")
-    better = PrivacyCost.of(RMSE, [(0.825, 0.82, 0.83, 1.0)])
-    assert better.total == -0.005
-    assert "0.005 less than" in better.words("ALS")
-
-
-def test_no_share_where_the_best_known_gains_nothing() -> None:
-    assert PrivacyCost.of(RMSE, [(0.9, 0.9, 1.0, 1.0)]).share is None
-
-
 def test_the_best_known_depends_on_what_is_asked() -> None:
     assert best_known("rmse") == "bmf"
     assert best_known("rmse", in_parts=True) == "als"

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from dpmf_core.base.errors import BadInput
 from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.runs import data_access, filters, recommendations
@@ -126,23 +124,3 @@ def test_every_list_is_what_all_pairs_say(
     assert table["item"] == [str(it[2]) for it in expected]
     assert set(table["title"]) == {None}
     assert table["rating"] == pytest.approx([it[3] for it in expected], rel=1e-5)
-
-
-@pytest.mark.slow
-def test_lists_of_ratings_in_parts_are_the_same(parts: Any, tmp_path: Path) -> None:
-    tables = []
-    for finished_run in both():
-        write_lists(finished_run, tmp_path / "lists.parquet", K)
-        tables.append(pq.read_table(tmp_path / "lists.parquet").to_pandas())
-    whole, there = (it.sort_values(["user", "rank"], ignore_index=True) for it in tables)
-    pd.testing.assert_frame_equal(whole, there, rtol=1e-5)
-
-
-def test_what_cannot_be_is_said(catalogue: Callable[..., None], tmp_path: Path) -> None:
-    catalogue(films=low_rank(n_users=60))
-    finished_run = run(spec("films"))
-    with pytest.raises(BadInput, match="least"):
-        write_lists(finished_run, tmp_path / "lists.parquet", 0)
-    with pytest.raises(BadInput, match="cannot be written"):
-        write_lists(finished_run, tmp_path / "nowhere" / "lists.parquet")
-    assert list(tmp_path.iterdir()) == []

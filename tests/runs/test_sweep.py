@@ -7,8 +7,8 @@ import pytest
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries, typed_grid
-from tests.support.records import altered, run_of
+from dpmf_core.runs.sweep import Point, Sweep, rows, summaries
+from tests.support.records import run_of
 
 SHAPE = Shape(500, 30, (1, 5))
 
@@ -82,17 +82,6 @@ def test_a_sweep_is_refused_whole_before_its_first_run() -> None:
     sweep(grid={"rank": (2, 30)}).points_on(SHAPE)
 
 
-def test_grid_values_take_the_type_of_the_parameter() -> None:
-    methods = (Method(algorithm="bias"), Method(algorithm="dpals"))
-    assert typed_grid(methods, {"rank": ["2", "4", "2"], "damping": ["1"], "biases": ["true"]}) == {
-        "rank": (2, 4),
-        "damping": (1.0,),
-        "biases": (True,),
-    }
-    with pytest.raises(BadInput, match="rank"):
-        typed_grid(methods, {"rank": ["two"]})
-
-
 def test_summaries_hold_every_draw_and_only_finished_runs() -> None:
     points = sweep(methods=[{"algorithm": "dpals"}], seeds=(0, 1, 2), epsilons=(1.0,)).points()
     runs = runs_of(points)
@@ -103,28 +92,3 @@ def test_summaries_hold_every_draw_and_only_finished_runs() -> None:
     assert summaries(points, runs, "rmse")[0].draws == (1.0, 1.1)
     assert summaries(points, runs, "recall_at_20") == []
     assert [row["rmse"] for row in rows(points, runs)] == [1.0, 1.1]
-
-
-def test_a_file_of_a_sweep_names_its_data_its_date_and_why_private_errors_are_not_there() -> None:
-    points = sweep(methods=[{"algorithm": "dpals"}], seeds=(0,), epsilons=(2.0,)).points()
-    runs = runs_of(points)
-    private_run = altered(
-        runs[points[0].key],
-        epsilon={"exact": 1.9999999999999996},
-        created="2026-01-02T03:04:05+00:00",
-        versions={"dpmf": "9.9"},
-    )
-    runs[points[0].key] = private_run
-    (open_,) = rows(points, runs)
-    assert (
-        open_["dataset"],
-        open_["rmse"],
-        open_["exact_epsilon"],
-        open_["created"],
-        open_["dpmf"],
-    ) == ("small", 1.0, 2.0, private_run.record.created, "9.9")
-    hers = {**private_run.export()["spec"], "data": {"id": "/home/her/shop.csv?bounds=1,5"}}
-    runs[points[0].key] = altered(private_run, public=False, spec=hers)
-    (private,) = rows(points, runs)
-    assert private["dataset"] == "shop.csv?bounds=1,5" and "without noise" in private["errors"]
-    assert not {"rmse", "fit_seconds", "key"} & private.keys()
