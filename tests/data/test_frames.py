@@ -39,17 +39,6 @@ def test_a_frame_is_read_by_its_columns_names() -> None:
     assert ratings.order.argsort().tolist() == [0, 2, 3, 4, 1]  # the days of the rows above
 
 
-def test_the_order_of_rows_and_columns_is_nothing() -> None:
-    other_order = FRAME.sample(frac=1, random_state=3)[["rating", "time", "item", "user"]]
-    first, second = (frames.ratings_of(frame, BOUNDS) for frame in (FRAME, other_order))
-    assert first.fingerprint == second.fingerprint and first.account == second.account
-
-
-def test_a_pair_that_is_rated_twice_has_the_mean() -> None:
-    twice = pd.DataFrame({"user": [1, 1, 2], "item": [7, 7, 7], "rating": [1, 4, 5]})
-    assert triples(frames.ratings_of(twice, BOUNDS)) == [(0, 0, 2.5), (1, 0, 5.0)]
-
-
 @pytest.mark.parametrize("kind", [coo_array, csr_array, csr_matrix])
 def test_a_matrix_is_the_frame_with_the_same_ratings(kind: Any) -> None:
     users, items = [0, 1, 1, 2, 0], [2, 0, 1, 1, 0]
@@ -148,12 +137,6 @@ def test_arrays_are_a_frame() -> None:
     for data in (np.eye(7), (users, items), (users, items, ratings[:3]), np.ones(3)):
         with pytest.raises(BadInput):
             frames.ratings_of(data, BOUNDS)
-
-
-@pytest.mark.parametrize("bounds", [(5, 1), (1, float("nan")), (1,), "15x", 3])
-def test_bounds_are_two_numbers(bounds: Any) -> None:
-    with pytest.raises(BadInput):
-        frames.ratings_of(FRAME, bounds)
 
 
 def test_bounds_are_declared_and_a_matrix_holds_numbers() -> None:

@@ -122,16 +122,3 @@ def test_a_users_folds_follow_from_the_seed_and_her_row_alone(
     first, second = split(of(triples), how, seed), split(of(foreign + hers), how, seed)
     for part in ("train", "history", "validation", "test"):
         assert rows(getattr(first, part))[user] == rows(getattr(second, part))[user]
-
-
-@LAW
-@given(TRIPLES, st.integers(1, N_ITEMS), st.integers(0, 8))
-def test_filters_keep_the_users_and_declare_what_they_assume(
-    triples: Triples, top: int, minimum: int
-) -> None:
-    data = of(triples)
-    top_rated = data.top_items(top)
-    assert (top_rated.n_users, top_rated.n_items) == (N_USERS, top)
-    assert bool(top_rated.assumptions) == (top < N_ITEMS)
-    assert data.min_user_count(minimum).shape == data.shape
-    assert not data.min_user_count(minimum).assumptions

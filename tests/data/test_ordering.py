@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
+from dpmf_core.data.ordering import order_of, order_of_pairs
 from dpmf_core.data.ratings import Ratings
 
 # the last ones leave no room for positions in 63 bits
@@ -34,11 +34,6 @@ def test_pairs_are_sorted_and_equal_ones_stay_in_order(n_users: int, n_items: in
 def test_ids_are_sorted_and_equal_ones_stay_in_order(count: int) -> None:
     ids = np.random.default_rng(4).integers(0, min(count, 2**31 - 1), 300)
     assert order_of(ids, count).tolist() == np.argsort(ids, kind="stable").tolist()
-
-
-def test_repeats_are_all_but_the_first() -> None:
-    users, items = np.array([0, 0, 0, 1, 1]), np.array([2, 2, 3, 3, 3])
-    assert repeats(users, items).tolist() == [False, True, False, False, True]
 
 
 class TestRatings:

@@ -116,12 +116,6 @@ def test_words_chosen_by_exact_counts_are_assumed_public(
     assert samples.assumptions == (VOCABULARY_IS_PUBLIC,)
 
 
-def test_words_drawn_by_a_hash_assume_nothing() -> None:
-    samples = prepared(documents(), Preparation(drawn_words=2, weighting="none"))
-    assert len(samples.vocabulary or ()) == 2
-    assert samples.assumptions == ()
-
-
 def test_fewer_samples_are_drawn_by_their_place_alone() -> None:
     few = prepared(of(table(1), images=True), Preparation(most_samples=7))
     others = prepared(of(table(2), images=True), Preparation(most_samples=7))

@@ -13,7 +13,6 @@ from dpmf_datasets.readers.dates import (
     UNREAD,
     Column,
     ColumnTimes,
-    looks_like_times,
     parse_dates,
 )
 
@@ -101,11 +100,3 @@ def test_what_no_date_tells_is_assumed_unless_it_is_declared() -> None:
 def test_what_is_no_date_is_none(text: str) -> None:
     dates = parse_dates([text])
     assert [*dates.day_first, *dates.month_first] == [UNREAD, UNREAD]
-
-
-@pytest.mark.parametrize(
-    "values",
-    [["1", "5", "3.5"], ["100", "250"], ["10000000"], ["good"], [], [""], ["978300760", "4"]],
-)
-def test_ratings_are_not_times(values: list[str]) -> None:
-    assert not looks_like_times(values)

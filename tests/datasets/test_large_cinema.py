@@ -34,16 +34,6 @@ def test_a_persons_ratings_do_not_depend_on_who_else_is_asked_for(films: Films) 
         assert np.array_equal(one, other[:count])
 
 
-def test_parts_are_the_same_whenever_they_are_made() -> None:
-    large, small = cinema(60_000), cinema(40_000)
-    assert [len(part.ids) for part in large.parts] == [32_768, 60_000 - 32_768]
-    one, other = large.parts[1], small.parts[1]
-    count = len(other.rows)
-    assert np.array_equal(one.rows.items[:count], other.rows.items)
-    assert np.array_equal(one.rows.values[:count], large.parts[1].rows.values[:count])
-    assert np.array_equal(one.ids, np.arange(32_768, 60_000))
-
-
 def test_what_is_made_is_fixed(films: Films) -> None:
     """Another digest is another set: raise VERSION then."""
     assert large_cinema.VERSION == 1

@@ -5,7 +5,6 @@ shared store, removable.
 import io
 import itertools
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from dpmf_core.privacy import Status
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 from dpmf_datasets import session_files
+from dpmf_datasets.readers.report import Kind
 
 TABLE = """Customer No,Product,Points,When
 c1,Lamp,4.5,2020-01-01
@@ -28,6 +28,11 @@ c2,Chair,7,2020-01-04
 c3,Lamp,0.5,2020-01-05
 """ + "".join(f"d{k},Lamp,3,2020-02-{k + 10}\n" for k in range(8))
 COLUMNS = {"user": "Customer No", "item": "Product", "rating": "Points", "time": "When"}
+
+
+def brought(name: str = "shop.csv") -> session_files.Upload:
+    """The table as somebody brings it."""
+    return session_files.ratings(session_files.table(TABLE.encode(), name), COLUMNS, (0.5, 5.0))
 
 
 def zip_of(**files: str) -> bytes:
@@ -47,127 +52,71 @@ def rows_of(ratings: Ratings) -> list[list[tuple[float, ...]]]:
 
 
 def test_a_table_becomes_a_data_set_like_any_other() -> None:
-    upload = session_files.ratings(
-        session_files.table(TABLE.encode(), "shop.csv"), COLUMNS, (0.5, 5.0)
-    )
+    upload = brought()
     assert session_files.is_own(upload.entry.id)
     assert {problem.kind: problem.count for problem in upload.report.problems} == {
-        "not a number": 1,
-        "out of declared bounds, clamped": 1,
+        Kind.NOT_A_NUMBER: 1,
+        Kind.CLAMPED_VALUE: 1,
     }
     ratings = datasets.load(upload.entry.id)
     assert rows_of(ratings) == rows_of(upload.data)  # a file names users by keys, not in order
     assert ratings.titles == upload.data.titles == ("Chair", "Lamp")
-    assert ratings.bounds == (0.5, 5.0)
-    assert not ratings.public
-    assert ratings.assumptions
-    assert upload.entry.title == "shop (yours)"
-
-
-def upload_folders() -> list[Path]:
-    """The folders of all that was brought."""
-    return sorted(session_files.home().glob("*/*/"))
-
-
-def test_documents_and_matrices() -> None:
-    texts = session_files.samples(
-        b"a red lamp on a chair\na blue chair in a room\na red chair and a lamp\n", "notes.txt", {}
-    )
-    assert texts.entry.holds == "documents"
-    assert texts.entry.n_samples == 3
-    from scipy.io import savemat
-
-    out = io.BytesIO()
-    savemat(out, {"fea": np.random.default_rng(0).integers(0, 255, (20, 16))})
-    pictures = session_files.samples(out.getvalue(), "faces.mat", {"key": "fea", "image": "4,4"})
-    assert pictures.entry.holds == "images"
-    assert pictures.entry.image == (4, 4)
-    assert datasets.load(pictures.entry.id).shape == pictures.data.shape
-    before = upload_folders()
-    with pytest.raises(BadInput):
-        session_files.samples(b"\x00\x01", "what.xyz", {})
-    assert upload_folders() == before
+    assert ratings.bounds == (0.5, 5.0) and ratings.assumptions and not ratings.public
 
 
 def test_names_cannot_be_guessed_nor_leave_the_folder() -> None:
-    hostile = session_files.ratings(
-        session_files.table(TABLE.encode(), "../../etc/passwd\n<script>.csv"), COLUMNS, (0.5, 5.0)
-    )
+    hostile = brought("../../etc/passwd\n<script>.csv")
     path = Path(hostile.entry.id.partition("?")[0])
-    assert path.is_relative_to(session_files.home())
-    assert len(path.parent.name) >= 32
-    assert "/" not in hostile.entry.title
-    assert "\n" not in hostile.entry.title
-    again = session_files.ratings(
-        session_files.table(TABLE.encode(), "shop.csv"), COLUMNS, (0.5, 5.0)
-    )
-    assert again.entry.id != hostile.entry.id
+    assert path.is_relative_to(session_files.home()) and len(path.parent.name) >= 32
+    assert not {"/", "\n"} & set(hostile.entry.title)
+    assert brought().entry.id != hostile.entry.id
     assert path.parent.stat().st_mode & 0o077 == 0
-    assert not session_files.is_own("cinema")
-    assert not session_files.is_own(f"{session_files.home()}/../../x.csv")
-    assert not session_files.is_own("/elsewhere/uploads/x.csv")
+    for name in ("cinema", f"{session_files.home()}/../../x.csv", "/elsewhere/uploads/x.csv"):
+        assert not session_files.is_own(name)
 
 
 def test_what_is_removed_or_old_is_gone() -> None:
-    first, second = (
-        session_files.ratings(session_files.table(TABLE.encode(), "shop.csv"), COLUMNS, (0.5, 5.0))
-        for _ in range(2)
-    )
+    first, second = brought(), brought()
     session_files.remove(first.entry)
     with pytest.raises(BadInput):
         datasets.load(first.entry.id)
     session_files.sweep()
     assert isinstance(datasets.load(second.entry.id), Ratings)
-    session_files.sweep(
-        now=Path(second.entry.id.partition("?")[0]).parent.stat().st_mtime
-        + session_files.LIFETIME
-        + 1
-    )
-    assert upload_folders() == []
+    made = Path(second.entry.id.partition("?")[0]).parent.stat().st_mtime
+    session_files.sweep(now=made + session_files.LIFETIME + 1)
+    assert not list(session_files.home().glob("*/*/"))
 
 
 def test_a_full_disk_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    table = session_files.table(TABLE.encode(), "shop.csv")
     monkeypatch.setattr("dpmf_datasets.npz_folder.write", full)
     with pytest.raises(BadInput, match="No space"):
-        session_files.ratings(table, COLUMNS, (0.5, 5.0))
+        brought()
 
 
-@pytest.fixture
-def threads(tmp_path: Path) -> Iterator[Engine]:
-    engine = Engine(Store(tmp_path / "store"), workers=1)
-    yield engine
-    engine.close()
-
-
-def many() -> bytes:
+def test_a_run_on_it_is_never_in_the_shared_store(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    return (
-        "user,item,rating\n"
-        + "".join(
-            f"{u},{i},{rng.integers(1, 6)}\n"
-            for u in range(60)
-            for i in rng.choice(30, 12, replace=False)
-        )
-    ).encode()
-
-
-def test_a_run_on_it_is_never_in_the_shared_store(threads: Engine) -> None:
-    upload = session_files.ratings(session_files.table(many(), "mine.csv"), {}, (1.0, 5.0))
+    rows = [
+        f"{user},{item},{rng.integers(1, 6)}"
+        for user in range(60)
+        for item in rng.choice(30, 12, replace=False)
+    ]
+    table = session_files.table("\n".join(["user,item,rating", *rows]).encode(), "mine.csv")
+    upload = session_files.ratings(table, {}, (1.0, 5.0))
     spec = RunSpec.parse(
         data={"id": upload.entry.id},
         algorithm="private-bias",
         budget={"epsilon": 2.0, "delta": 1e-4},
     )
-    run = threads.submit(spec).result(60)
+    engine = Engine(Store(tmp_path / "store"), workers=1)
+    run = engine.submit(spec).result(60)
     assert run.record.guarantee.status == Status.CONDITIONAL
-    assert threads.store.rows() == []
-    again = threads.submit(spec)
-    assert again.result(60) is run  # not computed again
+    assert engine.store.rows() == []
+    assert engine.submit(spec).result(60) is run  # not computed again
     assert "metrics" not in run.export()
+    engine.close()
 
 
 SECRET = "ward-7-depression"
@@ -194,7 +143,5 @@ def test_a_refused_archive_names_no_folder(name: str) -> None:
             texts.append(str(error))
     assert any(message in text for text in texts)
     for text in texts:
-        assert SECRET not in text
-        assert str(session_files.home()) not in text
-        assert "samples.zip" not in text
-        assert "upload.zip" not in text
+        hidden = (SECRET, str(session_files.home()), "samples.zip", "upload.zip")
+        assert not any(it in text for it in hidden)

@@ -13,11 +13,10 @@ from scipy.io import savemat
 
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.paths import data_folder
 from dpmf_core.data.samples import Samples
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
-from dpmf_datasets import npz_folder, session_files
+from dpmf_datasets import session_files
 from dpmf_datasets.readers import people
 
 NOTES = (
@@ -141,15 +140,6 @@ def test_an_upload_keeps_its_people() -> None:
     alone = session_files.samples(out.getvalue(), "faces.zip", {})
     assert (alone.entry.n_people, alone.entry.unit) == (None, "image")
     assert datasets.load(alone.entry.id).fingerprint != datasets.load(upload.entry.id).fingerprint
-
-
-def test_people_stay_where_data_are_kept() -> None:
-    some = Samples.of(np.eye(4), unit="image", name="x").of_people(np.array([0, 2, 2, 0]), 5)
-    npz_folder.save("x", some, data_folder())
-    back = npz_folder.read("x")
-    assert whose(back) == [0, 2, 2, 0]
-    assert back.n_people == 5
-    assert back.fingerprint == some.fingerprint
 
 
 def test_the_person_is_the_unit_of_a_run(tmp_path: Path) -> None:

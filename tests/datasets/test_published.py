@@ -154,18 +154,6 @@ def test_a_release_with_the_published_counts_is_public(
         assert all(arrays[name].dtype.kind in "uif" for name in arrays.files)
 
 
-def test_ratings_alone_or_packed_are_read(tmp_path: Path) -> None:
-    write(tmp_path / "a/movies.dat", GENRES.encode("latin-1"))
-    packed = gzip.compress(lines(",", "user,item,rating,rank\n").encode())
-    write(tmp_path / "a/ratings.csv.gz", packed)
-    import_("ml-1m", tmp_path / "a")
-    check(load("ml-1m"))
-    for name, header in (("mine.tsv", "user\titem\trating\ttime\n"), ("u.data", "")):
-        import_("ml-100k", write(tmp_path / name, lines("\t", header)))
-        assert load("ml-100k").titles == ("2", "5", "9")
-        assert len(load("ml-100k")) == 5
-
-
 def cut(share: float) -> Any:
     def act(where: Path) -> Path:
         archive = release(where, "ml-1m")
@@ -214,20 +202,6 @@ def test_what_is_no_release_is_refused_and_leaves_nothing(
         import_("ml-1m", make(tmp_path))
     assert not present("ml-1m")
     assert not list(data_folder().glob("*"))
-
-
-def test_ids_that_cannot_be_imported_or_fetched(tmp_path: Path) -> None:
-    acts: tuple[Any, ...] = (
-        load, present, lambda it: import_(it, tmp_path), lambda it: fetch(it, accept_licence=True),
-    )  # fmt: skip
-    for act in acts:
-        with pytest.raises(BadInput, match="'ml-2m'"):
-            act("ml-2m")
-    for act in acts[2:]:
-        with pytest.raises(BadInput, match="machine"):
-            act("cinema")
-    with pytest.raises(BadInput, match="import ml-1m PATH"):
-        load("ml-1m")
 
 
 def files_in(folder: Path) -> list[str]:
@@ -493,10 +467,3 @@ def test_a_jester_spreadsheet_is_read_as_it_is_published(tmp_path: Path) -> None
     """The file holds two rows, person(j0=-10, j7=5) and person(j99=10), as xlwt writes them."""
     import_("jester", Path(__file__).parent / "jester-two-people.xls")
     assert rows_of(load("jester")) == [(0, 0, 0.0), (0, 7, 3.75), (1, 99, 5.0)]
-
-
-@pytest.mark.parametrize(("name", "content"), [("j.xls", b"no spreadsheet"), ("j.pdf", b"x")])
-def test_what_is_no_jester_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
-    with pytest.raises(BadInput, match=r"spreadsheet|jokes"):
-        import_("jester", write(tmp_path / name, content))
-    assert not present("jester")

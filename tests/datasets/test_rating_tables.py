@@ -4,7 +4,6 @@ Refusals are told apart by the fact that they name.
 """
 
 import gzip
-import io
 import re
 import tracemalloc
 from pathlib import Path
@@ -191,17 +190,6 @@ def test_separators_and_headers(separator: str, header: bool) -> None:
     assert report.read == 20
 
 
-@pytest.mark.parametrize("separator", ["\t", ";", "|", "::"])
-def test_a_comma_is_a_decimal_sign_wherever_it_separates_nothing(separator: str) -> None:
-    rows = [
-        separator.join((*row.split(",")[:2], "1.003,5" if ",10," in row else "1002,25"))
-        for row in GOOD
-    ]
-    content = "\n".join([separator.join(HEADER.split(",")), *rows, ""]).encode()
-    ratings, _ = read(content, bounds=(1000, 1005))
-    assert sorted(set(ratings.values.tolist())) == [1002.25, 1003.5]
-
-
 def lines(header: str, row: str, comma: bool = False) -> str:
     """A table in which one rating of a hundred is none."""
     bad, out = {57: "n/a?", 157: "", 257: "four", 357: "-"}, [header]
@@ -267,16 +255,6 @@ def test_titles_in_other_encodings_are_read(tmp_path: Path, encoding: str, decla
     assert ratings.titles == tuple(f"{film} {item}" for item in range(10, 14))
     guessed = encoding in ("cp1251", "koi8-r", "latin-1") and not declared
     assert ("the encoding of the text is public" in ratings.assumptions) == guessed
-
-
-def test_a_damaged_letter_changes_no_other() -> None:
-    rows = [f"{row},Größe {row.split(',')[1]}" for row in GOOD]
-    content = table(*rows, header="user,item,rating,title")
-    ratings, _ = read(content.replace("Größe 13".encode(), b"Gr\xf6\xc3 13", 1))
-    assert (ratings.titles or ())[:3] == ("Größe 10", "Größe 11", "Größe 12")
-    ratings, report = read(table(*GOOD) + b"5,10\xff")  # a last row that is no UTF-8
-    assert len(ratings) == 20
-    assert problems(report)[Kind.RAGGED_LINE] == (1, (22,))
 
 
 # ---- which column is which -----------------------------------------------------------------------
@@ -354,16 +332,6 @@ def test_columns_go_by_name_by_place_or_as_they_are_chosen(
     expected, _ = read(filled("user,item,rating,time", "{u},{i},{r},{t}"))
     assert ratings.fingerprint == expected.fingerprint
     assert ratings.order is not None
-
-
-def test_ids_are_text_and_numbers_sort_as_numbers() -> None:
-    ratings, _ = read(table("7,b,1", "007,a,2", "10,a,3"))
-    assert ratings.n_users == 3
-    assert ratings.titles == ("a", "b")
-    assert ratings.values.tolist() == [2, 1, 3]  # 007 and 7 are two people, both before 10
-    rows = [f"{u},{i}{'.0' if int(u) % 2 else ''},{r}" for u, i, r in (g.split(",") for g in GOOD)]
-    ratings, _ = read(table(*rows, "01,10,3"))
-    assert (ratings.n_users, ratings.n_items) == (6, 8)
 
 
 def test_what_leaves_follows_from_no_row() -> None:
@@ -485,8 +453,3 @@ def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path: Path, f
         assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes
     finally:
         tracemalloc.stop()
-
-
-def test_ratings_in_a_stream_are_read() -> None:
-    ratings, _ = read_table(io.BytesIO(table(*GOOD)), name="a.csv", bounds=(1, 5))
-    assert len(ratings) == 20

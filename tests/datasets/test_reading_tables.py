@@ -123,17 +123,6 @@ class TestDuplicates:
         assert ratings.values.tolist() == [2.5, 4, 3]
         assert ratings.order.tolist() == [9, 3, 7]
 
-    def test_sorted_rows_say_the_same(self) -> None:
-        ratings, report = read(table(sorted(self.ROWS)))
-        assert (report.problems[0].count, report.problems[0].lines) == (3, (3, 6, 7))
-        assert ratings.values.tolist() == [2.5, 4, 3]
-
-
-def test_whole_numbers_of_19_digits_are_sorted_as_text() -> None:
-    long = "1" + "0" * 18
-    ratings, _ = read(table([("1", long, "1"), ("2", "7", "5"), ("1", "12", "3")]))
-    assert ratings.labels == tuple(sorted([long, "7", "12"]))
-
 
 def test_titles_are_of_the_first_row_that_has_an_item(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_tables, "BATCH", 40)

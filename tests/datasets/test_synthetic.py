@@ -2,7 +2,6 @@
 MovieLens 1M does.
 """
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -93,23 +92,6 @@ def test_lowrank_is_seen_in_part_and_clamped_rarely():
     assert abs(len(ratings) / (20_000 * 1_000 * p) - 1) < 0.005
     assert abs(float(ratings.values.std()) - 1) < 0.002
     assert (np.abs(ratings.values) >= 5).mean() < 1 / 5_000
-
-
-@pytest.mark.parametrize(
-    "bad", [{"rank": 0}, {"rank": 41}, {"p": 0.0}, {"p": 1.5}, {"p": float("nan")}]
-)
-def test_lowrank_refuses(bad):
-    with pytest.raises(BadInput, match=f"'{next(iter(bad))}' parameter"):
-        lowrank(500, 40, **bad)
-
-
-@pytest.mark.parametrize("data_id", ["cinema", "cinema-small"])
-def test_titles_are_readable_and_distinct(data_id: str):
-    titles = load(data_id).titles
-    assert len(set(titles)) == len(titles) == load(data_id).n_items
-    names = [re.fullmatch(r"[A-Z][A-Za-z ]+( \d)? \((19|20)\d\d\)", title) for title in titles]
-    assert all(names)
-    assert sum(" 2 (" in title for title in titles) < len(titles) / 10
 
 
 def test_cinema_behaves_as_movielens(films: Ratings):

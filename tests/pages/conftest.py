@@ -8,13 +8,26 @@ import pytest
 
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy.accounts import LEDGER
-from pages.kit import time_estimate
+from dpmf_datasets import sandbox
+from pages.kit import epsilon_grid, time_estimate
+
+
+@pytest.fixture(autouse=True)
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are read in this process; `tests/datasets/test_hostile_files.py` starts children."""
+    monkeypatch.setattr(sandbox, "is_inside", True)
 
 
 @pytest.fixture(autouse=True)
 def accounts(ledger: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each upload has its own account here."""
     monkeypatch.delenv(LEDGER)
+
+
+@pytest.fixture
+def short_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three points of the grid of epsilons, so that filling it takes little time."""
+    monkeypatch.setattr(epsilon_grid, "EPSILONS", (0.2, 2.0, 5.0))
 
 
 @contextmanager

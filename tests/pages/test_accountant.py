@@ -22,7 +22,6 @@ from dpmf_core.privacy import (
 )
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
-from dpmf_core.runs.needed_epsilon import Measured
 from dpmf_core.runs.planning import epsilon_of_each, prepare
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.record import Run
@@ -156,12 +155,3 @@ def test_many_models_are_answered_with_what_each_keeps_and_ways_to_it() -> None:
     app.run()
     assert app.session_state["sidebar.epsilon"] == pytest.approx(exact, rel=0.01)
     assert app.session_state["choose.spend"] == app.session_state["sidebar.epsilon"]
-
-
-def test_a_share_is_said_where_it_was_measured_or_between_two_that_were() -> None:
-    line = [Measured(0.2, (0.1,)), Measured(0.5, (0.6, 0.7, 0.8))]
-    assert "70%" in figures.kept_words(line, 0.5) and "10%" not in figures.kept_words(line, 0.5)
-    assert "10% to 70%" in figures.kept_words(line, 0.4)
-    assert "Each keeps" not in figures.kept_words(line, 0.1)
-    assert "Each keeps" not in figures.kept_words(line, 0.9)
-    assert "Each keeps" not in figures.kept_words([], 0.9)

@@ -16,7 +16,6 @@ from pages.kit.page_table import (
     page_address,
     page_meant,
     page_of,
-    why_missing,
 )
 from pages.server.addresses import Addresses
 
@@ -85,10 +84,6 @@ def test_a_page_of_its_own_and_what_is_none_are_left_alone(path: str) -> None:
     assert browser().get(path).status_code == 200
 
 
-def test_what_is_sent_is_not_led_elsewhere() -> None:
-    assert browser().put("/tradeoff").status_code in (405, 404)
-
-
 @pytest.mark.parametrize("base", ["", "/course"])
 def test_a_browser_that_asks_for_no_page_is_told_so_on_the_first_one(base: str) -> None:
     answer = browser(base).get(f"{base}/nothing-like-it?a=1", headers={"Accept": "text/html,*/*"})
@@ -96,31 +91,12 @@ def test_a_browser_that_asks_for_no_page_is_told_so_on_the_first_one(base: str) 
     assert there == f"http://x{base}/?unknown=nothing-like-it&a=1"
 
 
-@pytest.mark.parametrize(
-    "path", ["/favicon.png", "/oauth2callback", "/auth/login", "/explore", "/"]
-)
-def test_what_is_here_is_not_called_unknown(path: str) -> None:
-    assert browser().get(path, headers={"Accept": "text/html"}).status_code == 200
-
-
 def test_no_address_means_two_pages_and_every_section_has_a_first_one() -> None:
-    names = [(name, page.id) for page in PAGES for name in (page.id, *page.also)]
-    meant = [page_meant(name.partition("?")[0]) for name, _ in names]
-    assert [it and it[0] for it in meant] == [page for _, page in names]
+    for page in PAGES:
+        for name in (page.id, *page.also):
+            assert page_meant(name.partition("?")[0])[0] == page.id
+        assert page_of(page.section, page.view) == page
     assert {page.section for page in PAGES} == set(SECTIONS)
     for section in SECTIONS:
         assert page_meant(section) == (first_page(section).id, {})
-
-
-def test_a_view_is_found_by_its_name_in_its_own_section_alone() -> None:
-    for page in PAGES:
-        assert page_of(page.section, page.view) == page
-    assert page_of("choose", "answer") == first_page("choose")
-    assert page_of("learn", "topics") is None
-    assert page_of("explore", "nothing") is None
-
-
-def test_a_stranger_at_the_operators_page_is_told_whom_it_opens_for() -> None:
-    assert "DPMF_OPERATORS" in why_missing("history", "operator")
-    assert "DPMF_OPERATORS" not in why_missing("history", "nonsense")
-    assert "nonsense" in why_missing("history", "nonsense")
+    assert page_of("learn", "topics") is page_of("explore", "nothing") is None

@@ -1,20 +1,17 @@
 """The Data page, and what it brings to the sidebar of the others."""
 
 import io
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 from scipy.io import savemat
 from streamlit.testing.v1 import AppTest
 
 import dpmf_datasets as datasets
 from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
-from pages.kit import safe_text
 from tests.pages.driving import behind_sidebar, component, everything_asked, settled, words
 
 ROOT = Path(__file__).parents[2]
@@ -64,12 +61,8 @@ def test_raw_figures_of_ones_own_data_are_for_the_screen(mine: Any) -> None:
         )
     )
     labels = [button.label for button in app.get("download_button")]
-    # of the trade-off curve, which follows from the ledger
+    # of the trade-off curve, which follows from the ledger; golden pages show those of public data
     assert labels.count("Download as CSV") == 1
-    app.sidebar.selectbox(key="sidebar.dataset").set_value("cinema-small")
-    assert [button.label for button in settled(app).get("download_button")].count(
-        "Download as CSV"
-    ) == 5
 
 
 def with_upload(app: AppTest, upload: Any, holds: str) -> AppTest:
@@ -209,33 +202,6 @@ def test_rows_that_are_refused_are_told_with_lines_and_examples() -> None:
     assert len(first) == len(app.session_state["data.own"]) == 1
     assert set(first) != set(app.session_state["data.own"])
     assert not any(Path(name.partition("?")[0]).exists() for name in first)
-
-
-def pictures_of_16_bits() -> bytes:
-    """A zip of three grey pictures with 16 bits a pixel."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for place in range(3):
-            picture = io.BytesIO()
-            grey = np.arange(48, dtype=np.uint16).reshape(6, 8) * (100 + place)
-            Image.fromarray(grey).save(picture, "png")
-            archive.writestr(f"{place}.png", picture.getvalue())
-    return out.getvalue()
-
-
-def test_pictures_under_ratings_are_led_to_their_kind_and_then_understood() -> None:
-    app = with_table(pictures_of_16_bits(), "scans.zip")
-    (error,) = app.error
-    assert "Documents or images" in error.value and "3 images" in error.value
-    assert safe_text.SETTINGS_KEPT not in captions(app)  # no setting is at fault
-    app.segmented_control(key="data.kind").set_value("samples").run()
-    app.file_uploader[0].upload("scans.zip", pictures_of_16_bits())
-    app.run()
-    app.button(key="data.use").click().run()
-    assert not app.error and not app.exception
-    said = {it.value for it in app.markdown}
-    assert "**What was changed**" in said and "**What was left out**" not in said
-    assert {it.label: it.value for it in app.metric}["Rows left out"] == "0"
 
 
 # ---- a table of the items -----------------------------------------------------------------------

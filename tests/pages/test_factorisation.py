@@ -16,7 +16,6 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
-from pages.kit import epsilon_grid
 from tests.pages.driving import (
     behind_sidebar,
     component,
@@ -26,11 +25,7 @@ from tests.pages.driving import (
     words,
 )
 
-
-@pytest.fixture(autouse=True)
-def short_grid(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two points of the grid, so that filling it takes no time."""
-    monkeypatch.setattr(epsilon_grid, "EPSILONS", (0.2, 2.0))
+pytestmark = pytest.mark.usefixtures("short_grid")
 
 
 def story(app: AppTest) -> dict[str, Any]:
@@ -128,7 +123,7 @@ def test_topics_say_what_the_runs_say() -> None:
 
 
 def test_a_start_from_private_data_has_no_epsilon() -> None:
-    app = page("topics", algo="dp-nmf", **{"p.start": "nndsvd"})
+    app = page("topics", algo="dp-nmf", **{"p.start": "nndsvd", "p.steps": "2"})
     assert "UNPROVEN" in words(app)
     assert "per document" not in words(app)
     assert [it["epsilon"] for it in story(app)["points"]] == [story(app)["epsilon"]]

@@ -54,27 +54,25 @@ def names(specs: Iterable[RunSpec]) -> set[str]:
     return {identity(it) for it in specs}
 
 
-@pytest.mark.parametrize("page", WITH_EPSILON, ids=lambda page: page.id)
-def test_the_default_and_the_grid_of_every_epsilon_slider_are_computed_beforehand(
-    page: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    specs, grids = asked_at_first(page, monkeypatch)
-    every = names(first_views.cheapest_first())
-    assert names(specs) <= every
-    # Account reads what is there and asks for nothing
-    assert bool(specs) == (page.id in first_views.FOLLOWING) <= bool(grids)
-    for spec in grids:
-        assert names(it.spec for it in grid_runs(spec)) <= every
-
-
 @pytest.mark.parametrize(
-    "page", [it for it in PAGES if it.id in RUNS_OF_PAGES], ids=lambda page: page.id
+    "page",
+    [it for it in PAGES if it in WITH_EPSILON or it.id in RUNS_OF_PAGES],
+    ids=lambda it: it.id,
 )
-def test_a_page_asks_at_first_for_what_is_listed(
+def test_what_a_page_asks_for_at_first_is_listed_and_computed_beforehand(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    specs, _ = asked_at_first(page, monkeypatch)
-    assert specs and names(specs) <= names(RUNS_OF_PAGES[page.id])
+    """The default and the grid of every slider of epsilon, and what else a page wants."""
+    specs, grids = asked_at_first(page, monkeypatch)
+    if page.id in RUNS_OF_PAGES:
+        assert specs and names(specs) <= names(RUNS_OF_PAGES[page.id])
+    if page in WITH_EPSILON:
+        every = names(first_views.cheapest_first())
+        assert names(specs) <= every
+        # Account reads what is there and asks for nothing
+        assert bool(specs) == (page.id in first_views.FOLLOWING) <= bool(grids)
+        for spec in grids:
+            assert names(it.spec for it in grid_runs(spec)) <= every
 
 
 def test_the_package_holds_these_runs_and_no_others() -> None:
@@ -142,26 +140,6 @@ def test_visitors_come_before_what_idle_workers_compute(monkeypatch: pytest.Monk
     assert visitor.ahead == 0 and engine().waiting() == 0  # what is idle holds up nobody
     assert all(job.wait(60) for job in beforehand)
     assert all(it is not None for it in engine().known_runs.find_all(specs))
-
-
-def test_nothing_is_computed_beforehand_where_it_is_not_wanted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from dpmf_core.base.settings import settings
-
-    everything = len(first_views.cheapest_first())
-    try:
-        for warm, most_runs, runs in (
-            ("true", "5000", everything),
-            ("false", "5000", 0),
-            ("true", "20", 0),
-        ):
-            monkeypatch.setenv("DPMF_WARM", warm)
-            monkeypatch.setenv("DPMF_MOST_RUNS", most_runs)
-            settings.cache_clear()
-            assert len(lifespan.warming_specs()) == runs
-    finally:
-        settings.cache_clear()
 
 
 def test_only_simulated_data_are_computed_on_beforehand() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -75,34 +76,32 @@ def send(storage: MemoryUploadedFileManager) -> Send:
     return send_file
 
 
-class File:
-    """What a page gets from the uploader."""
-
-    def __init__(self, file_id: str) -> None:
-        self.file_id, self.name = file_id, "big.csv"
+def must_be_there(file_id: str) -> None:
+    """As a page asks for what it gets from the uploader."""
+    upload_quota.must_be_there(SimpleNamespace(file_id=file_id, name="big.csv"))
 
 
 def test_a_session_that_has_its_share_is_refused_in_a_sentence(
     storage: MemoryUploadedFileManager, send: Send
 ) -> None:
     assert send("ada", "one", 2 * MB).status_code == 204
-    upload_quota.must_be_there(File("one"))
+    must_be_there("one")
     # the page is drawn, and says why there is nothing
     assert send("ada", "two", 2 * MB).status_code == 204
     record = storage.file_storage["ada"]["two"]
     assert (record.name, len(record.data)) == ("big.csv", 0)
     with pytest.raises(BadInput):
-        upload_quota.must_be_there(File("two"))
+        must_be_there("two")
     assert upload_quota.uploaded_by("ada") == 2 * MB
     assert send("bob", "three", 2 * MB).status_code == 204
-    upload_quota.must_be_there(File("three"))
+    must_be_there("three")
 
 
 def test_all_sessions_together_have_an_end(storage: MemoryUploadedFileManager, send: Send) -> None:
     for name in ("ada", "bob", "eve"):
         send(name, f"of-{name}", 2 * MB)
     with pytest.raises(BadInput):
-        upload_quota.must_be_there(File("of-eve"))
+        must_be_there("of-eve")
     assert upload_quota.uploaded_in_all() == 4 * MB
 
 
@@ -113,11 +112,11 @@ def test_uploads_on_their_way_count_and_are_forgotten_afterwards(
     try:
         send("ada", "one", 2 * MB)
         with pytest.raises(BadInput, match=r"2\.0 MB are taken"):
-            upload_quota.must_be_there(File("one"))
+            must_be_there("one")
     finally:
         upload_quota._coming.clear()
     send("ada", "two", 2 * MB)
-    upload_quota.must_be_there(File("two"))
+    must_be_there("two")
     assert sum(upload_quota._coming.values()) == 0
 
 
@@ -170,14 +169,15 @@ def test_an_upload_of_no_declared_size_is_refused(send: Send) -> None:
     assert answer.status_code == 411 and "must be declared" in answer.text
 
 
-def table() -> bytes:
+def brought() -> session_files.Upload:
     rows = [f"p{u},thing {i},{1 + (u * i) % 5}" for u in range(30) for i in range(12)]
-    return ("user,item,rating\n" + "\n".join(rows) + "\n").encode()
+    table = session_files.table("\n".join(["user,item,rating", *rows]).encode(), "mine.csv")
+    return session_files.ratings(table, {}, (1.0, 5.0))
 
 
 @pytest.fixture
 def upload(storage: MemoryUploadedFileManager) -> session_files.Upload:
-    return session_files.ratings(session_files.table(table(), "mine.csv"), {}, (1.0, 5.0))
+    return brought()
 
 
 def test_what_was_made_of_a_file_counts_too(
@@ -190,9 +190,8 @@ def test_what_was_made_of_a_file_counts_too(
     size = session_files.size([upload.entry.id])
     assert size > 0 and upload_quota.uploaded_by("ada") == size == session_files.size()
     storage.add_file("ada", UploadedFileRec("one", "a", "", b"x" * 3 * MB))
-    another = session_files.ratings(session_files.table(table(), "again.csv"), {}, (1.0, 5.0))
     with pytest.raises(BadInput, match="no room"):
-        upload_quota.must_keep(another.entry)
+        upload_quota.must_keep(brought().entry)
     assert session_files.size() == size  # it has gone again
 
 

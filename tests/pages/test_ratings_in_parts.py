@@ -71,15 +71,6 @@ def data_sets_of(app: AppTest) -> list[str]:
     return list(app.sidebar.selectbox(key="sidebar.dataset").options)
 
 
-def test_only_methods_that_ask_for_sums_alone_are_offered(films: None) -> None:
-    app = page_with("accountant/page.py", algo="input-perturbation").run()
-    options = set(app.sidebar.selectbox(key="sidebar.algorithm").options)
-    assert {"Spectral", "DPALS"} <= options and "Input perturbation" not in options
-    assert app.warning
-    other = page_with("accountant/page.py", data="cinema-small").run()
-    assert "Input perturbation" in other.sidebar.selectbox(key="sidebar.algorithm").options
-
-
 @pytest.mark.parametrize("set_ids", [("cinema-small",), ("cinema-small", NAME)])
 def test_a_server_offers_those_that_its_operator_lists(
     set_ids: tuple[str, ...], films: None, monkeypatch: pytest.MonkeyPatch

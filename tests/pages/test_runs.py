@@ -79,24 +79,16 @@ def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two: list[Run]) 
     assert "without noise" in report([private])
 
 
-def test_the_page_lists_every_run(two: list[Run]) -> None:
-    app = AppTest.from_file(str(PAGE), default_timeout=60).run()
+def test_the_page_lists_every_run_and_compares_those_that_are_ticked(two: list[Run]) -> None:
     for one in two:
         engine().store.put(one)
-    app.run()
+    app = AppTest.from_file(str(PAGE), default_timeout=60).run()
     assert not app.exception
-    assert app.title[0].value.startswith("2 runs")
-    assert len(app.dataframe[0].value) == 2
-
-
-def test_ticked_runs_are_compared(two: list[Run]) -> None:
-    store = engine().store
-    for one in two:
-        store.put(one)
-    keys = [one.key for one in two]
+    assert app.title[0].value.startswith("2 runs") and len(app.dataframe[0].value) == 2
+    keys = [*(one.key for one in two), "gone"]
     app = AppTest.from_string(
         "from dpmf_core.jobs.engine import engine\nfrom pages.runs import comparison\n"
-        f"comparison.side_by_side(comparison.load(engine().store, {[*keys, 'gone']!r}))",
+        f"comparison.side_by_side(comparison.load(engine().store, {keys!r}))",
         default_timeout=60,
     ).run()
     assert not app.exception

@@ -12,7 +12,6 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
 from pages.kit import questions
-from pages.kit.comparison import weak_best_known
 from pages.tradeoff import findings, sections
 from pages.tradeoff.findings import Results
 from tests.support.records import run_of
@@ -77,13 +76,6 @@ def test_what_has_no_proof_has_no_epsilon() -> None:
     assert table.loc["A"].tolist() == ["PROVEN, one user", "10.00 at nominal 10", "1.00 (2 runs)"]
 
 
-def test_a_headline_counts_no_runs_for_the_progress_bar_counts_them() -> None:
-    points, runs = points_and_runs(*LINES, *ENDS)
-    del runs[points[2].key]
-    text = " ".join(findings.headline(Results(points, runs, "rmse")))
-    assert re.findall(r"\d+", text) == ["1"]  # the ε of the missing run
-
-
 def test_the_part_of_a_gap_that_is_the_rule_alone() -> None:
     points, runs = points_and_runs(
         ("A", "dpals", 5.0, 0.90), ("A, source's noise", "dpals", 5.0, 0.95), *ENDS
@@ -94,29 +86,19 @@ def test_the_part_of_a_gap_that_is_the_rule_alone() -> None:
 
 def test_privacy_costs_are_differences_to_the_reference_in_each_quarter() -> None:
     def of(base: float, step: float) -> list[Run]:
-        buckets = {
-            by: [{"rmse": base + place * step} for place in range(4)] for by in questions.GROUPS
-        }
+        quarters = [{"rmse": base + place * step} for place in range(4)]
+        buckets = dict.fromkeys(questions.GROUPS, quarters)
         return [run_of(spec=RunSpec.parse(data={"id": "x"}, algorithm="als"), buckets=buckets)]
 
     runs = {"A": of(1.0, 0.1), "ALS": of(0.9, 0.05)}
-    text = questions.payers_sentence(runs, "A", "ALS")
-    assert text.count("+0.100") == 2 and text.count("+0.250") == 2
     assert questions.costs(runs, "A", "ALS", "activity") == pytest.approx([0.1, 0.15, 0.2, 0.25])
     errors = questions.errors_by_quarter(runs, "activity")["rmse"].tolist()
-    assert errors[:4] == [pytest.approx(it) for it in (1.0, 1.1, 1.2, 1.3)]
-    assert questions.payers_sentence(runs, "A", "Nobody") == ""
-
-
-@pytest.mark.parametrize(("step", "most"), [(0.1, "most"), (-0.1, "fewest")])
-def test_who_pays_most_is_the_quarter_with_the_largest_cost(step: float, most: str) -> None:
-    def of(base: float, step: float) -> list[Run]:
-        buckets = {"activity": [{"rmse": base + place * step} for place in range(4)]}
-        spec = RunSpec.parse(data={"id": "x"}, algorithm="als")
-        return [run_of(spec=spec, buckets=buckets)]
-
-    text = questions.payers_sentence({"A": of(1.0, step), "ALS": of(0.9, 0)}, "A", "ALS")
-    assert re.search(r"\*\*(.*?)\*\*", text)[1].endswith(f"the {most} ratings")  # type: ignore[index]
+    assert errors[:4] == pytest.approx([1.0, 1.1, 1.2, 1.3])
+    text = questions.payers_sentence(runs, "A", "ALS")
+    assert text.count("+0.100") == 2 and text.count("+0.250") == 2
+    fewest = questions.payers_sentence({"A": of(1.0, -0.1), "ALS": of(0.9, 0)}, "A", "ALS")
+    for words, most in ((text, "most"), (fewest, "fewest")):
+        assert re.search(r"\*\*(.*?)\*\*", words)[1].endswith(f"the {most} ratings")  # type: ignore[index]
 
 
 def test_which_epsilon_is_enough_of_each_method_that_has_finished() -> None:
@@ -134,19 +116,3 @@ def test_which_epsilon_is_enough_of_each_method_that_has_finished() -> None:
     assert Results(points, runs, "rmse").finished_labels == ["B"]
     del runs[points[4].key]
     assert Results(points, runs, "rmse").reference is None
-
-
-def test_a_comparison_is_judged_by_any_draw_that_all_its_methods_have() -> None:
-    """The best known method's first draw may be the last to finish: its lists are computed, and
-    the records of further draws come with the package.
-    """
-    runs = {
-        f"{who} draw 1": run_of(
-            spec=RunSpec.parse(data={"id": "x"}, algorithm="als"),
-            metrics={"rmse": error},
-            title=who,
-        )
-        for who, error in (("best", 1.0), ("trivial", 0.9), ("user-mean", 0.95))
-    }
-    assert "best" in weak_best_known(runs)
-    assert weak_best_known({}) == ""

@@ -1,7 +1,6 @@
 """The Trade-off page, driven as a person would, without a browser."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.needed_epsilon import Goal, answer
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Method, Sweep
 from dpmf_core.teaching.lesson_links import LessonLink
@@ -21,7 +19,6 @@ from pages.tradeoff.controls import Question
 from pages.tradeoff.findings import Results, line_of
 from tests.pages.driving import behind_sidebar, settled, words
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = behind_sidebar("tradeoff/page.py")
 
 
@@ -32,13 +29,6 @@ def page(**parameters: str) -> AppTest:
     ).items():
         app.query_params[name] = value
     return settled(app)
-
-
-def known_run(spec: RunSpec) -> Run:
-    """A run that the page has made."""
-    found_run = engine().known_runs.whole(spec)
-    assert found_run is not None
-    return found_run
 
 
 def record(
@@ -69,7 +59,7 @@ def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore()
     assert rows["DPALS"][1] == "".join(answer(line, Goal.share(0.8)))
     assert rows["DPALS"][2] == "4 ε: 1, 2, 5, 10; 1 draw"
     _, question = app.session_state["tradeoff.question"]
-    own = {it.key: known_run(it.spec) for it in question.points}
+    own = {it.key: engine().known_runs.whole(it.spec) for it in question.points}
     errors = Goal.metric(METRICS["rmse"], 0.9)
     known = epsilon_grid.read(record("dpals", 1.0, 0).spec).measured
     assert (
@@ -100,27 +90,17 @@ def test_who_pays_compares_the_same_people_with_and_without_privacy() -> None:
     assert f"{max(costs):+.3f}" in words(app) and f"{min(costs):+.3f}" in words(app)
 
 
-def points_cell(question: Question) -> str:
-    """The code of the notebook that defines the points and the function that makes rows of them."""
-    cells = json.loads(exports.notebook(question))["cells"]
-    sources = ("".join(cell["source"]) for cell in cells)
-    return next(source for source in sources if "\npoints = " in source)
-
-
 def test_the_notebook_makes_the_same_runs_again() -> None:
-    question = Question(
-        [],
-        "epsilon",
-        "rmse",
-        sweep=Sweep(
-            data={"id": "cinema-small"},
-            methods=(Method(algorithm="private-bias"),),
-            epsilons=(1.0,),
-            delta=5e-5,
-        ),
+    sweep = Sweep(
+        data={"id": "cinema-small"},
+        methods=(Method(algorithm="private-bias"),),
+        epsilons=(1.0,),
+        delta=5e-5,
     )
+    cells = json.loads(exports.notebook(Question([], "epsilon", "rmse", sweep=sweep)))["cells"]
+    sources = ("".join(cell["source"]) for cell in cells)
     variables: dict[str, Any] = {}
-    exec(points_cell(question), variables)
+    exec(next(it for it in sources if "\npoints = " in it), variables)
     (point,) = variables["points"]
     table = variables["rows"]([point], {point.key: run(point.spec)})
     assert table[0]["rmse"] == pytest.approx(rmse("private-bias", 1.0, 0))

@@ -69,11 +69,8 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
     lie.
     """
     rows = [f"p{u},thing {i},{1 + (u * i) % 5}" for u in range(40) for i in range(12)]
-    mine = session_files.ratings(
-        session_files.table(("user,item,rating\n" + "\n".join(rows) + "\n").encode(), "mine.csv"),
-        {},
-        (1.0, 5.0),
-    )
+    table = session_files.table("\n".join(["user,item,rating", *rows, ""]).encode(), "mine.csv")
+    mine = session_files.ratings(table, {}, (1.0, 5.0))
     state = {
         "tune.trials": 3,
         "tune.moving.private-bias": ["prior_deviation"],
@@ -83,21 +80,16 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
     own = {"data.own": {mine.entry.id: mine.entry}, "sidebar.dataset": mine.entry.id}
     assert "total ε" not in page(**own).button(key="tune.go").label  # on synthetic data
     app = page(**state, **own)
-    assert re.search(r"total ε 0\.00 → \d", app.button(key="tune.select").label)
+    price = re.search(r"total ε 0\.00 → ([\d.]+)", app.button(key="tune.select").label)
     app.button(key="tune.select").click()
     app = settled(app)
-    total = account_of(mine.entry.id).total.epsilon
-    assert 2.9 < total <= 3.0  # its cap
-    assert app.button(key="tune.use")
-    assert {column for it in app.dataframe for column in it.value.columns} <= {
-        "what",
-        "times",
-        "ε each",
-        "ε together",
-        "state",
-        "first (UTC)",
-        "last (UTC)",
-    }
+    account = account_of(mine.entry.id)
+    assert 2.9 < account.total.epsilon <= 3.0  # its cap
+    assert account.total.epsilon == pytest.approx(float(price[1]), abs=0.005)
+    assert len(account.entries) == 1 and app.button(key="tune.use")
+    columns = {column for it in app.dataframe for column in it.value.columns}
+    bought = {"what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"}
+    assert columns <= bought
     search = TuneSpec.parse(
         data={"id": mine.entry.id},
         algorithm="private-bias",
@@ -107,10 +99,6 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
     spec = PrivateSelection(
         searches=(search,), distribution="geometric", trials=3.0, score_noise=5.0
     )
-    assert (
-        SelectionResult(spec, 1.0, {}, 0.5, 8.0, False, "").export()["spec"]["searches"][0]["data"][
-            "id"
-        ]
-        == "ratings.npz"
-    )
+    file = SelectionResult(spec, 1.0, {}, 0.5, 8.0, False, "").export()
+    assert file["spec"]["searches"][0]["data"]["id"] == "ratings.npz"
     session_files.remove(mine.entry)

@@ -55,9 +55,21 @@ def hers(seed: int = 0) -> str:
         return str(engine().submit(spec).result(60).key)
 
 
+def drawn(script: str, **address: str) -> AppTest:
+    """A page's script, or the name of its file, at an address."""
+    make = AppTest.from_file if script.endswith(".py") else AppTest.from_string
+    app = make(str(ROOT / "pages" / script) if script.endswith(".py") else script)
+    app.default_timeout = 60
+    for name, value in address.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception, [error.value for error in app.exception]
+    return app
+
+
 def runs_page(key: str) -> AppTest:
     """The Runs page with one run ticked."""
-    app = AppTest.from_file(str(ROOT / "pages/runs/page.py"), default_timeout=60).run()
+    app = drawn("runs/page.py")
     row = app.dataframe[0].value["key"].tolist().index(key)
     app.session_state["runs.table"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
     return app.run()
@@ -68,51 +80,37 @@ def labels(app: AppTest) -> set[str]:
 
 
 def test_anothers_run_is_read_and_not_annotated_or_deleted(put: Put, at: Any) -> None:
+    """Also by the button that was drawn for its owner: whoever presses it is asked again."""
     key = hers()
     at(BOB)
-    app = runs_page(key)
-    assert not app.exception
-    assert not {"Note", "Delete"} & labels(app)
-    at(ADA)
-    assert {"Note", "Delete"} <= labels(runs_page(key))
-
-
-def test_what_a_page_showed_gives_no_right_later(put: Put, at: Any) -> None:
-    """The button was drawn for its owner; whoever presses it is asked again."""
-    key = hers()
+    assert not {"Note", "Delete"} & labels(runs_page(key))
     at(ADA)
     app = runs_page(key)
+    assert {"Note", "Delete"} <= labels(app)
     at(BOB)
     app.button(key="runs.delete").click().run()
     assert engine().store.has(key)
-
-
-def test_the_operator_may_and_a_stranger_is_named_nowhere(put: Put, at: Any) -> None:
-    key = hers()
     at(TEACHER)
     app = runs_page(key)
-    assert {"Note", "Delete"} <= labels(app)
     assert ADA.owner not in words(app) + app.dataframe[0].value.to_csv()
     app.button(key="runs.delete").click().run()
     assert not engine().store.has(key)
 
 
 def test_the_operators_page_is_empty_for_everybody_else(put: Put, at: Any) -> None:
-    page = str(ROOT / "pages/operator/page.py")
     for who in (ADA, Asker(), Asker.of_session("x", alone=True)):
         at(who)
-        app = AppTest.from_file(page, default_timeout=60).run()
-        assert not app.exception and not words(app) and not app.metric
+        app = drawn("operator/page.py")
+        assert not words(app) and not app.metric
     at(TEACHER)
-    app = AppTest.from_file(page, default_timeout=60).run()
-    assert not app.exception and app.metric
+    assert drawn("operator/page.py").metric
 
 
 def test_the_operator_sees_the_queue_and_stops_a_run(put: Put, at: Any) -> None:
     at(TEACHER)
     job = engine().measure(gated("hers"), asker="ada")
     assert gates["hers"].has_begun()
-    app = AppTest.from_file(str(ROOT / "pages/operator/page.py"), default_timeout=60).run()
+    app = drawn("operator/page.py")
     button = app.button(key=f"operator.stop.{job.ticket}")
     at(BOB)
     button.click().run()
@@ -146,95 +144,49 @@ def link_to(**parts: object) -> str:
     return link_token(LessonSequence.parse(steps=(LessonLink.parse(**parts),)))
 
 
-def shell() -> AppTest:
-    return AppTest.from_file(str(ROOT / "pages/kit/navigation.py"), default_timeout=60)
-
-
 def test_pages_open_by_a_lesson_link_alone_where_the_operator_wants_it(put: Put, at: Any) -> None:
     put(pages_without_lesson="lessons,glossary", data_sets="cinema-small")
     at(BOB)
-    app = shell().run()
-    assert not app.sidebar.selectbox
-    app = shell()
-    app.query_params["class"] = link_to(
+    assert not drawn("kit/navigation.py").sidebar.selectbox
+    link = link_to(
         page="accountant", query={"data": "cinema-small"}, locked=("data",), title="The lesson"
     )
-    app.run()
-    assert not app.exception and "The lesson" in words(app)
+    assert "The lesson" in words(drawn("kit/navigation.py", **{"class": link}))
 
 
-def test_a_data_set_that_is_not_allowed_is_in_no_list_and_no_link(put: Put, at: Any) -> None:
+ACCOUNT = behind_sidebar("accountant/page.py")
+EDITED = (
+    "from pages.kit import sidebar\nimport streamlit as st\n"
+    "st.session_state['sidebar.dataset'] = 'cinema'\nsidebar.draw()"
+)
+
+
+@pytest.mark.parametrize("way", ["an address", "a lesson", "the session's state"])
+def test_a_data_set_that_is_not_allowed_comes_in_no_way(way: str, put: Put, at: Any) -> None:
     put(data_sets="cinema-small,lowrank-5k")
     at(BOB)
-    app = AppTest.from_string(behind_sidebar("accountant/page.py"), default_timeout=60)
-    app.query_params["data"] = "cinema"
-    app.run()
-    assert app.sidebar.selectbox(key="sidebar.dataset").options == [
-        "Cinema, 2,000 people",
-        "Low rank, 5,000 users",
-    ]
-    assert app.warning
-
-
-def asked_for_parts() -> list[str]:
-    """What a page warns of whose link names the largest ratings in parts."""
-    app = AppTest.from_string(behind_sidebar("accountant/page.py"), default_timeout=60)
-    app.query_params["data"] = "cinema-1b"
-    app.run()
-    assert not app.exception
-    return [it.value.replace("\\", "") for it in app.warning]
-
-
-def test_who_may_not_use_them_hears_nothing_of_parts(put: Put, at: Any) -> None:
-    at(BOB)
-    [warning] = asked_for_parts()
-    assert "too large" not in warning
+    if way == "an address":
+        app = drawn(ACCOUNT, data="cinema")
+        assert app.warning
+    elif way == "a lesson":
+        link = link_to(page="accountant", query={"data": "cinema"}, locked=("data",))
+        app = drawn("kit/navigation.py", **{"class": link})
+    else:
+        app = drawn(EDITED)
+    box = app.sidebar.selectbox(key="sidebar.dataset")
+    assert box.value == "cinema-small" and len(box.options) == 2
 
 
 @pytest.mark.parametrize("address", ["memory://bucket/own", "file:///etc", "sqlite:///a.db"])
 def test_no_page_opens_an_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     addresses: list[str] = []
-    monkeypatch.setattr("dpmf_datasets.partitions.read_address", addresses.append)
-    monkeypatch.setattr("dpmf_datasets.partitions.stamp", addresses.append)
-    monkeypatch.setattr("dpmf_datasets.readers.databases.read", addresses.append)
-    app = AppTest.from_string(behind_sidebar("accountant/page.py"), default_timeout=60)
-    app.query_params["data"] = address
-    app.run()
-    assert not app.exception and not addresses
-    assert app.warning
-
-
-def test_a_lesson_does_not_bring_a_data_set_that_is_not_allowed(put: Put, at: Any) -> None:
-    put(data_sets="cinema-small")
-    at(BOB)
-    app = shell()
-    app.query_params["class"] = link_to(
-        page="accountant", query={"data": "cinema"}, locked=("data",)
-    )
-    app.run()
-    assert not app.exception
-    assert app.sidebar.selectbox(key="sidebar.dataset").value == "cinema-small"
-
-
-def test_a_session_state_that_was_edited_asks_for_nothing_else(put: Put, at: Any) -> None:
-    put(data_sets="cinema-small")
-    at(BOB)
-    app = AppTest.from_string(
-        "from pages.kit import sidebar\nimport streamlit as st\n"
-        "st.session_state['sidebar.dataset'] = 'cinema'\nsidebar.draw()"
-    ).run()
-    assert not app.exception
-    assert app.sidebar.selectbox(key="sidebar.dataset").value == "cinema-small"
+    for reader in ("partitions.read_address", "partitions.stamp", "readers.databases.read"):
+        monkeypatch.setattr(f"dpmf_datasets.{reader}", addresses.append)
+    assert drawn(ACCOUNT, data=address).warning and not addresses
 
 
 def test_downloads_are_not_offered_where_they_are_the_operators(put: Put, at: Any) -> None:
-    page = str(ROOT / "pages/data/page.py")
     at(BOB)
-    app = AppTest.from_file(page, default_timeout=60).run()
-    assert not [box for box in app.selectbox if box.key == "data.download"]
+    assert "data.download" not in {it.key for it in drawn("data/page.py").selectbox}
     at(TEACHER)
-    assert [
-        box
-        for box in AppTest.from_file(page, default_timeout=60).run().selectbox
-        if box.key == "data.download"
-    ]
+    assert "data.download" in {it.key for it in drawn("data/page.py").selectbox}
