@@ -250,8 +250,6 @@ class Algorithm(BaseModel):
         What it factorises: "ratings" (shapes and data of `data.ratings`) or "samples".
     model_type : type
         What `fit` yields.
-    twin : str
-        Id of the version without privacy.
     colour, marker : str
         Its lines and points in every figure; without a colour a private algorithm gets its own.
     training_cost : int
@@ -275,7 +273,6 @@ class Algorithm(BaseModel):
     version: ClassVar[int] = 1
     task: ClassVar[Literal["ratings", "samples"]] = "ratings"
     model_type: ClassVar[type] = Recommender
-    twin: ClassVar[str] = "als"
     colour: ClassVar[str] = ""
     marker: ClassVar[str] = "circle"
     training_cost: ClassVar[int] = 100

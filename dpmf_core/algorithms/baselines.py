@@ -166,7 +166,6 @@ class OffsetsAlone(PrivateAlgorithm):
     """Released item offsets; a user's own offset is never shared."""
 
     uses_item_features: ClassVar[bool] = True
-    twin: ClassVar[str] = "bias"
 
     prior_deviation: float = Field(
         0.5,

@@ -118,7 +118,6 @@ class Factorisation(Algorithm):
 
     task: ClassVar[Literal["ratings", "samples"]] = "samples"
     model_type: ClassVar[type] = Components
-    twin: ClassVar[str] = "nmf"
 
     @classmethod
     def recommend(

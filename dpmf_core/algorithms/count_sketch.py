@@ -49,7 +49,6 @@ class Sketch(Algorithm):
     source: ClassVar[str] = "Balu & Furon 2016"
     model_type: ClassVar[type] = SketchModel
     version: ClassVar[int] = 4
-    twin: ClassVar[str] = "sgd-mf"
 
     rank: int = Field(
         16,

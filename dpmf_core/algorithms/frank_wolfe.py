@@ -162,7 +162,6 @@ class FrankWolfe(Algorithm):
 
     model_type: ClassVar[type] = FrankWolfeModel
     uses_item_features: ClassVar[bool] = True
-    twin: ClassVar[str] = "fw"
     version: ClassVar[int] = 4
 
     steps: int = Field(

@@ -76,7 +76,6 @@ class PGD(Algorithm):
     )
     source: ClassVar[str] = "Cai, Candès & Shen 2010; Jain, Thakkar & Thakurta 2018, App. E"
     model_type: ClassVar[type] = GradientModel
-    twin: ClassVar[str] = "pgd"
 
     steps: int = Field(
         20,

@@ -97,7 +97,6 @@ class SGDMF(Algorithm):
     model_type: ClassVar[type] = LearntUsers
     words: ClassVar[str] = "offsets and factors by stochastic gradient descent, without privacy"
     source: ClassVar[str] = "Koren, Bell & Volinsky 2009"
-    twin: ClassVar[str] = "sgd-mf"
 
     rank: int = Field(16, ge=1, le=512, title="rank r", description="number of latent factors")
     steps: int = Field(20, ge=1, le=500, title="epochs", description="passes over all ratings")

@@ -71,7 +71,6 @@ class SGLD(PrivateAlgorithm):
         " factors are never shared"
     )
     source: ClassVar[str] = "Wang, Fienberg & Smola 2015; Liu, Wang & Smola 2015"
-    twin: ClassVar[str] = "sgd-mf"
     version: ClassVar[int] = 6
     uses_item_features: ClassVar[bool] = True
 

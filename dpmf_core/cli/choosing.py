@@ -192,6 +192,7 @@ def _export(finding: Finding) -> dict[str, Any]:
         "best": result.best and _place(result.best),
         "front": [_place(place) for place in result.front],
         "places": [_place(place) for place in result.places],
+        "without_noise": result.without_noise,
         "without_privacy": {"method": result.reference, "values": result.plain},
         "guessing": result.guesses,
         "refused": finding.runs.refusals,

@@ -17,9 +17,9 @@ from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.privacy.budget import Calibration
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.privacy_cost import best_known
+from dpmf_core.runs.privacy_cost import BEST_BY_SUMS, best_known
 from dpmf_core.runs.record import Figures, Run, RunRecord
-from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.specification import DataSpec, RunSpec
 
 PLAIN = "dpals-plain"  # DPALS without its biases, a variant that comparisons show next to DPALS
 VARIANTS: dict[str, tuple[str, dict[str, bool]]] = {PLAIN: ("dpals", {"biases": False})}
@@ -116,6 +116,18 @@ def references(spec: RunSpec) -> dict[str, RunSpec]:
     if task == "samples":
         return {"best": best, "open": spec.open()}
     return {"best": best, "trivial": _other(spec, "global-mean"), "open": spec.open()}
+
+
+def best_known_on(data: DataSpec, shape: Any, metric: str) -> str:
+    """The id of the best known method without privacy that suits ratings of this shape: ALS where
+    the best one does not fit in memory.
+    """
+    name = best_known(metric, in_parts=is_in_parts(data.id))
+    try:
+        prepare(RunSpec.parse(data=data, algorithm=name), shape)
+    except BadInput:
+        return BEST_BY_SUMS
+    return name
 
 
 def _parts(spec: RunSpec) -> dict[str, Any]:

@@ -13,6 +13,7 @@ TINTS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 PALE = "#8b93a1"
 WIDTH, HEIGHT, LEFT, RIGHT, EDGE = 760, 340, 56, 190, 34
 MOST_TICKS = 12
+DASHES = {"solid": "none", "dash": "8 6", "dot": "2 5"}
 NAMESPACE = "http://www.w3.org/2000/svg"  # which a file of its own needs
 Point = tuple[float, float]
 Points = Sequence[Point]
@@ -54,6 +55,7 @@ def line_chart(
     log: bool = False,
     best: str | None = None,
     dot: Point | None = None,
+    dashes: Mapping[str, str] | None = None,
 ) -> str:
     """Draw a line for each name, as SVG.
 
@@ -64,11 +66,13 @@ def line_chart(
     across
         What x is.
     log
-        Whether x is polylines on a logarithmic scale, and above 0.
+        Whether x is on a logarithmic scale, and above 0.
     best
         The line that stands out; the others are grey. None gives each line its colour.
     dot
         A point to mark.
+    dashes
+        "solid", "dash" or "dot" by the name of a line; solid where it is not named.
     """
     frame = _Frame.of([point for line in lines.values() for point in line], log)
     heights = _apart({name: frame.down(line[-1][1]) + 4 for name, line in lines.items()})
@@ -78,8 +82,9 @@ def line_chart(
         width = 2.5 if best is None else 4 if name == best else 1.2
         polylines.append({"name": name, "tint": tint, "width": width, "points": frame.place(line)})
         polylines[-1]["name_y"] = f"{heights[name]:.1f}"
+        polylines[-1]["dashes"] = DASHES[(dashes or {}).get(name, "solid")]
     if dot:
-        point = {"tint": TINTS[0], "width": 14, "points": frame.place([dot])}
+        point = {"tint": TINTS[0], "width": 14, "points": frame.place([dot]), "dashes": "none"}
         polylines.append({"name": "", **point})
     return render(
         "chart.svg",

@@ -7,6 +7,7 @@ All pages, tables and reports get the cost of privacy here.
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from dpmf_core.evaluation import registry
 from dpmf_core.evaluation.registry import Metric
@@ -40,6 +41,46 @@ def best_known(
     if registry.lists in registry.find(metric).sums:
         return BEST_OF_LISTS
     return BEST_BY_SUMS if in_parts else BEST_OF_RATINGS
+
+
+class Reference(StrEnum):
+    """What a private figure is compared with; the value is the dash of its line."""
+
+    WITHOUT_NOISE = "solid"
+    BEST_KNOWN = "dash"
+    GUESS = "dot"
+
+
+@dataclass(frozen=True)
+class ReferenceLine:
+    """A horizontal line that a private figure is compared with."""
+
+    reference: Reference
+    value: float
+    label: str
+
+    @classmethod
+    def of(
+        cls, reference: Reference, metric: Metric, value: float, title: str, *, is_best: bool = True
+    ) -> "ReferenceLine":
+        """The line with its label.
+
+        Parameters
+        ----------
+        title
+            What the method is called: the private one, the one without privacy, or the guess.
+        is_best
+            Whether a method without privacy is the best known one.
+        """
+        text = metric.text(value)
+        label = {
+            Reference.WITHOUT_NOISE: f"{title} without noise {text}",
+            Reference.BEST_KNOWN: f"best known without privacy, {title}: {text}"
+            if is_best
+            else f"{title} without privacy {text}",
+            Reference.GUESS: f"{title} {text}",
+        }[reference]
+        return cls(reference, value, label)
 
 
 @dataclass(frozen=True)
@@ -96,6 +137,25 @@ class PrivacyCost:
     def total(self) -> float:
         """The total cost: the private run compared with the best known method."""
         return round(self.noise + self.method, self.metric.digits)
+
+    def lines(
+        self, method: str, best: str, *, is_best: bool = True
+    ) -> tuple[ReferenceLine, ReferenceLine, ReferenceLine]:
+        """The method without noise, the method without privacy, and guessing.
+
+        Parameters
+        ----------
+        method, best
+            Titles of the private method and of the one without privacy.
+        is_best
+            Whether the latter is the best known one.
+        """
+        line, metric = ReferenceLine.of, self.metric
+        return (
+            line(Reference.WITHOUT_NOISE, metric, self.without_noise, method),
+            line(Reference.BEST_KNOWN, metric, self.best, best, is_best=is_best),
+            line(Reference.GUESS, metric, self.guess, "guessing"),
+        )
 
     def words(self, best: str, *, is_best: bool = True) -> str:
         """Both costs and their sum, in a sentence.

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from dpmf_core import algorithms
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.needed_epsilon import share_text
+from dpmf_core.runs.privacy_cost import Reference
 from dpmf_core.tuning.choosing.answer import Answer, Place, interval
 from pages.kit import charts, colours
 
@@ -45,10 +46,9 @@ def front(answer: Answer) -> go.Figure:
             hoverinfo="skip",
             showlegend=False,
         )
-    plain, guess = (statistics.median(it) for it in (answer.plain, answer.guesses))
-    reference = f"{algorithms.find(answer.reference).title}, no privacy"
-    charts.level(fig, plain, reference, {"color": colours.ink()}, "left")
-    charts.level(fig, guess, "guessing", {"color": colours.ink(), "dash": "dash"}, "left")
+    for line in answer.lines(best or answer.places[0]):
+        if best or line.reference is not Reference.WITHOUT_NOISE:
+            charts.reference_line(fig, line, colours.of(best.method) if best else "")
     return fig
 
 

@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 import plotly.io
 import streamlit as st
 
+from dpmf_core.runs.privacy_cost import Reference, ReferenceLine
 from dpmf_core.runs.record import Run
 from pages.kit import colours, data_sets, safe_text
 
@@ -267,6 +268,18 @@ def level(
         xref="x domain",
         xanchor=x,
     )
+
+
+def reference_line(
+    fig: go.Figure, line: ReferenceLine, colour: str = "", *, above: bool = True
+) -> None:
+    """What private figures are compared with, as a named line: the method without noise solid, in
+    its colour; the method without privacy dashed; a guess dotted.
+    """
+    own = line.reference is Reference.WITHOUT_NOISE
+    tint = colour if own and colour else colours.ink()
+    stroke = {"dash": str(line.reference), "color": tint, "width": 1.5}
+    level(fig, line.value, line.label, stroke, "right" if own else "left", above)
 
 
 def trade_off(curve: pd.DataFrame | None) -> go.Figure:

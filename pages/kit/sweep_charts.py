@@ -6,8 +6,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dpmf_core.papers.figures import Mark
+from dpmf_core.runs.privacy_cost import Reference, ReferenceLine
 from pages.kit import colours
-from pages.kit.charts import figure, level
+from pages.kit.charts import figure, level, reference_line
 from pages.kit.sweep_frames import method
 
 DASHES = ("solid", "dash", "dashdot", "longdash")
@@ -66,21 +67,23 @@ def _strokes(lines: pd.DataFrame) -> dict[tuple[str, bool], str]:
 
 
 def _levels(fig: go.Figure, points: pd.DataFrame, x: str, best: str) -> None:
-    """What does not depend on the x axis, as a horizontal line at the median: a private method
-    without noise solid, in its colour; a method without privacy dashed; a trivial predictor dotted.
-    """
+    """What does not depend on the x axis, as a horizontal line at the median."""
     middle = points["value"].median()
     levels = points[points[x].isna()] if x in points else points
     for name, rows in levels.groupby("name", sort=False):
         ident, median = rows["id"].iloc[0], rows["value"].median()
-        trivial, is_open = colours.is_trivial(ident), colours.is_coloured(ident)
-        tint = colours.ink() if trivial else colours.of(ident if is_open else "als")
-        dash = "dot" if trivial else "solid" if is_open else "dash"
-        plain = x == "epsilon" and colours.is_reference(ident)
+        reference = _reference(ident)
+        plain = x == "epsilon" and reference is Reference.BEST_KNOWN
         template = (BEST_KNOWN if ident == best else WITHOUT_PRIVACY) if plain else LEVEL
-        text = template.format(name=name, value=median)
-        line = {"dash": dash, "color": tint, "width": 1.5}
-        level(fig, median, text, line, "right" if is_open else "left", above=median >= middle)
+        line = ReferenceLine(reference, median, template.format(name=name, value=median))
+        reference_line(fig, line, colours.of(ident), above=median >= middle)
+
+
+def _reference(method: str) -> Reference:
+    """What a level of a method stands for."""
+    if colours.is_trivial(method):
+        return Reference.GUESS
+    return Reference.BEST_KNOWN if colours.is_reference(method) else Reference.WITHOUT_NOISE
 
 
 def _line(fig: go.Figure, rows: pd.DataFrame, x: str, who: tuple[str, str], dash: str) -> None:

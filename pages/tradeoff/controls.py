@@ -9,13 +9,12 @@ import streamlit as st
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.data.ratings import Shape
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.jobs.first_views import TRADE_OFF_DRAWS, TRADE_OFF_EPSILONS, TRADE_OFF_METHODS
 from dpmf_core.privacy import Budget, Calibration
-from dpmf_core.runs.privacy_cost import best_known
+from dpmf_core.runs.comparison import best_known_on
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Sweep, typed_grid, with_open
 from pages.kit import lesson, links, page_controls
@@ -221,9 +220,9 @@ def _has_source_rule(name: str, shape: Shape, budget: Budget) -> bool:
     return True
 
 
-def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]:
+def _methods(names: list[str], noise: str, metric: str, choice: Choice) -> tuple[Method, ...]:
     """Every method once, or once by each rule that it has; then what has no privacy, among it each
-    of them without noise. Raises BadInput.
+    of them without noise. metric: what they are ranked by; '' is the error. Raises BadInput.
     """
     if not names:
         raise BadInput("Choose at least one method.")
@@ -246,13 +245,14 @@ def _methods(names: list[str], noise: str, choice: Choice) -> tuple[Method, ...]
             rule = {"label": label, "calibration": Calibration.SOURCE}
             out.append(method.model_copy(update=rule))
     features = ("content",) if choice.known_features == "public" else ()
-    best = best_known("rmse", in_parts=is_in_parts(choice.dataset))
-    plain = [name for name in dict.fromkeys((best, *ALWAYS[1:], *features)) if name not in names]
+    data = DataSpec(id=choice.dataset)
+    best = (best_known_on(data, choice.shape, it) for it in ("rmse", metric or "rmse"))
+    plain = [name for name in dict.fromkeys((*best, *ALWAYS[1:], *features)) if name not in names]
     return with_open([*out, *(Method(algorithm=name, label=_title(name)) for name in plain)])
 
 
 def _question(choice: Choice, values: dict[str, Any]) -> Question:
-    methods = _methods(values["methods"], values["calibrations"], choice)
+    methods = _methods(values["methods"], values["calibrations"], values["metric"], choice)
     grid = typed_grid(methods, typed_values(values["grid"] or ""))
     on_validation = bool(grid) or values["judge"] == "validation"
     sweep = Sweep(

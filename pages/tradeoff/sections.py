@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.evaluation.registry import METRICS, Metric
 from dpmf_core.privacy import Status
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
@@ -24,7 +25,7 @@ from pages.kit import (
 from pages.kit.colours import is_trivial
 from pages.kit.sweep_frames import Runs, method
 from pages.tradeoff import findings
-from pages.tradeoff.controls import Question
+from pages.tradeoff.controls import ALWAYS, Question
 from pages.tradeoff.findings import Results
 
 
@@ -63,7 +64,8 @@ def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -
                 at = _pick_epsilon(question, "tradeoff.at")
             table = table[table["epsilon"].isna() | (table["epsilon"] == at)]
     table = best_of_second(table, axis, kind)
-    best = best_known(kind.id)
+    best = best_known(kind.id, in_parts=is_in_parts(question.sweep.data.id))
+    table = table[~table["id"].isin({*ALWAYS[:1]} - {best})]  # the best by another measure
     fig = sweep_charts.against(table, axis, kind.label, title, best)
     medians = table.groupby("name", sort=False)["value"].median()
     words = "; ".join(f"{name} {value:.3f}" for name, value in medians.items())
@@ -159,6 +161,7 @@ def payers(question: Question, results: Results) -> None:
     label = left.selectbox("Private method", list(labels), key=key, format_func=method)
     with right:
         epsilon = _pick_epsilon(question, "tradeoff.payers.epsilon", "visible")
+    results = Results(question.points, results.runs, "rmse")  # as groups are compared
     plain = {it.algorithm: it for it in results.summaries if it.epsilon is None}
     reference = results.reference
     own = [it for it in results.private if (it.label, it.epsilon) == (label, epsilon)]

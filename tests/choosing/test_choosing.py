@@ -1,6 +1,7 @@
 """Which private method, at which epsilon: question, answer, report and notebook."""
 
 import ast
+import html
 import json
 import shlex
 import subprocess
@@ -17,6 +18,7 @@ from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Relation
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.privacy_cost import Reference
 from dpmf_core.runs.record import RunRecord
 from dpmf_core.runs.specification import RunSpec, Value
 from dpmf_core.tuning.choosing.answer import RARE, Answer, Place, _rare
@@ -78,7 +80,8 @@ def place(method: str, epsilon: float, *values: float, **more: Any) -> Place:
 
 def answer_of(its_question: Question, *places: Place) -> Answer:
     draws = len(places[0].values)
-    return Answer(its_question, places, "als", (0.8,) * draws, (1.0,) * draws)
+    without_noise = {it.method: (0.85,) * draws for it in places}
+    return Answer(its_question, places, "bmf", (0.8,) * draws, (1.0,) * draws, without_noise)
 
 
 PLACES = (
@@ -131,6 +134,28 @@ def test_what_is_kept_on_rare_items_is_of_the_gain_over_an_arbitrary_list() -> N
     assert _rare(arbitrary, plain, arbitrary) == pytest.approx((0.0, 0.0))
     assert _rare(records(0.019, 0.027), plain, arbitrary) == pytest.approx((0.5, 0.75))
     assert _rare(plain, arbitrary, arbitrary) is None  # nothing is gained without privacy
+
+
+def test_a_place_is_compared_with_its_method_without_noise_the_best_known_and_guessing() -> None:
+    answer = answer_of(question(), *PLACES)
+    cost = answer.cost(PLACES[4])
+    assert (cost.noise, cost.method, cost.total) == (0.02, 0.05, 0.07)
+    lines = answer.lines(PLACES[4])
+    assert [(it.reference, it.value) for it in lines] == [
+        (Reference.WITHOUT_NOISE, 0.85),
+        (Reference.BEST_KNOWN, 0.8),
+        (Reference.GUESS, 1.0),
+    ]
+    assert all(it.label in html.unescape(report(small_finding())) for it in lines)
+
+
+def test_every_candidate_also_runs_without_noise() -> None:
+    runs = Runs(question(), SHAPE)
+    open_methods = {it.label for it in runs.points if it.spec.without_noise}
+    assert open_methods == set(runs.methods)
+    assert runs.plain == ("bmf",)
+    lists = Runs(question(goal="lists", reach=0.1), Shape(600, 60, (1.0, 5.0)))
+    assert lists.plain == ("ease", "popularity")
 
 
 def test_the_front_only_gets_better() -> None:

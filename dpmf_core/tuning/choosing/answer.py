@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dpmf_core import algorithms
+from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.evaluation.registry import METRICS, Metric
 from dpmf_core.runs.needed_epsilon import shares_kept
+from dpmf_core.runs.privacy_cost import PrivacyCost, ReferenceLine, best_known
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.tuning.choosing.question import GUESS, Question, Runs
 
@@ -61,7 +63,8 @@ def interval(draws: Sequence[float]) -> tuple[float, float]:
 @dataclass(frozen=True)
 class Answer:
     """places: every candidate at every epsilon, all draws. reference: id of the best method without
-    privacy; plain, guesses: its values and those of the trivial one, a draw each.
+    privacy; plain, guesses: its values and those of the trivial one, a draw each. without_noise:
+    values of each candidate without noise, a draw each, by its id.
     """
 
     question: Question
@@ -69,10 +72,31 @@ class Answer:
     reference: str
     plain: tuple[float, ...]
     guesses: tuple[float, ...]
+    without_noise: Mapping[str, tuple[float, ...]]
 
     @property
     def metric(self) -> Metric:
         return METRICS[self.question.metric]
+
+    @property
+    def reference_title(self) -> str:
+        return algorithms.find(self.reference).title
+
+    @property
+    def is_best_known(self) -> bool:
+        """Whether the reference is the best known method without privacy."""
+        in_parts = is_in_parts(self.question.data.id)
+        return self.reference == best_known(self.question.metric, in_parts=in_parts)
+
+    def cost(self, place: Place) -> PrivacyCost:
+        """The cost of the noise and of the method at a place."""
+        without_noise = self.without_noise[place.method]
+        draws = zip(place.values, without_noise, self.plain, self.guesses, strict=True)
+        return PrivacyCost.of(self.metric, list(draws))
+
+    def lines(self, place: Place) -> tuple[ReferenceLine, ...]:
+        """What a place is compared with: its method without noise, the best known, and guessing."""
+        return self.cost(place).lines(place.title, self.reference_title, is_best=self.is_best_known)
 
     def _rank(self, place: Place) -> float:
         return self.metric.sign * place.value
@@ -175,7 +199,8 @@ def answer(runs: Runs, finished_runs: Mapping[str, Run]) -> Answer | None:
         for epsilon in question.epsilons
         for name in runs.methods
     )
-    return Answer(question, places, reference, _values(plain, metric.id), guesses)
+    without_noise = {name: _values(draws[name, None], metric.id) for name in runs.methods}
+    return Answer(question, places, reference, _values(plain, metric.id), guesses, without_noise)
 
 
 def _values(records: Sequence[RunRecord], name: str) -> tuple[float, ...]:

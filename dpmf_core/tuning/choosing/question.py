@@ -2,7 +2,6 @@
 answer the question.
 """
 
-from collections.abc import Iterable
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -10,12 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
 from dpmf_core.base.errors import BadInput, explain
-from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.privacy import Relation, Status
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, gaussian_mu
+from dpmf_core.runs.comparison import best_known_on
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.privacy_cost import best_known
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import Method, Point, Sweep
 
@@ -132,7 +130,8 @@ class Runs:
     """The runs of a question on data of a public shape.
 
     points: by name, each with the epsilon of whom it must protect (None without privacy).
-    methods: ids of the candidates; plain: of what has no privacy beside them.
+    methods: ids of the candidates, each of which also runs without noise; plain: of what has no
+    privacy besides.
     refusals: titles of what does not suit, and why.
     """
 
@@ -150,10 +149,8 @@ class Runs:
                 "No proven private method can be used on these data: "
                 + " ".join(f"{title}: {why}" for title, why in self.refusals.items())
             )
-        kinds = [algorithms.find(name) for name in self.methods]
         popular = (POPULAR,) * (question.goal == "lists")
-        best = _best_known(question, shape)
-        self.plain = tuple(dict.fromkeys((*best, *(kind.twin for kind in kinds), *popular)))
+        self.plain = (best_known_on(question.data, shape, question.metric), *popular)
         self._group_epsilons = {question.of_one(epsilon): epsilon for epsilon in question.epsilons}
         self.points = self._points()
 
@@ -174,7 +171,7 @@ class Runs:
         order = (GUESS, *self.methods, *self.plain)
         points = Sweep(
             data=question.data,
-            methods=_methods(order),
+            methods=(*map(_method, order), *(_method(name, noise=False) for name in self.methods)),
             epsilons=tuple(self._group_epsilons),
             seeds=tuple(range(question.seed, question.seed + question.draws)),
             delta=question.delta,
@@ -183,8 +180,8 @@ class Runs:
         return sorted(points, key=lambda it: (order.index(it.label), it.epsilon or 0.0))
 
 
-def _methods(ids: Iterable[str]) -> tuple[Method, ...]:
-    return tuple(Method(algorithm=name, label=name) for name in dict.fromkeys(ids))
+def _method(name: str, *, noise: bool = True) -> Method:
+    return Method(algorithm=name, label=name, without_noise=not noise)
 
 
 def _candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -207,16 +204,6 @@ def _candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[s
         else:
             candidates.append(kind)
     return tuple(kind.id for kind in sorted(candidates, key=lambda it: it.training_cost)), refusals
-
-
-def _best_known(question: Question, shape: Any) -> tuple[str, ...]:
-    """The id of the best known method without privacy; nothing where it does not suit."""
-    name = best_known(question.metric, in_parts=is_in_parts(question.data.id))
-    try:
-        prepare(RunSpec.parse(data=question.data, algorithm=name), shape)
-    except BadInput:
-        return ()
-    return (name,)
 
 
 def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:

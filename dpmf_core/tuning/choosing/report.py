@@ -9,12 +9,12 @@ import statistics
 
 from markupsafe import Markup
 
-from dpmf_core import algorithms
 from dpmf_core.base import documents
 from dpmf_core.base.documents import plain
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.runs.line_charts import line_chart
 from dpmf_core.runs.needed_epsilon import share_text
+from dpmf_core.runs.privacy_cost import ReferenceLine
 from dpmf_core.runs.record import provenance
 from dpmf_core.tuning.choosing import wording
 from dpmf_core.tuning.choosing.answer import Answer, Place, interval
@@ -24,7 +24,6 @@ from dpmf_core.tuning.choosing.finding import Finding, wish
 def report(finding: Finding) -> str:
     """The page."""
     answer = finding.answer
-    best_known, guess = (answer.metric.text(statistics.median(it)) for it in _levels(answer))
     return documents.render(
         "choice.html",
         title=finding.name,
@@ -34,9 +33,7 @@ def report(finding: Finding) -> str:
         question_rows=_question_rows(finding),
         rows=_rows(answer),
         metric=answer.metric.title,
-        reference=algorithms.find(answer.reference).title,
-        without_privacy=best_known,
-        guess=guess,
+        levels=_levels(answer),
     )
 
 
@@ -46,9 +43,13 @@ def notebook(finding: Finding) -> str:
     return documents.notebook("choice.notebook", finding=finding, sentences=sentences)
 
 
-def _levels(answer: Answer) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Draws without privacy, and of guessing."""
-    return tuple(answer.plain), tuple(answer.guesses)
+def _levels(answer: Answer) -> list[ReferenceLine]:
+    """What private figures are compared with: the answer's method without noise, where there is an
+    answer; the best known without privacy; and guessing.
+    """
+    if answer.best is None:
+        return list(answer.lines(answer.places[0])[1:])
+    return list(answer.lines(answer.best))
 
 
 def _question_rows(finding: Finding) -> list[tuple[str, object]]:
@@ -99,9 +100,8 @@ def _note(answer: Answer, place: Place) -> str:
 def _chart(answer: Answer) -> str:
     """Error against epsilon, a line a method: what is recommended stands out."""
     ends = (answer.question.epsilons[0], answer.question.epsilons[-1])
-    names, best = ("no privacy", "guessing"), answer.best
-    levels = zip(names, map(statistics.median, _levels(answer)), strict=True)
-    lines = {name: [(end, level) for end in ends] for name, level in levels}
+    best, levels = answer.best, _levels(answer)
+    lines = {it.label: [(end, it.value) for end in ends] for it in levels}
     for place in sorted(answer.places, key=lambda it: it.epsilon):
         lines.setdefault(place.title, []).append((place.epsilon, place.value))
     return line_chart(
@@ -110,5 +110,6 @@ def _chart(answer: Answer) -> str:
         f"{answer.metric.title} against epsilon. {wording.headline(answer)}",
         log=True,
         best=best.title if best else "",
+        dashes={it.label: it.reference for it in levels},
         dot=(best.epsilon, best.value) if best else None,
     )

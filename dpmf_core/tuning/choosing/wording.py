@@ -10,10 +10,6 @@ from dpmf_core.teaching.demonstrations import belief
 from dpmf_core.tuning.choosing.answer import Answer, Place, interval
 from dpmf_core.tuning.choosing.question import Question
 
-NOTHING_GAINED = (
-    "On these data even the best non-private method does not beat guessing in every draw, so there"
-    " is no gain to keep a share of."
-)
 MORE = "More people and more ratings make the noise matter less. More draws narrow the intervals."
 CERTAIN = 99.0  # percent; what lies above reads as certainty
 
@@ -43,7 +39,8 @@ def sentences(answer: Answer) -> list[str]:
     best = answer.best
     if best is None:
         return [it for it in (_closest(answer), _levels(answer), MORE) if it]
-    parts = [_between(answer, best), _levels(answer, best), _rival(answer), _less(answer)]
+    costs = answer.cost(best).words(answer.reference_title, is_best=answer.is_best_known)
+    parts = [_between(answer, best), _levels(answer, best), costs, _rival(answer), _less(answer)]
     return [it for it in parts if it]
 
 
@@ -53,15 +50,18 @@ def gain_words(answer: Answer, place: Place) -> str:
         return f"reaches a {answer.metric.title} of {answer.metric.text(place.value)}"
     if place.share <= 0:
         return "does no better than guessing"
-    return f"keeps {place.share:.0%} of what the recommender can learn"
+    return f"keeps {place.share:.0%} of the gain of {answer.reference_title} without privacy"
 
 
 def _between(answer: Answer, place: Place) -> str:
     if place.shares is None:
-        return NOTHING_GAINED
+        return (
+            f"On these data {answer.reference_title} without privacy does not beat guessing in"
+            " every draw, so there is no gain to keep a share of."
+        )
     low, high = interval(place.shares)
     return (
-        f"100% is {_title(answer.reference)} without privacy; 0% is guessing. Over"
+        f"100% is {_reference(answer)}; 0% is guessing. Over"
         f" {len(place.shares)} draws of split and noise, {place.title} keeps {low:.0%} to"
         f" {high:.0%} (95% interval of the mean).{_may_miss(answer, low)}"
     )
@@ -76,17 +76,30 @@ def _may_miss(answer: Answer, low: float) -> str:
 
 
 def _levels(answer: Answer, place: Place | None = None) -> str:
-    """The metric with privacy, without it, and by guessing."""
-    plain, guess = (statistics.median(it) for it in (answer.plain, answer.guesses))
-    text = answer.metric.text
-    if answer.question.goal == "lists":
-        own = f"{place.value:.0%} with privacy, " if place else ""
+    """The metric with privacy, of the same method without noise, of the best known method without
+    privacy, and by guessing.
+    """
+    of_lists = answer.question.goal == "lists"
+    text = "{:.0%}".format if of_lists else answer.metric.text
+    figures = []
+    if place is not None:
+        without_noise = text(statistics.median(answer.without_noise[place.method]))
+        figures += [f"{text(place.value)} with privacy"]
+        figures += [f"{without_noise} with {place.title} without noise"]
+    plain, guess = (text(statistics.median(it)) for it in (answer.plain, answer.guesses))
+    figures += [f"{plain} with {_reference(answer)}"]
+    if of_lists:
         return (
             "A list of 20 finds this share of the held-out items that people liked:"
-            f" {own}{plain:.0%} without privacy, {guess:.0%} at random."
+            f" {', '.join(figures)}, {guess} at random."
         )
-    own = f"{text(place.value)} with privacy, " if place else ""
-    return f"Held-out error (RMSE): {own}{text(plain)} without privacy, {text(guess)} by guessing."
+    return f"Held-out error (RMSE): {', '.join(figures)}, {guess} by guessing."
+
+
+def _reference(answer: Answer) -> str:
+    """The method without privacy that figures are compared with."""
+    best = ", the best known method without privacy" if answer.is_best_known else " without privacy"
+    return f"{answer.reference_title}{best}"
 
 
 def _rival(answer: Answer) -> str:
