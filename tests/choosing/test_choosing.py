@@ -24,7 +24,7 @@ from dpmf_core.runs.specification import RunSpec, Value
 from dpmf_core.tuning.choosing.answer import RARE, Answer, Place, _rare
 from dpmf_core.tuning.choosing.finding import Finding
 from dpmf_core.tuning.choosing.question import Question, Runs
-from dpmf_core.tuning.choosing.report import notebook
+from dpmf_core.tuning.choosing.report import notebook, report
 from tests.support.records import run_of
 
 SHAPE = Shape(600, 30, (1.0, 5.0))
