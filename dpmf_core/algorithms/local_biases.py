@@ -1,8 +1,7 @@
 """Item offsets without a curator: every user adds noise to their own messages before sending them.
 
-What the server holds is every user's message, so what is released is all of them, each with noise
-of its own. The server adds them up and goes on as private biases do, whose second sum takes a
-second message.
+The server holds every user's message, so all messages are released, each with its own noise. The
+server adds them up and continues as private biases do; their second sum takes a second message.
 docs/PRIVACY.md, "Every user's message".
 """
 
@@ -22,17 +21,17 @@ from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Event, Repeat
 
 MESSAGES = "every user's message"
-AT_ONCE = 1 << 22  # numbers of messages that are held at a time
-MOST = 4_000_000_000  # numbers of all messages: noise for so many takes a minute
+AT_ONCE = 1 << 22  # numbers in messages that are held together
+MOST = 4_000_000_000  # numbers in all messages, for which drawing noise takes a minute
 
 
 @dataclass(frozen=True)
 class Messages(Statistic):
     """Every user's message, a row of (n_users, 2 n_items): the user's `offset_rows`.
 
-    A message has norm 1 at most, and no coordinate holds anything of another user. Any two messages
-    lie within 2 of each other: that is the sensitivity, so that removing a row costs no less than
-    replacing it. docs/PRIVACY.md, "Every user's message".
+    A message has norm at most 1, and each coordinate belongs to one user. Two messages lie within 2
+    of each other. That is the sensitivity, so removing a row costs no less than replacing it.
+    docs/PRIVACY.md, "Every user's message".
     """
 
     name: ClassVar[str] = MESSAGES
@@ -55,8 +54,9 @@ class Messages(Statistic):
 
 
 class LocalBias(OffsetsAlone):
-    """Private biases without a trusted curator: the noise is in every message, not in their sum,
-    which so carries the root of n times as much.
+    """Private biases without a trusted curator.
+
+    The noise is in every message, so their sum has sqrt(n) times as much.
     """
 
     id: ClassVar[str] = "local-bias"
@@ -75,8 +75,8 @@ class LocalBias(OffsetsAlone):
         super().check(shape)
         if (size := RELEASES * shape.n_users * 2 * shape.n_items) > MOST:
             raise BadInput(
-                f"{self.title} draws four random numbers for each user and item: at most {MOST:,}"
-                f" numbers. Got {size:,}. Use --top-items."
+                f"{self.title} draws four random numbers for each user and item, at most {MOST:,}"
+                f" in all. Got {size:,}. Use --top-items."
             )
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
@@ -101,9 +101,7 @@ class LocalBias(OffsetsAlone):
 
 
 def added_up(curator: Curator, rows: Held) -> Array:
-    """What the server makes of the messages: their sum (2 n_items,), whose noise is sqrt(n) times
-    that of one.
-    """
+    """The sum of all messages (2 n_items,), whose noise is sqrt(n) times that of one."""
     total = np.zeros(2 * curator.shape.n_items)
     for _, messages in curator.release_parts(Messages(), user_ranges(curator.shape), rows):
         total += messages.sum(axis=0)
@@ -111,6 +109,6 @@ def added_up(curator: Curator, rows: Held) -> Array:
 
 
 def user_ranges(shape: Shape) -> list[Range]:
-    """Users whose messages are held together."""
+    """Ranges of users whose messages are held together."""
     many = max(1, AT_ONCE // (2 * shape.n_items))
     return [(low, min(low + many, shape.n_users)) for low in range(0, shape.n_users, many)]

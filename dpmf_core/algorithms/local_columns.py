@@ -1,8 +1,7 @@
-"""Columns next to the item factors, on which a user's own regression fits loadings: released or
-public values of every item, so they cost nothing.
+"""Local columns: released or public values of items, on which each user's regression fits loadings.
 
-A user's own ratings show whether they like popular items or one genre; the loadings stay with the
-user.
+They cost no budget. A user's own ratings show whether they like popular items or one genre; the
+loadings stay with the user.
 """
 
 import math
@@ -17,9 +16,10 @@ from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Shape
 
 R = TypeVar("R", bound=Recommender)
-RATING_VARIANCE = 0.8  # left over by the columns, in squared quarters of the rating range
-# Prior variances of a user's loadings: on offsets, and in squared quarters of the range on what is
-# scaled to mean square 1 and on a category. Chosen on MovieLens 1M; docs/RESULTS.md.
+RATING_VARIANCE = 0.8  # that the columns leave, in squared quarters of the rating range
+# Prior variances of a user's loadings, in squared quarters of the range: on columns scaled to mean
+# square 1, and on a category; on offsets they have no unit. Chosen on MovieLens 1M;
+# docs/RESULTS.md.
 OFFSETS, POPULARITY, NUMBER, CATEGORY = 0.1, 0.005, 0.02, 0.03
 
 LOCAL_COLUMNS: bool = Field(
@@ -33,11 +33,10 @@ LOCAL_COLUMNS: bool = Field(
 
 
 def with_local_columns(model: R, counts: Array | None, shape: Shape, strength: float = 1.0) -> R:
-    """The model whose users also fit loadings on its item offsets, on the logarithm of released
-    `counts` (n_items,), above 0, and on the public item features of `shape`.
+    """Add local columns: item offsets, log counts and the public item features of `shape`.
 
-    strength: factor of the loadings' prior variances. Lists have no ratings to fit: their model
-    stays as it is.
+    counts: released, above 0 (n_items,). strength: factor of the loadings' prior variances. Models
+    of lists are returned unchanged, because lists have no ratings to fit.
     """
     if model.unobserved_weight or shape.bounds == (0.0, 1.0):
         return model
@@ -52,7 +51,7 @@ def with_local_columns(model: R, counts: Array | None, shape: Shape, strength: f
     L = L[:, L.any(axis=0)]
     if not L.shape[1]:
         return model
-    # factors' own regression may have another ridge: loadings of the same variance under it
+    # the factors' own regression may have another ridge: give loadings the same variance under it
     ridge = model.ridge if model.item_factors.shape[1] else RATING_VARIANCE * unit**2
     scale = math.sqrt(strength * ridge / (RATING_VARIANCE * unit**2))
     return replace(
@@ -64,9 +63,7 @@ def with_local_columns(model: R, counts: Array | None, shape: Shape, strength: f
 
 
 def feature_columns(features: ItemFeatures, weights: Array) -> Array:
-    """Centred columns (n_items, n_features), each scaled by the prior deviation of a user's
-    loading.
-    """
+    """Centred columns (n_items, n_features), each times the prior deviation of its loading."""
     return np.hstack(
         [
             math.sqrt(CATEGORY) * centred(features.categories, weights),
@@ -76,12 +73,12 @@ def feature_columns(features: ItemFeatures, weights: Array) -> Array:
 
 
 def centred(columns: Array, weights: Array) -> Array:
-    """Columns less their weighted means."""
+    """Columns minus their weighted means."""
     return np.asarray(columns - np.average(columns, axis=0, weights=weights))
 
 
 def scaled(columns: Array, weights: Array) -> Array:
-    """Columns of mean 0 and mean square 1; a constant one is 0."""
+    """Scale columns to mean 0 and mean square 1; a constant one becomes 0."""
     from_mean = centred(columns, weights)
     deviation = np.sqrt(np.average(from_mean**2, axis=0, weights=weights))
     return np.asarray(from_mean / np.where(deviation > 1e-9, deviation, np.inf))

@@ -1,8 +1,7 @@
-"""What a noisy sum and a noisy second moment of samples tell of their distribution: of rows, and of
-residuals about a mean row.
+"""The distribution of samples behind a noisy sum and a noisy second moment, by post-processing.
 
-A row x of norm 1 is a c + y: c the unit mean row, y at right angles to it, a = sqrt(1 - ||y||^2).
-Everything here is post-processing.
+The moment may be of rows, or of residuals about a mean row. A row x of norm 1 is a c + y: c the
+unit mean row, y at right angles to it, a = sqrt(1 - ||y||^2).
 """
 
 import math
@@ -15,28 +14,28 @@ from dpmf_core.algorithms.nmf import unit_components
 from dpmf_core.data.samples import SampleShape
 from dpmf_core.kernels import components as kernel
 
-EDGE = 1.0  # of the noise's largest eigenvalue: what lies below cannot be told from noise
-CANDIDATES = 12  # of how many leading axes to look at
-MOST_FEATURES = 4096  # of a second moment held in full: 134 MB
+EDGE = 1.0  # in noise's largest eigenvalues, below which nothing can be told from noise
+CANDIDATES = 12  # numbers of leading axes to try
+MOST_FEATURES = 4096  # of a second moment that is held in full: 134 MB
 
 
 def least_signal(shape: SampleShape) -> float:
-    """Samples times mu below which a second moment costs the mean row more than it shows; a mean
-    row of many words needs more to be seen itself.
+    """Samples times mu below which a second moment costs the mean row more than it shows.
 
-    Chosen on 400 images of Extended Yale B and the invented faces and on 3,000 documents of TDT2;
-    checked on digits and invented news.
+    A mean row of many words needs more signal to be seen itself. Chosen on 400 images of Extended
+    Yale B and the synthetic faces and on 3,000 documents of TDT2; checked on digits and synthetic
+    news.
     """
     return 150.0 if shape.image is not None else max(150.0, 2.6 * math.sqrt(shape.n_features))
 
 
 @dataclass(frozen=True)
 class RowDistribution:
-    """mean (d,), directions (k, d), spreads (k,): a normal distribution whose draws stand for the
-    rows.
+    """A normal distribution whose draws stand for the rows: mean (d,), directions (k, d).
 
-    space (k, d), overfit (k,): orthonormal rows that were found in the released moment, and by how
-    much it overstates the rows' squared norm along each, which leans towards its noise.
+    spreads: (k,) deviations along the directions. space: (k, d) orthonormal rows that were found in
+    the released moment. overfit: (k,) how much the moment overstates the rows' squared norm along
+    each, because each leans towards the noise.
     """
 
     mean: Array
@@ -46,23 +45,20 @@ class RowDistribution:
     overfit: Array
 
     def points(self, z: Array) -> Array:
-        """Draws (count, d), cut off at 0, float32, from standard normal numbers z (count, d),
-        of which each takes the first k.
+        """Draws (count, d), cut off at 0, float32, from standard normals z (count, d).
+
+        Each draw uses the first k.
         """
         rows = self.mean + (z[:, : len(self.spreads)] * self.spreads) @ self.directions
         return np.asarray(np.maximum(rows, 0), np.float32)
 
     def overstatement(self, W: Array) -> float:
-        """By how much the released moment overstates the rows' squared norm in the span of W's
-        rows (K, d), which were found in it.
-        """
+        """How much the moment overstates the rows' squared norm in the span of W's rows (K, d)."""
         return float(((self.space @ orthonormal_basis(W).T) ** 2).sum(axis=1) @ self.overfit)
 
 
 def axes(shape: SampleShape) -> Array | None:
-    """Orthonormal rows along which images gather what there is to see of them; None for what is
-    none.
-    """
+    """Orthonormal rows that concentrate what images show; None for other samples."""
     if shape.image is None:
         return None
     return cosine_patterns(shape.image)
@@ -82,7 +78,7 @@ def cosine_patterns(image: tuple[int, int]) -> Array:
 
 
 def estimate_distribution(M: Array, total: Array, scale: float, n: int) -> RowDistribution:
-    """The distribution behind noisy sums, most telling features first.
+    """The distribution behind noisy sums, with the most informative features first.
 
     M: sum of x x^T plus noise of deviation `scale` on its diagonal.
     """
@@ -90,7 +86,7 @@ def estimate_distribution(M: Array, total: Array, scale: float, n: int) -> RowDi
     values, vectors = denoised_spectrum(M[:keep, :keep], scale)
     Q = np.zeros((len(values), len(M)))  # orthonormal
     Q[:, :keep] = vectors.T
-    first = Q @ total / n  # the mean, where anything is seen of it
+    first = Q @ total / n  # the mean, as far as it is visible
     covariance = np.diag(values / n) - np.outer(first, first)
     spreads, rotation = np.linalg.eigh((covariance + covariance.T) / 2)
     return RowDistribution(
@@ -103,7 +99,7 @@ def estimate_distribution(M: Array, total: Array, scale: float, n: int) -> RowDi
 
 
 def overfit(values: Array, spread: float) -> Array:
-    """A spike of l shows as l + v / l along a direction in which the rows have but l - v / l."""
+    """A spike of l shows as l + v / l along a direction in which the rows have only l - v / l."""
     return np.where(values > 0, 2 * spread / np.maximum(values, 1e-300), 0.0)
 
 
@@ -112,11 +108,10 @@ def _energy(values: Array, spread: float) -> float:
 
 
 def denoised_spectrum(M: Array, scale: float) -> tuple[Array, Array]:
-    """Eigenvalues without what noise adds to them (k,), largest first, and eigenvectors (m, k); at
-    least one.
+    """Eigenvalues without the noise's part (k,), largest first, and eigenvectors (m, k).
 
-    A spike of l under symmetric noise with entries of variance v = scale^2 / 2 shows at l + m v /
-    l, if l > sqrt(m v) (Capitaine et al. 2009).
+    There is at least one. A spike of l under symmetric noise with entries of variance v = scale^2 /
+    2 shows at l + m v / l, if l > sqrt(m v) (Capitaine et al. 2009).
     """
     spread = len(M) * scale**2 / 2
     values, vectors = np.linalg.eigh(M)
@@ -127,8 +122,9 @@ def denoised_spectrum(M: Array, scale: float) -> tuple[Array, Array]:
 
 
 def leading_axes(M: Array, scale: float) -> int:
-    """How many leading axes to keep: those whose spikes, less what noise turns out of them,
-    hold most of the rows' energy.
+    """How many leading axes to keep.
+
+    Their spikes, minus what noise turns out of them, hold most of the rows' energy.
     """
     m = len(M)
     candidates = np.unique(np.geomspace(min(m, 4), m, CANDIDATES).round().astype(int))
@@ -140,16 +136,15 @@ def leading_axes(M: Array, scale: float) -> int:
 
 
 def mean_row(total: Array, scale: float, axes: Array | None) -> Array:
-    """The direction (d,), at least 0, of a sum of rows released with noise of deviation `scale`;
-    even where nothing stands out of the noise.
+    """The direction (d,), at least 0, of a released sum of rows with noise of deviation `scale`.
 
-    Coordinates (along `axes`, where these gather what there is to see) lose the threshold of least
-    estimated risk (Donoho & Johnstone 1995, SURE).
+    Coordinates (along `axes`, if given) are soft-thresholded at the least estimated risk (Donoho &
+    Johnstone 1995, SURE). Returns a direction even if nothing exceeds the noise.
     """
     y = total if axes is None else axes @ total
     size = np.abs(y)
     sorted_sizes = np.sort(size)
-    # so many coordinates lie at or below it
+    # the number of coordinates at or below the threshold
     threshold, below = np.append(0.0, sorted_sizes), np.arange(len(y) + 1)
     risk = (
         (len(y) - 2 * below) * scale**2
@@ -162,11 +157,10 @@ def mean_row(total: Array, scale: float, axes: Array | None) -> Array:
 
 
 def pieces(row: Array, K: int, image: tuple[int, int] | None) -> Array:
-    """One row cut into K pieces (K, d) that add up to it: an image by overlapping tiles, words
-    dealt out in turn, heaviest first.
+    """Cut a row into K pieces (K, d) that add up to it.
 
-    A sample with a size of its own for each piece is explained at least as well as with one for the
-    whole row.
+    An image is cut into overlapping tiles; words are dealt out in turn, heaviest first. A sample
+    with one size for each piece is explained at least as well as with one for the whole row.
     """
     if image is None:
         W = np.zeros((K, len(row)))
@@ -192,8 +186,9 @@ def _hats(size: int, count: int) -> Array:
 
 
 def explained_energy(M: Array, W: Array) -> float:
-    """How much of the rows' squared norm lies in the span of W's rows (K, d), by their released
-    second moment M (d, d). Unbiased where M's noise is not W's.
+    """The rows' squared norm in the span of W's rows (K, d), by a released moment M (d, d).
+
+    It is unbiased if M's noise is independent of W.
     """
     Q = orthonormal_basis(W)
     return float(np.einsum("id,de,ie->", Q, M, Q, optimize=True))
@@ -205,23 +200,24 @@ def orthonormal_basis(W: Array) -> Array:
     return np.asarray(Q[values > 1e-9 * values.max(initial=0.0)])
 
 
-LEAST_REACH = 0.1  # a mean row that noise has made too long says nothing of shorter residuals
+LEAST_REACH = 0.1  # a mean row that noise made too long tells nothing about shorter residuals
 LEAST_SHARE = 0.05  # of a point's squared norm, along the mean row
 
 
 def residual_reach(total: Array, centre: Array, n: int) -> float:
-    """The norm beyond which residuals of unit rows about `centre` are clipped, from the noisy sum
-    of n rows: what a row has left whose part along the centre is the mean one.
+    """The norm at which residuals of unit rows about `centre` are clipped.
 
-    The root mean square of the residuals is at most that.
+    It is what a row has left whose part along the centre is the mean one, by the noisy sum of n
+    rows. The root mean square of the residuals is at most that.
     """
     along = float(np.clip(total @ centre / n, 0, 1))
     return max(LEAST_REACH, math.sqrt(1 - along**2))
 
 
 def patterns_under(centre: Array, axes: Array | None) -> Array:
-    """Orthonormal rows (d, d) that span what the centre times the foremost axes spans: images
-    differ most by slow changes of light on what they share.
+    """Orthonormal rows (d, d) that span the centre times the leading axes.
+
+    Images differ most by slow changes of light on what they share.
     """
     if axes is None:
         return np.eye(len(centre))
@@ -232,10 +228,10 @@ def patterns_under(centre: Array, axes: Array | None) -> Array:
 class ResidualDistribution:
     """Rows about a unit vector centre (d,), by a normal distribution of their residuals.
 
-    axes (d, d): orthonormal rows. space (k, d): orthonormal directions that stand out of the noise,
-    in coordinates along the axes; spreads (k,): deviations along them. remainder (d,): variances
-    along the axes of what does not stand out. excess (k,): by how much draws have more variance
-    along a direction than the rows, for it was found in the moment and leans towards its noise.
+    axes (d, d): orthonormal rows. space (k, d): orthonormal directions above the noise, in
+    coordinates along the axes; spreads (k,): deviations along them. remainder (d,): variances along
+    the axes of the rest. excess (k,): how much more variance draws have along a direction than the
+    rows, because it was found in the moment and leans towards the noise.
     """
 
     centre: Array
@@ -246,7 +242,7 @@ class ResidualDistribution:
     excess: Array
 
     def points(self, z: Array) -> Array:
-        """Draws (count, d), cut off at 0, float32, from standard normal numbers z (count, d)."""
+        """Draws (count, d), cut off at 0, float32, from standard normals z (count, d)."""
         along = z @ self.space.T
         rest = self._outside(self._outside(z) * np.sqrt(self.remainder))
         y = ((along * self.spreads) @ self.space + rest) @ self.axes
@@ -255,8 +251,9 @@ class ResidualDistribution:
         return np.asarray(np.maximum(share[:, None] * self.centre + y, 0), np.float32)
 
     def lead(self, W: Array, other: Array, points: Array) -> float:
-        """By how much the objective 1/2N ||X - H W||^2 is smaller by components W (K, d), which
-        were found here, than with others: estimated on draws that neither has seen.
+        """How much smaller 1/2N ||X - H W||^2 is with W (K, d), found here, than with `other`.
+
+        It is estimated on draws that neither has seen.
         """
         directions = self.space @ self.axes
         overstatement = ((directions @ orthonormal_basis(W).T) ** 2).sum(axis=1) @ self.excess / 2
@@ -280,11 +277,10 @@ def unexplained_energy(points: Array, W: Array) -> float:
 def estimate_residuals(
     M: Array, centre: Array, scale: float, n: int, axes: Array | None
 ) -> ResidualDistribution:
-    """The distribution behind M, the sum of y y^T of n rows plus noise of deviation `scale` on its
-    diagonal. axes: as of `patterns_under`.
+    """The distribution behind M, the sum of y y^T of n rows plus noise.
 
-    What lies below the noise is not left out: on the axes, in their order, the diagonal is an
-    unbiased estimate of it, and falls.
+    The noise has deviation `scale` on the diagonal. axes: see `patterns_under`. Variance below the
+    noise is kept: along the axes the diagonal is an unbiased estimate of it, made to decrease.
     """
     from scipy.optimize import isotonic_regression  # loaded when first needed
 

@@ -1,7 +1,7 @@
-"""Non-negative factorisation without privacy: by scikit-learn, and with outliers set apart.
+"""Non-negative factorisation without privacy: by scikit-learn, and with outliers separated.
 
-Saha & Imtiaz 2022 [S22] write V (D x N) = W H + R with a sample a column; here X (N x D) ~ H W + R,
-a sample a row of norm 1, W's rows the components.
+Saha & Imtiaz 2022 [S22] write V (D x N) = W H + R with a sample in each column; here X (N x D) ~
+H W + R, with a sample of norm 1 in each row and the components in W's rows.
 """
 
 import math
@@ -26,8 +26,8 @@ from dpmf_core.curator import Held, OpenCurator
 from dpmf_core.data.samples import Matrix
 from dpmf_core.kernels import components as kernel
 
-MOST_FEATURES = 4_000  # whose second moment is held, where rows are in no one memory
-TOGETHER = 10  # iterations between two looks at the objective
+MOST_FEATURES = 4_000  # whose second moment is held, if the rows are not in one memory
+TOGETHER = 10  # iterations between two checks of the objective
 
 COMPONENTS: Any = Field(
     8, ge=1, le=512, title="components K", description="number of components (topics)"
@@ -77,9 +77,7 @@ class NMF(Factorisation):
             yield from self._alternate_by_sums(curator, rng)
 
     def _alternate_by_sums(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
-        """Rows find their coefficients, components are solved for two sums over rows; for rows
-        that are in no one memory.
-        """
+        """Solve components from two sums over rows, for rows that are not in one memory."""
         # non-negative components of norm 1: a row's coefficients are no longer than the row
         rows, K = curator.hold(unit_samples), self.n_components
         model = Components(unit_components(self._start_by_sums(curator, rows, rng)))
@@ -92,7 +90,7 @@ class NMF(Factorisation):
             yield model
 
     def _start_by_sums(self, curator: OpenCurator, rows: Held, rng: Streams) -> Array:
-        """Halves of the second moment's eigenvectors, where they are few enough, else at random."""
+        """Halves of the second moment's eigenvectors if there are few features, else random."""
         K, d = self.n_components, curator.shape.n_features
         W = rng.init.uniform(0, 1, (K, d))
         if self.start == "random" or d > MOST_FEATURES:
@@ -115,7 +113,7 @@ class NMF(Factorisation):
 
 
 def starting_factors(X: Matrix, K: int, start: str, seed: int) -> tuple[Array, Array]:
-    """Starting values; singular vectors only where there are enough of them."""
+    """Starting values; singular vectors only if there are enough of them."""
     from sklearn.decomposition._nmf import _initialize_nmf
 
     H, W = _initialize_nmf(X, K, init=start if min(X.shape) > K else "random", random_state=seed)
@@ -123,13 +121,13 @@ def starting_factors(X: Matrix, K: int, start: str, seed: int) -> tuple[Array, A
 
 
 def descend(X: Matrix, H: Array, W: Array, iterations: int) -> tuple[Array, Array, bool]:
-    """Some more iterations; whether they ended before their number."""
+    """Run some more iterations; returns also whether they converged early."""
     from sklearn.decomposition import non_negative_factorization
 
-    if not (H.any() and W.any()):  # nothing to be found
+    if not (H.any() and W.any()):  # all zero
         return H, W, True
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it has not converged yet
+        warnings.simplefilter("ignore")  # not converged yet
         H, W, n_iterations = non_negative_factorization(
             X, W=H, H=W, n_components=len(W), init="custom", max_iter=iterations, tol=1e-4
         )
@@ -143,8 +141,9 @@ def unit_components(W: Array) -> Array:
 
 
 def signed_halves(values: Array, vectors: Array, least: float) -> Array:
-    """The larger of each eigenvector's positive and negative half (Boutsidis & Gallopoulos
-    2008), and a little of everything. vectors: (K, d).
+    """The larger of each eigenvector's positive and negative half, plus a small constant.
+
+    Boutsidis & Gallopoulos 2008. vectors: (K, d).
     """
     up, down = np.maximum(vectors, 0), np.maximum(-vectors, 0)
     return np.asarray(

@@ -1,10 +1,10 @@
-"""Factorisation without retaining what users did [V14, Vallet, Friedman & Berkovsky 2014], and what
-it is compared with.
+"""Factorisation without retaining what users did, and its rivals.
 
-No differential privacy: it limits what the server stores, not what the model reveals. A share of
-the ratings is known from the start and factorised; the others arrive one by one. `new` and `rated`
-keep item factors and item biases only. A user who interacts brings all their ratings; their vector
-is found for the moment, item factors take a step, and vector and ratings are dropped.
+[V14] is Vallet, Friedman & Berkovsky 2014. This is not differential privacy: it limits what the
+server stores, not what the model reveals. A share of the ratings is known from the start and
+factorised; the others arrive one by one. `new` and `rated` keep item factors and item biases only.
+A user who interacts brings all their ratings. Their vector is computed, item factors take a step,
+and vector and ratings are dropped.
 """
 
 import itertools
@@ -32,8 +32,8 @@ from dpmf_core.kernels.rows import shuffled_range
 from dpmf_core.privacy import Budget
 
 Variant = Literal["baseline", "static", "online", "new", "rated"]
-BATCHES = 100  # in which the arriving ratings reach `online`
-LOOKS = 10  # at the model while ratings arrive
+BATCHES = 100  # of the arriving ratings, for `online`
+LOOKS = 10  # models yielded while ratings arrive
 
 
 class NoRetention(Algorithm):
@@ -180,7 +180,7 @@ class NoRetention(Algorithm):
             yield model
 
     def _train(self, P: Array, Q: Array, data: Ratings, residuals: Array, seed: int) -> None:
-        """Epochs of stochastic gradients over ratings less biases; changes P and Q in place."""
+        """Epochs of stochastic gradients over ratings minus biases; changes P and Q in place."""
         for step in range(self.steps):
             order = shuffled_range(len(data), seed + step)
             users, items = data.users[order], data.items[order]
@@ -189,7 +189,7 @@ class NoRetention(Algorithm):
     def _batches(
         self, data: Ratings, times: Array, count: int
     ) -> Iterator[tuple[Ratings, Ratings]]:
-        """All ratings stored after each batch, and the batch."""
+        """After each batch: all ratings stored so far, and the batch."""
         edges = np.linspace(self.static_share, self._now, count + 1)
         for begin, end in itertools.pairwise(edges):
             yield data.only(times < end), data.only((times >= begin) & (times < end))
@@ -197,11 +197,10 @@ class NoRetention(Algorithm):
     def _refit_batches(
         self, data: Ratings, times: Array, model: RetentionModel
     ) -> Iterator[RetentionModel]:
-        """[RS08] With each batch, the vectors of its users and then of its items are fitted again
-        to all that is stored of them.
+        """[RS08] After each batch, refit its users' and then its items' vectors to all stored data.
 
-        By least squares: what its passes of stochastic gradients lead to, whose pull towards 0 is
-        paid once a rating.
+        They are fitted by least squares, to which the source's passes of stochastic gradients lead;
+        the pull towards 0 counts once per rating.
         """
         P, Q = model.user_factors.copy(), model.item_factors.copy()
         for batch, (stored_ratings, new) in enumerate(self._batches(data, times, BATCHES)):
@@ -231,10 +230,10 @@ class NoRetention(Algorithm):
     def _retrain_batches(
         self, data: Ratings, times: Array, model: RetentionModel, start: tuple[Array, Array]
     ) -> Iterator[RetentionModel]:
-        """[RS08; V14, section 4.1] With each batch, the vectors of its users and then of its items
-        are found anew from where they started, by passes over all that is stored of them.
+        """[RS08; V14, section 4.1] After each batch, refit its vectors from their starting values.
 
-        In few batches: of a vector found anew, only the last fit counts.
+        They are fitted by passes over all stored data. Few batches suffice: a vector is fitted
+        anew, so only its last fit counts.
         """
         P, Q = model.user_factors.copy(), model.item_factors.copy()
         passes: dict[str, Any] = {
@@ -270,7 +269,7 @@ class NoRetention(Algorithm):
     def _stream_arrivals(
         self, data: Ratings, times: Array, model: RetentionModel, biases: Biases
     ) -> Iterator[RetentionModel]:
-        """Ratings in order of arrival, each user's in their own; the server forgets each."""
+        """Send ratings in order of arrival, also within each user; the server forgets each."""
         by_user = np.lexsort((times, data.users))
         items, values = data.items[by_user], data.values[by_user]
         late = np.flatnonzero(times[by_user] >= self.static_share)

@@ -29,18 +29,18 @@ from dpmf_core.privacy import Budget, Event, Guarantee, Status, sequence
 
 
 class OneShotNMF(PrivateAlgorithm, Factorisation):
-    """One noisy second moment, then as much factorisation as one likes.
+    """Factorise what one noisy second moment shows, without touching the data again.
 
-    A noisy sum of the rows comes first. Of documents it orders the words, and the second moment of
-    the foremost is released once. Of images it gives the mean row, and what is released once is the
-    second moment of what each row has left beside it, which is shorter and needs less noise; it is
+    A noisy sum of the rows comes first. For documents it orders the words, and the second moment of
+    the leading words is released once. For images it gives the mean row. Then the second moment of
+    the rows' residuals about it is released once; residuals are shorter and need less noise. It is
     read along slow patterns under the mean row.
-    Eigenvectors above the noise (Johnstone 2001) and the mean describe a normal distribution;
-    points drawn from it, cut off at 0, are factorised by scikit-learn without touching the data
-    again. How many features or patterns are looked at is chosen on the released matrix: most energy
-    left after noise.
-    Where pieces of the released mean row explain more, they are the components; where little can be
-    seen at all, nothing but the sum is released.
+
+    Eigenvectors above the noise (Johnstone 2001) and the mean describe a normal distribution.
+    Points drawn from it, cut off at 0, are factorised by scikit-learn. The number of features or
+    patterns is chosen on the released matrix, to keep the most energy above the noise. If pieces of
+    the released mean row explain more, they are the components; if almost nothing can be seen, only
+    the sum is released.
     """
 
     id: ClassVar[str] = "oneshot-nmf"
@@ -100,9 +100,10 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     def recommend(
         cls, shape: SampleShape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Words as the square root of samples times mu, for that is how far the noise lets one
-        see; with next to nothing to see, the sum alone. Of images, more for the sum where less can
-        be seen, for the second moment stands on it.
+        """Choose the words as the square root of samples times mu, which is how far noise reaches.
+
+        With almost no signal only the sum is released. For images the sum gets more if there is
+        less signal, because the second moment depends on it.
         """
         defaults = super().recommend(shape, budget, parameters)
         if budget is None:
@@ -169,15 +170,16 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     def _from_moment(
         self, curator: Curator, rows: Held, total: Array, pieces: Array, rng: Streams
     ) -> Array:
-        """Components (K, d) of the released second moment of the foremost words, or the pieces of
-        the mean row where these explain more of it.
+        """Components (K, d) of the second moment of the leading words.
+
+        Returns the pieces of the mean row if they explain more of it.
         """
         shape: SampleShape = curator.shape
         kept_features = np.argsort(-total, kind="stable")[: self.features_kept]
         scale = curator.scale(SampleMoment())
         M = curator.release(SampleMoment(), rows, kept_features)
         distribution = moments.estimate_distribution(M, total[kept_features], scale, shape.n_units)
-        # as many numbers whatever was found
+        # as many random numbers whatever was found
         points = distribution.points(rng.init.standard_normal((self.points, len(kept_features))))
         W = np.zeros((self.n_components, shape.n_features))
         W[:, kept_features] = self._factorise(points, "random", rng)
@@ -189,8 +191,9 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     def _from_residuals(
         self, curator: Curator, total: Array, row: Array, pieces: Array, rng: Streams
     ) -> Array:
-        """The same of the second moment about the mean row, of all features; pieces where they
-        would explain images like those that it describes at least as well.
+        """Components of the second moment about the mean row, of all features.
+
+        Returns the pieces if they explain images from the released distribution at least as well.
         """
         n, centre = curator.shape.n_units, row / np.linalg.norm(row)
         reach = residual_reach(total, centre, n)

@@ -37,14 +37,15 @@ from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget, Calibration, Event, Guarantee, Status, sequence
 
 FAILURE = 0.01  # b of the source's slack
-MOST_COUNTED = 50  # ratings of a user that count where the frequent items are chosen
+MOST_COUNTED = 50  # ratings of a user that count when the frequent items are chosen
 COUNT_SHARE = 0.05  # of mu^2, for these counts
-CLIP = 0.1  # of products, in row clips squared: few rows lie further along one direction
+CLIP = 0.1  # of products, in squared row clips: few rows lie further along one direction
 
 
 class DPFW(PrivateAlgorithm, FrankWolfe):
-    """Private Frank-Wolfe: per step, the noisy second moment of the clipped residuals and its
-    top eigenpair.
+    """Private Frank-Wolfe: each step takes the top eigenpair of a noisy second moment.
+
+    The moment is that of users' clipped residuals.
     """
 
     id: ClassVar[str] = "dpfw"
@@ -120,13 +121,13 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
     def recommend(
         cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Defaults from n, m and mu(epsilon, delta) alone: `signal` = n mu / m is what all users
-        give an item over the noise of one release.
+        """Defaults from n, m and mu(epsilon, delta).
 
-        More signal carries more steps and a wider clip. The ball grows with the steps: a step of
-        kappa / T beyond 0.045 carries those who rated much past their target, and the next step
-        only takes it back. Constants were chosen on MovieLens 1M; where every user rates alike, as
-        in low-rank data, the true nuclear norm serves better.
+        `signal` = n mu / m is what all users give an item over the noise of one release. More
+        signal supports more steps and a wider clip. The ball grows with the steps: a step of kappa
+        / T beyond 0.045 carries active users far past their target, and the next step only takes it
+        back. Constants were chosen on MovieLens 1M; if every user rates alike, as in low-rank data,
+        the true nuclear norm is better.
         """
         if budget is None:
             return {}
@@ -155,7 +156,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         return self.row_clip * shape.half_range * math.sqrt(self._n_kept(shape))
 
     def _counts(self, shape: Shape) -> tuple[CappedCounts, ...]:
-        """What chooses the frequent items; nothing where all items have factors."""
+        """The counts that choose the frequent items; none if all items have factors."""
         if self._n_kept(shape) == shape.n_items:
             return ()
         return (CappedCounts(min(MOST_COUNTED, shape.n_items)),)
@@ -170,7 +171,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         return kept_items
 
     def _shares(self) -> Array:
-        """Of mu^2, per step."""
+        """Shares of mu^2, one for each step."""
         weights = (
             1 / np.arange(1.0, self.steps + 1)
             if self.noise_schedule == "growing"
@@ -180,12 +181,13 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
 
     @property
     def _products(self) -> int:
-        """Releases a step."""
+        """The number of releases in a step."""
         return 1
 
     def source_level(self, shape: Shape, budget: Budget) -> float:
-        """sigma^2 = 64 L^4 T ln(1/delta) / eps^2 [J18, Alg. 1, line 1], in units of our
-        sensitivity C^2 and of one release.
+        """sigma^2 = 64 L^4 T ln(1/delta) / eps^2 [J18, Alg. 1, line 1].
+
+        It is in units of our sensitivity C^2 and of one release.
         """
         return source_level(budget, self.source_bound)
 
@@ -204,7 +206,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         )
 
     def _length_bound(self, square: float, scale: float, m: int) -> float:
-        """l from a noisy l^2, with the source's slack on demand [J18, Alg. 1, line 6]."""
+        """l from a noisy l^2, with the source's slack if chosen [J18, Alg. 1, line 6]."""
         return math.sqrt(max(square, 0.0)) + (
             math.sqrt(scale * math.log(m / FAILURE)) * m**0.25 if self.slack else 0.0
         )
@@ -239,11 +241,10 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
 
 
 class DPFWOja(DPFW):
-    """The same without the item x item matrix: the top vector by noisy power iterations (Oja),
-    in memory O(m + ratings).
+    """Private Frank-Wolfe without the item x item matrix, in memory O(m + ratings).
 
-    What a user adds to a product is mostly a small part of what the row could add, so it is clipped
-    further.
+    The top vector is found by noisy power iterations (Oja). Most of a user's contribution to a
+    product is far below its bound, so it is clipped further.
     """
 
     id: ClassVar[str] = "dpfw-oja"
@@ -289,11 +290,11 @@ class DPFWOja(DPFW):
     def recommend(
         cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """From public figures alone, as there. Clipped products carry one direction or more, as
-        many as `signal` says; whole ones, as the source has them, one or enough for a handful: two
-        are worse than one.
+        """Defaults from public values.
 
-        Constants were chosen on MovieLens 1M, the cinema and the low-rank set.
+        Clipped products support one direction or more, by `signal`. Whole ones, as in the source,
+        support one, or enough for a handful; two are worse than one. Constants were chosen on
+        MovieLens 1M, the cinema and the low-rank set.
         """
         if budget is None:
             return {}
@@ -311,10 +312,10 @@ class DPFWOja(DPFW):
         }
 
     def check(self, shape: Shape) -> None:
-        """Any number of items."""
+        """Accept any number of items."""
 
     def source_level(self, shape: Shape, budget: Budget) -> float:
-        """The source's noise is made for whole products."""
+        """The source's noise, which is made for whole products."""
         return super().source_level(shape, budget) / self.product_clip
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
@@ -328,12 +329,12 @@ class DPFWOja(DPFW):
         return self.inner_steps + 1
 
     def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
-        """v <- v + eta (A^T A v + z), normalised, with eta the inverse of the product's running
-        norm times c / Gamma.
+        """v <- v + eta (A^T A v + z), normalised.
 
-        l^2 is the norm of the last product: where v is no better than noise it is the noise's, so
-        that no user is moved far along v; v . (A^T A v + z) would be near 0 there, and 1 / l would
-        throw everybody out. That product is released anyway, so v takes its step too.
+        eta is c / Gamma over the running norm of the product. l^2 is the norm of the last product.
+        If v is no better than noise, l^2 is the noise's norm, so no user is moved far along v; v .
+        (A^T A v + z) would be near 0, and 1 / l would move everyone too far. That product is
+        released anyway, so v also takes its step.
         """
         statistic = self._product(curator.shape)
         v, scale = _unit(rng.init.standard_normal(m)), curator.scale(statistic)

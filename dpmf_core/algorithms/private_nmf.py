@@ -1,7 +1,7 @@
-"""Non-negative factorisation by noisy steps: Saha & Imtiaz 2022 [S22], corrected as
-docs/PRIVACY.md, "Saha and Imtiaz 2022", says.
+"""Non-negative factorisation by noisy steps [S22, Saha & Imtiaz 2022], with corrections.
 
-A sample is a row x of norm 1, about h W with h >= 0; W's rows are the components.
+docs/PRIVACY.md, "Saha and Imtiaz 2022", lists them. A sample is a row x of norm 1, about h W with
+h >= 0; W's rows are the components.
 """
 
 import math
@@ -42,16 +42,14 @@ from dpmf_core.kernels import components as kernel
 from dpmf_core.privacy import Budget, Calibration, Event, Guarantee, Repeat, Status, sequence
 
 PAID_STARTS: dict[str, Statistic] = {"mean-row": SampleSum(), "private-svd": SampleMoment()}
-SURE = 1.0  # deviations of noise by which steps must better the pieces of the mean row
+SURE = 1.0  # noise deviations by which steps must improve on the pieces of the mean row
 Start = Literal["random", "mean-row", "private-svd", "nndsvd"]
 # the moment's share of a step's mu² at the noises of [S22, section 3.2], by Delta_B; Delta_A = 2/N
 SHARES = {"2/N": 0.5, "4/N": 0.8}
 
 
 class DPNMF(PrivateAlgorithm, Factorisation):
-    """Each step releases two noisy sums over samples and moves the components along them [S22, Alg.
-    2].
-    """
+    """Move components along two noisy sums over samples in each step [S22, Alg. 2]."""
 
     id: ClassVar[str] = "dp-nmf"
     colour: ClassVar[str] = "blue"
@@ -123,8 +121,10 @@ class DPNMF(PrivateAlgorithm, Factorisation):
     def recommend(
         cls, shape: SampleShape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """From the mean row, which takes most of a small budget; not where the noise is the
-        source's, whose start is random or private and whose two noises fix the share.
+        """Start from the mean row, which takes most of a small budget.
+
+        The source's noise is kept as it is: its start is random or private, and its two noises fix
+        the share.
         """
         defaults = super().recommend(shape, budget, parameters)
         if budget is None:
@@ -175,9 +175,10 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         return own.get(statistic, super().coordinates(statistic, shape))
 
     def source_level(self, shape: SampleShape, budget: Budget) -> float:
-        """The nominal epsilon is each statistic's, each step's: sigma = Delta sqrt(2
-        ln(1.25/delta)) / epsilon. Delta_A is 2/N; Delta_B is 4/N where outliers are set apart, and
-        where they are not 2/N, or 4/N by choice of the share. Ours are 1/N.
+        """The source's noise for a nominal epsilon of each statistic in each step.
+
+        sigma = Delta sqrt(2 ln(1.25/delta)) / epsilon, with Delta_A = 2/N. Delta_B is 4/N if
+        outliers are separated; otherwise 2/N, or 4/N if the share says so. Ours are 1/N.
         """
         bounds = ("4/N",) if self.outliers else ("2/N", "4/N")
         fits = any(math.isclose(self.moment_share, SHARES[bound]) for bound in bounds)
@@ -185,7 +186,7 @@ class DPNMF(PrivateAlgorithm, Factorisation):
             shares = " or ".join(f"{SHARES[bound]} (Δ_B = {bound})" for bound in bounds)
             raise BadInput(
                 "The source's noise needs start=random or start=nndsvd, and a moment_share of"
-                f" {shares}{' where outliers are set apart' if self.outliers else ''}. Got"
+                f" {shares}{' when outliers are removed' if self.outliers else ''}. Got"
                 f" start={self.start} and moment_share={self.moment_share:g}."
             )
         classical = math.sqrt(2 * math.log(1.25 / budget.delta)) / budget.epsilon
@@ -227,9 +228,7 @@ class DPNMF(PrivateAlgorithm, Factorisation):
     def _release_sums(
         self, curator: Curator, model: Components, rows: Held | None
     ) -> tuple[Array, Array, float]:
-        """Noisy sums of h h^T (K, K) and of h x^T (K, n_features), and the noise variance of the
-        latter.
-        """
+        """Noisy sums of h h^T (K, K) and h x^T (K, n_features), and the latter's noise variance."""
         K, clip = len(model.basis), self.coefficient_clip
         sides = curator.hold(local_sides, model, clip)
         A = curator.release(CoefficientMoment(clip), sides, K)
@@ -265,12 +264,12 @@ class DPNMF(PrivateAlgorithm, Factorisation):
 
 
 def best_step(gains: list[tuple[float, float]]) -> int:
-    """After how many steps components are to be kept: all, unless earlier ones explain more than
-    the last that were looked at, or these no more than the start, beyond doubt of noise.
+    """The step after which to keep the components.
 
-    gains: for each step's components, the noisy sum of h W x, and its variance. At a least squares
-    h, h W x = |h W|^2; the components are older than the noise in the sum of h x^T, so that this is
-    without bias.
+    It is the last, unless earlier components explain more than the last that were checked, or the
+    last no more than the start, beyond doubt of noise. gains: for each step's components, the noisy
+    sum of h W x, and its variance. For a least-squares h, h W x = |h W|^2. The components are older
+    than the noise in the sum of h x^T, so this is unbiased.
     """
     last, place = len(gains) - 1, int(np.argmax([gain for gain, _ in gains]))
     if not _explains_more(gains[place], gains[last]):
@@ -285,6 +284,6 @@ def _explains_more(one: tuple[float, float], other: tuple[float, float]) -> bool
 
 
 def _nearest_definite(A: Array) -> Array:
-    """The nearest positive semi-definite matrix; free."""
+    """The nearest positive semi-definite matrix; post-processing."""
     values, vectors = np.linalg.eigh(A)
     return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)

@@ -1,11 +1,11 @@
 """Projected gradient descent on the nuclear-norm ball, and its private form.
 
-Jain, Thakkar & Thakurta 2018 [J18], App. E, in this reading: Z = Y - eta P_Omega(Y - Y*), rows of Z
-clipped to norm L; the second moment Z^T Z is released (sensitivity L^2 in Frobenius norm); its
-eigenvectors Q and the square roots s of its eigenvalues stand for the right singular pairs of Z;
-projecting s on the l1 ball of radius kappa gives s', and every user maps their own row: Y_i = Z_i Q
-diag(s'/s) Q^T. Y is kept as n x r coefficients of the r directions that survive: nothing is ever n
-x m. docs/PRIVACY.md, "Second moment of the iterate".
+This is Jain, Thakkar & Thakurta 2018 [J18], App. E, read as follows. Z = Y - eta P_Omega(Y - Y*),
+and rows of Z are clipped to norm L. The second moment Z^T Z is released (sensitivity L^2 in
+Frobenius norm). Its eigenvectors Q and the square roots s of its eigenvalues stand for the right
+singular pairs of Z. Projecting s on the l1 ball of radius kappa gives s', and every user maps their
+own row: Y_i = Z_i Q diag(s'/s) Q^T. Y is kept as n x r coefficients of the r directions that
+survive, so no n x m matrix is held. docs/PRIVACY.md, "Second moment of the iterate".
 """
 
 import math
@@ -42,9 +42,7 @@ from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status
 
 
 def onto_l1_ball(s: Array, radius: float) -> Array:
-    """The projection of s >= 0 onto {x >= 0, sum x <= radius}: a common threshold (Duchi et al.
-    2008).
-    """
+    """The projection of s >= 0 onto {x >= 0, sum x <= radius} (Duchi et al. 2008)."""
     if s.sum() <= radius:
         return np.asarray(s)
     descending = np.sort(s)[::-1]
@@ -54,8 +52,10 @@ def onto_l1_ball(s: Array, radius: float) -> Array:
 
 
 def project_singular_values(moment: Array, radius: float) -> tuple[Array, Array]:
-    """Directions (m, r) that survive the projection on the nuclear-norm ball, and what each keeps
-    of its singular value (r,), from a second moment (m, m).
+    """Project a second moment (m, m) on the nuclear-norm ball.
+
+    Returns the directions (m, r) that survive, and the share of its singular value that each keeps
+    (r,).
     """
     squares, Q = np.linalg.eigh(moment)
     s = np.sqrt(np.maximum(squares, 0.0))
@@ -156,7 +156,7 @@ class PGD(Algorithm):
                 Q = directions
 
     def _known_counts(self, curator: Curator) -> Array | None:
-        """Counts of the items (n_items,), where the model may know them."""
+        """Counts of the items (n_items,), if the model may know them."""
         if not self.biases:
             return None
         assert isinstance(curator, OpenCurator)
@@ -164,7 +164,7 @@ class PGD(Algorithm):
 
 
 class PrivatePGD(PrivateAlgorithm, PGD):
-    """The same from noisy second moments of clipped rows: one user moves Z^T Z by at most L^2."""
+    """Projected gradient steps from noisy moments; one user moves Z^T Z by at most L^2."""
 
     id: ClassVar[str] = "private-pgd"
     colour: ClassVar[str] = "brown"
@@ -206,7 +206,7 @@ class PrivatePGD(PrivateAlgorithm, PGD):
     def recommend(
         cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """More steps where users' signal n mu over the items leaves room for them."""
+        """More steps, as far as users' signal n mu per item allows."""
         if budget is None:
             return {}
         return {
@@ -231,9 +231,7 @@ class PrivatePGD(PrivateAlgorithm, PGD):
         )
 
     def source_level(self, shape: Shape, budget: Budget) -> float:
-        """As for private Frank-Wolfe: sigma^2 = 64 L^4 T ln(1/delta) / eps^2 [J18], in units of
-        our sensitivity.
-        """
+        """sigma^2 = 64 L^4 T ln(1/delta) / eps^2 [J18], in units of our sensitivity."""
         return source_level(budget, self.source_bound)
 
     def guarantee(self) -> Guarantee:

@@ -1,13 +1,13 @@
-"""Refinement of item factors and offsets: a few noisy sums of users' clipped gradients, each joined
-to what is known by Kalman's rule.
+"""Refine item factors and offsets by noisy sums of users' clipped gradients.
 
-A gradient shrinks with the residuals, and its clip norm and noise with it: ratings without luck are
-explained ever more precisely, which no second moment of whole rows can do. Where residuals stay, as
-on films, a gradient has m (r + 1) coordinates to drown in noise, a second moment m^2.
+Each sum is joined to what is known by Kalman's rule. A gradient shrinks with the residuals, and its
+clip norm and noise with it. So ratings without randomness are explained ever more precisely, which
+no second moment of whole rows can do. If residuals stay large, as on films, noise covers a
+gradient's m (r + 1) coordinates, compared with m^2 of a second moment.
 
 Given item factors F (m, r), a user's factor u is a posterior mean and S its posterior covariance.
 The gradient of the likelihood is then sum_u e_j u - F_j S over the users of item j (EM for factor
-analysis, Rubin & Thayer 1982). Users send e u^T alone; S is the model's, for a typical user.
+analysis, Rubin & Thayer 1982). Users send only e u^T; S is the model's, for a typical user.
 
 docs/PRIVACY.md, "Gradient sizes" and "Refining gradient".
 """
@@ -28,19 +28,19 @@ from dpmf_core.privacy import NOTHING, Event, Repeat, sequence
 STEPS = 4
 GRADIENT, SIZES = "refining gradient", "gradient sizes"
 SIZES_SHARE = 0.05  # of a step's mu^2
-OCTAVES = (-8.0, 12.0)  # of a size, as users tell it
-CONSTANT = 0.3  # beside a user's factor, for the offsets
+OCTAVES = (-8.0, 12.0)  # the range of a size that users report
+CONSTANT = 0.3  # next to a user's factor, for the offsets
 CLIP = 0.5  # of a gradient, in typical norms
-KEPT_SHARE = 0.8  # of the gradients' curvature, left by users of smaller norm than the clip
-VARIANCE_RATIOS = (0.1, 10.0)  # by how much variances may turn out smaller or larger
+KEPT_SHARE = 0.8  # of the gradients' curvature that users with norms below the clip have
+VARIANCE_RATIOS = (0.1, 10.0)  # the range in which variances are corrected
 
 
 @dataclass(frozen=True)
 class UserSides:
     """What stays with users between two releases, in quarters of the rating range.
 
-    residuals: (n_ratings,). norms: (n_users,) theirs. counts: (n_users,) of ratings.
-    factors: (n_users, r).
+    residuals: (n_ratings,). norms: (n_users,) theirs. counts: (n_users,) of ratings. factors:
+    (n_users, r).
     """
 
     residuals: Array
@@ -59,7 +59,7 @@ class UserSides:
 
 
 def user_sides(block: Block, model: Recommender, unit: float) -> UserSides:
-    """Users' own factors and residuals on the model; what overflowed counts as 0."""
+    """Users' own factors and residuals on the model; values that overflowed count as 0."""
     rows: Ratings = block.rows
     personal = model.personal(rows)
     offsets, factors = (
@@ -76,8 +76,10 @@ def user_sides(block: Block, model: Recommender, unit: float) -> UserSides:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of a typical user, geometric means: norm of the gradient, deviation of the residuals, the sum
-    of the ratings' squared factors, number of ratings.
+    """Geometric means over users of four sizes.
+
+    They are the norm of the gradient, the deviation of the residuals, the sum of the ratings'
+    squared factors, and the number of ratings.
     """
 
     norm: float
@@ -87,7 +89,7 @@ class Sizes:
 
     @classmethod
     def of(cls, sums: Array) -> "Sizes":
-        """sums: (5,), of `GradientSizes`."""
+        """sums: (5,), from `GradientSizes`."""
         low, high = OCTAVES
         places = np.clip(sums[:4] / max(float(sums[4]), 1.0), -1, 1)
         return cls(*(2.0 ** (low + (places + 1) * (high - low) / 2)).tolist())
@@ -95,11 +97,10 @@ class Sizes:
 
 @dataclass(frozen=True)
 class GradientSizes(Statistic):
-    """Sums over users of four logarithms of sizes, together of norm at most sqrt(3), and of ones
-    (5,): a user adds a vector of L2 norm at most 2, and may be replaced by one whose logarithms are
-    opposite; the 1 stays the same.
+    """Sums over users of four logarithms of sizes, together of norm at most sqrt(3), and of 1 (5,).
 
-    docs/PRIVACY.md, "Gradient sizes".
+    A user adds a vector of L2 norm at most 2, and may be replaced by one whose logarithms are
+    opposite; the 1 stays the same. docs/PRIVACY.md, "Gradient sizes".
     """
 
     name: ClassVar[str] = SIZES
@@ -126,11 +127,11 @@ class GradientSizes(Statistic):
 
 @dataclass(frozen=True)
 class RefiningGradient(Statistic):
-    """sum_u f_u e_u t_u^T (m, r + 1) in units of the clip norm C: e_u a user's residuals, t_u the
-    user's factor and a constant, f_u = min(1, C / (||e_u|| ||t_u||)). A user adds a matrix of
-    Frobenius norm at most 1, and may be replaced by one who adds its opposite.
+    """sum_u f_u e_u t_u^T (m, r + 1) in units of the clip norm C.
 
-    docs/PRIVACY.md, "Refining gradient".
+    e_u: a user's residuals. t_u: the user's factor and a constant. f_u = min(1, C / (||e_u||
+    ||t_u||)). A user adds a matrix of Frobenius norm at most 1, and may be replaced by one who adds
+    its opposite. docs/PRIVACY.md, "Refining gradient".
     """
 
     name: ClassVar[str] = GRADIENT
@@ -154,7 +155,7 @@ STATISTICS = GradientSizes(), RefiningGradient()
 
 
 def refinement_plan(level: float, share: float, steps: int) -> Event:
-    """The releases of so many steps, which together take `share` of mu^2 = 1 / level^2."""
+    """The releases of `steps` steps, which together take `share` of mu^2 = 1 / level^2."""
     if not steps:
         return NOTHING
     each = level / math.sqrt(share / steps)
@@ -166,10 +167,10 @@ def refinement_plan(level: float, share: float, steps: int) -> Event:
 
 
 def recommended_refinement(shape: Shape, signal: float, steps: int) -> dict[str, float]:
-    """By the signal n mu that all users give for each item: a second moment finds factors, and
-    gradients measure few of them better, and offsets too.
+    """Recommend steps by the signal n mu that all users give for each item.
 
-    Chosen on MovieLens 1M, the low-rank set and the cinema.
+    A second moment finds factors; gradients measure few of them better, and offsets too. Chosen on
+    MovieLens 1M, the low-rank set and the cinema.
     """
     return {
         "refinement_steps": steps,
@@ -181,8 +182,9 @@ def recommended_refinement(shape: Shape, signal: float, steps: int) -> dict[str,
 
 @dataclass(frozen=True)
 class Estimate:
-    """A model, and the error variances of its factors and offsets (m, r + 1) in quarters of the
-    rating range, squared.
+    """A model, and the error variances of its factors and offsets (m, r + 1).
+
+    Variances are in squared quarters of the rating range.
     """
 
     model: Recommender
@@ -192,7 +194,8 @@ class Estimate:
     def of(
         cls, model: Recommender, kept_items: Array, variances: Array, others: Array, offsets: Array
     ) -> "Estimate":
-        """variances: of the kept items' factors (n_kept, r). others: of all other items' (r,).
+        """Join variances of the kept items' factors (n_kept, r) with those of all others (r,).
+
         offsets: (m,).
         """
         all_variances = np.tile(np.append(others, 0.0), (len(offsets), 1))
@@ -206,10 +209,9 @@ def refine(
     """The estimate after one noisy gradient.
 
     displayed_model: what users fit themselves to, the estimated model with or without local
-    columns. counts: noisy weighted counts of the items (m,).
-
-    The gradient G stands about H (truth - estimate), with noise of variance R; the variances are
-    first scaled, column by column, to what G shows of them.
+    columns. counts: noisy weighted counts of the items (m,). The gradient G lies about H (truth -
+    estimate), with noise of variance R; first the variances are scaled, column by column, to what G
+    shows of them.
     """
     n_users, unit = curator.shape.n_users, curator.shape.half_range / 2
     model, r = estimate.model, estimate.model.item_factors.shape[1]
@@ -241,7 +243,7 @@ def refine(
 
 
 def _unknown(model: Recommender, share: Array, ratings: float) -> Array:
-    """Posterior variances (r,) of the factor of a user with so many ratings, of prior variance 1.
+    """Posterior variances (r,) of a user's factor with prior variance 1 and so many ratings.
 
     share: of all ratings, by item (m,).
     """
@@ -251,8 +253,9 @@ def _unknown(model: Recommender, share: Array, ratings: float) -> Array:
 
 
 def _misjudgement(G: Array, H: Array, R: Array, P: Array) -> Array:
-    """By how much variances P (m, r + 1) were too large or small, column by column (r + 1,): what G
-    shows over what was expected, pulled to 1 by as much as R alone makes of it.
+    """How far variances P (m, r + 1) are too large or small, by column (r + 1,).
+
+    It is what G shows over what was expected, shrunk towards 1 by the part that R alone explains.
     """
     expected, observed = (H**2 * P).sum(axis=0), (G**2 - R).sum(axis=0)
     doubt = 2 * (R**2).sum(axis=0) + 1e-300

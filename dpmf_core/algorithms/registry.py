@@ -1,4 +1,4 @@
-"""Every algorithm by its id: those of this package, and those that installed packages bring.
+"""Every algorithm by its id: those of this package, and those of other installed packages.
 
 A package registers an algorithm through an entry point of the group `dpmf.algorithms`, whose name
 is the algorithm's id:
@@ -23,7 +23,7 @@ from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.base.registry import by_id
 
 GROUP = "dpmf.algorithms"
-REQUIRED_FIELDS = ("id", "title", "words", "source")  # what an algorithm says of itself
+REQUIRED_FIELDS = ("id", "title", "words", "source")  # how an algorithm describes itself
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Place:
     name: str
 
     def load(self) -> type[Algorithm]:
-        """The class. Raises ValueError where it has another id."""
+        """The class. Raises ValueError if it has another id."""
         kind: type[Algorithm] = getattr(
             importlib.import_module(f"dpmf_core.algorithms.{self.module}"), self.name
         )
@@ -45,19 +45,20 @@ class Place:
 
 
 class Registry(Mapping[str, type[Algorithm]]):
-    """Algorithms by id. One of this package is loaded when it is first asked for; entry points when
-    any other is, or all: not when this package is imported, for what they name imports it.
+    """Algorithms by id.
 
-    An entry point that cannot be used is logged and refused by `find`; all others stay usable.
+    This package's algorithms are loaded one by one, when first used. Entry points are loaded when
+    any other id is used, or all are listed; not earlier, because what they name imports this
+    package. An entry point that cannot be used is logged, and `find` refuses it.
     """
 
     def __init__(self, own: Sequence[Place]) -> None:
-        """own: algorithms of this package, in order. Raises ValueError where two have one id."""
+        """own: this package's algorithms, in order. Raises ValueError if two have one id."""
         self._own = by_id(own)
         self._lock = threading.RLock()
         self._external: dict[str, type[Algorithm]] | None = None
         self._problems: dict[str, str] = {}
-        self._added_ids: set[str] = set()  # ids of those that came by `add`
+        self._added_ids: set[str] = set()  # ids that came by `add`
 
     def __getitem__(self, name: str) -> type[Algorithm]:
         place = self._own.get(name)
@@ -74,13 +75,14 @@ class Registry(Mapping[str, type[Algorithm]]):
 
     @property
     def problems(self) -> Mapping[str, str]:
-        """Why each entry point that cannot be used cannot, by its name."""
+        """Why each unusable entry point cannot be used, by its name."""
         self._from_packages()
         return MappingProxyType(self._problems)
 
     def find(self, name: str) -> type[Algorithm]:
-        """The algorithm of this id. Raises BadInput naming the known ones, or what is wrong with
-        the package that would bring it.
+        """The algorithm of this id.
+
+        Raises BadInput, which lists the known ids or names the problem of the package.
         """
         if name in self:
             return self[name]
@@ -91,11 +93,11 @@ class Registry(Mapping[str, type[Algorithm]]):
         )
 
     def add(self, kind: type[Algorithm]) -> None:
-        """Register an algorithm in this process alone, as from a notebook; one that was added
-        before under its id is replaced.
+        """Register an algorithm in this process only, for example from a notebook.
 
-        Worker processes do not have it, and a stored run is found by id and version: give data in
-        memory, which are not stored. Raises BadInput where it is no algorithm or its id is taken.
+        It replaces an algorithm that was added before under its id. Worker processes do not have
+        it, and a stored run is found by id and version, so give data in memory: their runs are not
+        stored. Raises BadInput if it is no algorithm or its id is taken.
         """
         if problem := _problem(kind, getattr(kind, "id", "")):
             raise BadInput(f"{kind!r} cannot be registered: {problem}.")
@@ -140,13 +142,13 @@ def _load(point: EntryPoint) -> tuple[type[Algorithm] | None, str | None]:
     try:
         kind = point.load()
         problem = _problem(kind, point.name)
-    except Exception as error:  # whatever a third-party package raises
+    except Exception as error:  # a third-party package may raise anything
         return None, f"{type(error).__name__}: {error}"
     return (kind, None) if problem is None else (None, problem)
 
 
 def _problem(kind: Any, name: str) -> str | None:
-    """Why this is no algorithm of that id. Raises what its constructor or guarantee raises."""
+    """Why this is not an algorithm with that id; None if it is one."""
     if not (inspect.isclass(kind) and issubclass(kind, Algorithm)):
         return "it is not a subclass of dpmf_core.algorithms.Algorithm"
     missing = [

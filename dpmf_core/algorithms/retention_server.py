@@ -1,6 +1,4 @@
-"""What is held in factorisation without retention: the model, biases, and a server that keeps
-nothing about users [V14, Vallet, Friedman & Berkovsky 2014].
-"""
+"""A server that keeps nothing about users [V14, Vallet, Friedman & Berkovsky 2014], and its model."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -19,11 +17,11 @@ NOT_HELD = np.zeros((0, 0), np.float32)
 
 @dataclass(frozen=True, repr=False)
 class RetentionModel(Recommender):
-    """user_factors (n_users, d): what the server holds of users; empty where it holds nothing,
-    and a user's vector is found from their own history.
+    """A model with user_factors (n_users, d): what the server holds of users.
 
-    arrived: users bring what has arrived by this time; `arrival` and `arrival_seed` say when a
-    rating does.
+    They are empty if it holds nothing; then a user's vector is computed from their own history.
+    arrived: users bring what has arrived by this time; `arrival` and `arrival_seed` set when a
+    rating arrives.
     """
 
     user_factors: Array = field(default_factory=lambda: NOT_HELD)
@@ -57,7 +55,7 @@ class RetentionModel(Recommender):
 
 
 def arrival_times(data: Ratings, arrival: str, seed: int) -> Array:
-    """When each rating arrives (n_ratings,), in [0, 1); by time where ratings have times."""
+    """When each rating arrives (n_ratings,), in [0, 1); by time if ratings have times."""
     if arrival == "time" and data.order is not None:
         return moments(data, seed)
     return keyed_uniform(seed, data.users, data.items)
@@ -65,10 +63,10 @@ def arrival_times(data: Ratings, arrival: str, seed: int) -> Array:
 
 @dataclass(frozen=True)
 class Biases:
-    """Ratings less biases, and the biases of items.
+    """Ratings minus biases, and the biases of items.
 
-    residuals: (n_ratings,) less each user's mean and each item's bias. sums, counts: (n_items,)
-    the ratings of an item less their users' means. An item's bias is the mean of these.
+    residuals: (n_ratings,) minus each user's mean and each item's bias. sums, counts: (n_items,) of
+    an item's ratings minus their users' means. An item's bias is their mean.
     """
 
     residuals: Array
@@ -77,7 +75,7 @@ class Biases:
 
     @classmethod
     def of(cls, data: Ratings, of_items: bool) -> "Biases":
-        """From all ratings of the data. of_items: else items have none."""
+        """Compute from all ratings of the data. of_items: whether items have biases."""
         residuals = data.values - np.float32(data.shape.mid_range)
         residuals = residuals - user_means(data, residuals)[data.users]
         weights = residuals if of_items else np.zeros_like(residuals)
@@ -88,7 +86,7 @@ class Biases:
 
     @classmethod
     def none(cls, n_items: int) -> "Biases":
-        """Of items without ratings so far."""
+        """Biases of items without ratings so far."""
         return cls(np.zeros(0, np.float32), np.zeros(n_items), np.zeros(n_items, np.int64))
 
     @property
@@ -103,12 +101,12 @@ def item_biases(sums: Array, counts: Array) -> Array:
 
 
 class Server:
-    """What a server without retention holds between two interactions: item factors, and for the
-    bias of each item a sum and a count.
+    """What a server without retention holds between two interactions.
 
-    step: which items move when a rating arrives. new: its item (variant 4a); rated: every item that
-    the user rated (4b); shared: the same, with one step shared among them. biases: those of items
-    at the start; None for a server without item biases.
+    It holds item factors, and a sum and a count for each item's bias. step: which items move when a
+    rating arrives. new: its item (variant 4a); rated: every item that the user rated (4b); shared:
+    every such item, with one step shared among them. biases: those of items at the start; None for
+    a server without item biases.
     """
 
     __slots__ = (
@@ -148,13 +146,14 @@ class Server:
 
     @property
     def n_item_numbers(self) -> int:
-        """How many numbers about items it holds."""
+        """The count of numbers about items that it holds."""
         biases = self.bias_sums.size + self.bias_counts.size if self.biased else 0
         return int(self.item_factors.size + biases)
 
     def recommend(self, items: Array, values: Array, count: int) -> Array:
-        """[V14, Alg. 1] The `count` best items for a user who brings their ratings; neither these
-        nor the user's vector are kept.
+        """[V14, Alg. 1] The `count` best items for a user who brings their ratings.
+
+        Neither the ratings nor the user's vector are kept.
         """
         model = RetentionModel(
             (-1e9, 1e9),
@@ -178,7 +177,7 @@ class Server:
         return np.argsort(-scores, kind="stable")[:count]
 
     def update(self, items: Array, values: Array) -> None:
-        """[V14, Alg. 2] A user rates the last of `items`, bringing all they have rated, in order.
+        """[V14, Alg. 2] A user rates the last of `items` and brings all their ratings, in order.
 
         Variant 4a (new) or 4b (rated).
         """
@@ -194,8 +193,9 @@ class Server:
     def arrive(
         self, items: Array, values: Array, indptr: Array, position: Array, rows: Array
     ) -> None:
-        """Many updates, one after the other: `position` in `items` of each arriving rating, and
-        its user's row in `indptr`.
+        """Many updates, one after the other.
+
+        position: of each arriving rating in `items`. rows: its user's row in `indptr`.
         """
         kernel.arrivals(
             self.item_factors,

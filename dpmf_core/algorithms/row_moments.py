@@ -1,9 +1,8 @@
-"""The second moment of users' rows that are clipped to a norm, and the noise that Jain, Thakkar &
-Thakurta 2018 [J18] draw on it.
+"""The second moment of users' clipped rows, and its noise in Jain, Thakkar & Thakurta 2018 [J18].
 
-Alg. 1: sigma^2 = 64 L^4 T ln(1/delta) / eps^2 on each of T sums of a a^T. Ratings and iterates are
-rows within L there, so a residual is within 2L and moves the sum by 4 L^2. Alg. 4 draws the same
-with T = 1, on rows that it projects to L. docs/PRIVACY.md, "Jain et al. 2018".
+Alg. 1: sigma^2 = 64 L^4 T ln(1/delta) / eps^2 on each of T sums of a a^T. There, ratings and
+iterates are rows within L, so a residual is within 2L and moves the sum by 4 L^2. Alg. 4 draws the
+same noise with T = 1, on rows that it projects to L. docs/PRIVACY.md, "Jain et al. 2018".
 """
 
 import math
@@ -28,14 +27,16 @@ SENSITIVITIES: dict[RowBound, float] = {"2L": 4.0, "L": 1.0}  # of the sum, in L
 def noise_level(epsilon: float, delta: float, row_bound: RowBound) -> float:
     """sigma / sqrt(T), in units of what one user moves the sum by.
 
-    row_bound: how long a row that enters the sum may be, in the source's L.
+    row_bound: how long a row in the sum may be, in the source's L.
     """
     return 8 * math.sqrt(-math.log(delta)) / epsilon / SENSITIVITIES[row_bound]
 
 
 def source_level(budget: Budget, row_bound: RowBound) -> float:
-    """The same for a run's budget. Raises BadInput where epsilon is above 2 ln(1/delta), for which
-    the source states nothing [J18, Alg. 1, input].
+    """`noise_level` for a run's budget.
+
+    Raises BadInput if epsilon is above 2 ln(1/delta), for which the source states no noise [J18,
+    Alg. 1, input].
     """
     if budget.epsilon > (largest := -2 * math.log(budget.delta)):
         raise BadInput(
@@ -46,7 +47,7 @@ def source_level(budget: Budget, row_bound: RowBound) -> float:
 
 
 def row_bound_field() -> Any:
-    """The parameter that says which of the source's bounds an algorithm's row clip is."""
+    """The parameter that tells which of the source's bounds an algorithm's row clip is."""
     return Field(
         "2L",
         title="row clip in the source's L",
@@ -58,9 +59,7 @@ def row_bound_field() -> Any:
 
 
 def gridded_rows(block: Block, values: Array, bound: float) -> csr_array:
-    """Rows A (n_users, n_items) of values (n_ratings,) within `bound`, on the grid of a product of
-    two.
-    """
+    """Rows A (n_users, n_items) of values (n_ratings,) within `bound`, on a grid for products."""
     rows: Ratings = block.rows
     entries = on_grid(values, bound, block.n_units, factors=2)
     return csr_array((entries, rows.items, rows.by_user), shape=(rows.n_users, rows.n_items))
@@ -68,12 +67,10 @@ def gridded_rows(block: Block, values: Array, bound: float) -> csr_array:
 
 @dataclass(frozen=True)
 class RowMoment(Statistic):
-    """A^T A = sum_i a_i a_i^T (m, m) of rows of norm at most `bound`: a user adds a matrix of
-    Frobenius norm ||a||^2 <= bound^2. m: every item, unless another number is given.
+    """A^T A = sum_i a_i a_i^T (m, m) of rows of norm at most `bound`.
 
-    Replaced by another: ||a a^T - b b^T||_F^2 <= ||a||^4 + ||b||^4 <= 2 bound^4.
-
-    docs/PRIVACY.md, "Lemmas".
+    A user adds a matrix of Frobenius norm ||a||^2 <= bound^2. m: every item, unless given. Replaced
+    by another: ||a a^T - b b^T||_F^2 <= ||a||^4 + ||b||^4 <= 2 bound^4. docs/PRIVACY.md, "Lemmas".
     """
 
     bound: float

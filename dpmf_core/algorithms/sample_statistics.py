@@ -30,17 +30,18 @@ COEFFICIENTS, PRODUCTS = (
 
 
 def unit_samples(block: Block) -> Matrix:
-    """Rows of norm at most 1, on the grid of products of two: a coarser one than sums need."""
+    """Rows of norm at most 1, on the grid for products, which is coarser than one for sums."""
     return matrix_on_grid(unit_rows(block.rows), 1.0, block.n_units, factors=2)
 
 
 def residual_samples(block: Block, centre: Array, reach: float) -> Matrix:
-    """Dense rows less their part along `centre` (n_features,), which has norm 1, in units of
-    `reach` and clipped to norm 1; on the grid of products of two.
+    """Dense rows minus their part along the unit vector `centre` (n_features,).
+
+    They are in units of `reach`, clipped to norm 1, and on the grid for products.
     """
     rows = unit_rows(block.rows)
     X = rows.toarray() if is_sparse(rows) else rows
-    # products of a row are exact, so that their digits do not depend on how many rows there are
+    # a row's products are exact, so its digits do not depend on the number of rows
     along = on_grid(X, 1.0, 2, factors=2) @ on_grid(centre, 1.0, 2, factors=2)
     residuals = (X - np.outer(along, centre)) / reach
     return on_grid(clip_norms(residuals, 1.0), 1.0, block.n_units, factors=2)
@@ -48,9 +49,9 @@ def residual_samples(block: Block, centre: Array, reach: float) -> Matrix:
 
 @dataclass(frozen=True)
 class SampleSum(Statistic):
-    """sum of x (n_features,) over rows of norm at most 1 without negative entries: a row adds a
-    vector of norm at most 1, and so do a person's weighted rows together.
+    """sum of x (n_features,) over rows of norm at most 1 without negative entries.
 
+    A row adds a vector of norm at most 1, and so do a person's weighted rows together.
     docs/PRIVACY.md, "Sum of the samples".
     """
 
@@ -70,14 +71,12 @@ class SampleSum(Statistic):
 
 @dataclass(frozen=True)
 class SampleMoment(Statistic):
-    """sum of x x^T (d, d) over rows of norm at most 1, of the `kept_features` alone or of all: a
-    row adds a matrix of Frobenius norm ||x||^2 <= 1, and so do a person's weighted rows together.
-    x: a sample of norm 1, or its residual about a released row, in released units and clipped to 1.
+    """sum of x x^T (d, d) over rows of norm at most 1, of the `kept_features` or of all.
 
-    Replaced by another: ||A - B||_F^2 <= ||A||_F^2 + ||B||_F^2, for both are positive
-    semi-definite.
-
-    docs/PRIVACY.md, "Second moment of the samples".
+    x is a sample of norm 1, or its residual about a released row, in released units and clipped to
+    1. A row adds a matrix of Frobenius norm ||x||^2 <= 1, and so do a person's weighted rows
+    together. Replaced by another: ||A - B||_F^2 <= ||A||_F^2 + ||B||_F^2, because both are positive
+    semi-definite. docs/PRIVACY.md, "Second moment of the samples".
     """
 
     name: ClassVar[str] = START
@@ -103,12 +102,12 @@ class SampleMoment(Statistic):
 
 
 def columns(X: Matrix, kept_features: Array) -> Matrix:
-    """Some columns; of a dense matrix row by row in memory."""
+    """Some columns; rows of a dense matrix stay contiguous."""
     return X[:, kept_features] if is_sparse(X) else np.take(X, kept_features, axis=1)
 
 
 def renormalise(X: Matrix) -> Matrix:
-    """Rows back to norm just below 1 after features were left out: a row's own affair."""
+    """Rows back to norm just below 1 after features were left out; each row does it alone."""
     norms = np.sqrt(energies(X))
     return by_row(X, np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0), np.float64)
 
@@ -122,8 +121,10 @@ def symmetrise(product: Array) -> Array:
 
 @dataclass(frozen=True)
 class LocalSides:
-    """What rows compute on shared components: coefficients (n_rows, K) of norm at most the clip,
-    and, where outliers are set apart, the rows less these, clipped to norm 1.
+    """What rows compute on shared components.
+
+    Coefficients (n_rows, K) have norm at most the clip. If outliers are separated, there are also
+    the rows minus these, clipped to norm 1.
     """
 
     coefficients: Array
@@ -141,8 +142,10 @@ def local_sides(block: Block, model: Components, clip: float) -> LocalSides:
 
 
 def _solve_locally(block: Block, model: Components) -> Own:
-    """With outliers row by row: products of a whole block have digits that depend on its number of
-    rows.
+    """Each row's coefficients, and outliers if there are any.
+
+    With outliers rows are solved one by one, because digits of products of a whole block depend on
+    its number of rows.
     """
     if model.threshold is None:
         return model.personal(block.rows)
@@ -151,20 +154,18 @@ def _solve_locally(block: Block, model: Components) -> Own:
 
 
 def clip_norms(rows: Array, bound: float) -> Array:
-    """Rows of norm just below `bound`, or shorter."""
+    """Clip rows to a norm just below `bound`."""
     norms = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
     return np.asarray(rows * np.minimum(1, bound * INSIDE / norms))
 
 
 @dataclass(frozen=True)
 class CoefficientMoment(Statistic):
-    """sum of h h^T (K, K) of coefficients of norm at most `clip`: a row adds a matrix of Frobenius
-    norm ||h||^2 <= clip^2, and so do a person's weighted rows together.
+    """sum of h h^T (K, K) of coefficients of norm at most `clip`.
 
-    Replaced by another: ||A - B||_F^2 <= ||A||_F^2 + ||B||_F^2, for both are positive
-    semi-definite.
-
-    docs/PRIVACY.md, "Second moment of the coefficients".
+    A row adds a matrix of Frobenius norm ||h||^2 <= clip^2, and so do a person's weighted rows
+    together. Replaced by another: ||A - B||_F^2 <= ||A||_F^2 + ||B||_F^2, because both are positive
+    semi-definite. docs/PRIVACY.md, "Second moment of the coefficients".
     """
 
     clip: float
@@ -190,11 +191,11 @@ class CoefficientMoment(Statistic):
 
 @dataclass(frozen=True)
 class CoefficientProducts(Statistic):
-    """sum of h x^T (K, n_features), ||h|| <= `clip` and ||x|| <= 1: a row adds a matrix of
-    Frobenius norm ||h|| ||x|| <= clip without negative entries, and so do a person's weighted rows
-    together. x: a row of `rows`, or the cleaned one.
+    """sum of h x^T (K, n_features), ||h|| <= `clip` and ||x|| <= 1.
 
-    docs/PRIVACY.md, "Coefficients times samples".
+    x is a row of `rows`, or the cleaned one. A row adds a matrix of Frobenius norm ||h|| ||x|| <=
+    clip without negative entries, and so do a person's weighted rows together. docs/PRIVACY.md,
+    "Coefficients times samples".
     """
 
     clip: float
@@ -219,7 +220,7 @@ class CoefficientProducts(Statistic):
 
 @dataclass(frozen=True)
 class CleanedProducts(CoefficientProducts):
-    """The same of rows less their outliers, which may have negative entries.
+    """sum of h x^T of rows minus their outliers, which may have negative entries.
 
     docs/PRIVACY.md, "Coefficients times samples".
     """

@@ -27,7 +27,7 @@ NOTHING_HELD = np.zeros((0, 0), np.float32)
 
 @dataclass(frozen=True)
 class Descent:
-    """What SGD has learnt: mean, offsets a (n,), b (m,), factors P (n, r), Q (m, r)."""
+    """What SGD has learned: mean, offsets a (n,), b (m,), factors P (n, r), Q (m, r)."""
 
     mean: float
     a: Array
@@ -50,8 +50,9 @@ class Descent:
 
 @dataclass(frozen=True, repr=False)
 class LearntUsers(Recommender):
-    """A recommender that may hold what was learnt of users: factors (n_users, d), offsets
-    (n_users,). Without them a user's side is computed again from their ratings.
+    """A recommender that may hold learned factors (n_users, d) and offsets (n_users,) of users.
+
+    Without them a user's side is computed from their ratings.
     """
 
     user_factors: Array = field(default_factory=lambda: NOTHING_HELD)
@@ -64,8 +65,9 @@ class LearntUsers(Recommender):
 
 
 def means_and_residuals(data: Ratings) -> tuple[LearntUsers, Array]:
-    """Global, item and user means, exact; and what they leave of the ratings (n_ratings,) [Balu &
-    Furon 2016, section 4].
+    """Exact global, item and user means, and the ratings minus these (n_ratings,).
+
+    Balu & Furon 2016, section 4.
     """
     values = data.values.astype(np.float64)
     centre = float(values.mean()) if len(values) else data.shape.mid_range
@@ -86,10 +88,10 @@ def means_and_residuals(data: Ratings) -> tuple[LearntUsers, Array]:
 class SGDMF(Algorithm):
     """Matrix factorisation by stochastic gradient descent.
 
-    biased: offsets are learnt with the factors, and a user's offset and factor are refitted by
+    biased: offsets are learned with the factors, and a user's offset and factor are refitted by
     ridge regression on the items' side. centred: means are subtracted first, only factors are
-    learnt, and users keep theirs [Balu & Furon 2016, eq. 4 and 5, with the sign of the gradient put
-    right].
+    learned, and users keep theirs [Balu & Furon 2016, eq. 4 and 5, with the sign of the gradient
+    corrected].
     """
 
     id: ClassVar[str] = "sgd-mf"
@@ -148,7 +150,7 @@ class SGDMF(Algorithm):
         return self.learning_rate / (1 + self.decay * step / self.steps)
 
     def descend(self, data: Ratings, rng: Streams) -> Iterator[Descent]:
-        """The state of the biased model after every epoch; ratings in the order of their users.
+        """The state of the biased model after every epoch, with ratings in order of their users.
 
         In units of a star: a quarter of the rating range.
         """

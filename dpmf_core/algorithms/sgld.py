@@ -36,29 +36,29 @@ from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 from dpmf_core.privacy import Budget, Event, Guarantee, PosteriorSample, Repeat, Status, sequence
 
 ITEM_FACTORS = "item factors"
-START = 0.3  # deviation of the starting factors of a posterior sample
+START = 0.3  # standard deviation of the starting factors of a posterior sample
 
 
 class SGLD(PrivateAlgorithm):
-    """Stochastic gradient Langevin dynamics on the item factors: half a step of length eta up the
-    gradient, and noise of variance eta (temperature 1;
-    Balu & Furon 2016, eq. 11-12, add that noise to a whole step, which is temperature 1/2).
+    """Stochastic gradient Langevin dynamics on the item factors.
+
+    A step moves half a step length eta up the gradient and adds noise of variance eta (temperature
+    1; Balu & Furon 2016, eq. 11-12, add that noise to a whole step, which is temperature 1/2).
 
     reading "steps", PROVEN: with the user's own factor fitted, user i's log-likelihood is f_i(V) =
     max_u -||x_i - V u||^2 / 2 - ridge ||u||^2 / 2, whose gradient has rows e_ij u_i. It is clipped
     as one vector to C, and every step releases the sum over all users with Gaussian noise of
-    deviation s = C z
-    (Abadi et al. 2016; Wang, Fienberg & Smola 2015). That noise is the chain's: where the
-    likelihood counts to the power beta = 2 / (s sqrt(eta)), half a step carries it with variance
-    eta, and no other is drawn. So beta follows from the plan. Where a large budget would allow a
-    beta above `likelihood_power`, that is taken, and the chain is colder than temperature 1: else
+    deviation s = C z (Abadi et al. 2016; Wang, Fienberg & Smola 2015). The chain needs no other
+    noise: if the likelihood counts to the power beta = 2 / (s sqrt(eta)), half a step has noise of
+    variance eta. So beta follows from the plan. If a large budget would allow a beta above
+    `likelihood_power`, that is used instead, and the chain is colder than temperature 1; otherwise
     factors would fit their users too closely. Any function of the states is free: the mean of the
     last ones is less noisy than a single one.
 
     reading "posterior-sample", UNPROVEN: user i adds f_i = -R min(||e_i||^2 / L^2, 1) to the log
-    posterior, e_i the user's residuals on at most k ratings: between -R and 0. Without the user the
-    density of a sample changes by at most e^R, if the last state is one: R would be epsilon (Liu,
-    Wang & Smola 2015). After any number of steps worth waiting for it is none: see
+    posterior, with e_i the user's residuals on at most k ratings: between -R and 0. Without the
+    user the density of a sample changes by at most e^R. So R would be epsilon if the last state
+    were a sample (Liu, Wang & Smola 2015), which it is not after any practical number of steps: see
     `prior_variance`.
     """
 
@@ -172,7 +172,7 @@ class SGLD(PrivateAlgorithm):
     def recommend(
         cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Of steps: a rank by the signal n mu that all users give for each item.
+        """For "steps", choose a rank by the signal n mu that all users give for each item.
 
         Constants were chosen on MovieLens 1M.
         """
@@ -248,11 +248,11 @@ class SGLD(PrivateAlgorithm):
         )
 
     def prior_variance(self, shape: Shape, level: float) -> float:
-        """Of the factors of an unrated item, after the steps of a posterior sample; at the
-        posterior it is 1 / prior precision.
+        """The variance of an unrated item's factors after the steps of a posterior sample.
 
-        Such an item's chain is theta' = a theta + sqrt(eta) xi with a = 1 - eta precision / 2: v' =
-        a^2 v + eta from the start's variance. Nothing private.
+        At the posterior it is 1 / prior precision. Such an item's chain is theta' = a theta +
+        sqrt(eta) xi with a = 1 - eta precision / 2, so v' = a^2 v + eta from the start's variance.
+        Nothing private enters.
         """
         eta = self._rates(shape, 1 / level)[1]
         shrink = (1 - eta * self.prior_precision / 2) ** 2
@@ -265,7 +265,7 @@ class SGLD(PrivateAlgorithm):
         if self.reading == "steps":
             yield from self._noisy_chain(curator, rng)
         else:
-            assert isinstance(curator, OpenCurator)  # nothing is proved of this reading
+            assert isinstance(curator, OpenCurator)  # this reading has no guarantee
             yield from self._posterior_sample(curator, rng)
 
     def _model(self, shape: Shape, offsets: Array) -> Recommender:
@@ -282,8 +282,8 @@ class SGLD(PrivateAlgorithm):
     def _noisy_chain(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         """The model after every step.
 
-        V is the chain's state in units of the prior; a star's square root is the unit of factors in
-        ratings.
+        V is the chain's state in units of the prior; factors in ratings have the unit of a star's
+        square root.
         """
         shape: Shape = curator.shape
         star, offsets = shape.half_range / 2, np.zeros(shape.n_items, np.float32)
@@ -299,7 +299,7 @@ class SGLD(PrivateAlgorithm):
             factors = (V * math.sqrt(star)).astype(np.float32)
             state = replace(model, item_factors=factors, mended=False)
             gradient = curator.release(statistic, state) / star**1.5
-            # eta / 2 times the gradient's noise has variance eta, or less
+            # eta / 2 times the gradient's noise has a variance of at most eta
             beta = min(self.likelihood_power, 2 / (noise * math.sqrt(eta)))
             V = V - eta / 2 * (beta * gradient + self.prior_precision * V)
             if step >= min(self.steps - 1, round(self.steps * (1 - self.averaged_share))):
@@ -314,7 +314,7 @@ class SGLD(PrivateAlgorithm):
     def _posterior_sample(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
         """The model after every step; only the last state is the sample.
 
-        Its gradients are exact sums, which are not released: only where rows are in memory.
+        Its gradients are exact sums that are not released, so rows must be in memory.
         """
         data: Ratings = curator.rows
         star = data.shape.half_range / 2
@@ -341,9 +341,7 @@ class SGLD(PrivateAlgorithm):
         return 2 * R / (self.ratings_per_user * self.error_clip)
 
     def _rates(self, shape: Shape, R: float) -> tuple[float, float]:
-        """Lengths of a step for users and for items, of which an item has n k / m raters by
-        public figures.
-        """
+        """Step lengths for users and for items; an item has n k / m raters by public values."""
         crowd = shape.n_users * self.ratings_per_user / shape.n_items
         user, item = (
             self.step_size / (self.prior_precision + self._weight(R) * size)
@@ -364,9 +362,7 @@ class SGLD(PrivateAlgorithm):
     def _gradients(
         self, data: Ratings, x: Array, U: Array, V: Array, weight: float
     ) -> tuple[Array, Array]:
-        """Of the sum of the f_i with respect to U and V: zero for users whose error is beyond
-        the clip.
-        """
+        """Gradients of the sum of the f_i by U and V; zero for users whose error is clipped."""
         e = x - kernels.predict_pairs(U, V, data.users, data.items, dtype=np.float64)
         square = kernels.segment_sums(data.by_user, e**2)
         inside = square <= self.ratings_per_user * self.error_clip

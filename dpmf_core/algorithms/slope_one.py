@@ -1,6 +1,4 @@
-"""Weighted Slope One [Lemire & Maclachlan 2005]: what an item is rated above another, on
-average over those who rated both.
-"""
+"""Weighted Slope One [Lemire & Maclachlan 2005]: mean rating differences of pairs of items."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,15 +22,16 @@ from dpmf_core.kernels import slope as kernel
 
 @dataclass(frozen=True)
 class OwnRatings(Personal):
-    """A user's side is their ratings, and their mean where no ratings apply."""
+    """A user's side: their ratings, and their mean where no ratings apply."""
 
     history: Ratings
 
 
 @dataclass(frozen=True, repr=False)
 class SlopeOneModel(Recommender):
-    """pairs (n_items, n_items): above the diagonal sums of differences r_uj - r_uk, j < k,
-    below it how many users rated both.
+    """pairs (n_items, n_items): differences above the diagonal, counts below it.
+
+    Above: sums of r_uj - r_uk, j < k. Below: the number of users who rated both.
     """
 
     pairs: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
@@ -70,7 +69,7 @@ def _hers(personal: Personal) -> Ratings:
 
 
 class SlopeOne(Algorithm):
-    """Keeps a difference and a count for every pair of items, and uses each user's own ratings."""
+    """A difference and a count for every pair of items, applied to each user's own ratings."""
 
     id: ClassVar[str] = "slope-one"
     title: ClassVar[str] = "Slope One"

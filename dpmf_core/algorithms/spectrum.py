@@ -1,7 +1,6 @@
-"""Eigenvectors and eigenvalues of a second moment of items that was released with noise: which of
-them stand out, how far they shrink, and item factors made of them.
+"""Eigenpairs of a released second moment of items, and item factors from them: post-processing.
 
-Everything here is post-processing.
+Eigenpairs below the noise are dropped, the others are shrunk.
 """
 
 import math
@@ -15,10 +14,10 @@ from dpmf_core.algorithms.base import Array
 
 @dataclass(frozen=True)
 class Spectrum:
-    """What is left of a released second moment: eigenvectors Q (n_kept, K), shrunk eigenvalues eta
-    (K,) > 0.
+    """What a released second moment shows above its noise.
 
-    error: noise variance of an entry of Q eta.
+    Q: eigenvectors (n_kept, K). eta: shrunk eigenvalues (K,), above 0. error: noise variance of an
+    entry of Q eta.
     """
 
     Q: Array
@@ -27,12 +26,11 @@ class Spectrum:
 
 
 def spectrum(M: Array, n_users: int, scale: float, most: int, shrinkage: float) -> Spectrum:
-    """Eigenpairs above the noise of a released M (m, m), whose entries off the diagonal have noise
-    of variance scale^2 / 2.
+    """Eigenpairs above the noise of a released M (m, m).
 
-    A random symmetric matrix of entry variance v has its spectrum's edge at 2 sqrt(m v) (Wigner): v
-    = scale^2 / 2 from privacy, and n / m^2 from sampling, as if unit rows were random. eta^2 = w^2
-    - (shrinkage edge)^2.
+    Off the diagonal its entries have noise of variance scale^2 / 2. A random symmetric matrix of
+    entry variance v has its spectrum's edge at 2 sqrt(m v) (Wigner): v = scale^2 / 2 from privacy,
+    and n / m^2 from sampling, as if unit rows were random. eta^2 = w^2 - (shrinkage edge)^2.
     """
     m = len(M)
     np.fill_diagonal(M, 0.0)
@@ -49,10 +47,10 @@ def spectrum(M: Array, n_users: int, scale: float, most: int, shrinkage: float) 
 
 
 def column_space(Y: Array, column_ids: Array, most: int) -> Array:
-    """Orthonormal Q (m, at most `most`): leading left singular vectors of noisy columns Y (m, c) of
-    a symmetric matrix, whose diagonal is left out.
+    """Orthonormal Q (m, at most `most`): leading left singular vectors of noisy columns Y (m, c).
 
-    Cells that were released twice, as ij and ji, are averaged.
+    They are columns of a symmetric matrix whose diagonal is left out. Cells that were released
+    twice, as ij and ji, are averaged.
     """
     Y = Y.copy()
     both = Y[column_ids]
@@ -66,8 +64,9 @@ def column_space(Y: Array, column_ids: Array, most: int) -> Array:
 def subspace_spectrum(
     Q: Array, Y: Array, n_users: int, scale: float, shrinkage: float, most: int | None = None
 ) -> Spectrum:
-    """The same from a noisy product Y = M Q + noise (m, K): its first singular pairs, those
-    that M turns round left out.
+    """The spectrum from a noisy product Y = M Q + noise (m, K).
+
+    It takes the leading singular pairs, except those with a negative eigenvalue of M.
     """
     m, K = Y.shape
     left, w, right = np.linalg.svd(Y, full_matrices=False)
@@ -89,12 +88,11 @@ def _shrunk(w: Array, Q: Array, edge2: float, error: float) -> Spectrum:
 def rating_factors(
     moment_spectrum: Spectrum, counts: Array, exponent: float, n_users: int
 ) -> Array:
-    """Item factors F (n_kept, K) whose users' factors are about standard normal.
+    """Item factors F (n_kept, K) for which users' factors are about standard normal.
 
     Entry ij of the moment grows with the users who rated both, about C_i C_j, and with both
-    weights: M ~ h G G^T h, h = C^(1 + exponent).
-    Each row of G = Q sqrt(eta) / h is pulled towards 0 by as much as the error of Q eta explains of
-    it (Wiener).
+    weights: M ~ h G G^T h, h = C^(1 + exponent). Each row of G = Q sqrt(eta) / h is shrunk by as
+    much as the error of Q eta explains of it (Wiener).
     """
     h = counts ** (1 + exponent)
     error = moment_spectrum.error / moment_spectrum.eta**2
@@ -110,9 +108,7 @@ def rating_factors(
 def factor_variances(
     moment_spectrum: Spectrum, counts: Array, exponent: float, n_users: int
 ) -> tuple[Array, Array]:
-    """Error variances of these factors (n_kept, K), and of an item's of which nothing is known
-    (K,).
-    """
+    """Error variances of `rating_factors` (n_kept, K), and those of an unknown item (K,)."""
     h2 = counts ** (2 + 2 * exponent)
     noise = moment_spectrum.error / moment_spectrum.eta**2 * h2.sum()
     prior = n_users * float((counts ** (2 * exponent)).mean()) * moment_spectrum.eta / h2.sum()
@@ -120,12 +116,11 @@ def factor_variances(
 
 
 def least_signal(n_items: int, *, refined: bool = False) -> float:
-    """n mu below which a second moment costs the offsets more than its factors bring; less
-    where these are refined.
+    """n mu below which a second moment costs the offsets more than its factors bring.
 
-    Chosen on MovieLens 1M and 100K and the cinema, cut to 100 to 3,706 items, with local columns:
-    factors begin to pay below 850 with 100 items, at 1,000 to 1,200 with 400, at 1,500 to 2,000
-    with 1,000 to 1,700, at 2,900 with 3,706.
+    It is lower if factors are refined. Chosen on MovieLens 1M and 100K and the cinema, cut to 100
+    to 3,706 items, with local columns: factors begin to pay below 850 with 100 items, at 1,000 to
+    1,200 with 400, at 1,500 to 2,000 with 1,000 to 1,700, at 2,900 with 3,706.
     """
     return float((70.0 if refined else 95.0) * n_items**0.4)
 
@@ -133,13 +128,13 @@ def least_signal(n_items: int, *, refined: bool = False) -> float:
 def items_that_pay(
     counts: Array, n_users: int, scale: float, exponent: float, taste: float, most: int
 ) -> int:
-    """How many of the most counted items to keep: as many as maximise the share of ratings that
-    factors can be expected to explain.
+    """How many of the most counted items to keep.
 
-    Each item more carries signal and brings noise. With `taste`, the share of a rating's variance
-    in one factor, the eigenvalue of the k most counted is about n taste sum(p^2 c^2q) / sum(p
-    c^2q), p the chance that a user rated the item; the gain is Wiener's as above.
-    counts: noisy, descending (n_items,). Uses released and public figures alone.
+    It maximises the share of ratings that factors can be expected to explain: each further item
+    adds signal and noise. With `taste`, the share of a rating's variance in one factor, the
+    eigenvalue of the k most counted is about n taste sum(p^2 c^2q) / sum(p c^2q), p the chance that
+    a user rated the item; the gain is the Wiener gain of `rating_factors`. counts: noisy,
+    descending (n_items,). Uses released and public values alone.
     """
     # a user adds sqrt(number of ratings) to the weighted counts
     n_rated = max((counts.sum() / n_users) ** 2, 1.0)

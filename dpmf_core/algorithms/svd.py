@@ -1,8 +1,7 @@
-"""Private SVD, a recommender from one noisy second moment: Jain, Thakkar & Thakurta 2018 [J18],
-Alg. 4.
+"""Private SVD from one noisy second moment: Jain, Thakkar & Thakurta 2018 [J18], Alg. 4.
 
-Item directions V are the top eigenvectors of a noisy sum_i a_i a_i^T; each user computes their own
-row: the source's scaled projection, or a ridge regression on V. docs/PRIVACY.md, "Item second
+Item directions V are the top eigenvectors of a noisy sum_i a_i a_i^T. Each user computes their own
+row, by the source's scaled projection or a ridge regression on V. docs/PRIVACY.md, "Item second
 moment".
 """
 
@@ -42,9 +41,10 @@ MOMENT = "item second moment"
 
 @dataclass(frozen=True, repr=False)
 class Subspace(Recommender):
-    """item_factors: orthonormal V (n_items, r). projection: a user's row is (1/p_i) (x_i V) V^T
-    with p_i the user's share of the items [J18, Alg. 4, which takes the share of all users: a
-    count that is not released here].
+    """item_factors: orthonormal V (n_items, r), and how a user's row is found.
+
+    projection: a user's row is (1/p_i) (x_i V) V^T with p_i the user's share of the items [J18,
+    Alg. 4, which takes the share of all users, a count that is not released here].
     """
 
     projection: bool = False
@@ -63,9 +63,7 @@ class Subspace(Recommender):
 
 
 def clipped_rows(data: Ratings, values: Array, bound: float) -> Array:
-    """The values (n_ratings,), float64, with every user's row scaled to an L2 norm of at most
-    `bound`.
-    """
+    """The values (n_ratings,), float64, with every user's row scaled to an L2 norm within `bound`."""
     values = values.astype(np.float64)
     norms = np.sqrt(kernels.segment_sums(data.by_user, values**2))
     return np.asarray(
@@ -101,8 +99,9 @@ def centred_rows(block: Block, model: Subspace, bound: float) -> csr_array:
 
 
 class PrivateSVD(PrivateAlgorithm):
-    """Top eigenvectors of one noisy second moment of the users' clipped rows [J18, Alg. 4;
-    Dwork et al. 2014].
+    """Top eigenvectors of one noisy second moment of the users' clipped rows.
+
+    [J18, Alg. 4; Dwork et al. 2014].
     """
 
     id: ClassVar[str] = "private-svd"
@@ -143,7 +142,7 @@ class PrivateSVD(PrivateAlgorithm):
     def recommend(
         cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """A direction for every three items' worth of users' signal n mu over m, at most 16."""
+        """One direction for every 3 of users' signal n mu over m, at most 16."""
         rank = (
             5 if budget is None else round(2 * math.sqrt(shape.n_users * budget.mu / shape.n_items))
         )
@@ -164,8 +163,9 @@ class PrivateSVD(PrivateAlgorithm):
         return moment.event(level)
 
     def source_level(self, shape: Shape, budget: Budget) -> float:
-        """sigma^2 = 64 L^4 ln(1/delta) / eps^2 [J18, Alg. 4], in units of our sensitivity L^2:
-        rows are projected to L there as here.
+        """sigma^2 = 64 L^4 ln(1/delta) / eps^2 [J18, Alg. 4], in units of our sensitivity L^2.
+
+        Rows are projected to L there as here.
         """
         return source_level(budget, "L")
 
@@ -186,8 +186,9 @@ class PrivateSVD(PrivateAlgorithm):
         yield with_local_columns(subspace, None, shape) if self.local_columns else subspace
 
     def _with_directions(self, curator: Curator, model: Subspace, rows: Step) -> Subspace:
-        """The model with the top eigenvectors of the noisy moment of what `rows` makes of users'
-        residuals.
+        """The model with the top eigenvectors of the noisy moment of users' rows.
+
+        rows: makes these from the model's residuals.
         """
         bound = self._bound(curator.shape)
         W = curator.release(ItemMoment(bound), curator.hold(rows, model, bound))

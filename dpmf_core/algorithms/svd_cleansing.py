@@ -1,7 +1,7 @@
 """SVD after cleansing: McSherry & Mironov 2009 [MM09].
 
-Noisy averages are taken out of the ratings; item directions are the top eigenvectors of a noisy
-second moment of what they leave. docs/PRIVACY.md, "McSherry and Mironov 2009".
+Noisy averages are subtracted from the ratings; item directions are the top eigenvectors of a noisy
+second moment of the rest. docs/PRIVACY.md, "McSherry and Mironov 2009".
 """
 
 import math
@@ -32,8 +32,9 @@ from dpmf_core.privacy import Budget, Event, sequence
 
 
 def clamped_rows(block: Block, model: Subspace, bound: float) -> csr_array:
-    """Users' residuals, each clamped to `bound` and divided by sqrt(n_i), on the grid: norm at
-    most `bound`.
+    """Users' residuals, each clamped to `bound` and divided by sqrt(n_i), on the grid.
+
+    A row's norm is at most `bound`.
     """
     rows: Ratings = block.rows
     roots = np.sqrt(np.maximum(np.diff(rows.by_user), 1))
@@ -42,7 +43,7 @@ def clamped_rows(block: Block, model: Subspace, bound: float) -> csr_array:
 
 
 def capped_ratings(block: Block, most: int, key: int) -> Array:
-    """Which ratings enter (n_ratings,): at most so many of each user, drawn by a hash."""
+    """Which ratings enter (n_ratings,): at most `most` of each user, drawn by a hash."""
     rows: Ratings = block.rows
     draws = keyed_uniform(key, block.draw_keys[rows.users], rows.items)
     return rank_within_user(rows, draws) < most
@@ -50,9 +51,9 @@ def capped_ratings(block: Block, most: int, key: int) -> Array:
 
 @dataclass(frozen=True)
 class CappedSums(Statistic):
-    """Sum of ratings less `centre`, clipped to +-`clip`, by item (n_items,): a user adds at most
-    `most` numbers of that size, of L2 norm at most sqrt(most) clip.
+    """Sum of ratings minus `centre`, clipped to +-`clip`, by item (n_items,).
 
+    A user adds at most `most` numbers of that size, of L2 norm at most sqrt(most) clip.
     docs/PRIVACY.md, "Capped item sums".
     """
 
@@ -76,10 +77,10 @@ class CappedSums(Statistic):
 
 @dataclass(frozen=True)
 class CappedCounts(Statistic):
-    """How many ratings entered, by item (n_items,): a user adds at most `most` ones, a vector of L2
-    norm at most sqrt(most) without negative entries.
+    """The number of ratings that entered, by item (n_items,).
 
-    docs/PRIVACY.md, "Capped item counts".
+    A user adds at most `most` ones, a vector of L2 norm at most sqrt(most) without negative
+    entries. docs/PRIVACY.md, "Capped item counts".
     """
 
     most: int
@@ -99,8 +100,9 @@ class CappedCounts(Statistic):
 
 
 class SVDCleansing(PrivateSVD):
-    """Private averages first, then the second moment of what they leave, every user weighing
-    alike [MM09, section 5].
+    """Private averages first, then the second moment of the rest, with equal weight for users.
+
+    [MM09, section 5].
     """
 
     id: ClassVar[str] = "svd-cleansing"
@@ -157,9 +159,7 @@ class SVDCleansing(PrivateSVD):
     def recommend(
         cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """As private SVD; item averages get more where there are many items for few users'
-        signal.
-        """
+        """As for private SVD; many items and little signal give item averages a larger share."""
         defaults = super().recommend(shape, budget, parameters)
         if budget is None:
             return defaults
@@ -173,7 +173,7 @@ class SVDCleansing(PrivateSVD):
         return self.row_clip * shape.half_range
 
     def _averages(self, shape: Shape) -> tuple[CappedSums, CappedCounts]:
-        """Of at most k ratings a user, k no more than the items there are."""
+        """Sums and counts of at most k ratings per user; k is at most the number of items."""
         most = min(self.ratings_per_user, shape.n_items)
         return CappedSums(most, shape.half_range), CappedCounts(most)
 
