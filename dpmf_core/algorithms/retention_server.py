@@ -1,4 +1,4 @@
-"""A server that keeps nothing about users [V14, Vallet, Friedman & Berkovsky 2014], and its model."""
+"""A server that keeps nothing about users [V14, Vallet, Friedman & Berkovsky 2014], its model."""
 
 from dataclasses import dataclass, field
 from typing import Literal

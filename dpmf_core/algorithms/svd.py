@@ -63,7 +63,7 @@ class Subspace(Recommender):
 
 
 def clipped_rows(data: Ratings, values: Array, bound: float) -> Array:
-    """The values (n_ratings,), float64, with every user's row scaled to an L2 norm within `bound`."""
+    """The values (n_ratings,), float64, with rows scaled to an L2 norm of at most `bound`."""
     values = values.astype(np.float64)
     norms = np.sqrt(kernels.segment_sums(data.by_user, values**2))
     return np.asarray(

@@ -1,7 +1,6 @@
 """Compiled inner loops. No privacy here.
 
-What is compiled is loaded when it is first asked for: numba takes longer to load than a trivial fit
-to run.
+Compiled code is loaded when first used, because numba takes longer to load than a trivial fit runs.
 """
 
 import importlib
@@ -57,7 +56,7 @@ __all__ = [
     "usable_threads",
     "weighted_grams",
 ]
-# where each compiled name lies
+# the module of each compiled name
 PLACES = {
     name: module
     for module, names in {

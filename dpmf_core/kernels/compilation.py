@@ -11,7 +11,7 @@ from numba.core import event
 from dpmf_core.base.paths import cache_folder, usable
 from dpmf_core.kernels import notices
 
-# compiled code is kept in the cache folder, unless numba's own variable says otherwise: the
+# compiled code is kept in the cache folder, unless numba's own variable names another: the
 # package's folder may not be writable
 os.environ["NUMBA_CACHE_DIR"] = os.environ.get("NUMBA_CACHE_DIR") or str(
     usable(cache_folder() / "compiled")
@@ -20,13 +20,13 @@ numba.core.config.reload_config()  # type: ignore[no-untyped-call]
 
 
 class _Compiling(event.Listener):
-    """Hears of what is compiled, not of what is read from the cache."""
+    """Reports what is compiled, not what is read from the cache."""
 
     def on_start(self, event: object) -> None:
         notices.compiling()
 
     def on_end(self, event: object) -> None:
-        """Nothing is told."""
+        """Report nothing."""
 
 
 event.register("numba:compile", _Compiling())  # type: ignore[no-untyped-call]

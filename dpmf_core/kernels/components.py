@@ -1,6 +1,4 @@
-"""Inner loops of non-negative factorisation: coefficients of many rows on one basis, and the
-basis for given second moments.
-"""
+"""Inner loops of non-negative factorisation: coefficients of rows on one basis, and the basis."""
 
 import math
 from typing import Any
@@ -12,7 +10,7 @@ from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
-PASSES = 200  # of accelerated projected gradient, at most
+PASSES = 200  # the most of accelerated projected gradient
 CLOSE = 1e-6  # largest change of a pass, relative to the row, at which a row is done
 
 
@@ -34,7 +32,7 @@ def _coefficients(B, G, step, H, first, last, passes, close):  # type: ignore[no
                     slope += G[k, l] * y[l]
                 new[k] = max(0.0, y[k] - step * slope)
                 turn += (y[k] - new[k]) * (new[k] - h[k])
-            if turn > 0:  # momentum points uphill: start it anew (O'Donoghue & Candes 2015)
+            if turn > 0:  # momentum points uphill: restart it (O'Donoghue & Candes 2015)
                 t = 1.0
             ahead = (1 + np.sqrt(1 + 4 * t * t)) / 2
             for k in range(K):
@@ -57,12 +55,11 @@ def coefficients(
     close: float = CLOSE,
     threads: int | None = None,
 ) -> Array:
-    """argmin over H >= 0 of 1/2 tr(H G H^T) - tr(H B^T), float64 (n, K): non-negative least squares
-    of every row by itself.
+    """Non-negative least squares of each row: argmin over H >= 0 of 1/2 tr(H G H^T) - tr(H B^T).
 
-    B (n, K): rows times basis. G (K, K): the basis's Gram matrix. start: H of an earlier basis. A
-    row's result depends on that row alone, and not on the number of threads. Accelerated projected
-    gradient with restarts (Beck & Teboulle 2009).
+    H is float64 (n, K). B (n, K): rows times basis. G (K, K): the basis's Gram matrix. start: H of
+    an earlier basis. A row's result depends on that row alone, and not on the number of threads.
+    Accelerated projected gradient with restarts (Beck & Teboulle 2009).
     """
     B, G = np.ascontiguousarray(B, np.float64), np.ascontiguousarray(G, np.float64)
     H = np.zeros_like(B) if start is None else np.array(start, np.float64)
@@ -78,12 +75,12 @@ def coefficients(
 
 
 def basis(A: Array, B: Array, W: Array, passes: int) -> Array:
-    """Descent on 1/2 tr(W^T A W) - tr(W^T B) from W (K, D), a row at a time: entries at least 0,
-    rows in the unit ball.
+    """Descend on 1/2 tr(W^T A W) - tr(W^T B) from W (K, D), row by row.
 
-    A (K, K) positive semi-definite, B (K, D). In one row the objective is a multiple of a squared
-    distance, so a row's best place is the projection of its unconstrained one (Cichocki & Phan
-    2009); the fixed points are those of projected gradient (Saha & Imtiaz 2022, Alg. 1, W step).
+    Entries stay at least 0 and rows in the unit ball. A (K, K) is positive semi-definite, B (K, D).
+    In one row the objective is a multiple of a squared distance, so a row's optimum is the
+    projection of its unconstrained one (Cichocki & Phan 2009); the fixed points are those of
+    projected gradient (Saha & Imtiaz 2022, Alg. 1, W step).
     """
     W, flat = W.copy(), 1e-9 * float(np.trace(A))
     for _ in range(passes):
@@ -130,16 +127,15 @@ def _over_rows(work: Any, E: Array, X: Array, threshold: float, limit: float) ->
 
 
 def trim(product: Array, X: Array, threshold: float, limit: float) -> Array:
-    """X - product less its outliers, in the place of `product`: what is left for the components to
-    explain.
-    """
+    """X - product minus its outliers, in place of `product`: what components should explain."""
     _over_rows(_trim, product, X, threshold, limit)
     return product
 
 
 def outliers(product: Array, X: Array, threshold: float, limit: float) -> Array:
-    """argmin over |R| <= limit of 1/2 ||X - product - R||^2 + threshold ||R||_1, in the place
-    of `product`: soft threshold, then clip.
+    """argmin over |R| <= limit of 1/2 ||X - product - R||^2 + threshold ||R||_1, in place.
+
+    It overwrites `product`: soft threshold, then clip.
     """
     _over_rows(_outliers, product, X, threshold, limit)
     return product
@@ -148,11 +144,10 @@ def outliers(product: Array, X: Array, threshold: float, limit: float) -> Array:
 def robust_coefficients(
     X: Array, W: Array, threshold: float, limit: float, start: Array | None = None, *, passes: int
 ) -> tuple[Array, Array]:
-    """H (n, K) and R (n, D) that together minimise 1/2 ||X - H W - R||^2 + threshold ||R||_1 over H
-    >= 0, |R| <= limit.
+    """H (n, K) and R (n, D) that together minimise 1/2 ||X - H W - R||^2 + threshold ||R||_1.
 
-    For every H the best R is known in closed form, so this is accelerated projected gradient on H
-    alone with a Huber-like loss (limit: the source's M).
+    H >= 0 and |R| <= limit (the source's M). For every H the best R is known in closed form, so
+    this is accelerated projected gradient on H alone with a Huber-like loss.
     """
     top = float(np.linalg.eigvalsh((W @ W.T).astype(np.float64))[-1])
     H = np.zeros((len(X), len(W)), X.dtype) if start is None else np.array(start, X.dtype)
@@ -207,9 +202,7 @@ def _robust_rows(X, W, step, threshold, limit, pulls, first, last, H, R):  # typ
 def robust_rows(
     X: Array, W: Array, threshold: float, limit: float, *, passes: int, threads: int | None = None
 ) -> tuple[Array, Array]:
-    """`robust_coefficients` row by row: a row's result depends on that row alone, to the last
-    digit. Slower.
-    """
+    """`robust_coefficients` row by row: slower, but each row's digits depend on that row alone."""
     kind, H, R = X.dtype.type, np.zeros((len(X), len(W)), X.dtype), np.empty_like(X)
     top = float(np.linalg.eigvalsh((W @ W.T).astype(np.float64))[-1])
     pulls, t = np.zeros(passes if top > 0 else 0), 1.0

@@ -28,13 +28,13 @@ Array = npt.NDArray[Any]
 _intrinsic: Any = intrinsic
 
 
-LINE = 64  # bytes that memory hands out at once
-READ, EVERY_CACHE, DATA = 0, 3, 1  # of LLVM's intrinsic
+LINE = 64  # bytes of a cache line
+READ, EVERY_CACHE, DATA = 0, 3, 1  # arguments of LLVM's intrinsic
 
 
 @_intrinsic
 def prefetch(typing, address):  # type: ignore[no-untyped-def]
-    """Asks for the line of memory at an address, given as an integer."""
+    """Prefetch the cache line at an address, given as an integer."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -49,8 +49,8 @@ def prefetch(typing, address):  # type: ignore[no-untyped-def]
 
 
 CG_STEPS = 3
-AHEAD = 8  # entries: they lie anywhere, and memory takes as long as a few rows
-BLOCK = 2**22  # bytes: beyond, gathering again costs less than memory of that size
+AHEAD = 8  # entries to prefetch: they lie anywhere, and a fetch takes as long as a few rows
+BLOCK = 2**22  # bytes above which gathering again costs less than memory of that size
 
 
 @compile_kernel(fastmath=True)
@@ -105,7 +105,7 @@ def _set_product(base, ridge, p, out):  # type: ignore[no-untyped-def]
 
 @compile_kernel(fastmath=True)
 def _gather(indices, values, weights, factors, first, count, block, w, rhs):  # type: ignore[no-untyped-def]
-    """The factors and weights of `count` entries, side by side; rhs += sum_e w_e v_e f_e."""
+    """Gather factors and weights of `count` entries; rhs += sum_e w_e v_e f_e."""
     has_weights = len(weights) > 0
     data, width = factors.ctypes.data, factors.shape[1] * factors.itemsize
     for e in range(count):
@@ -129,12 +129,14 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@compile_kernel(inline="always")  # a call with so many arrays takes as long as a short row
+@compile_kernel(inline="always")  # a call with this many arrays takes as long as a short row
 def _apply(  # type: ignore[no-untyped-def]
     indices, values, weights, factors, ridge, base, first, last, cached, block, w, p, out, rhs
 ):
-    """out = (sum_e w_e f_e f_e' + base + ridge I) p. cached: the block has the row's factors from
-    before; else they are gathered, and rhs += sum_e w_e v_e f_e.
+    """out = (sum_e w_e f_e f_e' + base + ridge I) p.
+
+    cached: the block already holds the row's factors; otherwise they are gathered, and rhs +=
+    sum_e w_e v_e f_e.
     """
     _set_product(base, ridge, p, out)
     for begin in range(first, last, len(block)):
@@ -186,13 +188,13 @@ def refine_rows(
     start: Array, *, base: Array | None = None, weights: Array | None = None,
     steps: int = CG_STEPS, threads: int | None = None,
 ) -> Array:  # fmt: skip
-    """What `solve_rows` finds, approached from `start` (n, r) by at most `steps` steps of conjugate
-    gradients a row: shape (n, r), in the factors' dtype.
+    """Approach the solution of `solve_rows` from `start` (n, r) by conjugate gradients.
 
-    Each step comes closer in the norm of the row's own system; in exact arithmetic r steps solve
-    it. A row whose residual is down to rounding takes no further step. base: (r, r) positive
-    semi-definite or None. The other arguments are those of `solve_rows`. Empty rows give exactly 0,
-    whatever they start from.
+    Takes at most `steps` steps for each row, and returns (n, r) in the factors' dtype. Each step
+    comes closer in the norm of the row's own system; in exact arithmetic r steps solve it. A row
+    whose residual is down to rounding takes no further step. base: (r, r) positive semi-definite or
+    None. The other arguments are those of `solve_rows`. Empty rows give exactly 0, whatever they
+    start from.
     """
     indptr, indices, values, w, factors = sparse_rows(indptr, indices, values, weights, factors)
     n, r = len(indptr) - 1, factors.shape[1]
@@ -212,7 +214,7 @@ def refine_rows(
 
 
 class RowSolver(Protocol):
-    """What `solve_rows` is: least squares of many rows."""
+    """The call of `solve_rows`: least squares of many rows."""
 
     def __call__(
         self,
@@ -228,8 +230,9 @@ class RowSolver(Protocol):
 
 @dataclass
 class WarmStart:
-    """`solve_rows` for the same rows again and again while their factors change: `refine_rows` from
-    the last solution, and from 0 at first.
+    """`solve_rows` for the same rows while their factors change.
+
+    It calls `refine_rows` from the last solution, and from 0 at first.
     """
 
     steps: int = CG_STEPS

@@ -47,8 +47,9 @@ def biased_epoch(
     penalty: float,
     biased: bool = True,
 ) -> None:
-    """Changes factors P (n, r), Q (m, r) and offsets a (n,), b (m,) in place, one rating after
-    the other (Koren, Bell & Volinsky 2009, eq. 5). biased: whether offsets move.
+    """Change factors P (n, r), Q (m, r) and offsets a (n,), b (m,) in place, rating by rating.
+
+    Koren, Bell & Volinsky 2009, eq. 5. biased: whether offsets move.
     """
     shrink = min(1.0, float(rate * penalty))
     _biased_epoch(users, items, values, float(mean), P, Q, a, b, float(rate), shrink, biased)
@@ -56,7 +57,7 @@ def biased_epoch(
 
 @compile_kernel
 def _step(rate, size, penalty):  # type: ignore[no-untyped-def]
-    """Length of a step and of its pull towards 0; a step longer than 1 / size would overshoot."""
+    """The length of a step and of its pull towards 0; longer than 1 / size would overshoot."""
     step = 2 * rate if 2 * rate * size <= 1 else 1 / size
     shrink = 2 * rate * penalty
     return step, shrink if shrink < 1 else rate * 0 + 1
@@ -64,7 +65,7 @@ def _step(rate, size, penalty):  # type: ignore[no-untyped-def]
 
 @compile_kernel(fastmath={"reassoc", "contract"})
 def _solve(p, Q, items, residuals, iterations, rate, penalty):  # type: ignore[no-untyped-def]
-    """Some passes of stochastic gradients on one vector p from its own ratings, less biases."""
+    """Some passes of stochastic gradients on one vector p from its own ratings minus biases."""
     d = len(p)
     for _ in range(iterations):
         for t in range(len(items)):
@@ -89,7 +90,7 @@ def _mean(values):  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _item_step(q, p, error, rate, penalty):  # type: ignore[no-untyped-def]
-    """A step of item factors q; error: the rating less biases, before p . q is taken off."""
+    """A step of item factors q. error: the rating minus biases, before p . q is subtracted."""
     size = rate * 0
     for f in range(len(q)):
         error -= p[f] * q[f]
@@ -117,8 +118,10 @@ def _arrivals(  # type: ignore[no-untyped-def]
     shared,
     biased,
 ):
-    """Each arriving rating: its user's vector is found from all they have rated so far, an item
-    or all their items take a step, the vector is dropped.
+    """For each arriving rating, compute the user's vector, move items, and drop the vector.
+
+    The vector is computed from all that the user has rated so far. The new item or all their items
+    take a step.
     """
     p = np.empty(Q.shape[1], Q.dtype)
     for t in range(len(position)):
@@ -167,8 +170,9 @@ def _users(P, Q, items, residuals, indptr, iterations, rate, penalty, first, las
 def epoch(
     P: Array, Q: Array, users: Array, items: Array, values: Array, *, rate: float, penalty: float
 ) -> None:
-    """One pass of stochastic gradients over the ratings as they come; changes P (n, d) and Q
-    (m, d) in place. values: less each user's mean.
+    """One pass of stochastic gradients over the ratings in their order.
+
+    Changes P (n, d) and Q (m, d) in place. values: minus each user's mean.
     """
     kind = Q.dtype.type
     _epoch(P, Q, users, items, values, kind(rate), kind(penalty))
@@ -192,13 +196,13 @@ def arrivals(
     shared: bool = False,
     biased: bool = True,
 ) -> None:
-    """Changes item factors Q (m, d) in place. items, values: every user's ratings in order of
-    arrival; position, rows: the arriving ones and their users.
+    """Change item factors Q (m, d) in place by each arriving rating.
 
-    all_rated: all items the user has rated take a step (variant 4b), else the new one alone (4a).
-    shared: the rate is divided by how many items take a step. biased: each arriving rating, less
-    its user's mean, is added to bias_sums (m,) and counted in bias_counts (m,), in place; an item's
-    bias is their quotient.
+    items, values: every user's ratings in order of arrival; position, rows: the arriving ones and
+    their users. all_rated: all items the user has rated take a step (variant 4b), otherwise the new
+    one alone (4a). shared: the rate is divided by the number of items that take a step. biased:
+    each arriving rating, minus its user's mean, is added to bias_sums (m,) and counted in
+    bias_counts (m,), in place; an item's bias is their quotient.
     """
     kind = Q.dtype.type
     _arrivals(
@@ -231,7 +235,7 @@ def users(
     rate: float,
     penalty: float,
 ) -> Array:
-    """P (n, d) after some passes over each row's own ratings less biases; every row by itself."""
+    """P (n, d) after some passes over each row's own ratings minus biases."""
     P = P.copy()
     kind = Q.dtype.type
     args = (items, residuals, indptr, iterations, kind(rate), kind(penalty))

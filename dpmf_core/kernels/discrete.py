@@ -1,15 +1,15 @@
-"""The discrete Gaussian on the whole numbers, sampled exactly: every decision compares whole
-numbers, none a rounded one.
+"""The discrete Gaussian on the whole numbers, sampled exactly.
 
-P(i) is proportional to exp(-i^2 / (2 sigma^2)) for a whole sigma. After Karney 2016 (Algorithm D)
-    and von Neumann 1951: with i = k sigma + j, 0 <= j < sigma, i^2 / (2 sigma^2) = k/2 + k (k -
-1)/2 + x (2k + x)/2,  x = j/sigma, whose parts are accepted one after the other. An event of
-probability exp(-p) for a rational p in [0, 1] is that the first K with a failure among independent
-events of probability p/1, p/2, p/3, ... is odd; one of probability a/b is that a uniform whole
-number below b is below a.
+Every decision compares whole numbers; none depends on a rounded one. P(i) is proportional to
+exp(-i^2 / (2 sigma^2)) for a whole sigma. After Karney 2016 (Algorithm D) and von Neumann 1951:
+with i = k sigma + j, 0 <= j < sigma,
+    i^2 / (2 sigma^2) = k/2 + k (k - 1)/2 + x (2k + x)/2,  x = j/sigma,
+whose parts are accepted one after the other. An event of probability exp(-p) for a rational p in
+[0, 1] is that the first K with a failure among independent events of probability p/1, p/2, p/3, ...
+is odd; one of probability a/b is that a uniform whole number below b is below a.
 
-`words` hold 63 random bits each; cursor is (the next word, whether they ran out). Once they have,
-every event fails, so that all loops end.
+`words` hold 63 random bits each; cursor is (the next word, whether they ran out). Once they have
+run out, every event fails, so that all loops end.
 """
 
 from typing import Any
@@ -20,13 +20,13 @@ import numpy.typing as npt
 from dpmf_core.kernels.compilation import compile_kernel
 
 Ints = npt.NDArray[np.int64]
-# of sigma: 60 sigma are a whole number that float64 holds, and sigma (2k + 2) stays within 63 bits
+# for sigma: float64 holds 60 sigma exactly, and sigma (2k + 2) stays within 63 bits
 LARGEST = 2**46
 
 
 @compile_kernel
 def _below(words, cursor, bound):  # type: ignore[no-untyped-def]
-    """Uniform among 0, ..., bound - 1: the lowest bits of a word, until they are below."""
+    """Uniform among 0, ..., bound - 1: the lowest bits of a word, repeated until below."""
     if bound == 1:
         return 0
     mask = bound - 1
@@ -77,8 +77,9 @@ def _whole_part(words, cursor):  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _tail(words, cursor, sigma, k, j):  # type: ignore[no-untyped-def]
-    """An event of probability exp(-x (2k + x) / 2), x = j / sigma: k + 1 events of probability
-    exp(-x (2k + x) / (2k + 2)).
+    """An event of probability exp(-x (2k + x) / 2), x = j / sigma.
+
+    It consists of k + 1 events of probability exp(-x (2k + x) / (2k + 2)).
     """
     n_events = 0
     while n_events <= k and _exp(words, cursor, j, sigma, 2 * k * sigma + j, (2 * k + 2) * sigma):
@@ -103,9 +104,9 @@ def _draw(words, cursor, sigma):  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _fill(words, sigma, out, first):  # type: ignore[no-untyped-def]
-    """Draw into out[first:] while words last: how many are done, and how many words they took.
+    """Draw into out[first:] while words last; returns how many are done and the words they took.
 
-    A draw cut off by the end took none.
+    A draw that the end cuts off took none.
     """
     cursor = np.zeros(2, np.int64)
     for place in range(first, len(out)):

@@ -1,11 +1,11 @@
 """Least squares of many rows at once, in compiled loops. No privacy here.
 
 A row's system is built from up to 256 gathered factors at a time and solved by Cholesky: in tiles
-where the number of factors suits them, else by `gemm` or `syrk`, and `posv`; few factors are read
-where they lie. A row with fewer entries than factors is solved in its own, smaller space:
+if the number of factors suits them, otherwise by `gemm` or `syrk`, and `posv`. Few factors are read
+without gathering. A row with fewer entries than factors is solved in its own, smaller space:
 (F'F + cI)^-1 F'v = F'(FF' + cI)^-1 v.
-Rows are shared out to threads in chunks of equal cost; every row is computed the same way whatever
-the chunk, so results do not depend on the number of threads.
+Threads share rows in chunks of equal cost. Every row is computed the same way whatever the chunk,
+so results do not depend on the number of threads.
 """
 
 from typing import Any
@@ -42,7 +42,7 @@ def _add(matrix, total):  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _solve_system(posv, chars, ints, gram, rhs):  # type: ignore[no-untyped-def]
-    """Solves gram x = rhs in place; False where gram is not positive definite in this precision."""
+    """Solve gram x = rhs in place; False if gram is not positive definite in this precision."""
     if not fits_tiles(len(gram), gram.itemsize):
         return solve_definite_in_place(posv, chars, ints, gram, rhs) == 0
     if not factorise(gram):
@@ -113,14 +113,14 @@ def _solve_rows(  # type: ignore[no-untyped-def]
 def _solve_few(  # type: ignore[no-untyped-def]
     posv, indptr, indices, values, factors, table, ridge, base, start, stop, out, failed
 ):
-    """`_solve_rows` of few factors, without weights. table: them `widened`. base: as wide."""
+    """`solve_rows` for few factors, without weights. table: `widened` factors. base: as wide."""
     r, width = factors.shape[1], table.shape[1]
     chars, ints = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32)
     sums, sides = np.empty((2, width, width), np.float32), np.empty((2, width), np.float32)
     gram, part, system = sums[0], sums[1], np.empty((r, r), np.float32)
     if r == width:
         system = gram
-    # entries that are summed from 0 before they are added: as many as where BLAS sums them
+    # entries that are summed from 0 before they are added: as many as BLAS would sum
     at_once = np.int64(2**62) if r <= SMALL or fits_tiles(r, factors.itemsize) else GATHER
     flat, side = part.reshape(-1), sides[0]
     for i in range(start, stop):
@@ -155,8 +155,9 @@ def _solve_few(  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _solve_definite(posv, grams, ridge, base, start, stop, out, indefinite):  # type: ignore[no-untyped-def]
-    """out: right-hand sides in, solutions out, for the systems whose Gram matrix is positive
-    definite; marks the others.
+    """Solve the systems whose Gram matrix is positive definite, and mark the others.
+
+    out: right-hand sides in, solutions out.
     """
     r = grams.shape[1]
     chars, ints, gram, spare = (
@@ -184,13 +185,11 @@ def solve_rows(
     indptr: Array, indices: Array, values: Array, factors: Array, ridge: float | Array, *,
     base: Array | None = None, weights: Array | None = None, threads: int | None = None,
 ) -> Array:  # fmt: skip
-    """Row by row, x_i = (sum_j w_ij f_j f_j' + base + ridge_i I)^-1 sum_j w_ij v_ij f_j, shape (n,
-    r) in the factors' dtype.
+    """x_i = (sum_j w_ij f_j f_j' + base + ridge_i I)^-1 sum_j w_ij v_ij f_j, row by row.
 
-    indptr (n + 1,), indices and values (n_entries,): sparse rows. factors (n_columns, r), float32
-    or float64. ridge: a number or (n,), above 0.
-    base: (r, r) symmetric or None. weights: (n_entries,), at least 0, or None for 1. Empty rows
-    give exactly 0.
+    Returns (n, r) in the factors' dtype. indptr (n + 1,), indices and values (n_entries,): sparse
+    rows. factors (n_columns, r), float32 or float64. ridge: a number or (n,), above 0. base: (r, r)
+    symmetric or None. weights: (n_entries,), at least 0, or None for 1. Empty rows give exactly 0.
     """
     indptr, indices, values, w, factors = sparse_rows(indptr, indices, values, weights, factors)
     n, r = len(indptr) - 1, factors.shape[1]
@@ -222,8 +221,9 @@ def solve_rows(
 
 
 def _shortest(system: Array, rhs: Array) -> Array:
-    """The shortest least-squares solution (r,); NaN where the system has what is no number, as of
-    a model that diverged.
+    """The shortest least-squares solution (r,).
+
+    NaN if the system has values that are not numbers, for example from a model that diverged.
     """
     if not np.isfinite(system).all():
         return np.full(len(rhs), np.nan)
@@ -239,13 +239,11 @@ def solve_psd(
     threads: int | None = None,
     project: bool = True,
 ) -> Array:
-    """x_b = (P(grams_b) + base + ridge_b I)^-1 rhs_b, (n, r), where P projects a symmetric matrix
-    onto the positive semi-definite cone.
+    """x_b = (P(grams_b) + base + ridge_b I)^-1 rhs_b, (n, r).
 
-    Where a Cholesky factorisation succeeds, P is the identity; the others go through their
-    eigenvectors.
-    ridge: a number or (n,), above 0 unless base is positive definite. base: (r, r) positive
-    semi-definite or None.
+    P projects a symmetric matrix onto the positive semi-definite cone. If a Cholesky factorisation
+    succeeds, P is the identity; the others go through their eigenvectors. ridge: a number or (n,),
+    above 0 unless base is positive definite. base: (r, r) positive semi-definite or None.
     project=False leaves P out: the systems may be indefinite, and singular ones get their
     least-squares solution.
     """
@@ -301,7 +299,7 @@ def _solve_as_is(systems: Array, start: int, stop: int, out: Array) -> None:
     """out: right-hand sides in, solutions out."""
     try:
         out[start:stop] = np.linalg.solve(systems[start:stop], out[start:stop, :, None])[..., 0]
-    except np.linalg.LinAlgError:  # numpy does not say which of them is singular
+    except np.linalg.LinAlgError:  # numpy does not tell which of them is singular
         if stop - start == 1:
             out[start] = np.linalg.lstsq(systems[start], out[start], rcond=None)[0]
             return

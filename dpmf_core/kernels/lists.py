@@ -1,7 +1,7 @@
 """The best unrated items of every user. No privacy here.
 
-A bound is found below which none of them lies, by the highest scores of groups of items; what is
-above it is little enough to be sorted.
+The highest scores of groups of items give a bound that all listed items reach; only the few items
+above it are sorted.
 """
 
 from typing import Any
@@ -14,16 +14,16 @@ from dpmf_core.kernels.threads import share_out
 from dpmf_core.kernels.tiles import HEIGHT, WIDTH, add_panel
 
 Array = npt.NDArray[Any]
-EIGHT = 8  # items in a group; rows of scores go on to a multiple of its square
+EIGHT = 8  # items in a group; rows of scores are padded to a multiple of its square
 GROUPS = 64  # of groups, whose highest scores give the bound
-ROUNDS, SPARE = 12, 3  # of halving, for a bound that so many more groups may reach
+ROUNDS, SPARE = 12, 3  # of halving, for a bound that up to SPARE more groups may reach
 MOST = 256  # items that may lie above the bound
 NONE = np.float32(-np.inf)
 
 
 @compile_kernel
 def _insert(score, item, n_listed, best, best_items):  # type: ignore[no-untyped-def]
-    """Takes an item into a list that holds so many, best first; how many it holds then."""
+    """Insert an item into a list of `n_listed`, best first; returns the new length."""
     k = len(best)
     if n_listed == k and not (
         score > best[k - 1] or (score == best[k - 1] and item < best_items[k - 1])
@@ -41,12 +41,12 @@ def _insert(score, item, n_listed, best, best_items):  # type: ignore[no-untyped
 
 @compile_kernel
 def _list_of_all(row, n_items, rated_items, best, best_items):  # type: ignore[no-untyped-def]
-    """Lists the best items in the gaps between rated items, one gap after another."""
+    """List the best items in the gaps between rated items, one gap after another."""
     n_listed, begin, k = 0, 0, len(best)
     for at in range(len(rated_items) + 1):
         stop = rated_items[at] if at < len(rated_items) else n_items
         for item in range(begin, stop):
-            score = row[item] if row[item] > NONE else NONE  # no number: last
+            score = row[item] if row[item] > NONE else NONE  # NaN comes last
             if n_listed < k or score > best[k - 1]:
                 n_listed = _insert(score, item, n_listed, best, best_items)
         begin = stop + 1
@@ -56,14 +56,15 @@ def _list_of_all(row, n_items, rated_items, best, best_items):  # type: ignore[n
 
 @compile_kernel
 def _larger(score, other):  # type: ignore[no-untyped-def]
-    """The larger, or what is a number of the two."""
+    """The larger score; if one is NaN, the other."""
     return score if score > other else other
 
 
 @compile_kernel
 def _highest(row, high, higher):  # type: ignore[no-untyped-def]
-    """high (m,): the highest scores of groups of eight items, m places apart; higher (GROUPS,): of
-    groups of these. What is no number is left out.
+    """The highest scores of groups: `high` (m,) and `higher` (GROUPS,); NaN is left out.
+
+    A group of `high` has eight items, m places apart; one of `higher` has groups of these.
     """
     m = len(high)
     a, b, c, d = row[:m], row[m : 2 * m], row[2 * m : 3 * m], row[3 * m : 4 * m]
@@ -81,7 +82,7 @@ def _highest(row, high, higher):  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _bound(higher, k):  # type: ignore[no-untyped-def]
-    """A score that k of the groups reach, and hardly more; -inf where there are not so many."""
+    """A score that k of the groups reach and few more; -inf if there are fewer than k."""
     low, top, numbers = np.float32(np.inf), NONE, 0
     for each in range(GROUPS):
         score = higher[each]
@@ -107,11 +108,10 @@ def _bound(higher, k):  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _above(row, high, higher, bound, some, candidates, worth):  # type: ignore[no-untyped-def]
-    """How many items reach the bound, which, and their scores: candidates, worth (MOST,). -1 where
-    they may be more. some: as long as `high`, spoilt.
+    """The number of items that reach the bound, with the items and scores; -1 if too many.
 
-    What reaches it is written down and then counted: a question about it would be guessed wrong
-    half of the time.
+    candidates, worth: (MOST,). some: as long as `high`, overwritten. Indices are written first and
+    counted afterwards, because a branch would be mispredicted half of the time.
     """
     m, count, groups, items = len(high), 0, 0, 0
     for each in range(GROUPS):
@@ -134,7 +134,7 @@ def _above(row, high, higher, bound, some, candidates, worth):  # type: ignore[n
 
 @compile_kernel
 def _put_in_order(candidates, worth, count, best_items):  # type: ignore[no-untyped-def]
-    """Lists the best of so many candidates, which are sorted by insertion."""
+    """List the best of `count` candidates by insertion sort."""
     for each in range(1, count):
         score, item, at = worth[each], candidates[each], each
         while at > 0 and (
@@ -149,7 +149,7 @@ def _put_in_order(candidates, worth, count, best_items):  # type: ignore[no-unty
 
 @compile_kernel
 def _scratch(n_items, k):  # type: ignore[no-untyped-def]
-    """What a list is made in: `high`, `higher`, groups, items, their scores, the best."""
+    """Arrays for one list: `high`, `higher`, groups, items, their scores, the best."""
     parts = -(-n_items // (EIGHT * EIGHT))
     return (
         np.empty(parts * EIGHT, np.float32),
@@ -163,8 +163,9 @@ def _scratch(n_items, k):  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _list_unseen(row, n_items, rated_items, scratch, best_items):  # type: ignore[no-untyped-def]
-    """Lists the best of a row of scores, which goes on to whole parts of 64 items; those of the
-    items rated are spoilt.
+    """List the best of a row of scores, padded to a multiple of 64 items.
+
+    The scores of rated items are overwritten.
     """
     high, higher, some, candidates, worth, best = scratch
     for item in range(n_items, len(row)):
@@ -217,12 +218,11 @@ def _best_of_products(U, panels, n_items, users, starts, items, first, last, out
 
 
 def best_unseen(scores: Array, users: Array, starts: Array, items: Array, k: int) -> Array:
-    """Each user's k unrated items of highest score, best first, of equal ones the first by number:
-    int64 (len(users), k), -1 where there are not so many.
+    """Each user's k unrated items of highest score, best first, ties by item number.
 
-    scores: float32 (len(users), n_items). users: rows of `starts`, (n_users + 1,), between which
-    lie what each has rated, ascending, in `items`. In this thread: code that makes scores of a few
-    users at a time shares them out.
+    Returns int64 (len(users), k), padded with -1. scores: float32 (len(users), n_items). users:
+    rows of `starts`, (n_users + 1,), between which their rated items lie, ascending, in `items`.
+    Runs in this thread, because callers compute scores of a few users in each of their own.
     """
     out = np.empty((len(users), k), np.int64)
     if k:
@@ -240,8 +240,10 @@ def best_unseen_products(
     *,
     threads: int | None = None,
 ) -> Array:
-    """The same by scores b_i + u . v. sides: item offsets (n_items,), the factors of all users
-    (n_users, r) and of the items (n_items, r).
+    """`best_unseen` by scores b_i + u . v.
+
+    sides: item offsets (n_items,), the factors of all users (n_users, r) and of the items (n_items,
+    r).
     """
     out = np.empty((len(users), k), np.int64)
     if not k:

@@ -9,8 +9,8 @@ from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
-DENSER = 40  # times as many products a second in a dense product as in scattered adds
-FEW = 64  # dense rows below which a block is not worth its making
+DENSER = 40  # how many times faster dense products are than scattered additions
+FEW = 64  # dense rows below which a block does not pay
 CELLS = 2**22  # of a dense block: 32 MB
 PANEL = 128  # items; a panel's square is computed whole, and one triangle of it kept
 
@@ -22,7 +22,7 @@ def _second_moment(indptr, items, values, by_item, raters, of_item, first, last,
         for place in range(of_item[i], of_item[i + 1]):
             p = by_item[place]
             value = values[p]
-            # a row is sorted by item: what follows p lies at i or to its right
+            # a row is sorted by item, so entries after p lie at i or to its right
             for q in range(p, indptr[raters[p] + 1]):
                 row[items[q]] += value * values[q]
 
@@ -30,11 +30,11 @@ def _second_moment(indptr, items, values, by_item, raters, of_item, first, last,
 def add_second_moment(
     indptr: Array, items: Array, values: Array, out: Array, *, threads: int | None = None
 ) -> None:
-    """Add the upper triangle of sum_u a_u a_u^T to `out`, float64 (n_items, n_items); any number of
-    threads gives the same bits.
+    """Add the upper triangle of sum_u a_u a_u^T to `out`, float64 (n_items, n_items).
 
-    indptr: (n_rows + 1,). items: sorted within each row. Cost: half the sum of squared row lengths;
-    for long rows half of n_items^2 each, at a fraction of the price.
+    Any number of threads gives the same bits. indptr: (n_rows + 1,). items: sorted within each row.
+    The cost is half the sum of squared row lengths; for long rows half of n_items^2 each, at a
+    fraction of the price.
     """
     items, values = np.asarray(items, np.int32), np.asarray(values, np.float64)
     lengths = np.diff(indptr)
@@ -69,7 +69,7 @@ def _add_scattered(
 
 
 def _add_dense(indptr: Array, items: Array, values: Array, out: Array, threads: int | None) -> None:
-    """Blocks of rows written out, and dense products of them, a panel of `out` at a time."""
+    """Dense blocks of rows and their products, one panel of `out` at a time."""
     n_items, n_rows = len(out), len(indptr) - 1
     height = min(n_rows, max(CELLS // n_items, 64))
     block = np.zeros((height, n_items))

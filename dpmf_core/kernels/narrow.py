@@ -1,7 +1,7 @@
-"""Sums over factors of few numbers, which are read where they lie. No privacy here.
+"""Sums over factors of few numbers, read without gathering. No privacy here.
 
-A call of BLAS takes longer than so small a matrix does, and sums that lie in memory wait for one
-another. These stay in the processor's registers.
+A call of BLAS takes longer than such a small matrix, and sums in memory wait for one another. These
+sums stay in the processor's registers.
 """
 
 from typing import Any
@@ -17,10 +17,10 @@ from dpmf_core.kernels.compilation import compile_kernel
 Array = npt.NDArray[Any]
 
 LANES = 8  # float32 in a vector
-WIDEST = 16  # numbers of factors whose squares are summed so
+WIDEST = 16  # numbers of factors whose squares are summed this way
 FUSE_FLAGS = ("contract",)  # a product and a sum may be rounded once
 VECTOR, WHOLE, INDEX = ir.VectorType(ir.FloatType(), LANES), ir.IntType(64), ir.IntType(32)
-# of two vectors, what is summed so that in the end each number holds one vector's sum
+# shuffles that add up two vectors, so that in the end each number holds one vector's sum
 HALVES = (
     ([0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]),
     ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]),
@@ -31,7 +31,7 @@ _intrinsic: Any = intrinsic
 
 
 def widened(factors: Array) -> Array:
-    """The same rows (n, w), float32, with zeros behind them, w a multiple of 8."""
+    """The same rows (n, w), float32, padded with zeros to a multiple of 8."""
     n, r = factors.shape
     table = np.zeros((n, -(-r // LANES) * LANES), np.float32)
     table[:, :r] = factors
@@ -40,8 +40,10 @@ def widened(factors: Array) -> Array:
 
 @_intrinsic
 def _add_square(typing, table, indices, values, span, row, column, sums, side):  # type: ignore[no-untyped-def]
-    """sums[row + i, column + j] += sum_e f_e[row + i] f_e[column + j] and side[column + j] += sum_e
-    v_e f_e[column + j], i, j < 8, over the entries e of span = (first, last), one at least, with
+    """Add a tile of squares of factors to `sums`, and their products with values to `side`.
+
+    sums[row + i, column + j] += sum_e f_e[row + i] f_e[column + j] and side[column + j] += sum_e
+    v_e f_e[column + j], i, j < 8, over the entries e of span = (first, last), at least one, with
     f_e = table[indices[e]]. sums: as wide as the table.
     """
     return types.void(table, indices, values, span, row, column, sums, side), _square_code
@@ -96,14 +98,14 @@ def _dots_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 
 class _Loop:
-    """The instructions of a loop that ends after its body, once at least."""
+    """The instructions of a loop that runs at least once."""
 
     def __init__(self, builder: Any, first: Any, last: Any, step: int, before: list[Any]) -> None:
         self._builder, self._first, self._last, self._step = builder, first, last, step
         self._before = before
 
     def __enter__(self) -> tuple[Any, list[Any]]:
-        """What is counted, and sums, to be replaced by those after the body."""
+        """The counter, and the sums, which the body replaces."""
         builder = self._builder
         self._entry_block, self._body = builder.block, builder.append_basic_block("body")
         builder.branch(self._body)
@@ -144,7 +146,7 @@ class _Code:
         return _Loop(self._builder, first, last, step, before)
 
     def row(self, table: Any, indices: Any, entry: Any, width: Any) -> Any:
-        """Where the factors of an entry begin."""
+        """The address of an entry's factors."""
         builder = self._builder
         number = builder.sext(builder.load(builder.gep(indices, [entry])), WHOLE)
         return builder.gep(table, [builder.mul(number, width)])
@@ -170,10 +172,10 @@ class _Code:
 
 @compile_kernel
 def add_squares(table, indices, values, first, last, sums, sides):  # type: ignore[no-untyped-def]
-    """sums (w, w) += sum f f' where the row is at most the column, and maybe below; sides[0] (w,)
-    += sum v f, over the entries first..last, one at least. sides[1] is spoilt.
+    """Add sums of products over the entries first..last, at least one.
 
-    table: (n, w) of factors f, `widened`.
+    sums (w, w) += sum f f' where the row is at most the column, and maybe below; sides[0] (w,) +=
+    sum v f; sides[1] is overwritten. table: (n, w) of factors f, `widened`.
     """
     for column in range(0, table.shape[1], LANES):
         for row in range(0, column + LANES, LANES):
@@ -183,8 +185,9 @@ def add_squares(table, indices, values, first, last, sums, sides):  # type: igno
 
 @compile_kernel
 def set_dots(table, indices, first, count, x, out):  # type: ignore[no-untyped-def]
-    """out[e] = table[indices[first + e]] . x of so many entries, and something in up to seven
-    numbers of `out` behind them. table: (n, w), `widened`. x: (w,).
+    """out[e] = table[indices[first + e]] . x for `count` entries.
+
+    Up to seven numbers of `out` behind them are overwritten. table: (n, w), `widened`. x: (w,).
     """
     whole = count - count % LANES
     for place in range(0, whole, LANES):

@@ -1,8 +1,7 @@
-"""Gram matrices and right-hand sides of many rows at once, in compiled loops that call BLAS and
-hold no lock. No privacy here.
+"""Gram matrices and right-hand sides of many rows, in compiled loops that call BLAS.
 
-Addresses of routines are passed at run time, for a compiled loop that holds one cannot be kept on
-disk.
+They hold no lock. No privacy here. Addresses of routines are passed at run time, because a compiled
+loop that holds one cannot be cached on disk.
 """
 
 import functools
@@ -24,8 +23,8 @@ _intrinsic: Any = intrinsic
 
 
 GATHER = 256  # factors copied side by side before one product
-PRODUCT = 2**19  # multiplications in one gemm: OpenBLAS has faster code for those below a million
-WHOLE = 64  # ranks up to which gemm of the whole square beats syrk of one triangle
+PRODUCT = 2**19  # multiplications in one gemm: OpenBLAS is faster below a million
+WHOLE = 64  # the highest rank at which gemm of the whole square beats syrk of one triangle
 
 
 @functools.cache
@@ -65,8 +64,9 @@ def _call13(typing, address, a, b, c, d, e, f, g, h, i, j, k, l, m):  # type: ig
 
 @compile_kernel(inline="never")
 def add_product(blas, chars, ints, one, rows, count, gram):  # type: ignore[no-untyped-def]
-    """gram += rows[:count]' rows[:count], at least its triangle that is lower in Fortran order;
-    rows (GATHER, r), C order.
+    """gram += rows[:count]' rows[:count], at least the lower triangle in Fortran order.
+
+    rows: (GATHER, r), C order.
     """
     ints[0], ints[1] = gram.shape[0], count
     char, whole, real, data, sums = (
@@ -99,7 +99,7 @@ def add_product(blas, chars, ints, one, rows, count, gram):  # type: ignore[no-u
 
 @compile_kernel(inline="never")
 def solve_definite_in_place(posv, chars, ints, gram, rhs):  # type: ignore[no-untyped-def]
-    """Solves gram x = rhs in place by Cholesky; 0 where it succeeded."""
+    """Solve gram x = rhs in place by Cholesky; returns 0 on success."""
     ints[0], ints[1], ints[2] = len(rhs), 1, 0
     whole = ints.ctypes.data
     _call8(
@@ -124,12 +124,12 @@ def products(dtype: Any) -> tuple[int, int]:
     return routine(letter(dtype) + "gemm"), routine(letter(dtype) + "syrk")
 
 
-SMALL = 3  # ranks up to which plain loops beat the call of BLAS
+SMALL = 3  # the highest rank at which plain loops beat the call of BLAS
 
 
 @compile_kernel
 def _gathered_at_once(r, itemsize):  # type: ignore[no-untyped-def]
-    """How many rows of r numbers are copied side by side before their products are added."""
+    """How many rows of r numbers are gathered before their products are added."""
     if fits_tiles(r, itemsize):
         return min(GATHER, max(WIDTH, CACHE_BYTES // (r * itemsize)))
     return min(GATHER, PRODUCT // (r * r)) if r <= WHOLE else GATHER
@@ -169,7 +169,7 @@ def _rounded_grams(  # type: ignore[no-untyped-def]
     chars, ints = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32)
     one, buffer = np.ones(1, factors.dtype), np.empty((GATHER, r), factors.dtype)
     gather = _gathered_at_once(r, factors.itemsize)
-    steps_in_one = 1 / step  # a product with a power of two is exact
+    steps_in_one = 1 / step  # multiplying by a power of two is exact
     for i in range(start, stop):
         gram, last = grams[i], indptr[offset + i + 1]
         gram[:] = 0
@@ -282,8 +282,8 @@ def weighted_grams(
 ) -> Array:
     """Gram matrices sum_j w_ij f_j f_j' (stop - start, r, r) of rows start..stop.
 
-    step: sqrt(w_ij) f_j is rounded towards zero to multiples of it, a power of two; 0: not at all.
-    Without weights the factors are used as they are.
+    step: a power of two to whose multiples sqrt(w_ij) f_j is rounded towards zero; 0 for none.
+    Without weights the factors are not rounded.
     """
     none = np.zeros(len(indices), factors.dtype)
     indptr, indices, none, w, factors = sparse_rows(indptr, indices, none, weights, factors)

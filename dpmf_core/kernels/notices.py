@@ -1,4 +1,4 @@
-"""Whom to tell that a kernel is being compiled, which happens once on a machine."""
+"""Notices that a kernel is being compiled, which happens once on a machine."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ _listeners: list[Callable[[], None]] = []
 
 @contextlib.contextmanager
 def on_compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Call `tell` whenever a kernel is compiled within this."""
+    """Call `tell` whenever a kernel is compiled inside the `with` block."""
     _listeners.append(tell)
     try:
         yield
@@ -17,6 +17,6 @@ def on_compiling(tell: Callable[[], None]) -> Iterator[None]:
 
 
 def compiling() -> None:
-    """Tell all who listen."""
+    """Notify all listeners."""
     for tell in _listeners:
         tell()

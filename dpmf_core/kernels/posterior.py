@@ -23,7 +23,7 @@ Array = npt.NDArray[Any]
 def _draw_rows(  # type: ignore[no-untyped-def]
     blas, indptr, indices, values, factors, noise, precision, linear, start, stop, normals, failed
 ):
-    """normals: standard normal numbers in, draws out."""
+    """normals: standard normals in, draws out."""
     r, none = factors.shape[1], values[:0]
     chars, ints = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32)
     one, buffer = np.ones(1, factors.dtype), np.empty((GATHER, r), factors.dtype)
@@ -88,7 +88,7 @@ def draw_rows(
     Raises
     ------
     FloatingPointError
-        Where a system is not positive definite in float32.
+        If a system is not positive definite in float32.
     """
     n, r = len(indptr) - 1, factors.shape[1]
     width = -(-r // WIDTH) * WIDTH  # further coordinates are independent of everything

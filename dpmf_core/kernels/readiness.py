@@ -1,4 +1,4 @@
-"""Every kernel that a run may wait for, compiled beforehand."""
+"""Compile every kernel that a run may wait for."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from dpmf_core.kernels.discrete import discrete_gaussian
 
 
 def ready() -> None:
-    """Compile every kernel that a private run needs, or load it from the disk."""
+    """Compile every kernel that a private run needs, or load it from the cache."""
     discrete_gaussian(
         lambda count: np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15),
         3,
@@ -19,7 +19,7 @@ def ready() -> None:
         (np.eye(2, dtype=np.float32), values),
     ):
         kernels.solve_rows(indptr, indices, values, factors, 1.0, weights=weights, base=None)
-        # what is released is summed so
+        # as released sums are computed
         wide = factors.astype(np.float64)
         grams = kernels.weighted_grams(indptr, indices, wide, 0, 1, weights=weights)
         if weights is not None:

@@ -1,9 +1,8 @@
-"""Frank-Wolfe, seen from a user's row: the residual they send, the step they take, and their whole
-path through the steps. No privacy here.
+"""Frank-Wolfe from a user's row: the residual, the step, and the whole path. No privacy here.
 
-Jain, Thakkar & Thakurta 2018, Alg. 1, lines 3 to 8. Training and replay run the same compiled step,
-row by row, so that what users compute from the released directions is bit for bit the row they had
-in training.
+Jain, Thakkar & Thakurta 2018, Alg. 1, lines 3 to 8. Training and replay run the same compiled step
+row by row, so users compute from the released directions, bit for bit, the row they had in
+training.
 """
 
 from typing import Any
@@ -15,7 +14,7 @@ from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.threads import share_out
 
 Array = npt.NDArray[Any]
-INSIDE = 1 - 1e-6  # a residual row stays inside its bound after rounding
+INSIDE = 1 - 1e-6  # keeps a residual row inside its bound after rounding
 
 
 @compile_kernel
@@ -34,8 +33,9 @@ def _residual_scale(target, y, bound):  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _step(items, target, y, v, inverse, rate, kappa, bound):  # type: ignore[no-untyped-def]
-    """y <- Pi_L((1 - eta) y - eta kappa u v) on a row's observed cells, u = <A, v> / l; returns
-    the coefficient of v, and what shrank the row.
+    """y <- Pi_L((1 - eta) y - eta kappa u v^T) on a row's observed cells, u = <A, v> / l.
+
+    Returns the coefficient of v, and the factor by which the row was shrunk.
     """
     scale = _residual_scale(target, y, bound)
     along = 0.0
@@ -84,8 +84,9 @@ def _replay(indptr, items, target, V, inverses, rates, kappa, bound, start, stop
 
 
 class Rows:
-    """All users' rows in training, on the observed cells alone: target and iterate. bound: L,
-    of a residual row and of the iterate's row; may be inf.
+    """All users' rows in training, on the observed cells: target and iterate.
+
+    bound: L, of a residual row and of the iterate's row; may be inf.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Rows:
         self._cost = np.diff(indptr) + 1.0
 
     def residuals(self) -> Array:
-        """A (n_ratings,): iterate less target, every row within its bound."""
+        """A (n_ratings,): iterate minus target, every row within its bound."""
         out = np.empty(len(self.target))
         share_out(
             lambda start, stop: _residuals(
@@ -152,9 +153,7 @@ def replay(
     *,
     threads: int | None = None,
 ) -> Array:
-    """Coefficients (n_rows, T), float64, of the directions V (n_items, T) float32 after all
-    steps, every row by itself.
-    """
+    """Coefficients (n_rows, T), float64, of directions V (n_items, T) float32 after all steps."""
     out = np.zeros((len(indptr) - 1, V.shape[1]))
     items, target, directions = (
         np.asarray(items, np.int32),

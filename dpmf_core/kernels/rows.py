@@ -1,5 +1,6 @@
-"""Compiled loops over ratings and segments: predictions and their errors, ranks, symmetric
-matrices, rounding, a random order. No privacy here.
+"""Compiled loops over ratings and segments: predictions, errors, ranks, rounding, random orders.
+
+No privacy here.
 """
 
 from typing import Any
@@ -42,7 +43,7 @@ def _residuals(starts, items, values, centre, b, damping, first, last, means, ou
         x, own, residuals = values[span], items[span], out[span]
         count, sums = len(x), (0.0, 0.0, 0.0, 0.0)
         whole = count - count % 4
-        for e in range(0, whole, 4):  # sums of four, for each waits for the one before
+        for e in range(0, whole, 4):  # four sums, because each waits for its last addition
             k = x[e] - centre - b[own[e]]
             m = x[e + 1] - centre - b[own[e + 1]]
             n = x[e + 2] - centre - b[own[e + 2]]
@@ -147,10 +148,10 @@ def residuals(
     *,
     threads: int | None = None,
 ) -> tuple[Array, Array]:
-    """Each user's damped mean (n_users,) of what is left of their values after centre and item
-    offsets, and what is left after that too (n_values,), float32, summed in float64.
+    """Users' damped means after centre and item offsets, and the residuals after these too.
 
-    starts: (n_users + 1,). damping: pseudo-count of the mean; None: the mean is taken as 0.
+    Means (n_users,) and residuals (n_values,), float32, summed in float64. starts: (n_users + 1,).
+    damping: pseudo-count of the mean; None: the mean is taken as 0.
     """
     means, out = np.zeros(len(starts) - 1, np.float32), np.empty(len(values), np.float32)
     x, b = np.ascontiguousarray(values, np.float32), np.ascontiguousarray(item_offsets, np.float32)
@@ -164,8 +165,9 @@ def residuals(
 
 
 def segment_sums(starts: Array, values: Array, *, threads: int | None = None) -> Array:
-    """The sum of every segment's values in their order, float64 (n_segments,). starts:
-    (n_segments + 1,). values: float32 or float64.
+    """The sum of every segment's values in their order, float64 (n_segments,).
+
+    starts: (n_segments + 1,). values: float32 or float64.
     """
     out = np.empty(len(starts) - 1)
     x = np.ascontiguousarray(values)
@@ -178,8 +180,9 @@ def segment_sums(starts: Array, values: Array, *, threads: int | None = None) ->
 
 
 def rank_segments(starts: Array, key: Array, *, threads: int | None = None) -> Array:
-    """The position of every entry among its segment's by ascending key, ties in order, int64
-    (n,). starts: (n_segments + 1,).
+    """The place of every entry in its segment by ascending key, ties in order, int64 (n,).
+
+    starts: (n_segments + 1,).
     """
     out = np.empty(len(key), np.int64)
     key = np.ascontiguousarray(key, np.float64)
@@ -194,8 +197,9 @@ def rank_segments(starts: Array, key: Array, *, threads: int | None = None) -> A
 def unfold(
     triangles: Array, rank: int, off_diagonal: float, *, threads: int | None = None
 ) -> Array:
-    """Symmetric matrices (n, rank, rank), float64, from lower triangles (n, rank (rank + 1) /
-    2), row by row; entries off the diagonal times `off_diagonal`.
+    """Symmetric matrices (n, rank, rank), float64, from lower triangles, row by row.
+
+    triangles: (n, rank (rank + 1) / 2). Entries off the diagonal are multiplied by `off_diagonal`.
     """
     out = np.empty((len(triangles), rank, rank))
     share_out(
@@ -214,12 +218,12 @@ def _error_sums(  # type: ignore[no-untyped-def]
     for row in range(first, last):
         most = max(most, starts[row + 1] - starts[row])
     scores, x = np.empty(most + LANES, np.float32), np.zeros(table.shape[1], np.float32)
-    x[r] = 1  # of the items' offsets
+    x[r] = 1  # for the items' offsets
     for row in range(first, last):
         start, count = starts[row], starts[row + 1] - starts[row]
         for p in range(r):
             x[p] = U[row, p]
-        # two passes, each of one kind of work: all of it in one takes twice as long
+        # two passes with one kind of work each: a single pass takes twice as long
         set_dots(table, items, start, count, x, scores)
         sums = (0.0, 0.0, 0.0)
         for place in range(count):
@@ -237,11 +241,11 @@ def error_sums(
     *,
     threads: int | None = None,
 ) -> tuple[Array, Array, Array]:
-    """Of each user's ratings, the sums of errors (prediction less rating), of their sizes and of
-    their squares, float64 (n_users,). Predictions are those of `predict_ratings`.
+    """Sums over each user's ratings of errors, their sizes and their squares, float64 (n_users,).
 
-    sides: centre, user offsets, item offsets, user factors, item factors. ratings: starts
-    (n_users + 1,), items and values (n_ratings,).
+    An error is the prediction of `predict_ratings` minus the rating. sides: centre, user offsets,
+    item offsets, user factors, item factors. ratings: starts (n_users + 1,), items and values
+    (n_ratings,).
     """
     starts, i, x = ratings[0], np.asarray(ratings[1], np.int32), np.asarray(ratings[2], np.float32)
     low, high, centre = (np.float32(it) for it in (*bounds, sides[0]))
@@ -270,9 +274,9 @@ def round_towards_zero(values: Array, bound: float, step: float) -> Array:
     Parameters
     ----------
     values : (any shape)
-        A number beyond the bound is rounded from the bound; one that is not finite becomes 0.
+        Numbers beyond the bound are rounded from the bound; those that are not finite become 0.
     bound : float
-        Largest magnitude of what is returned.
+        Largest magnitude of the result.
     step : float
         A power of two: products with it are exact.
 
@@ -288,8 +292,9 @@ def round_towards_zero(values: Array, bound: float, step: float) -> Array:
 
 @compile_kernel
 def _shuffled_range(n, key):  # type: ignore[no-untyped-def]
-    """Fisher & Yates's shuffle by splitmix64 (Steele, Lea & Flood 2014); the remainder's bias
-    is below n / 2^64.
+    """Fisher & Yates's shuffle by splitmix64 (Steele, Lea & Flood 2014).
+
+    The bias of the remainder is below n / 2^64.
     """
     out = np.arange(n)
     state = key

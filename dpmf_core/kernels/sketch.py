@@ -1,11 +1,10 @@
-"""Factors held in a count sketch, and stochastic gradients on it, in compiled code (Charikar, Chen
-& Farach-Colton 2002; Balu & Furon 2016).
+"""Factors in a count sketch, and stochastic gradients on it, in compiled code.
 
-C is flat: k rows of w cells, each with a margin of d - 1 cells where vectors lie side by side.
-Components are hashed by multiply-shift, pairwise
-independent (Dietzfelbinger 1996): each to a cell of its own, or the vector to a first cell, the
-others behind it. Either way two components of different vectors share a cell with probability 1 /
-w; each component has a sign of its own.
+Charikar, Chen & Farach-Colton 2002; Balu & Furon 2016. C is flat: k rows of w cells, each with a
+margin of d - 1 cells if vectors lie side by side. Components are hashed by multiply-shift, pairwise
+independent (Dietzfelbinger 1996): each to a cell of its own, or the vector to a first cell with the
+others behind it. Either way two components of different vectors share a cell with probability
+1 / w; each component has a sign of its own.
 """
 
 from typing import Any
@@ -22,7 +21,7 @@ SIGN, ONE = np.uint64(31), np.uint64(1)
 
 @compile_kernel
 def _strides(keys, d):  # type: ignore[no-untyped-def]
-    """What the hash grows by from component 0 to f, row by row (k * d,)."""
+    """The increments of the hash from component 0 to f, row by row (k * d,)."""
     out = np.empty(len(keys) * d, np.uint64)
     for j in range(len(keys)):
         for f in range(d):
@@ -32,8 +31,9 @@ def _strides(keys, d):  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _set_places(keys, strides, ident, d, w, together, cells, signs):  # type: ignore[no-untyped-def]
-    """Cells in C and signs (k * d,) of the components of one vector; where they lie together,
-    of cells the first in each row alone.
+    """Cells in C and signs (k * d,) of one vector's components.
+
+    If components lie together, only the first cell of each row is set.
     """
     wide = np.uint64(w) & LOW
     row = w + d - 1 if together else w
@@ -157,12 +157,12 @@ def _run_epoch(  # type: ignore[no-untyped-def]
 
 
 def size(k: int, w: int, d: int, together: bool) -> int:
-    """Cells of C."""
+    """The number of cells of C."""
     return k * (w + d - 1 if together else w)
 
 
 def places(keys: Array, ident: int, d: int, w: int, together: bool) -> tuple[Array, Array]:
-    """Where in its row every component of one vector is, (k, d), and with which sign."""
+    """The place of every component of one vector in its row, (k, d), and its sign."""
     k = len(keys)
     cells, signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
     _set_places(keys, _strides(keys, d), ident, d, w, together, cells, signs)
@@ -175,7 +175,7 @@ def places(keys: Array, ident: int, d: int, w: int, together: bool) -> tuple[Arr
 def vectors(
     C: Array, keys: Array, count: int, d: int, w: int, together: bool, by_median: bool = False
 ) -> Array:
-    """What the sketch holds of `count` vectors of d components (count, d), float32.
+    """`count` vectors as the sketch holds them (count, d), float32.
 
     C: flat, see `size`. keys: (k, 2) uint64, odd multipliers first.
     """
@@ -196,9 +196,9 @@ def epoch(
     penalty: float,
     threshold: float,
 ) -> int:
-    """One pass over the ratings as they come; changes C in place.
+    """One pass over the ratings in their order; changes C in place.
 
-    Ratings whose squared error is above `threshold` are passed over: how many is returned.
+    Returns how many ratings were skipped because their squared error is above `threshold`.
     """
     one = np.float32
     return int(

@@ -1,5 +1,6 @@
-"""Word vectors by skip-gram with negative samples (Mikolov et al. 2013), in compiled code: one
-thread and one stream of random numbers, so that equal texts give equal vectors.
+"""Word vectors by skip-gram with negative samples (Mikolov et al. 2013), in compiled code.
+
+It uses one thread and one stream of random numbers, so equal texts give equal vectors.
 """
 
 import math
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from dpmf_core.kernels.compilation import compile_kernel
 
 Array = npt.NDArray[Any]
-STEEPEST = 6.0  # a logit beyond this is as good as certain, and is not learnt from
+STEEPEST = 6.0  # logits beyond this are almost certain and are not learned from
 SEED = 1
 
 
@@ -28,7 +29,7 @@ def _next(state):  # type: ignore[no-untyped-def]
 
 @compile_kernel(fastmath={"reassoc", "contract"})  # sums over dimensions may be vectorised
 def _learn_pair(inside, outside, label, rate, change):  # type: ignore[no-untyped-def]
-    """One word before one target: moves `outside`, adds to `change` what `inside` moves later."""
+    """One word with one target: moves `outside`; adds to `change` the later move of `inside`."""
     dot = np.float32(0)
     for f in range(len(inside)):
         dot += inside[f] * outside[f]
@@ -42,7 +43,7 @@ def _learn_pair(inside, outside, label, rate, change):  # type: ignore[no-untype
 
 @compile_kernel
 def _learn_word(inside, word, cumulative, Y, negatives, rate, change, state):  # type: ignore[no-untyped-def]
-    """One vector before one word of its surroundings and before drawn ones; the next state."""
+    """One vector with one neighbouring word and with drawn words; returns the next state."""
     change[:] = 0
     _learn_pair(inside, Y[word], 1.0, rate, change)
     for _ in range(negatives):
@@ -57,7 +58,7 @@ def _learn_word(inside, word, cumulative, Y, negatives, rate, change, state):  #
 
 @compile_kernel
 def _subsample(words, keep_chances, out, state):  # type: ignore[no-untyped-def]
-    """Writes a text without what is left out of it into `out`: the next state, and how many."""
+    """Write a text with random omissions into `out`; returns the next state and the length."""
     n = 0
     for word in words:
         state, u = _next(state)
@@ -115,9 +116,9 @@ def word_vectors(
     """Vectors (n_words, dimensions), float32, of words by number.
 
     words (n_tokens,): the texts one after the other, text d between starts[d] and starts[d + 1].
-    counts (n_words,): how often each word is there, 1 or more. window: how many words to each side
-    are looked at, at most. frequent: a share of all tokens; words above it are left out at random,
-    the more the more frequent. rates: of learning, first and last.
+    counts (n_words,): occurrences of each word, 1 or more. window: the most words to each side that
+    are used. frequent: a share of all tokens; words above it are left out at random, the more often
+    the more frequent they are. rates: the first and the last learning rate.
     """
     share = counts / max(float(counts.sum()), 1.0) / frequent
     keep_chances = np.minimum(1.0, (np.sqrt(share) + 1) / share)

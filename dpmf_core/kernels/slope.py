@@ -13,9 +13,7 @@ Array = npt.NDArray[Any]
 
 @compile_kernel
 def _square(indptr, items, values, starts, by_item, users, first, last, out):  # type: ignore[no-untyped-def]
-    """Rows first..last of `pairs`: each rater of an item adds their difference to every other item
-    they rated.
-    """
+    """Rows first..last of `pairs`: each rater adds differences to all other items they rated."""
     m = len(starts) - 1
     counts, differences = np.empty(m, np.float64), np.empty(m, np.float64)
     for j in range(first, last):
@@ -71,8 +69,9 @@ def pairs(
     users: Array,
     threads: int | None = None,
 ) -> Array:
-    """(m, m) float32: above the diagonal the sum of r_uj - r_uk over users who rated both,
-    below it how many they are.
+    """Sums and counts of pairs of items, (m, m) float32.
+
+    Above the diagonal: the sum of r_uj - r_uk over users who rated both. Below it: their number.
     """
     starts, order = by_item
     out = np.empty((len(starts) - 1, len(starts) - 1), np.float32)
@@ -94,8 +93,9 @@ def predict_items(
     targets: Array,
     threads: int | None = None,
 ) -> Array:
-    """Weighted Slope One of every (user, item) asked for, from the users' own ratings; NaN
-    where none of their items was ever rated together with it.
+    """Weighted Slope One predictions of (user, item) pairs from the users' own ratings.
+
+    NaN if none of the user's items was ever rated together with the item.
     """
     out = np.empty(len(targets), np.float32)
     share_out(
@@ -116,7 +116,7 @@ def everything(
     users: Array,
     threads: int | None = None,
 ) -> Array:
-    """As `predict_items`, of every item for each of `users`: (len(users), m)."""
+    """`predict_items` for every item and each of `users`: (len(users), m)."""
     counts, differences = np.tril(square), np.triu(square)
     counts, differences = counts + counts.T, differences - differences.T
     out = np.empty((len(users), len(square)), np.float32)

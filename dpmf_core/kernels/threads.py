@@ -1,4 +1,4 @@
-"""Threads for compiled loops, and BLAS held at one thread meanwhile."""
+"""Threads for compiled loops, with BLAS limited to one thread."""
 
 import ctypes
 import functools
@@ -18,9 +18,9 @@ from threadpoolctl import OpenBLASController, ThreadpoolController
 Array = npt.NDArray[Any]
 
 
-SMALL = 20_000  # of cost: less than sharing it out would take
-CHUNKS = 32  # per call at most, so that threads end together
-ALONE = 8  # of one thread: between two of them a run can be stopped
+SMALL = 20_000  # cost below which sharing the work takes longer than doing it
+CHUNKS = 32  # the most per call, so that threads end together
+ALONE = 8  # chunks with one thread: a run can be stopped between two of them
 
 
 _here = threading.local()
@@ -40,28 +40,27 @@ if hasattr(os, "register_at_fork"):
 
 
 def _load_blas() -> None:
-    """Load scipy's BLAS beside numpy's, for a library that is loaded later would go unseen.
+    """Load scipy's BLAS next to numpy's, because a library that is loaded later is not limited.
 
-    Its caller is opened as what it is, a shared library: to import it takes all of scipy.linalg,
-    for which a run that solves nothing would wait.
+    It is opened as a shared library: importing it would load all of scipy.linalg, which a run that
+    solves nothing does not need.
     """
-    import scipy  # says where it lies
+    import scipy  # for its folder
 
     caller = PathFinder.find_spec("cython_lapack", [str(Path(scipy.__file__).parent / "linalg")])
     if caller is None or caller.origin is None:
-        raise ImportError("scipy.linalg.cython_lapack is not where scipy is.")
+        raise ImportError(
+            "scipy.linalg.cython_lapack was not found in scipy's folder. Reinstall scipy."
+        )
     ctypes.CDLL(caller.origin)
 
 
 class _SingleThreadedBlas:
-    """Holds BLAS at one thread from the first run or kernel that enters to the last that leaves,
-    whichever threads they are in.
+    """Limits BLAS to one thread while any run or kernel is inside, in whichever thread.
 
-    Its sums are then added up in one order, whatever the number of threads: the same seed gives the
-    same bits.
-
-    The limit belongs to the process: were each kernel to set and restore it, one would lift it
-    under another still running.
+    Sums are then added up in one order whatever the number of threads, so the same seed gives the
+    same bits. The limit belongs to the process: if each kernel set and restored it, one would lift
+    it under another that is still running.
     """
 
     def __init__(self) -> None:
@@ -75,7 +74,7 @@ class _SingleThreadedBlas:
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                # else a thread that is not the first to set limits is ignored in silence
+                # otherwise a thread that is not the first to set limits is silently ignored
                 OpenBLASController.clear_controlling_thread(force=True)
                 self._limit = self._libraries.limit(limits=1)
             self._inside += 1
@@ -93,7 +92,7 @@ single_threaded_blas = _SingleThreadedBlas()
 
 
 def usable_threads() -> int:
-    """Threads a run may use: DPMF_THREADS, or every core of this process."""
+    """The threads that a run may use: DPMF_THREADS, or every core of this process."""
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
@@ -101,12 +100,12 @@ def usable_threads() -> int:
 
 
 def _equal_chunks(rows: int, most: int) -> Array:
-    """Edges of chunks of about as many rows."""
+    """The edges of chunks with about equally many rows."""
     return np.unique(np.linspace(0, rows, most + 1 if rows >= SMALL else 2).astype(int))
 
 
 def _chunks_of_equal_cost(cost: Array, most: int) -> Array:
-    """Edges of at most so many chunks whose rows together cost about as much."""
+    """The edges of at most `most` chunks with about equal cost."""
     total = np.cumsum(cost, dtype=np.float64)
     if not len(total) or total[-1] < 2 * SMALL:
         return np.unique([0, len(cost)])
@@ -116,10 +115,9 @@ def _chunks_of_equal_cost(cost: Array, most: int) -> Array:
 
 
 def share_out(work: Callable[[int, int], None], cost: Array | int, threads: int | None) -> None:
-    """work(start, stop) over all rows, in chunks of about equal cost, BLAS held at one thread
-    each.
+    """Call work(start, stop) over all rows, in chunks of about equal cost, BLAS at one thread.
 
-    cost: of every row, or the number of rows where each costs 1.
+    cost: of every row, or the number of rows if each costs 1.
     """
     threads = threads or usable_threads()
     most = ALONE if threads == 1 else CHUNKS
@@ -127,7 +125,7 @@ def share_out(work: Callable[[int, int], None], cost: Array | int, threads: int 
         _equal_chunks(cost, most) if isinstance(cost, int) else _chunks_of_equal_cost(cost, most)
     )
     with single_threaded_blas:
-        # what is shared out already would wait for itself
+        # a nested call would wait for itself
         if threads == 1 or len(edges) <= 2 or getattr(_here, "is_shared", False):
             for start, stop in itertools.pairwise(edges):
                 work(int(start), int(stop))

@@ -1,8 +1,8 @@
-"""Sums of products in tiles that stay in the processor's registers, for compiled loops: one
-triangle of a sum of outer products, and its factorisation by Cholesky. No privacy here.
+"""Sums of products in tiles that stay in the processor's registers, and Cholesky. No privacy here.
 
-Of matrices as small as a user's system BLAS computes the whole square, or its triangle at half the
-speed; and LAPACK takes two to three times as long to factorise one.
+They are one triangle of a sum of outer products, and its factorisation. For matrices as small as a
+user's system BLAS computes the whole square, or its triangle at half the speed, and LAPACK takes
+two to three times as long for the factorisation.
 """
 
 from collections.abc import Callable
@@ -19,22 +19,23 @@ _intrinsic: Any = intrinsic
 
 
 HEIGHT, VECTORS, BYTES = 4, 2, 32  # of a tile: rows, vectors in a row, bytes in a vector
-WIDTH = 16  # columns of a tile of float32; of float64 half as many
+WIDTH = 16  # columns of a tile of float32; half as many for float64
 FUSE_FLAGS = ("contract",)  # a product and a sum may be rounded once
-Side = tuple[Any, Any]  # of a product: an address, and how many numbers its rows lie apart
+Side = tuple[Any, Any]  # one side of a product: an address, and the distance of its rows
 
 
 @_intrinsic
 def add_tile(typing, rows, count, row, column, sums):  # type: ignore[no-untyped-def]
-    """sums[row + i, column + j] += sum_e rows[e, row + i] rows[e, column + j] over one tile and the
-    first `count` of `rows`. Both arrays in C order, with as many columns.
+    """sums[row + i, column + j] += sum_e rows[e, row + i] rows[e, column + j] over one tile.
+
+    It uses the first `count` of `rows`. Both arrays in C order, with equally many columns.
     """
     return types.void(rows, count, row, column, sums), _tile_code("fadd")
 
 
 @_intrinsic
 def subtract_tile(typing, rows, count, row, column, sums):  # type: ignore[no-untyped-def]
-    """The same sums subtracted."""
+    """Subtract the sums of `add_tile`."""
     return types.void(rows, count, row, column, sums), _tile_code("fsub")
 
 
@@ -58,8 +59,9 @@ def _tile_code(joined_by: str) -> Callable[..., Any]:
 
 @_intrinsic
 def add_panel(typing, left, right, column, sums):  # type: ignore[no-untyped-def]
-    """sums[i, column + j] += sum_e left[e, i] right[e, j] over one tile. left (n, `HEIGHT`), right
-    (n, `WIDTH`) and sums float32 in C order.
+    """sums[i, column + j] += sum_e left[e, i] right[e, j] over one tile.
+
+    left (n, `HEIGHT`), right (n, `WIDTH`) and sums float32 in C order.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -76,7 +78,7 @@ def add_panel(typing, left, right, column, sums):  # type: ignore[no-untyped-def
 
 
 class _Tile:
-    """The instructions for one tile of numbers of a kind, each of `size` bytes."""
+    """The instructions for one tile of numbers of `size` bytes."""
 
     def __init__(self, builder: Any, number: Any, size: int, joined_by: str) -> None:
         self.builder, self.size, self.lanes = builder, size, BYTES // size
@@ -84,8 +86,10 @@ class _Tile:
         self.vector, self.whole = ir.VectorType(number, self.lanes), ir.IntType(64)
 
     def add_products(self, left: Side, right: Side, count: Any, corner: Any, stride: Any) -> None:
-        """A loop over rows whose sums stay in registers. left, right: where the tile's own columns
-        of the rows begin, and how far rows lie apart. corner, stride: the same of its sums.
+        """A loop over rows whose sums stay in registers.
+
+        left, right: the address of the tile's columns in the rows, and the distance of rows.
+        corner, stride: the same for its sums.
         """
         builder, whole = self.builder, self.whole
         places = []
@@ -129,7 +133,7 @@ class _Tile:
         return new_totals
 
     def _places(self, start: Any) -> list[Any]:
-        """Where the vectors begin of a tile's row that begins there."""
+        """The addresses of the vectors in a tile's row."""
         steps = [self.whole(part * self.lanes) for part in range(VECTORS)]
         places = [self.builder.gep(start, [step]) for step in steps]
         return [self.builder.bitcast(place, self.vector.as_pointer()) for place in places]
@@ -142,8 +146,8 @@ class _Tile:
         return self.builder.shuffle_vector(one, empty, first)
 
 
-LONGEST = 1024  # bytes of a line of such a matrix: BLAS copies longer ones, which share cache lines
-CACHE_BYTES = 2**14  # bytes of rows that stay in the first cache beside their sums
+LONGEST = 1024  # bytes of a row: BLAS copies longer ones, which would share cache lines
+CACHE_BYTES = 2**14  # bytes of rows that fit the first cache next to their sums
 
 
 @compile_kernel
@@ -166,12 +170,14 @@ def add_triangle(rows, count, sums):  # type: ignore[no-untyped-def]
 
 @compile_kernel(fastmath={"contract"})
 def factorise(gram):  # type: ignore[no-untyped-def]
-    """Replaces the upper triangle of a positive definite matrix (r, r), r a multiple of `WIDTH`,
-    by U of U' U, and spoils the rest; False where it is not positive definite in this precision.
+    """Replace the upper triangle of a positive definite matrix (r, r) by U of U' U.
 
-    Four rows at a time: less what the rows above in their panel take from them, then the factor of
-    their own square, then its inverse times the rest of them. A panel, as high as a tile is wide,
-    takes its part from all that lies below.
+    r is a multiple of `WIDTH`. The rest is overwritten. Returns False if the matrix is not positive
+    definite in this precision.
+
+    Four rows at a time: subtract the part of the rows above in their panel, factorise their own
+    square, and multiply the rest by its inverse. A panel, as high as a tile is wide, is then
+    subtracted from all rows below.
     """
     r, width, one = len(gram), WIDTH * 4 // gram.itemsize, gram.dtype.type(1)
     for top in range(0, r, HEIGHT):
@@ -208,7 +214,7 @@ def factorise(gram):  # type: ignore[no-untyped-def]
 
 @compile_kernel(fastmath={"contract"})
 def _divide(a, b, c, d, ia, ab, ac, ad, ib, bc, bd, ic, cd, id):  # type: ignore[no-untyped-def]  # noqa: A002
-    """Four rows become the inverse of a lower triangle times them; ia to id: 1 / its diagonal."""
+    """Multiply four rows by the inverse of a lower triangle; ia to id: 1 / its diagonal."""
     for q in range(len(a)):
         va = ia * a[q]
         vb = ib * (b[q] - ab * va)
@@ -218,16 +224,14 @@ def _divide(a, b, c, d, ia, ab, ac, ad, ib, bc, bd, ic, cd, id):  # type: ignore
 
 @compile_kernel
 def solve_factorised(U, x):  # type: ignore[no-untyped-def]
-    """x becomes the solution of U' U x = x. U: (r, r), of which the upper triangle is read, r a
-    multiple of 4.
-    """
+    """Solve U' U x = x in place. U: (r, r), upper triangle, r a multiple of 4."""
     solve_lower(U, x)
     solve_upper(U, x)
 
 
 @compile_kernel(fastmath={"contract", "reassoc"})
 def solve_lower(U, x):  # type: ignore[no-untyped-def]
-    """x becomes the solution of U' x = x, four of its numbers at a time."""
+    """Solve U' x = x in place, four numbers at a time."""
     for p in range(0, len(x), HEIGHT):
         a, b, c, d = U[p][p:], U[p + 1][p:], U[p + 2][p:], U[p + 3][p:]
         own_x, rest = x[p : p + HEIGHT], x[p + HEIGHT :]
@@ -242,7 +246,7 @@ def solve_lower(U, x):  # type: ignore[no-untyped-def]
 
 @compile_kernel(fastmath={"contract", "reassoc"})
 def solve_upper(U, x):  # type: ignore[no-untyped-def]
-    """x becomes the solution of U x = x, four of its numbers at a time."""
+    """Solve U x = x in place, four numbers at a time."""
     for p in range(len(x) - HEIGHT, -1, -HEIGHT):
         a, b, c, d = U[p][p:], U[p + 1][p:], U[p + 2][p:], U[p + 3][p:]
         own_x, rest = x[p : p + HEIGHT], x[p + HEIGHT :]
