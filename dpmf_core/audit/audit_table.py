@@ -1,4 +1,4 @@
-"""The audits of the table of proofs and faults, and an audit as JSON."""
+"""The audits behind the table of proofs and faults, and an audit as JSON."""
 
 from typing import Any
 
@@ -9,9 +9,7 @@ from dpmf_core.audit.membership_inference import Audit, AuditSpec
 
 
 def every_proven() -> tuple[str, ...]:
-    """Ids of the private algorithms whose guarantee is proved, whole or conditionally, as they
-    are by default.
-    """
+    """Ids of the private algorithms whose default guarantee is proved, whole or conditionally."""
     return tuple(
         name
         for name, kind in REGISTRY.items()
@@ -19,7 +17,7 @@ def every_proven() -> tuple[str, ...]:
     )
 
 
-# what follows the noise is free
+# post-processing is free, so it is not audited
 SHORT: dict[str, dict[str, bool | int | float | str]] = {
     "oneshot-nmf": {"iterations": 10},
     "dpnmf-laplace": {"steps": 10},
@@ -38,7 +36,7 @@ PLANTED_FAULTS = (
 
 
 def table_specs(epsilon: float, delta: float, runs: int, seed: int) -> list[AuditSpec]:
-    """Every proof, the sketch's claims, the planted faults."""
+    """Every proof, the sketch's claims, and the planted faults."""
 
     def one(algorithm: str, **more: Any) -> AuditSpec:
         return AuditSpec.parse(

@@ -1,16 +1,15 @@
-"""From an attack's scores to lower bounds on epsilon, which together are wrong with probability at
-most 5%.
+"""From an attack's scores to lower bounds on epsilon, which hold together with 95% confidence.
 
-Two rules. **Pair test** (`pair_test`), for Gaussian trade-offs alone: one training without the
-canary, one with it, and the attack says which is which; what a mu-GDP training allows at most
-bounds mu, and with it epsilon. There is no threshold to choose.
+There are two rules. **Pair test** (`pair_test`), for Gaussian trade-offs only: one training run
+without the canary and one with it, and the attack tells which is which. What a mu-GDP training run
+allows at most bounds mu, and with it epsilon. There is no threshold to choose.
 
-**Error rates**, for anything: "present" where a score is above a threshold, which is chosen on one
-half of the trainings and judged on the other. Upper limits of both error rates bound epsilon at
-delta (Kairouz, Oh & Viswanath 2015). Nothing is assumed about how noise was added.
+**Error rates**, for anything: the attack says "present" if a score is above a threshold, which is
+chosen on one half of the training runs and judged on the other. Upper limits of both error rates
+bound epsilon at delta (Kairouz, Oh & Viswanath 2015). Nothing is assumed about how noise was added.
 
-How the 5% are shared is fixed by what is audited, before anything is trained (`shares`): the bounds
-hold together (Bonferroni).
+The shares of the 5% are fixed by what is audited, before anything is trained (`shares`), so the
+bounds hold together (Bonferroni).
 """
 
 import functools
@@ -28,7 +27,7 @@ Array = npt.NDArray[Any]
 Scores = tuple[Array, Array]  # without the canary, with it
 Attack = Literal["what is released", "what is shared"]
 Rule = Literal["pair test", "error rates"]
-# attacks and rules as they are read
+# attacks and rules as printed
 TITLES = {
     "what is released": "what is released",
     "what is shared": "what is shared",
@@ -36,18 +35,17 @@ TITLES = {
     "error rates": "error rates",
 }
 CONFIDENCE = 0.95
-# of the 5%, for the pair test on what is released: no attack on Gaussian releases scores better
+# the share of the pair test on what is released: no attack on Gaussian releases scores better
 # than its likelihood ratio
 PAIRS_SHARE = 0.4
-CUTS = 101  # thresholds at which error rates are told
+CUTS = 101  # thresholds at which error rates are reported
 
 
 @dataclass(frozen=True)
 class Bound:
-    """epsilon: at least this, but with probability `error`. words: what was counted.
+    """epsilon is at least this, except with probability `error`. words: what was counted.
 
-    false_alarms, misses: the error rates of the trainings that judged, from the lowest threshold to
-    the highest.
+    false_alarms, misses: error rates on the judging half, from the lowest threshold to the highest.
     """
 
     attack: Attack
@@ -60,8 +58,10 @@ class Bound:
 
 
 def shares(attacks: tuple[Attack, ...], through_mu: bool) -> dict[tuple[Attack, Rule], float]:
-    """Every test that is run, with its share of the 5%: two fifths for the pair test on what is
-    released, the rest in equal parts; else all alike.
+    """Every test that is run, with its share of the 5%.
+
+    The pair test on what is released gets two fifths, the rest is shared equally; without it all
+    tests get equal shares.
     """
     rules: tuple[Rule, ...] = ("pair test", "error rates") if through_mu else ("error rates",)
     tests: list[tuple[Attack, Rule]] = [(attack, rule) for attack in attacks for rule in rules]
@@ -78,8 +78,9 @@ def shares(attacks: tuple[Attack, ...], through_mu: bool) -> dict[tuple[Attack, 
 
 @functools.lru_cache(256)
 def upper_limits(of: int, error: float) -> Array:
-    """For every count from 0 to `of` (of + 1,): the largest rate under which so low a count has
-    a probability of `error` (Clopper & Pearson 1934).
+    """For counts from 0 to `of` (of + 1,), the largest rate that the count does not rule out.
+
+    Under a larger rate so low a count has a probability below `error` (Clopper & Pearson 1934).
     """
     counts = np.arange(of)
     return np.append(betaincinv(counts + 1, of - counts, 1 - error), 1.0)
@@ -88,8 +89,9 @@ def upper_limits(of: int, error: float) -> Array:
 def epsilon_of_rates(
     alarms: Array, misses: Array, of: tuple[int, int], delta: float, error: float
 ) -> Array:
-    """epsilon is at least this, for each of many pairs of counts; of: trainings without and
-    with the canary. Each limit has half of the error.
+    """Lower bounds on epsilon for many pairs of counts.
+
+    of: training runs without and with the canary. Each limit gets half of the error.
     """
     fpr, fnr = upper_limits(of[0], error / 2)[alarms], upper_limits(of[1], error / 2)[misses]
     odds = np.maximum((1 - delta - fnr) / fpr, (1 - delta - fpr) / fnr)
@@ -100,10 +102,9 @@ def epsilon_of_rates(
 
 
 def by_pairs(scores: Scores, delta: float, error: float) -> tuple[float, str]:
-    """The pair test's bound on mu, as the epsilon of one Gaussian release of that mu, and what was
-    counted.
+    """The pair test's bound on mu as the epsilon of one Gaussian release, and what was counted.
 
-    The i-th training without goes with the i-th with the canary.
+    The i-th run without the canary is paired with the i-th run with it.
     """
     of = min(map(len, scores))
     out, inside = (part[:of] for part in scores)
@@ -112,8 +113,9 @@ def by_pairs(scores: Scores, delta: float, error: float) -> tuple[float, str]:
 
 
 def by_rates(learn: Scores, judge: Scores, delta: float, error: float) -> tuple[float, str]:
-    """The error rates' bound on epsilon and what was counted: threshold from `learn`, counts
-    from `judge`.
+    """The error rates' bound on epsilon and what was counted.
+
+    The threshold comes from `learn`, counts from `judge`.
     """
     alarms, misses = _errors(judge, np.array([_threshold(learn, delta, error)]))
     of = len(judge[0]), len(judge[1])
@@ -128,15 +130,13 @@ def by_rates(learn: Scores, judge: Scores, delta: float, error: float) -> tuple[
 
 
 def _errors(scores: Scores, cuts: Array) -> tuple[Array, Array]:
-    """False alarms and misses, counted, for each threshold."""
+    """The numbers of false alarms and misses at each threshold."""
     out, inside = (np.sort(part) for part in scores)
     return len(out) - np.searchsorted(out, cuts, "right"), np.searchsorted(inside, cuts, "right")
 
 
 def _threshold(scores: Scores, delta: float, error: float) -> float:
-    """The threshold, between the first and the last hundredth, at which these scores would show
-    most.
-    """
+    """The threshold between the first and the last hundredth at which the bound is largest."""
     all_scores = np.sort(np.concatenate(scores))
     cuts = all_scores[len(all_scores) * np.arange(1, 100) // 100]
     return float(
@@ -156,10 +156,10 @@ def _threshold(scores: Scores, delta: float, error: float) -> float:
 
 
 def bounds_of(scores: dict[Attack, Scores], delta: float, through_mu: bool) -> tuple[Bound, ...]:
-    """All tests on what the attacks score.
+    """All tests on the attacks' scores.
 
-    The scores of what is shared were learnt on the first half of the trainings, so only the others
-    judge them.
+    The scores of what is shared were learned on the first half of the training runs, so only the
+    other half judges them.
     """
     return tuple(
         _one(attack, rule, error, scores[attack], delta)
@@ -187,7 +187,7 @@ def _one(attack: Attack, rule: Rule, error: float, scores: Scores, delta: float)
 
 
 def most(runs: int, attacks: tuple[Attack, ...], delta: float, through_mu: bool) -> float:
-    """The bound shown by an attack that never errs."""
+    """The bound from an attack that never errs."""
     perfect = np.zeros((runs + 1) // 2), np.ones(runs // 2)
     return max(
         bound.epsilon for bound in bounds_of(dict.fromkeys(attacks, perfect), delta, through_mu)
@@ -195,7 +195,7 @@ def most(runs: int, attacks: tuple[Attack, ...], delta: float, through_mu: bool)
 
 
 def direction(learn: Scores) -> Array:
-    """Where vectors (runs, size) without and with differ most, for their spread."""
+    """The direction in which vectors (runs, size) of both kinds differ most, over their spread."""
     spread = np.concatenate([rows - rows.mean(axis=0) for rows in learn]).var(axis=0)
     return np.asarray(
         (learn[1].mean(axis=0) - learn[0].mean(axis=0)) / (spread + 1e-9 * spread.mean() + 1e-300)

@@ -1,9 +1,10 @@
 """The canary of an audit, and the output of one training run.
 
-A training is watched from outside, by everything it shares, and from inside, by what it released:
-replayed on the other world with the same releases, every release's exact statistic is known in
-both. So is the likelihood ratio of what was seen, which no attack on the releases beats (Neyman &
-Pearson), and how far they moved in terms of the noise that was drawn: the realised mu.
+A training run is watched from outside, by everything it shares, and from inside, by what it
+released. It is replayed on the other data set with the same releases, so every release's exact
+statistic is known in both. That gives the likelihood ratio of what was seen, which no attack on the
+releases beats (Neyman & Pearson), and the realised mu: how far the statistics moved in units of the
+noise that was drawn.
 """
 
 import math
@@ -33,11 +34,11 @@ FAULTS: dict[str, str] = {
     "no-clipping": "clip norms ten times those in the ledger",
     "exact-start": "a start computed from the private data, without noise",
 }
-# every release keeps Gaussian noise, if too little for what it can move
+# faults under which every release still has Gaussian noise, even if too little
 STILL_GAUSSIAN = {"none", "small-noise", "no-clipping"}
-CERTAIN = 1e6  # a score: releases that the other world could not have made
-ALIKE = 0.999  # of the largest movement: a pair that is offered first is taken
-PILOTS = 2  # replays by which a pair of worlds is chosen, one from each of them
+CERTAIN = 1e6  # the score of releases that the other data set could not have made
+ALIKE = 0.999  # of the largest movement: among near ties the first pair is taken
+PILOTS = 2  # replays by which a pair is chosen, one from each data set
 
 
 # ---- from inside ---------------------------------------------------------------------------------
@@ -45,10 +46,9 @@ PILOTS = 2  # replays by which a pair of worlds is chosen, one from each of them
 
 @dataclass
 class _Log:
-    """Every part that was released, in order: its leaf, the noise's scale, what was published, what
-    it was exactly.
+    """Every released part in order: its leaf, the noise's scale, the published and exact values.
 
-    Both are copies: an algorithm may overwrite the arrays that it holds.
+    Both values are copies, because an algorithm may overwrite its arrays.
     """
 
     leaves: list[AdditiveNoise] = field(default_factory=list)
@@ -82,19 +82,18 @@ class _LoggedRelease(Release):
         return out
 
 
-class _Enough(Exception):  # no error: nothing that the plan holds is left to be released
-    """All that the first training released was replayed; what would follow is free of the data."""
+class _Enough(Exception):  # no error: the whole plan was replayed
+    """Everything that the first run released was replayed; the rest is post-processing."""
 
 
 class _Otherwise(Exception):  # no error, but an outcome
-    """The other world asks for another release than the first one did: that alone tells them
-    apart.
-    """
+    """The other data set asks for another release, which alone distinguishes the two."""
 
 
 class _LoggedNoise(Noise):
-    """Draws the planned noise times `scale`, whatever sensitivity is claimed, and logs it;
-    where there is a log of `before`, publishes that again.
+    """Draws the planned noise times `scale`, whatever sensitivity is claimed, and logs it.
+
+    With a log of `before`, it publishes those values again.
     """
 
     def __init__(
@@ -117,8 +116,9 @@ class _LoggedNoise(Noise):
 
 
 def _log_ratio(log: _Log, other: _Log) -> float:
-    """log of the density of what was published in the world of `log` over that in the other,
-    both by the noise that the ledger says.
+    """The log density ratio of what was published, in `log`'s data set over the other.
+
+    Both densities are by the noise in the ledger.
     """
     total = 0.0
     for leaf, output, here, there in zip(
@@ -131,8 +131,9 @@ def _log_ratio(log: _Log, other: _Log) -> float:
 
 
 def _squared_mu(log: _Log, other: _Log) -> float:
-    """How far exact statistics lie apart, in scales of the noise that was drawn, squared and
-    summed: of Gaussian releases, mu^2.
+    """The squared distance of exact statistics in units of the drawn noise, summed.
+
+    For Gaussian releases this is mu^2.
     """
     return sum(
         float(((here - there) ** 2).sum()) / scale**2
@@ -145,10 +146,10 @@ def _squared_mu(log: _Log, other: _Log) -> float:
 
 @dataclass(frozen=True)
 class Training:
-    """The output of one training run. shared: everything it shares, as one vector. ratio: log
-    likelihood ratio of "present" for what it released.
+    """The output of one training run.
 
-    squared_mu: realised mu^2 of what it released, 0 where nothing was replayed.
+    shared: everything it shares, as one vector. ratio: the log likelihood ratio of "present" for
+    what it released. squared_mu: realised mu^2 of the releases, 0 if nothing was replayed.
     """
 
     shared: Array
@@ -158,12 +159,11 @@ class Training:
 
 @dataclass(frozen=True)
 class AttackTarget:
-    """An algorithm with its plan, as it claims to be (`algorithm`) and as it is run (`run`). seed:
-    of public starts, and of trials. lens: directions (k, n_columns) in which what is shared is
-    looked at, None for all columns of a simulated world.
+    """An algorithm with its plan, as claimed (`algorithm`) and as run (`run`).
 
-    A proof holds for every start, so an adversary knows it: where there is one, all trainings start
-    alike, and only the noise is drawn anew.
+    seed: of public starts and of trials. lens: directions (k, n_columns) in which shared arrays are
+    compared, None for all columns of a simulated data set. A proof holds for every start, so the
+    adversary knows it: with a proof, all runs start alike, and only the noise differs.
     """
 
     algorithm: Algorithm
@@ -179,7 +179,7 @@ class AttackTarget:
 
     @property
     def has_noisy_sums(self) -> bool:
-        """Whether the ledger is of noisy sums, so that releases can be replayed."""
+        """Whether the ledger consists of noisy sums, so that releases can be replayed."""
         return bool(self._leaves) and all(isinstance(leaf, AdditiveNoise) for leaf in self._leaves)
 
     @property
@@ -188,12 +188,10 @@ class AttackTarget:
 
     @property
     def through_mu(self) -> bool:
-        """Whether mu may be bounded: a claim of mu-GDP, tested on a mechanism whose every release
-        has Gaussian noise.
+        """Whether mu may be bounded: mu-GDP is claimed and every release has Gaussian noise.
 
-        The bound on mu refutes claims of a smaller mu. As an epsilon it is that of one Gaussian
-        release of this mu: steps that follow one another may have another curve below the mu that
-        they claim.
+        The bound refutes claims of a smaller mu. Its epsilon is that of one Gaussian release with
+        this mu; successive steps may have another curve below the mu that they claim.
         """
         gaussian = bool(self._leaves) and all_gaussian(sequence(*self._leaves))
         return gaussian and self.is_proven and self.fault in STILL_GAUSSIAN
@@ -216,13 +214,11 @@ class AttackTarget:
         return "By error rates only: not every release has Gaussian noise, so μ does not apply."
 
     def choose(self, unit: Unit) -> Pair:
-        """The simulated pair of worlds that shows most."""
+        """The simulated pair of data sets that shows most."""
         return self.furthest(pairs(self.run, unit, self._start))
 
     def furthest(self, candidates: tuple[Pair, ...]) -> Pair:
-        """The pair of worlds whose releases move furthest in a few replays with noise of their
-        own; the first where there are none.
-        """
+        """The pair whose releases move furthest in a few replays; the first if there are none."""
         if len(candidates) == 1 or not (self.has_noisy_sums and self.is_proven):
             return candidates[0]
 
@@ -246,9 +242,7 @@ class AttackTarget:
         return np.random.SeedSequence(self.seed, spawn_key=(1,))
 
     def training(self, pair: Pair, inside: bool, seed: np.random.SeedSequence) -> Training:
-        """One training in the world with the canary (`inside`) or without, and its replay in
-        the other.
-        """
+        """One run with the canary (`inside`) or without, and its replay on the other data set."""
         start, secret, sampling = seed.spawn(3)
         if self.is_proven:
             start = sampling = self._start
@@ -279,9 +273,7 @@ class AttackTarget:
         secret: np.random.SeedSequence,
         streams: Callable[[], Streams],
     ) -> tuple[float, float]:
-        """The log likelihood ratio of what was released, for this world against the other, and
-        how far exact statistics lie apart.
-        """
+        """The log likelihood ratio of the releases, and how far exact statistics moved."""
         noise.log.complete = noise.ledger == normal_form(self.plan)
         other = self._noise(secret, noise.log)
         try:
@@ -306,8 +298,9 @@ def attack_target(
     fault: str,
     seed: int = 0,
 ) -> AttackTarget:
-    """Raises BadInput on a fault that the algorithm cannot have, and where it takes a budget
-    and gets none.
+    """Prepare an attack on an algorithm.
+
+    Raises BadInput if the algorithm cannot have the fault, or takes a budget and gets none.
     """
     if fault not in FAULTS:
         raise BadInput(
@@ -316,12 +309,12 @@ def attack_target(
     kind = algorithms.find(algorithm)
     private = issubclass(kind, PrivateAlgorithm)
     if private and epsilon is None:
-        raise BadInput(f"{kind.title} needs a budget: give the epsilon to attack.")
+        raise BadInput(f"{kind.title} needs a budget. Give the epsilon to attack.")
     budget = Budget(epsilon=epsilon, delta=delta) if private and epsilon is not None else None
     method = algorithms.build(algorithm, parameters, shape, budget)
     if fault not in faults_of(kind):
         raise BadInput(
-            f"{method.title} cannot have the fault {fault}, {FAULTS[fault]}. It can have:"
+            f"{method.title} cannot have the fault {fault!r} ({FAULTS[fault]}). Its faults are"
             f" {', '.join(faults_of(kind))}."
         )
     level = calibrate(lambda at: method.plan(shape, at), budget) if budget else 1.0
@@ -356,8 +349,9 @@ def _with_fault(algorithm: Algorithm, fault: str) -> Algorithm:
 
 
 def _invariants(part: Array) -> Array:
-    """A shared array as numbers of a public shape that no rotation or renumbering of factors
-    changes: products of columns' factors, lengths of units'.
+    """A shared array as numbers that no rotation or renumbering of factors changes.
+
+    They are products of columns' factors, and lengths of units' factors.
     """
     if part.ndim != 2:
         return part.ravel() if part.size in (1, COLUMNS, UNITS) else np.zeros(0)
@@ -372,7 +366,7 @@ def _invariants(part: Array) -> Array:
 
 
 def _through(lens: Array, part: Array) -> Array:
-    """The same in the directions of a lens, of columns' arrays alone."""
+    """The shared array in the directions of a lens, for arrays of columns only."""
     rows = part.reshape(len(part), -1) if part.ndim and len(part) == lens.shape[1] else part.T
     if rows.ndim != 2 or len(rows) != lens.shape[1]:
         return part.ravel() if part.size == 1 else np.zeros(0)
@@ -389,5 +383,5 @@ def _exact_sums(data: Any) -> Array:
 
 
 def rounded(value: float) -> float:
-    """Two digits after the point, never up: a lower bound stays one."""
+    """Two decimals, rounded down, so that a lower bound stays one."""
     return math.floor(100 * value) / 100

@@ -1,10 +1,10 @@
-"""The small simulated worlds of an audit: pairs of data sets that differ by a canary.
+"""Small simulated data sets for audits, in pairs that differ by a canary.
 
-An adversary may choose all data and knows everything but the noise, public starts among it. So
-besides an ordinary world with one odd unit there are worlds laid out for the sensitivities:
-everybody rates along one pattern or against it, so that every step of a factorisation keeps that
-pattern as its direction, and the canary lies along it. Which pair is attacked is chosen by replays
-(`canaries.AttackTarget.choose`).
+An adversary may choose all data and knows everything except the noise, including public starts. So
+besides an ordinary data set with one unusual unit there are data sets that exhaust the
+sensitivities: everyone rates along one pattern or against it, so every step of a factorisation
+keeps that pattern as its direction, and the canary lies along it. Replays choose the pair that is
+attacked (`canaries.AttackTarget.choose`).
 """
 
 from dataclasses import dataclass
@@ -21,16 +21,14 @@ from dpmf_core.privacy import VALUE, normal_form
 
 Array = npt.NDArray[Any]
 Unit = Literal["user", "rating", "value"]
-UNITS_IN_ORDER = ("value", "rating", "user")  # a larger one holds the smaller
+UNITS_IN_ORDER = ("value", "rating", "user")  # each contains the ones before it
 UNITS, COLUMNS, BOUNDS = 300, 40, (1.0, 5.0)
 MIDDLE, QUARTER = 3.0, 1.0  # of the range of ratings
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two neighbouring data sets, `absent` without the canary and `present` with it, and what
-    they are in words.
-    """
+    """Two neighbouring data sets, `absent` without the canary and `present` with it."""
 
     words: str
     absent: Any
@@ -41,7 +39,7 @@ class Pair:
 
 
 def protected_unit(algorithm: Algorithm) -> Unit:
-    """The unit of an algorithm's guarantee (or claim); samples count as users."""
+    """The unit of an algorithm's guarantee or claim; samples count as users."""
     guarantee = algorithm.guarantee()
     if guarantee.unit == VALUE:
         return "value"
@@ -49,12 +47,12 @@ def protected_unit(algorithm: Algorithm) -> Unit:
 
 
 def shape(kind: type[Algorithm]) -> Any:
-    """The public shape of every world that an algorithm of this kind is attacked in."""
+    """The public shape of every data set in which an algorithm of this kind is attacked."""
     return (_two_kinds() if kind.task == "samples" else _one_rating("rating")).absent.shape
 
 
 def check(algorithm: Algorithm, unit: Unit) -> None:
-    """Raises BadInput where samples are asked to differ by a rating."""
+    """Raise BadInput if samples are asked to differ by a rating."""
     if algorithm.task == "samples" and unit != "user":
         raise BadInput(
             f"{algorithm.title} factorises samples and protects a whole sample. Leave the unit out."
@@ -62,10 +60,9 @@ def check(algorithm: Algorithm, unit: Unit) -> None:
 
 
 def pairs(algorithm: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tuple[Pair, ...]:
-    """The ordinary pair first, then those laid out for an algorithm whose public start is drawn
-    from `start`.
+    """The ordinary pair first, then pairs for an algorithm whose public start uses `start`.
 
-    Raises BadInput where samples are asked to differ by a rating.
+    Raises BadInput if samples are asked to differ by a rating.
     """
     check(algorithm, unit)
     if algorithm.task == "samples":
@@ -79,7 +76,7 @@ def pairs(algorithm: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tu
     along = np.random.default_rng(start).standard_normal((COLUMNS, getattr(algorithm, "rank", 1)))[
         :, 0
     ]
-    # as many of each: the mean is mid-range
+    # equally many of each, so that the mean is mid-range
     signs = np.where(np.argsort(np.argsort(along)) < COLUMNS // 2, -1.0, 1.0)
     deviations = along - along.mean()
     in_turn = np.where(np.arange(COLUMNS) % 2, 2.0, -2.0)
@@ -101,7 +98,7 @@ def pairs(algorithm: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tu
 
 
 def _ordinary() -> tuple[Array, Array, Array]:
-    """Users, items and values of everybody but the canary."""
+    """Users, items and values of everyone except the canary."""
     rng = np.random.default_rng(2026)
     taste = MIDDLE + 0.8 * rng.standard_normal((UNITS, 3)) @ rng.standard_normal((3, COLUMNS))
     users, items = np.nonzero(rng.random(taste.shape) < 0.4)
@@ -129,8 +126,9 @@ NO_RATINGS = (np.zeros(0, int), np.zeros(0))
 
 
 def _odd_user(pattern: Array, how: str) -> Pair:
-    """The canary rates everything, `pattern` (n_items,) quarters of the range above the middle
-    or below it.
+    """The canary rates every item `pattern` (n_items,) quarters of the range above the middle.
+
+    Negative entries are below it.
     """
     others = _ordinary()
     words = f"one more user in an ordinary data set, who rates everything {how}"
@@ -142,9 +140,7 @@ def _odd_user(pattern: Array, how: str) -> Pair:
 
 
 def _hides_replacement(algorithm: Algorithm) -> bool:
-    """Whether its epsilon is the same for replacing a user: then the canary may take another's
-    place.
-    """
+    """Whether its epsilon also holds for replacing a user; then the canary may replace another."""
     releases = normal_form(algorithm.plan(shape(type(algorithm)), 1.0))
     return bool(releases) and all(leaf.replace_one_factor == 1 for leaf, _ in releases)
 
@@ -175,8 +171,9 @@ def _one_rating(unit: Unit) -> Pair:
 
 
 def _two_camps(pattern: Array, how: str) -> Pair:
-    """Everybody rates everything, `pattern` (n_items,) quarters of the range above the middle
-    or below it; the canary is one more above.
+    """Everyone rates every item `pattern` (n_items,) quarters of the range from the middle.
+
+    The canary is one more above.
     """
     camps = np.where(np.arange(1, UNITS) % 2, 1.0, -1.0)
     users, items = (
@@ -195,8 +192,9 @@ def _two_camps(pattern: Array, how: str) -> Pair:
 
 
 def _two_kinds() -> Pair:
-    """Two kinds of samples, alike but for the features they have: one odd sample makes the
-    first kind the stronger, the canary the second.
+    """Two kinds of samples that differ only in their features.
+
+    One unusual sample makes the first kind the stronger, the canary the second.
     """
     rng = np.random.default_rng(2026)
     half, each = COLUMNS // 2, (UNITS - 2) // 2

@@ -1,12 +1,10 @@
-"""Membership inference as a measurement: how much privacy is lost at least, for any registered
-algorithm.
+"""Membership inference as a measurement: a lower bound on epsilon for any registered algorithm.
 
-Many trainings on a small simulated set, half of them with a canary. Two attacks look at each: one
-at all that is shared, projected on the direction in which both kinds differ; one at the releases in
-the ledger, by their likelihood ratio. Tests on both (`bounds`) share the 5% in which a bound may be
-wrong.
-Beside them stands what the canary lost: how far it moved the releases, in terms of their noise,
-which a replay shows without sampling error.
+An audit trains many times on a small simulated set, half of the runs with a canary. One attack
+looks at all that is shared, projected on the direction in which both kinds of runs differ; the
+other at the releases in the ledger, by their likelihood ratio. Tests on both (`bounds`) share the
+5% in which a bound may be wrong. Next to the bounds stands what the canary lost: how far it moved
+the releases in units of their noise, which a replay shows without sampling error.
 """
 
 import math
@@ -39,7 +37,7 @@ FEWEST = 40
 
 
 class AuditSpec(BaseModel):
-    """One audit, complete: the same specification measures the same."""
+    """One complete audit: equal specifications measure the same."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     limit: ClassVar[str] = "largest_audit"
@@ -73,7 +71,7 @@ class AuditSpec(BaseModel):
 
     @classmethod
     def parse(cls, **parts: Any) -> "AuditSpec":
-        """A checked specification. Raises BadInput with the first thing that is wrong."""
+        """A checked specification. Raises BadInput with the first problem."""
         try:
             spec = cls(**parts)
         except ValidationError as error:
@@ -88,7 +86,7 @@ class AuditSpec(BaseModel):
         return self.runs
 
     def check(self) -> None:
-        """Raises BadInput where the audit could not start."""
+        """Raise BadInput if the audit could not start."""
         target, unit = self._target()
         canary_data.check(target.algorithm, unit)
 
@@ -112,7 +110,7 @@ class AuditSpec(BaseModel):
     def measure(
         self, report: Report = ignore, stopped: Callable[[], bool] = lambda: False
     ) -> "Audit":
-        """Train, attack, judge. Raises BadInput, and Cancelled when `stopped` turns true."""
+        """Train, attack, judge. Raises BadInput, and Cancelled when `stopped` returns true."""
         target, unit = self._target()
         with single_threaded_blas:
             pair = target.choose(unit)
@@ -121,8 +119,9 @@ class AuditSpec(BaseModel):
 
 @dataclass(frozen=True)
 class Figure:
-    """One epsilon of an audit. sign: "≤" of what is proved, "=" of what is known exactly, "≥"
-    of what was measured. value: None where there is none.
+    """One epsilon of an audit.
+
+    sign: "≤" if proved, "=" if known exactly, "≥" if measured. value: None if there is none.
     """
 
     name: str
@@ -132,7 +131,7 @@ class Figure:
 
     @property
     def words(self) -> str:
-        """The epsilon with its sign; two digits, a lower bound never rounded up."""
+        """The epsilon with its sign and two decimals; a lower bound is rounded down."""
         if self.value is None:
             return "none"
         value = canaries.rounded(self.value) if self.sign == "≥" else self.value
@@ -141,14 +140,27 @@ class Figure:
 
 @dataclass(frozen=True)
 class Audit:
-    """The result of an attack. lower: epsilon is at least this, at 95% confidence. proven: at most
-    this, None where nothing is proved.
-    most: what so many runs could show at best. tests: every test that was run; `lower` is the
-    largest of their bounds.
-    canary: the two worlds in words. realised_mu, planned_mu: mu of what the canary moved, on
-    average, and of the ledger; None where no mu can be had.
-    rule: why bounds go through mu, or may not. allowed_misses: the fewest misses that the proof
-    leaves at each rate of false alarms from 0 to 1, empty where nothing is proved.
+    """The result of an attack.
+
+    Attributes
+    ----------
+    lower : float
+        epsilon is at least this, at 95% confidence.
+    proven : float or None
+        epsilon is at most this; None if nothing is proved.
+    most : float
+        What so many runs could show at best.
+    tests
+        Every test that was run; `lower` is the largest of their bounds.
+    canary : str
+        The two data sets in words.
+    realised_mu, planned_mu : float or None
+        The mean mu of what the canary moved, and the ledger's.
+    rule : str
+        Why bounds go through mu, or may not.
+    allowed_misses
+        The fewest misses that the proof leaves at each rate of false alarms from 0 to 1; empty if
+        nothing is proved.
     """
 
     spec: AuditSpec
@@ -177,7 +189,7 @@ class Audit:
         return self.best.attack
 
     def strongest(self, rule: bounds.Rule) -> Bound | None:
-        """The test of this rule that shows most, None where none was run."""
+        """The test of this rule that shows most; None if there was none."""
         return max(
             (bound for bound in self.tests if bound.rule == rule),
             key=lambda bound: bound.epsilon,
@@ -186,7 +198,7 @@ class Audit:
 
     @property
     def lost_epsilon(self) -> float | None:
-        """Epsilon of what the canary moved: what the releases gave away of it, at this delta."""
+        """The epsilon of what the canary moved, at this delta."""
         return (
             None
             if self.realised_mu is None
@@ -195,7 +207,7 @@ class Audit:
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        """Every epsilon of this audit, each with what it means."""
+        """Every epsilon of this audit, with its meaning."""
         return (
             self._proven_figure,
             *self._lost_by_the_canary(),
@@ -241,7 +253,7 @@ class Audit:
         return Figure("proved", "≤", self.proven, meaning)
 
     def _lost_by_the_canary(self) -> list[Figure]:
-        """None where the releases were not watched."""
+        """The canary's loss; empty if the releases were not watched."""
         if self.realised_mu is None or self.planned_mu is None:
             return []
         meaning = (
@@ -251,7 +263,7 @@ class Audit:
         return [Figure("lost by this canary", "=", self.lost_epsilon, meaning)]
 
     def _measured_figures(self, rule: bounds.Rule, meaning: str) -> list[Figure]:
-        """The strongest lower bound by a rule; none where the rule found none."""
+        """The strongest lower bound by a rule, if the rule found one."""
         bound = self.strongest(rule)
         if bound is None:
             return []
@@ -267,7 +279,7 @@ class Audit:
 
     @property
     def covered_units(self) -> tuple[str, ...]:
-        """The canaries that the proof speaks of: what is protected, and what is smaller."""
+        """The canaries that the proof covers: the protected unit and smaller ones."""
         order = canary_data.UNITS_IN_ORDER
         return order[
             : order.index(canary_data.protected_unit(algorithms.find(self.spec.algorithm)())) + 1
@@ -275,19 +287,19 @@ class Audit:
 
     @property
     def unit(self) -> str:
-        """The canary."""
+        """The canary's unit."""
         return self.spec.unit or self.covered_units[-1]
 
     @property
     def protected_unit(self) -> str:
-        """The unit of the proof, as named in a guarantee."""
+        """The proof's unit, as named in a guarantee."""
         return {"user": self.guarantee.unit, "rating": "rating", "value": "value of a rating"}[
             self.covered_units[-1]
         ]
 
     @property
     def terms(self) -> str:
-        """Under which an epsilon of this audit is meant."""
+        """The terms of this audit's epsilon."""
         change = "another value" if self.covered_units[-1] == "value" else "add/remove"
         text = f"delta = {delta_text(self.spec.delta)}, per {self.protected_unit}, {change}, exact"
         return text.replace("e-0", "e-")
@@ -317,11 +329,11 @@ class Audit:
 def audit(
     algorithm: str, *, tell: Callable[[int, int], None] = lambda count, of: None, **fields: Any
 ) -> Audit:
-    """Attack an algorithm. fields: the other fields of `AuditSpec`. tell: called with trainings
-    done and to do.
+    """Attack an algorithm.
 
-    Raises BadInput on too few runs, on an algorithm that takes a budget without one, and on a fault
-    that it cannot have.
+    fields: the other fields of `AuditSpec`. tell: called with training runs done and planned.
+    Raises BadInput on too few runs, on an algorithm that takes a budget and gets none, and on a
+    fault that it cannot have.
     """
     spec = AuditSpec.parse(algorithm=algorithm, **fields)
     return spec.measure(lambda progress: tell(progress.step, progress.steps))
@@ -334,8 +346,9 @@ def attack(
     report: Report = ignore,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Audit:
-    """Train on both worlds of a pair in turn, and judge. Raises Cancelled when `stopped` turns
-    true.
+    """Train on both data sets of a pair in turn, and judge.
+
+    Raises Cancelled when `stopped` returns true.
     """
     kinds: tuple[list[canaries.Training], list[canaries.Training]] = ([], [])
     start_time = last = time.perf_counter()
@@ -380,9 +393,9 @@ def _result(
 def _scores(
     target: canaries.AttackTarget, kinds: tuple[list[canaries.Training], list[canaries.Training]]
 ) -> dict[Attack, bounds.Scores]:
-    """Of each attack, without and with the canary.
+    """The scores of each attack, without and with the canary.
 
-    The direction is learnt on the first half of the trainings.
+    The direction is learned on the first half of the training runs.
     """
     half = min(map(len, kinds)) // 2
     absent, present = (np.stack([training.shared for training in kind]) for kind in kinds)
@@ -401,5 +414,5 @@ def _allowed_misses(plan: Event) -> tuple[float, ...]:
 
 
 def rates() -> tuple[float, ...]:
-    """The rates of false alarms at which `Audit.allowed_misses` stands: finer towards both ends."""
+    """The rates of false alarms in `Audit.allowed_misses`, finer towards both ends."""
     return tuple(float(rate) for rate in (1 - np.cos(np.linspace(0, math.pi, 61))) / 2)

@@ -1,13 +1,13 @@
-"""An audit on data that are given: what the releases give away of one person in these data.
+"""An audit on given data: what the releases reveal about one person in these data.
 
-The simulated worlds of `canary_data` are laid out for the sensitivities, so an attack there shows
-most. Here the rest of the data are real. The canary is one of their people, taken out, or one more
-whose row is the worst of a few. The canary's loss holds for these data only: another row, or other
-people in the data, may lose more, up to what is proved.
+The simulated data sets of `canary_data` exhaust the sensitivities, so an attack there shows most.
+Here the rest of the data are real. The canary is one of their people, removed, or one more person
+whose row is the worst of a few. The loss holds for these data only: another row, or other people in
+the data, may lose more, up to the proved epsilon.
 
-All that is found is computed from raw rows, again and again, with noise that a seed repeats. It is
-for the holder of the data. It is no release, enters no account and is kept nowhere: anyone who
-passes it on, or chooses by it, tells something of these people that no epsilon bounds.
+Everything is computed from raw rows, repeatedly, with noise that a seed reproduces. It is for the
+holder of the data. It is not a release, enters no account and is stored nowhere: sharing it, or
+choosing by it, reveals something about these people that no epsilon bounds.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from dpmf_core.data.samples import Samples, is_sparse
 from dpmf_core.kernels import single_threaded_blas
 
 Array = npt.NDArray[Any]
-DIRECTIONS = 20  # in which what is shared is looked at, the canary's own first
+DIRECTIONS = 20  # in which shared arrays are compared, the canary's own first
 RAW = (
     "Computed from raw private rows, for the holder of the data only. It is not a release, enters"
     " no account and is not stored. Do not share it or base choices on it."
@@ -47,10 +47,10 @@ def audit_on(
 ) -> Audit:
     """Attack an algorithm on these data, all of them, without a split.
 
-    user: the number, from 0, of the user (document, image) who is taken out; where None, one more
-    comes in. fields: the other fields of `AuditSpec`. tell: called with trainings done and to do.
-    "Lost by this canary" needs few trainings: it has no sampling error. Raises BadInput as `audit`
-    does, and on data that the algorithm does not factorise.
+    user: the number, from 0, of the user (document, image) to remove; None adds one more. fields:
+    the other fields of `AuditSpec`. tell: called with training runs done and planned. "Lost by this
+    canary" needs few runs: it has no sampling error. Raises BadInput as `audit` does, and on data
+    that the algorithm does not factorise.
     """
     kind = algorithms.find(algorithm)
     _must_suit(kind, data)
@@ -73,7 +73,7 @@ def audit_on(
 
 
 def _must_suit(kind: type[Algorithm], data: Data) -> None:
-    """Raises BadInput on data of another kind, and where a person has several rows."""
+    """Raise BadInput on data of another kind, or if a person has several rows."""
     holds = "ratings" if isinstance(data, Ratings) else "samples"
     if kind.task != holds:
         raise BadInput(f"{kind.title} factorises {kind.task}; {data.name} holds {holds}.")
@@ -88,7 +88,7 @@ def _must_suit(kind: type[Algorithm], data: Data) -> None:
 
 
 def _without(data: Data, user: int) -> Pair:
-    """The data without one unit's row, which stays empty."""
+    """The data without one unit's row, which becomes empty."""
     if not 0 <= user < data.shape.n_units:
         raise BadInput(f"{data.name} has the users 0 to {data.shape.n_units - 1:,}. Got {user:,}.")
     if isinstance(data, Ratings):
@@ -105,7 +105,7 @@ def _without(data: Data, user: int) -> Pair:
 
 
 def _with_one_more(data: Data, seed: int) -> tuple[Pair, ...]:
-    """The data with an empty row more, and with a canary in it; an adversary picks the worst."""
+    """The data with one more row, empty and with a canary; an adversary picks the worst."""
     if isinstance(data, Ratings):
         return tuple(_user(data, row, how) for how, row in _patterns(data.n_items, seed).items())
     mean = np.asarray(data.X.mean(axis=0), np.float64).ravel()
@@ -144,7 +144,7 @@ def _user(data: Ratings, row: Array, how: str) -> Pair:
 
 
 def _sample(data: Samples, row: Array, how: str) -> Pair:
-    """The row has norm 1, as long as an algorithm takes any."""
+    """Add a row of norm 1, the largest that an algorithm uses."""
     room = data.rows(np.append(np.arange(len(data)), 0))
     row = (row / np.linalg.norm(row)).astype(np.float32)[None]
     absent, present = (
@@ -158,7 +158,7 @@ def _with_row(X: Any, row: Array) -> Any:
 
 
 def _lens(pair: Pair, seed: int) -> Array:
-    """Directions (k, n_columns) of length 1: what the canary has, then random ones."""
+    """Directions (k, n_columns) of length 1: the canary's, then random ones."""
     present, absent = (_column_sums(side) for side in (pair.present, pair.absent))
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(4,)))
     rows = rng.standard_normal((DIRECTIONS, len(present)))
@@ -167,7 +167,7 @@ def _lens(pair: Pair, seed: int) -> Array:
 
 
 def _column_sums(data: Data) -> Array:
-    """Of what each unit has beyond the middle of the range, (n_columns,)."""
+    """The units' sums of values minus mid-range, (n_columns,)."""
     if isinstance(data, Ratings):
         return np.bincount(data.items, data.values - data.shape.mid_range, data.n_items)
     return np.asarray(data.X.sum(axis=0), np.float64).ravel()

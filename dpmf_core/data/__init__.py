@@ -1,4 +1,4 @@
-"""Private data: ratings, samples, and what may be done to them before an algorithm sees them."""
+"""Private data: ratings, samples, and their preparation before an algorithm sees them."""
 
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings

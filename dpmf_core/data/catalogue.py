@@ -1,6 +1,4 @@
-"""The catalogue of data sets: what is known of each before anything is read, and where the core
-finds it.
-"""
+"""The catalogue of data sets: what is known about each before reading, and where to find it."""
 
 import contextlib
 import importlib
@@ -18,8 +16,10 @@ Kind = Literal["simulated", "download", "file"]
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetFacts:
-    """The facts about every data set. public: published or simulated. assumptions: what was read
-    off private data, and is taken as public.
+    """The facts about every data set.
+
+    public: whether it is published or simulated. assumptions: what was read from private data and
+    is taken as public.
     """
 
     id: str
@@ -43,11 +43,11 @@ class DatasetFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry(DatasetFacts):
-    """Ratings. Counts and bounds are declared: published by its authors, or chosen by the
-    generator (its number of ratings is then approximate).
+    """Ratings, with declared counts and bounds.
 
-    item_features: what its public item table says, in words such as "decades and genres"; empty
-    where it has none.
+    They are published by the authors or set by the generator, whose number of ratings is
+    approximate. item_features: a description of the public item table, such as "decades and
+    genres"; empty if there is none.
     """
 
     n_users: int
@@ -59,11 +59,10 @@ class Entry(DatasetFacts):
 
 @dataclass(frozen=True, kw_only=True)
 class SampleEntry(DatasetFacts):
-    """Documents or images: declared counts, (height, width) of images, and how many parts its
-    papers look for.
+    """Documents or images: declared counts, (height, width) of images, and components to look for.
 
-    n_people: if each row has a known person, who is the privacy unit. each: rows of one person at
-    most, as far as is published.
+    n_people: if each row has a known person, who is the privacy unit. each: the most rows of one
+    person, if published.
     """
 
     holds: Literal["documents", "images"]
@@ -84,8 +83,9 @@ Progress = Callable[[int, int], None] | bool
 
 
 class Repairs(Protocol):
-    """The rows of a file that were read, repaired and refused. facts: the part that may leave the
-    machine.
+    """The rows of a file that were read, repaired and refused.
+
+    facts: the part that may leave the machine.
     """
 
     @property
@@ -95,10 +95,10 @@ class Repairs(Protocol):
 
 
 class Catalogue(Protocol):
-    """All data sets, by id. A path with facts stands for an id where a file is loaded."""
+    """All data sets, by id. To load a file, give its path with facts instead of an id."""
 
     def catalogue(self) -> tuple[DatasetFacts, ...]:
-        """Every entry that fits in one memory, in the order in which they are shown."""
+        """Every entry that fits in memory, in display order."""
 
     def in_parts(self) -> tuple[Entry, ...]:
         """Every entry of ratings in partitions."""
@@ -107,29 +107,30 @@ class Catalogue(Protocol):
         """Whether it is a set of ratings in partitions; reads nothing."""
 
     def ratings(self) -> tuple[Entry, ...]:
-        """The entries that hold ratings."""
+        """The entries of ratings."""
 
     def load(self, id_or_path: str) -> AnyData:
-        """The data. Raises BadInput where they are not there or cannot be read."""
+        """The data. Raises BadInput if they are missing or cannot be read."""
 
     def stand_in_id(
         self, n_users: int, n_items: int, density: float, bounds: tuple[float, float]
     ) -> str:
-        """The id of simulated ratings of this shape, for which private ones need not be opened."""
+        """The id of simulated ratings of this shape, to use without opening private ones."""
 
     def stamp(self, id_or_path: str) -> Hashable:
-        """Another number whenever the file of the data has changed."""
+        """A value that changes with the file of the data."""
 
     def present(self, id: str) -> bool:  # noqa: A002
         """Whether the data are on this machine."""
 
     def fetch(self, id: str, *, accept_licence: bool, progress: Progress) -> object:  # noqa: A002
-        """Download the data. progress: a bar on the terminal, or a function of (bytes done, bytes
-        in all). Raises BadInput.
+        """Download the data. Raises BadInput.
+
+        progress: a bar on the terminal, or a function of (bytes done, bytes in all).
         """
 
     def import_(self, id: str, path: str | Path, *, replace: bool) -> Repairs:  # noqa: A002
-        """Take a file or folder as the data. Raises BadInput."""
+        """Import a file or folder as the data. Raises BadInput."""
 
     def import_partitions(
         self,
@@ -140,7 +141,7 @@ class Catalogue(Protocol):
         replace: bool,
         progress: Callable[[str, int, int], None],
     ) -> Repairs:
-        """Keep tables of ratings in partitions under a new name.
+        """Store tables of ratings in partitions under a new name.
 
         progress: of (stage, done, in all). Raises BadInput.
         """
@@ -150,23 +151,22 @@ class Catalogue(Protocol):
 
 
 def catalogue() -> Catalogue:
-    """The module that knows data sets by id: `dpmf_datasets`, or the one that DPMF_CATALOGUE
-    names.
+    """The module that finds data sets by id: `dpmf_datasets`, or the one in DPMF_CATALOGUE.
 
-    It stands above the core, so the core reaches it by its name only.
+    It is above the core, so the core imports it by name.
     """
     return cast(
         Catalogue, importlib.import_module(os.environ.get("DPMF_CATALOGUE", "dpmf_datasets"))
     )
 
 
-# a data set that came with the work, within `lent`
+# the data set inside a `lent` block
 _lent: ContextVar[tuple[str, AnyData] | None] = ContextVar("lent", default=None)
 
 
 @contextlib.contextmanager
 def lent(data_id: str, data: AnyData) -> Iterator[None]:
-    """Within this, a data set is the one that is given, whatever this machine has."""
+    """Use the given data for a data set inside the block, whatever this machine has."""
     before = _lent.set((data_id, data))
     try:
         yield
@@ -175,13 +175,13 @@ def lent(data_id: str, data: AnyData) -> Iterator[None]:
 
 
 def lent_here(data_id: str) -> AnyData | None:
-    """The data that this data set is within `lent`; None outside."""
+    """The data given by `lent` for this data set; None outside the block."""
     loan = _lent.get()
     return loan[1] if loan is not None and loan[0] == data_id else None
 
 
 def is_in_parts(data_id: str) -> bool:
-    """Whether a data set is ratings in partitions. Nothing is read."""
+    """Whether a data set is ratings in partitions; reads nothing."""
     if (data := lent_here(data_id)) is not None:
         return isinstance(data, PartitionedRatings)
     return catalogue().is_in_parts(data_id)

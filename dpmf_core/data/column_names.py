@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
-# Names of columns, without case and punctuation, as ratings files use them in English and German;
-# the earlier the surer.
+# Names of columns, without case and punctuation, in English and German ratings files; the most
+# certain first.
 ROLE_NAMES = {
     "user": (
         "user userid uid users username customer customerid member memberid reviewer reviewerid"
@@ -58,7 +58,7 @@ NOT_OF_RATING = _words(
     "release released birth born publication published join joined signup member registration"
     " registered"
 )
-# as the last word
+# words that may come last
 NO_RATING = (
     *WHEN,
     *_words("at on id ids count counts number num no name text title type user item"),
@@ -66,12 +66,12 @@ NO_RATING = (
 
 
 def split_name(name: str) -> list[str]:
-    """The words of a column's name, in lower case: `ReviewDate`, `rating_time`, `user-id`."""
+    """The words of a column's name in lower case: `ReviewDate`, `rating_time`, `user-id`."""
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)]
 
 
 def is_when(name: str) -> bool:
-    """Whether a column has times, by its name."""
+    """Whether a column holds times, by its name."""
     words = split_name(name)
     if not words:
         return False
@@ -86,8 +86,9 @@ _COMPOUND = rf"(unix)?({'|'.join((*OF_RATING, *PAST_VERBS))})({'|'.join(WHEN)}|a
 
 
 def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
-    """The place of each role's column as far as its whole name tells; loosely: or how it
-    begins, for a person to check.
+    """The place of each role's column by its whole name.
+
+    loosely: also by how the name begins, for a person to check.
     """
     plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in names]
     places: dict[str, int] = {}
@@ -114,21 +115,19 @@ def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
         if free := [place for place in fits if place not in places.values()]:
             places[role] = free[0]
     if "title" in places:
-        places.setdefault("item", places["title"])  # an item may be called by its own name
+        places.setdefault("item", places["title"])  # a title may identify an item
     return places
 
 
 def _begins(role: str, word: str, plain: str, name: str) -> bool:
-    """Whether a column's name begins with a word of a role; a rating's may end with it."""
+    """Whether a column's name begins with a word of a role; for ratings, also ends."""
     return (
         plain.startswith(word) or (role == "rating" and split_name(name)[-1:] == [word])
     ) and _may_be(role, name)
 
 
 def _times(names: Sequence[str], places: Mapping[str, int]) -> list[int]:
-    """Columns of times, the likeliest first; when something was released or someone was born is no
-    time of a rating.
-    """
+    """Columns of times, the likeliest first; dates of releases and births are left out."""
     candidates = [
         (not set(words) & set(OF_RATING), place)
         for place, words in enumerate(map(split_name, names))
@@ -140,8 +139,9 @@ def _times(names: Sequence[str], places: Mapping[str, int]) -> list[int]:
 
 
 def _may_be(role: str, name: str) -> bool:
-    """Whether a column whose name begins like a role's may play it: what ends in time, count or
-    id is no rating; what ends in rating is no item.
+    """Whether a column whose name begins like a role's may have the role.
+
+    Names that end in time, count or id are no ratings; names that end in rating are no items.
     """
     if role == "time":
         return not set(split_name(name)) & set(NOT_OF_RATING)

@@ -1,4 +1,4 @@
-"""The domain of the proofs: which rows a statistic may be asked about."""
+"""The domain of the proofs: the rows for which sensitivities are proved."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ Array = npt.NDArray[Any]
 
 
 class OutsideDomain(BadInput):
-    """Rows on which no sensitivity is proved."""
+    """Rows for which no sensitivity is proved."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Domain:
     """Rows of numbers on which the sensitivity of every statistic is proved.
 
     A row holds at most one number for each column, in ascending order of the columns. Every number
-    is a finite float32 within the declared bounds. Readers repair or refuse what lies outside, by a
-    rule that looks at one row alone; a curator checks every block before it adds up anything.
+    is a finite float32 within the declared bounds. Readers repair or refuse other rows, by a rule
+    that looks at one row alone. A curator checks every block before it adds up anything.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Domain:
         else:
             self._check_order(len(values), columns, starts)
         lowest, highest = np.float32(self.low), np.float32(self.high)
-        # a NaN passes neither comparison
+        # NaN fails both comparisons
         if values.size and not (values.min() >= lowest and values.max() <= highest):
             raise OutsideDomain(
                 f"Every number of the rows must be finite, from {self.low:g} to {self.high:g}. Got"
@@ -74,7 +74,9 @@ class Domain:
     def _check_order(self, n_values: int, columns: Array, starts: Array) -> None:
         lengths = np.diff(starts)
         if len(starts) != self.n_rows + 1 or starts[0] != 0 or starts[-1] != n_values:
-            raise OutsideDomain(f"There must be {self.n_rows} rows of {n_values} numbers in all.")
+            raise OutsideDomain(
+                f"There must be {self.n_rows} rows with {n_values} numbers in all. Check `starts`."
+            )
         if (lengths < 0).any() or len(columns) != n_values:
             raise OutsideDomain("Every row must end where the next one begins.")
         if not n_values:

@@ -1,8 +1,7 @@
-"""Ratings and documents that a Python program holds: a data frame of any library, numpy arrays, a
-scipy sparse matrix.
+"""Ratings and documents in a Python program: data frames, numpy arrays, scipy sparse matrices.
 
-What is wrong with them is an error. Nothing is repaired in silence, as it would be for a file that
-comes with a report.
+Anything wrong with them is an error. Nothing is repaired silently, because there is no report as
+for a file.
 """
 
 import dataclasses
@@ -25,7 +24,7 @@ from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, Samples, 
 
 TIME = "time"
 Bounds = tuple[float, float]
-INTERACTIONS = (0.0, 1.0)  # the bounds where what is known is who used what
+INTERACTIONS = (0.0, 1.0)  # the bounds if the data only say who used what
 
 
 def is_table(data: Any) -> bool:
@@ -34,9 +33,7 @@ def is_table(data: Any) -> bool:
 
 
 def is_frame(data: Any) -> bool:
-    """Whether it is a pandas table, or one from another library (polars, also as a LazyFrame, and
-    pyarrow).
-    """
+    """Whether it is a table of pandas, polars (also a LazyFrame) or pyarrow."""
     return isinstance(data, pd.DataFrame) or any(
         hasattr(data, name) for name in ("__arrow_c_stream__", "__dataframe__", "collect_schema")
     )
@@ -49,17 +46,27 @@ def ratings_of(
     public: bool = False,
     columns: Mapping[str, str] | None = None,
 ) -> Ratings:
-    """The ratings of a data frame, of arrays (users, items, ratings[, times]) or one array with
-    these as columns, or of a sparse matrix (n_users, n_items), of which every stored entry is a
-    rating.
+    """Convert a table, arrays or a sparse matrix to ratings.
 
-    The columns of a frame are found by their names: user, item, rating and, if there are times,
-    time (whole numbers or dates), or what such columns are often called. columns: by role, where
-    they are called otherwise; "" for none: without ratings each row says that a user had an item,
-    which counts as 1 of 0 to 1, and no bounds are declared. A pair that is rated twice has the
-    mean of both in a frame, as in a file, and the sum in a matrix, as for scipy. bounds: the lowest
-    and the highest rating that can be given, declared. public: published or simulated data, which
-    need no account. Raises BadInput.
+    Parameters
+    ----------
+    data
+        A data frame with one rating per row; arrays (users, items, ratings[, times]) or one array
+        with these columns; or a sparse matrix (n_users, n_items), in which every stored entry is a
+        rating. A pair that is rated twice gets the mean of both in a frame and the sum in a matrix.
+    bounds
+        The declared lowest and highest possible rating.
+    public
+        Whether the data are published or simulated, so that they need no account.
+    columns
+        The frame's columns by role: user, item, rating and time (whole numbers or dates). By
+        default they are found by common names. With "" for the rating, each row says that a user
+        had an item; it counts as 1 of 0 to 1, and no bounds are declared.
+
+    Raises
+    ------
+    BadInput
+        If the data are not ratings within the bounds.
     """
     if not is_sparse(data):
         frame = _frame_of(data)
@@ -93,10 +100,10 @@ def ratings_of(
 
 
 def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
-    """The pairs of a data frame of any library, or of an array (n, 2) of users and items, as
-    columns user and item; `ratings` (n,) beside them as the column rating.
+    """The pairs of a data frame, or of an array (n, 2) of users and items.
 
-    Raises BadInput where columns are missing, a cell is empty, or the lengths differ.
+    The result has the columns user and item, and `ratings` (n,) as the column rating. Raises
+    BadInput if columns are missing, a cell is empty, or the lengths differ.
     """
     if is_frame(data):
         frame = _frame_of(data)
@@ -124,7 +131,7 @@ def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
 
 
 def ids_in(data: Any) -> "tuple[pd.Index[Any], pd.Index[Any]]":
-    """The ids of the users and of the items of what `ratings_of` takes, as it numbers them."""
+    """The ids of users and items in the order in which `ratings_of` numbers them."""
     if is_sparse(data):
         return pd.RangeIndex(data.shape[0]), pd.RangeIndex(data.shape[1])
     frame = _frame_of(data)
@@ -139,7 +146,7 @@ def ids_of(column: "pd.Series[Any]") -> "pd.Index[Any]":
 
 
 def ratings_column(data: Any) -> npt.NDArray[Any] | None:
-    """The ratings (n,) in a data frame of any library, where its names tell; else None."""
+    """The ratings (n,) in a data frame if a column's name identifies them; else None."""
     if not is_frame(data):
         return None
     frame = _frame_of(data)
@@ -160,11 +167,11 @@ def documents_of(matrix: Any, *, public: bool = False) -> Samples:
 
 
 def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:
-    """The ratings with a public table of their items: a row for each, its id in the column item, or
-    in the first one; every other column is a number, a category, or words with | between them.
+    """Add a public table of items to ratings.
 
-    Without ids of their own (a sparse matrix) items are numbered from 0. Raises BadInput, also on a
-    column that is none of these.
+    table: one row per item, with its id in the column item or the first one. Every other column
+    holds numbers, a category, or words separated by |. Items without ids (a sparse matrix) are
+    numbered from 0. Raises BadInput, also on a column of another kind.
     """
     if not isinstance(ratings, Ratings):
         raise BadInput(
@@ -196,15 +203,15 @@ def _cell(value: Any) -> str:
 
 
 def _frame_of(data: Any) -> pd.DataFrame:
-    """A table of any library, or numpy arrays, as pandas has it. Raises BadInput."""
+    """A table of any library, or numpy arrays, as a pandas frame. Raises BadInput."""
     if isinstance(data, pd.DataFrame):
         return data
     if isinstance(data, tuple | np.ndarray):
         return _frame_of_arrays(data)
-    if hasattr(data, "collect"):  # it is lazy
+    if hasattr(data, "collect"):  # a LazyFrame
         data = data.collect()
     with extra("files"):
-        import pyarrow as pa  # which pandas' own frames do without
+        import pyarrow as pa  # not needed for pandas' own frames
 
     try:
         if hasattr(data, "__arrow_c_stream__"):
@@ -223,7 +230,7 @@ def _frame_of(data: Any) -> pd.DataFrame:
 
 
 def _frame_of_arrays(data: Any) -> pd.DataFrame:
-    """Arrays of users, items, ratings and, perhaps, times; or one with these as columns."""
+    """A frame from arrays of users, items, ratings and optional times, or one such array."""
     if isinstance(data, np.ndarray) and data.dtype.names:
         return pd.DataFrame(data)
     parts = [np.asarray(part) for part in (data.T if isinstance(data, np.ndarray) else data)]
@@ -240,16 +247,14 @@ def _frame_of_arrays(data: Any) -> pd.DataFrame:
 
 
 def _whole(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Ids or times that became fractions beside the ratings as whole numbers again."""
+    """Convert ids or times that became floats next to the ratings back to whole numbers."""
     if ids.dtype.kind == "f" and np.isfinite(ids).all() and (ids == np.floor(ids)).all():
         return ids.astype(np.int64)
     return ids
 
 
 def _chosen_columns(frame: pd.DataFrame, columns: dict[str, str]) -> dict[str, Any]:
-    """The frame's column of each role, as asked for ("": none) or by its name; without a rating
-    where none is asked for. Raises BadInput.
-    """
+    """The frame's column of each role, as given ("": none) or by its name. Raises BadInput."""
     names = list(frame.columns)
     texts = [str(name) for name in names]
     if unknown := set(columns) - set(ROLES):
@@ -273,7 +278,7 @@ def _chosen_columns(frame: pd.DataFrame, columns: dict[str, str]) -> dict[str, A
 
 
 def _check_columns(texts: list[str], columns: Mapping[str, str], *, needs_rating: bool) -> None:
-    """Raises BadInput where a role has no column, or two have one, or one is there twice."""
+    """Raise BadInput if a role has no column, two roles share one, or a name occurs twice."""
     spare = [it for it in texts if it not in columns.values()] or texts or ["my_column"]
     required = REQUIRED_ROLES if needs_rating else REQUIRED_ROLES[:2]
     missing = [role for role in required if role not in columns]
@@ -290,11 +295,11 @@ def _check_columns(texts: list[str], columns: Mapping[str, str], *, needs_rating
             f" are {', '.join(texts[:12])}. Rename columns, e.g."
             f" frame.rename(columns={new_names}).{without}"
         )
-    for role, column in columns.items():
+    for column in columns.values():
         if texts.count(column) != 1 or list(columns.values()).count(column) != 1:
             raise BadInput(
-                f"The {role} has a column of its own, and there is one of its name. '{column}' is"
-                f" there {texts.count(column)} times, for"
+                f"Each role needs a column of its own with a unique name. '{column}' occurs"
+                f" {texts.count(column)} times, for"
                 f" {', '.join(it for it in columns if columns[it] == column)}. Rename one of them."
             )
 
@@ -309,7 +314,7 @@ def _of_interactions(bounds: Bounds | None) -> Bounds:
 
 
 def _of_frame(frame: pd.DataFrame, names: dict[str, str], bounds: Bounds, public: bool) -> Ratings:
-    """Of a frame whose columns are called by role. names: their own names, for messages."""
+    """Ratings of a frame whose columns are named by role. names: their own, for messages."""
     frame = frame.rename(columns=names)
     user, item = frame[names["user"]], frame[names["item"]]
     if user.nunique() < 2:
@@ -341,7 +346,7 @@ def _of_frame(frame: pd.DataFrame, names: dict[str, str], bounds: Bounds, public
 
 
 def _facts(name: str, public: bool) -> dict[str, Any]:
-    """The facts about ratings whose numbers of users and items were counted in the data."""
+    """The facts about ratings whose users and items were counted in the data."""
     facts = () if public else (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
     return {"name": name, "public": public, "assumptions": facts}
 
@@ -362,7 +367,7 @@ def _checked_bounds(bounds: Bounds | None) -> Bounds:
 
 
 def _counts(matrix: Any) -> Any:
-    """Its entries in a new csr_array, in order, each cell once."""
+    """The entries of a matrix in a new csr_array, sorted, each cell once."""
     if matrix.dtype.kind not in "biuf" or matrix.ndim != 2:
         raise BadInput(
             f"A sparse matrix must hold numbers in two dimensions. Got {matrix.dtype} of the shape"
@@ -374,7 +379,7 @@ def _counts(matrix: Any) -> Any:
 
 
 def _labels(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Ids that can be sorted: what is neither number nor text is taken as text."""
+    """Ids that can be sorted: values that are neither numbers nor text become text."""
     return column.astype(str) if column.dtype == object else column
 
 
@@ -385,7 +390,7 @@ def _numbers(column: "pd.Series[Any]") -> npt.NDArray[np.float64]:
 
 
 def _times(column: "pd.Series[Any]") -> npt.NDArray[np.int64]:
-    """Times as whole numbers: as they are, or nanoseconds of dates."""
+    """Times as whole numbers; dates become nanoseconds."""
     if not (
         pd.api.types.is_integer_dtype(column) or pd.api.types.is_datetime64_any_dtype(column.dtype)
     ):
@@ -398,7 +403,7 @@ def _times(column: "pd.Series[Any]") -> npt.NDArray[np.int64]:
 
 
 def _within(values: npt.NDArray[Any], bounds: Bounds, what: str) -> None:
-    """Raises BadInput where a value lies outside the bounds."""
+    """Raise BadInput if a value lies outside the bounds."""
     outside = ~((values >= bounds[0]) & (values <= bounds[1]))
     if outside.any():
         first = values[np.flatnonzero(outside)[0]]

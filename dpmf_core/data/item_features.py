@@ -8,15 +8,15 @@ import numpy.typing as npt
 
 from dpmf_core.base.hashing import digest_of
 
-SEPARATOR = ": "  # between a table's column and the word of it that a feature is for
+SEPARATOR = ": "  # between a table's column and the word of a feature
 
 
 @dataclass(frozen=True, eq=False)
 class ItemFeatures:
-    """names: of the columns (n_features,). values: float32 (n_items, n_features), finite; a
-    category is a column of 0 and 1.
+    """Features of items.
 
-    Raises ValueError where the two do not fit.
+    names: of the columns (n_features,). values: float32 (n_items, n_features), finite; a category
+    is a column of 0 and 1. Raises ValueError if the two do not fit.
     """
 
     names: tuple[str, ...]
@@ -29,11 +29,12 @@ class ItemFeatures:
                 f" shape {self.values.shape}."
             )
         if not np.isfinite(self.values).all():
-            raise ValueError("Item features must be finite numbers.")
+            raise ValueError("Item features must be finite numbers. Remove NaN and infinity.")
 
     def keeping(self, item_ids: npt.NDArray[np.int64]) -> "ItemFeatures":
-        """The rows of the items under an index, in its order, and the columns in which these
-        differ: nothing is left of other items.
+        """The rows of the items under an index, in its order, with the columns that differ in them.
+
+        So nothing of other items is left.
         """
         values = self.values[item_ids]
         columns = np.flatnonzero((values != values[:1]).any(axis=0))
@@ -46,7 +47,7 @@ class ItemFeatures:
 
     @cached_property
     def is_category(self) -> npt.NDArray[np.bool_]:
-        """Which columns hold 0 and 1 alone (n_features,)."""
+        """Which columns hold only 0 and 1 (n_features,)."""
         return np.asarray(((self.values == 0) | (self.values == 1)).all(axis=0))
 
     @property
@@ -61,5 +62,5 @@ class ItemFeatures:
 
     @property
     def fingerprint(self) -> str:
-        """Of names and values."""
+        """A hash of names and values."""
         return digest_of(self.values) + repr(self.names)

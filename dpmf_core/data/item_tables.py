@@ -16,17 +16,18 @@ from dpmf_core.data.item_features import SEPARATOR, ItemFeatures
 
 MISSING = {"", "na", "n/a", "nan", "none", "null", "<na>", "\\n"}
 SEVERAL = "|"  # between the words of a cell
-MOST_WORDS = 200  # different ones of a column
-MOST_FEATURES = 400  # each user's own regression solves for as many
-LARGEST = 1e100  # of a number: its square must be finite
-DEVIATION = 0.5  # of a number, as of a category that half of the items have
-LONGEST_NAME = 60  # of a column, on the card
+MOST_WORDS = 200  # different ones in a column
+MOST_FEATURES = 400  # the size of each user's own regression
+LARGEST = 1e100  # number, so that its square is finite
+DEVIATION = 0.5  # of a number, as for a category that half of the items have
+LONGEST_NAME = 60  # of a column, on the model card
 Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class EncodedTable:
-    """features: of the items asked for. left_out: a sentence for each column that is none.
+    """features: of the given items. left_out: a sentence for each unusable column.
+
     missing: how many of the items have no row.
     """
 
@@ -52,9 +53,9 @@ def encode(
 ) -> EncodedTable:
     """The features of `items`, by their ids. ids: of the table's rows. columns: its cells as text.
 
-    A column of numbers is centred and scaled to the deviation .5; one of words becomes a column of
-    0 and 1 for each word. A missing number, and every number of an item without a row, is the mean.
-    Raises BadInput where two rows have one id, no item has a row, or no column is left.
+    A column of numbers is centred and scaled to deviation 0.5. A column of words becomes a column
+    of 0 and 1 for each word. A missing number, and every number of an item without a row, becomes
+    the mean. Raises BadInput if two rows have one id, no item has a row, or no column is usable.
     """
     ids, items = [plain_id(one) for one in ids], [plain_id(one) for one in items]
     row_of = {one: row for row, one in enumerate(ids)}
@@ -83,7 +84,7 @@ def encode(
 def _rows_of(
     feature_columns: Sequence[tuple[str, Values]], rows: npt.NDArray[np.int64]
 ) -> ItemFeatures:
-    """The features of items by their rows in the table; 0 where that is -1."""
+    """The features of items by their rows in the table; 0 for row -1."""
     values = np.zeros((len(rows), len(feature_columns)), np.float32)
     has_row = rows >= 0
     for place, (_, column) in enumerate(feature_columns):
@@ -92,13 +93,13 @@ def _rows_of(
 
 
 def plain_id(text: str) -> str:
-    """An item's id without blanks around it and without the `.0` of a whole number."""
+    """An item's id without surrounding blanks and without the `.0` of a whole number."""
     text = text.strip()
     return text.removesuffix(".0") if text.removesuffix(".0").isdecimal() else text
 
 
 class _LeftOut(Exception):
-    """Why a column is no feature."""
+    """Why a column is not a feature."""
 
 
 def _encode_column(
@@ -127,7 +128,7 @@ def _number(text: str, decimal_comma: bool) -> float | None:
 
 
 def _scaled(numbers: Values) -> Values:
-    """Mean 0 and deviation .5, missing ones 0; 0 and 1 alone stay, for they are a category."""
+    """Scale to mean 0 and deviation 0.5, missing ones 0; columns of 0 and 1 stay: a category."""
     if np.isin(numbers, (0, 1)).all():
         return numbers
     is_known = ~np.isnan(numbers)

@@ -1,5 +1,7 @@
-"""Orders of ratings by user and item: whole numbers are sorted much faster than their positions,
-so each position is sorted as the last digits of its number.
+"""Orders of ratings by user and item.
+
+Whole numbers are sorted much faster than their positions, so each position is sorted as the last
+digits of its number.
 """
 
 from typing import Any
@@ -8,14 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 Ids = npt.NDArray[Any]  # whole numbers (n,), from 0
-BITS = 63  # of a whole number above 0
-AT_ONCE = 1 << 18  # positions that are made at once: they stay in the cache
+BITS = 63  # of a positive int64
+AT_ONCE = 1 << 18  # positions that are made together, so that they stay in the cache
 
 
 def order_of(ids: Ids, count: int) -> npt.NDArray[np.int64]:
-    """The positions (n,) that sort ids of 0 to count - 1; equal ids stay in the order they are
-    in.
-    """
+    """The positions (n,) that sort ids of 0 to count - 1; equal ids keep their order."""
     bits = len(ids).bit_length()
     if int(count).bit_length() + bits > BITS:
         return np.argsort(ids, kind="stable")
@@ -25,8 +25,9 @@ def order_of(ids: Ids, count: int) -> npt.NDArray[np.int64]:
 def order_of_pairs(
     users: Ids, items: Ids, n_users: int, n_items: int
 ) -> npt.NDArray[np.int64] | None:
-    """The positions (n,) that sort by (user, item), ids of 0 to n_users - 1 and n_items - 1; equal
-    pairs stay in the order they are in. None where all are sorted.
+    """The positions (n,) that sort pairs by (user, item); None if all are sorted.
+
+    Ids are from 0 to n_users - 1 and n_items - 1; equal pairs keep their order.
     """
     same = users[1:] == users[:-1]
     if ((users[1:] > users[:-1]) | (same & (items[1:] >= items[:-1]))).all():
@@ -52,7 +53,7 @@ def _sorted_with_positions(numbers: npt.NDArray[np.int64], bits: int) -> npt.NDA
 
 
 def repeats(users: Ids, items: Ids) -> npt.NDArray[np.bool_]:
-    """Whether each of some sorted pairs (n,) is the same as the one before."""
+    """Whether each of some sorted pairs (n,) equals the one before."""
     again = np.zeros(len(users), np.bool_)
     again[1:] = (users[1:] == users[:-1]) & (items[1:] == items[:-1])
     return again

@@ -1,7 +1,6 @@
-"""Ratings that are kept in parts, each with some users and all of their ratings: one part is in
-memory at a time.
+"""Ratings in partitions: each has some users with all of their ratings, and one is in memory.
 
-Which users a part has, and how many ratings, is as private as the ratings are.
+Which users a partition has, and how many ratings, is as private as the ratings.
 """
 
 import pickle
@@ -22,10 +21,10 @@ from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.data.samples import SampleShape
 
-USERS_OF_A_PART = 32_768  # on average, where nobody says otherwise
-KEY = 0x9A27  # of the hash that puts users in parts
-SPARE = 5 * 1024**3  # bytes of a disk that stay free of parts that could be made again
-FACTS = (  # that `Ratings` has too
+USERS_OF_A_PART = 32_768  # on average, by default
+KEY = 0x9A27  # of the hash that assigns users to partitions
+SPARE = 5 * 1024**3  # bytes that stay free on a disk with partitions that can be made again
+FACTS = (  # shared with `Ratings`
     "n_users",
     "n_items",
     "bounds",
@@ -41,8 +40,10 @@ FACTS = (  # that `Ratings` has too
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some users and all of their ratings. ids: int64 (n,) the users' numbers among all, ascending.
-    rows: their ratings; user ids[k] is user k there.
+    """Some users and all of their ratings.
+
+    ids: int64 (n,) the users' numbers in the whole set, ascending. rows: their ratings; user ids[k]
+    is user k there.
     """
 
     ids: npt.NDArray[np.int64]
@@ -50,36 +51,37 @@ class Part:
 
 
 Change = Callable[[Part], Part]
-Watch = Callable[[int, int], None]  # of a part's place, and how many there are; may raise
-States = Mapping[Any, Any]  # what is stored with a part, by key
+Watch = Callable[[int, int], None]  # of a partition's place and their number; may raise
+States = Mapping[Any, Any]  # what is stored with a partition, by key
 
 
 class Fold(Protocol):
-    """A sum over parts: a pure value that can be pickled, so that a part adds the same wherever and
-    however often it is read.
+    """A sum over partitions: a pure value that can be pickled.
+
+    So a partition adds the same wherever and however often it is read.
     """
 
     def empty(self) -> Any:
-        """The sum over no part."""
+        """The sum over no partition."""
         ...
 
     def add(self, total: Any, part: Part, states: States) -> None:
-        """Add a part's contribution in place. states: what `Folding.hold` stored with it."""
+        """Add a partition's contribution in place. states: stored with it by `Folding.hold`."""
         ...
 
     def merge(self, total: Any, other: Any) -> None:
-        """Add the sum over parts that come later, in place; `other` stays as it is."""
+        """Add the sum over later partitions in place; `other` stays unchanged."""
         ...
 
 
-Beside = Callable[[Part, States], Any]  # makes what is stored with a part; it can be pickled
+Beside = Callable[[Part, States], Any]  # makes what is stored with a partition; picklable
 
 
 class Folding(Protocol):
-    """Computes sums over parts outside the calling process."""
+    """Computes sums over partitions outside the calling process."""
 
     def fold(self, ratings: "PartitionedRatings", fold: Fold, keys: Iterable[Hashable]) -> Any:
-        """The sum over all parts, each counted once. keys: of what is held and needed."""
+        """The sum over all partitions, each counted once. keys: of the stored values it needs."""
         ...
 
     def hold(
@@ -89,23 +91,21 @@ class Folding(Protocol):
         make: Beside,
         keys: Iterable[Hashable],
     ) -> None:
-        """Compute something from every part and store it with the part, under a key."""
+        """Compute something from every partition and store it there under a key."""
         ...
 
     def drop(self, key: Hashable) -> None:
-        """Forget what is held under a key."""
+        """Delete what is stored under a key."""
         ...
 
     def with_watch(self, before: Watch) -> Self:
-        """The same; before(parts that are done, how many there are) is called now and then, which
-        may raise.
-        """
+        """A copy that sometimes calls before(partitions done, their number), which may raise."""
         ...
 
 
 @dataclass(frozen=True)
 class ItemCounts:
-    """A `Fold`: how many ratings each item has (n_items,)."""
+    """A `Fold`: the number of ratings of each item (n_items,)."""
 
     n_items: int
 
@@ -121,12 +121,11 @@ class ItemCounts:
 
 @dataclass(frozen=True, eq=False)
 class PartitionedRatings:
-    """Ratings of `n_users` users in parts, which are read when asked for and not kept. Every user
-    is in one part.
+    """Ratings of `n_users` users in partitions, read when used and not kept.
 
-    The facts are those of `Ratings`. fingerprint: of all parts and facts. origin: fingerprint of
-    the file that private ratings were read from. folding: where sums over parts are made, unless
-    here, one part after the other.
+    Every user is in one partition. The facts are those of `Ratings`. fingerprint: of all partitions
+    and facts. origin: fingerprint of the file that private ratings were read from. folding: where
+    sums over partitions are made; by default here, one partition after the other.
     """
 
     parts: Sequence[Part]
@@ -153,14 +152,15 @@ class PartitionedRatings:
         return self.origin or self.fingerprint
 
     def with_change(self, change: Change, **facts: Any) -> Self:
-        """The same with a change to each part as it is read: a function of the part alone, which
-        can be pickled.
+        """A copy with a change to each partition as it is read.
+
+        change: a function of the partition alone, which can be pickled.
         """
         return replace(self, parts=_ChangedParts(self.parts, change), **facts)
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The changes to each part as it is read, in this order."""
+        """The changes to each partition as it is read, in this order."""
         parts, changes = self.parts, list[Change]()
         while isinstance(parts, _ChangedParts | _WatchedParts):
             changes += [parts.change] if isinstance(parts, _ChangedParts) else []
@@ -168,15 +168,17 @@ class PartitionedRatings:
         return tuple(reversed(changes))
 
     def with_watch(self, before: Watch) -> Self:
-        """The same; before each part is read, before(its place, how many there are) is called,
-        which may raise. Where parts are read elsewhere, it hears how many are done.
+        """A copy that calls before(place, number of partitions) before it reads one.
+
+        `before` may raise. If partitions are read elsewhere, it gets how many are done.
         """
         folding = None if self.folding is None else self.folding.with_watch(before)
         return replace(self, parts=_WatchedParts(self.parts, before), folding=folding)
 
     def kept_in(self, folder: Path) -> Self:
-        """The same; a part as it is after all changes is put in a file of this folder when it is
-        first read, and read from there from then on. Parts that are read elsewhere are not kept.
+        """A copy that stores each partition, after all changes, in a file when it is first read.
+
+        Later reads use the file. Partitions that are read elsewhere are not stored.
         """
         if self.folding is not None:
             return self
@@ -192,7 +194,7 @@ class PartitionedRatings:
         return replace(self, parts=file_parts)
 
     def fold(self, fold: Fold, keys: Iterable[Hashable] = ()) -> Any:
-        """A sum over all parts. keys: of what is stored with them, elsewhere."""
+        """A sum over all partitions. keys: of values stored with them elsewhere."""
         if self.folding is not None:
             return self.folding.fold(self, fold, keys)
         total = fold.empty()
@@ -201,11 +203,11 @@ class PartitionedRatings:
         return total
 
     def item_counts(self) -> npt.NDArray[np.int64]:
-        """How many ratings each item has (n_items,). Exact."""
+        """The exact number of ratings of each item (n_items,)."""
         return np.asarray(self.fold(ItemCounts(self.n_items)))
 
     def part_with(self, user: int) -> Part:
-        """The part that a user is in. user: their number before any change of the parts."""
+        """The partition of a user. user: their number before any change of the partitions."""
         parts = self.parts
         while isinstance(parts, _ChangedParts | _WatchedParts):
             parts = parts.parts
@@ -234,8 +236,9 @@ class PartitionedRatings:
 
 @dataclass(frozen=True, eq=False)
 class PartitionedTable:
-    """Ratings in parts taken as samples: of each user a row with their ratings in it and zeros
-    beside them, as `samples.of_ratings` makes it.
+    """Ratings in partitions taken as samples: a row per user, 0 where there is no rating.
+
+    `samples.of_ratings` makes the rows.
     """
 
     ratings: PartitionedRatings
@@ -245,15 +248,15 @@ class PartitionedTable:
         return SampleShape(self.ratings.n_users, self.ratings.n_items)
 
     def kept_in(self, folder: Path) -> Self:
-        """The same, of ratings that are kept."""
+        """A copy whose ratings are stored when first read."""
         return replace(self, ratings=self.ratings.kept_in(folder))
 
 
 class Members:
-    """The part of each user: by a keyed hash of the user's number, so that parts are alike whatever
-    the order of numbers says.
+    """The partition of each user, by a keyed hash of the user's number.
 
-    part_of: int32 (n_users,) each user's part. place_of: int32 (n_users,) their number in it.
+    So the order of numbers has no effect. part_of: int32 (n_users,) each user's partition.
+    place_of: int32 (n_users,) their number in it.
     """
 
     def __init__(self, n_users: int, n_parts: int) -> None:
@@ -265,30 +268,30 @@ class Members:
         self.place_of[self._order] = everybody - self._starts[self.part_of[self._order]]
 
     def of_part(self, place: int) -> npt.NDArray[np.int64]:
-        """The users of a part (n,), ascending."""
+        """The users of a partition (n,), ascending."""
         first, last = self._starts[place : place + 2]
         return self._order[first:last].astype(np.int64)
 
 
 def usual_parts(n_users: int) -> int:
-    """The default number of parts, from the public number of users only."""
+    """The default number of partitions, from the public number of users only."""
     return max(1, -(-n_users // USERS_OF_A_PART))
 
 
 def _place_of(parts: Sequence[Part], user: int) -> int:
-    """The place of the part that a user is in, by reading one after the other."""
+    """The place of a user's partition, found by reading one after the other."""
     return next(place for place, part in enumerate(parts) if user in part.ids)
 
 
 class LazyParts(Sequence[Part]):
-    """Parts that are read or made when asked for, and not kept."""
+    """Partitions that are read or made when used, and not kept."""
 
     @abstractmethod
     def part(self, place: int) -> Part:
-        """The part at a place from 0."""
+        """The partition at a place from 0."""
 
     def place_of(self, user: int) -> int:
-        """The place of the part that a user is in; overridden where it is known without reading."""
+        """The place of a user's partition; overridden where it is known without reading."""
         return _place_of(self, user)
 
     @overload
@@ -328,7 +331,7 @@ class _WatchedParts(LazyParts):
 
 @dataclass(frozen=True)
 class _KeptParts(LazyParts):
-    """As long as the disk has room."""
+    """Stored partitions, as long as the disk has room."""
 
     parts: Sequence[Part]
     folder: Path

@@ -1,5 +1,6 @@
-"""The concentration of ratings on few items, and how sampling k per user reduces it: Chien et al.
-2021, Fig. 2. Computed on raw data, never released.
+"""The concentration of ratings on few items, and how sampling k per user reduces it.
+
+Chien et al. 2021, Fig. 2. Computed on raw data, never released.
 """
 
 from dataclasses import dataclass
@@ -12,8 +13,9 @@ from dpmf_core.data.ratings import Ratings, rank_within_user
 
 @dataclass(frozen=True)
 class Share:
-    """One point of a curve: the share of observations that fall on the `items` (a share) most
-    observed items, among a `selection` of the ratings.
+    """One point of a curve: the share of ratings on the most rated `items` (a share).
+
+    selection: which ratings are counted.
     """
 
     selection: str
@@ -22,8 +24,9 @@ class Share:
 
 
 def shares(ratings: Ratings, k: int = 50, points: int = 50) -> list[Share]:
-    """Curves for all ratings, for k drawn uniformly a user, and for each user's k rarest items
-    (adaptive, by exact counts here).
+    """Curves for all ratings, for k uniform ones per user, and for each user's k rarest items.
+
+    Rarity is by exact counts here.
     """
     key = keyed_uniform(0, ratings.users, ratings.items)
     counts = ratings.item_counts

@@ -1,6 +1,4 @@
-"""Preparation of samples before they are factorised: words chosen and weighted, pixels scaled,
-outliers planted.
-"""
+"""Preparation of samples: words are chosen and weighted, pixels scaled, outliers planted."""
 
 import zlib
 from dataclasses import replace
@@ -73,9 +71,9 @@ class Preparation(BaseModel):
 
 
 def prepared(samples: Samples, how: Preparation) -> Samples:
-    """Fewer rows, a vocabulary, weights, planted outliers: in this order.
+    """Choose rows, then a vocabulary, then weights; plant outliers last.
 
-    Raises BadInput where a step does not suit the data.
+    Raises BadInput if a step does not suit the data.
     """
     if how.most_samples is not None and how.most_samples < len(samples):
         samples = samples.rows(
@@ -141,9 +139,7 @@ def _with_vocabulary(samples: Samples, how: Preparation) -> Samples:
 
 
 def _hashed(samples: Samples, buckets: int) -> Samples:
-    """Words folded into buckets by a hash of their letters.
-
-    Nothing is learned from other documents.
+    """Fold words into buckets by a hash of their letters; other documents have no effect.
 
     Buckets of private documents have no names.
     """
@@ -175,8 +171,10 @@ def _hashed(samples: Samples, buckets: int) -> Samples:
 
 
 def _weighted(samples: Samples, weighting: str) -> Samples:
-    """Term counts as they are (`none`), as shares of the document (`tf`), or times log((1 + n)
-    / (1 + df)) + 1 (`tfidf`, scikit-learn's).
+    """Weigh term counts.
+
+    `none`: as they are; `tf`: as shares of the document; `tfidf`: times log((1 + n) / (1 + df)) + 1
+    (scikit-learn's).
     """
     if weighting == "none":
         return samples
@@ -194,11 +192,10 @@ def _weighted(samples: Samples, weighting: str) -> Samples:
 
 
 def contaminated(samples: Samples, rows: float, cells: float, seed: int = 0) -> Samples:
-    """Uniform noise in [-1, 1] on a share of the cells of a share of the rows, after each row was
-    scaled to maximum 1; what falls below 0 becomes 0.
+    """Add uniform noise in [-1, 1] to a share of the cells in a share of the rows.
 
-    (Saha & Imtiaz 2022, section 4.) Which rows and cells is drawn by a hash, so a row's fate is its
-    own. An empty row stays empty.
+    Each row is first scaled to maximum 1; results below 0 become 0 (Saha & Imtiaz 2022, section 4).
+    A hash draws rows and cells, so other rows have no effect. An empty row stays empty.
     """
     if is_sparse(samples.X) and samples.X.shape[0] * samples.X.shape[1] > 5e7:
         raise BadInput(

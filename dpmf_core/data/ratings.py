@@ -1,9 +1,8 @@
-"""Frozen containers for private data, and what may be done to them before an algorithm sees them.
+"""Frozen containers of private ratings, and their preparation before an algorithm sees them.
 
-A privacy unit is one user: all of a user's ratings. Whatever happens here to a user's ratings
-depends on that user's row, on declared public facts and on keyed hashes only, so that neighbouring
-data sets stay neighbours; the exceptions (item sets chosen by exact counts) are written down in
-`Ratings.assumptions`.
+A privacy unit is one user with all of their ratings. Changes to a user's ratings depend only on
+that user's row, declared public facts and keyed hashes, so neighbouring data sets stay neighbours.
+The exceptions (item sets chosen by exact counts) are recorded in `Ratings.assumptions`.
 """
 
 import hashlib
@@ -25,18 +24,18 @@ from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
 Result = TypeVar("Result")
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
-ITEM_SET_IS_PUBLIC = "the item set is public"  # where exact counts chose it
-ITEMS_ARE_PUBLIC = "the items in the file are public"  # where they were read off a private file
-USERS_ARE_PUBLIC = "the number of users is public"  # where it is counted in a private file
-LARGEST_RATING, NARROWEST = 1e9, 1e-6  # ratings are squared, in float32 too
+ITEM_SET_IS_PUBLIC = "the item set is public"  # if exact counts chose it
+ITEMS_ARE_PUBLIC = "the items in the file are public"  # if they were read from a private file
+USERS_ARE_PUBLIC = "the number of users is public"  # if it was counted in a private file
+LARGEST_RATING, NARROWEST = 1e9, 1e-6  # ratings are squared, also in float32
 
 
 @dataclass(frozen=True)
 class Shape:
     """The public shape of a ratings set: what a plan may know.
 
-    Declared, never inferred from private rows. item_features: a public table of the items, where a
-    run is given one; plans do not depend on it.
+    It is declared, never inferred from private rows. item_features: a public table of the items, if
+    given; plans do not depend on it.
     """
 
     n_users: int
@@ -59,23 +58,32 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Ratings of `n_items` items by `n_users` users, sorted by (user, item), each pair at most
-    once.
+    """Ratings of `n_items` items by `n_users` users, sorted by (user, item), without repeats.
 
-    users, items: int32 (n_ratings,), ids from 0. values: float32 (n_ratings,), within `bounds`.
-    bounds: declared lowest and highest rating, public. order: int64 (n_ratings,) time or position,
-    or None.
-    public: True for published or simulated data; a privacy noise that a seed can reproduce is
-    allowed for these only.
-    assumptions: facts about the private rows that earlier choices treat as public.
-    origin: fingerprint of the file that private ratings were read from; what is made of them keeps
-    it.
-    labels: the items' ids in that file, for which every rating of an item stands; a title is what
-    one row of it says.
-    item_features: a public table of the items, made without the ratings.
-    user_keys: uint64 (n_users,) what the draws of each user are keyed by, hashes of their ids in
-    that file; None: their numbers. A user's number says how many ids come before theirs, so it
-    changes when another user leaves the file; their key does not.
+    Attributes
+    ----------
+    users, items : int32 (n_ratings,)
+        Ids from 0.
+    values : float32 (n_ratings,)
+        Within `bounds`.
+    bounds : tuple of float
+        The declared lowest and highest rating, public.
+    order : int64 (n_ratings,) or None
+        Time or position.
+    public : bool
+        Whether the data are published or simulated. Only then may a seed reproduce privacy noise.
+    assumptions : tuple of str
+        Facts about the private rows that earlier choices treat as public.
+    origin : str
+        Fingerprint of the file that private ratings were read from; derived ratings keep it.
+    labels, titles
+        The items' ids in that file, which every rating of an item shows; a title is what one row of
+        it says.
+    item_features : ItemFeatures or None
+        A public table of the items, made without the ratings.
+    user_keys : uint64 (n_users,) or None
+        Keys of each user's random draws: hashes of their ids in that file. None: their numbers. A
+        user's number changes when another user leaves the file; their key does not.
     """
 
     users: Ints
@@ -96,7 +104,10 @@ class Ratings:
 
     def __post_init__(self) -> None:
         if self.user_keys is not None and len(self.user_keys) != self.n_users:
-            raise ValueError(f"{len(self.user_keys)} keys of {self.n_users} users.")
+            raise ValueError(
+                f"There must be one key for each of the {self.n_users} users. Got"
+                f" {len(self.user_keys)}."
+            )
 
     @classmethod
     def of(
@@ -111,10 +122,12 @@ class Ratings:
         order: npt.ArrayLike | None = None,
         **facts: Any,
     ) -> Self:
-        """Sorted, merged, clamped ratings from triples: non-finite values go, duplicates become
-        their mean (latest order), values are clamped.
+        """Sort, merge and clamp triples.
 
-        Raises BadInput when ids are outside the declared shape or the bounds are not an interval.
+        Ratings that are not finite are dropped, others are clamped to the bounds, and duplicates
+        become their mean (with the latest order).
+
+        Raises BadInput if ids are outside the declared shape or the bounds are not an interval.
         """
         u, i, v = _ids(users), _ids(items), np.asarray(values)
         if v.dtype != np.float32:
@@ -132,7 +145,10 @@ class Ratings:
                 f" at least a millionth of the larger one. Got {low:g} and {high:g}."
             )
         if u.size and not (min(u.min(), i.min()) >= 0 and u.max() < n_users and i.max() < n_items):
-            raise BadInput(f"User and item ids must lie in [0, {n_users}) and [0, {n_items}).")
+            raise BadInput(
+                f"User and item ids must lie in [0, {n_users}) and [0, {n_items}). Number them from"
+                " 0, or declare a larger shape."
+            )
         columns = [u, i, v] if order is None else [u, i, v, np.asarray(order, np.int64)]
         keep = np.isfinite(v)
         if not keep.all():
@@ -183,8 +199,9 @@ class Ratings:
         return np.searchsorted(self.users, np.arange(self.n_users + 1)).astype(np.int64)
 
     def cached_for(self, of: object, find: Callable[[], Result]) -> Result:
-        """What `find` finds in these ratings for the last of the objects `of`, found once; until
-        either is gone, and neither copied nor saved with either.
+        """The result of `find`, cached for the last of the objects `of`.
+
+        It lives as long as both objects, and is neither copied nor saved with either.
         """
         cached = _found_last.get(self)
         if cached and cached[0]() is of:
@@ -196,16 +213,14 @@ class Ratings:
 
     @cached_property
     def by_item(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Pointers (n_items + 1,) and the order (n_ratings,) that sorts the ratings by (item,
-        user).
-        """
+        """Pointers (n_items + 1,) and the order (n_ratings,) that sorts by (item, user)."""
         order = order_of(self.items, self.n_items)
         starts = np.concatenate([[0], np.cumsum(self.item_counts)])
         return starts.astype(np.int64), order.astype(np.int64, copy=False)
 
     @cached_property
     def item_counts(self) -> npt.NDArray[np.int64]:
-        """How many ratings each item has (n_items,)."""
+        """The number of ratings of each item (n_items,)."""
         return np.bincount(self.items, minlength=self.n_items)
 
     @cached_property
@@ -222,14 +237,17 @@ class Ratings:
 
     @property
     def account(self) -> str:
-        """The identity of private ratings in accounts: their origin, whatever was left out since.
-        Without that: the ratings, whatever is declared.
+        """The identity of private ratings in accounts.
+
+        It is their origin, whatever was left out since; without an origin it is the ratings,
+        whatever is declared.
         """
         return self.origin or digest_of(self.users, self.items, self.values)
 
     def draw_keys(self, ids: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
-        """The keys of each user's draws (n_users,). ids: (n_users,) the users' numbers, where these
-        are some of more.
+        """The keys of each user's draws (n_users,).
+
+        ids: (n_users,) the users' numbers in the whole set, if these are a part of it.
         """
         if self.user_keys is not None:
             return self.user_keys
@@ -241,7 +259,7 @@ class Ratings:
 
     def only(self, keep: npt.NDArray[np.bool_]) -> Self:
         """The ratings under a mask (n_ratings,); users, items and declared facts stay."""
-        few = 2 * np.count_nonzero(keep) < len(keep)  # a mask is searched anew for every column
+        few = 2 * np.count_nonzero(keep) < len(keep)  # a mask is searched again for every column
         rows = np.flatnonzero(keep) if few else keep
         order = None if self.order is None else self.order[rows]
         return replace(
@@ -256,7 +274,7 @@ class Ratings:
     def top_items(self, count: int) -> Self:
         """The `count` most rated items (ties by id), renumbered by descending popularity.
 
-        The choice is an assumption.
+        Adds an assumption.
         """
         if not count >= 1:
             raise BadInput(f"The number of top items must be at least 1. Got {count}.")
@@ -265,18 +283,19 @@ class Ratings:
         return self._items(most_rated(self.item_counts, count))
 
     def most_per_user(self, count: int, ids: npt.NDArray[Any] | None = None) -> Self:
-        """At most `count` ratings of every user, drawn by a hash of user and item: a function
-        of their row alone. ids: (n_users,) the users' numbers, where these are some of more.
+        """At most `count` ratings of every user, drawn by a hash of user and item.
+
+        The choice is a function of the user's row. ids: see `draw_keys`.
         """
         key = keyed_uniform(0, self.draw_keys(ids)[self.users], self.items)
         return self.only(rank_within_user(self, key) < count)
 
     def min_item_count(self, count: int) -> Self:
-        """Items with at least `count` ratings. The choice is an assumption."""
+        """Items with at least `count` ratings. Adds an assumption."""
         return self._items(often_rated(self.item_counts, count))
 
     def _items(self, item_ids: npt.NDArray[np.int64]) -> Self:
-        """As `keeping`, by a choice made on exact counts."""
+        """`keeping`, for a choice by exact counts."""
         assumptions = assuming_the_item_set(self.assumptions)
         return replace(self.keeping(item_ids), assumptions=assumptions)
 
@@ -310,9 +329,7 @@ class Ratings:
         )
 
     def min_user_count(self, count: int) -> Self:
-        """Rows of users with fewer than `count` ratings are emptied; n_users stays, so nothing
-        is assumed.
-        """
+        """Remove the ratings of users with fewer than `count`; n_users stays public."""
         return self.only(np.diff(self.by_user)[self.users] >= count)
 
     def positives(self, above: float) -> Self:
@@ -327,14 +344,12 @@ class Ratings:
 
 
 def most_rated(counts: npt.NDArray[Any], most: int) -> npt.NDArray[np.int64]:
-    """The items with the largest counts (n_items,), at most so many, the largest first (ties by
-    number).
-    """
+    """The items with the largest counts (n_items,), at most `most`, in descending order."""
     return np.argsort(-counts, kind="stable")[:most]
 
 
 def often_rated(counts: npt.NDArray[Any], least: int) -> npt.NDArray[np.int64]:
-    """The items with at least so large a count. Raises BadInput where there is none."""
+    """The items with a count of at least `least`. Raises BadInput if there are none."""
     item_ids = np.flatnonzero(counts >= least)
     if not item_ids.size:
         raise BadInput(f"No item has {least} ratings or more. Choose a smaller minimum.")
@@ -342,12 +357,12 @@ def often_rated(counts: npt.NDArray[Any], least: int) -> npt.NDArray[np.int64]:
 
 
 def assuming_the_item_set(assumptions: tuple[str, ...]) -> tuple[str, ...]:
-    """The same, of items that exact counts chose."""
+    """The assumptions, plus that the item set is public."""
     return tuple(dict.fromkeys((*assumptions, ITEM_SET_IS_PUBLIC)))
 
 
 def _ids(ids: npt.ArrayLike) -> npt.NDArray[Any]:
-    """32 bits where they came so, else 64."""
+    """Ids in 32 bits if they have them, else in 64."""
     array = np.asarray(ids)
     return array if array.dtype == np.int32 else array.astype(np.int64)
 
@@ -355,8 +370,9 @@ def _ids(ids: npt.ArrayLike) -> npt.NDArray[Any]:
 def _merged(
     columns: list[npt.NDArray[Any]], first: npt.NDArray[np.int64], bounds: tuple[float, float]
 ) -> list[npt.NDArray[Any]]:
-    """Users, items, values and, if there are, times (n_ratings,) in the order of their pairs, each
-    pair once: the mean of its clamped values, its latest time. first: where each pair begins.
+    """Users, items, values and optional times (n_ratings,), with each pair once.
+
+    A pair gets the mean of its clamped values and its latest time. first: where each pair begins.
     """
     users, items, values, *times = columns
     clamped_values = values.astype(np.float64).clip(*bounds)
@@ -366,7 +382,7 @@ def _merged(
 
 
 def rank_within_user(ratings: Ratings, key: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Position (n_ratings,) of each rating among its user's, by ascending key."""
+    """The place (n_ratings,) of each rating among its user's, by ascending key."""
     from dpmf_core import kernels  # compiled code is loaded when first needed
 
     return np.asarray(kernels.rank_segments(ratings.by_user, key), np.int64)

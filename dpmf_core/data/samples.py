@@ -1,9 +1,9 @@
-"""Documents and images: rows of non-negative numbers, one row a privacy unit, or all rows of a
-person where it is known whose they are.
+"""Documents and images: rows of non-negative numbers.
 
-Saha & Imtiaz 2022 write V (D x N) = W H with a sample a column; here X (N x D) ~ H W with a sample
-a row. What `prepared` does to a row depends on that row and on public facts; vocabularies and
-weights that look at all documents are written down in `assumptions`.
+A row is a privacy unit, or all rows of a person if their owners are known. Saha & Imtiaz 2022 write
+V (D x N) = W H with a sample in each column; here X (N x D) ~ H W with a sample in each row.
+Changes to a row by `prepared` depend on that row and on public facts; vocabularies and weights from
+all documents are recorded in `assumptions`.
 """
 
 import hashlib
@@ -25,16 +25,16 @@ Matrix = Any  # csr_array or ndarray, float32 (n_samples, n_features)
 
 
 def is_sparse(matrix: Matrix) -> bool:
-    """scipy's `issparse`, which leaves the type open."""
+    """scipy's `issparse`, with an open type."""
     from scipy.sparse import issparse  # loaded when first needed
 
     return bool(issparse(matrix))
 
 
-VOCABULARY_IS_PUBLIC = "the vocabulary is public"  # where exact counts chose it
-WORDS_ARE_PUBLIC = "the words in the files are public"  # where they were read off the documents
-NUMBER_IS_PUBLIC = "the number of samples is public"  # where it is counted in a private file
-# where people are counted in a private file
+VOCABULARY_IS_PUBLIC = "the vocabulary is public"  # if exact counts chose it
+WORDS_ARE_PUBLIC = "the words in the files are public"  # if they were read from the documents
+NUMBER_IS_PUBLIC = "the number of samples is public"  # if it was counted in a private file
+# if people were counted in a private file
 PEOPLE_ARE_COUNTED = "the number of people is public"
 WEIGHTS_ARE_PUBLIC = "the IDF weights are public"
 LARGEST_SAMPLE = 1e30  # rows are squared and added up in float64
@@ -42,27 +42,28 @@ LARGEST_SAMPLE = 1e30  # rows are squared and added up in float64
 
 @dataclass(frozen=True)
 class SampleShape:
-    """The public facts about samples: their number, the number of features, the layout of images
-    (height, width), how many people they are of.
+    """The public facts about samples.
 
-    n_people: None where each row is a unit of its own.
+    They are the number of samples and features, the (height, width) of images, and the number of
+    people. n_people: None if each row is a unit of its own.
     """
 
     n_samples: int
     n_features: int
     image: tuple[int, int] | None = None
-    n_people: int | None = field(default=None, repr=False)  # the same fingerprint without it
+    n_people: int | None = field(default=None, repr=False)  # keeps fingerprints without people
 
     @property
     def n_units(self) -> int:
-        """Rows, or the people who have them."""
+        """The number of rows, or of people who have them."""
         return self.n_samples if self.n_people is None else self.n_people
 
 
 @dataclass(frozen=True)
 class Texts:
-    """The words of documents in reading order, for judging topics:
-    `words[ids[starts[i]:starts[i + 1]]]` is document i.
+    """The words of documents in reading order, for judging topics.
+
+    Document i is `words[ids[starts[i]:starts[i + 1]]]`.
     """
 
     words: tuple[str, ...]
@@ -74,13 +75,26 @@ class Texts:
 class Samples:
     """Non-negative rows X (n_samples, n_features), dense or sparse, float32.
 
-    vocabulary: the feature names of documents. image: (height, width) of images, row by row. unit:
-    what a row is. titles: a name for each row.
-    public, assumptions, origin: as in `Ratings`. For judging only: clean, the rows before outliers
-    were planted; parts (k, n_features), what the rows of a simulated set are made of; texts,
-    documents in reading order.
-    people (n_samples,), int32 from 0: whose each row is, private; with them a person with all their
-    rows is the privacy unit. n_people: their number, public.
+    Attributes
+    ----------
+    vocabulary : tuple of str
+        The feature names of documents.
+    image : tuple of int
+        (height, width) of images, row by row.
+    unit : str
+        What a row is.
+    titles : tuple of str
+        A name for each row.
+    public, assumptions, origin
+        As in `Ratings`.
+    clean, parts, texts
+        For judging only: the rows before outliers were planted; components (k, n_features) of a
+        simulated set; documents in reading order.
+    people : int32 (n_samples,)
+        The person of each row, from 0, private. With people, a person with all their rows is the
+        privacy unit.
+    n_people : int
+        Their public number.
     """
 
     X: Matrix
@@ -107,8 +121,10 @@ class Samples:
         vocabulary: tuple[str, ...] | None = None,
         **facts: Any,
     ) -> Self:
-        """Checked samples. Raises BadInput on what is no table of numbers from 0 to 1e30, and
-        names the first row and column that is not.
+        """Check a table of samples.
+
+        Raises BadInput unless it holds numbers from 0 to 1e30; the message names the first row and
+        column that does not.
         """
         from scipy.sparse import csr_array
 
@@ -156,12 +172,13 @@ class Samples:
 
     @property
     def privacy_unit(self) -> str:
-        """The privacy unit: what a row is, or a person with all their rows."""
+        """The privacy unit: a row, or a person with all their rows."""
         return self.unit if self.people is None else "person"
 
     def of_people(self, people: Any, n_people: int | None = None) -> Self:
-        """The same rows, each with its person. n_people: declared, or one more than the highest.
-        Raises BadInput.
+        """The rows with their people. Raises BadInput.
+
+        n_people: declared, or one more than the highest.
         """
         ids = np.asarray(people)
         if ids.shape != (len(self),) or ids.dtype.kind not in "iu":
@@ -178,11 +195,11 @@ class Samples:
 
     @cached_property
     def weights(self) -> npt.NDArray[np.float64] | None:
-        """The weight of each row in a sum over all (n_samples,): one over the number of rows of its
-        person that are not empty; None where rows are units.
+        """The weight of each row in a sum over all (n_samples,); None if rows are units.
 
-        A person's rows then count as much as one row together: sums of x, of x x^T and of h x^T
-        move by no more than one row's bound when they join or leave.
+        It is one over the number of non-empty rows of its person. So a person's rows together count
+        as much as one row: sums of x, of x x^T and of h x^T move by no more than one row's bound
+        when the person joins or leaves.
         """
         if self.people is None:
             return None
@@ -222,12 +239,12 @@ class Samples:
 
     @property
     def account(self) -> str:
-        """As of `Ratings`."""
+        """The identity in accounts; see `Ratings.account`."""
         return self.origin or digest_of(*_arrays(self.X))
 
     @cached_property
     def reading(self) -> str:
-        """sha256 over the words of all documents, in reading order where it is known."""
+        """sha256 over the words of all documents, in reading order if it is known."""
         words, ids = (
             (self.vocabulary or (), self.X.indices)
             if self.texts is None
@@ -245,15 +262,16 @@ class Samples:
         return np.asarray(np.sqrt(energies(self.X)))
 
     def scaled(self, matrix: Matrix, dtype: Any = np.float32) -> Matrix:
-        """Rows of a matrix like X, each divided by the norm of X's row, so that X itself
-        becomes rows of norm 1; empty rows stay empty.
+        """Rows of a matrix like X, each divided by the norm of X's row.
+
+        So X itself becomes rows of norm 1; empty rows stay empty.
         """
         return by_row(
             matrix, np.where(self.norms > 0, 1 / np.maximum(self.norms, 1e-300), 0.0), dtype
         )
 
     def features(self, feature_ids: Array) -> Self:
-        """The features under an index, in its order; what is known of the rows stays."""
+        """The features under an index, in its order; facts about the rows stay."""
         vocabulary = (
             None if self.vocabulary is None else tuple(self.vocabulary[j] for j in feature_ids)
         )
@@ -296,7 +314,7 @@ def energies(matrix: Matrix) -> npt.NDArray[np.float64]:
         return np.asarray(
             np.bincount(row, np.square(matrix.data, dtype=np.float64), matrix.shape[0]), np.float64
         )
-    rows = np.ascontiguousarray(matrix)  # a row's digits do not depend on how many there are
+    rows = np.ascontiguousarray(matrix)  # so that a row's digits do not depend on their number
     return np.asarray(np.square(rows, dtype=np.float64).sum(axis=1), np.float64)
 
 
@@ -321,7 +339,7 @@ def _arrays(part: Matrix | None) -> tuple[Array, ...]:
 
 
 def _small(rows: Matrix) -> Matrix:
-    """float32; sparse rows without stored zeros or duplicates, columns in order."""
+    """Convert to float32; sparse rows without stored zeros or duplicates, columns in order."""
     out = rows.astype(np.float32)
     if not is_sparse(rows):
         return out
@@ -357,7 +375,7 @@ def _read(texts: Texts, row_ids: Array) -> Texts:
 
 
 def require_not_negative(bounds: tuple[float, float]) -> None:
-    """Raises BadInput on bounds of ratings that cannot be taken as samples."""
+    """Raise BadInput on bounds of ratings that cannot be taken as samples."""
     if bounds[0] < 0:
         raise BadInput(
             f"Ratings from {bounds[0]:g} cannot be parts of a sum: non-negative factorisation needs"
@@ -366,9 +384,7 @@ def require_not_negative(bounds: tuple[float, float]) -> None:
 
 
 def of_ratings(ratings: Ratings) -> Samples:
-    """A row of zeros for each user with their ratings in it: what non-negative factorisation
-    makes of a ratings table.
-    """
+    """One row per user with their ratings and zeros elsewhere, for non-negative factorisation."""
     require_not_negative(ratings.bounds)
     from scipy.sparse import csr_array
 

@@ -1,4 +1,4 @@
-"""Ratings parted into train, history, validation and test, each user by their own row alone."""
+"""Splits of ratings into train, history, validation and test, each user by their own row alone."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -15,17 +15,17 @@ WINDOWS_ARE_PUBLIC = "where each time window begins is public"
 JUDGED_ITEMS_ARE_PUBLIC = "which items have enough ratings to be judged is public"
 
 
-# orders that reach beyond this are times (seconds since 1970, days since year 1), below it places
-# in a user's own row
+# orders beyond this are times (seconds since 1970, days since year 1), below it places in a
+# user's own row
 STAMPS = 100_000
-Ids = npt.NDArray[Any] | None  # of users among all
+Ids = npt.NDArray[Any] | None  # users' numbers in the whole set
 
 
 def moments(ratings: Ratings, seed: int) -> npt.NDArray[np.float64]:
-    """When each rating was given, in [0, 1), all equally spread: by the clock; where only places in
-    a user's row are known, by the share of their row.
+    """When each rating was given, in [0, 1), evenly spread.
 
-    Raises BadInput where neither is known. seed: breaks ties.
+    By the clock, or by the share of the user's row if only places in it are known. Raises BadInput
+    if neither is known. seed: breaks ties.
     """
     if ratings.order is None:
         raise BadInput(
@@ -45,10 +45,11 @@ def moments(ratings: Ratings, seed: int) -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """train: what an algorithm learns from. history: what each user knows when predictions are
-    asked for.
-    validation, test: what the predictions are judged on. A held-out user has no row in train, but
-    one in history.
+    """Ratings split by their use.
+
+    train: what an algorithm learns from. history: what each user knows when predictions are made.
+    validation, test: what predictions are judged on. A held-out user has no row in train, but one
+    in history.
     """
 
     train: Ratings
@@ -59,10 +60,7 @@ class Split:
 
 
 class SplitSpec(BaseModel):
-    """The choice of held-out ratings.
-
-    Each choice is a function of (seed, user, the user's row).
-    """
+    """The choice of held-out ratings: a function of (seed, user, the user's row)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -119,17 +117,17 @@ class SplitSpec(BaseModel):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Facts about private rows that the choice treats as public: stretches with equally
-        many ratings begin where all users' ratings put them, and items are counted over all users.
+        """Facts about private rows that the choice treats as public.
+
+        Windows with equally many ratings begin where all users' ratings put them, and items are
+        counted over all users.
         """
         windows = (WINDOWS_ARE_PUBLIC,) if self.kind == "window" else ()
         return windows + ((JUDGED_ITEMS_ARE_PUBLIC,) if self.least_judged else ())
 
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
-        """Windows are said where there are some, and what is judged where it is not every test
-        rating.
-        """
+        """Leave out windows and the judged items at their defaults, as stored runs do."""
         fields: dict[str, Any] = whole(self)
         unsaid = {"windows", "window"} if self.kind != "window" else set()
         return {
@@ -140,11 +138,11 @@ class SplitSpec(BaseModel):
 
 
 def split(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids = None) -> Split:
-    """Train, history, validation and test ratings.
+    """Split ratings into train, history, validation and test.
 
-    ids: (n_users,) the users' numbers, where these are some of more (not for windows, nor where
-    rare items are left out: these look at all). Raises BadInput where a kind needs what the data
-    lack.
+    ids: (n_users,) the users' numbers in the whole set, if these are a part of it (not for windows,
+    nor if rare items are left out: both look at all users). Raises BadInput if the data lack what a
+    kind needs.
     """
     if spec.judged == "validation":
         if not spec.validation_fraction or spec.kind == "window":
@@ -164,7 +162,7 @@ def split(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids = None) -> Spli
 
 
 def _without_rare(parts: Split, ratings: Ratings, least: int) -> Split:
-    """Held-out ratings of users and items with fewer than `least` ratings left out."""
+    """Leave out held-out ratings of users and items with fewer than `least` ratings."""
     users = np.diff(ratings.by_user) >= least
     items = ratings.item_counts >= least
 
@@ -200,7 +198,7 @@ def _by_rating(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids) -> Split:
 
 
 def _by_validation(parts: Split) -> Split:
-    """The validation ratings in the place of the test ratings, which nothing sees."""
+    """Use the validation ratings as test ratings; the test ratings are not used at all."""
     none = parts.validation.only(np.zeros(len(parts.validation), bool))
     return Split(
         parts.train,
