@@ -2,12 +2,10 @@
 
 import atexit
 import contextlib
-import errno
-import functools
+import fcntl
 import os
 import secrets
 import shutil
-import sqlite3
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +15,6 @@ from dpmf_core.base.errors import BadInput
 # in each claimed folder, held as long as its process lives; and one beside them, held while folders
 # are made or removed
 LOCK = ".lock"
-# in the cache folder of earlier versions: what can be had again, and what ends with its process
-NOT_MOVED = {"compiled", "working", "uploads", "operator"}
 _claims: dict[Path, tuple[int, Path]] = {}  # by root: the process and its folder
 
 
@@ -31,9 +27,7 @@ def data_folder() -> Path:
         return Path(folder).expanduser()
     import platformdirs  # which a folder that is named does without
 
-    folder_of_user = Path(platformdirs.user_data_dir("dpmf"))
-    _move_kept(cache_folder(), folder_of_user)
-    return folder_of_user
+    return Path(platformdirs.user_data_dir("dpmf"))
 
 
 def cache_folder() -> Path:
@@ -46,71 +40,6 @@ def cache_folder() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("dpmf"))
-
-
-@functools.cache
-def _move_kept(old: Path, new: Path) -> None:
-    """Move what earlier versions kept in the cache folder, unless the data folder has it already.
-
-    Several processes may start at once: one moves, and the others wait for it.
-    """
-    if os.name != "posix" or not _paths_to_move(old):
-        return
-    with _file_lock(create_folder(new) / LOCK):
-        for path in _paths_to_move(old):
-            if not (new / path.name).exists():
-                _move(path, new / path.name)
-
-
-def _paths_to_move(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        return []
-    return [it for it in folder.iterdir() if it.name not in NOT_MOVED and it.name[0] != "."]
-
-
-def _move(path: Path, target: Path) -> None:
-    """Move a file or folder, which is then whole in one of the places or in both.
-
-    A SQLite file that cannot be moved stays: who opens it merges it, or says what is wrong with it.
-    Raises BadInput where another cannot be moved.
-    """
-    try:
-        with _unused(path):
-            path.rename(target)
-    except sqlite3.Error:
-        return
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise BadInput(
-                f"{path} cannot be moved to {target} ({error.strerror}). Move it, or set DPMF_DATA"
-                " to another folder."
-            ) from error
-        if path.suffix != ".sqlite":
-            _copy(path, target)
-
-
-def _copy(path: Path, target: Path) -> None:
-    """Move to another file system."""
-    aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    if path.is_dir():
-        shutil.copytree(path, aside)
-        aside.rename(target)
-        shutil.rmtree(path)
-    else:
-        shutil.copy2(path, aside)
-        aside.rename(target)
-        path.unlink()
-
-
-@contextlib.contextmanager
-def _unused(path: Path) -> Iterator[None]:
-    """No process is writing to a SQLite file in here; other files are as they are."""
-    if path.suffix != ".sqlite":
-        yield
-        return
-    with contextlib.closing(sqlite3.connect(path, timeout=30.0, isolation_level=None)) as db:
-        db.execute("BEGIN EXCLUSIVE")
-        yield
 
 
 def create_folder(folder: Path) -> Path:
@@ -187,13 +116,6 @@ def _lock(path: Path, wait: bool = True) -> int | None:
     """The open file whose lock this process now holds, until it is closed or the process ends;
     None where another has it and `wait` is false.
     """
-    try:
-        import fcntl
-    except ImportError:
-        raise BadInput(
-            "This system has no POSIX file locks, which uploads, imports and worker processes need."
-            " Fits and sweeps from Python work here; run the server on Linux or macOS."
-        ) from None
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

@@ -59,19 +59,11 @@ PLACES = {
         " recommended parameters over fresh draws, on test ratings.",
     ),
 }
-EARLIER_NAMES = {  # names of earlier editions
-    "fetch": "datasets fetch",
-    "import": "datasets import",
-    "report": "runs report",
-    "settings": "app --settings",
-    "warm": "runs warm",
-}
 
 
 @click.group(
     cls=LazyGroup,
     places=PLACES,
-    earlier_names=EARLIER_NAMES,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Completion of commands, options and ids in bash, and likewise in zsh and fish:"
     ' eval "$(_DPMF_COMPLETE=bash_source dpmf)"',

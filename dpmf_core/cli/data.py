@@ -107,7 +107,6 @@ def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
 )
 @click.option(
     "--partitions",
-    "--parts",
     "n_partitions",
     type=int,
     help="With --partitioned: how many partitions; one for every 32,768 users unless given.",

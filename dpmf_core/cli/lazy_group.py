@@ -44,29 +44,19 @@ def _without_collection() -> Iterator[None]:
 
 
 class LazyGroup(click.Group):
-    """A group of commands by their places; others may be added as to any group.
+    """A group of commands by their places; others may be added as to any group."""
 
-    earlier_names: what stands for names of earlier editions.
-    """
-
-    def __init__(
-        self,
-        *args: Any,
-        places: Mapping[str, Place],
-        earlier_names: Mapping[str, str] | None = None,
-        **options: Any,
-    ) -> None:
+    def __init__(self, *args: Any, places: Mapping[str, Place], **options: Any) -> None:
         super().__init__(*args, **options)
-        self.places, self.earlier_names = places, earlier_names or {}
+        self.places = places
 
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        words = self.earlier_names.get(args[0], args[0]).split()
         names = self.list_commands(context)
-        if words[0] not in names and not words[0].startswith("-"):
-            context.fail(f"No such command '{words[0]}'.{closest(words[0], names)}")
-        return super().resolve_command(context, [*words, *args[1:]])
+        if args[0] not in names and not args[0].startswith("-"):
+            context.fail(f"No such command '{args[0]}'.{closest(args[0], names)}")
+        return super().resolve_command(context, args)
 
     def list_commands(self, context: click.Context) -> list[str]:
         return sorted({*self.places, *self.commands})

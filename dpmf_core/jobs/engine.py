@@ -305,10 +305,6 @@ class Engine:
                 if not task.settled.is_set()
             ]
 
-    def n_unfinished(self) -> int:
-        """Count the runs that have not ended."""
-        return len(self._tasks)
-
     def ahead(self, task: Task) -> int:
         """Count the waiting runs that start before this one."""
         with self._lock:

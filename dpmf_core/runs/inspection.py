@@ -85,11 +85,6 @@ def pairs(run: Run, other: Run) -> list[Pair]:
     return sorted(matched_pairs, key=lambda pair: -pair.cosine)
 
 
-def likeness(run: Run, other: Run) -> float:
-    """Mean cosine of matched components."""
-    return part_metrics.match(basis(run), basis(other))
-
-
 def shared_words(run: Run, other: Run) -> float:
     """How many of their heaviest words a topic and its partner share, mean over the pairs."""
     mine, theirs = ([{word for word, _ in topic} for topic in topics(it)] for it in (run, other))

@@ -179,13 +179,6 @@ def class_answers(class_id: str) -> list[Answers]:
         return [json.loads(text) for (text,) in db.execute(query, (class_id,))]
 
 
-def is_full(class_id: str) -> bool:
-    """Whether the class has as many sessions as are kept."""
-    with _database() as db:
-        query = "SELECT COUNT(*) FROM seats WHERE class = ?"
-        return bool(db.execute(query, (class_id,)).fetchone()[0] >= MOST_SEATS)
-
-
 def count() -> int:
     """How many classes have given answers."""
     with _database() as db:

@@ -7,6 +7,7 @@ import ipaddress
 import logging
 import os
 import re
+import resource
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +21,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from dpmf_core.base.errors import BadInput
-
-try:
-    import resource
-except ImportError:  # Windows, which has no such limit
-    resource = None  # type: ignore[assignment]
 
 log = logging.getLogger("dpmf.server")
 METRICS = "/_stcore/metrics"
@@ -308,8 +304,6 @@ def _is_for_developers(message: Message) -> bool:
 
 def raise_descriptors() -> int:
     """Raise this process's limit of open files as far as the system allows; the limit."""
-    if resource is None:
-        return DESCRIPTORS
     now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = DESCRIPTORS if most == resource.RLIM_INFINITY else min(DESCRIPTORS, most)
     if now != resource.RLIM_INFINITY and now < limit:

@@ -69,8 +69,8 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
         "--bounds",
     ),
     "no such run": (("runs", "show", "abc"), "stored"),
-    "fetch of an unknown": (("fetch", "ml-1n"), "'ml-1m'"),
-    "import of nothing": (("import", "ml-1m", "/no/where"), "folder"),
+    "fetch of an unknown": (("datasets", "fetch", "ml-1n"), "'ml-1m'"),
+    "import of nothing": (("datasets", "import", "ml-1m", "/no/where"), "folder"),
     "a table of one audit": (
         ["audit", "--algorithm", "private-bias", "--epsilon", "1", "--out", "table.csv"],
         "--out",

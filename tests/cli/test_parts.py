@@ -17,7 +17,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_a_table_is_imported_listed_and_fitted(say: Any, table: str) -> None:
-    output = say("import", "own", table, "--partitioned", "--partitions", "4", "--json")
+    output = say("datasets", "import", "own", table, "--partitioned", "--partitions", "4", "--json")
     assert output.code == 0
     assert (output.json["n_users"], output.json["n_items"]) == (80, 15) and output.json["present"]
     by_id = {row["id"]: row for row in say("datasets", "--json").json}
@@ -66,24 +66,24 @@ def test_a_table_is_imported_listed_and_fitted(say: Any, table: str) -> None:
             ),
             "ratings",
         ),
-        (("fetch", "own"), "machine"),
-        (("import", "own", "x.csv"), "machine"),
-        (("import", "own", "x.csv?bounds=1,5", "--partitioned"), "table"),
-        (("import", "ml-1m", "x.csv", "--partitions", "3"), "--partitions"),
-        (("import", "cinema", "x.csv", "--partitioned"), "catalogue"),
+        (("datasets", "fetch", "own"), "machine"),
+        (("datasets", "import", "own", "x.csv"), "machine"),
+        (("datasets", "import", "own", "x.csv?bounds=1,5", "--partitioned"), "table"),
+        (("datasets", "import", "ml-1m", "x.csv", "--partitions", "3"), "--partitions"),
+        (("datasets", "import", "cinema", "x.csv", "--partitioned"), "catalogue"),
     ],
     ids=lambda it: it if isinstance(it, str) else " ".join(it),
 )
 def test_what_cannot_be_is_said(
     say: Any, table: str, arguments: tuple[str, ...], words: str
 ) -> None:
-    assert say("import", "own", table, "--partitioned").code == 0
+    assert say("datasets", "import", "own", table, "--partitioned").code == 0
     output = say(*arguments)
     assert output.code == 2 and words in output.err and "Traceback" not in output.err
 
 
 def test_a_selection_and_errors_of_a_sweep_are_paid_for_once(say: Any, table: str) -> None:
-    assert say("import", "own", table, "--partitioned", "--partitions", "4").code == 0
+    assert say("datasets", "import", "own", table, "--partitioned", "--partitions", "4").code == 0
     output = say(
         *("tune", "--dataset", "own", "--algorithm", "private-bias", "--epsilon", "1"),
         *("--vary", "prior_deviation=0.1:0.6", "--private-selection", "--trials", "2", "--json"),
