@@ -1,6 +1,4 @@
-"""A comparison's runs (dpmf_core.runs.comparison) as figures, and as the sentence above them: over
-draws that all of them share.
-"""
+"""A comparison's runs as figures and in a sentence, over draws that all of them share."""
 
 import statistics
 import textwrap
@@ -34,8 +32,8 @@ NAMES = {PLAIN: "DPALS without biases"}
 
 
 def title(who: str, run: Run, unit: str = "user") -> str:
-    """What a method is called beside the others, with what keeps its epsilon from meaning the
-    same as theirs. unit: what those protect.
+    """Return a method's name with a note on the meaning of its epsilon. unit: what the others
+    protect.
     """
     name = NAMES.get(who, run.record.title)
     note = sweep_frames.caution(run.record, unit)
@@ -43,9 +41,9 @@ def title(who: str, run: Run, unit: str = "user") -> str:
 
 
 def curves(runs: Mapping[str, Run], parts: Mapping[str, str], metric: str) -> pd.DataFrame:
-    """The curves of the chosen run and of the best known without privacy.
+    """Return the curves of the chosen run and of the best known method without privacy.
 
-    parts: their names, by their key in a record's curve; further draws have the first part only.
+    parts: names by key in a record's curve; further draws have only the first part.
     """
     lines = []
     for name, run in runs.items():
@@ -58,8 +56,9 @@ def curves(runs: Mapping[str, Run], parts: Mapping[str, str], metric: str) -> pd
 
 
 def ladder(runs: Mapping[str, Run], metric: str) -> pd.DataFrame:
-    """A figure of every method in every draw that has finished; the chosen one is told apart
-    from its kind with default parameters.
+    """Return the metric of every method in every finished draw.
+
+    The chosen run is distinguished from its method with default parameters.
     """
     rows = []
     own = next((run.record for name, run in runs.items() if split_name(name)[0] == "main"), None)
@@ -73,21 +72,15 @@ def ladder(runs: Mapping[str, Run], metric: str) -> pd.DataFrame:
         label = title(who, run, unit)
         if who == "main" and again:
             label = f"{label}, your parameters"
-        rows.append(
-            {
-                "name": label,
-                "id": who if who in NAMES else spec.algorithm,
-                "draw": draw,
-                metric: run.record.metric(metric),
-            }
-        )
+        row = {"name": label, "id": who if who in NAMES else spec.algorithm, "draw": draw}
+        rows.append(row | {metric: run.record.metric(metric)})
     return to_frame(rows, {"name": str, "id": str, "draw": int, metric: float})
 
 
 def draw_methods(
     page: str, selection: Comparison, runs: Mapping[str, Run], metric: str, remark: str = ""
 ) -> None:
-    """Every method at this epsilon, with its draws. remark: what the metric is."""
+    """Draw every method at this epsilon, with its draws. remark: explains the metric."""
     methods = "Every private method" if selection.every else "Selected methods"
     st.header(f"{methods}, at this ε", anchor="methods")
     st.caption(f"{remark} {_explanation(selection, runs)}".strip())
@@ -104,7 +97,7 @@ def _methods_figure(runs: Mapping[str, Run], metric: str) -> charts.Ready:
 
 
 def has_steps(run: Run) -> bool:
-    """Whether a run was judged after several steps; a figure by step would else be one dot."""
+    """Return whether a run was evaluated after several steps."""
     return len(run.record.curves) > 1
 
 
@@ -116,8 +109,9 @@ def draw_steps(
     metric: str,
     guess: tuple[str, float | None],
 ) -> None:
-    """The metric by step, private and non-private. parts: as of `curves`. guess: what the trivial
-    predictor is called, and its metric.
+    """Draw the metric by step, private and non-private.
+
+    parts: as in `curves`. guess: the trivial predictor's name and metric.
     """
     st.caption("Computed on raw data, not released. Further draws are faint.")
 
@@ -131,21 +125,18 @@ def draw_steps(
 
 
 def _explanation(selection: Comparison, runs: Mapping[str, Run]) -> str:
-    """What dots and bars are; which draws are still missing; which methods do not suit the data."""
+    """Return what dots and bars are, whether draws are missing, and which methods do not fit."""
     draws = max(split_name(name)[1] for name in selection.runs) + 1
     words = [
-        (
-            "A dot is one draw of split and noise, a bar a median; every method has the same"
-            f" {draws} draws."
-        )
+        f"Dots are draws of split and noise, bars are medians. All methods share {draws} draws."
     ]
     if len(runs) < len(selection.runs):
-        words.append("Runs are missing; the ranking may change.")
-    words += [f"{name} is not here: {why}" for name, why in selection.refusals.items()]
+        words.append("Some runs are missing, so the ranking may change.")
+    words += [f"{name} is missing: {why}" for name, why in selection.refusals.items()]
     return " ".join(words)
 
 
-# ---- its figures ---------------------------------------------------------------------------------
+# ---- figures -------------------------------------------------------------------------------------
 
 
 def _steps_chart(
@@ -154,14 +145,9 @@ def _steps_chart(
     metric: str = "rmse",
     guess: str = "guessing the mean",
 ) -> go.Figure:
-    """Held-out (solid) and train (dotted) error by step. curves: name, id, draw, step, part and
-    the metric; draws other than 0 are faint.
-    """
-    fig = charts.figure(
-        "step",
-        METRICS[metric].title,
-        xaxis={"dtick": 1} if curves["step"].max() <= 12 else {},
-    )
+    """Return held-out (solid) and training (dotted) error by step. curves: as from `curves`."""
+    ticks = {"dtick": 1} if curves["step"].max() <= 12 else {}
+    fig = charts.figure("step", METRICS[metric].title, xaxis=ticks)
     for (name, ident, part, main), (x, y) in _join_draws(curves, metric).items():
         label = f"{name}, {part}"
         fig.add_scatter(
@@ -185,9 +171,9 @@ def _steps_chart(
 
 
 def _join_draws(curves: pd.DataFrame, metric: str) -> dict[tuple[str, str, str, bool], Line]:
-    """The draws of each line, by name, id, part and whether it is draw 0.
+    """Return the points of each line by name, id, part and whether it is draw 0.
 
-    The draws beside 0 are one line with gaps: a trace costs a page more than its points.
+    Further draws are one line with gaps, because a trace costs more than its points.
     """
     lines: dict[tuple[str, str, str, bool], Line] = {}
     before = None
@@ -206,7 +192,7 @@ def _join_draws(curves: pd.DataFrame, metric: str) -> dict[tuple[str, str, str, 
 
 
 def _medians(points: pd.DataFrame, metric: str) -> list[tuple[float, str, str]]:
-    """The median, the name and the colour of each method, lowest first."""
+    """Return the median, name and colour of each method, lowest first."""
     draws: dict[tuple[str, str], list[float]] = {}
     for name, ident, value in zip(points["name"], points["id"], points[metric], strict=True):
         draws.setdefault((name, ident), []).append(value)
@@ -217,11 +203,14 @@ def _medians(points: pd.DataFrame, metric: str) -> list[tuple[float, str, str]]:
 
 
 def _methods_chart(points: pd.DataFrame, metric: str = "rmse") -> go.Figure:
-    """One row a method, each draw a dot, the median a bar. points: name, id, draw, the metric."""
+    """Return a chart with a row for each method: draws as dots, the median as a bar.
+
+    points: as from `ladder`.
+    """
     kind, values = METRICS[metric], points[metric].tolist()
     medians = _medians(points, metric)
     names = [name for _, name, _ in medians]
-    # beside a narrow figure long names would be cut
+    # long names would be cut next to a narrow figure
     labels = ["<br>".join(textwrap.wrap(name, 16, break_long_words=False)) for name in names]
     low, high = min(values), max(values)
     fig = charts.figure(
@@ -265,7 +254,7 @@ def _methods_chart(points: pd.DataFrame, metric: str = "rmse") -> go.Figure:
     return fig
 
 
-# ---- the sentence --------------------------------------------------------------------------------
+# ---- sentences -----------------------------------------------------------------------------------
 
 
 def median(draws: Draws, place: int) -> float:
@@ -273,23 +262,22 @@ def median(draws: Draws, place: int) -> float:
 
 
 def gain_kept(draws: Draws, without: str, no_better: str) -> str:
-    """What the private runs kept, in a clause: the median draw, and the range of all. draws:
-    (private, best, trivial) errors.
+    """Return what the private runs kept, as a clause: the median draw and the range of all.
 
-    without: what the best known method is called; no_better: said of runs that are no better than
-    the trivial ones.
+    draws: (private, best, trivial) errors. without: name of the best known method. no_better: the
+    clause for runs no better than the trivial predictor.
     """
     private, best, trivial = (median(draws, place) for place in range(3))
     if private >= trivial:
         return no_better
     if private <= best:
-        return f"does no worse than {without}, which has no privacy"
+        return f"does at least as well as {without}, which has no privacy"
     between = _between([share_text(it) for it in sorted(shares_kept(draws) or ())])
     return f"keeps {share_text(share_kept(draws) or 0)} of the gain over guessing{between}"
 
 
 def _between(values: Sequence[str]) -> str:
-    """The range of ascending values, as they are printed; nothing of one alone."""
+    """Return the range of ascending values in brackets; '' for one."""
     if len(values) < 2:
         return ""
     if values[0] == values[-1]:
@@ -298,7 +286,7 @@ def _between(values: Sequence[str]) -> str:
 
 
 def median_text(draws: Draws, place: int, digits: int = 3) -> str:
-    """A median with its range, for a sentence."""
+    """Return a median with its range."""
     values = [draw[place] for draw in draws]
     texts = [f"{value:.{digits}f}" for value in sorted(values)]
     return f"{statistics.median(values):.{digits}f}{_between(texts)}"
@@ -307,7 +295,7 @@ def median_text(draws: Draws, place: int, digits: int = 3) -> str:
 def better_method(
     runs: Mapping[str, Run], names: Iterable[str], metric: str
 ) -> tuple[str, str] | None:
-    """Another proven method that is clearly better: its name in the comparison, and a sentence."""
+    """Return another proven method that is clearly better: its name and a sentence."""
     better = clearly_better(runs, names, metric)
     if better is None:
         return None
@@ -324,13 +312,14 @@ REFERENCES = ("best", "trivial", "user-mean")
 
 
 def title_of(runs: Mapping[str, Run], who: str) -> str:
-    """A method's title, from any of its draws: the first need not be the first that is there."""
+    """Return a method's title, from any of its draws."""
     return next(run.record.title for name, run in runs.items() if split_name(name)[0] == who)
 
 
 def weak_best_known(runs: Mapping[str, Run]) -> str:
-    """A sentence where the best known method does no better than a trivial predictor; '' where
-    it does, and before both predictors are there.
+    """Return a warning if the best known method does no better than a trivial predictor.
+
+    '' otherwise, and before both predictors are finished.
     """
     draws = same_draws(runs, *REFERENCES)
     if not draws:
@@ -347,14 +336,14 @@ def weak_best_known(runs: Mapping[str, Run]) -> str:
 
 
 def best_known_title(algorithm: str) -> str:
-    """What the best known method without privacy is called, for the errors of an algorithm."""
+    """Return the title of the best known method without privacy for an algorithm's task."""
     return algorithms.find(best_known("rmse", algorithms.find(algorithm).task)).title
 
 
 def headline(choice: Choice, point: Point, title: str, clause: str, each: str = "") -> str:
-    """At which epsilon a method does what, and what epsilon that truly is where the noise is set
-    by the source's rule. clause: what the method does; each: what the source's epsilon is of,
-    where it is not the total.
+    """Return the headline of a measured point. clause: what the method does.
+
+    With the source's rule it states the true epsilon. each: what the source's epsilon refers to.
     """
     draws = of_draws(len(point.beside) or DRAWS)
     if choice.calibration == "source" and point.prices:
@@ -366,17 +355,17 @@ def headline(choice: Choice, point: Point, title: str, clause: str, each: str = 
 
 
 def proved_headline(epsilon: float, title: str, clause: str, draws: str = "") -> str:
-    """The headline of an epsilon. draws: which there are, where some are missing."""
+    """Return the headline of a proven epsilon."""
     return f"At ε = {budget_text(epsilon)}, {title} {clause}{draws}"
 
 
 def unproved_headline(title: str, clause: str, draws: str = "") -> str:
-    """The headline where epsilon promises nothing."""
+    """Return the headline without a proven epsilon."""
     return f"With nothing proved, {title} {clause}{draws}"
 
 
 def of_draws(count: int) -> str:
-    """Where draws are missing: which there are."""
+    """Return which draws are finished, if some are missing."""
     if count >= DRAWS:
         return ""
     if count == 1:
@@ -385,10 +374,10 @@ def of_draws(count: int) -> str:
 
 
 def purchase_text(choice: Choice, point: Point) -> str:
-    """What a point cost, on private data; nothing on public ones."""
+    """Return what a point cost on private data; '' on public data."""
     if choice.entry.public:
         return ""
     prices = ", ".join(epsilon_text(price) for price in point.prices)
     if len(point.prices) == 1:
-        return f"Bought: 1 draw, with an ε of its own of {prices}"
-    return f"Bought: {len(point.prices)} draws, with an ε of its own of {prices}"
+        return f"1 draw on your data, at ε = {prices}"
+    return f"{len(point.prices)} draws on your data, at ε = {prices}"

@@ -1,6 +1,7 @@
-"""A chosen method over the grid of epsilons: what is there, and on public and simulated data the
-rest, asked for behind everything else while its page is looked at; and the result before, which
-stays while the next is computed.
+"""A chosen method over the grid of epsilons: known points, and computing the rest.
+
+On public and simulated data the rest is computed at low priority while the page is open. The
+previous result stays on the page meanwhile.
 """
 
 import functools
@@ -17,25 +18,21 @@ from dpmf_core.jobs import machine
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.queue import IDLE
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.epsilon_grid import COARSE, EPSILONS, EpsilonGrid, grid_runs, read_grid
+from dpmf_core.runs.epsilon_grid import EPSILONS, EpsilonGrid, grid_runs, read_grid
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import data_sets, runs, time_estimate
 from pages.kit.sidebar_values import Choice
 
-__all__ = ["COARSE", "EPSILONS"]
-
-LOOK = 2.0  # seconds between looks at a grid that fills
+LOOK = 2.0  # seconds between updates of a filling grid
 RunSummary = Mapping[str, Any] | None  # a run's summary
-Story = dict[str, Any]  # what a component of a first view draws
+Story = dict[str, Any]  # data of a first view's component
 
 
 def read(spec: RunSpec, metric: str = "rmse", also: Collection[float] = ()) -> EpsilonGrid:
-    """What is there of a private run's grid, from the index of the store, else from what comes with
-    the package.
+    """Return the known points of a private run's grid, stored or shipped; raise BadInput.
 
-    also: further epsilons at which it is looked for. On private data those too at which the
-    algorithm was asked for, and nothing is missing: a point is there only if it was bought.
-    Raises BadInput.
+    also: further epsilons to look up. On private data the grid also has the epsilons at which the
+    method was trained, and nothing counts as missing.
     """
     public = data_sets.is_public(spec.data.id)
     bought_epsilons = [] if public else engine().known_runs.epsilons(spec)
@@ -45,18 +42,18 @@ def read(spec: RunSpec, metric: str = "rmse", also: Collection[float] = ()) -> E
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
-    """The runs of a private run's grid. Raises BadInput."""
+    """Return the runs of a private run's grid; raise BadInput."""
     return [run.spec for run in grid_runs(spec)]
 
 
 def run_summaries(specs: Sequence[RunSpec]) -> Sequence[RunSummary]:
-    """The summary of each of these runs: from the store, else from what comes with the package."""
+    """Return the stored or shipped summary of each run."""
     return engine().known_runs.find_all(specs)
 
 
 def fill(place: str, grid: EpsilonGrid) -> runs.Request:
-    """Ask for what a grid lacks, behind everything else, until the page is left or wants another
-    grid. What failed is not asked for again.
+    """Request what a grid lacks, at low priority, while its page is open. Failed runs are not
+    repeated.
     """
     specs_by_text = {spec.model_dump_json(): spec for spec in _affordable(grid)}
     request = runs.request_at(f"{place}.grid")
@@ -67,23 +64,22 @@ def fill(place: str, grid: EpsilonGrid) -> runs.Request:
 
 
 def keep_filling(place: str, spec: RunSpec, grid: EpsilonGrid) -> None:
-    """Fill a grid, and draw the page again as it fills. spec: the run that the grid is of."""
+    """Fill a grid and draw the page again as it fills. spec: the grid's run."""
     if fill(place, grid).busy:
         runs.follow(functools.partial(_watch_grid, place, spec, len(grid.missing)), LOOK)
 
 
 def _watch_grid(place: str, spec: RunSpec, missing: int) -> None:
-    """Draw the page again when nothing more comes; on a quiet server as soon as a fifth of what
-    the grid lacked is there.
-    """
+    """Draw the page again once nothing more comes, or on a quiet server after a fifth."""
     busy = runs.goes_on(f"{place}.grid")
     if not busy or (runs.strain() <= 1 and len(read(spec).missing) <= 0.8 * missing):
         st.rerun()
 
 
 def _affordable(grid: EpsilonGrid) -> list[RunSpec]:
-    """What a grid lacks, in its order, as far as the grid as a whole needs no confirmation; nothing
-    on private data, nor where there is little memory.
+    """Return missing runs, in order, as far as the grid needs no confirmation.
+
+    Empty on private data and on machines with little memory.
     """
     missing = grid.missing
     if not missing or not data_sets.is_public(missing[0].data.id) or machine.is_small():
@@ -95,11 +91,11 @@ def _affordable(grid: EpsilonGrid) -> list[RunSpec]:
     ]
 
 
-# ---- what is shown meanwhile ---------------------------------------------------------------------
+# ---- the previous result -------------------------------------------------------------------------
 
 
 def remember(place: str, choice: Choice, story: Story) -> None:
-    """Keep what is drawn, for as long as the next result is being computed."""
+    """Keep what is drawn until the next result."""
     description = (
         f"{algorithms.find(choice.algorithm).title} at ε = {budget_text(choice.epsilon)} on"
         f" {choice.entry.title}"
@@ -108,10 +104,10 @@ def remember(place: str, choice: Choice, story: Story) -> None:
 
 
 def before(place: str) -> Story | None:
-    """The last result, greyed, with what it is of; None where there was none."""
+    """Return the previous result, greyed, with its description; None without one."""
     previous: tuple[str, Story] | None = st.session_state.get(f"{place}.story")
     if previous is None:
         return None
     description, story = previous
-    sentence = f"This is still {description}; what you chose is not there yet."
+    sentence = f"Still showing {description}; the new result is being computed."
     return story | {"stale": True, "words": story["words"] | {"stale": sentence}}

@@ -1,4 +1,4 @@
-"""What runs for every page: navigation, and the sidebar that all pages share."""
+"""The script of every page: login, navigation, lessons, sidebar, and the page itself."""
 
 import gc
 from pathlib import Path
@@ -23,16 +23,14 @@ from pages.server import sessions, visitor
 from pages.server.addresses import UNKNOWN_PAGE
 
 PRODUCT = "dpmf: what privacy costs"
-# pages that are refused keep this title
+# the title of refused pages
 st.set_page_config(page_title=PRODUCT, page_icon="⚖️", layout="wide")
 for style in ("print.css", "phone.css", "look.css"):
     st.html(Path(__file__).with_name(style))
 
 
 def _require_login() -> None:
-    """Where the server's secrets describe a login, nothing but its button is shown to whoever
-    has not used it.
-    """
+    """Show only the login button if a login is configured and the visitor has not used it."""
     if visitor.login_needed() and not visitor.logged_in():
         st.title("What privacy costs", anchor=False)
         st.button("Log in", type="primary", on_click=st.login)
@@ -41,30 +39,26 @@ def _require_login() -> None:
 
 @st.cache_resource
 def _freeze_startup_objects() -> None:
-    """Once: what the libraries have brought stays, so that collections of garbage need not look
-    at it again and again.
-    """
+    """Exclude the libraries' objects from garbage collection, once."""
     gc.collect()
     gc.freeze()
 
 
 def _needs_lesson(page: page_table.Page) -> bool:
-    """Whether a page opens by a lesson link alone, and this session has none."""
+    """Return whether the page requires a lesson link that this session lacks."""
     free = settings().pages_without_lesson
     is_free = free is None or page.id in free or page.section in free
     return not is_free and lesson_link is None and not who.operator
 
 
 def _view(section: page_table.Section) -> page_table.Page | None:
-    """The view of a section that the address names; None where this visitor may open none of this
-    name.
-    """
+    """Return the view of a section in the address, or None if this visitor may not open it."""
     page = page_table.page_of(section.id, st.query_params.get(section.parameter, ""))
     return page if page is None or who.operator or not page.for_operator else None
 
 
 def _open(visible: bool) -> page_table.Page:
-    """Declare the sections to Streamlit, each with the script of a view; the opened view."""
+    """Declare the sections to Streamlit; return the opened view."""
     views = {
         it.id: _view(it) or page_table.first_page(it.id) for it in page_table.SECTIONS.values()
     }
@@ -82,7 +76,7 @@ def _open(visible: bool) -> page_table.Page:
 
 
 def _draw_views(page: page_table.Page) -> None:
-    """Switches to the other views of the section, and between the tabs of a view."""
+    """Draw switches between the views of the section, and between the tabs of a view."""
     views = [
         it
         for it in page_table.PAGES
@@ -98,7 +92,7 @@ def _draw_views(page: page_table.Page) -> None:
 def _draw_switch(label: str, titles: dict[str, str], current: str) -> None:
     if len(titles) < 2:
         return
-    key = f"navigation.{label}.{current}"  # of its own for each view: none is ever set anew
+    key = f"navigation.{label}.{current}"  # a new widget for each view: the server never sets one
     st.segmented_control(
         label,
         list(titles),
@@ -117,7 +111,7 @@ def _show_view(key: str) -> None:
 
 
 def _draw_unknown(page: page_table.Page) -> None:
-    """What the address asks for and is not here, and what there is instead."""
+    """Draw what the address asked for in vain, and the alternatives."""
     section = page_table.SECTIONS[page.section]
     name = st.query_params.get(UNKNOWN_PAGE, "")
     if not name and _view(section) is None:
@@ -139,7 +133,7 @@ def _tab_title(page: page_table.Page) -> str:
 
 
 def _draw(page: page_table.Page) -> None:
-    """The sidebar, where the page has one, and the page."""
+    """Draw the sidebar, if any, and the page."""
     if page.data_kind is not None:
         sidebar.draw(page.data_kind, page.unused)
     st.set_page_config(page_title=_tab_title(page))
@@ -167,7 +161,7 @@ lesson_link = lesson.current(who.owner)
 streamlit_pages: dict[str, st.Page] = {}
 st.session_state[links.DECLARED] = streamlit_pages
 opened_page = _open(visible=lesson_link is None)
-# a lesson shows its page alone
+# a lesson shows only its page
 if lesson_link is not None and opened_page.id != lesson_link.page:
     section = page_table.BY_ID[lesson_link.page].section
     st.switch_page(streamlit_pages[section], query_params=lesson.address())

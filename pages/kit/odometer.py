@@ -1,5 +1,5 @@
-"""Private data on pages: nothing is trained on them unasked, every button has its price, and
-one figure says what was drawn so far.
+"""Private data on pages: training only on request, a price on every button, and
+the total so far.
 """
 
 import functools
@@ -23,36 +23,30 @@ from dpmf_core.teaching.glossary import linked
 from pages.kit import data_sets, drawing, safe_text
 
 Work = Any  # a RunSpec or a Measurement
-LOOK = 1.0  # seconds between looks at an account while runs go on
-# what this session asked for by a button and has not been handed to the engine yet
+LOOK = 1.0  # seconds between updates of an account while runs go on
+# in the session: requested work that has not been submitted yet
 BOUGHT_WORK = "odometer.bought"
 NO_PROMISE = (
-    "It is the composition of what was drawn. Read off after results were seen, and with the next"
-    " run chosen in their light, it is no guarantee by itself: for one, set a budget before you"
-    " begin."
+    "This is the composition of all releases so far. If results influenced later runs, it is no"
+    " guarantee by itself. For a guarantee, set a budget before you begin."
 )
 PROMISE = (
-    "The budget is a privacy filter: whatever is chosen next in the light of results, nothing with"
-    " an ε is drawn that would exceed it while the file is here. It does not cover what has no ε:"
-    " errors on raw data, runs without noise, runs for which nothing is proved."
+    "The budget is a privacy filter: it holds even if later runs depend on earlier results. It does"
+    " not cover errors on raw data, runs without noise, or methods without a proof, and it ends"
+    " when the file is removed."
 )
 
-
-FIRST = ("Run", "This run")  # what a page is about
+FIRST = ("Run", "This run")  # the page's own run
 
 
 def is_private(work: Work) -> bool:
-    """Whether a run or other work is on data that are not declared public; an audit's worlds
-    are simulated.
-    """
+    """Return whether work is on data that are not public; an audit's data are simulated."""
     data = getattr(work, "data", None)
     return data is not None and not data_sets.is_public(data.id)
 
 
 def names_of_private(works: Mapping[str, Work]) -> set[str]:
-    """Names of those that are on private data; each data set is looked up once, for there may
-    be thousands on one.
-    """
+    """Return names of works on private data, looking up each data set once."""
     ids = {
         name: data.id
         for name, work in works.items()
@@ -62,7 +56,7 @@ def names_of_private(works: Mapping[str, Work]) -> set[str]:
     return {name for name, data_id in ids.items() if data_id in secret}
 
 
-# ---- asking --------------------------------------------------------------------------------------
+# ---- requests ------------------------------------------------------------------------------------
 
 
 def _identity(work: Work) -> str:
@@ -73,8 +67,8 @@ def _identity(work: Work) -> str:
 
 
 def buy(works: Sequence[Work]) -> None:
-    """Work on private data that a person asked for by a button; as a callback, before the page
-    is drawn.
+    """Mark work on private data as requested by a button. Use it as a callback, before the page is
+    drawn.
     """
     st.session_state[BOUGHT_WORK] = st.session_state.get(BOUGHT_WORK, frozenset()) | {
         _identity(work) for work in works
@@ -84,11 +78,12 @@ def buy(works: Sequence[Work]) -> None:
 def admit(
     specs: Mapping[str, Work], current_work: Mapping[str, Any]
 ) -> tuple[dict[str, Work], bool]:
-    """Of wanted work what may be handed to the engine: all on public data; on private data what was
-    asked for, or costs nothing because it is there.
-    And whether anything was asked for by a button.
+    """Return the works that may be submitted, and whether any of them was requested by a button.
 
-    current_work: what this session has a handle on already, by name.
+    All work on public data may. On private data, work that was requested, or is finished and
+    therefore costs nothing.
+
+    current_work: works that this session has already submitted, by name.
     """
     purchases: frozenset[str] = st.session_state.get(BOUGHT_WORK, frozenset())
     secret = names_of_private(specs)
@@ -108,16 +103,14 @@ def admit(
 
 
 def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) -> None:
-    """A button for each part of the wanted work that was not asked for, with the total before
-    and after.
-    """
+    """Draw a button for each kind of withheld work, with the total before and after."""
     parts: dict[str, list[Work]] = {}
     for name, work in withheld.items():
         parts.setdefault(_part(name, work, specs), []).append(work)
     if not parts:
         return
     with st.container(border=True):
-        st.markdown(linked("**Your data are private: nothing is trained on them unasked.**"))
+        st.markdown(linked("**Your data are private: nothing is trained on them until you ask.**"))
         columns = st.columns(min(len(parts), 2))
         for place, (title, works) in enumerate(parts.items()):
             many = f"{title} ({len(works)} runs)" if len(works) > 1 else title
@@ -126,9 +119,7 @@ def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) ->
 
 
 def _part(name: str, work: Work, specs: Mapping[str, Work]) -> str:
-    """What a button asks for: the run that the page is about, what stands beside it, further
-    draws of all.
-    """
+    """Return what a button asks for: the page's run, further draws, or other methods."""
     main = specs.get("main")
     if main is None:
         return FIRST[0]
@@ -159,22 +150,22 @@ def _button(key: str, title: str, works: Sequence[Work], primary: bool) -> None:
 
 
 def price_text(account: Account, charges: Sequence[Charge]) -> str:
-    """What the charges add: total ε 2.00 → 2.83, or that they have none."""
+    """Return the charges' price, such as "total ε 2.00 → 2.83"."""
     before, after = account.total, account.after(charges)
     if not _draws(charges):
-        return f"no ε of its own, total stays {epsilon_text(before.epsilon)}"
+        return f"no ε of its own; the total stays {epsilon_text(before.epsilon)}"
     return f"total ε {epsilon_text(before.epsilon)} → {epsilon_text(after.epsilon)}"
 
 
 def _draws(charges: Sequence[Charge]) -> bool:
-    """Whether any of them adds to the total."""
+    """Return whether any charge adds to the total."""
     return any(charge.covered and (charge.ledger or charge.price) for charge in charges)
 
 
 def _price_caption(account: Account, charges: Sequence[Charge]) -> str:
     raw = "Its errors are computed on raw data and have no ε."
     if not _draws(charges):
-        return f"Raw: nothing limits what the result tells about one person. {raw}"
+        return f"No noise: nothing limits what the result reveals about one person. {raw}"
     return f"{terms(account.after(charges))} {raw}"
 
 
@@ -189,7 +180,7 @@ def _refusal(account: Account, charges: Sequence[Charge]) -> str:
 
 
 def label(title: str, work: Work, times: int = 1) -> str:
-    """A button's text: on private data with the price of asking for this work so often, at most."""
+    """Return a button's text; on private data with the highest price of `times` repetitions."""
     account = account_of(work.data.id) if is_private(work) else None
     if account is None:
         return title
@@ -198,28 +189,26 @@ def label(title: str, work: Work, times: int = 1) -> str:
 
 
 TRAINING = (
-    "Looking for stored runs; what is not there is trained. The privacy card below needs no data"
-    " and already holds."
+    "Loading stored runs and training missing ones. The privacy card below needs no data, so it"
+    " already holds."
 )
 
 
 def opening_text(page: str, otherwise: str = TRAINING) -> str:
-    """What a page says before its first run: that it waits to be asked, where its data are
-    private.
-    """
+    """Return a page's text before its first run."""
     if st.session_state.get(f"{page}.withheld"):
         return (
-            "Nothing has been trained: your data are private. Each button says what it would cost;"
-            " privacy cards need no data and already hold."
+            "Nothing has been trained, because your data are private. Each button shows its price."
+            " Privacy cards need no data, so they already hold."
         )
     return otherwise
 
 
-# ---- the one figure ------------------------------------------------------------------------------
+# ---- the account ---------------------------------------------------------------------------------
 
 
 def terms(total: Total) -> str:
-    """Under which the total is meant."""
+    """Return the terms of the total."""
     if total.delta is None:
         return f"ε in total, per {total.unit}."
     return (
@@ -229,8 +218,9 @@ def terms(total: Total) -> str:
 
 
 def panel(data_id: str, where: str, units: int) -> None:
-    """What was drawn so far from a private data set, what that is made of, and its budget.
-    where: tells places of one page apart; units: rows of the data.
+    """Draw a private data set's total, its account and its budget.
+
+    where: distinguishes places on a page. units: number of rows.
     """
     account = account_of(data_id)
     if account is not None:
@@ -245,26 +235,26 @@ def _running(account: Account) -> bool:
 
 
 def _panel(account: Account, where: str, units: int, goes_on: bool) -> None:
-    """Drawn again and again while runs go on, for what they draw in the end is known only then."""
+    """Draw the account; repeated while runs go on, because releases are known only at the end."""
     if goes_on and not _running(account):
         st.rerun()
     total, budget = account.total, account.budget
     limit = f" of {epsilon_text(budget.epsilon)}" if budget else ""
     st.markdown(
-        linked(f"**Drawn from these data so far: ε = {epsilon_text(total.epsilon)}{limit}**")
+        linked(f"**Released from these data so far: ε = {epsilon_text(total.epsilon)}{limit}**")
     )
     if total.n_uncovered:
-        st.caption(f"Drawn without a guarantee as well: {total.n_uncovered:,}.")
-    plan = " Of what is running the whole plan counts." if goes_on else ""
+        st.caption(f"Runs without a guarantee: {total.n_uncovered:,}.")
+    plan = " Running runs count with their whole plan." if goes_on else ""
     st.caption(terms(total) + plan)
-    with st.popover("What it is made of", width="stretch"):
+    with st.popover("Details and budget", width="stretch"):
         _draw_account(account, total)
         st.caption(linked(PROMISE if budget else NO_PROMISE))
         _budget(account, where, units)
 
 
 def _table(lines: Sequence[Line]) -> pd.DataFrame:
-    """What an account's total is made of."""
+    """Return the entries of an account's total."""
     return pd.DataFrame(
         {
             "what": line.title,
@@ -288,30 +278,30 @@ def _epsilon_or_none(epsilon: float | None, unit: str = "") -> str:
 def _draw_account(account: Account, total: Total) -> None:
     lines = account.lines
     if not lines:
-        st.write("Nothing was drawn from them yet.")
+        st.write("Nothing has been released yet.")
         return
     safe_text.table(_table(lines))
     raw = sum(line.times for line in lines)
     runs = f"{raw} run{'s' * (raw != 1)}"
     sentence = (
-        f"Errors of {runs} were computed on the raw data, for your eyes: they have no ε, and the"
-        " total does not cover them."
+        f"Errors of {runs} were computed on the raw data, and only you see them: they have no ε,"
+        " and the total does not cover them."
     )
     if total.n_uncovered:
         sentence += (
-            f" Nor does it cover what {total.n_uncovered} of them released: nothing is proved of"
-            f" it for one {total.unit}."
+            f" Nor does it cover releases of {total.n_uncovered} of them, for which nothing is"
+            f" proved for one {total.unit}."
         )
     st.caption(sentence)
 
 
 def _budget(account: Account, where: str, units: int) -> None:
-    """A budget for all that is drawn from the data: set, or taken away."""
+    """Draw the budget for all releases from the data."""
     budget = account.budget
-    st.markdown("**A budget for everything that is drawn from these data**")
+    st.markdown("**A budget for all releases from these data**")
     left, right = st.columns(2)
     epsilon = left.number_input(
-        "ε, in all",
+        "Total ε",
         1e-4,
         1000.0,
         budget.epsilon if budget else None,
@@ -320,7 +310,7 @@ def _budget(account: Account, where: str, units: int) -> None:
         placeholder="none",
     )
     delta = right.number_input(
-        "δ, in all",
+        "Total δ",
         1e-15,
         0.49,
         budget.delta if budget else default_delta(units),
@@ -339,19 +329,16 @@ def _budget(account: Account, where: str, units: int) -> None:
         width="stretch",
     ):
         _set(account, epsilon, delta, allow_unprotected)
-    if budget and st.button("Take it away", key=f"{where}.budget.none", width="stretch"):
+    if budget and st.button("Remove the budget", key=f"{where}.budget.none", width="stretch"):
         _set(account, None, None)
     st.caption(
-        "Runs that do not fit are refused before they draw. A budget that is raised after"
-        " results were seen says nothing about what was chosen by them."
+        "Runs that would exceed the budget are refused before they release anything. If you raise"
+        " it after seeing results, it no longer covers choices based on them."
     )
 
 
 def _set(
-    account: Account,
-    epsilon: float | None,
-    delta: float | None,
-    allow_unprotected: bool = False,
+    account: Account, epsilon: float | None, delta: float | None, allow_unprotected: bool = False
 ) -> None:
     try:
         account.set_budget(epsilon, delta, allow_unprotected=allow_unprotected)

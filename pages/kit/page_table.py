@@ -1,4 +1,4 @@
-"""The sections of the app and their views: a new view is a folder with a `page.py`, and one line
+"""The sections of the app and their views. A new view is a folder with a `page.py` and one line
 here.
 """
 
@@ -16,10 +16,10 @@ ONE_RUN = ("algorithm", "calibration", "noise", "row_count")  # controls of a si
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the app, which the header shows.
+    """A section of the app, shown in the header.
 
-    id: its address. icon: a name of Google's Material Symbols. words: what it is for, in a
-    sentence. parameter: names the view that is shown, in the address.
+    id: its address. icon: a name of Google's Material Symbols. words: its purpose in a sentence.
+    parameter: the address parameter that names its view.
     """
 
     id: str
@@ -30,7 +30,7 @@ class Section:
 
     @property
     def material_icon(self) -> str:
-        """The icon as Streamlit writes it."""
+        """The icon in Streamlit's notation."""
         return f":material/{self.icon}:"
 
 
@@ -43,7 +43,7 @@ SECTIONS = by_id((
     Section("choose", "Choose", "checklist", "A method and an epsilon for your own data.", "step"),
     Section("verify", "Verify", "verified", "Account for every release, and attack it."),
     Section("papers", "Papers", "fact_check", "What five papers claim, measured again."),
-    Section("history", "History", "history", "The runs that were made here."),
+    Section("history", "History", "history", "Stored runs, to compare and export."),
 ))
 # fmt: on
 
@@ -53,19 +53,19 @@ class Page:
     """One view of a section.
 
     id: its name in a lesson link; without hyphens also the name of its folder.
-    title: in the switch between the views of its section.
+    title: its name in the switch between views.
     icon: a name of Google's Material Symbols.
-    section: where it belongs.
-    view: its name in the address; '' of the view that a section shows at first.
-    under: the view that it is a tab of. tab: what a view that has tabs is called among them.
-    data_kind: what the data sets in its sidebar hold; None: it has no sidebar.
-    unused: controls of the sidebar that play no part on it, by their names in a link.
-    takes_parts: whether its data set may be ratings in parts.
+    section: the section that it belongs to.
+    view: its name in the address; '' for the default view of a section.
+    under: the view of which it is a tab. tab: its name among tabs, if it has some.
+    data_kind: the kind of data in its sidebar; None without a sidebar.
+    unused: sidebar controls without effect on it, by their names in a link.
+    takes_parts: whether it takes partitioned ratings.
     in_lessons: whether a lesson link may open it.
-    for_operator: whether only the operator of the server sees it.
-    has_dial: whether epsilon's slider stands at the bottom of a small screen too.
-    also: further addresses that lead to it, each with what it adds to the address, if anything.
-    script_folder: where its script lies, if not in a folder of its own.
+    for_operator: whether only an operator of the server may open it.
+    has_dial: whether small screens have epsilon's slider at the bottom.
+    also: further addresses that lead to it, each with its parameters, if any.
+    script_folder: the folder of its script, if it has none of its own.
     """
 
     id: str
@@ -94,17 +94,17 @@ class Page:
 
     @property
     def material_icon(self) -> str:
-        """The icon as Streamlit writes it."""
+        """The icon in Streamlit's notation."""
         return f":material/{self.icon}:"
 
     @property
     def query(self) -> dict[str, str]:
-        """What the address says of the view."""
+        """The view's parameters in the address."""
         return {SECTIONS[self.section].parameter: self.view} if self.view else {}
 
     @property
     def address(self) -> str:
-        """Its address on the server."""
+        """The view's address on the server."""
         return f"{self.section}?{urlencode(self.query)}".removesuffix("?")
 
 
@@ -144,16 +144,16 @@ PAGES = (
 )
 # fmt: on
 BY_ID = by_id(PAGES)
-HOME = PAGES[0].section  # where the server's address alone leads
+HOME = PAGES[0].section  # the server's address without a path
 
 
 def first_page(section: str) -> Page:
-    """The view that a section shows at first."""
+    """Return the default view of a section."""
     return next(it for it in PAGES if it.section == section and not it.view)
 
 
 def _plain(address: str) -> str:
-    """An address as somebody remembers it: its letters and digits."""
+    """Return the letters and digits of an address."""
     return "".join(filter(str.isalnum, address.lower()))
 
 
@@ -164,17 +164,13 @@ for _page in PAGES:
 
 
 def page_meant(address: str) -> tuple[str, dict[str, str]] | None:
-    """The id of the page that an address means, exact or as somebody remembers it, and what it adds
-    to the address; None where there is no such page.
-    """
+    """Return the page that an address means, exactly or nearly, and its parameters; or None."""
     page, query = _ADDRESSES.get(_plain(address), ("", ""))
     return (page, dict(parse_qsl(query))) if page else None
 
 
 def page_address(name: str) -> str | None:
-    """The address of the page that a name means, with what the name adds to it; '' of the first
-    page, None where there is none.
-    """
+    """Return the address of the page that a name means; '' for the first page, None for none."""
     found_page = page_meant(name)
     if found_page is None:
         return None
@@ -184,7 +180,7 @@ def page_address(name: str) -> str | None:
 
 
 def page_of(section: str, view: str) -> Page | None:
-    """The view of a section that an address names; None where it has none of this name."""
+    """Return the view of a section that an address names; None for an unknown one."""
     if not view:
         return first_page(section)
     page, _ = _ADDRESSES.get(_plain(view), (None, ""))
@@ -192,11 +188,11 @@ def page_of(section: str, view: str) -> Page | None:
 
 
 def why_missing(section: str, name: str) -> str:
-    """Why a visitor who is no operator does not see a view of a section, and what to do."""
+    """Return why a visitor cannot see a view of a section, and what to do."""
     page = page_of(section, name)
     if page is not None and page.for_operator:
         return (
-            f"'{page.title}' opens for the operators of this server alone: log in as one of those"
-            " that the setting operators (DPMF_OPERATORS) names, or choose one of these."
+            f"Only operators of this server can open '{page.title}'. Log in as one of those listed"
+            " in DPMF_OPERATORS, or choose one of these."
         )
     return f"There is no page '{name[:40]}' here. Choose one of these."

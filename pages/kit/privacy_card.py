@@ -1,4 +1,4 @@
-"""The privacy card, what epsilon means, and who sees what: the same words on every page."""
+"""The privacy card: guarantee, ledger, composition rules, and what epsilon means."""
 
 import functools
 from typing import Any
@@ -36,13 +36,13 @@ BADGES = {
 
 
 def badge(status: Status) -> str:
-    """A status as a badge in Markdown."""
+    """Return a status as a badge in Markdown."""
     return f":{BADGES[status]}-badge[{status}]"
 
 
 @functools.lru_cache(maxsize=256)
 def ledger_table(event: Event) -> pd.DataFrame:
-    """The releases of an event, one row each."""
+    """Return the releases of an event, one row each."""
     return pd.DataFrame(
         [
             {
@@ -59,16 +59,14 @@ def ledger_table(event: Event) -> pd.DataFrame:
 
 
 def _column(name: str) -> Any:
-    """A number with its meaning from the glossary."""
-    return st.column_config.NumberColumn(
-        format="%.3g",
-        help=linked(TERMS[name].words) if name in TERMS else None,
-    )
+    """Return a column of numbers with its meaning from the glossary."""
+    text = linked(TERMS[name].words) if name in TERMS else None
+    return st.column_config.NumberColumn(format="%.3g", help=text)
 
 
 @functools.lru_cache(maxsize=256)
 def rules_table(event: Event, delta: float, unit: str = "user") -> pd.DataFrame:
-    """Every rule's epsilon under the neighbouring relations that the unit has, as text."""
+    """Return every rule's epsilon under the unit's neighbouring relations, as text."""
     relations = (Relation.ADD_REMOVE,) if unit == VALUE else tuple(Relation)
     columns = {
         f"ε, {neighbours(unit, relation)}": every_epsilon(event, delta, relation)
@@ -91,7 +89,7 @@ def rules_table(event: Event, delta: float, unit: str = "user") -> pd.DataFrame:
 
 
 def _join_reasons(reasons: list[str]) -> str:
-    """Different ones once each; of one that differs in its last word, how each ends."""
+    """Join distinct reasons; reasons that differ only in their last word share the rest."""
     (first, *_), different = reasons or [""], list(dict.fromkeys(reasons))
     beginning = first.rpartition(" ")[0]
     if all(text.rpartition(" ")[0] == beginning for text in different):
@@ -99,34 +97,27 @@ def _join_reasons(reasons: list[str]) -> str:
     return " / ".join(different)
 
 
-PEOPLE = ("user", "person")  # units that nobody has two of
+PEOPLE = ("user", "person")  # units of which each person is one
 MOST_EACH = 100_000  # units of one person
-EACH = 10  # units of one person, until the page or a person says how many
+EACH = 10  # units of one person, by default
 
 
 def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) -> None:
-    """That epsilon is for one unit, and what it is for a person who has more of them. each: how
-    many, to begin with.
-    """
+    """Draw epsilon for a person with several units. each: the initial number."""
     unit = guarantee.unit
     key = f"card.each.{unit}.{each}"
     page_controls.start(key, "each", each, page_controls.within(int, 1, MOST_EACH))
     left, right = st.columns([1, 2], vertical_alignment="bottom")
-    size = left.number_input(
-        f"{plural(unit)} that one person has, at most",
-        1,
-        MOST_EACH,
-        **bind(key, emptiable=True),
-    )
+    words = f"{plural(unit)} per person, at most"
+    size = left.number_input(words, 1, MOST_EACH, **bind(key, emptiable=True))
     links.put_in_address({"each": None if size in (None, each) else str(size)})
     if size is None:
-        right.write("Give the largest number that one person has.")
+        right.write("Enter the largest number per person.")
         return
     try:
         person_epsilon = group_epsilon(event, delta, size=int(size))
     except UnsupportedEvent as why:
-        one = f"This ε is for one {unit}."
-        right.write(f"{one} {why.args[0]}")
+        right.write(f"This ε is for one {unit}. {why.args[0]}")
         return
     right.markdown(
         linked(
@@ -138,7 +129,7 @@ def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) ->
 
 
 def plural(unit: str) -> str:
-    """images; values of a rating."""
+    """Return the plural of a unit, such as "images" or "values of a rating"."""
     return "values of a rating" if unit == VALUE else f"{unit}s"
 
 
@@ -150,12 +141,10 @@ def draw(
     public: bool | None = None,
     each: int = EACH,
 ) -> None:
-    """Status, epsilon in full, what was released and with which noise, every rule, what is taken as
-    public.
+    """Draw the privacy card.
 
-    public: whether the data are, on which depends whether the noise can be drawn again; None where
-    no run is meant.
-    each: units that one person may have, where a person is no unit.
+    public: whether the data are public, so that the noise can be drawn again; None without a run.
+    each: units per person, if a person is not the unit.
     """
     with st.container(border=True):
         st.markdown(f"## {title} {badge(guarantee.status)}")
@@ -167,33 +156,24 @@ def draw(
 
 
 def label(
-    event: Event,
-    guarantee: Promise,
-    delta: float,
-    public: bool | None = None,
-    each: int = EACH,
+    event: Event, guarantee: Promise, delta: float, public: bool | None = None, each: int = EACH
 ) -> None:
-    """The same, folded: total epsilon, delta, rule, status, unit and relation at a glance; the
-    ledger and the rest open beside them. Arguments as of `draw`.
-    """
+    """Draw the privacy card with its details folded. Parameters as in `draw`."""
     with st.container(border=True):
         if guarantee.has_epsilon:
             exact = every_epsilon(event, delta)[0].epsilon or 0.0
             relation = neighbours(guarantee.unit, Relation.ADD_REMOVE)
             total = f"ε = {epsilon_text(exact)} in total"
             st.markdown(f"## {total} {badge(guarantee.status)}")
-            facts = (
-                f"δ = {delta_text(delta)} · per {guarantee.unit} · {relation} · {rule_of(event)}"
-                " rule"
-            )
-            st.markdown(linked(facts))
+            facts = f"δ = {delta_text(delta)} · per {guarantee.unit} · {relation}"
+            st.markdown(linked(f"{facts} · {rule_of(event)} rule"))
             _say_made_for_replacement(event, guarantee)
             if guarantee.status is not Status.PROVEN:
                 st.write(linked(guarantee.words))
             _of_one_person(event, guarantee, delta, each)
         else:
             st.markdown(f"## Privacy {badge(guarantee.status)}")
-        opener = "Privacy card: the ledger, every rule, what is public"
+        opener = "Privacy card: ledger, composition rules, public facts"
         with st.popover(opener, width="stretch"):
             if guarantee.has_epsilon:
                 st.markdown(linked(f"**{_in_full(event, guarantee, delta)}**"))
@@ -206,14 +186,11 @@ def _in_full(event: Event, guarantee: Promise, delta: float) -> str:
 
 
 def _say_made_for_replacement(event: Event, guarantee: Promise) -> None:
-    """That epsilon is the same under both relations, where every release is made for that."""
+    """Draw a note if epsilon is the same for both neighbouring relations."""
     releases = normal_form(event)
     alike = releases and all(leaf.replace_one_factor == 1 for leaf, _ in releases)
     if alike and guarantee.unit != VALUE:
-        st.caption(
-            "The noise is made for replacing a row by any other: ε is the same under both"
-            " relations."
-        )
+        st.caption("The noise covers replacing a row, so ε is the same under both relations.")
 
 
 def _of_one_person(event: Event, guarantee: Promise, delta: float, each: int) -> None:
@@ -222,57 +199,41 @@ def _of_one_person(event: Event, guarantee: Promise, delta: float, each: int) ->
 
 
 def _inside(event: Event, guarantee: Promise, delta: float, public: bool | None) -> None:
-    """The words of the promise, the ledger, every rule."""
+    """Draw the guarantee in words, the ledger and every rule."""
     st.write(linked(guarantee.words))
     if public is not None and normal_form(event):
         st.caption(noise_words((it.mechanism for it, _ in normal_form(event)), reproducible=public))
     if guarantee.taken_as_public:
         facts = safe_text.escape(", ".join(guarantee.taken_as_public))
         st.caption(f"Taken as public: {facts}.")
-    st.markdown(linked("**What is released: the ledger**"))
-    safe_text.table(
-        ledger_table(event),
-        column_config={
-            name: _column(name) for name in ("noise multiplier", "noise scale", "sensitivity")
-        },
-    )
+    st.markdown(linked("**Ledger of releases**"))
+    names = ("noise multiplier", "noise scale", "sensitivity")
+    safe_text.table(ledger_table(event), column_config={name: _column(name) for name in names})
     if guarantee.has_epsilon:
-        st.markdown(linked("**The same releases by every rule of composition**"))
+        st.markdown(linked("**ε by every composition rule**"))
         safe_text.words_table(rules_table(event, delta, guarantee.unit))
     links.to("glossary", "What these words mean", {})
 
 
 def attack_link(algorithm: str) -> None:
-    """To the Audit page, where the algorithm is attacked."""
-    links.to("audit", "Attack it: what an audit finds", {"attack": algorithm})
+    """Draw a link to an attack on the algorithm."""
+    links.to("audit", "Attack this method", {"attack": algorithm})
 
 
 @functools.lru_cache(maxsize=256)
 def _curve(event: Event) -> pd.DataFrame:
-    """The lowest false negative rate of any attack, by its false positive rate."""
+    """Return the lowest false negative rate of any attack by false positive rate."""
     alarms = [step / 100 for step in range(101)]
     return pd.DataFrame({"fpr": alarms, "fnr": false_negatives(event, alarms)})
 
 
 def meaning(event: Event, delta: float, key: str) -> None:
-    """The odds sentence and the exact trade-off curve."""
+    """Draw the odds in words and the exact trade-off curve."""
     try:
         st.write(linked(odds(event, delta).words))
     except UnsupportedEvent:
-        st.write(
-            linked(
-                "The odds sentence is exact for Gaussian noise only; the trade-off curve holds"
-                " for any."
-            )
-        )
+        st.write(linked("The trade-off curve shows what this noise allows any attack."))
     curve = _curve(event)
-    fig = charts.trade_off(curve)
     at = curve.loc[curve["fpr"] == 0.05, "fnr"].iloc[0]
-    charts.show(
-        fig,
-        key,
-        f"Trade-off curve: an attack with 5% false alarms misses at least {at:.0%} of those"
-        " who took part.",
-        curve,
-        leaves=True,
-    )
+    alt = f"Trade-off curve: an attack with 5% false alarms misses at least {at:.0%} of members."
+    charts.show(charts.trade_off(curve), key, alt, curve, leaves=True)

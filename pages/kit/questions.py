@@ -26,14 +26,14 @@ SHARE, VALUE = "share", "value"
 
 
 def goal_row(key: str) -> DeltaGenerator:
-    """A line for the question and its answer."""
+    """Return a row for a question and its answer."""
     return st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key}.row")
 
 
 def choose_goal(key: str, metric: str, best: Sequence[float], trivial: Sequence[float]) -> Goal:
-    """The goal that a person chooses; the controls keep their values while their page is away.
+    """Ask for a goal; the controls keep their values while their page is away.
 
-    best, trivial: the metric without privacy and by guessing, which say where a value starts.
+    best, trivial: the metric without privacy and by guessing, for the first value.
     """
     kind = METRICS[metric]
     names = {SHARE: "To keep, in percent of the gain", VALUE: f"To reach {kind.title}"}
@@ -59,10 +59,10 @@ def choose_goal(key: str, metric: str, best: Sequence[float], trivial: Sequence[
     return Goal.metric(kind, round(float(value), kind.digits))
 
 
-# ---- who pays: errors in quarters of people by activity, and of items by popularity --------------
+# ---- who pays ------------------------------------------------------------------------------------
 
 COLUMNS = ("group", "name", "id", "rmse")
-# by what they are parted: the axis, and the names of the quarters
+# title of the axis, and names of the quarters
 GROUPS = {
     "activity": ("people, by how much they rated", ("fewest", "few", "many", "most")),
     "popularity": (
@@ -70,18 +70,18 @@ GROUPS = {
         ("rarest", "rare", "common", "most rated"),
     ),
 }
-QUARTERS = {  # as a sentence names them
+QUARTERS = {  # names in a sentence
     "activity": [f"people with {it} ratings" for it in ("the fewest", "few", "many", "the most")],
     "popularity": [
         f"{it} items" for it in ("the rarest", "rarely rated", "often rated", "the most rated")
     ],
 }
 TABS = {"activity": "People", "popularity": "Items"}
-Runs = Mapping[str, Sequence[Run]]  # the draws of each method, by its name
+Runs = Mapping[str, Sequence[Run]]  # draws of each method by name
 
 
 def errors_by_quarter(runs: Runs, by: str) -> pd.DataFrame:
-    """Held-out RMSE of each method in each quarter, its mean over draws: group, name, id, rmse."""
+    """Return group, name, id, rmse: mean held-out RMSE of each method in each quarter."""
     _, groups = GROUPS[by]
     rows = []
     for name, draws in runs.items():
@@ -99,7 +99,7 @@ def _errors(draws: Sequence[Run], by: str, place: int) -> list[float]:
 
 
 def draw_payers(key: str, runs: Runs, leaves: bool | None = None) -> None:
-    """Both figures, a tab each."""
+    """Draw both figures in tabs."""
     every = [(name, run) for name, draws in runs.items() for run in draws]
     for tab, by in zip(st.tabs(list(TABS.values())), TABS, strict=True):
         figure = charts.of_runs(by, every, partial(_quarters_figure, runs, by))
@@ -114,8 +114,9 @@ def _quarters_figure(runs: Runs, by: str) -> charts.Ready:
 
 
 def costs(runs: Runs, private: str, plain: str, by: str) -> list[float]:
-    """What a private method adds to another one's held-out RMSE in each quarter, from the fewest
-    ratings to the most: the mean over draws. Nothing where a quarter of either is not there.
+    """Return a private method's mean increase in RMSE in each quarter, from fewest to most ratings.
+
+    Empty if a quarter of either method is missing.
     """
     errors = errors_by_quarter(runs, by).pivot(index="group", columns="name", values="rmse")
     names = GROUPS[by][1]
@@ -125,9 +126,9 @@ def costs(runs: Runs, private: str, plain: str, by: str) -> list[float]:
 
 
 def payers_sentence(runs: Runs, private: str, plain: str) -> str:
-    """Who pays most for privacy and who least, of people and of items; '' where it is unknown.
+    """Return who pays most and least for privacy, of people and of items; '' if unknown.
 
-    private, plain: the names of a method and of the one without privacy that it is compared with.
+    private, plain: names of a private method and of the one it is compared with.
     """
     parts = []
     for by, quarters in QUARTERS.items():

@@ -1,7 +1,7 @@
-"""The runs of a page: what is there, asking for the rest, and how far it is.
+"""The runs of a page: finished results, submission of the rest, and progress.
 
-A page calls `ask` with all that it wants and gets what has finished. Workers compute the rest while
-the page is looked at; the page is drawn again as it finishes.
+A page calls `ask` with all runs that it needs and gets the finished ones. Workers compute the rest
+while the page is open, and the page is drawn again as they finish.
 """
 
 import functools
@@ -24,12 +24,11 @@ from dpmf_core.runs.specification import RunSpec
 from pages.kit import drawing, odometer, safe_text, time_estimate
 from pages.server import sessions, visitor
 
-POLL, SLOWEST = 0.4, 2.0  # seconds between looks at unfinished runs
-MOMENT = 0.2  # seconds for stored runs to be read
-TOGETHER = 4  # so many runs, or an eighth of all, finish before the page is drawn again
-ROUND, LAST = 8, -9  # so many runs of a page have one priority; the last priority
-# waiting runs, sessions for which something is computed: from there on pages look, and draw, less
-# often
+POLL, SLOWEST = 0.4, 2.0  # seconds between updates of unfinished runs
+MOMENT = 0.2  # seconds for reading stored runs
+TOGETHER = 4  # finished runs, or an eighth of all, before the page is drawn again
+ROUND, LAST = 8, -9  # runs of equal priority; the lowest priority
+# waiting runs and busy sessions beyond which pages update less often
 MANY, CROWD = 40, 5
 OPEN = ("waiting", "running")
 REQUESTS, FOLLOWED, DRAWN_PLACES = "runs.asked", "runs.followed", "runs.drawn"  # in the session
@@ -40,8 +39,8 @@ Work = Any  # a RunSpec or a Measurement
 class Request:
     """What a session wants at one place of a page, by name.
 
-    results: results that are there. jobs: handles on the rest. called_off: whether it was cancelled
-    because nobody looked any more.
+    results: finished results. jobs: handles of the rest. called_off: whether it was cancelled
+    because no one was looking.
     """
 
     specs: dict[str, Work] = field(default_factory=dict)
@@ -58,7 +57,7 @@ class Request:
         return bool(self.open_jobs)
 
     def advance(self) -> None:
-        """Workers advance it."""
+        """Do nothing: workers advance the request."""
 
     def cancel(self) -> None:
         self.called_off = True
@@ -66,16 +65,16 @@ class Request:
             job.cancel()
 
     def has_ended(self, name: str) -> bool:
-        """Whether a result is there, collected or not."""
+        """Return whether a result is finished, collected or not."""
         return name in self.results or (name in self.jobs and self.jobs[name].state == "done")
 
     def progress(self) -> tuple[float, str]:
-        """How much of it is done, and in words."""
+        """Return how much is done, as a share and in words."""
         done_count = sum(map(self.has_ended, self.specs))
         return time_estimate.progress(self.open_jobs, done_count, len(self.specs))
 
     def collect(self, whole: Collection[str] | None) -> None:
-        """Take the results of jobs that are done; records alone, but for the names in whole."""
+        """Take finished results; only records, except for the names in `whole`."""
         for name, job in [(name, job) for name, job in self.jobs.items() if job.state == "done"]:
             time_estimate.learn(job)
             result = job.result(0)
@@ -84,10 +83,10 @@ class Request:
             del self.jobs[name]
 
     def want(self, specs: Mapping[str, Work]) -> list[str]:
-        """Want these from now on and let go of the rest; the names of what is to be asked for.
+        """Replace the wanted specifications and cancel the rest; return the names to submit.
 
-        What failed or was cancelled stays so until something else is wanted, or a button asks again
-        (on private data always a button). What was called off is asked for anew.
+        Failed or cancelled work stays so until something else is wanted or a button asks again; on
+        private data only a button does. Work that was called off is submitted again.
         """
         same = self.specs == specs
         stays = {name for name, spec in specs.items() if self._stays(name, spec, same)}
@@ -114,7 +113,10 @@ class Request:
         priority: int | None = None,
         first: Collection[str] = (),
     ) -> None:
-        """Ask the engine for these. priority: of all; else early ones go before late ones."""
+        """Submit these names to the engine.
+
+        priority: of all; by default, early names precede late ones.
+        """
         light = {name for name in names if whole is not None and name not in whole}
         with visitor.here():
             self.results |= _known_runs({name: self.specs[name] for name in names}, light)
@@ -134,8 +136,9 @@ class Request:
 
 
 def _known_runs(specs: Mapping[str, Work], light: Collection[str]) -> dict[str, Run]:
-    """Runs that are there: records alone where these suffice, which may come with the package;
-    none on data that the operator does not allow.
+    """Return known runs; only records for the names in `light`, which may be shipped.
+
+    Nothing on data that the operator does not allow.
     """
     runs = {name: spec for name, spec in specs.items() if isinstance(spec, RunSpec)}
     ids = {spec.data.id for spec in runs.values()}
@@ -154,7 +157,7 @@ def _known_runs(specs: Mapping[str, Work], light: Collection[str]) -> dict[str, 
 
 
 def request_at(place: str) -> Request:
-    """What this session wants at a place, by its name."""
+    """Return this session's request at a place."""
     places: dict[str, Request] = st.session_state.setdefault(REQUESTS, {})
     return places.setdefault(place, Request())
 
@@ -168,32 +171,32 @@ def ask(
     first: Collection[str] = (),
     confirm: bool = False,
 ) -> dict[str, Any]:
-    """Get the finished ones of the wanted runs or measurements, and have the rest computed.
+    """Return the finished ones of these runs or measurements, and have the rest computed.
 
-    The rest shows its progress here, and the page is drawn again as it finishes. On data that are
-    not public only what a button asked for is computed; the rest has a button here, with its price.
+    The rest shows its progress here, and the page is drawn again as it finishes. On private data
+    only work that a button requested is computed; the rest gets a button with its price.
 
     Parameters
     ----------
     place
-        Names the place of the page that wants them; what it wanted before is let go.
+        Name of the place on the page; work that it wanted before is released.
     specs
-        By name, in the order in which they are computed.
+        Work by name, in the order of computation.
     patience
-        Seconds for which the page waits, once, for the first of them.
+        Seconds that the page waits, once, for the first one.
     by_button
-        Whether a button asked for them, so that they go on when another page is opened.
+        Whether a button requested them, so that they continue when another page is opened.
     whole
-        Names of the runs whose arrays the page needs; of the others it gets the records. None: all.
+        Names of runs whose arrays the page needs; the others come as records. None means all.
     first
-        Names of those that are computed before the others.
+        Names to compute before the others.
     confirm
-        Whether what takes long waits for a button, which says how long.
+        Whether long work waits for a button with an estimate.
 
     Raises
     ------
     BadInput
-        On more runs than the server's limits allow.
+        If there are more runs than the server allows.
     """
     with visitor.here():
         limits.at_most("largest_sweep", len(specs), "runs of a page")
@@ -209,19 +212,21 @@ def ask(
     hold(place, request, by_button or bool(odometer.names_of_private(admitted)))
     _collect(place, request, whole, patience if is_new else 0.0)
     if has_purchases and not request.busy:
-        st.rerun()  # what was drawn stands in the sidebar, which was drawn before
+        st.rerun()  # the sidebar, drawn earlier, shows the total
     _draw_troubles(place, request)
     odometer.offer(place, withheld, specs)
-    engine().start()  # so that the next run need not wait for workers
+    engine().start()  # so that the next run does not wait for workers
     return {name: request.results[name] for name in admitted if name in request.results}
 
 
 def _collect(place: str, request: Request, whole: Collection[str] | None, patience: float) -> None:
-    """Take what has finished, and draw how far the rest is; wait so many seconds for the first."""
+    """Take finished results and draw the progress of the rest; wait up to
+    `patience` for the first.
+    """
     news = st.empty()
     if request.busy:
         news.progress(*request.progress())
-    if patience and request.jobs:  # once: a widget's answer does not wait for runs that go on
+    if patience and request.jobs:  # only once: widgets do not wait for unfinished runs
         with drawing.waiting():
             _settle(list(request.jobs.values()), patience)
     request.collect(whole)
@@ -232,27 +237,23 @@ def _collect(place: str, request: Request, whole: Collection[str] | None, patien
 
 
 def _confirmed(place: str, specs: Mapping[str, Work]) -> Mapping[str, Work]:
-    """What may be asked for by now: what is there, and the rest if it takes no long time together
-    or its button was pressed.
-    """
+    """Return the specifications that may be submitted: all if the rest is short or confirmed."""
     here = engine().known_runs.find_all(list(specs.values()))
     lacking = {name: specs[name] for name, it in zip(specs, here, strict=True) if it is None}
     signature = " ".join(spec.model_dump_json() for spec in specs.values())
     seconds = time_estimate.seconds(lacking) if lacking else 0.0
-    if may_begin(place, seconds, f"The {len(lacking)} runs that are not there", signature):
+    if may_begin(place, seconds, f"The {len(lacking)} missing runs", signature):
         return specs
     return {name: spec for name, spec in specs.items() if name not in lacking}
 
 
 def goes_on(place: str) -> bool:
-    """Whether something that a place wants has not ended."""
+    """Return whether work at a place is unfinished."""
     return request_at(place).busy
 
 
 def _settle(jobs: Sequence[Job], patience: float) -> None:
-    """A stored or quick run needs no second drawing: the first has its time, and what is stored
-    besides comes a moment later. What has to be computed is not waited for.
-    """
+    """Wait for stored and quick runs, to avoid a second drawing; do not wait for the rest."""
     jobs[0].wait(patience)
     until = time.monotonic() + MOMENT
     for job in [job for job in jobs if not job.is_queued]:
@@ -261,27 +262,25 @@ def _settle(jobs: Sequence[Job], patience: float) -> None:
 
 
 def _again(place: str) -> None:
-    """Forget what was cancelled or failed, so that the next look asks anew."""
+    """Forget cancelled and failed jobs, so that the next drawing submits them again."""
     request = request_at(place)
     request.jobs = {name: job for name, job in request.jobs.items() if job.state in (*OPEN, "done")}
 
 
-# ---- whose they are ------------------------------------------------------------------------------
+# ---- requests of the session ---------------------------------------------------------------------
 
 
 def hold(place: str, request: Request, by_button: bool) -> None:
-    """Enter it as what this session has going on here; what a button asked for goes on when
-    another page is opened.
-    """
+    """Register a request of this session; one made by a button continues on other pages."""
     st.session_state.setdefault(DRAWN_PLACES, set()).add(place)
     sessions.registry.hold(sessions.this(), place, request, by_button)
 
 
 @contextmanager
 def following() -> Iterator[None]:
-    """A page is drawn here. Then its runs are followed, for a browser looks at runs again as soon
-    as nothing of the page is still to be sent; and what other pages began by themselves is called
-    off.
+    """Draw a page, then follow its runs and call off those of other pages.
+
+    Runs are followed afterwards, because a browser updates them only once the whole page is sent.
     """
     st.session_state[DRAWN_PLACES], st.session_state[FOLLOWED] = set(), []
     yield
@@ -294,22 +293,22 @@ def following() -> Iterator[None]:
             sessions.registry.let_go(session, place)
 
 
-# ---- how far they are ----------------------------------------------------------------------------
+# ---- progress ------------------------------------------------------------------------------------
 
 
 def strain() -> float:
-    """1 on a quiet server; more, the more sessions wait and runs wait."""
+    """Return the server's load: 1 if quiet, more with many sessions and runs waiting."""
     return max(1.0, sessions.registry.count_busy() / CROWD, engine().waiting() / MANY)
 
 
 def follow(watch: Callable[[], None], every: float, place: Any = None) -> None:
-    """Have something looked at every so many seconds, as soon as the page is drawn."""
+    """Call `watch` every `every` seconds once the page is drawn."""
     where = st.empty() if place is None else place
     st.session_state.setdefault(FOLLOWED, []).append((where, watch, every))
 
 
 def _follow(news: Any, place: str, request: Request) -> None:
-    """How far the runs are stands here, and is looked at again as soon as the page is drawn."""
+    """Draw the progress of runs here once the page is drawn."""
     count, now = len(request.specs), strain()
     together = max(TOGETHER, count // 8) if now <= 1 else count
     has_first = next(iter(request.specs)) in request.results
@@ -318,9 +317,7 @@ def _follow(news: Any, place: str, request: Request) -> None:
 
 
 def _watch(place: str, result_count: int, has_first: bool, together: int) -> None:
-    """A fragment that draws itself while runs go on, and the page when the first has finished,
-    or so many together, or all.
-    """
+    """Draw the progress; draw the page again after the first run, `together` runs, or all."""
     request = request_at(place)
     ended = [name for name in request.specs if request.has_ended(name)]
     is_first_new = not has_first and ended[:1] == list(request.specs)[:1]
@@ -335,7 +332,7 @@ def _watch(place: str, result_count: int, has_first: bool, together: int) -> Non
 
 
 def _draw_troubles(place: str, request: Request) -> None:
-    """What failed or was cancelled, once each, and a way to ask again."""
+    """Draw failed and cancelled runs, and a button to run them again."""
     by_state: dict[str, list[Job]] = {}
     for job in request.jobs.values():
         by_state.setdefault(job.state, []).append(job)
@@ -343,23 +340,24 @@ def _draw_troubles(place: str, request: Request) -> None:
     for message in dict.fromkeys(job.error for job in failed if job.error):
         safe_text.error(message, "")
     if cancelled:
-        words = "Cancelled. What had finished is shown; nothing of the cancelled runs was kept."
+        words = "Cancelled. Finished runs are shown; cancelled runs were discarded."
         if any(odometer.is_private(job.spec) for job in cancelled):
-            words += " On private data what they had drawn by then is in the total."
+            words += " Their releases from private data count in the total."
         st.info(words)
     if failed or cancelled:
         st.button("Run again", key=f"{place}.again", on_click=_again, args=(place,))
 
 
 def queue() -> str:
-    """How many runs wait on this server, in a sentence; nothing where none does."""
+    """Return how many runs wait on this server, in a sentence; '' for none."""
     waiting = engine().waiting()
-    return f"Runs waiting here now: {waiting:,}; sessions take turns." * (waiting > 0)
+    return f"Runs waiting on this server: {waiting:,}. Sessions take turns." * (waiting > 0)
 
 
 def may_begin(place: str, seconds: float, what: str, signature: str) -> bool:
-    """Whether work may begin: what is short may, what is long once a button says so, which is
-    drawn here with an estimate. signature: of the work.
+    """Return whether work may begin; long work waits for a button with an estimate.
+
+    signature: identifies the work.
     """
     key = f"{place}.confirmed"
     if seconds <= engine().limits.ask_seconds or st.session_state.get(key) == signature:
@@ -372,13 +370,11 @@ def may_begin(place: str, seconds: float, what: str, signature: str) -> bool:
     return False
 
 
-# ---- what comes with the package ----------------------------------------------------------------
+# ---- shipped runs --------------------------------------------------------------------------------
 
 
 def note_shipped(specs: Sequence[RunSpec]) -> None:
-    """Say so where some of these runs come with the package and the store has none of its own:
-    algorithms with their versions, seeds, when and by which versions they were computed.
-    """
+    """Draw a note if some of these runs are shipped with dpmf and not stored here."""
     lacking = [spec for spec in specs if not engine().known_runs.is_stored(spec)]
     records = [it for it in map(shipped_runs.record, lacking) if it is not None]
     if not records:
@@ -389,10 +385,10 @@ def note_shipped(specs: Sequence[RunSpec]) -> None:
     seeds, made_with = sorted({it.spec.seed for it in records}), records[0].versions
     last_seed = f"–{seeds[-1]}" * (len(seeds) > 1)
     st.caption(
-        f"Stored results that come with dpmf: {versions[0]}{others}; seeds {seeds[0]}{last_seed}."
-        " This machine has not computed them itself yet.",
-        help=f"{', '.join(versions)}. {len(records)} runs of exactly these settings, made on"
+        f"Results shipped with dpmf: {versions[0]}{others}; seeds {seeds[0]}{last_seed}. Not yet"
+        " computed on this machine.",
+        help=f"{', '.join(versions)}. {len(records)} runs with exactly these settings, computed on"
         f" {max(it.created for it in records)[:10]} with dpmf {made_with.get('dpmf', '?')} and"
-        f" numpy {made_with.get('numpy', '?')}. Results of another version of an algorithm are not"
+        f" numpy {made_with.get('numpy', '?')}. Results of other versions of an algorithm are not"
         " shown.",
     )

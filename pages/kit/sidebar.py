@@ -1,6 +1,4 @@
-"""The sidebar that pages about ratings, documents or images share: its widgets, each tied to its
-value in the session, hidden or locked where a lesson says so.
-"""
+"""The sidebar of pages about data: its widgets, hidden or locked if a lesson says so."""
 
 import math
 from collections.abc import Callable, Collection, Mapping
@@ -35,32 +33,31 @@ from pages.kit.sidebar_values import (
     value,
 )
 
-UNKNOWN_DELTA = 1e-6  # where 1/(10 n) would say how many there are
-COLUMNS = {"ratings": "top_items", "documents": "most_words"}  # images keep all their pixels
+UNKNOWN_DELTA = 1e-6  # if 1/(10 n) would reveal the number of rows
+COLUMNS = {"ratings": "top_items", "documents": "most_words"}  # images keep all pixels
 SHAPE_OF = {
-    "ratings": "Which items there are, and how many users",
-    "documents": "Which words there are, and how many documents",
-    "images": "How many images there are",
+    "ratings": "Item set and number of users",
+    "documents": "Vocabulary and number of documents",
+    "images": "Number of images",
 }
-# what somebody may suspect of a unit
+# what an attacker may suspect of a unit
 CLAIMS = {
     "user": "that you took part",
     PERSON: "that you took part",
-    "document": "that a document is among these",
-    "image": "that an image is among these",
+    "document": "that a document is in the data",
+    "image": "that an image is in the data",
 }
-NOT_BY_EPSILON = "ε is not what is promised with this choice: the privacy card says what is."
-LEAST_DOUBT = 1e-6  # percent; less is not worth its digits
+NOT_BY_EPSILON = "With this choice ε alone is no guarantee; see the privacy card."
+LEAST_DOUBT = 1e-6  # percent; smaller doubts are not shown
 CAUTION = (
-    "Their units and periods differ, and so does where noise is added: a smaller number is not"
-    " always the stronger promise."
+    "Units, periods and places of noise differ, so a smaller ε is not always a stronger guarantee."
 )
 
 
 def draw(kind: DataKind = "ratings", unused: Collection[str] = ()) -> None:
-    """The sidebar of a page about one kind of data; afterwards `choice()` says what is chosen.
+    """Draw the sidebar of a page about one kind of data; then `choice()` returns its values.
 
-    unused: controls that play no part on the page, by their names in a link.
+    unused: controls without effect on the page, by their names in a link.
     """
     st.session_state[data_sets.KIND] = kind
     sidebar_values.prepare()
@@ -90,7 +87,7 @@ def _draw_widgets(unused: Collection[str]) -> None:
 
 
 def _draw_rest(entry: Any, unused: Collection[str]) -> None:
-    """What a first look does without."""
+    """Draw the controls that a first look does not need."""
     _draw_widget("delta", _delta, unused)
     _draw_widget("seed", _seed, unused)
     columns = COLUMNS.get(data_kind())
@@ -106,15 +103,13 @@ def _draw_rest(entry: Any, unused: Collection[str]) -> None:
 
 
 def _draw_widget(name: str, widget: Callable[[bool], None], unused: Collection[str]) -> None:
-    """A widget, unless a lesson hides it or the page has no use for it; locked where the lesson
-    fixes it.
-    """
+    """Draw a widget unless it is hidden or unused; lock it if the lesson fixes it."""
     if name not in unused and not lesson.is_hidden(name):
         widget(lesson.fixed_value(name) is not None)
 
 
 def show_complaints() -> None:
-    """What was wrong with the address, until something else is chosen."""
+    """Draw what was wrong with the address until something else is chosen."""
     state, now = st.session_state, choice()
     if state[COMPLAINTS] and state.setdefault(COMPLAINED_AT, now) != now:
         state[COMPLAINTS], state[COMPLAINED_AT] = [], now
@@ -123,11 +118,11 @@ def show_complaints() -> None:
 
 
 def choice() -> Choice:
-    """What the sidebar says now."""
+    """Return the sidebar's values."""
     return Choice(**{control.id: value(control.id) for control in controls()})
 
 
-# ---- widgets; fixed: a lesson fixes the value, and the widget is locked --------------------------
+# ---- widgets; fixed: locked by a lesson ----------------------------------------------------------
 
 
 def _data_set(fixed: bool) -> None:
@@ -143,14 +138,13 @@ def _data_set(fixed: bool) -> None:
 
 
 def _reset_for_data() -> None:
-    """Another number of users: another default for delta, all items again."""
+    """Reset delta and the number of columns for another data set."""
     put("delta", usual_delta())
     if data_kind() in COLUMNS:
         put(COLUMNS[data_kind()], None)
 
 
 def _describe_data(entry: Any) -> None:
-    """What the data hold."""
     if data_kind() == "ratings":
         about = "about " * (entry.kind == "simulated")
         size = (
@@ -175,12 +169,12 @@ def _algorithm(fixed: bool) -> None:
 
 
 def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
-    """How many of the items or words are looked at; name: of the parameter."""
+    """Ask how many items or words are kept. name: of the parameter."""
     label, total, step, keeps, columns = (
         ("Most rated items only", entry.n_items, 100, "most rated items", "item set")
         if name == "top_items"
         else (
-            "Most frequent words only",
+            "Frequent words only",
             entry.n_features,
             1000,
             "words in most documents",
@@ -195,8 +189,8 @@ def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
         placeholder=f"all {total:,}",
         step=step,
         disabled=fixed,
-        help=f"Keeps the {keeps}. Choosing them by exact counts treats the {columns} as public, and"
-        " the privacy card says so.",
+        help=f"Keeps the {keeps}. Exact counts choose them, so the privacy card lists the {columns}"
+        " as public.",
     )
 
 
@@ -220,14 +214,14 @@ def _seed(fixed: bool) -> None:
         **bind("sidebar.seed"),
         step=1,
         disabled=fixed,
-        help="Split, start and noise. Another seed is another draw.",
+        help="Determines the split, the start and the noise.",
     )
 
 
 def _radio(
     name: str, label: str, titles: Mapping[str, str], text: str, fixed: bool, **more: Any
 ) -> None:
-    """A choice of one of a parameter's values. titles: by value. text: what the choice means."""
+    """Ask for one of a parameter's values. titles: by value. text: the help."""
     options = [it for it in CONTROLS[name].options if it in titles]
     st.radio(
         label,
@@ -246,8 +240,8 @@ def _calibration(fixed: bool) -> None:
         "calibration",
         "Noise is set by",
         {"exact": "exact accounting", "source": "the source's rule"},
-        "The source's own rule asks for a different amount of noise at the same nominal ε; the card"
-        " shows what it truly costs.",
+        "At the same nominal ε the source's own rule sets a different amount of noise; the privacy"
+        " card shows its true cost.",
         fixed,
     )
 
@@ -256,47 +250,40 @@ def _noise(fixed: bool) -> None:
     _radio(
         "noise",
         "Noise",
-        {
-            "continuous": "floating-point",
-            "discrete": "exact, on a grid",
-            "none": "none, without privacy",
-        },
-        "Floating-point Gaussian noise leaves traces in the last digits (Mironov 2012). Exact:"
-        " statistics are rounded to a grid, and a discrete Gaussian is drawn on it without any"
-        " rounding. The same ε asks for 0.1% more noise.",
+        {"continuous": "floating-point", "discrete": "exact, on a grid", "none": "none"},
+        "Floating-point Gaussian noise leaves traces in the last digits (Mironov 2012). Exact noise"
+        " rounds statistics to a grid and draws a discrete Gaussian on it; the same ε needs 0.1%"
+        " more noise.",
         fixed,
     )
 
 
 def _item_features(entry: Any, fixed: bool) -> None:
-    """Whether methods may know the public item table."""
     _radio(
         "item_features",
         f"The items' {entry.item_features}",
         {"none": "not used", "public": "used, as public"},
-        "What everybody can look up of an item costs no privacy. Every method that can use it does,"
-        " private or not, so that like is compared with like; the privacy card lists it among what"
-        " is taken as public.",
+        "Public facts about items cost no privacy. Every method that can use them does, private or"
+        " not; the privacy card lists them as public.",
         fixed,
     )
 
 
 def _row_count(fixed: bool) -> None:
-    """Whether the item set and the number of rows are taken as public."""
     _radio(
         "row_count",
         SHAPE_OF[data_kind()],
         {"given": "taken as public", "private": "released with noise"},
-        "Released with noise: part of the budget pays for a noisy number of rows and for noisy"
-        " counts, of which only those above a threshold are named. See partition selection. Runs"
-        " without noise choose by exact counts, so what they are judged on is not quite the same.",
+        "Released with noise: part of the budget pays for a noisy number of rows and noisy counts;"
+        " only counts above a threshold are named. See partition selection. Runs without noise use"
+        " exact counts, so their test data differ slightly.",
         fixed,
         on_change=_swap_default_delta,
     )
 
 
 def _swap_default_delta() -> None:
-    """A default of delta that says how many rows there are goes, or comes back."""
+    """Replace the default delta while it would reveal the number of rows."""
     usual = usual_delta()
     if value("row_count") == "private" and value("delta") == usual:
         put("delta", UNKNOWN_DELTA)
@@ -308,7 +295,7 @@ def _swap_default_delta() -> None:
 
 
 def _epsilon(fixed: bool, unused: Collection[str] = ()) -> None:
-    """The slider, its meaning, the box. unused: controls that play no part on the page."""
+    """Draw the slider, its meaning and the box."""
     _slider("sidebar.slider", fixed, unused, "side")
     left, right = st.columns([5, 6], vertical_alignment="bottom")
     left.number_input(
@@ -323,7 +310,7 @@ def _epsilon(fixed: bool, unused: Collection[str] = ()) -> None:
 
 
 def draw_bar(unused: Collection[str]) -> None:
-    """The slider again, at the bottom of a small screen, where the sidebar is folded."""
+    """Draw the slider at the bottom of a small screen, where the sidebar is folded."""
     if "epsilon" not in unused and not lesson.is_hidden("epsilon"):
         _slider("sidebar.slider.bar", lesson.fixed_value("epsilon") is not None, unused, "bar")
 
@@ -349,8 +336,9 @@ def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side
 
 
 def _claim(unused: Collection[str]) -> str | None:
-    """What somebody may suspect of the unit that is protected; '' where the page's own methods
-    say what they promise, None where epsilon promises nothing by itself.
+    """Return what an attacker may suspect of the privacy unit.
+
+    '' if the page's methods differ in their guarantees, None if epsilon alone guarantees nothing.
     """
     if "algorithm" in unused:
         return ""
@@ -376,8 +364,8 @@ def _meaning(claim: str | None, epsilon: float) -> str:
 
 
 def suspicion(epsilon: float) -> str:
-    """What an even suspicion becomes, rounded up, so that "at most" holds: with one decimal, and
-    where that would read as certainty with as many as tell it apart.
+    """Return what an even suspicion may become, rounded up with enough digits
+    to differ from 100%.
     """
     doubt = 100 * belief(0.5, -epsilon)  # percent
     if doubt < LEAST_DOUBT:

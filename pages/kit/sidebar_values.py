@@ -1,9 +1,8 @@
-"""The values of the sidebar in the session and in the page's address.
+"""The sidebar's values in the session and in the address.
 
-They are parameters of a run, by their names: what may be said of one in a link is what its field
-of `RunSpec` allows. A session starts from the address; after that the widgets lead and the address
-follows. A value of the address that cannot be used is named in a sentence and replaced by the
-default. What a lesson fixes is set anew in every run.
+They are parameters of a run: a link may contain what the parameter's field of `RunSpec` allows. A
+session starts from the address; then the widgets lead and the address follows. Invalid values are
+reported and replaced by the default. What a lesson fixes is set again on every rerun.
 """
 
 import functools
@@ -28,22 +27,22 @@ from pages.kit import data_sets, lesson, links
 from pages.kit.data_sets import session_key
 from pages.kit.page_table import DataKind
 
-# where the slider stops, 0.05 to 100, twenty in each decade
+# the slider's stops, 0.05 to 100, twenty in each decade
 EPSILONS = tuple(round(10 ** (step / 20), 1 + (step < 0) + (step < -20)) for step in range(-26, 41))
-EPSILON = "sidebar.epsilon"  # in the session: the one epsilon of all pages
-UNMOVED = "sidebar.epsilon.unmoved"  # in the session: a page's own, which nobody has moved since
+EPSILON = "sidebar.epsilon"  # in the session: the epsilon of all pages
+UNMOVED = "sidebar.epsilon.unmoved"  # in the session: a page's default, not moved yet
 COMPLAINTS = "sidebar.complaints"  # in the session: what was wrong with the address or a box
-COMPLAINED_AT = "sidebar.complained"  # in the session: what was chosen when it was said
-MOST = 2**53 - 1  # the largest whole number that a browser holds exactly
+COMPLAINED_AT = "sidebar.complained"  # in the session: the choice at the complaint
+MOST = 2**53 - 1  # the largest integer that a browser represents exactly
 
 
 @dataclass(frozen=True)
 class Control:
-    """One value of the sidebar: a parameter of a run.
+    """One value of the sidebar, a parameter of a run.
 
-    id: its name. first: of a session that has had none. is_silent: whether the address leaves it
-    out where it is the first one. check: raises ValueError, or BadInput with a sentence, on what
-    the page cannot use; allowed: the rest, in words. only: the kind of data that has it.
+    id: its name. first: its default. is_silent: whether the address omits the default. check:
+    raises ValueError, or BadInput with a message, on values that the page cannot use. allowed:
+    other values in words. only: the kind of data that has it.
     """
 
     id: str
@@ -59,7 +58,7 @@ class Control:
 
     @functools.cached_property
     def schema(self) -> dict[str, Any]:
-        """What the parameter's field allows, as JSON schema has it."""
+        """The JSON schema of the parameter's field."""
         schema = self._adapter.json_schema()
         return dict(schema["anyOf"][0]) if "anyOf" in schema else schema
 
@@ -69,7 +68,7 @@ class Control:
 
     @property
     def range(self) -> tuple[Any, Any]:
-        """The least and the largest number of a widget."""
+        """The smallest and largest number of a widget."""
         whole = self.schema["type"] == "integer"
         high = self.schema.get("maximum", self.schema.get("exclusiveMaximum", MOST))
         if "exclusiveMaximum" in self.schema and not whole:
@@ -78,7 +77,7 @@ class Control:
         return convert(self.schema["minimum"]), convert(min(high, MOST))
 
     def read(self, text: str) -> Any:
-        """A value from an address's text. Raises ValueError, or BadInput with a sentence."""
+        """Return a value from text; raise ValueError, or BadInput with a message."""
         value = self._adapter.validate_python(text)
         if self.check is not None:
             self.check(text)
@@ -91,35 +90,33 @@ class Control:
 
 
 def _check_data_set(text: str) -> None:
-    """Raises ValueError, and BadInput where whoever runs the server does not allow it, or it is too
-    large for a page.
-    """
+    """Raise ValueError, or BadInput if the data set is too large or not allowed."""
     if text in data_sets.usable():
         return
     if data_sets.data_kind() == "ratings" and stand_ins.is_stand_in(text):
         limits.data_set(text)
         if data_sets.n_ratings(datasets.entry_of(text)) > data_sets.LARGEST_IN_ADDRESS:
             raise BadInput(
-                f"A link may ask for at most {data_sets.LARGEST_IN_ADDRESS:,} synthetic ratings."
+                f"A link may request at most {data_sets.LARGEST_IN_ADDRESS:,} synthetic ratings."
             )
         return
     if any(entry.id == text for entry in data_sets.entries()):
         limits.data_set(text)
     if any(entry.id == text for entry in datasets.in_parts()) and limits.allowed_here(text):
         raise BadInput(
-            f"{text} is too large for a page: pages take up to about"
-            f" {data_sets.LARGEST_IN_PARTS:,} ratings in parts. The command line trains"
-            f" on it: dpmf fit --dataset {text}."
+            f"{text} is too large for pages, which take up to about"
+            f" {data_sets.LARGEST_IN_PARTS:,} ratings. Use the command line: dpmf fit --dataset"
+            f" {text}."
         )
     raise ValueError
 
 
 def _check_noise(text: str) -> None:
-    """Raises BadInput on what is no kind of noise that a budget can have."""
+    """Raise BadInput for a kind of noise that a budget cannot have."""
     if text == NoiseKind.NONE:
         raise BadInput(
-            "Explore shows the method without noise as a line of its figure. The command line runs"
-            " it alone: --noise none."
+            "Explore draws the method without noise as a line. To run it alone, use --noise none on"
+            " the command line."
         )
 
 
@@ -134,7 +131,7 @@ CONTROLS = by_id((
     Control("top_items", only="ratings"),
     Control("most_words", only="documents"),
     Control("item_features", "none", is_silent=True),
-    Control("algorithm", "dpals", check=_check_algorithm, allowed="a private algorithm"),
+    Control("algorithm", "dpals", check=_check_algorithm, allowed="a private method"),
     Control("epsilon"),
     Control("delta"),
     Control("seed", 0),
@@ -146,12 +143,12 @@ CONTROLS = by_id((
 
 
 def controls() -> list[Control]:
-    """Those of the page's kind of data."""
+    """Return the controls of the page's kind of data."""
     return [it for it in CONTROLS.values() if it.only in (None, data_sets.data_kind())]
 
 
 def value(name: str) -> Any:
-    """What the sidebar says now."""
+    """Return a value of the sidebar."""
     return st.session_state[session_key(name)]
 
 
@@ -160,22 +157,22 @@ def put(name: str, new: Any) -> None:
 
 
 def chosen_entry() -> Any:
-    """The data set that is chosen."""
+    """Return the chosen data set."""
     return data_sets.find(value("dataset"))
 
 
 def usual_delta() -> float:
-    """1/(10 n) of the data set that is chosen."""
+    """Return the default delta, 1/(10 n)."""
     return default_delta(data_sets.privacy_units(chosen_entry()))
 
 
 def prepare() -> None:
-    """Before widgets are drawn: every value is there, is what a lesson fixes, and may be used."""
+    """Set every value before widgets are drawn: from the address, a lesson, or a default."""
     if any(session_key(control.id) not in st.session_state for control in controls()):
         _start_from_address()
     dial(_first_values()["epsilon"])
     _enforce_lesson()
-    # removed meanwhile, or not allowed here
+    # the data set may have been removed, or not be allowed here
     if value("dataset") not in data_sets.usable():
         put("dataset", _first_values()["dataset"])
     if value("algorithm") not in data_sets.private_algorithms():  # these data do not suit it
@@ -183,8 +180,9 @@ def prepare() -> None:
 
 
 def dial(first: float) -> float:
-    """The epsilon of the session. Until somebody has moved it, it is what the page's address says,
-    or `first`, the page's own.
+    """Return the epsilon of the session.
+
+    Until it is moved, it is the value in the page's address, or `first`, the page's own default.
     """
     state = st.session_state
     complaints = state.setdefault(COMPLAINTS, [])
@@ -199,9 +197,7 @@ def dial(first: float) -> float:
 
 
 def _first_values() -> dict[str, Any]:
-    """The values of a session that has not had any; of the data sets the usual one, where that
-    may be computed on.
-    """
+    """Return the defaults."""
     first = {control.id: control.first for control in controls()}
     first |= data_sets.FIRST[data_sets.data_kind()]
     usable = data_sets.usable()
@@ -209,7 +205,7 @@ def _first_values() -> dict[str, Any]:
 
 
 def _start_from_address() -> None:
-    """Values from the address, or first ones, for what this session has not had before."""
+    """Set values that this session has not had yet, from the address or the defaults."""
     complaints: list[str] = []
     st.session_state[COMPLAINTS] = complaints
     first, texts = _first_values(), in_new_names(st.query_params, data_sets.data_kind())
@@ -220,7 +216,9 @@ def _start_from_address() -> None:
 
 
 def _read(control: Control, text: str | None, first: Any, source: str) -> Any:
-    """A value from its text; the first one where it says nothing, or with a complaint."""
+    """Return a value from text; without text the default, with invalid text the default and a
+    complaint.
+    """
     if not text:
         return first
     try:
@@ -238,20 +236,20 @@ def _read(control: Control, text: str | None, first: Any, source: str) -> Any:
 
 
 def accepts(name: str, number: float) -> bool:
-    """Whether a number that a person has typed may be used; else the sidebar says why not."""
+    """Return whether a typed number is valid; otherwise the sidebar says why not."""
     control = CONTROLS[name]
     low, high = control.range
     if low <= number <= high:
         return True
     st.session_state[COMPLAINTS] = [
-        f"'{name}' must be {range_words(control.schema)}; got {number:g}. {value(name):g} stays."
+        f"'{name}' must be {range_words(control.schema)}; got {number:g}. The value stays {value(name):g}."
     ]
     st.session_state.pop(COMPLAINED_AT, None)
     return False
 
 
 def _enforce_lesson() -> None:
-    """What a lesson fixes, whatever the address or the browser says."""
+    """Set what a lesson fixes, whatever the address or the browser says."""
     first = _first_values()
     for control in controls():
         text = lesson.fixed_value(control.id)
@@ -268,14 +266,14 @@ def _fill_delta() -> None:
 
 
 def write_to_address() -> None:
-    """The address says what is chosen, by today's names; so it does of the page's own controls."""
+    """Write the chosen values, by current names, into the address."""
     now: dict[str, str | None] = dict.fromkeys(st.query_params)
     now |= in_new_names(st.query_params, data_sets.data_kind())
     links.put_in_address(now | {control.id: _text(control) for control in controls()})
 
 
 def _text(control: Control) -> str | None:
-    """A value as the address says it; None where it is left out."""
+    """Return a value as text for the address, or None to omit it."""
     setting = value(control.id)
     if setting is None or (control.is_silent and setting == control.first):
         return None
@@ -284,12 +282,12 @@ def _text(control: Control) -> str | None:
     return f"{setting:.12g}" if isinstance(setting, float) else str(setting)
 
 
-# ---- the run that they describe ------------------------------------------------------------------
+# ---- the chosen run ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the sidebar says, by the names of a run's parameters."""
+    """The sidebar's values, named as a run's parameters."""
 
     dataset: str
     algorithm: str
@@ -298,14 +296,14 @@ class Choice:
     seed: int = 0
     calibration: str = "exact"
     noise: str = "continuous"
-    row_count: str = "given"  # where it is private, so is which items or words there are
+    row_count: str = "given"  # if it is private, so is the set of items or words
     item_features: str = "none"
     top_items: int | None = None
     most_words: int | None = None
 
     @functools.cached_property
     def entry(self) -> Any:
-        """The data set in the catalogue, or of the session."""
+        """The data set in the catalogue or of the session."""
         return data_sets.find(self.dataset)
 
     @functools.cached_property
@@ -324,17 +322,17 @@ class Choice:
 
     @property
     def kept_items(self) -> int | None:
-        """How many of the most rated items are kept; None for all."""
+        """The number of most rated items that are kept; None for all."""
         return self.top_items if self.shape.n_items < self.entry.n_items else None
 
     @property
     def known_features(self) -> str:
-        """What algorithms may know of the items: the public table, where there is one."""
+        """What algorithms may know of the items: "public" for the public table, or "none"."""
         return self.item_features if self.entry.item_features else "none"
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What is assumed of the data, and of the columns that are kept by exact counts."""
+        """What is assumed of the data, and of columns kept by exact counts."""
         is_exact = self.row_count == "given"
         if self.kind == "ratings":
             item_set = (ITEM_SET_IS_PUBLIC,) if self.kept_items and is_exact else ()
@@ -347,7 +345,7 @@ class Choice:
 
     @property
     def assumptions_of_hashed_words(self) -> tuple[str, ...]:
-        """As `assumptions`, where words are folded into buckets: nothing is learned from them."""
+        """The assumptions if words are hashed into buckets, which learn nothing from them."""
         learned = (WORDS_ARE_PUBLIC, VOCABULARY_IS_PUBLIC)
         return tuple(it for it in self.assumptions if it not in learned)
 
@@ -358,9 +356,8 @@ class Choice:
         data: dict[str, Any] | None = None,
         **changes: Any,
     ) -> RunSpec:
-        """The run that is chosen, or a relative of it; data: how samples are prepared.
-
-        Raises BadInput.
+        """Return the chosen run, or a variant of it; raise BadInput. data: how samples are
+        prepared.
         """
         choices = asdict(self) | (data or {}) | changes
         if self.kind == "ratings":

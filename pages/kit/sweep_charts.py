@@ -1,4 +1,6 @@
-"""Figures of a sweep: a metric against epsilon, a parameter or a group, a line a method."""
+"""Figures of a sweep: a metric against epsilon, a parameter or a group, one
+line for each method.
+"""
 
 from collections.abc import Sequence
 
@@ -12,7 +14,7 @@ from pages.kit.charts import figure, level, reference_line
 from pages.kit.sweep_frames import method
 
 DASHES = ("solid", "dash", "dashdot", "longdash")
-SPAN = 8  # largest over smallest, from which on an axis is logarithmic
+SPAN = 8  # ratio of largest to smallest value from which an axis is logarithmic
 LEVEL = "{name} {value:.3f}"
 WITHOUT_PRIVACY = "{name} without privacy {value:.3f}"
 BEST_KNOWN = "best known without privacy, {name}: {value:.3f}"
@@ -20,12 +22,12 @@ TICKS = [0.1, 0.3, 1, 3, 10, 30, 100]
 
 
 def against(points: pd.DataFrame, x: str, metric: str, title: str, best: str = "") -> go.Figure:
-    """A metric against x: every draw a faint mark, the median a line, lowest to highest draw a
-    band. points: name, id, source, value and x; empty x: a level. best: the id of the best known
-    method without privacy.
+    """Return a figure of a metric against x: draws as faint marks, medians as lines, ranges as
+    bands.
 
-    The axis is logarithmic where the numbers span most of a power of ten, and names its values
-    where they are no numbers.
+    points: name, id, source, value and x; rows without x become levels. best: id of the best known
+    method without privacy. The axis is logarithmic if its values span most of a power of ten, and
+    categorical if they are no numbers.
     """
     fig = figure(title, metric, height=400 + 10 * max(0, points["name"].nunique() - 8))
     lines = points[points[x].notna()] if x in points else points.iloc[:0]
@@ -51,8 +53,9 @@ def against(points: pd.DataFrame, x: str, metric: str, title: str, best: str = "
 
 
 def _strokes(lines: pd.DataFrame) -> dict[tuple[str, bool], str]:
-    """A dash for every line: dotted by the source's noise, dashed where trivial; lines of one
-    algorithm differ.
+    """Return a dash for each line: dotted for the source's noise, dashed for trivial predictors.
+
+    Lines of one algorithm differ.
     """
     turns: dict[str, int] = {}
     out = {}
@@ -67,7 +70,7 @@ def _strokes(lines: pd.DataFrame) -> dict[tuple[str, bool], str]:
 
 
 def _levels(fig: go.Figure, points: pd.DataFrame, x: str, best: str) -> None:
-    """What does not depend on the x axis, as a horizontal line at the median."""
+    """Draw medians that do not depend on x as horizontal lines."""
     middle = points["value"].median()
     levels = points[points[x].isna()] if x in points else points
     for name, rows in levels.groupby("name", sort=False):
@@ -87,7 +90,7 @@ def _reference(method: str) -> Reference:
 
 
 def _line(fig: go.Figure, rows: pd.DataFrame, x: str, who: tuple[str, str], dash: str) -> None:
-    """One method's band, draws and medians."""
+    """Draw one method's band, draws and medians."""
     (name, ident), draws = who, rows.groupby(x)["value"]
     tint, symbol, at = colours.of(ident), colours.marker(ident), draws.median()
     band = pd.concat([draws.max(), draws.min()[::-1]])
@@ -121,9 +124,7 @@ def _line(fig: go.Figure, rows: pd.DataFrame, x: str, who: tuple[str, str], dash
 
 
 def add_published(fig: go.Figure, marks: Sequence[Mark]) -> None:
-    """Published numbers as crosses, in the colour of the line of their name; one that stands at
-    no place of the axis is a dotted level.
-    """
+    """Draw published numbers as crosses in the colour of their line, or as levels without x."""
     tints = {trace.name: trace.line.color for trace in fig.data if trace.name and trace.line.color}
     for mark in marks:
         if mark.x is None:

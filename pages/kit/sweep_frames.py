@@ -1,4 +1,4 @@
-"""A sweep's finished runs as frames for figures and as tables. The sentences are in `findings`."""
+"""Frames for figures and tables from a sweep's finished runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,22 +10,18 @@ from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.sweep import Point
 from pages.kit.frames import ANY, Columns, to_frame
 
-# ends the label of a method whose noise is set by its source's rule
+# ends the label of a method with its source's noise
 SOURCE_SUFFIX = ", source's noise"
 NO_PROOF = "no proof"
 PLACE: Columns = {
-    "name": str,
-    "id": str,
-    "source": bool,
-    "epsilon": float,
-    "seed": int,
-    "value": float,
+    **{"name": str, "id": str, "source": bool},
+    **{"epsilon": float, "seed": int, "value": float},
 }
 Runs = dict[str, Run]
 
 
 def parameter(name: str, ids: Iterable[str]) -> str:
-    """A parameter's title as the first of these algorithms declares it."""
+    """Return a parameter's title, from the first of these algorithms that declares it."""
     for ident in ids:
         info = algorithms.find(ident).model_fields.get(name)
         if info is not None and info.title:
@@ -34,7 +30,7 @@ def parameter(name: str, ids: Iterable[str]) -> str:
 
 
 def place(grid: dict[str, Any], ids: Sequence[str] = ()) -> str:
-    """A point of the grid in words: rank r 4, steps T 2."""
+    """Return a point of the grid in words, such as "rank r 4, steps T 2"."""
     return ", ".join(
         f"{value:,} users" if name == "users" else f"{parameter(name, ids)} {level(value)}"
         for name, value in grid.items()
@@ -42,26 +38,23 @@ def place(grid: dict[str, Any], ids: Sequence[str] = ()) -> str:
 
 
 def level(value: Any) -> str:
-    """One value of a parameter."""
+    """Return one value of a parameter as text."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def method(label: str, note: str = "") -> str:
-    """A label, with what keeps its epsilon from meaning the same as others'."""
-    name = label
-    if label.endswith(SOURCE_SUFFIX):
-        name = f"{label.removesuffix(SOURCE_SUFFIX)}, source's noise"
-    return f"{name} ({note})" if note else name
+    """Return a label with a note on the meaning of its epsilon."""
+    return f"{label} ({note})" if note else label
 
 
-# ---- what may be compared ------------------------------------------------------------------------
+# ---- cautions ------------------------------------------------------------------------------------
 
 
 def caution(record: RunRecord, unit: str = "user") -> str:
-    """Why a private method's epsilon is not like the others': it protects less than a person,
-    or nothing is proved. '' for the rest.
+    """Return why a private method's epsilon differs in meaning from the
+    others'; '' if it does not.
     """
     guarantee = record.guarantee
     if record.spec.budget is None:
@@ -74,7 +67,7 @@ def caution(record: RunRecord, unit: str = "user") -> str:
 
 
 def cautions(points: Sequence[Point], runs: Runs) -> dict[str, str]:
-    """By label, for the methods that have one."""
+    """Return cautions by label, for methods that have one."""
     reasons = {
         point.label: caution(runs[point.key].record) for point in points if point.key in runs
     }
@@ -85,15 +78,11 @@ def cautions(points: Sequence[Point], runs: Runs) -> dict[str, str]:
 
 
 def frame(
-    points: Sequence[Point],
-    runs: Runs,
-    metric: str,
-    notes: Mapping[str, str] | None = None,
+    points: Sequence[Point], runs: Runs, metric: str, notes: Mapping[str, str] | None = None
 ) -> pd.DataFrame:
-    """Every draw as a row: name, id, source (whether by the source's noise), epsilon, seed,
-    value, and every parameter of the grid.
+    """Return every draw as a row: name, id, source, epsilon, seed, value and the grid's parameters.
 
-    notes: what stands behind a label, by label; by default the cautions.
+    source: whether the noise is set by the source's rule. notes: by label; by default the cautions.
     """
     notes = cautions(points, runs) if notes is None else notes
     rows = []

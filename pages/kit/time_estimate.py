@@ -1,4 +1,4 @@
-"""Before a sweep is run: which of its runs are stored, and roughly how long the others take."""
+"""Estimates before a sweep: which runs are stored, and how long the others take."""
 
 import functools
 import statistics
@@ -17,20 +17,21 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.tuning.private_selection import PrivateSelection
 from pages.kit import data_sets
 
-LARGEST = 25_000_000  # ratings; opening more than that would hold up the page
-AROUND = 0.4  # seconds of a run besides its training, where nothing else is known
-UNKNOWN = 1.0  # seconds of training of a method that was never run, for each million of values
-A_TRAINING = 0.005  # seconds of one training of an audit, where none was measured
-STEPS = 10.0  # the usual number of them
-PART_READING = 2.0  # seconds for each million ratings in parts, to read, split and judge them
-A_DOCUMENT = 300  # different words of a document
-REFRESH = 60.0  # seconds until stored runs are looked at again
+LARGEST = 25_000_000  # ratings; opening more would delay the page
+AROUND = 0.4  # seconds of a run in addition to its training, by default
+UNKNOWN = 1.0  # training seconds per million values of a method never run before
+A_TRAINING = 0.005  # seconds of one training of an audit, by default
+STEPS = 10.0  # typical number of steps
+PART_READING = 2.0  # seconds per million partitioned ratings to read, split and evaluate
+A_DOCUMENT = 300  # distinct words of a typical document
+REFRESH = 60.0  # seconds until stored runs are read again
 Work = Any  # a RunSpec or a Measurement
 
 
 def _size(data_id: str) -> int:
-    """Values of a data set by public figures: ratings, all pixels, or the usual number of words of
-    a document; 0 where it is not here.
+    """Return the public number of values of a data set; 0 if it is not on this machine.
+
+    Values are ratings, pixels, or a typical number of words per document.
     """
     try:
         entry = data_sets.find(data_id)
@@ -43,32 +44,29 @@ def _size(data_id: str) -> int:
 
 
 def stored_names(specs: Mapping[str, RunSpec]) -> frozenset[str]:
-    """The names of the runs that need not be made.
-
-    Raises BadInput when the data cannot be opened.
-    """
+    """Return the names of stored runs; raise BadInput if the data cannot be opened."""
     for data in {spec.data for spec in specs.values()}:
         if data_sets.is_in_parts(data.id) or _size(data.id) <= LARGEST:
-            data_access.identified_data(data)  # the store finds runs on data that were opened
+            data_access.identified_data(data)  # the store finds runs only on opened data
     here = engine().store.find_all(list(specs.values()))
     return frozenset(name for name, it in zip(specs, here, strict=True) if it is not None)
 
 
 def seconds(specs: Mapping[str, Work]) -> float:
-    """Roughly how long this work takes together, by what earlier runs of the same methods took.
+    """Return the estimated duration of this work, from earlier runs of the same methods.
 
-    From public figures alone: shape, algorithm, steps.
+    It depends only on public figures: shape, algorithm, steps.
     """
     return sum(costs(specs.values())) / max(1, engine().width)
 
 
 def cost(work: Work) -> float:
-    """Roughly how long a run or a measurement keeps a worker busy, in seconds."""
+    """Return the estimated seconds that a run or measurement keeps a worker busy."""
     return costs([work])[0]
 
 
 def costs(works: Iterable[Work]) -> list[float]:
-    """The cost of each of these, in seconds; what is known is looked up once."""
+    """Return the cost of each work, in seconds."""
     works, speeds, size_of = list(works), _speeds(), functools.cache(_size)
 
     def of(work: Work) -> float:
@@ -86,7 +84,7 @@ def costs(works: Iterable[Work]) -> list[float]:
 
 
 def learn(handle: Any) -> None:
-    """Remember how fast this machine did what has finished."""
+    """Record the speed of a finished measurement."""
     progress, spec = getattr(handle, "progress", None), handle.spec
     if isinstance(spec, AuditSpec) and progress is not None and progress.step:
         _training_seconds()[spec.algorithm] = progress.seconds / progress.step
@@ -94,14 +92,15 @@ def learn(handle: Any) -> None:
 
 @st.cache_resource
 def _training_seconds() -> dict[str, float]:
-    """Seconds of one training of an audit, by algorithm."""
+    """Return seconds of one training of an audit, by algorithm."""
     return {}
 
 
 @st.cache_resource(ttl=REFRESH, show_spinner=False)
 def _speeds() -> dict[tuple[str, str], float]:
-    """Seconds of training on each data set, by (algorithm, data set): the median of stored
-    runs, each as if it had the usual number of steps.
+    """Return median training seconds of stored runs by (algorithm, data set).
+
+    Each run is scaled to the typical number of steps.
     """
     before: dict[tuple[str, str], list[float]] = {}
     for row in engine().store.rows():
@@ -112,7 +111,7 @@ def _speeds() -> dict[tuple[str, str], float]:
 
 
 def _share(parameters: Mapping[str, Any]) -> float:
-    """How much longer a run takes than one with the usual number of steps."""
+    """Return a run's number of steps, relative to the typical number."""
     steps = parameters.get("steps")
     return max(1.0, float(steps)) / STEPS if isinstance(steps, int | float) else 1.0
 
@@ -120,7 +119,9 @@ def _share(parameters: Mapping[str, Any]) -> float:
 def _training(
     spec: RunSpec, speeds: Mapping[tuple[str, str], float], size_of: Callable[[str], int]
 ) -> float:
-    """Of one run: as on the same data, else as on other data in proportion to their values."""
+    """Estimate training seconds from the same data, otherwise in proportion to
+    other data's size.
+    """
     share, size = _share(spec.parameters), size_of(spec.data.id)
     if (same := speeds.get((spec.algorithm, spec.data.id))) is not None:
         return same * share
@@ -133,9 +134,7 @@ def _training(
 
 
 def progress(open_jobs: Sequence[Job], done_count: int, count: int) -> tuple[float, str]:
-    """How much of so many runs is done, and in words: what is finished, how long the others take,
-    whose turn it is.
-    """
+    """Return how much of `count` runs is done, as a share and in words."""
     if not open_jobs:
         return 1.0, f"{done_count} of {count} runs finished"
     ended_count = count - len(open_jobs)

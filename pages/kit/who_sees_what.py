@@ -1,6 +1,4 @@
-"""Who sees what: the curator, the analyst, an adversary and the person herself, drawn for each
-family of methods.
-"""
+"""Who sees what: diagrams of the curator, the analyst, an adversary and the person."""
 
 from dataclasses import dataclass
 
@@ -9,16 +7,16 @@ import streamlit as st
 from dpmf_core.teaching.glossary import linked
 from pages.kit import colours
 
-BELOW = "below"  # no arrow: a place for the second box
-Edge = tuple[str, str, str]  # from, to, what goes along it; with a ~ before it: without noise
+BELOW = "below"  # no arrow; the second box is below the first
+Edge = tuple[str, str, str]  # from, to, text; a leading ~ means without noise
 
 
 @dataclass(frozen=True)
 class Schematic:
-    """A drawing of who sees what.
+    """A diagram of who sees what.
 
-    boxes: by name, what is in each; those in `noisy` hold noise, those in `bare` show private data
-    to others. words: the drawing in a sentence.
+    boxes: text by name; `noisy` boxes contain noise, `bare` ones show private data to others.
+    words: the diagram in a sentence.
     """
 
     boxes: dict[str, str]
@@ -41,7 +39,7 @@ EDGES: tuple[Edge, ...] = (  # of joint differential privacy
 
 
 def _joint(many: str, your_own: str, shared: str, view: str) -> Schematic:
-    """The schematic of joint differential privacy: many rows of a person, and what is hers."""
+    """Return the diagram of joint differential privacy."""
     return Schematic(
         {
             "you": f"You\nyour {many}, your own {your_own}",
@@ -53,9 +51,9 @@ def _joint(many: str, your_own: str, shared: str, view: str) -> Schematic:
             "analyst": "Analyst\nsees what is shared; errors\nonly on public data",
         },
         EDGES,
-        "Joint differential privacy: what others could learn about you passes through the noisy"
-        f" release. Your view is computed from it and your own {many}. Someone who opens it, and"
-        " the curator, see private data: the promise protects people from each other.",
+        "Joint differential privacy: others learn about you only through the noisy release. Your"
+        f" view is computed from it and your own {many}. The curator, and anyone who sees your"
+        " view, see private data: the guarantee protects people from each other.",
     )
 
 
@@ -71,7 +69,7 @@ RATINGS = Schematic(
         "you": "You\nwhich films you rated,\nand how",
         "curator": "Curator\nadds noise to each rating",
         "noisy": "Every rating's value,\nwith noise",
-        "which": "Which films you rated,\nas it is",
+        "which": "Which films you rated,\nunchanged",
         "shared": "Item factors",
         "adversary": "Adversary",
         "view": "Your recommendations",
@@ -85,8 +83,8 @@ RATINGS = Schematic(
         ("shared", "adversary", ""),
         ("shared", "view", ""),
     ),
-    "One rating's value is protected, not a person: which films somebody rated is taken as"
-    " public, and the promise weakens with every rating of hers.",
+    "This protects the value of one rating, not a person. Which films a person rated is taken as"
+    " public, and the guarantee weakens with each of their ratings.",
     frozenset({"noisy"}),
     frozenset({"which"}),
 )
@@ -112,10 +110,10 @@ LOCAL = Schematic(
         ("shared", "view", ""),
         ("you", "view", "~" + "from your own row, no noise"),
     ),
-    "Local differential privacy: noise is added before anything leaves you, so that nobody is"
-    " trusted, not even the server. The noise of n messages adds up to √n times that of one: at"
-    " the same ε the result is far worse than a curator's. The same ε holds where your row is"
-    " replaced by any other. A run simulates all users in one program.",
+    "Local differential privacy: everyone adds noise before sending anything, so no one needs to"
+    " trust the server. The noise of n messages is √n times that of one, so at the same ε the"
+    " result is far less accurate than a curator's. ε also covers replacing your row by any other."
+    " A run simulates all users in one program.",
     frozenset({"yours", "theirs", "server", "shared"}),
 )
 
@@ -135,8 +133,8 @@ SKETCH = Schematic(
         ("shared", "adversary", "~"),
         ("shared", "view", ""),
     ),
-    "Hashing mixes people in cells; it adds no noise of its own, so that a rating moves what an"
-    " adversary sees by exactly as much as it does.",
+    "Hashing mixes people in cells but adds no noise: an adversary who knows the hash functions"
+    " sees the exact effect of a rating.",
     frozenset(),
     frozenset({"shared"}),
 )
@@ -145,9 +143,9 @@ RETENTION = Schematic(
     {
         "you": "You\nyour ratings, kept with you",
         "server": "Server, for one interaction\nyour ratings and your vector,\nthen forgets both",
-        "wiretap": "Whoever taps the line\nsees all your ratings",
+        "wiretap": "Wiretap\nsees all your ratings",
         "shared": "Item factors and biases\nwithout noise",
-        "subpoena": "Whoever seizes the server\nfinds item factors and biases",
+        "subpoena": "Subpoena\nfinds item factors and biases",
         "view": "Your recommendations",
     },
     (
@@ -157,18 +155,14 @@ RETENTION = Schematic(
         ("server", "view", ""),
         ("shared", "subpoena", "~"),
     ),
-    "Not keeping ratings limits what a seized server holds. It is no differential privacy: item"
+    "Not storing ratings limits what a seized server reveals. It is not differential privacy: item"
     " factors carry no noise.",
     frozenset(),
     frozenset({"shared", "wiretap"}),
 )
 
 
-OF_ALGORITHM = {
-    "input-perturbation": RATINGS,
-    "dpnmf-laplace": RATINGS,
-    "local-bias": LOCAL,
-}
+OF_ALGORITHM = {"input-perturbation": RATINGS, "dpnmf-laplace": RATINGS, "local-bias": LOCAL}
 
 
 def _dot(schematic: Schematic) -> str:
@@ -199,9 +193,10 @@ def _dot(schematic: Schematic) -> str:
 
 
 def draw(schematic: Schematic, unfolded: bool = False) -> None:
-    """The schematic, folded.
+    """Draw a diagram, folded.
 
-    Blue holds noise; red-brown shows private data to others; dashed arrows carry no noise.
+    Blue boxes contain noise, red-brown ones show private data to others; dashed arrows carry no
+    noise.
     """
     with st.expander("Who sees what", expanded=unfolded):
         st.graphviz_chart(_dot(schematic))
@@ -209,5 +204,5 @@ def draw(schematic: Schematic, unfolded: bool = False) -> None:
 
 
 def of(algorithm: str) -> Schematic:
-    """The schematic of a private algorithm on ratings."""
+    """Return the diagram of a private algorithm on ratings."""
     return OF_ALGORITHM.get(algorithm, USERS)

@@ -133,7 +133,7 @@ def test_one_persons_list_says_what_stays_and_a_link_holds_who_was_picked() -> N
 
 def test_a_link_s_parameters_apply_and_the_page_says_what_differs_from_the_default() -> None:
     app = page(eps="5", **{"p.rank": "3"})
-    [sentence] = [it.value for it in app.markdown if it.value.startswith("Not as recommended")]
+    [sentence] = [it.value for it in app.markdown if it.value.startswith("Changed parameters")]
     assert "3" in sentence
     assert app.query_params["p.rank"] in ("3", ["3"])
     points = component(app, "hero")["points"]
@@ -141,5 +141,5 @@ def test_a_link_s_parameters_apply_and_the_page_says_what_differs_from_the_defau
     assert sorted(here["values"]) == pytest.approx(sorted(errors_of("dpals", 5.0, rank=3)))
     app.button(key="explore.recommended").click()
     settled(app)
-    assert not [it.value for it in app.markdown if it.value.startswith("Not as recommended")]
+    assert not [it.value for it in app.markdown if it.value.startswith("Changed parameters")]
     assert "p.rank" not in app.query_params

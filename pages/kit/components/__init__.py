@@ -1,13 +1,12 @@
-"""Components of this project's own: each a folder with a `.js` and a `.css` of its name, and a
-function here that draws it.
+"""Browser components: each is a folder with a `.js` and a `.css`, and a function here that draws
+it.
 
-Streamlit runs a script that is handed over as text from a `blob:` address, which the server's
-policy forbids. A script in a declared folder is served as a file of this server, which the policy
-allows. Streamlit finds such folders in the manifests of installed packages; a clone has none, so
-each is declared here.
+Streamlit runs a script passed as text from a `blob:` address, which the server's policy forbids.
+Scripts in declared folders are files of this server, which the policy allows. Streamlit finds such
+folders in manifests of installed packages; a clone has none, so each is declared here.
 
 A script gets its data as JSON and writes them as text, never as HTML. Several share `story`: their
-scripts import `../dpmf.story/story.js`, and `story.css` stands before their own.
+scripts import `../dpmf.story/story.js`, and `story.css` precedes their own.
 """
 
 import math
@@ -29,16 +28,16 @@ from dpmf_core.privacy.interpretation import Meaning
 from pages.kit import drawing
 
 PROJECT, FOLDER = "dpmf", Path(__file__).parent
-SHARED = {"hero": ("story",), "matched_parts": ("story",)}  # folders that others use too
-LOCK = threading.Lock()  # declaring a folder twice would empty its component for a moment
-Story = Mapping[str, Any]  # what a component of a first view draws
+SHARED = {"hero": ("story",), "matched_parts": ("story",)}  # shared folders
+LOCK = threading.Lock()  # a second declaration would briefly empty the component
+Story = Mapping[str, Any]  # data of a first view's component
 
 
 def _mount(name: str, key: str, data: Any, **on_change: Any) -> None:
-    """Draw the component of a folder here.
+    """Draw the component of a folder.
 
     on_change: for each value that the script may set, `on_<value>_change`, called in the session
-    after a person has changed it.
+    after a person changed it.
     """
     folders = (*SHARED.get(name, ()), name)
     with LOCK:
@@ -49,7 +48,7 @@ def _mount(name: str, key: str, data: Any, **on_change: Any) -> None:
 
 
 def _declare(manager: BidiComponentManager, folder: str) -> None:
-    """Once a runtime: the folder's files are served under its name."""
+    """Serve the folder's files under its name, once per runtime."""
     if manager.get_component_asset_root(f"{PROJECT}.{folder}") is None:
         config = ComponentConfig(name=folder, asset_dir=folder)
         manifest = ComponentManifest(name=PROJECT, version=__version__, components=[config])
@@ -58,14 +57,16 @@ def _declare(manager: BidiComponentManager, folder: str) -> None:
 
 @cache
 def _renderer(folders: tuple[str, ...]) -> ComponentRenderer:
-    """The mounting command of the last. Styles go with the page: nothing is drawn without."""
+    """Return the mounting command of the last folder. Styles are inline, so nothing is drawn
+    unstyled.
+    """
     styles = [(FOLDER / it / f"{it}.css").read_text("utf-8") for it in folders]
     name = folders[-1]
     return st.components.v2.component(f"{PROJECT}.{name}", css="".join(styles), js=f"{name}.js")
 
 
 def _answer(key: str, name: str) -> float | None:
-    """The number that a browser says under a name; None where it says none."""
+    """Return the number that a browser sent under a name, or None."""
     value = st.session_state[key].get(name)
     is_number = isinstance(value, int | float) and math.isfinite(value)
     return float(value) if is_number else None
@@ -75,14 +76,13 @@ def _answer(key: str, name: str) -> float | None:
 
 
 def draw_hero(key: str, story: Story, on_pick: Callable[[float], None]) -> None:
-    """Error against epsilon, with its headline and one person's list; all three follow the slider
-    in the browser while its handle is held.
+    """Draw error against epsilon with its headline and one person's list, all following the slider.
 
     story: epsilon, method, title, sentence, alt, colour; points ascending by epsilon (epsilon,
     median, low, high, values, title, sentence, label, cells); best, trivial and open (median,
-    label), the latter None until a run without noise is there;
-    range of the axis; lists of one person or None; terms with their meanings; words; stale and
-    pending. on_pick: called with the epsilon of a point that a person has chosen.
+    label), the last None without a noiseless run; range of the axis; lists of one person or None;
+    terms with their meanings; words; stale and pending. on_pick: called with the epsilon of a
+    chosen point.
     """
 
     def handle_pick() -> None:
@@ -94,13 +94,12 @@ def draw_hero(key: str, story: Story, on_pick: Callable[[float], None]) -> None:
 
 
 def draw_matched_parts(key: str, story: Story) -> None:
-    """Topics as words, or components as pictures, next to their partners without privacy, under a
-    headline; all follow the slider in the browser while its handle is held.
+    """Draw topics as words, or components as pictures, next to their non-private partners.
 
-    story: epsilon, colour, terms with their meanings, words, stale, pending; kind ("words" or
-    "pictures"); plain: the parts without privacy, each a list of words or a PNG file in base64;
-    across: pictures in a row; points ascending by epsilon (epsilon, title, sentence, parts and
-    alike in the order of the plain ones, cells).
+    The headline and the parts follow the slider in the browser. story: epsilon, colour, terms with
+    their meanings, words, stale, pending; kind ("words" or "pictures"); plain: the non-private
+    parts, each a list of words or a PNG file in base64; across: pictures in a row; points ascending
+    by epsilon (epsilon, title, sentence, parts and alike in the order of the plain ones, cells).
     """
     _mount_story("matched_parts", key, story)
 
@@ -131,9 +130,9 @@ MEANING_WORDS = {
 
 
 def draw_hundred(key: str, epsilon: float, meanings: Mapping[float, Meaning]) -> None:
-    """What an epsilon means for one person, as a hundred figures that follow the slider.
+    """Draw what epsilon means for one person as a hundred figures that follow the slider.
 
-    meanings: by epsilon, computed from the exact curve; between two of them the browser says about.
+    meanings: by epsilon, from the exact curve; between two of them the browser says "about".
     """
     points = [{"epsilon": at, **asdict(meanings[at])} for at in sorted(meanings)]
     _mount("hundred", key, {"epsilon": epsilon, "points": points, "words": MEANING_WORDS})
@@ -144,7 +143,7 @@ def draw_hundred(key: str, epsilon: float, meanings: Mapping[float, Meaning]) ->
 
 @dataclass(frozen=True)
 class Stop:
-    """An epsilon that the slider stops at; meaning: a sentence, or nothing; name: of a mark."""
+    """An epsilon at which the slider stops. meaning: a sentence or ''. name: of a mark."""
 
     epsilon: float
     meaning: str = ""
@@ -161,12 +160,11 @@ def draw_epsilon_slider(
     fixed: bool = False,
     place: Literal["side", "bar"] = "side",
 ) -> None:
-    """A slider of epsilon on a logarithmic scale. While its handle is held it tells all figures of
-    the page, in the browser alone; when it is released, the session.
+    """Draw a slider of epsilon on a logarithmic scale.
 
-    stops: ascending. marks: epsilons with a name, which a click chooses exactly. then: called with
-    the epsilon at which a person has let go. fixed: it cannot be moved. place: a bar stays at the
-    bottom of a small screen, and shows on no other.
+    While the handle is held, the page's figures follow in the browser; the session follows when it
+    is released. stops: ascending. marks: named epsilons that a click chooses exactly. then: called
+    with the released epsilon. fixed: locked. place: "bar" is only for the bottom of small screens.
     """
     data = {
         "now": asdict(now),
@@ -200,14 +198,14 @@ def draw_price_curve(
     colour: str,
     then: Callable[[float], None],
 ) -> None:
-    """A curve of what is kept at each epsilon, with a handle that moves along it in the browser
-    alone, and next to it what holds there.
+    """Draw the share kept at each epsilon, with a handle that moves in the browser, and its facts.
 
     stops: ascending by epsilon; each has `kept`, `low` and `high` as shares of 1, `measured`, and
-    `facts`, a list of numbers with their words. without_noise: the share that the method itself
-    keeps. first: where the handle stands first. words: `name` of the handle, `low` and `high` ends
-    of the axis, `best` and `trivial` for all and nothing kept, `open` for the method without noise,
-    `price` for the space between the curve and that. then: called with the chosen epsilon.
+    `facts`, a list of numbers with their words. without_noise: the share that the method keeps
+    without noise. first: the handle's first place. words: `name` of the handle, `low` and `high`
+    ends of the axis, `best` and `trivial` for all and nothing kept, `open` for the method without
+    noise, `price` for the space between the curve and that line. then: called with the chosen
+    epsilon.
     """
     epsilons = [stop["epsilon"] for stop in stops]
     data = {
