@@ -242,7 +242,7 @@ def accepts(name: str, number: float) -> bool:
     if low <= number <= high:
         return True
     st.session_state[COMPLAINTS] = [
-        f"'{name}' must be {range_words(control.schema)}; got {number:g}. The value stays {value(name):g}."
+        f"'{name}' must be {range_words(control.schema)}; got {number:g}. {value(name):g} stays."
     ]
     st.session_state.pop(COMPLAINED_AT, None)
     return False
