@@ -177,7 +177,7 @@ def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
             "Frequent words only",
             entry.n_features,
             1000,
-            "words in most documents",
+            "most frequent words",
             "vocabulary",
         )
     )
