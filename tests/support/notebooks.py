@@ -1,5 +1,6 @@
 """Running a notebook as a person would: in Jupyter's kernel, from top to bottom."""
 
+import itertools
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,8 +43,14 @@ def execute(text: str, folder: Path) -> NotebookOutput:
 
 
 def kinds_of_outputs(book: Any) -> list[list[str]]:
-    """What each cell puts out: the name of a stream, or the kinds of data that it shows."""
+    """What each cell puts out: the name of a stream, once for all the pieces in which it comes, or
+    the kinds of data that it shows.
+    """
     return [
-        [it.get("name") or "+".join(sorted(it.get("data", ()))) for it in cell.get("outputs", [])]
+        [kind for kind, _ in itertools.groupby(map(_kind, cell.get("outputs", [])))]
         for cell in book.cells
     ]
+
+
+def _kind(output: Any) -> str:
+    return output.get("name") or "+".join(sorted(output.get("data", ())))
