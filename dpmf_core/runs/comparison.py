@@ -1,8 +1,7 @@
-"""The runs that show what one private run costs: the same method without noise, the best known
-method without privacy, the trivial predictors, and its peers at the same budget, over the same
-draws.
+"""The runs that show what one private run costs, over the same draws; and runs side by side.
 
-And runs of any kind side by side: what differs between them.
+The cost is measured by the algorithm without noise, the best known one without privacy, the trivial
+predictors, and other private algorithms at the same budget.
 """
 
 import statistics
@@ -28,9 +27,10 @@ DRAWS = 3
 
 @dataclass(frozen=True)
 class Comparison:
-    """runs: by name, the one that is asked for ("main") first, then draw after draw. refusals:
-    titles of methods that this data set's shape does not suit, and why. every: whether all private
-    methods are among them that there are.
+    """runs: by name, the chosen one ("main") first, then draw by draw.
+
+    refusals: titles of algorithms that the shape does not suit, and why. every: whether they
+    include all private algorithms.
     """
 
     runs: dict[str, RunSpec]
@@ -39,18 +39,18 @@ class Comparison:
 
 
 def run_name(who: str, draw: int) -> str:
-    """The name of a method's run in one draw; the first is called as the method."""
+    """The name of an algorithm's run in one draw; in the first draw it is the algorithm's."""
     return f"{who} draw {draw}" if draw else who
 
 
 def split_name(name: str) -> tuple[str, int]:
-    """(method, number of the draw) of a run's name."""
+    """(algorithm, number of the draw) of a run's name."""
     who, _, draw = name.partition(" draw ")
     return who, int(draw or 0)
 
 
 def private_methods(task: str) -> list[str]:
-    """Every method of the registry that takes a budget, and the variants, the quick ones first."""
+    """Every algorithm that takes a budget, and the variants, quick ones first."""
     own = [
         name
         for name, kind in algorithms.of_task(task).items()
@@ -61,20 +61,20 @@ def private_methods(task: str) -> list[str]:
 
 
 def usual_rivals() -> list[str]:
-    """The methods shown next to every private run, the quick ones first."""
+    """The algorithms shown next to every private run, quick ones first."""
     return [name for name in private_methods("ratings") if _kind(name).is_usual_rival]
 
 
 def _kind(method: str) -> type[Algorithm]:
-    """The algorithm of a method, which may be a variant."""
+    """The class of an algorithm, which may be a variant."""
     return algorithms.find(VARIANTS.get(method, (method, {}))[0])
 
 
 def comparison(spec: RunSpec, shape: Any, every: bool = False, draws: int = DRAWS) -> Comparison:
-    """A private run next to its references, the trivial predictors and its peers: each with the
-    same seeds, so that all are judged by the same splits.
+    """A private run next to its references, the trivial predictors and other algorithms.
 
-    Peers, a selection or every one, have a calibration of their own only where it is exact.
+    All have the same seeds, so they are judged by the same splits. Other algorithms, a selection or
+    all, keep the run's calibration only if it is exact.
     """
     methods = {"main": spec, **references(spec), "user-mean": _other(spec, "user-mean")}
     if spec.data.item_features == "public":
@@ -89,8 +89,10 @@ def comparison(spec: RunSpec, shape: Any, every: bool = False, draws: int = DRAW
 
 
 def part_comparison(spec: RunSpec, shape: Any, draws: int = DRAWS) -> Comparison:
-    """As `comparison`, for documents and images: the best known method sets outliers apart where
-    some were planted; peers look for as many parts.
+    """`comparison` for documents and images.
+
+    If outliers were planted, the best known algorithm separates them. Others look for as many
+    components.
     """
     methods = {"main": spec, **references(spec)}
     if _exact(spec):
@@ -103,8 +105,10 @@ def part_comparison(spec: RunSpec, shape: Any, draws: int = DRAWS) -> Comparison
 
 
 def references(spec: RunSpec) -> dict[str, RunSpec]:
-    """What one private run is measured by: "best", the best known method without privacy; of
-    ratings "trivial", the trivial predictor; "open", the same method without noise.
+    """What one private run is measured by.
+
+    "best": the best known algorithm without privacy; for ratings "trivial": the trivial predictor;
+    "open": the same algorithm without noise.
     """
     task = algorithms.find(spec.algorithm).task
     outliers = spec.data.outlier_rows > 0 and spec.data.outlier_cells > 0
@@ -119,9 +123,7 @@ def references(spec: RunSpec) -> dict[str, RunSpec]:
 
 
 def best_known_on(data: DataSpec, shape: Any, metric: str) -> str:
-    """The id of the best known method without privacy that suits ratings of this shape: ALS where
-    the best one does not fit in memory.
-    """
+    """The best known algorithm without privacy for this shape: ALS if it does not fit in memory."""
     name = best_known(metric, in_parts=is_in_parts(data.id))
     try:
         prepare(RunSpec.parse(data=data, algorithm=name), shape)
@@ -131,7 +133,7 @@ def best_known_on(data: DataSpec, shape: Any, metric: str) -> str:
 
 
 def _parts(spec: RunSpec) -> dict[str, Any]:
-    """How many parts a factorisation looks for."""
+    """How many components a factorisation looks for."""
     return {name: value for name, value in spec.parameters.items() if name == "n_components"}
 
 
@@ -144,8 +146,9 @@ def _other(spec: RunSpec, algorithm: str, parameters: Mapping[str, Any] | None =
 
 
 def _over_draws(methods: Mapping[str, RunSpec], shape: Any, draws: int, every: bool) -> Comparison:
-    """Every method once a draw; what is the chosen run under another name is left out, and what
-    cannot start on this shape.
+    """Every algorithm once per draw, without copies of the chosen run.
+
+    Algorithms that cannot start on this shape are refused.
     """
     suitable, refusals = {}, {}
     for name, spec in methods.items():
@@ -166,9 +169,7 @@ def _over_draws(methods: Mapping[str, RunSpec], shape: Any, draws: int, every: b
 
 
 def same_draws(runs: Mapping[str, Run], *who: str, metric: str = "rmse") -> list[tuple[float, ...]]:
-    """A figure of each of these methods, draw by draw, in the draws that all of them have
-    finished.
-    """
+    """A figure of each of these algorithms, draw by draw, in the draws that all have finished."""
     numbers = sorted({draw for name in runs for one, draw in [split_name(name)] if one == who[0]})
     whole = [draw for draw in numbers if all(run_name(one, draw) in runs for one in who)]
     return [tuple(runs[run_name(one, draw)].record.metric(metric) for one in who) for draw in whole]
@@ -177,9 +178,10 @@ def same_draws(runs: Mapping[str, Run], *who: str, metric: str = "rmse") -> list
 def clearly_better(
     runs: Mapping[str, Run], run_names: Iterable[str], metric: str = "rmse"
 ) -> tuple[str, PairedDifference] | None:
-    """The proven method of the same unit with the smallest median, of those that beat the chosen
-    one beyond chance over all draws asked for; None where none does. What has not finished all its
-    draws is not judged.
+    """The best proven algorithm for the same unit that clearly beats the chosen one.
+
+    It has the smallest median among those that beat it beyond chance over all requested draws; None
+    if there is none. Algorithms with unfinished draws are not judged.
     """
     count: dict[str, int] = {}
     for name in run_names:
@@ -230,10 +232,7 @@ def differences(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
 
 
 def extremes(curves: Sequence[Figures]) -> dict[str, tuple[float, float]]:
-    """Best and last value of each curve: smaller is better.
-
-    Points without a value are passed over.
-    """
+    """The best (smallest) and the last value of each curve; points without a value are skipped."""
     names = [name for name in (curves[0] if curves else {}) if name != "step"]
     lines = {name: values(curves, name) for name in names}
     return {name: (min(line), line[-1]) for name, line in lines.items() if line}

@@ -1,4 +1,4 @@
-"""The data of a specification and of a finished run: opened, kept in memory, split."""
+"""The data of a specification or of a finished run: opened, cached and split."""
 
 import contextlib
 import functools
@@ -26,7 +26,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.seeds import seeds
 from dpmf_core.runs.specification import DataSpec, RunSpec
 
-# where sums over ratings in parts are made, within `folded_by`
+# where sums over ratings in partitions are computed, inside `folded_by`
 _folding: ContextVar[Any] = ContextVar("folding", default=None)
 
 
@@ -42,22 +42,23 @@ _identities: dict[tuple[DataSpec, Hashable], DataIdentity] = {}
 
 
 def _stamp(data_id: str) -> Hashable:
-    """Another one whenever the data are others."""
+    """A value that changes with the data."""
     lent_data = lent_here(data_id)
     return catalogue().stamp(data_id) if lent_data is None else lent_data.fingerprint
 
 
 @contextlib.contextmanager
 def folded_by(folding: Folding) -> Iterator[None]:
-    """Within this, ratings in parts that are opened have their sums made elsewhere. For one data
-    set, by the command line and Python alone.
+    """Compute sums over ratings in partitions elsewhere, inside the block.
+
+    Only the command line and Python use it, for one data set.
     """
     before = _folding.set(folding)
     try:
         yield
     finally:
         _folding.reset(before)
-        _prepared_data.cache_clear()  # it knows where that was
+        _prepared_data.cache_clear()  # its ratings refer to `folding`
 
 
 @functools.lru_cache(2)
@@ -65,12 +66,12 @@ def _raw(data_id: str, stamp: Hashable) -> AnyData:
     if (lent_data := lent_here(data_id)) is not None:
         return lent_data
     data = catalogue().load(data_id)
-    memory.give_back()  # a table takes several times its ratings while it is read
+    memory.give_back()  # reading a table takes several times its ratings
     return data
 
 
 def open_raw(data_id: str) -> AnyData:
-    """The data before any filter, cached as by `open_anywhere`."""
+    """The data before any filter, cached as in `open_anywhere`."""
     return _raw(data_id, _stamp(data_id))
 
 
@@ -83,15 +84,19 @@ def _prepared_data(spec: DataSpec, stamp: Hashable, folding: Any = None) -> AnyD
 
 
 def open_anywhere(spec: DataSpec) -> AnyData:
-    """The ratings or samples of a data specification, kept in memory while they are in use and
-    while their file does not change; or ratings in parts, of which nothing is kept.
+    """The ratings or samples of a data specification.
+
+    They stay in memory while they are used and their file does not change. Ratings in partitions
+    are not kept.
     """
     return _prepared_data(spec, _stamp(spec.id), _folding.get())
 
 
 def identified_data(spec: DataSpec) -> AnyData:
-    """Data with the fingerprint of a specification, by which runs on them are found. Of ratings in
-    parts no filter changes it, and none is applied: to choose items, every part is read.
+    """Data with the fingerprint by which runs on them are found.
+
+    Filters do not change the fingerprint of ratings in partitions, so none is applied: choosing
+    items would read every partition.
     """
     stamp = _stamp(spec.id)
     data = open_raw(spec.id) if is_in_parts(spec.id) else open_anywhere(spec)
@@ -100,13 +105,14 @@ def identified_data(spec: DataSpec) -> AnyData:
 
 
 def known_identity(spec: DataSpec) -> DataIdentity | None:
-    """What `identified_data` told of data in this process, while their file does not change."""
+    """The result of `identified_data` in this process, while the file does not change."""
     return _identities.get((spec, _stamp(spec.id)))
 
 
 def open_watched(spec: DataSpec, before: Watch) -> AnyData:
-    """As `open_anywhere`; before each part is read, also to choose items, before(its place, how
-    many there are) is called, which may raise.
+    """`open_anywhere`, with before(place, number of partitions) called before each is read.
+
+    `before` may raise. Choosing items also reads partitions.
     """
     raw = open_raw(spec.id) if is_in_parts(spec.id) else None
     if not isinstance(raw, PartitionedRatings):
@@ -115,7 +121,7 @@ def open_watched(spec: DataSpec, before: Watch) -> AnyData:
 
 
 def open_data(spec: DataSpec) -> Data:
-    """As `open_anywhere`, in memory. Raises BadInput if they are stored in parts."""
+    """`open_anywhere`, in memory. Raises BadInput if the data are stored in partitions."""
     data = open_anywhere(spec)
     if isinstance(data, PartitionedRatings):
         raise BadInput(
@@ -126,8 +132,9 @@ def open_data(spec: DataSpec) -> Data:
 
 
 def forget(data_id: str = "") -> None:
-    """Nothing that was read stays in this process's memory but counts of public items; what is
-    still in use is read again. data_id: of data that are gone, whose identity is forgotten too.
+    """Drop everything that was read from this process's memory, except counts of public items.
+
+    Data in use are read again. data_id: of deleted data, whose identity is forgotten too.
     """
     for known in [known for known in list(_identities) if known[0].id == data_id]:
         del _identities[known]
@@ -138,7 +145,7 @@ def forget(data_id: str = "") -> None:
 
 
 def open_ratings(spec: DataSpec) -> Ratings:
-    """As `open_data`. Raises BadInput if the data are not ratings."""
+    """`open_data`. Raises BadInput if the data are not ratings."""
     return as_ratings(open_data(spec))
 
 
@@ -182,22 +189,22 @@ def data_of(run: Run) -> Data:
 
 
 def ratings_of(run: Run) -> Ratings:
-    """As `data_of`. Raises BadInput if the data are not ratings."""
+    """`data_of`. Raises BadInput if the data are not ratings."""
     return as_ratings(data_of(run))
 
 
 def ratings_anywhere(run: Run) -> Ratings | PartitionedRatings:
-    """As `ratings_of`, in memory or in parts."""
+    """`ratings_of`, in memory or in partitions."""
     return parts_of(run) if is_in_parts(run.spec.data.id) else ratings_of(run)
 
 
 def parts_of(run: Run) -> PartitionedRatings:
-    """As `ratings_of`, of a run on ratings in parts."""
+    """`ratings_of` for a run on ratings in partitions."""
     return _shaped_ratings(run.spec.data, run.record.released_shape)
 
 
 def _shaped_ratings(spec: DataSpec, shape: PublicShape | None) -> PartitionedRatings:
-    """Ratings in parts in the shape that a run released, if it did."""
+    """Ratings in partitions in the shape that a run released, if it did."""
     ratings = open_anywhere(spec)
     assert isinstance(ratings, PartitionedRatings)
     if spec.releases_shape and shape is None:
@@ -205,28 +212,30 @@ def _shaped_ratings(spec: DataSpec, shape: PublicShape | None) -> PartitionedRat
     return ratings if shape is None else filtered(ratings, spec, shape)
 
 
-# a user's own ratings; sessions that look at them have one part between them in memory
+# a user's own ratings; all sessions share one partition in memory
 _one_part = threading.Lock()
 
 
 def own_in_parts(run: Run, user: int) -> Ratings:
-    """The ratings of one user that train a run on ratings in parts, as those of user 0 alone. user:
-    their number in the data set. One part is read, if it was not before.
+    """The ratings of one user that train a run on ratings in partitions, as those of user 0.
+
+    user: their number in the data set. Reads one partition unless it was read before.
     """
     with _one_part:
         return _own_rows(*_trained_on(run), user)
 
 
 def some_in_parts(run: Run) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Numbers of the users of one part, ascending, and how many of their ratings train a run on
-    ratings in parts. The part is read, if it was not before.
+    """Numbers of one partition's users, ascending, and how many of their ratings train a run.
+
+    Reads the partition unless it was read before.
     """
     with _one_part:
         return _first_users(*_trained_on(run))
 
 
 def _trained_on(run: Run) -> tuple[Any, ...]:
-    """The facts that decide which ratings in parts train a run."""
+    """The facts that decide which ratings in partitions train a run."""
     spec, shape = run.spec, run.record.released_shape
     return spec.data, shape, spec.split, seeds(spec.seed).split, _stamp(spec.data.id)
 
@@ -261,13 +270,13 @@ def _first_users(
 
 
 def _rows_in_parts(spec: DataSpec, shape: PublicShape | None) -> npt.NDArray[np.int64]:
-    """The row of each user of ratings in parts, as `rows_of`."""
+    """`rows_of` for the users of ratings in partitions."""
     count = open_anywhere(spec).shape.n_units
     return np.arange(count) if shape is None else slots(shape, count)
 
 
 def rows_of(run: Run) -> npt.NDArray[np.int64]:
-    """The row in `data_of(run)` of each user or sample as they are numbered in the data set."""
+    """The row in `data_of(run)` of each user or sample, by their number in the data set."""
     shape, data = run.record.released_shape, open_data(run.spec.data)
     rows = data.n_users if isinstance(data, Ratings) else len(data)
     return np.arange(rows) if shape is None else slots(shape, rows)

@@ -1,7 +1,4 @@
-"""One private method over a grid of epsilons, next to the same method without noise, the best known
-method without privacy and the trivial predictor: the runs it needs, and the figures of those that
-exist.
-"""
+"""One private algorithm over a grid of epsilons and its references: runs, and finished figures."""
 
 import math
 import statistics
@@ -16,18 +13,16 @@ from dpmf_core.runs.needed_epsilon import Measured, kept_at
 from dpmf_core.runs.privacy_cost import PrivacyCost
 from dpmf_core.runs.specification import RunSpec
 
-# the series 1, 2, 5 first, then what lies between: the order in which they are worth having
+# the series 1, 2, 5 first, then values between: the order in which they are most useful
 COARSE = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 EPSILONS = tuple(sorted((*COARSE, 0.14, 0.32, 0.71, 1.4, 3.2, 7.1, 14.1, 31.6)))
-# the names that a comparison has for them
+# their names in a comparison
 PRIVATE, OPEN, BEST_KNOWN, TRIVIAL = "main", "open", "best", "trivial"
 
 
 @dataclass(frozen=True)
 class GridRun:
-    """A run of a grid. epsilon: None where it is not private. draw: its seed, counted from the
-    first.
-    """
+    """A run of a grid. epsilon: None if not private. draw: its seed, counted from the first."""
 
     who: str
     epsilon: float | None
@@ -39,10 +34,10 @@ class GridRun:
 class Point:
     """The draws at one epsilon, ascending by seed.
 
-    values: held-out figures. keys: of the runs in the store; '' of one that it does not hold.
-    prices: each draw's own epsilon; None where nothing is proved. beside: (private, best, trivial)
-    of each draw in which all three are there. cost: what noise and method cost, of the draws that
-    the method without noise has as well.
+    values: held-out figures. keys: of the runs in the store, '' if it does not hold them. prices:
+    each draw's own epsilon, None if nothing is proved. beside: (private, best, trivial) of each
+    draw in which all three are finished. cost: what noise and algorithm cost, over the draws that
+    the algorithm without noise has too.
     """
 
     epsilon: float
@@ -59,10 +54,10 @@ class Point:
 
 @dataclass(frozen=True)
 class EpsilonGrid:
-    """The finished part of a method's grid.
+    """The finished part of an algorithm's grid.
 
     points: ascending by epsilon, at least one draw each. best, trivial, open: figures of the draws
-    of the best known method without privacy, of guessing, and of the method without noise.
+    of the best known algorithm without privacy, of guessing, and of the algorithm without noise.
     missing: the missing runs, most useful first.
     """
 
@@ -90,8 +85,9 @@ class EpsilonGrid:
 
     @property
     def kept(self) -> list[Measured]:
-        """The share of the gain over guessing that each epsilon keeps, ascending; without those of
-        which none can be computed.
+        """The share of the gain over guessing that each epsilon keeps, ascending.
+
+        Epsilons without a share are left out.
         """
         shares = (kept_at(point.epsilon, point.beside) for point in self.points)
         return [it for it in shares if it is not None]
@@ -104,11 +100,11 @@ class EpsilonGrid:
 def grid_runs(
     spec: RunSpec, epsilons: Sequence[float] = EPSILONS, draws: int = DRAWS
 ) -> list[GridRun]:
-    """The runs of a private run's grid, most useful first: first draws before further ones, what
-    the method is measured by first, the coarse epsilons next.
+    """The runs of a private run's grid, most useful first.
 
-    Each is the run that `comparison` would show at its epsilon. Raises BadInput where the run has
-    no budget.
+    First draws come before further ones, then references before private runs, then coarse epsilons
+    before fine ones. Each is the run that `comparison` shows at its epsilon. Raises BadInput if the
+    run has no budget.
     """
     order = sorted(dict.fromkeys(epsilons), key=lambda epsilon: (epsilon not in COARSE, epsilon))
     specs: list[tuple[str, float | None, RunSpec]] = [
@@ -124,7 +120,7 @@ def grid_runs(
 
 
 def at_epsilon(spec: RunSpec, epsilon: float) -> RunSpec:
-    """The same run at another epsilon. Raises BadInput where it has no budget."""
+    """The same run at another epsilon. Raises BadInput if it has no budget."""
     if spec.budget is None:
         raise BadInput(f"{spec.algorithm} has no epsilon here, so there is no grid of epsilons.")
     return spec.model_copy(update={"budget": spec.budget.model_copy(update={"epsilon": epsilon})})
@@ -133,8 +129,10 @@ def at_epsilon(spec: RunSpec, epsilon: float) -> RunSpec:
 def read_grid(
     runs: Sequence[GridRun], summaries: Sequence[Mapping[str, Any] | None], metric: str
 ) -> EpsilonGrid:
-    """The grid of these runs. summaries: the summary of each (`summary.summarise`), None of those
-    that are not there. metric: a name of `METRICS`; a run without that figure counts for nothing.
+    """The grid of these runs.
+
+    summaries: of each run (`summary.summarise`), None if it is missing. metric: a name of
+    `METRICS`; a run without that figure is left out.
     """
     assert metric in METRICS
     there: dict[tuple[str, float | None], list[Mapping[str, Any]]] = {}
@@ -147,7 +145,7 @@ def read_grid(
     epsilons = sorted(epsilon for _, epsilon in there if epsilon is not None)
     best = there.get((BEST_KNOWN, None), [])
     trivial, guess = there.get((TRIVIAL, None), []), metric
-    if all(run.who != TRIVIAL for run in runs):  # of parts every run says what guessing costs
+    if all(run.who != TRIVIAL for run in runs):  # runs on samples hold the guess themselves
         trivial, guess = best, f"trivial_{metric}"
     without_noise = there.get((OPEN, None), [])
     levels = [_by_seed(best, metric), _by_seed(trivial, guess), _by_seed(without_noise, metric)]

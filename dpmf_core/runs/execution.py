@@ -41,12 +41,13 @@ from dpmf_core.runs.specification import RunSpec, run_key
 AnyJudge = judges.Judge | judges.NoJudge
 
 
-REPORTS = 40  # of where a run of many steps is
+REPORTS = 40  # progress reports of a run with many steps
 
 
 class _Watcher:
-    """Judges the model after the first step, the last and some between, outside the time that
-    counts as fitting.
+    """Judges the model after the first step, the last and some between.
+
+    Time for judging does not count as fitting.
     """
 
     def __init__(
@@ -74,14 +75,14 @@ class _Watcher:
                 last_judged = step
             if step in self.judge_steps | self.report_steps:
                 self._tell(step)
-        if last_judged < min(step, self.steps):  # settled before its last step
+        if last_judged < min(step, self.steps):  # the fit ended before its last step
             self._judge(self.steps, model)
             self._tell(self.steps)
         self.end = time.perf_counter()
         return model
 
     def seconds(self, began: float) -> dict[str, float]:
-        """Seconds since then."""
+        """Seconds since `began`, by phase."""
         return {
             "load": self.start - began,
             "fit": self.end - self.start - self.measuring,
@@ -103,14 +104,14 @@ class _Watcher:
 
 
 class _Reader:
-    """Is called before each part is read: stops a cancelled run there, and says which it is."""
+    """Called before each partition is read: cancels the run there, and reports which it is."""
 
     def __init__(self, report: Report, stopped: Callable[[], bool]) -> None:
         self._report, self._stopped = report, stopped
         self._last = Progress(0, 0, 0.0, ())
 
     def report(self, progress: Progress) -> None:
-        """Of a step; also said with the parts that are read next."""
+        """Report a step; the report is repeated with the partitions that are read next."""
         self._last = progress
         self._report(progress)
 
@@ -121,9 +122,7 @@ class _Reader:
 
 
 def spread_out(steps: int, points: int) -> frozenset[int]:
-    """At most so many (two or more) of the steps from 1 on, evenly spread, with the first and the
-    last.
-    """
+    """At most `points` (two or more) of the steps, evenly spread, with the first and the last."""
     if points >= steps:
         return frozenset(range(1, steps + 1))
     return frozenset(np.linspace(steps, 1, points).round().astype(int).tolist())
@@ -138,11 +137,11 @@ def run(
     ledger: str | Path | None = None,
     paid: NoisePermit | None = None,
 ) -> Run:
-    """Do one run, on the catalogue's data or on the data given. On private data it enters their
-    account: that of the data folder, or the file `ledger`.
+    """Do one run, on the catalogue's data or on the given data.
 
-    paid: where it is part of what was charged already. Raises BadInput on what cannot be run or a
-    budget does not allow, Cancelled when `stopped` turns true.
+    On private data it enters their account: that of the data folder, or the file `ledger`. paid:
+    the permit, if a charge covers the run already. Raises BadInput if the run cannot start or a
+    budget does not allow it, and Cancelled when `stopped` returns true.
     """
     began = time.perf_counter()
     original_data, report = _asked_data(spec, input_data, report, stopped)
@@ -156,7 +155,7 @@ def run(
         streams = seeds(spec.seed)
         noise = leave.noise(ready.rest, streams.privacy, kernels.usable_threads())
         watcher = _Watcher(judge, ready.algorithm.n_steps, spec.curve_points, report, stopped)
-        # sums in the same order, whatever the number of threads; kernels share out rows
+        # sums in one order, whatever the number of threads; kernels share rows
         with kernels.single_threaded_blas, _curator(ready, judge, noise) as curator:
             rng = Streams(np.random.default_rng(streams.init), streams.sampling)
             model = watcher.last(ready.algorithm.fit(curator, rng))
@@ -183,7 +182,7 @@ def run(
 
 
 def _facts(spec: RunSpec, ready: PreparedRun, judge: AnyJudge) -> dict[str, Any]:
-    """The parts of a record known before the first release."""
+    """The parts of a record that are known before the first release."""
     return {
         "spec": spec.canonical(),
         "title": ready.algorithm.title,
@@ -200,8 +199,9 @@ def _asked_data(
     report: Report,
     stopped: Callable[[], bool],
 ) -> tuple[AnyData, Report]:
-    """The data before their shape is released, and what is told of the run: of ratings in parts
-    also what is read of them.
+    """The data before their shape is released, and the report function.
+
+    For ratings in partitions it also reports reading.
     """
     reader = _Reader(report, stopped)
     if input_data is None:
@@ -226,7 +226,7 @@ def _paying(
     ledger: str | Path | None,
     paid: NoisePermit | None,
 ) -> contextlib.AbstractContextManager[Any]:
-    """The charge to the account of the data, settled when it ends; nothing where it is paid."""
+    """The charge to the data's account, settled at the end; nothing if it is paid already."""
     if paid is not None:
         return contextlib.nullcontext(paid)
     in_hand = input_data is not None
@@ -236,23 +236,22 @@ def _paying(
 
 
 def _names(input_data: AnyData | None, train: Any) -> ItemNames | None:
-    """The names of the items of ratings that cannot be opened again."""
+    """The names of the items, for ratings that cannot be opened again."""
     has_items = input_data is not None and isinstance(train, Ratings | PartitionedRatings)
     return ItemNames.of(train) if has_items else None
 
 
 def _check_parts(data: PartitionedRatings, spec: RunSpec) -> None:
-    """Raises BadInput on options that ratings in parts do not support, before anything is
-    charged.
-    """
+    """Raise BadInput on options that ratings in partitions lack, before anything is charged."""
     prepared_for(spec, data)
     require_splittable(spec.split, data.name)
 
 
 @contextlib.contextmanager
 def _curator(ready: PreparedRun, judge: AnyJudge, noise: Noise) -> Iterator[Curator]:
-    """A curator of the training data for one fit. What it holds of ratings in parts and beside them
-    is on disk until then.
+    """A curator of the training data for one fit.
+
+    For ratings in partitions its states are on disk until the fit ends.
     """
     algorithm, data = ready.algorithm, judge.train
     if not isinstance(data, PartitionedRatings | PartitionedTable):
@@ -264,7 +263,7 @@ def _curator(ready: PreparedRun, judge: AnyJudge, noise: Noise) -> Iterator[Cura
 
 
 def _must_be_as_planned(ready: PreparedRun, first: Ledger, rest: Ledger) -> None:
-    """Raises PlanViolation if the run spent something other than its plan."""
+    """Raise PlanViolation if the run spent something other than its plan."""
     if rest != normal_form(ready.rest) or first != normal_form(ready.first):
         raise PlanViolation(
             f"{ready.algorithm.title} planned {normal_form(ready.plan)} and spent {first + rest}."
@@ -272,17 +271,17 @@ def _must_be_as_planned(ready: PreparedRun, first: Ledger, rest: Ledger) -> None
 
 
 def _figures_of(shape: Any) -> dict[str, Any]:
-    """A public shape as a record says it."""
+    """A public shape as a record holds it."""
     return {name: part for name, part in asdict(shape).items() if name != "item_features"}
 
 
 def _in_released_shape(
     spec: RunSpec, data: AnyData, paid: NoisePermit
 ) -> tuple[AnyData, Ledger, PublicShape | None]:
-    """The data as the algorithm sees them, what was spent on their shape, and that shape; as they
-    are where it is given.
+    """The data as the algorithm sees them, the releases of their shape, and that shape.
 
-    A run without a budget releases nothing: its items are chosen by exact counts.
+    The data are unchanged if their shape is given. A run without a budget releases nothing: exact
+    counts choose its items.
     """
     if not spec.data.releases_shape:
         return data, (), None
@@ -304,7 +303,7 @@ def _in_released_shape(
 
 
 def _judge(spec: RunSpec, data: AnyData, split_anew: bool) -> AnyJudge:
-    """The evaluation data of the run. Split ratings of the catalogue are cached in memory."""
+    """The run's judge. Split ratings of the catalogue are cached in memory."""
     kind = algorithms.find(spec.algorithm)
     if spec.split.kind == "none":
         return judges.undivided(kind, data, spec.data.id)

@@ -22,18 +22,18 @@ from dpmf_core.runs.specification import DataSpec
 
 Whole = TypeVar("Whole", bound=AnyData)
 Rated = TypeVar("Rated", Ratings, PartitionedRatings)
-COUNTS_KEPT = 4  # data sets in parts whose items stay counted
+COUNTS_KEPT = 4  # data sets in partitions whose item counts are cached
 _known_counts: dict[str, tuple[bool, Any]] = {}  # by fingerprint: whether public, and the counts
 
 
 def filtered(data: Whole, spec: DataSpec, shape: PublicShape | None = None) -> Whole:
-    """Apply a specification's filters to the data; ratings in parts are filtered as they are read.
+    """Apply a specification's filters to the data; partitions are filtered as they are read.
 
     Parameters
     ----------
     shape
-        What was released, where the specification releases the shape; None leaves the data as they
-        are until there is one.
+        What was released, if the specification releases the shape; None leaves the data unchanged
+        until then.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def filtered(data: Whole, spec: DataSpec, shape: PublicShape | None = None) -> W
         if shape is None:
             return data
         result = reshaped(data, shape)
-        if shape.kept is not None:  # what noisy counts have done
+        if shape.kept is not None:  # noisy counts chose the items
             without: dict[str, Any] = {"top_items": None, "most_words": None}
             spec = by_exact_counts(spec, data).model_copy(update=without)
     result = prepared(result, spec) if isinstance(result, Samples) else _fewer(result, spec)
@@ -55,7 +55,7 @@ def filtered(data: Whole, spec: DataSpec, shape: PublicShape | None = None) -> W
 
 
 def _check(data: AnyData, spec: DataSpec) -> None:
-    """Raises BadInput if a specification does not fit the data."""
+    """Raise BadInput if a specification does not fit the data."""
     holds = f"{data.unit}s" if isinstance(data, Samples) else "ratings"
     others = "ratings" if isinstance(data, Samples) else "samples"
     if wrong := spec.set_for(others):
@@ -88,13 +88,13 @@ def _fewer(data: Rated, spec: DataSpec) -> Rated:
 
 
 def _changed(data: Rated, change: Change, **facts: Any) -> Rated:
-    """Ratings with a change to each part; in memory they are one. facts: that are others then."""
+    """Ratings with a change to each partition; in memory they are one. facts: changed ones."""
     if isinstance(data, PartitionedRatings):
         return data.with_change(change, **facts)
     return change(Part(np.arange(data.n_users), data)).rows
 
 
-# changes of a part; they travel to where it is read
+# changes of a partition; they travel to where it is read
 
 
 def _without_item_table(part: Part) -> Part:
@@ -114,8 +114,9 @@ def _positives(part: Part, above: float) -> Part:
 
 
 def _counts(data: Ratings | PartitionedRatings) -> Any:
-    """How many ratings each item has (n_items,). To count them every part is read, so it is done
-    once: no filter that comes before changes them.
+    """The number of ratings of each item (n_items,).
+
+    Counting reads every partition, so it is done once: no earlier filter changes the counts.
     """
     if isinstance(data, Ratings):
         return data.item_counts
@@ -129,14 +130,14 @@ def _counts(data: Ratings | PartitionedRatings) -> Any:
 
 
 def forget() -> None:
-    """How many ratings the items of private sets in parts have."""
+    """Drop the counts of private sets in partitions."""
     for fingerprint, (public, _) in list(_known_counts.items()):
         if not public:
             _known_counts.pop(fingerprint, None)
 
 
 def _of_items(data: Rated, spec: DataSpec) -> Rated:
-    """Only the items that exact counts over all parts choose."""
+    """Only the items that exact counts over all partitions choose."""
     counts, items = _counts(data), np.arange(data.n_items)
     if spec.top_items and spec.top_items < data.n_items:
         items = most_rated(counts, spec.top_items)
@@ -148,9 +149,9 @@ def _of_items(data: Rated, spec: DataSpec) -> Rated:
 
 
 def by_exact_counts(spec: DataSpec, data: AnyData) -> DataSpec:
-    """The same without releases of the shape.
+    """The specification without releases of the shape.
 
-    Weights that look at all documents are not chosen by default where words are private.
+    If words are private, weights that look at all documents are not chosen by default.
     """
     weighting = spec.weighting or (
         "tf" if spec.item_choice == "private" and isinstance(data, Samples) else None
@@ -161,7 +162,7 @@ def by_exact_counts(spec: DataSpec, data: AnyData) -> DataSpec:
 
 
 def _check_private_choice(data: AnyData, spec: DataSpec) -> None:
-    """Raises BadInput where another choice rests on exact counts, or there is nothing to choose."""
+    """Raise BadInput if another choice uses exact counts, or there is nothing to choose."""
     wrong = [
         name
         for name in ("min_item_count", "min_df", "max_df", "hashed", "drawn_words")

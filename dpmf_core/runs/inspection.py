@@ -1,5 +1,6 @@
-"""Views of a finished factorisation: topics as words, components as pictures, one row as a sum of
-components. Rows are private and only for the curator.
+"""Views of a finished factorisation: topics as words, components as pictures, one row as a sum.
+
+Rows are private and only for the curator.
 """
 
 import io
@@ -17,17 +18,15 @@ from dpmf_core.runs.data_access import data_of
 from dpmf_core.runs.record import Run
 
 Array = npt.NDArray[Any]
-GAP = 1  # between pictures of a sheet, in pixels
-SHADE = (40, 40, 40, 255)  # its colour, as RGBA
-ACROSS = range(4, 9)  # so many pictures may stand in a row
+GAP = 1  # pixels between the pictures of a sheet
+SHADE = (40, 40, 40, 255)  # the colour of gaps, RGBA
+ACROSS = range(4, 9)  # the possible numbers of pictures in a row
 LARGEST = 48  # pixels of a small picture's longer side
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A component and its partner in another factorisation (None without), with the cosine between
-    them.
-    """
+    """A component, its partner in another factorisation (None without), and their cosine."""
 
     component: int
     partner: int | None
@@ -36,9 +35,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Typical:
-    """A row on which a component weighs heavily: its number, its name, the component's share of its
-    coefficients.
-    """
+    """A row with much of a component: number, name, the component's share of its coefficients."""
 
     row: int
     title: str
@@ -47,9 +44,7 @@ class Typical:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One image and what became of it, as pictures; the strongest components, each with its
-    coefficient.
-    """
+    """One image and its reconstruction as pictures; the strongest components with coefficients."""
 
     original: Array
     clean: Array | None
@@ -86,7 +81,7 @@ def pairs(run: Run, other: Run) -> list[Pair]:
 
 
 def shared_words(run: Run, other: Run) -> float:
-    """How many of their heaviest words a topic and its partner share, mean over the pairs."""
+    """The mean number of heaviest words that a topic and its partner share."""
     mine, theirs = ([{word for word, _ in topic} for topic in topics(it)] for it in (run, other))
     shared = [
         len(mine[pair.component] & theirs[pair.partner])
@@ -111,8 +106,9 @@ def typical(run: Run, component: int, count: int = 5) -> list[Typical]:
 
 
 def sheet(run: Run, order: list[int], zoom: int = 3) -> Array:
-    """Components as pictures on one sheet, in this order, uint8 RGBA (height, width, 4); each has
-    its own scale from black to white. A last row that is not full stands in the middle.
+    """Components as pictures on one sheet, in this order, uint8 RGBA (height, width, 4).
+
+    Each has its own scale from black to white. An incomplete last row is centred.
     """
     size = image_size(run)
     pictures = [picture_of(basis(run)[part].reshape(size), 1) for part in order]
@@ -120,12 +116,12 @@ def sheet(run: Run, order: list[int], zoom: int = 3) -> Array:
 
 
 def image_size(run: Run) -> tuple[int, int]:
-    """Height and width of the images of a run, pixels."""
+    """Height and width of a run's images in pixels."""
     return samples_of(run).image or (1, basis(run).shape[1])
 
 
 def row_length(count: int) -> int:
-    """How many pictures stand in a row, so that the last row lacks as few as can be."""
+    """The number of pictures in a row that leaves the fewest gaps in the last one."""
     if count <= ACROSS[0]:
         return max(1, count)
     usual = min(ACROSS[-1], max(ACROSS[0], math.ceil(math.sqrt(2 * count))))
@@ -139,7 +135,7 @@ def small_pictures(run: Run) -> list[bytes]:
 
 
 def _png(picture: Array) -> bytes:
-    """A grey picture (height, width) as a file, made smaller where it is large."""
+    """A grey picture (height, width) as PNG, reduced if it is large."""
     with extra("files"):
         from PIL import Image
     image, out = Image.fromarray(picture), io.BytesIO()
@@ -167,18 +163,14 @@ def _laid_out(pictures: list[Array], across: int, zoom: int) -> Array:
 
 
 def picture_of(values: Array, zoom: int = 6, top: float | None = None) -> Array:
-    """Non-negative values (height, width) from black to white, uint8; white is `top`, or the
-    largest.
-    """
+    """Non-negative values (height, width) from black to white (`top` or the largest), uint8."""
     largest = float(values.max()) if top is None else top
     shades = (np.clip(values / max(largest, 1e-300), 0, 1) * 255).astype(np.uint8)
     return shades.repeat(zoom, axis=0).repeat(zoom, axis=1)
 
 
 def explanation(run: Run, row: int, strongest: int = 8) -> Explanation:
-    """One image as the run's components explain it; all pictures share the brightness of what was
-    seen.
-    """
+    """One image as the components explain it; all pictures share the original's brightness."""
     samples = samples_of(run)
     one = samples.rows(np.array([row]))
     size = samples.image or (1, samples.shape.n_features)

@@ -1,4 +1,4 @@
-"""Lines as SVG, which notebooks, reports and browsers show without anything else."""
+"""Line charts as SVG, which notebooks, reports and browsers show without further libraries."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -14,14 +14,14 @@ PALE = "#8b93a1"
 WIDTH, HEIGHT, LEFT, RIGHT, EDGE = 760, 340, 56, 190, 34
 MOST_TICKS = 12
 DASHES = {"solid": "none", "dash": "8 6", "dot": "2 5"}
-NAMESPACE = "http://www.w3.org/2000/svg"  # which a file of its own needs
+NAMESPACE = "http://www.w3.org/2000/svg"  # needed by a file of its own
 Point = tuple[float, float]
 Points = Sequence[Point]
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure that a notebook shows; `save` writes it as a file."""
+    """A figure for notebooks; `save` writes it to a file."""
 
     svg: str = field(repr=False)
     title: str
@@ -35,7 +35,7 @@ class Chart:
         Raises
         ------
         BadInput
-            Where the name has another ending, or the file cannot be written.
+            If the name has another ending, or the file cannot be written.
         """
         file = Path(path).expanduser()
         if file.suffix.lower() != ".svg":
@@ -98,7 +98,7 @@ def line_chart(
 
 @dataclass(frozen=True)
 class _Frame:
-    """Where points stand on the drawing."""
+    """The positions of points on the drawing."""
 
     xs: Sequence[float]
     low: float
@@ -125,7 +125,7 @@ class _Frame:
         return " ".join(places * 2 if len(places) == 1 else places)  # one point: a round dot
 
     def marks(self) -> list[tuple[object, ...]]:
-        """What stands at the axes: x, y, anchor, text."""
+        """The labels of the axes: x, y, anchor, text."""
         ticks = self.xs if len(self.xs) <= MOST_TICKS else (self.xs[0], self.xs[-1])
         below = [(f"{self.right(x):.1f}", HEIGHT - 18, "middle", f"{x:g}") for x in ticks]
         return [
@@ -135,7 +135,7 @@ class _Frame:
 
 
 def _apart(heights: Mapping[str, float]) -> dict[str, float]:
-    """Where names stand that would otherwise touch."""
+    """The heights of names, moved apart where they would touch."""
     places, last = {}, -math.inf
     for name, height in sorted(heights.items(), key=lambda it: it[1]):
         places[name] = last = max(height, last + 14)

@@ -1,4 +1,4 @@
-"""The memory that this process has used, and memory it holds unused."""
+"""The memory that this process has used, and the return of unused memory."""
 
 import ctypes
 import re
@@ -10,8 +10,8 @@ STATUS = Path("/proc/self/status")  # Linux
 
 
 def peak_mb() -> float:
-    """Highest resident memory of this process so far, MB."""
-    # ru_maxrss would count the process that this one was forked from
+    """The highest resident memory of this process so far, MB."""
+    # ru_maxrss would include the process that this one was forked from
     if STATUS.exists() and (match := re.search(r"VmHWM:\s+(\d+)", STATUS.read_text())):
         return round(int(match.group(1)) / 1024, 1)
     unit = 2**20 if sys.platform == "darwin" else 2**10
@@ -19,7 +19,7 @@ def peak_mb() -> float:
 
 
 def give_back() -> None:
-    """Return memory that libraries have freed but hold to the system."""
+    """Return memory to the system that libraries have freed but still hold."""
     if arrow := sys.modules.get("pyarrow"):
         arrow.default_memory_pool().release_unused()
     if sys.platform == "linux":

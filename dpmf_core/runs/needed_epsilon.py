@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from dpmf_core.evaluation.registry import Metric
 from dpmf_core.privacy.formatting import budget_text
 
-Draws = Sequence[tuple[float, ...]]  # (private, best, trivial) of one draw each, as errors
+Draws = Sequence[tuple[float, ...]]  # errors (private, best, trivial) of one draw each
 
 
 # ---- how much is kept ----------------------------------------------------------------------------
 
 
 def shares_kept(draws: Draws) -> tuple[float, ...] | None:
-    """The share of the gain that each draw keeps: 1 for all of it, below 0 for worse than guessing.
+    """The share of the gain that each draw keeps: 1 for all, below 0 for worse than guessing.
 
-    None without draws, and where the best known gains nothing in one of them.
+    None without draws, or if the best known algorithm gains nothing in one of them.
     """
     if not draws or any(trivial <= best for _, best, trivial in draws):
         return None
@@ -28,8 +28,10 @@ def shares_kept(draws: Draws) -> tuple[float, ...] | None:
 
 
 def share_kept(draws: Draws) -> float | None:
-    """The median share. Where the best known gains nothing in some draw, the share between the
-    medians; None where it gains nothing there either.
+    """The median share.
+
+    If the best known algorithm gains nothing in some draw, the share between the medians; None if
+    it gains nothing there either.
     """
     if (shares := shares_kept(draws)) is not None:
         return statistics.median(shares)
@@ -40,13 +42,13 @@ def share_kept(draws: Draws) -> float | None:
 
 
 def share_text(share: float) -> str:
-    """A share in percent without decimals; what rounds to nothing has no sign."""
+    """A share in percent without decimals; a share that rounds to 0 has no sign."""
     return f"{share:.0%}".replace("-0%", "0%")
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A method's figure at one epsilon: a value for each draw of split and noise."""
+    """An algorithm's figure at one epsilon: a value for each draw of split and noise."""
 
     epsilon: float
     values: tuple[float, ...]
@@ -57,7 +59,7 @@ class Measured:
 
 
 def kept_at(epsilon: float, draws: Draws) -> Measured | None:
-    """The shares of the gain that these draws keep; None where no share can be computed."""
+    """The shares of the gain that these draws keep; None if there are none."""
     shares = shares_kept(draws)
     if shares is None:
         share = share_kept(draws)
@@ -72,7 +74,7 @@ def kept_at(epsilon: float, draws: Draws) -> Measured | None:
 class Goal:
     """A figure to reach: a share of the gain over guessing, or a value of a metric.
 
-    digits: decimals that are printed; what reads as good is good. text: prints a value.
+    digits: printed decimals, to which a value is compared. text: prints a value.
     """
 
     value: float
@@ -95,8 +97,8 @@ class Goal:
 class NeededEpsilon:
     """The smallest epsilon that reaches a goal.
 
-    low, high: the measured ones that it lies between; the same where it was measured itself.
-    is_first: whether nothing smaller was measured.
+    low, high: the measured ones around it; equal if it was measured itself. is_first: whether
+    nothing smaller was measured.
     """
 
     epsilon: float
@@ -110,9 +112,7 @@ class NeededEpsilon:
 
     @property
     def rounded(self) -> float:
-        """An epsilon between measured points, to two digits, because it is not known more
-        precisely.
-        """
+        """The epsilon with two digits if it lies between measured points."""
         return self.epsilon if self.is_measured else float(f"{self.epsilon:.2g}")
 
 
@@ -125,7 +125,7 @@ def first_reaching(
 ) -> NeededEpsilon | None:
     """The smallest epsilon at which a line is as good as the target.
 
-    Linear along log epsilon between measured points; None where no point is good enough, never
+    Linear along log epsilon between measured points; None if no point is good enough. It is never
     extrapolated. line: (epsilon, value) of measured points.
     """
     sign = -1.0 if larger_is_better else 1.0
@@ -157,7 +157,7 @@ def needed_epsilon(
 def answer(line: Sequence[Measured], goal: Goal) -> tuple[str, str]:
     """The epsilon that a goal needs, in words, with its uncertainty.
 
-    Where no epsilon reaches it, the best that was measured. line: not empty.
+    If no epsilon reaches it, the best that was measured. line: not empty.
     """
     needed = needed_epsilon(line, goal)
     best, worst = (max, min) if goal.larger_is_better else (min, max)

@@ -1,5 +1,6 @@
-"""Errors of runs on private ratings, released with noise: each is a separate release and enters the
-account of its data.
+"""Errors of runs on private ratings, released with noise.
+
+Each is a separate release and enters the account of its data.
 """
 
 import math
@@ -29,21 +30,21 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.seeds import seeds
 
 SCORES = "errors of the held-out ratings"
-SIDES = 1.959964  # deviations that a normal figure exceeds, either way, in 5% of draws
+SIDES = 1.959964  # standard deviations that 5% of normal draws exceed
 NONE = "none: they are computed on private data without noise"
 
 
 @dataclass(frozen=True)
 class HeldOutErrors(Statistic):
-    """The sums of x and of 1 - x (2,) over the users with held-out ratings, with x a user's mean
-    squared error over half-range^2, at most 1. ||(x, 1 - x)||^2 = 1 - 2 x (1 - x) <= 1.
+    """The sums of x and of 1 - x (2,) over the users with held-out ratings.
 
-    Replaced by another: (x - y, y - x), of norm at most sqrt(2), or at most 1 where one of the two
-    has no held-out rating.
+    x is a user's mean squared error over half-range^2, at most 1. ||(x, 1 - x)||^2 = 1 - 2 x (1 -
+    x) <= 1. Replaced by another: (x - y, y - x), of norm at most sqrt(2), or at most 1 if one of
+    the two has no held-out rating.
 
     This is (x - 1/2, 1/2), turned. With (x - 1/2, c) the mean error m has the squared deviation
     (1/4 + c^2) (1 + (m - 1/2)^2 / c^2) z^2 / n^2, for noise of multiplier z. At the worst m, 0 or
-    1, c = 1/2 makes it least. docs/PRIVACY.md, "Errors of held-out ratings".
+    1, c = 1/2 minimises it. docs/PRIVACY.md, "Errors of held-out ratings".
     """
 
     name: ClassVar[str] = SCORES
@@ -72,9 +73,9 @@ def score_event(noise_multiplier: float) -> Event:
 def score_deviation(
     noise_multiplier: float, error: float, n_users: int, half_range: float
 ) -> float:
-    """How far the noise of `score_event` moves a held-out RMSE: a standard deviation.
+    """The standard deviation of a held-out RMSE under the noise of `score_event`.
 
-    To first order, where every user has a held-out rating. With m = (error / half_range)^2 the sums
+    To first order, if every user has a held-out rating. With m = (error / half_range)^2 the sums
     are n m and n (1 - m), and the noisy m deviates by z sqrt(m^2 + (1 - m)^2) / n.
     """
     mean = min((error / half_range) ** 2, 1.0)
@@ -84,11 +85,10 @@ def score_deviation(
 
 @dataclass(frozen=True)
 class NoisyError:
-    """A held-out RMSE by user, released with noise, in units of a rating: users weigh the same, not
-    ratings.
+    """A held-out RMSE released with noise, in units of a rating; users have equal weight.
 
-    low, high: around it, what the true one is in but for at most 5% of draws of the noise. They
-    follow from the two noisy figures and the scale of the noise, which is public.
+    low, high: an interval that contains the true one in at least 95% of draws of the noise. It
+    follows from the two noisy figures and the public scale of the noise.
     """
 
     value: float
@@ -112,13 +112,13 @@ def error_of_sums(errors: float, rest: float, scale: float, half_range: float) -
     """
 
     def error(angle: float) -> float:
-        """Of sums in the direction (sin, cos) of an angle, taken into the quadrant of true ones."""
+        """The error of sums in the direction (sin, cos) of an angle, clipped to true directions."""
         angle = min(max(angle, 0.0), math.pi / 2)
         mean = math.sin(angle) / (math.sin(angle) + math.cos(angle))
         return half_range * math.sqrt(mean)
 
     angle = math.atan2(errors, rest) if errors + rest > 0 else math.pi / 4
-    # from the line through 0 and the true sums the noisy ones are at most `far` away
+    # the noisy sums are at most `far` away from the line through 0 and the true sums
     far = SIDES * scale
     width = math.asin(far / max(math.hypot(errors, rest), far))
     if errors + rest <= 0 or width > math.pi / 4:
@@ -128,7 +128,7 @@ def error_of_sums(errors: float, rest: float, scale: float, half_range: float) -
 
 @dataclass(frozen=True)
 class _SplitParts(Sequence[Block]):
-    """Ratings in parts, of each what trains and what is held out."""
+    """Partitions of ratings, each with its training and held-out ratings."""
 
     ratings: PartitionedRatings
     how: SplitSpec
@@ -189,10 +189,9 @@ def charge(run: Run, epsilon: float) -> Charge:
 def release(
     runs: Mapping[str, Run], epsilon: float, ledger: str | Path | None = None
 ) -> dict[str, float]:
-    """The noisy error of every run that can have one, by the same names; each costs epsilon, every
-    time.
+    """The noisy error of every run that can have one, by name; each costs epsilon, every time.
 
-    Raises BadInput where a budget does not allow it; what was drawn before that stays drawn.
+    Raises BadInput if a budget does not allow it; earlier releases stay released.
     """
     out = {}
     for name, run in runs.items():
@@ -207,8 +206,9 @@ def release(
 
 
 def words(run: Run, epsilon: float | None, released: bool) -> str:
-    """What a table says of the errors of a run on private data. epsilon: at which errors were
-    asked for; released: whether this one was.
+    """What a table prints about the errors of a run on private data.
+
+    epsilon: at which errors were requested; released: whether this one was.
     """
     if released and epsilon is not None:
         return f"with noise, epsilon {budget_text(epsilon)} each, by user"

@@ -1,5 +1,7 @@
-"""Runs and sweeps as a notebook shows them. A notebook is stored and shared with its output, so
-nothing computed from raw rows of private data is shown.
+"""Runs and sweeps as a notebook shows them.
+
+Notebooks are stored and shared with their output, so nothing computed from raw private rows is
+shown.
 """
 
 import sys
@@ -27,7 +29,7 @@ BY_EPSILON = ("rmse", "noisy_rmse", "objective")
 
 
 def register() -> None:
-    """Show runs and ledgers as tables where IPython runs."""
+    """Show runs and ledgers as tables if IPython runs."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if shell is not None:
         views = shell.display_formatter.formatters["text/html"]
@@ -60,9 +62,9 @@ def plot(run: Run, metric: str | None = None) -> Chart:
     Parameters
     ----------
     run
-        Of `fit`.
+        What `fit` returned.
     metric
-        Its name; by default the held-out error.
+        The name of a figure; by default the held-out error.
 
     Returns
     -------
@@ -72,7 +74,7 @@ def plot(run: Run, metric: str | None = None) -> Chart:
     Raises
     ------
     BadInput
-        If there is none to show, for example on private data.
+        If the run has no such figure, for example because its data are private.
 
     Examples
     --------
@@ -102,11 +104,11 @@ def plot(run: Run, metric: str | None = None) -> Chart:
 def chart_of_sweep(
     frame: "pd.DataFrame", metric: str | None = None, parameters: Collection[str] = ()
 ) -> "Figure":
-    """Medians of a figure against epsilon in Plotly, a line for each method and point of the grid;
-    what releases nothing is level, and what has no proof is left out. frame: a row for every run.
-    parameters: the grid's parameters.
+    """Plot medians of a figure against epsilon in Plotly.
 
-    Raises BadInput if there is none to show.
+    There is a line for each method and grid point; methods that release nothing are level, and
+    methods without a proof are left out. frame: a row for every run. parameters: the grid's
+    parameters. Raises BadInput if there is nothing to show.
     """
     available = [name for name in frame.columns if name in METRICS or name in BY_EPSILON]
     figure = metric or next((name for name in BY_EPSILON if name in available), "")
@@ -119,7 +121,8 @@ def chart_of_sweep(
     epsilons = proven_rows["epsilon"].dropna()
     if not len(epsilons):
         raise BadInput(
-            "No run of this sweep has a proven epsilon, so there is nothing to plot against."
+            "No run of this sweep has a proven epsilon, so there is nothing to plot against. Add a"
+            " private algorithm and epsilons."
         )
     ends = (float(epsilons.min()), float(epsilons.max()))
     lines: dict[str, Points] = {}
@@ -151,14 +154,14 @@ def _plotly_lines(lines: dict[str, Points], across: str, upwards: str) -> "Figur
 
 
 def html_of_sweep(title: str, frame: "pd.DataFrame") -> str:
-    """A row for every run; epsilon where it is proved. frame: as `chart_of_sweep`."""
+    """A row for every run, with epsilon if it is proved. frame: see `chart_of_sweep`."""
     visible = frame.assign(epsilon=frame["epsilon"].where(frame["exact_epsilon"].notna()))
     rows = [["" if it != it else it for it in row] for row in visible.itertuples(index=False)]
     return html_table(list(visible.columns), rows, title)
 
 
 def _medians(rows: "pd.DataFrame", metric: str, ends: tuple[float, float]) -> Points:
-    """Medians by epsilon, lowest first; at both ends where nothing is released."""
+    """Medians by epsilon, lowest first; if nothing is released, a level line between both ends."""
     valid_rows = rows.dropna(subset=[metric])
     level = valid_rows[valid_rows["epsilon"].isna()][metric]
     if len(level):

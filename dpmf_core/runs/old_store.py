@@ -1,7 +1,7 @@
 """Runs stored by earlier versions: a folder with one file per run, and an index.
 
-They are imported once, when the store's file is created: on private data, computing them again
-would be charged again. The folder itself is not changed.
+They are imported once, when the store's file is created, because computing them again on private
+data would be charged again. The folder itself is not changed.
 """
 
 import io
@@ -18,7 +18,7 @@ log = logging.getLogger("dpmf.store")
 
 
 def old_runs(folder: Path) -> Iterator[tuple[Run, Label]]:
-    """Every run in the folder's files that can be read, with its label. Raises OSError."""
+    """Every readable run in the folder's files, with its label. Raises OSError."""
     for path in (folder / "artefacts").glob("*.npz"):
         content = path.read_bytes()
         try:

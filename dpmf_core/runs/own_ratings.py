@@ -16,9 +16,9 @@ Array = npt.NDArray[Any]
 
 
 def ratings_given(X: Any, y: Any, bounds: Bounds | None = None) -> Array:
-    """Ratings (n,): y, else the frame's column, else ones where the bounds are (0, 1).
+    """Ratings (n,): y, else the frame's column, else ones if the bounds are (0, 1).
 
-    Raises BadInput where there are none.
+    Raises BadInput if there are none.
     """
     column = ratings_column(X) if y is None else np.asarray(y)
     if column is not None:
@@ -66,7 +66,7 @@ def history_of(
 
 
 def with_nobody(ratings: Ratings) -> Ratings:
-    """The same with one user more, who has no ratings."""
+    """The ratings with one more user, who has none."""
     return replace(ratings, n_users=ratings.n_users + 1, user_keys=None)
 
 
@@ -80,7 +80,7 @@ def shared_side(model: Recommender) -> Recommender:
 
 
 def of_everybody(personal: Personal, count: int) -> Personal:
-    """Own sides with so many rows; those whom a model did not learn get zeros."""
+    """Own sides with `count` rows; users that a model did not learn get zeros."""
     factors, offsets = (
         np.concatenate([it, np.zeros((count - len(it), *it.shape[1:]), it.dtype)])
         for it in (personal.factors, personal.offsets)

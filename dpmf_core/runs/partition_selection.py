@@ -1,9 +1,8 @@
-"""The public shape of private data, released instead of assumed: the set of items or words, and the
-number of units.
+"""Release the public shape of private data: the set of items or words, and the number of units.
 
-Item sets and vocabularies by thresholded noisy counts (differentially private set union: Gopi et
-al. 2020), the number of units by a noisy count that is raised above the truth. Both are releases of
-the run, before its algorithm's, and take stated shares of its budget.
+Item sets and vocabularies come from thresholded noisy counts (differentially private set union:
+Gopi et al. 2020), the number of units from a noisy count that is raised above the truth. Both are
+releases of the run before its algorithm's, with fixed shares of its budget.
 """
 
 import math
@@ -28,27 +27,26 @@ from dpmf_core.runs.public_shape import PublicShape
 ITEMS, UNITS = "names and their weighted counts", "number of units"
 ITEMS_SHARE, UNITS_SHARE = 0.15, 0.01  # of the total mu^2
 FAILURE_SHARE = 0.05  # of delta, for each of the two
-MOST_NAMES = 1000  # that one unit counts for; more would raise the threshold
+MOST_NAMES = 1000  # that count for one unit; more would raise the threshold
 ROWS_OF_PEOPLE = (
     "row_count=private releases the number of rows and protects each row. If the data say which"
     " person each row belongs to, declare the number of people instead (people=N after the file's"
     " '?')."
 )
-MOST_UNITS = 2**31  # int32 numbers them: a public bound, as their number may be private
+MOST_UNITS = 2**31  # a public bound, because their number may be private; int32 numbers them
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class NameCounts(Statistic):
-    """The weighted count of every item or word (n_names,): a unit adds 1 / sqrt(t) to each of its t
-    names, of at most `most` that a hash of the names chooses. So it adds a vector of L2 norm 1 at
-    most, without negative entries.
+    """The weighted count of every item or word (n_names,).
 
-    Replaced by another: ||a - b||^2 <= ||a||^2 + ||b||^2 <= 2, for <a, b> >= 0. Where documents
-    have people, a person is the unit, with the words of all their documents.
-
-    docs/PRIVACY.md, "Names and their weighted counts".
+    A unit adds 1 / sqrt(t) to each of its t names, of at most `most` that a hash of the names
+    chooses. So it adds a vector of L2 norm at most 1 without negative entries. Replaced by another:
+    ||a - b||^2 <= ||a||^2 + ||b||^2 <= 2, because <a, b> >= 0. If documents have people, a person
+    is the unit, with the words of all their documents. docs/PRIVACY.md, "Names and their weighted
+    counts".
     """
 
     name: ClassVar[str] = ITEMS
@@ -72,7 +70,7 @@ class NameCounts(Statistic):
         return (np.zeros(shape.n_items if isinstance(shape, Shape) else shape.n_features),)
 
     def add(self, block: Block, totals: Totals, order: Array) -> None:
-        """order: `order_of_names`, of all data together."""
+        """order: `order_of_names`, from all data together."""
         from dpmf_core import kernels  # compiled code is loaded when first needed
 
         data: Data = block.rows
@@ -117,7 +115,7 @@ class UnitCount(Statistic):
 
 
 def _pairs(data: Data) -> tuple[Array, Array]:
-    """Who has which name, each pair once, by ascending unit: units (n_pairs,), names (n_pairs,)."""
+    """Pairs of a unit and a name, once each, by ascending unit: (n_pairs,), (n_pairs,)."""
     if isinstance(data, Ratings):
         return data.users, data.items
     rows, words = (np.asarray(part, np.int64) for part in data.X.nonzero())
@@ -128,8 +126,9 @@ def _pairs(data: Data) -> tuple[Array, Array]:
 
 
 def order_of_names(data: AnyData) -> npt.NDArray[np.float64]:
-    """A number in [0, 1) for each item or word that follows from its name alone: its place in
-    the list depends on who else is there.
+    """A number in [0, 1) for each item or word by a hash of its name.
+
+    Its place in the list would depend on other units.
     """
     names = data.vocabulary if isinstance(data, Samples) else data.labels or data.titles
     shape = data.shape
@@ -144,7 +143,7 @@ def order_of_names(data: AnyData) -> npt.NDArray[np.float64]:
 def plan(budget: Budget | None, *, items: bool, units: bool) -> Event:
     """The releases before the algorithm's.
 
-    Depends only on the budget, because the numbers of units and names are not known yet.
+    They depend only on the budget, because the numbers of units and names are not known yet.
     """
     if budget is None or not (items or units):
         return sequence()
@@ -171,7 +170,7 @@ def plan(budget: Budget | None, *, items: bool, units: bool) -> Event:
 
 
 def failure_probability(budget: Budget) -> float:
-    """Of each release of the shape: a share of delta."""
+    """The failure probability of each release of the shape: a share of delta."""
     return FAILURE_SHARE * budget.delta
 
 
@@ -185,15 +184,15 @@ def release_shape(
     most: int | None,
     slots: int,
 ) -> PublicShape:
-    """Draw what `plan` holds. failure_probability: of each of the two. most: keep at most so many
-    items or words.
+    """Draw the releases of `plan`.
 
-    Raises BadInput where too few pass the threshold.
+    failure_probability: of each. most: keep at most so many items or words. Raises BadInput if too
+    few pass the threshold.
     """
     if units and isinstance(data, Samples) and data.people is not None:
         raise BadInput(ROWS_OF_PEOPLE)
     curator = NoisyCurator(
-        in_parts(data, Path())  # nothing is held, so nothing is written
+        in_parts(data, Path())  # no state is stored, so nothing is written
         if isinstance(data, PartitionedRatings)
         else in_memory(data),
         noise,

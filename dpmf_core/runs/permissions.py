@@ -1,6 +1,6 @@
 """Changes to what people share: stored runs and the catalogue.
 
-Each step first checks that the requester may.
+Each function first checks that the requester is allowed to make the change.
 """
 
 from collections.abc import Callable
@@ -12,13 +12,13 @@ from dpmf_core.runs.store import Store
 
 
 def annotate(store: Store, key: str, note: str, tags: str) -> None:
-    """As `Store.annotate`. Raises BadInput if the run has another owner."""
+    """`Store.annotate`. Raises BadInput if the run has another owner."""
     must_note(asker(), store.owner(key))
     store.annotate(key, note, tags)
 
 
 def delete(store: Store, keys: list[str]) -> None:
-    """Forget all of these runs, or none. Raises BadInput where one may not be deleted."""
+    """Delete all of these runs, or none. Raises BadInput if one may not be deleted."""
     for key in keys:
         must_delete(asker(), store.owner(key))
     for key in keys:
@@ -26,12 +26,12 @@ def delete(store: Store, keys: list[str]) -> None:
 
 
 def pin(store: Store, key: str, pinned: bool) -> None:
-    """Keep a run when older ones go to make room, or no longer. Raises BadInput."""
+    """Set whether a run is kept when older ones are deleted. Raises BadInput."""
     must_operate(asker(), "Pinning")
     store.pin(key, pinned)
 
 
 def download(data_id: str, progress: Callable[[int, int], None]) -> None:
-    """Bring a published data set to this server, its licence accepted. Raises BadInput."""
+    """Download a published data set to this server, its licence accepted. Raises BadInput."""
     limits.download(data_id)
     catalogue().fetch(data_id, accept_licence=True, progress=progress)

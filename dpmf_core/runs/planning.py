@@ -29,12 +29,12 @@ from dpmf_core.runs import partition_selection
 from dpmf_core.runs.specification import DataSpec, RunSpec
 
 LEAST_EPSILON = 0.001  # of each of several runs
-COLUMNS_NAMED = 8  # of a table of items, on the card
+COLUMNS_NAMED = 8  # columns of an item table that the card names
 
 
 @dataclass(frozen=True)
 class PreparedRun:
-    """The facts about a run before it starts: its algorithm, its level, its plan, its cost.
+    """A run before it starts: its algorithm, level, plan and cost.
 
     first: the part of the plan that releases the shape of the data; `rest` is the algorithm's.
     """
@@ -50,10 +50,10 @@ class PreparedRun:
 def prepare(
     spec: RunSpec, shape: Any, assumptions: tuple[str, ...] = (), unit: str = "sample"
 ) -> PreparedRun:
-    """The plan of a run from public facts alone; unit: what a sample is.
+    """Plan a run from public facts alone. unit: what a sample is.
 
-    Raises BadInput on parameters or a budget that do not fit, and on an algorithm that its ratings
-    in parts do not suit.
+    Raises BadInput on parameters or a budget that do not fit, and on an algorithm that ratings in
+    partitions do not suit.
     """
     ready = prepare_for_shape(spec, shape, assumptions, unit)
     if isinstance(shape, Shape) and is_in_parts(spec.data.id):
@@ -64,7 +64,7 @@ def prepare(
 def prepare_for_shape(
     spec: RunSpec, shape: Any, assumptions: tuple[str, ...] = (), unit: str = "sample"
 ) -> PreparedRun:
-    """As `prepare`, whatever the data are or whether there are any."""
+    """`prepare` from a shape alone, without checks of the data."""
     canonical = spec.canonical()
     if isinstance(shape, Shape) and algorithms.find(spec.algorithm).task == "samples":
         shape = SampleShape(shape.n_users, shape.n_items)  # ratings, taken as samples
@@ -108,8 +108,9 @@ def prepare_for_shape(
 def _on_data(
     guarantee: Guarantee, spec: RunSpec, first: Ledger, assumptions: tuple[str, ...], unit: str
 ) -> Guarantee:
-    """An algorithm's guarantee with what the data and their split assume. first: what was released
-    of their shape, which need not be assumed.
+    """An algorithm's guarantee with what the data and their split assume.
+
+    first: the releases of the data's shape, which need not be assumed.
     """
     released = _released_facts(spec.data) if first else set()
     guarantee = guarantee.assuming(
@@ -132,7 +133,7 @@ def _item_facts(spec: DataSpec, shape: Any) -> tuple[str, ...]:
 
 
 def _first(spec: RunSpec, budget: Budget | None, guarantee: Guarantee) -> Event:
-    """The releases before the algorithm begins: none if the run has no noise.
+    """The releases before the algorithm begins; none if the run has no noise.
 
     Raises BadInput if the algorithm's proof does not allow them.
     """
@@ -158,7 +159,7 @@ def _first(spec: RunSpec, budget: Budget | None, guarantee: Guarantee) -> Event:
 
 
 def _released_facts(spec: DataSpec) -> set[str]:
-    """What need not be assumed or taken as public, as the run releases it."""
+    """What need not be assumed or taken as public, because the run releases it."""
     items = (
         {ITEMS_ARE_PUBLIC, WORDS_ARE_PUBLIC, "the item set", "the features"}
         if spec.item_choice == "private"
@@ -172,15 +173,15 @@ def _released_facts(spec: DataSpec) -> set[str]:
 
 
 def first_release(spec: RunSpec) -> Event:
-    """What a run releases of its data's shape, before its algorithm begins: a function of the
-    specification alone. Raises BadInput.
-    """
+    """What a run releases of its data's shape: a function of the specification. Raises BadInput."""
     return _first(spec, spec.canonical().budget, _with_defaults(spec).guarantee())
 
 
 def charge_before(spec: RunSpec, data: AnyData) -> Charge:
-    """What a run enters before anything is drawn. Where it releases the shape, nothing may follow
-    from the true one: the shape's releases, and one that takes all that is left of the budget.
+    """The charge that a run enters before anything is drawn.
+
+    If the run releases the shape, the charge must not depend on the true one: it consists of the
+    shape's releases and one that takes the rest of the budget.
     """
     budget = spec.canonical().budget
     if budget is None or not spec.data.releases_shape:
@@ -214,7 +215,7 @@ def _unit(data: AnyData) -> str:
 
 
 def prepared_for(spec: RunSpec, data: AnyData) -> PreparedRun:
-    """As `prepare`, for data that are open."""
+    """`prepare` for open data."""
     ready = prepare_for_shape(spec, data.shape, data.assumptions, _unit(data))
     if isinstance(data, PartitionedRatings):
         algorithms.require_sums_alone(ready.algorithm, data.name, data.bounds)
@@ -222,15 +223,15 @@ def prepared_for(spec: RunSpec, data: AnyData) -> PreparedRun:
 
 
 def epsilon_of_each(spec: RunSpec, shape: Any, times: int) -> float:
-    """The epsilon of each of some runs that together cost a run's budget.
+    """The epsilon of each of several runs that together cost a run's budget.
 
     The same people are in all of them, and each is planned with its own epsilon. The plans compose
-    exactly, also where a run is chosen in the light of those before.
+    exactly, even if a run is chosen by the results of those before.
 
     Parameters
     ----------
     spec : RunSpec
-        Its budget is that of all runs together.
+        Its budget is for all runs together.
     shape
         The public shape of the data.
     times : int
@@ -244,9 +245,9 @@ def epsilon_of_each(spec: RunSpec, shape: Any, times: int) -> float:
     Raises
     ------
     BadInput
-        Without a budget, and where each would have less than epsilon 0.001.
+        If there is no budget, or each run would have less than epsilon 0.001.
     """
-    from scipy.optimize import brentq  # which most runs do without
+    from scipy.optimize import brentq  # which most runs do not need
 
     budget = spec.budget
     if budget is None:

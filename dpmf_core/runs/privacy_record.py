@@ -1,6 +1,4 @@
-"""The record of a privacy loss: the releases, their cost and the guarantee. It needs no algorithm
-and no data.
-"""
+"""The record of a privacy loss: releases, cost and guarantee. It needs no algorithm and no data."""
 
 from dataclasses import asdict
 from typing import Annotated, Any, Literal, Self
@@ -27,7 +25,7 @@ from dpmf_core.privacy.rules import RULE_TITLES, every_epsilon
 Size = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 Word = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z ]{0,39}$")]
-AnotherValue = Literal["another-value"]  # the relation where the unit is the value of a rating
+AnotherValue = Literal["another-value"]  # the relation if the unit is the value of a rating
 
 
 class Part(BaseModel):
@@ -56,12 +54,12 @@ class GuaranteeRecord(Part):
 
     @property
     def has_epsilon(self) -> bool:
-        """Whether an epsilon may be shown: a proof, whole or conditional."""
+        """Whether an epsilon may be shown: only with a proof, whole or conditional."""
         return self.status in (Status.PROVEN, Status.CONDITIONAL)
 
 
 class ReleaseRecord(Part):
-    """A row of the ledger. What only some mechanisms have is kept under its own name."""
+    """A row of the ledger. Fields that only some mechanisms have keep their own names."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -78,7 +76,7 @@ class ReleaseRecord(Part):
 
 
 class EpsilonRecord(Part):
-    """Epsilon by every rule; None where a rule says nothing or nothing is proven."""
+    """Epsilon by every rule; None if a rule does not apply or nothing is proved."""
 
     exact: Size | None = None
     rdp_source: Size | None = None
@@ -133,13 +131,13 @@ class PrivacyRecord(Part):
 
     @property
     def by_rule(self) -> dict[str, float | None]:
-        """Epsilon by the title of each rule of accounting; None where a rule says nothing."""
+        """Epsilon by the title of each rule of accounting; None if a rule does not apply."""
         titles = RULE_TITLES | {"exact": self.rule}
         return {title: getattr(self.epsilon, rule) for rule, title in titles.items()}
 
     @property
     def event(self) -> Event:
-        """What the ledger says was released. Raises ValueError where a mechanism is unknown."""
+        """The event that the ledger describes. Raises ValueError on an unknown mechanism."""
         return event_of_rows([row.model_dump() for row in self.ledger])
 
     @property

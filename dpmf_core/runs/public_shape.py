@@ -1,4 +1,4 @@
-"""Data in a released public shape: units in randomly drawn rows, only the kept items or words."""
+"""Data in a released public shape: units in random rows, only the kept items or words."""
 
 import functools
 from dataclasses import dataclass, replace
@@ -18,12 +18,12 @@ Rated = TypeVar("Rated", Ratings, PartitionedRatings)
 
 @dataclass(frozen=True)
 class PublicShape:
-    """The released shape. units: the number of rows from then on, None if the number is given.
+    """The released shape.
 
-    slots: which of these rows each unit takes: drawn at random, so that no unit's place depends on
-    who else is there; secret on private data.
-    kept: places of the kept items or words in the data as they were read, in their new order; None
-    where all are kept.
+    units: the number of rows from then on, None if the number is given. slots: the row of each
+    unit, drawn at random so that it does not depend on other units; secret on private data. kept:
+    places of the kept items or words in the original data, in their new order; None if all are
+    kept.
     """
 
     units: int | None = None
@@ -32,8 +32,10 @@ class PublicShape:
 
 
 def reshaped(data: Any, shape: PublicShape) -> Any:
-    """The data in the shape that was released: units in their rows, unfilled rows empty, only the
-    kept items or words in their new order.
+    """The data in the released shape.
+
+    Units are in their rows, unfilled rows are empty, and only the kept items or words remain, in
+    their new order.
     """
     if isinstance(data, Samples):
         data = data if shape.units is None else _samples_in_slots(data, shape)
@@ -53,7 +55,7 @@ def reshaped(data: Any, shape: PublicShape) -> Any:
 
 
 def keeping(data: Rated, items: Ints) -> Rated:
-    """Only some items of ratings, in this order."""
+    """Some items of ratings, in this order."""
     if isinstance(data, Ratings):
         return data.keeping(items)
     titles, labels = (
@@ -75,17 +77,16 @@ def _of_items(part: Part, items: Ints) -> Part:
 
 
 def slots(shape: PublicShape, count: int) -> Ints:
-    """The row of each of `count` units: the places of the smallest of as many hashed numbers as
-    there are rows.
-    """
+    """The row of each of `count` units: places of the smallest of `units` hashed numbers."""
     if shape.units is None:
         return np.arange(count)
     return np.argsort(keyed_uniform(shape.slots, np.arange(shape.units)), kind="stable")[:count]
 
 
 def part_in_slots(part: Part, shape: PublicShape, count: int) -> Part:
-    """As `reshaped` does with all users, of those of one part; each unfilled row goes with some
-    user of the `count`, so that one part has it.
+    """`reshaped` for the users of one partition.
+
+    Each unfilled row belongs to some user of the `count`, so that one partition has it.
     """
     user_rows, free = _rows_for(shape, count)
     shares = np.arange(-(-len(free) // count)) * count
@@ -119,7 +120,7 @@ def _rows_for(shape: PublicShape, count: int) -> tuple[Ints, Ints]:
 
 
 def _samples_in_slots(samples: Samples, shape: PublicShape) -> Samples:
-    """Empty rows below, then every row at its place."""
+    """Add empty rows, then move every row to its place."""
     count, extra = len(samples), (shape.units or len(samples)) - len(samples)
     row = np.full(count + extra, count, np.int64)
     row[slots(shape, count)] = np.arange(count)

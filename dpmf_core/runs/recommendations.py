@@ -1,7 +1,7 @@
 """Recommendations of a finished run: for one user, or for all users as a Parquet file.
 
-A user's list follows from the released model and the user's own ratings. It is shown only to the
-user, so it is no release.
+A user's list follows from the released model and the user's own ratings. Only the user sees it, so
+it is no release.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ from dpmf_core.runs.record import ItemNames, Run
 
 Ints = npt.NDArray[np.int64]
 RICH = 40  # ratings from which a history is rich
-SCORES = 16e6  # of users times items that are held at a time
+SCORES = 16e6  # users times items whose scores are held together
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class _Own:
-    """One user's training ratings, and the user's row among them. titles: of all items."""
+    """One user's training ratings, and the user's row in them. titles: of all items."""
 
     ratings: Ratings
     row: int
@@ -58,7 +58,7 @@ class _Own:
 
 
 def _own(run: Run, user: int) -> _Own:
-    """Raises BadInput on an unknown user."""
+    """The user's ratings. Raises BadInput on an unknown user."""
     if is_in_parts(run.spec.data.id):
         _require_user(user, open_anywhere(run.spec.data).shape.n_units)
         own = own_in_parts(run, user)
@@ -75,9 +75,7 @@ def _require_user(user: int, n_users: int) -> None:
 
 
 def top_rated(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
-    """What a user rated highest among the ratings that train.
-
-    Only the user may see it.
+    """What a user rated highest in the training ratings. Only the user may see it.
 
     Raises BadInput on an unknown user.
     """
@@ -121,8 +119,10 @@ def recommend(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
 
 
 def someone(run: Run) -> int:
-    """A user with a rich history, to start with: the first by number with at least 40 ratings,
-    or else the busiest. Of ratings in parts, of those in the part of user 0.
+    """A user with a rich history to start with.
+
+    It is the first with at least 40 ratings, or else the most active; for ratings in partitions one
+    of user 0's partition.
     """
     users, counts = some_in_parts(run) if is_in_parts(run.spec.data.id) else _everybody(run)
     rich = np.flatnonzero(counts >= RICH)
@@ -144,12 +144,11 @@ def write_lists(
     k: int = 10,
     progress: Callable[[int, int], None] = lambda count, total: None,
 ) -> int:
-    """Every user's `k` best unrated items, best first, from all their ratings: a row for each, with
-    the predicted rating. Returns how many rows there are.
+    """Write every user's `k` best unrated items with predicted ratings; returns the rows written.
 
     user: their number in the data set. item: its id, or its number. title: of public data that have
-    titles, else null. progress: called with users done and to do. Raises BadInput where the run
-    recommends nothing, on a k below 1, and where the file cannot be written.
+    titles, else null. progress: called with users done and to do. Raises BadInput if the run
+    recommends nothing, k is below 1, or the file cannot be written.
     """
     if not issubclass(algorithms.find(run.spec.algorithm).model_type, Recommender):
         raise BadInput(f"{run.title} recommends nothing: only runs on ratings have lists.")
@@ -181,7 +180,7 @@ def write_lists(
 def _lists(
     run: Run, data: Ratings | PartitionedRatings, k: int
 ) -> Iterator[tuple[Ints, Ints, npt.NDArray[np.float32]]]:
-    """Numbers of some users, their items (n, k), -1 where there are no more, and predictions."""
+    """Numbers of some users, their items (n, k) padded with -1, and predictions."""
     each, model = max(1, int(SCORES / data.n_items)), run.model
     for ids, rows, own in _parts(run, data):
         personal = model.personal(own)
@@ -194,7 +193,7 @@ def _lists(
 
 
 def _parts(run: Run, data: Ratings | PartitionedRatings) -> Iterator[tuple[Ints, Ints, Ratings]]:
-    """Numbers of some users, where each is among the rows, and the rows."""
+    """Numbers of some users, their places in the rows, and the rows."""
     if isinstance(data, PartitionedRatings):
         for part in data.parts:
             yield part.ids, np.arange(len(part.ids), dtype=np.int64), part.rows

@@ -1,7 +1,7 @@
 """The record of a finished run: typed, frozen, and the same in the store, in files and on screen.
 
-A record that an older version wrote has less: what it may lack has a default. Figures that could
-not be computed are None in a file.
+Fields that older versions did not write have defaults. Figures that could not be computed are None
+in a file.
 """
 
 import functools
@@ -26,7 +26,7 @@ from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.specification import RunSpec, Value, file_of
 
 Figures = dict[str, int | float | None]
-# computed from raw rows, so that they stay on the machine where the data are private
+# computed from raw rows, so these stay on the machine if the data are private
 RAW = ("metrics", "buckets", "curves", "seconds", "peak_mb", "key", "released_shape")
 
 
@@ -39,11 +39,26 @@ def value_of(figures: Mapping[str, int | float | None], name: str) -> float:
 class RunRecord(PrivacyRecord):
     """The parts of a run that JSON can hold.
 
-    spec: in its canonical spelling. parameters: all of the algorithm's. shape: the public shape.
-    metrics: held-out figures by name. buckets: figures by quarter of activity and popularity.
-    curves: figures by step. model: settings of the shared model. seconds: load, fit, evaluate.
-    peak_mb: highest resident memory of the process, MB. cached: whether it comes from the store.
-    created: ISO 8601, UTC.
+    Attributes
+    ----------
+    spec
+        The canonical specification.
+    parameters : dict
+        All parameters of the algorithm.
+    shape : dict
+        The public shape.
+    metrics, buckets, curves
+        Held-out figures by name, by quarter of activity and popularity, and by step.
+    model : dict
+        Settings of the shared model.
+    seconds : dict
+        Seconds of load, fit and evaluate.
+    peak_mb : float
+        The highest resident memory of the process, MB.
+    cached : bool
+        Whether the record comes from the store.
+    created : str
+        ISO 8601, UTC.
     """
 
     spec: RunSpec
@@ -83,8 +98,9 @@ class RunRecord(PrivacyRecord):
         return value_of(self.metrics, name)
 
     def exported(self) -> "RunRecord":
-        """The record without anything that was computed from raw rows of private data, so that it
-        may leave the machine (docs/PRIVACY.md, "Rules of a proven run").
+        """The record without anything computed from raw rows of private data.
+
+        It may leave the machine (docs/PRIVACY.md, "Rules of a proven run").
         """
         if self.public:
             return self
@@ -97,7 +113,7 @@ class RunRecord(PrivacyRecord):
 
     @property
     def _private_fields(self) -> tuple[str, ...]:
-        """model: where nothing is proven, a mean without noise, say."""
+        """The fields to leave out; model: if nothing is proved, it may be a mean without noise."""
         if self.public:
             return ()
         return RAW if self.guarantee.has_epsilon else (*RAW, "model")
@@ -112,8 +128,8 @@ class RunRecord(PrivacyRecord):
 class ItemNames:
     """What a run knows about its items without any rating.
 
-    ids: one an item, each once. titles: of public data, where they are not the ids. features:
-    the items' public table, where there is one.
+    ids: unique, one per item. titles: of public data, if they are not the ids. features: the items'
+    public table, if there is one.
     """
 
     ids: tuple[str, ...]
@@ -122,8 +138,9 @@ class ItemNames:
 
     @classmethod
     def of(cls, ratings: Ratings | PartitionedRatings) -> Self:
-        """Ids as they are in the data; of public data without ids their titles, else numbers from
-        0. A title in private data is what one person's row says, so none is told.
+        """Take the ids of the data; without ids, titles of public data, else numbers from 0.
+
+        Titles in private data are left out, because each is part of one person's row.
         """
         titles = (ratings.titles or ()) if ratings.public else ()
         if ratings.labels is not None and len(set(ratings.labels)) == ratings.n_items:
@@ -137,10 +154,9 @@ class ItemNames:
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: what is written down of it, and the arrays of the shared model.
+    """A finished run: its record, and the arrays of the shared model.
 
-    items: how the items are called in data that a program held; others are opened again by their
-    id.
+    items: the items' names, for data that a program held; other data are opened again by their id.
     """
 
     record: RunRecord
@@ -164,7 +180,7 @@ class Run:
 
     @property
     def title(self) -> str:
-        """The algorithm's."""
+        """The algorithm's title."""
         return self.record.title
 
     @property
@@ -173,13 +189,13 @@ class Run:
 
     @property
     def model(self) -> Any:
-        """The fitted shared side (`Recommender` or `Components`): a unit finds its own from it."""
+        """The fitted shared side (`Recommender` or `Components`)."""
         kind = algorithms.find(self.spec.algorithm)
         return kind.model_type(**self.record.model, **self.arrays)
 
     @property
     def name(self) -> str:
-        """Of a file that holds it. A key tells apart private data sets, so theirs have none."""
+        """A file name for the run. A key identifies private data, so their runs have none."""
         return f"run-{self.key[:8]}" if self.record.public else "run"
 
     def export(self) -> dict[str, Any]:
@@ -195,7 +211,7 @@ class Provenance(TypedDict):
 
 
 def provenance() -> Provenance:
-    """Of what is made now. No key of a cache depends on it."""
+    """The provenance of a result made now. Cache keys do not depend on it."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return {"created": now, "versions": dict(_versions())}
 

@@ -1,4 +1,4 @@
-"""Runs as documents: an HTML report, and notebooks that make them again.
+"""Runs as documents: an HTML report, and notebooks that repeat them.
 
 Nothing computed from raw rows of private data is included.
 """
@@ -21,9 +21,7 @@ BY_STEP = ("test_rmse", "objective")  # held-out figures that curves hold
 
 
 def report(runs: Sequence[Run], title: str = "Runs") -> str:
-    """An HTML page about up to six runs that needs nothing else: settings that differ, figures,
-    curves, ledgers.
-    """
+    """A self-contained HTML page about up to six runs: differences, figures, curves, ledgers."""
     records = {f"{place}. {run.title}": run.record.exported() for place, run in enumerate(runs, 1)}
     metrics = dict.fromkeys(name for record in records.values() for name in record.metrics)
     return render(
@@ -45,7 +43,7 @@ def report(runs: Sequence[Run], title: str = "Runs") -> str:
 
 
 def _by_step(records: Mapping[str, RunRecord], metric: str) -> dict[str, Any] | None:
-    """A chart of a held-out figure, its best and last values; None where no run has it by step."""
+    """A chart of a held-out figure, its best and last values; None if no run has it by step."""
     curves = {
         name: [point for point in record.curves if point.get(metric) is not None]
         for name, record in records.items()
@@ -66,7 +64,7 @@ def _by_step(records: Mapping[str, RunRecord], metric: str) -> dict[str, Any] | 
 
 
 def epsilons_by_rule(record: PrivacyRecord) -> list[tuple[str, str]]:
-    """Titles of rules of accounting with their epsilons; none where nothing is proved."""
+    """Titles of accounting rules with their epsilons; none if nothing is proved."""
     if record.epsilon.exact is None:
         return []
     return [
@@ -123,24 +121,24 @@ def notebook_of_run(record: RunRecord) -> str:
 
 
 def notebook_of_sweep(title: str, sweep: Mapping[str, Any], figure: str, metric: str) -> str:
-    """A notebook that makes every run of a sweep.
+    """A notebook that repeats every run of a sweep.
 
     Parameters
     ----------
     sweep
         The fields of a `Sweep`.
     figure
-        The id of a paper's figure, whose points take the place of the sweep's; "" for none.
+        The id of a paper's figure whose points replace the sweep's; "" for none.
     metric
-        What its chart shows.
+        The metric of its chart.
     """
     return notebook("sweep.notebook", title=title, sweep=sweep, figure=figure, metric=metric)
 
 
 def script(record: RunRecord) -> str:
-    """A Python script that does a run again, exactly on public data.
+    """A Python script that repeats a run, exactly on public data.
 
-    Whatever the record holds enters it as literals alone.
+    Values of the record enter it only as literals.
     """
     spec = record.spec
     title = algorithms.find(spec.algorithm).title

@@ -1,7 +1,7 @@
 """One SQLite file of finished runs: its layout, how it is opened, and what is read from it.
 
-A row holds everything of its run: the record, the model's arrays as npz, and what people say of
-it. A digest covers what was computed, so that changed bytes are found and never served.
+A row holds everything of its run: the record, the model's arrays as npz, and people's notes. A
+digest covers what was computed, so changed bytes are found and never served.
 """
 
 import functools
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 from dpmf_core.base.errors import BadInput
 from dpmf_core.runs.summary import Summary, summarise, to_json
 
-if TYPE_CHECKING:  # a list of runs is read from summaries alone, and needs none of these
+if TYPE_CHECKING:  # a list of runs is read from summaries, which need none of these
     from dpmf_core.runs.record import Run, RunRecord
 
 SCHEMA = 4  # 1 to 3 were folders of files with an index (`old_store`)
@@ -53,7 +53,7 @@ class DamagedRun(BadInput):
 
 @dataclass(frozen=True)
 class Label:
-    """Notes of people and of the store about a run; the columns of these names."""
+    """Notes about a run by people and by the store, in the columns of these names."""
 
     created: str
     note: str = ""
@@ -78,7 +78,7 @@ class RunFile:
             self._db.close()
 
     def get(self, key: str) -> "Run | None":
-        """Read a run, its record marked as cached; None where there is none.
+        """Read a run, its record marked as cached; None if there is none.
 
         Raises DamagedRun when its bytes have changed.
         """
@@ -93,7 +93,7 @@ class RunFile:
         return json.loads(row[2]) if row and row[2] else {}
 
     def _row(self, key: str) -> tuple[str, str, str, bytes] | None:
-        """Summary, record, views and model, which are those that were written."""
+        """Summary, record, views and model, checked against the digest."""
         try:
             rows = self._all(
                 "SELECT digest, summary, record, views, model FROM runs WHERE key = ?", key
@@ -119,9 +119,9 @@ class RunFile:
         return [key for (key,) in self._all("SELECT key FROM runs ORDER BY created, rowid")]
 
     def rows(self) -> list[dict[str, Any]]:
-        """List all runs, newest first: summary, when it was kept, note, tags, owner, pin.
+        """List all runs, newest first: summary, time, note, tags, owner, pin.
 
-        A run whose summary cannot be read is left out; `check` names it.
+        Runs with an unreadable summary are left out; `check` names them.
         """
         rows = self._all(
             "SELECT key, summary, created, note, tags, owner, pinned FROM runs"
@@ -141,7 +141,7 @@ class RunFile:
         ]
 
     def summaries(self, keys: Iterable[str]) -> dict[str, Summary]:
-        """The summary of each of these runs that is there and can be read, by key."""
+        """The readable summaries of these runs, by key."""
         rows = self._all(
             "SELECT key, summary FROM runs WHERE key IN (SELECT value FROM json_each(?))",
             json.dumps(list(keys)),
@@ -205,7 +205,7 @@ class RunFile:
                 ) from error
 
     def _insert(self, run: "Run", label: Label, views: dict[str, Any] | None = None) -> None:
-        """Insert a run, in the place of what its key had. Raises TypeError, sqlite3.Error."""
+        """Insert or replace a run. Raises TypeError, sqlite3.Error."""
         parts = (
             to_json(summarise(run.record)),
             to_json(run.record.model_copy(update={"cached": False}).to_dict()),
@@ -232,7 +232,7 @@ def write_file(path: Path, runs: Iterable[tuple["Run", Label, dict[str, Any]]]) 
 
 
 def open_shared(path: Path) -> sqlite3.Connection:
-    """Open a file that several processes may write at a time, made for its user alone.
+    """Open a file that several processes may write, readable by its user only.
 
     Raises OSError, sqlite3.Error.
     """
@@ -241,7 +241,7 @@ def open_shared(path: Path) -> sqlite3.Connection:
     db = _connect(path.absolute().as_uri())
     try:
         _keep_log(db)
-        # what is reported as kept is on disk, and a power cut takes nothing back
+        # a run reported as kept is on disk and survives a power cut
         db.execute("PRAGMA synchronous = FULL")
     except sqlite3.Error:
         db.close()
@@ -253,7 +253,7 @@ def _connect(uri: str) -> sqlite3.Connection:
     db = sqlite3.connect(
         uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
     )
-    # a text that is none must not hide the others
+    # invalid text must not hide the other rows
     db.text_factory = lambda text: text.decode("utf-8", "replace")
     return db
 
@@ -261,13 +261,13 @@ def _connect(uri: str) -> sqlite3.Connection:
 def _keep_log(db: sqlite3.Connection) -> None:
     """Switch to a write-ahead log, so that readers and a writer do not wait for each other.
 
-    SQLite does not wait for its turn when several processes switch a new file: it says that the
-    file is locked, and is asked again.
+    SQLite does not wait when several processes switch a new file: it reports a locked file, so this
+    tries again.
     """
     for attempt in range(int(PATIENCE * 100)):
         try:
             if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-                db.execute("PRAGMA auto_vacuum = FULL")  # of a file without tables alone
+                db.execute("PRAGMA auto_vacuum = FULL")  # only has an effect without tables
                 db.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
@@ -281,7 +281,7 @@ def unknown(key: str) -> BadInput:
 
 
 def _summary(key: str, text: Any) -> Summary | None:
-    """None if it cannot be read."""
+    """The summary in a text; None if it cannot be read."""
     try:
         summary = json.loads(text)
     except (ValueError, TypeError):
@@ -290,7 +290,7 @@ def _summary(key: str, text: Any) -> Summary | None:
 
 
 def _digest(key: str, *parts: Any) -> str:
-    """The hash of the parts of a row, which may be anything where the file is damaged."""
+    """The hash of the parts of a row, which may have any type if the file is damaged."""
     digest = hashlib.sha256(key.encode())
     for part in parts:
         content = part if isinstance(part, bytes) else str(part).encode("utf-8", "replace")
@@ -324,9 +324,7 @@ def _npz(run: "Run") -> bytes:
 
 
 class _Arrays(Mapping[str, Any]):
-    """The arrays of a stored model, read when they are first looked at: most runs are looked at
-    for their record.
-    """
+    """The arrays of a stored model, read when first used: most runs need only the record."""
 
     def __init__(self, key: str, content: bytes) -> None:
         self._key, self._content = key, content

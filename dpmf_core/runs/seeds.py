@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-# of a seeded privacy stream: apart from those that releases of the algorithm take in turn
+# the seeded privacy stream of the shape, separate from those of the algorithm's releases
 SHAPE_STREAM = 1 << 20
 
 
 class Seeds(NamedTuple):
-    """What each stream of a run starts from; split and sampling are keys of hashed draws."""
+    """The start of each stream of a run; split and sampling are keys of hashed draws."""
 
     split: int
     init: np.random.SeedSequence
@@ -18,7 +18,7 @@ class Seeds(NamedTuple):
 
     @property
     def shape(self) -> np.random.SeedSequence:
-        """Of the noise on the shape of public data."""
+        """For the noise on the shape of public data."""
         return np.random.SeedSequence(
             self.privacy.entropy, spawn_key=(*self.privacy.spawn_key, SHAPE_STREAM)
         )

@@ -1,8 +1,8 @@
-"""Finished runs that come with the package, so that what a page shows first need not be computed.
+"""Finished runs that come with the package, so that pages need not compute what they show first.
 
-Each is the record of a real run of exactly this specification by this version of its algorithm. Of
-some, the released model or what a page shows of it is there too.
-`python -m benchmarks.shipped` computes all of them, and compares.
+Each is the record of a real run of exactly this specification by this version of its algorithm.
+Some include the released model or the data of its views. `python -m benchmarks.shipped` computes
+all of them, and compares.
 """
 
 import functools
@@ -23,8 +23,9 @@ ViewData = dict[str, Any]  # what a page shows of a run's model
 
 @dataclass(frozen=True)
 class ShippedRun:
-    """A run that comes with the package. view_data: by what it is; arrays: of the released model;
-    both are empty where no page needs them.
+    """A run that comes with the package.
+
+    view_data: by kind; arrays: of the released model. Both are empty if no page needs them.
     """
 
     record: RunRecord
@@ -38,30 +39,30 @@ def identity(spec: RunSpec) -> str:
 
 
 def record(spec: RunSpec) -> RunRecord | None:
-    """The record of a run, marked as cached; None where it does not come with the package."""
+    """The record of a run, marked as cached; None if it does not come with the package."""
     key = _keys().get(identity(spec))
     return None if key is None else _record(key)
 
 
 def summary(spec: RunSpec) -> Summary | None:
-    """As `record`, the run's summary."""
+    """The summary of a run; None if it does not come with the package."""
     stored_record = record(spec)
     return None if stored_record is None else summarise(stored_record)
 
 
 def summaries(specs: Sequence[RunSpec]) -> list[Summary | None]:
-    """The summary of each of these runs, None where it does not come with the package."""
+    """The summary of each run; None if it does not come with the package."""
     return [summary(spec) for spec in specs]
 
 
 def view_data(spec: RunSpec, what: str) -> Any:
-    """What a page shows of a run's model; None where that does not come with the package."""
+    """The view data of a run's model; None if they do not come with the package."""
     stored_record = record(spec)
     return None if stored_record is None else _file().views(stored_record.key).get(what)
 
 
 def released_run(spec: RunSpec) -> Run | None:
-    """A run with the arrays of its model; None where these do not come with the package."""
+    """A run with the arrays of its model; None if these do not come with the package."""
     key = _keys().get(identity(spec))
     run = None if key is None else _file().get(key)
     return run if run is not None and len(run.arrays) else None
@@ -77,7 +78,7 @@ def everything() -> dict[str, ShippedRun]:
 
 
 def write(runs: Iterable[ShippedRun]) -> None:
-    """Replace what comes with the package: the same bytes for the same runs."""
+    """Replace what comes with the package; equal runs make equal bytes."""
     write_file(
         FILE,
         (

@@ -32,13 +32,11 @@ from dpmf_core.privacy import Budget, Calibration, NoiseKind, Relation, default_
 Value = bool | int | float | str  # of a parameter
 # version of accounting with discrete noise or under replace-one; raise it when noise changes there
 ACCOUNTING = 2
-SOURCE_RULES = 2  # version of the sources' own rules for noise; raise it when one of them changes
+SOURCE_RULES = 2  # version of the sources' noise rules; raise it when one of them changes
 
 
 class DataSpec(Preparation):
-    """The ratings or samples of a run, and their preparation before they are split or
-    factorised.
-    """
+    """The ratings or samples of a run, and their preparation before splitting or factorising."""
 
     id: str = Field(description="an id from the catalogue or a path")
     top_items: int | None = Field(
@@ -77,9 +75,7 @@ class DataSpec(Preparation):
 
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
-        """Leave out unused options of samples and of releases, so that a ratings run keeps its key
-        when such options are added.
-        """
+        """Leave out unused options, so that a run keeps its key when options are added."""
         fields: dict[str, Any] = whole(self)
         unsaid = {
             name: type(self).model_fields[name].default
@@ -92,8 +88,9 @@ class DataSpec(Preparation):
         }
 
     def suited_to(self, algorithm: str) -> "DataSpec":
-        """The same without item features if the algorithm does not use them, because the run is the
-        same.
+        """The specification without item features if the algorithm does not use them.
+
+        The run is the same without them.
         """
         if self.item_features == "none" or algorithms.find(algorithm).uses_item_features:
             return self
@@ -117,10 +114,9 @@ class DataSpec(Preparation):
 
 
 class RunSpec(BaseModel):
-    """One run, complete: the same specification gives the same result, bit for bit, on public
-    data.
+    """One complete run: on public data, equal specifications give equal results, bit for bit.
 
-    without_noise: of a private algorithm on exact sums, without a budget; elsewhere this is
+    without_noise: a private algorithm on exact sums, without a budget; elsewhere this is
     `noise="none"`.
     """
 
@@ -147,13 +143,11 @@ class RunSpec(BaseModel):
 
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
-        """Leave out the default number of points, because the default has changed, and the default
-        noise.
-        """
+        """Leave out default noise and the default number of points, which has changed."""
         fields: dict[str, Any] = whole(self)
         for name in ("curve_points", "without_noise"):
             if getattr(self, name) == type(self).model_fields[name].default:
-                fields.pop(name, None)  # defaults may have been left out already
+                fields.pop(name, None)  # defaults may be left out already
         return fields
 
     @model_validator(mode="after")
@@ -166,7 +160,7 @@ class RunSpec(BaseModel):
     def parse(cls, **parts: Any) -> "RunSpec":
         """A checked specification, without item features if the algorithm does not use them.
 
-        Raises BadInput with the first thing that is wrong.
+        Raises BadInput with the first problem.
         """
         try:
             spec = cls(**parts)
@@ -201,7 +195,7 @@ class RunSpec(BaseModel):
         return cls.parse(**sections(choices))
 
     def on(self, algorithm: str, **changed: Any) -> "RunSpec":
-        """The same run by another algorithm, which may know the same item features."""
+        """The run with another algorithm, which may know the same item features."""
         data = self.data.suited_to(algorithm)
         return self.model_copy(update={"algorithm": algorithm, "data": data, **changed})
 
@@ -217,14 +211,15 @@ class RunSpec(BaseModel):
         return self.budget is not None and self.canonical().budget is not None
 
     def open(self) -> "RunSpec":
-        """The same method without noise."""
+        """The run without noise."""
         return self.model_copy(update={"budget": None, "without_noise": True}).canonical()
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a run: the section of `RunSpec` that holds it ("" for the run itself), the
-    field there, and what the field declares.
+    """One parameter of a run.
+
+    It is in a section of `RunSpec` ("" for the run itself), under a field, with its declaration.
     """
 
     section: str
@@ -235,7 +230,7 @@ class Parameter:
 Models = dict[str, type[BaseModel]]
 SECTIONS: Models = {"data": DataSpec, "split": SplitSpec, "budget": Budget}
 _OWN_NAMES = {("data", "id"): "dataset", ("split", "kind"): "split"}
-# `judged` is the search's, and `noise` says what is without it
+# `judged` belongs to the search, and `noise` says whether there is noise
 _NEVER_CHOSEN = {*SECTIONS, "parameters", "judged", "without_noise"}
 PARAMETERS = {
     _OWN_NAMES.get((section, field), field): Parameter(section, field, info)
@@ -246,11 +241,11 @@ PARAMETERS = {
 
 
 def sections(choices: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of `RunSpec` from names and values. Without an epsilon there is no budget, and
-    with noise="none" none is taken.
+    """The arguments of `RunSpec` from names and values.
 
-    A mapping, such as split={"kind": "users", "fold_in": 0.5}, stands for what it holds. Values in
-    `parameters` go to the algorithm, whatever they are called. split=None holds nothing out.
+    Without an epsilon, or with noise="none", there is no budget. A mapping, such as split={"kind":
+    "users", "fold_in": 0.5}, is replaced by its content. Values in `parameters` go to the
+    algorithm, whatever their names. split=None holds nothing out.
     """
     parts: dict[str, Any] = {
         "data": {},
@@ -298,9 +293,9 @@ def _flat(choices: Mapping[str, Any]) -> dict[str, Any]:
 def with_delta(
     choices: Mapping[str, Any], algorithm_ids: Iterable[str], n_units: int
 ) -> dict[str, Any]:
-    """The choices with a delta of 1/(10 n) where there is an epsilon alone.
+    """The choices with a delta of 1/(10 n) if only epsilon is given.
 
-    Raises BadInput where nothing has use for a budget, on a delta without epsilon, and where n is
+    Raises BadInput if nothing uses a budget, if delta is given without epsilon, and if n is
     released with noise.
     """
     budget = {name: choices.get(name) for name in Budget.model_fields}
@@ -320,7 +315,7 @@ def with_delta(
 def bad_input(error: ValidationError, parts: dict[str, Any]) -> BadInput:
     first = error.errors()[0]
     where = first["loc"]
-    if not where:  # of the whole run
+    if not where:  # the whole run
         return BadInput(str(first["ctx"]["error"]))
     model = SECTIONS.get(str(where[0]), RunSpec)
     owner = {"data": "the data set", "budget": "the budget", "split": "the split"}.get(
@@ -342,7 +337,7 @@ class HasFingerprint(Protocol):
 
 
 def run_key(spec: RunSpec, data: HasFingerprint) -> str:
-    """The one key of every cache: canonical specification, data fingerprint, algorithm version."""
+    """The key of every cache: canonical specification, data fingerprint, algorithm version."""
     canonical = spec.canonical()
     parts = [
         canonical.model_dump(mode="json"),

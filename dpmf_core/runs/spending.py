@@ -1,4 +1,4 @@
-"""What a run or other work would enter in the account of private data, before it starts."""
+"""The charge of a run or other work to the account of private data, before it starts."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +12,7 @@ from dpmf_core.runs.specification import DataSpec, RunSpec
 
 
 def account_of(data_id: str) -> Account | None:
-    """The account of a data set in the data folder; None where it is public.
+    """The account of a data set in the data folder; None if it is public.
 
     The account of an upload is deleted with it. Raises BadInput.
     """
@@ -32,7 +32,7 @@ def charge_of(work: Any) -> Charge:
 
 
 def charges_of(works: Iterable[Any]) -> list[Charge]:
-    """As `charge_of`, each piece of work once."""
+    """`charge_of` for each piece of work, once."""
     distinct = {
         it.canonical().model_dump_json() if isinstance(it, RunSpec) else it.model_dump_json(): it
         for it in works

@@ -1,8 +1,8 @@
 """Text for tables that are opened in spreadsheets.
 
 A spreadsheet reads a cell that begins with = + - or @ as a formula, which may call out, and it may
-split a line at other separators than the table has. So an apostrophe, which marks text, is put
-before such a sign wherever a cell could begin. Numbers stay (OWASP, "CSV Injection").
+split a line at other separators than the table's. So an apostrophe, which marks text, is put before
+such a sign wherever a cell could begin. Numbers stay (OWASP, "CSV Injection").
 """
 
 import csv
@@ -22,17 +22,17 @@ _FORMULA = re.compile(
 
 
 def harmless(cell: Any) -> Any:
-    """The cell; where it is text, with an apostrophe before what could be a formula."""
+    """The cell; text gets an apostrophe before what could be a formula."""
     return _FORMULA.sub(r"\1'", cell) if isinstance(cell, str) else cell
 
 
 def harmless_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row by column, names and cells."""
+    """A row with harmless column names and cells."""
     return {harmless(name): harmless(cell) for name, cell in row.items()}
 
 
 def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
-    """A file with every row; it is there in whole or not at all. Raises BadInput."""
+    """Write every row to a file, completely or not at all. Raises BadInput."""
     harmless = [harmless_row(row) for row in rows]
     text = io.StringIO()
     writer = csv.DictWriter(text, list(dict.fromkeys(name for row in harmless for name in row)))

@@ -1,6 +1,6 @@
 """Finished runs: kept, found, annotated, deleted.
 
-All are in one SQLite file (`run_file`) that several processes may use at a time. Every change is a
+All are in one SQLite file (`run_file`) that several processes may use. Every change is a
 transaction: no finished run is lost if a process is killed or a write fails.
 """
 
@@ -35,12 +35,12 @@ NOTE, TAGS = 2000, 200  # characters
 
 
 class Store(RunFile):
-    """Finished runs that are kept, in a file that several processes may use.
+    """Stored finished runs, in a file that several processes may use.
 
     Parameters
     ----------
     folder
-        Where `runs.sqlite` is, or is made; None for the data folder.
+        The folder of `runs.sqlite`, which is created if missing; None for the data folder.
 
     Raises
     ------
@@ -72,11 +72,11 @@ class Store(RunFile):
         )
 
     def _prepare(self) -> None:
-        """Make the table of a new file, and take over what earlier versions kept."""
+        """Make the table of a new file, and import the runs of earlier versions."""
         if self._layout() == SCHEMA:
             return
         with self._writing() as db:
-            layout = self._layout()  # another process may have been faster
+            layout = self._layout()  # another process may have made it meanwhile
             if layout > SCHEMA:
                 raise BadInput(
                     f"The run store {self.path} was written by a newer version (layout {layout};"
@@ -98,10 +98,10 @@ class Store(RunFile):
     # -- finding -----------------------------------------------------------------------------------
 
     def find(self, spec: "RunSpec") -> "Run | None":
-        """This run from the store or the package, without its model; None if neither has it.
+        """A run from the store or the package, without its model; None if neither has it.
 
-        Opens no data: the store knows a run by its data's bytes, so of data that this process has
-        not opened yet it finds nothing. Raises BadInput of the data.
+        It opens no data. The store identifies a run by its data's bytes, so it finds nothing for
+        data that this process has not opened yet. Raises BadInput of the data.
         """
         from dpmf_core.runs import shipped_runs
         from dpmf_core.runs.data_access import known_identity
@@ -115,7 +115,7 @@ class Store(RunFile):
         return None if record is None else Run(record)
 
     def find_all(self, specs: Sequence["RunSpec"]) -> list[Summary | None]:
-        """As `find`, the summary of each of these runs."""
+        """`find` for several runs, as summaries."""
         from dpmf_core.runs import shipped_runs
         from dpmf_core.runs.data_access import known_identity
         from dpmf_core.runs.specification import run_key
@@ -129,9 +129,9 @@ class Store(RunFile):
         ]
 
     def whole(self, spec: "RunSpec") -> "Run | None":
-        """This run with its model; None if it is not in the store or is damaged.
+        """A run with its model; None if it is not in the store or is damaged.
 
-        Opens the data. Raises BadInput of the data.
+        It opens the data. Raises BadInput of the data.
         """
         from dpmf_core.runs.data_access import identified_data
         from dpmf_core.runs.specification import run_key
@@ -144,14 +144,14 @@ class Store(RunFile):
     # -- changing ----------------------------------------------------------------------------------
 
     def put(self, run: "Run", owner: str = "") -> None:
-        """Keep a finished run.
+        """Store a finished run.
 
-        Where one has the same key, it is replaced; its note, tags, pin and owner stay.
+        It replaces a run with the same key, whose note, tags, pin and owner stay.
 
         Parameters
         ----------
         run
-            With arrays of numbers alone.
+            With arrays of numbers only.
         owner
             The owner; '' if unnamed.
 
@@ -174,7 +174,7 @@ class Store(RunFile):
     def annotate(self, key: str, note: str, tags: str) -> None:
         """Set a run's note and its tags, which commas separate.
 
-        Raises BadInput where they are too long, or there is no such run.
+        Raises BadInput if they are too long, or there is no such run.
         """
         if len(note) > NOTE or len(tags) > TAGS:
             raise BadInput(
@@ -185,11 +185,11 @@ class Store(RunFile):
         self._change("UPDATE runs SET note = ?, tags = ? WHERE key = ?", note, plain, key)
 
     def pin(self, key: str, pinned: bool = True) -> None:
-        """Whether a run stays when older ones go to make room. Raises BadInput as `annotate`."""
+        """Set whether a run stays when older ones are deleted. Raises BadInput as `annotate`."""
         self._change("UPDATE runs SET pinned = ? WHERE key = ?", int(pinned), key)
 
     def delete(self, key: str) -> None:
-        """Forget a run, which may be damaged. Raises BadInput when there is no such run."""
+        """Delete a run, which may be damaged. Raises BadInput when there is no such run."""
         self._change("DELETE FROM runs WHERE key = ?", key)
 
     def keep_at_most(self, most: int, besides: str = "") -> int:
@@ -198,9 +198,9 @@ class Store(RunFile):
         Parameters
         ----------
         most
-            How many may stay; pinned ones are never deleted.
+            The most runs that stay; pinned ones are never deleted.
         besides
-            The key of a run that stays too.
+            The key of a further run that stays.
 
         Returns
         -------
@@ -228,20 +228,20 @@ class Store(RunFile):
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction, in which no other process writes."""
+        """A transaction, during which no other process writes."""
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
                 self._db.execute("COMMIT")
             except BaseException:
-                if self._db.in_transaction:  # SQLite may have rolled back by itself
+                if self._db.in_transaction:  # SQLite may have rolled back already
                     self._db.execute("ROLLBACK")
                 raise
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
-        """As `_writing`. Raises BadInput where the disk refuses."""
+        """`_writing`. Raises BadInput if the disk refuses."""
         try:
             with self._writing() as db:
                 yield db

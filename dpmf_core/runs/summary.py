@@ -4,16 +4,16 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # a list of runs is read from summaries alone, and needs none of these
+if TYPE_CHECKING:  # a list of runs is read from summaries, which need none of these
     from dpmf_core.runs.record import RunRecord
 
 Summary = dict[str, Any]
-# of a summary, what is computed from raw rows; the key is a hash of them
+# the parts of a summary that come from raw rows; the key is a hash of them
 RAW_FIGURES = ("key", "rmse", "metrics", "fit_seconds")
 
 
 def to_json(value: Any, indent: int | None = None) -> str:
-    """Convert to standard JSON: what is not finite becomes null, numpy numbers plain ones."""
+    """Convert to standard JSON: non-finite values become null, numpy numbers plain ones."""
     return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
@@ -30,7 +30,7 @@ def _plain(value: Any) -> Any:
 def summarise(record: "RunRecord") -> Summary:
     """Summarise a run in one line of a list.
 
-    `epsilon` is the exact one, null where nothing is proved.
+    `epsilon` is the exact one, null if nothing is proved.
     """
     spec = record.spec
     return {

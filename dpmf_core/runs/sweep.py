@@ -1,4 +1,4 @@
-"""Sweeps of runs: methods x epsilons x seeds x a grid of one or two parameters; their results."""
+"""Sweeps: runs of methods x epsilons x seeds x a grid of one or two parameters; their results."""
 
 import functools
 import itertools
@@ -33,8 +33,9 @@ MOST_RUNS = 5_000
 
 
 class Method(BaseModel):
-    """One line of a figure: an algorithm, what is fixed of its parameters, by which rule its
-    noise is set (None: the sweep's). without_noise: whether it is left out, with the budget.
+    """One line of a figure: an algorithm, its fixed parameters, and the rule for its noise.
+
+    calibration: None takes the sweep's. without_noise: whether there is neither noise nor budget.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -51,7 +52,7 @@ class Method(BaseModel):
 
     @property
     def name(self) -> str:
-        """The label, or the title and how the parameters differ."""
+        """The label, or the title with the parameters that differ."""
         parameters = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
         rule = "the source's noise" if self.calibration is Calibration.SOURCE else ""
         kind = algorithms.without_noise(self.kind) if self.without_noise else self.kind
@@ -71,7 +72,7 @@ def _without_noise(method: Method) -> Method:
 
 
 def with_open(methods: Iterable[Method]) -> tuple[Method, ...]:
-    """These methods, then each private one once without noise."""
+    """These methods, followed by each private one without noise."""
     own = tuple(methods)
     distinct = {
         (it.algorithm, tuple(it.parameters.items())): it for it in reversed(own) if it.is_private
@@ -84,8 +85,9 @@ def with_open(methods: Iterable[Method]) -> tuple[Method, ...]:
 
 @dataclass(frozen=True)
 class Point:
-    """One run of a sweep and where it stands: the method's label, epsilon (None where nothing
-    is released), seed, place in the grid.
+    """One run of a sweep and its place.
+
+    The place is the method's label, epsilon (None if nothing is released), seed and grid values.
     """
 
     spec: RunSpec
@@ -100,8 +102,9 @@ class Point:
 
 
 class Sweep(BaseModel):
-    """The runs of a sweep: every method at every epsilon and seed, and at every grid point for the
-    methods that have its parameters.
+    """Every method at every epsilon, seed and grid point.
+
+    Methods without the grid's parameters have one point.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -119,7 +122,7 @@ class Sweep(BaseModel):
 
     @classmethod
     def parse(cls, **parts: Any) -> "Sweep":
-        """A checked sweep. Raises BadInput with the first thing that is wrong."""
+        """A checked sweep. Raises BadInput with the first problem."""
         try:
             return cls(**parts)
         except ValidationError as error:
@@ -127,7 +130,7 @@ class Sweep(BaseModel):
 
     @classmethod
     def of(cls, choices: Mapping[str, Any], **parts: Any) -> "Sweep":
-        """A checked sweep of what the runs have in common, by the names of a run's parameters.
+        """A checked sweep from what the runs have in common, by a run's parameter names.
 
         Raises BadInput on an algorithm's parameter, which belongs to a method.
         """
@@ -145,9 +148,9 @@ class Sweep(BaseModel):
         return cls.parse(data=common["data"], split=common["split"], **shared, **parts)
 
     def points(self) -> list[Point]:
-        """Every distinct run once, seeds slowest so that workers keep their split.
+        """Every distinct run once, ordered by seed so that workers keep their split.
 
-        What releases nothing is run once a seed. Raises BadInput.
+        A method that releases nothing is run once per seed. Raises BadInput.
         """
         self._check_size()
         distinct: dict[tuple[str, str], Point] = {}
@@ -159,7 +162,7 @@ class Sweep(BaseModel):
         return list(distinct.values())
 
     def _check_size(self) -> None:
-        """Raises BadInput on too many runs, or on a grid that none of the methods has."""
+        """Raise BadInput on too many runs, or on a grid that none of the methods has."""
         count = len(self.seeds) * sum(self._runs_of(method) for method in self.methods)
         if count > MOST_RUNS:
             raise BadInput(
@@ -180,8 +183,9 @@ class Sweep(BaseModel):
             )
 
     def _runs_of(self, method: Method) -> int:
-        """How many runs a method has with one seed: at every epsilon, and at every place of the
-        part of the grid that it knows.
+        """The number of a method's runs with one seed.
+
+        It has one at every epsilon and at every point of the part of the grid that it knows.
         """
         places = math.prod(
             len(values) for name, values in self.grid.items() if name in method.kind.model_fields
@@ -226,15 +230,15 @@ class Sweep(BaseModel):
         ).canonical()
 
     def points_on(self, shape: Any) -> list[Point]:
-        """As `points`, on data of this public shape.
+        """`points`, on data of this public shape.
 
-        Raises BadInput for the first run that could not start, before any is started. Where the
-        runs release the shape themselves, nothing is said of the true one.
+        Raises BadInput for the first run that could not start, before any is started. If the runs
+        release the shape themselves, the message reveals nothing about the true one.
         """
         points = self.points()
         if self.data.releases_shape:
             return points
-        # another seed changes no plan
+        # another seed does not change a plan
         once = {point.key: point.spec for point in points if point.spec.seed == self.seeds[0]}
         for spec in once.values():
             prepare(spec, shape)
@@ -279,10 +283,10 @@ def typed_grid(
 def row(
     point: Point, record: RunRecord, errors: str = NONE, noisy: float | None = None
 ) -> dict[str, Any]:
-    """One finished run, flat: what a CSV file or a data frame holds.
+    """One finished run, flat, for a CSV file or a data frame.
 
-    Of private data nothing that is computed from raw rows (as `Run.export`). errors: what is said
-    of theirs; noisy: one released with noise.
+    For private data it holds nothing computed from raw rows (see `Run.export`). errors: the note on
+    theirs; noisy: an error released with noise.
     """
     spec = record.spec
     settings = {f"param.{name}": value for name, value in spec.parameters.items()}
@@ -314,8 +318,9 @@ def rows(
     noisy: Mapping[str, float] | None = None,
     noisy_epsilon: float | None = None,
 ) -> list[dict[str, Any]]:
-    """A row for every point whose run, by `Point.key`, has finished. noisy: errors on private
-    data as `noisy_errors.release` gives them.
+    """A row for every point whose run, by `Point.key`, has finished.
+
+    noisy: errors on private data from `noisy_errors.release`.
     """
     return [
         row(
@@ -356,8 +361,9 @@ class Summary:
 def summaries(
     points: Iterable[Point], finished_runs: Mapping[str, Run], metric: str
 ) -> list[Summary]:
-    """Draws of a metric by label, epsilon and grid point, in the sweep's order; runs that lack
-    the metric are left out.
+    """Draws of a metric by label, epsilon and grid point, in the sweep's order.
+
+    Runs without the metric are left out.
     """
     groups: dict[Any, list[tuple[Point, float]]] = {}
     for point in points:

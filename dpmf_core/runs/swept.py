@@ -37,24 +37,33 @@ class Swept:
         Parameters
         ----------
         metric
-            Its id; by default the held-out error.
+            The metric's id; by default the held-out error.
 
         Raises
         ------
         BadInput
-            Where there is none, as of private data whose errors were not released, or no plotly.
+            If no run has it, for example on private data without released errors, or if plotly is
+            not installed.
         """
         grid_names = dict.fromkeys(name for point in self.points for name in point.grid)
         return notebook_views.chart_of_sweep(self.frame(), metric, tuple(grid_names))
 
     def frame(self) -> pd.DataFrame:
-        """A row for every run."""
+        """One row per run, with its settings, epsilons and figures."""
         return pd.DataFrame(rows(self.points, self.runs, self.noisy, self.noisy_epsilon))
 
     def summary(self, metric: str = "rmse") -> pd.DataFrame:
         """Median, lowest and highest draw for every method, epsilon and grid point.
 
-        metric: its id. Raises BadInput where there is none of it.
+        Parameters
+        ----------
+        metric
+            The metric's id.
+
+        Raises
+        ------
+        BadInput
+            If no run has it.
         """
         find(metric)
         entries = summaries(self.points, self.runs, metric)

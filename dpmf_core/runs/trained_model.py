@@ -34,14 +34,12 @@ from dpmf_core.runs.record import ItemNames, Run, RunRecord
 
 Array = npt.NDArray[Any]
 Ids = pd.Index  # of any kind
-CELLS = 2_000_000  # of users x items held at a time
+CELLS = 2_000_000  # users x items whose scores are held together
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What a model was trained on: data in memory, None where they are not known here, and the ids
-    of their users and items.
-    """
+    """What a model was trained on: data in memory (None if unknown), and ids of users and items."""
 
     data: AnyData | None
     users: "Ids[Any]"
@@ -50,8 +48,9 @@ class Training:
 
 @dataclass(frozen=True)
 class _People:
-    """Own sides of some people: their ids, the row of each, and the ratings in these rows. The last
-    row is that of a person without ratings.
+    """Own sides of some people: their ids, the row of each, and the ratings in these rows.
+
+    The last row is that of a person without ratings.
     """
 
     personal: Personal
@@ -60,25 +59,25 @@ class _People:
     history: Ratings
 
     def rows_of(self, ids: "pd.Series[Any]") -> Array:
-        """The row of each id; of unknown ones that of a person without ratings."""
+        """The row of each id; unknown ids get that of a person without ratings."""
         nobody = self.history.n_users - 1
         return np.append(self.rows, nobody)[places(self.ids, ids)]
 
 
 @dataclass(frozen=True)
 class TrainedModel(Run):
-    """A trained model: what `fit` and `load_model` return, and what the estimators hold as `run_`.
+    """A trained model: `fit` and `load_model` return it, and estimators hold it as `run_`.
 
     Parameters
     ----------
     record
         What was done and what it cost: metrics, ledger, epsilon by every rule.
     arrays
-        Of the shared model.
+        The shared model's arrays by name.
     items
-        Names of the items, where the data cannot be opened again.
+        Names of the items, if the data cannot be opened again.
     training
-        Data in memory that it was trained on, with their own ids. By default the data set that
+        The data in memory that it was trained on, with their own ids. By default the data set that
         `record` names, whose users are numbered from 0.
 
     Examples
@@ -103,17 +102,17 @@ class TrainedModel(Run):
 
     @property
     def epsilon(self) -> float | None:
-        """The total epsilon of the run; None where none is proven."""
+        """The total epsilon of the run; None if none is proved."""
         return self.record.epsilon.exact if self.guarantee.has_epsilon else None
 
     @property
     def guarantee(self) -> GuaranteeRecord:
-        """What is promised, and what it rests on."""
+        """The guarantee and its assumptions."""
         return self.record.guarantee
 
     @cached_property
     def recommender(self) -> Recommender:
-        """The shared side. Raises BadInput where the run factorised samples."""
+        """The shared side. Raises BadInput if the run factorised samples."""
         model = self.model
         if not isinstance(model, Recommender):
             raise BadInput(
@@ -124,7 +123,7 @@ class TrainedModel(Run):
 
     @cached_property
     def item_ids(self) -> "Ids[Any]":
-        """The ids of the items, in their order in the model."""
+        """The ids of the items, in the order of the model."""
         names = self.items or ItemNames.of(self._answer(data_access.ratings_anywhere))
         ids: Ids[Any] = pd.Index(names.ids)
         own = None if self.training is None else self.training.items
@@ -132,7 +131,7 @@ class TrainedModel(Run):
 
     @property
     def user_ids(self) -> "Ids[Any]":
-        """The ids of the people whose own side follows from what trained."""
+        """The ids of the people who trained the model."""
         return self._trained[0]
 
     # -- what it does ------------------------------------------------------------------------------
@@ -148,9 +147,9 @@ class TrainedModel(Run):
         own
             Ratings that people bring: a frame of users, items and ratings, or one person's as a
             mapping from item ids to ratings (the user "me"). Their side is computed from these,
-            also where they did not train. By default it follows from what trained the
-            model. A person without ratings is predicted from what everyone shares, and an unknown
-            item by what its user is predicted to give on average.
+            even if they did not train the model. By default the training ratings are used. A person
+            without ratings is predicted from what everyone shares, and an unknown item by its
+            user's mean prediction.
 
         Returns
         -------
@@ -159,7 +158,7 @@ class TrainedModel(Run):
         Raises
         ------
         BadInput
-            Where X or own cannot be read, or the model factorises samples.
+            If X or own cannot be read, or the model factorises samples.
         """
         pairs, people = pairs_of(X), self._people(own)
         rows, items = people.rows_of(pairs["user"]), places(self.item_ids, pairs["item"])
@@ -175,17 +174,16 @@ class TrainedModel(Run):
     def recommend(self, users: Any = None, k: int = 10, own: Any = None) -> pd.DataFrame:
         """List the best items for each user, without those that the user has rated.
 
-        A user's list follows from the model and the user's own ratings: it is theirs, and no
-        release.
+        A user's list follows from the model and the user's own ratings. Show it only to that user.
 
         Parameters
         ----------
         users
-            Ids; by default everyone who trained the model, or who is in `own`.
+            Ids; by default everyone who trained the model, or everyone in `own`.
         k
-            How many items, at least 1.
+            The number of items, at least 1.
         own
-            Ratings that people bring, as of `predict`.
+            Ratings that people bring; see `predict`.
 
         Returns
         -------
@@ -195,7 +193,7 @@ class TrainedModel(Run):
         Raises
         ------
         BadInput
-            On an unknown user, or where the model factorises samples.
+            On an unknown user, or if the model factorises samples.
         """
         if not (isinstance(k, int | np.integer) and k >= 1):
             raise BadInput(
@@ -219,25 +217,25 @@ class TrainedModel(Run):
         return pd.concat(parts, ignore_index=True)
 
     def similar_items(self, item: Any, k: int = 10) -> pd.DataFrame:
-        """List the items whose factors point most nearly the same way.
+        """List the items with the most similar factors.
 
         Parameters
         ----------
         item
-            Its id.
+            The item's id.
         k
-            How many, at least 1.
+            The number of items, at least 1.
 
         Returns
         -------
         DataFrame
-            Columns item and cosine, in [-1, 1], the nearest first. Items whose factors are 0 are
+            Columns item and cosine, in [-1, 1], most similar first. Items whose factors are 0 are
             left out.
 
         Raises
         ------
         BadInput
-            On an unknown item, and where the model has no factors for it.
+            On an unknown item, or if the model has no factors for it.
         """
         (place,) = places(self.item_ids, pd.Series([item]))
         if place < 0:
@@ -252,13 +250,13 @@ class TrainedModel(Run):
         """Write the model into a new folder that can be published, all of its files or none.
 
         The folder holds the items' factors, offsets and ids, a card, a privacy statement and a
-        reader that needs numpy alone; nothing of the people who trained it. Where nothing is
-        proved, every file has a warning.
+        reader that needs only numpy; nothing about the people who trained it. If nothing is proved,
+        every file has a warning.
 
         Parameters
         ----------
         folder
-            One that does not exist or is empty.
+            A folder that does not exist or is empty.
         about
             What only the publisher knows, by the names of `privacy_statement.ABOUT`.
 
@@ -270,13 +268,13 @@ class TrainedModel(Run):
         Raises
         ------
         BadInput
-            Where the folder is taken or cannot be written, or the model is not of items.
+            If the folder is taken or cannot be written, or the model is not of items.
         """
         items = self.items or ItemNames.of(data_access.ratings_anywhere(self))
         return saving.save(replace(self, items=items), folder, about=about)
 
     def without_people(self) -> Self:
-        """The shared side alone: nothing that was computed from single people's rows."""
+        """The shared side: nothing that was computed from single people's rows."""
         arrays = self.arrays
         if isinstance(self.model, Recommender):
             arrays = {**arrays, **shared_side(self.model).arrays}
@@ -290,7 +288,7 @@ class TrainedModel(Run):
         )
 
     def without_raw_figures(self) -> Self:
-        """The same with a record that may leave the machine."""
+        """A copy with a record that may leave the machine."""
         record = self.record.exported().model_copy(update={"model": self.record.model})
         return replace(self, record=record)
 
@@ -298,7 +296,7 @@ class TrainedModel(Run):
 
     @cached_property
     def _trained(self) -> "tuple[Ids[Any], Array, Ratings]":
-        """Ids of those who trained, the row of each, and their ratings with an empty row behind."""
+        """Ids of training users, the row of each, and their ratings with an empty last row."""
         self.recommender  # noqa: B018  # raises where samples were factorised
         is_gone = self.training is not None and self.training.data is None
         if is_gone or is_in_parts(self.spec.data.id):
@@ -314,13 +312,13 @@ class TrainedModel(Run):
         return Ratings.of(none, none, none, n_users=1, n_items=len(self.item_ids), bounds=bounds)
 
     def _answer(self, question: Any) -> Any:
-        """The answer of `data_access` about this run, on the data in memory if it was of these."""
+        """The answer of `data_access`, on the training data in memory if there are any."""
         data = None if self.training is None else self.training.data
         with contextlib.nullcontext() if data is None else lent(self.spec.data.id, data):
             return question(self)
 
     def _people(self, own: Any) -> _People:
-        """Those who trained, or those who bring ratings."""
+        """The training users, or the people in `own`."""
         model = self.recommender
         if own is None:
             ids, rows, history = self._trained
@@ -332,11 +330,11 @@ class TrainedModel(Run):
         return _People(personal, ids, rows, history)
 
     def _own_history(self, own: Any) -> "tuple[Ids[Any], Ratings]":
-        """Ids of the people who bring ratings, and these with an empty row behind."""
+        """Ids of the people in `own`, and their ratings with an empty last row."""
         if isinstance(own, Mapping):
             columns = {"user": "me", "item": list(own), "rating": list(own.values())}
             own = pd.DataFrame(columns)
-            ids: Ids[Any] = pd.Index(["me"])  # also where they bring nothing
+            ids: Ids[Any] = pd.Index(["me"])  # even without ratings
         else:
             ids = ids_of(pairs_of(own)["user"])
         bounds = self.recommender.bounds
@@ -373,7 +371,7 @@ def load_model(folder: str | Path) -> TrainedModel:
     Parameters
     ----------
     folder
-        What `save` was given. No pickles are read.
+        The folder that `save` returned. No pickles are read.
 
     Returns
     -------
@@ -382,7 +380,7 @@ def load_model(folder: str | Path) -> TrainedModel:
     Raises
     ------
     BadInput
-        Where there is none, or where its files do not fit together.
+        If there is no model, or its files do not fit together.
 
     Examples
     --------

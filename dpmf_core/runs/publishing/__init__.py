@@ -1,3 +1,1 @@
-"""Released models: saved as files that can be published, read with numpy alone, with a privacy
-statement.
-"""
+"""Released models: files for publication, read with numpy alone, with a privacy statement."""

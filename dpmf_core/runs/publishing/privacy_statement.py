@@ -1,7 +1,7 @@
-"""A privacy statement of a released model, for machines and people, with the fields of the OpenDP
-registry of deployments and answers to what NIST SP 800-226 asks, and a card.
+"""A privacy statement of a released model, for machines and people, and a model card.
 
-The words are in the templates `statement.yaml`, `statement.html` and `card.md`.
+The statement has the fields of the OpenDP registry of deployments and answers what NIST SP 800-226
+asks. The words are in the templates `statement.yaml`, `statement.html` and `card.md`.
 """
 
 import json
@@ -24,7 +24,7 @@ from dpmf_core.privacy.guarantee import VALUE
 from dpmf_core.runs.record import RunRecord
 from dpmf_core.runs.summary import to_json
 
-# what only the publisher knows, by name, and what it says
+# facts that only the publisher knows: name, and description
 ABOUT = {
     "name": "of the product",
     "data_curators": "who holds the data",
@@ -51,12 +51,12 @@ Section = dict[str, Any]
 
 
 def warning_of(record: RunRecord) -> str:
-    """'' where a proof, whole or conditional, limits what the run tells of one person."""
+    """The warning of a run without a proof; '' if a proof, whole or conditional, exists."""
     return "" if record.guarantee.has_epsilon else WARNING
 
 
 def check_about(about: Mapping[str, str]) -> None:
-    """Raises BadInput on what is no field that a publisher fills in, and on an empty text."""
+    """Raise BadInput on an unknown field of a publisher, and on an empty text."""
     for name, value in about.items():
         if name not in ABOUT:
             raise BadInput(
@@ -65,13 +65,13 @@ def check_about(about: Mapping[str, str]) -> None:
             )
         if not (isinstance(value, str) and value.strip()):
             raise BadInput(
-                f"What is stated as {name} ({ABOUT[name]}) must be a text. Got {value!r}: leave it"
-                " out if there is nothing to state."
+                f"The statement's {name} ({ABOUT[name]}) must be a text that is not empty. Got"
+                f" {value!r}. Leave it out if there is nothing to state."
             )
 
 
 def statement(record: RunRecord, about: Mapping[str, str] | None = None) -> Section:
-    """The statement of a run, of private data without what was computed from raw rows.
+    """The statement of a run; for private data without anything computed from raw rows.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def statement(record: RunRecord, about: Mapping[str, str] | None = None) -> Sect
         The publisher's facts (`ABOUT`).
     """
     public_record = record.exported()
-    facts = json.loads(to_json(_facts(public_record)))  # plain numbers: unbounded ones are null
+    facts = json.loads(to_json(_facts(public_record)))  # plain numbers; infinite ones become null
     filled = render(
         "statement.yaml",
         about=defaultdict(str, about or {}),
@@ -160,7 +160,7 @@ def _floating_point(record: RunRecord) -> str:
 
 def bounds_of(record: RunRecord) -> tuple[float, float]:
     """The lowest and the highest rating of a run on ratings."""
-    bounds: Any = record.shape["bounds"]  # two numbers, of every such shape
+    bounds: Any = record.shape["bounds"]  # two numbers in every shape of ratings
     return float(bounds[0]), float(bounds[1])
 
 
@@ -169,7 +169,7 @@ def _listing(values: Mapping[str, object]) -> str:
 
 
 def as_yaml(sections: Section) -> str:
-    """The statement as YAML, its sections in their order."""
+    """The statement as YAML, with sections in order."""
     yaml_text: str = yaml.safe_dump(sections, sort_keys=False, allow_unicode=True, width=100)
     return yaml_text
 
@@ -181,16 +181,16 @@ def as_html(sections: Section) -> str:
 
 
 def card(record: RunRecord, sections: Section, arrays: Mapping[str, npt.NDArray[Any]]) -> str:
-    """A released model in words, as Markdown: what it is, what it holds, how to use it, its limits.
+    """A model card in Markdown: what the model is, what it holds, how to use it, its limits.
 
     Parameters
     ----------
     record
-        Of the run; of private data nothing is told that stays on the machine.
+        The run's; on private data only its exported part is used.
     sections
-        The statement of the run.
+        The run's statement.
     arrays
-        Of the model.
+        The model's.
     """
     public = record.exported()
     promise, name = public.guarantee, public.spec.data.id

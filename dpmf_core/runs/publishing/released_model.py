@@ -1,12 +1,12 @@
-"""A released recommender, read from its folder and applied to one person's own ratings. Needs numpy
-alone: a copy of this file is saved with every model as `recommend.py`.
+"""A released recommender: read from its folder and applied to one person's own ratings.
+
+It needs numpy alone: a copy of this file is saved with every model as `recommend.py`.
 
     from recommend import load_model, recommend
     model = load_model(".")
     print(recommend(model, {"an item's id": 5, "another": 2}))
 
-A person's factors are computed here, from their ratings and the released model, and are kept
-nowhere.
+A person's factors are computed here, from their ratings and the released model, and are not stored.
 """
 
 import difflib
@@ -32,7 +32,7 @@ except ImportError:  # next to a model, without the package
 Array = npt.NDArray[Any]
 FORMAT = 1
 ARRAYS_FILE, SETTINGS_FILE = "model.npz", "model.json"
-INSIDE = 1 - 1e-6  # a clipped row stays inside its bound after rounding
+INSIDE = 1 - 1e-6  # keeps a clipped row inside its bound after rounding
 REQUIRED_ARRAYS = {"item_ids", "item_offsets", "item_factors", "local_columns"}
 FOR_ITEMS = {
     *REQUIRED_ARRAYS,
@@ -40,7 +40,7 @@ FOR_ITEMS = {
     "item_features",
     "probe",
     "directions",
-}  # a row an item
+}  # these have a row per item
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +48,10 @@ class ReleasedModel:
     """The shared side of a recommender.
 
     local_step: how a person finds their own side, one of LOCAL_STEPS. bounds: lowest and highest
-    rating. item_ids: one an item. settings: other values that the local step reads. arrays:
-    item_offsets (n_items,), item_factors (n_items, r), local_columns (n_items, c) and what some
-    local steps need. titles: of the items, where they are public. privacy: epsilon, delta, unit and
-    status as they were recorded. warning: '' where a proof limits what the model tells of a person.
+    rating. item_ids: one per item. settings: other values for the local step. arrays: item_offsets
+    (n_items,), item_factors (n_items, r), local_columns (n_items, c) and others that some local
+    steps need. titles: of the items, if public. privacy: recorded epsilon, delta, unit and status.
+    warning: '' if a proof limits what the model reveals about a person.
     """
 
     local_step: str
@@ -86,9 +86,9 @@ class OwnSide:
 
 
 def load_model(folder: str | Path) -> ReleasedModel:
-    """The model that `save` wrote into a folder. No pickles are read.
+    """Read the model that `save` wrote into a folder. No pickles are read.
 
-    Raises BadInput where there is none, or where its files do not fit together.
+    Raises BadInput if there is none, or its files do not fit together.
     """
     place = Path(folder).expanduser()
     for name in (SETTINGS_FILE, ARRAYS_FILE):
@@ -110,8 +110,9 @@ def load_model(folder: str | Path) -> ReleasedModel:
 
 
 def checked_model(settings: dict[str, Any], arrays: dict[str, Array]) -> ReleasedModel:
-    """The model of these settings and arrays. Raises KeyError, TypeError or ValueError where they
-    do not fit together.
+    """The model of these settings and arrays.
+
+    Raises KeyError, TypeError or ValueError if they do not fit together.
     """
     if settings["format"] != FORMAT:
         raise ValueError(f"its format is {settings['format']!r}, and this version reads {FORMAT}")
@@ -143,8 +144,7 @@ def checked_model(settings: dict[str, Any], arrays: dict[str, Array]) -> Release
 def recommend(
     model: ReleasedModel, my_ratings: Mapping[Any, float], k: int = 10
 ) -> list[tuple[str, float]]:
-    """The k best items that a person has not rated, best first, each with its predicted rating,
-    within the bounds.
+    """The k best items that a person has not rated, best first, with predicted ratings.
 
     my_ratings: from item ids to ratings within the bounds; an empty mapping gives the default list.
     Equal scores keep the order of the items. Raises BadInput on an unknown item or a rating out of
@@ -166,7 +166,7 @@ def recommend(
 def predict(
     model: ReleasedModel, my_ratings: Mapping[Any, float], items: Iterable[Any] | None = None
 ) -> dict[str, float]:
-    """The predicted rating of each of these items, by id; of all where None. Raises BadInput."""
+    """The predicted rating of each of these items, by id; None takes all. Raises BadInput."""
     own = own_side(model, *_own_ratings(model, my_ratings))
     selection = range(model.n_items) if items is None else _places(model, items)
     places = np.array(list(selection), int)
@@ -175,8 +175,9 @@ def predict(
 
 
 def similar_items(model: ReleasedModel, item: Any, k: int = 10) -> list[tuple[str, float]]:
-    """The k items whose factors point most nearly the same way, each with the cosine, in [-1, 1],
-    nearest first; without items whose factors are 0. Raises BadInput.
+    """The k items with the most similar factors and their cosines in [-1, 1], best first.
+
+    Items whose factors are 0 are left out. Raises BadInput.
     """
     (place,) = _places(model, [item])
     near, cosines = nearest(model.arrays["item_factors"], place, k)
@@ -184,7 +185,7 @@ def similar_items(model: ReleasedModel, item: Any, k: int = 10) -> list[tuple[st
 
 
 def nearest(item_factors: Array, place: int, k: int) -> tuple[Array, Array]:
-    """Places of the k items (k,) with the largest cosines to one, and these. Raises BadInput."""
+    """Places and cosines of the k items with the largest cosines to one (k,). Raises BadInput."""
     V = item_factors.astype(float)
     norms = np.linalg.norm(V, axis=1)
     if not norms[place] > 0:
@@ -203,7 +204,7 @@ def nearest(item_factors: Array, place: int, k: int) -> tuple[Array, Array]:
 
 
 def own_side(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
-    """From the person's own ratings: items (n,) by place, values (n,)."""
+    """A person's side from their own ratings: items (n,) by place, values (n,)."""
     return LOCAL_STEPS[model.local_step](model, items, values.astype(float))
 
 
@@ -214,7 +215,7 @@ def _predictions(model: ReleasedModel, own: OwnSide, items: Array) -> Array:
 
 
 def _residuals(model: ReleasedModel, items: Array, values: Array) -> tuple[float, Array]:
-    """The person's offset, and their ratings less centre and offsets (n,)."""
+    """The person's offset, and their ratings minus centre and offsets (n,)."""
     residuals = values - model.centre - model.arrays["item_offsets"][items]
     damping = model.settings.get("user_damping")
     if damping is None or not len(items):
@@ -224,7 +225,7 @@ def _residuals(model: ReleasedModel, items: Array, values: Array) -> tuple[float
 
 
 def _unit(model: ReleasedModel) -> float:
-    """A quarter of the range of ratings: the scale of an offset that is fitted with factors."""
+    """A quarter of the rating range: the scale of an offset that is fitted with factors."""
     return (model.bounds[1] - model.bounds[0]) / 4
 
 
@@ -235,7 +236,7 @@ def _with_unit(model: ReleasedModel, columns: Array) -> Array:
 def _solve(
     columns: Array, items: Array, residuals: Array, ridge: float, weight: float = 0.0
 ) -> Array:
-    """The person's regression on the columns (n_items, k); weight: of unrated cells."""
+    """The person's regression on the columns (n_items, k). weight: of unrated cells."""
     F = columns[items]
     system = F.T @ F + ridge * np.eye(F.shape[1])
     if weight:
@@ -259,7 +260,7 @@ def _regress(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
 def _with_loadings(
     model: ReleasedModel, items: Array, values: Array, offset: float, factors: Array
 ) -> OwnSide:
-    """Adds the person's regression of the residuals on the local columns."""
+    """Add the person's regression of the residuals on the local columns."""
     L = model.arrays["local_columns"].astype(float)
     if not L.shape[1] or not len(items):
         return OwnSide(offset, np.concatenate([factors, np.zeros(L.shape[1])]))
@@ -284,7 +285,7 @@ def _add_probes(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
 
 
 def _take_frank_wolfe_steps(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
-    """The path of the person's row through all steps of Frank-Wolfe."""
+    """Repeat all steps of Frank-Wolfe for the person's row."""
     settings, V = model.settings, model.arrays["item_factors"].astype(float)
     offset, residuals = _residuals(model, items, values)
     mask = (V != 0).any(axis=1)[items] if settings["partial"] else np.ones(len(items), bool)
@@ -305,7 +306,7 @@ def _take_frank_wolfe_steps(model: ReleasedModel, items: Array, values: Array) -
 
 
 def _take_gradient_steps(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
-    """The path of the person's row through all steps of projected gradient descent."""
+    """Repeat all steps of projected gradient descent for the person's row."""
     settings, arrays = model.settings, model.arrays
     offset, residuals = _residuals(model, items, values)
     C, Q = np.zeros(0), np.zeros((model.n_items, 0))

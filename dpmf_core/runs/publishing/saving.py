@@ -1,5 +1,7 @@
-"""A run's model as a folder for publication. It contains only releases in the ledger and public
-facts; if nothing is proved, every file has a warning.
+"""Save a run's model as a folder for publication.
+
+It contains only releases in the ledger and public facts. If nothing is proved, every file has a
+warning.
 """
 
 import shutil
@@ -38,15 +40,15 @@ from dpmf_core.runs.publishing.released_model import (
 from dpmf_core.runs.record import ItemNames, Run
 from dpmf_core.runs.summary import to_json
 
-PEOPLE = {"user_factors", "user_offsets"}  # what some models without a promise hold of users
+PEOPLE = {"user_factors", "user_offsets"}  # what some models without a guarantee hold of users
 SAVEABLE_MODELS = (Recommender, Subspace, Projection, FrankWolfeModel, GradientModel, LearntUsers)
 ALWAYS = ("item_offsets", "item_factors", "local_columns")
-# beside the model's own arrays
+# arrays next to the model's own
 NAMES = {"item_ids", "item_titles", "item_feature_names", "item_features", "warning"}
 
 
 def require_saveable(algorithm: str) -> None:
-    """Raises BadInput where the algorithm's model is more than items' factors and offsets."""
+    """Raise BadInput if the algorithm's model is more than items' factors and offsets."""
     if algorithms.find(algorithm).model_type not in SAVEABLE_MODELS:
         usable = [
             name for name, kind in algorithms.REGISTRY.items() if kind.model_type in SAVEABLE_MODELS
@@ -59,7 +61,7 @@ def require_saveable(algorithm: str) -> None:
 
 
 def require_free(folder: str | Path) -> Path:
-    """The folder, which does not exist or is empty, in one that exists. Raises BadInput."""
+    """The path of a new or empty folder in an existing one. Raises BadInput."""
     place = Path(folder).expanduser().absolute()
     try:
         is_occupied = place.exists() and (not place.is_dir() or any(place.iterdir()))
@@ -82,11 +84,10 @@ def require_free(folder: str | Path) -> Path:
 def save(run: Run, folder: str | Path, *, about: Mapping[str, str] | None = None) -> Path:
     """Write a run's model into a new folder that can be published, all of its files or none.
 
-    The folder holds the items' factors, offsets and ids, a card and a privacy statement. Where
-    nothing is proved, every file has a warning.
-
-    about: what only the publisher knows (`privacy_statement.ABOUT`). Returns the folder. Raises
-    BadInput where it is taken or cannot be written, or the run has no model of items.
+    The folder holds the items' factors, offsets and ids, a card and a privacy statement. If nothing
+    is proved, every file has a warning. about: what only the publisher knows
+    (`privacy_statement.ABOUT`). Returns the folder. Raises BadInput if it is taken or cannot be
+    written, or the run has no model of items.
     """
     require_saveable(run.spec.algorithm)
     if not run.arrays:
@@ -106,10 +107,10 @@ def save(run: Run, folder: str | Path, *, about: Mapping[str, str] | None = None
             np.savez(aside / ARRAYS_FILE, **_arrays(run, items))
             aside.chmod(0o755)
             if place.exists():
-                place.rmdir()  # empty: looked at above
+                place.rmdir()  # empty: checked above
             aside.rename(place)
         finally:
-            shutil.rmtree(aside, ignore_errors=True)  # gone where it was renamed
+            shutil.rmtree(aside, ignore_errors=True)  # absent after the rename
     except OSError as error:
         raise BadInput(
             f"The model cannot be saved in '{folder}' ({error.strerror}). Name a folder you can"
@@ -124,7 +125,7 @@ def released(run: Run, items: ItemNames) -> ReleasedModel:
 
 
 def _files(run: Run, items: ItemNames, about: Mapping[str, str] | None) -> dict[str, bytes]:
-    """All but the arrays, by name."""
+    """All files except the arrays, by name."""
     sections = statement(run.record, about)
     warning = warning_of(run.record)
     reader = Path(released_model.__file__).read_text("utf-8")
