@@ -1,4 +1,4 @@
-"""What one run leaves to take home: the record, a script that does it again, a link."""
+"""Downloads of a run: the record, a script, a notebook, a link."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -15,12 +15,12 @@ CACHE_SIZE = 100  # runs in memory
 
 
 def address() -> str:
-    """This page as it stands, for whoever opens it."""
+    """Return the page's current address."""
     return f"{(st.context.url or '').split('?')[0]}?{urlencode(dict(st.query_params))}"
 
 
 def _files(main: Run) -> tuple[str, str, Any]:
-    """A run as JSON, its script, its notebook."""
+    """Return a run as JSON, as a script and as a notebook."""
     exported = main.record.exported()
     return to_json(main.export(), indent=1), script(exported), notebook_of_run(exported)
 
@@ -31,8 +31,8 @@ def _cached_files(key: str, _main: Run) -> tuple[str, str, Any]:
 
 
 def downloads(main: Run) -> DeltaGenerator:
-    """One run's record, script and notebook; the place next to them."""
-    # made now: what is made at a click is lost where the page is just drawn anew
+    """Draw downloads of a run; return the column next to them."""
+    # made now: a file made at a click is lost if the page reruns at that moment
     is_public = main.record.public and main.key
     files = _cached_files(main.key, main) if is_public else _files(main)
     kinds = (
@@ -49,10 +49,10 @@ def downloads(main: Run) -> DeltaGenerator:
 
 
 def draw(main: Run) -> None:
-    """One run's downloads and the share link of its page."""
+    """Draw a run's downloads and the share link of its page."""
     with downloads(main).popover("Share link", width="stretch"):
         links.draw_to_copy(address())
         st.caption(
-            "Holds all that is chosen here: data set, method, parameters, ε, δ, seed, and the"
-            " person whose list is shown. Anyone who opens it sees this result."
+            "Contains the data set, method, parameters, ε, δ, seed and the person shown. Anyone who"
+            " opens it sees this result."
         )

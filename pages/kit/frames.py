@@ -1,6 +1,5 @@
-"""Frames of finished runs.
-
-Their columns are declared, so that a figure finds them whichever runs have finished.
+"""Frames of finished runs with declared columns, so that figures find them
+whatever has finished.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,15 +11,13 @@ import pandas as pd
 from dpmf_core.runs.record import Run
 
 Columns = Mapping[str, type]
-ANY = object  # numbers or words, as the rows have it
+ANY = object  # numbers or words
 
 
 def to_frame(rows: Iterable[Mapping[str, Any]], columns: Columns) -> pd.DataFrame:
-    """Rows as a frame with exactly these columns, in their order.
+    """Return rows as a frame with exactly these columns; raise KeyError for undeclared ones.
 
-    columns: name to type. A cell that a row lacks is empty; a column of numbers is one of floats
-    where cells are missing, also without any row.
-    Raises KeyError where a row holds what is not declared.
+    columns: type by name. Missing cells are empty; numeric columns with missing cells are floats.
     """
     records = list(rows)
     if unknown := {name for row in records for name in row if name not in columns}:
@@ -37,9 +34,9 @@ def to_frame(rows: Iterable[Mapping[str, Any]], columns: Columns) -> pd.DataFram
 
 @dataclass(frozen=True)
 class Curve:
-    """The curves of one run: its line's name and the method that gives its colour.
+    """The curves of one run: its line's name, and the method that gives its colour.
 
-    parts: what to show of each step, by its key in the record, with what it is called.
+    parts: names by key of a step's record.
     """
 
     name: str
@@ -64,6 +61,6 @@ class Curve:
 
 
 def curve_frame(curves: Iterable[Curve], metric: str = "rmse") -> pd.DataFrame:
-    """A row for every step: name, id, draw, step, part and the metric."""
+    """Return a row for every step: name, id, draw, step, part and the metric."""
     columns = {"name": str, "id": str, "draw": int, "step": int, "part": str, metric: float}
     return to_frame((row for curve in curves for row in curve.rows(metric)), columns)

@@ -1,4 +1,4 @@
-"""What Choose recommends for a data set, for the way from there to Explore."""
+"""Choose's recommendation for a data set, for other pages."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ STATE_KEY = "choose.recommended"  # in the session: by data set
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A method's id; epsilon of one person, and delta."""
+    """A method's id, with epsilon and delta of one person."""
 
     method: str
     epsilon: float
@@ -26,19 +26,20 @@ class Recommendation:
 
 
 def keep(data_id: str, recommendation: Recommendation) -> None:
-    """For other pages of this session."""
+    """Keep a recommendation for other pages of this session."""
     st.session_state[STATE_KEY] = {**st.session_state.get(STATE_KEY, {}), data_id: recommendation}
 
 
 def of(data_id: str) -> Recommendation | None:
-    """What was recommended last for a data set; None where nothing was."""
+    """Return the last recommendation for a data set, if any."""
     recommendation: Recommendation | None = st.session_state.get(STATE_KEY, {}).get(data_id)
     return recommendation
 
 
 def choose(entry: Any, recommendation: Recommendation | None) -> None:
-    """These ratings are chosen on every page, with what was recommended; what was chosen before
-    stays where nothing was. Call it before widgets are drawn, or as their callback.
+    """Choose a data set and its recommendation on every page.
+
+    Call it before widgets are drawn, or as their callback.
     """
     data_sets.choose(entry)
     if recommendation is not None:

@@ -1,6 +1,4 @@
-"""Other people's text on a page and in a file: shown as it is, never read as Markdown, never
-run as a formula.
-"""
+"""Other people's text on pages and in files: shown as is, never read as Markdown or a formula."""
 
 import re
 from typing import Any
@@ -12,7 +10,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.runs import spreadsheets
 
 READ = re.compile(r"([\\\[\]<>!$*_#~|])")
-# the screen would make a link of it, escaped or not; bounded, so that a search takes linear time
+# browsers would turn it into a link, escaped or not; bounded, for a search in linear time
 ADDRESS = re.compile(
     r"((?:https?://|www\.)[^\s`'\")]*[^\s`'\").,;:!?]|[-.\w+]{1,64}@[-\w]{1,63}(?:\.[-\w]{1,63}){1,9})",
     re.I,
@@ -22,9 +20,9 @@ SETTINGS_KEPT = "Your settings are kept."
 
 
 def escape(text: str) -> str:
-    """What Markdown would read, escaped; code in backticks stays code.
+    """Escape Markdown except for code in backticks.
 
-    An image in a link's parameter would else be fetched from wherever it says.
+    An image in a link's parameter would otherwise be fetched from its address.
     """
     parts = re.sub(r"`{2,}", "`", _shortened(text)).split("`")
     paired_ticks = len(parts) - 1 - (len(parts) - 1) % 2  # backticks that have a partner
@@ -39,9 +37,7 @@ def escape(text: str) -> str:
 
 
 def escape_letters(text: str) -> str:
-    """Letters that Markdown would read otherwise, escaped; an address as code, so that it is no
-    link.
-    """
+    """Escape all letters of Markdown; write addresses as code, so that they are no links."""
     return "".join(
         f"`{part}`" if place % 2 else _escape_all(part)
         for place, part in enumerate(ADDRESS.split(_shortened(text)))
@@ -66,19 +62,19 @@ def _escape_part(text: str) -> str:
 
 
 def error(problem: object, note: str = SETTINGS_KEPT) -> None:
-    """What is wrong, and that nothing is lost."""
+    """Draw an error, and a note on what is kept."""
     st.error(escape(message(problem)))
     if note:
         st.caption(note)
 
 
 def message(problem: object) -> str:
-    """What is wrong, in words."""
+    """Return an error in words."""
     return problem.args[0] if isinstance(problem, BadInput) and problem.args else str(problem)
 
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same, with nothing in cells or headings that a spreadsheet would take for a formula."""
+    """Return the frame without cells or headings that a spreadsheet would run as formulas."""
     safe = frame.rename(columns=spreadsheets.harmless)
     for place, kind in enumerate(safe.dtypes):
         if not (pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_datetime64_any_dtype(kind)):
@@ -87,21 +83,19 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def to_csv(frame: pd.DataFrame) -> str:
-    """As CSV, in which a spreadsheet finds no formula."""
+    """Return the frame as CSV without formulas."""
     return without_formulas(frame).to_csv(index=False)
 
 
 def table(frame: pd.DataFrame, **more: Any) -> Any:
-    """A table on the page. Its own menu saves nothing (client.disableDataExport): what may
-    leave has a button.
-    """
+    """Draw a table. Its own menu cannot export (client.disableDataExport); buttons do."""
     return st.dataframe(frame, **{"hide_index": True} | more)
 
 
 def words_table(frame: pd.DataFrame, is_markdown: bool = False) -> None:
-    """A short table of words: sentences wrap, and all rows and columns are seen at any width.
+    """Draw a short table of words, wrapped so that all of it is visible at any width.
 
-    is_markdown: whether cells are Markdown, with other people's text escaped in it.
+    is_markdown: whether cells are Markdown with other people's text escaped.
     """
     safe_frame = frame if is_markdown else frame.map(lambda cell: escape_letters(str(cell)))
     st.table(safe_frame.rename(columns=escape_letters), hide_index=True)

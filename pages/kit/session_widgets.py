@@ -1,23 +1,20 @@
-"""Widgets that hold a value of the session, which a link, a lesson or another widget may have
-set before a person does.
-"""
+"""Widgets bound to a session value that a link, a lesson or another widget may set first."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
 
-REPLACED_WIDGETS = 20  # replaced widgets of a key that a browser may still speak of
+REPLACED_WIDGETS = 20  # replaced widgets of a key that a browser may still report
 
 
 def bind(key: str, options: Sequence[Any] | None = None, emptiable: bool = False) -> dict[str, Any]:
-    """The arguments that tie a widget to the session's value under key; options: of a widget that
-    takes an index.
+    """Return arguments that tie a widget to the session's value under `key`.
 
-    Streamlit tells the browser once that a value was set. A browser that has not drawn the widget
-    by then, or draws it anew, falls back to the widget's default and reports that; so the value is
-    the default too. A widget that may be emptied has an empty default: there only persisting helps,
-    by which Streamlit tells the value again until the browser has reported one.
+    options: of a widget that takes an index. Streamlit tells the browser only once that a value was
+    set. A browser that has not drawn the widget by then falls back to the widget's default and
+    reports it, so the value is also the default. A widget that may be empty has an empty default;
+    there only persisting helps, which repeats the value until the browser has reported one.
     """
     value = st.session_state[key]
     start = (
@@ -33,13 +30,12 @@ def follow(
     then: Callable[[], None] | None = None,
     check: Callable[[Any], bool] | None = None,
 ) -> dict[str, Any]:
-    """The arguments of a widget that follows the session's value under key and leads it; then:
-    called after a person has moved it. check: whether its value may be used; else the session's
-    value stays, and the widget goes back to it.
+    """Return arguments of a widget that follows and sets the session's value under `key`.
 
-    A browser repeats the values of all its widgets whenever it asks for anything, also what it has
-    not yet heard to be set anew: a widget whose value the server sets would be set back. Here no
-    value is ever set: a widget that has to show another one is another widget.
+    then: called after a person has moved it. check: whether its value is valid; otherwise the
+    widget returns to the session's value. A browser repeats the values of all widgets with every
+    request, even if it has not yet heard of a new value: a widget set by the server would be set
+    back. So no value is ever set: a widget that must show another value is a new widget.
     """
     value, turns = st.session_state[key], _turns(key)
     last = max(turns, default=0)
@@ -60,9 +56,7 @@ def _keep_value(
     then: Callable[[], None] | None,
     check: Callable[[Any], bool] | None,
 ) -> None:
-    """A widget has another value than before; one that was replaced may also be repeating its
-    last one.
-    """
+    """Take a widget's new value, unless a replaced widget repeats its last one."""
     value, turns = st.session_state[_widget(key, turn)], _turns(key)
     if turns.get(turn, value) == value:
         return
@@ -75,7 +69,7 @@ def _keep_value(
 
 
 def _turns(key: str) -> dict[int, Any]:
-    """What each of the latest widgets of a key showed last, by its number."""
+    """Return the last value of each of the latest widgets of a key, by number."""
     turns: dict[int, Any] = st.session_state.setdefault(f"{key}.turns", {})
     return turns
 

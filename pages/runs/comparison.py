@@ -18,9 +18,7 @@ MOST = 6
 
 
 def run_table(rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = "") -> pd.DataFrame:
-    """What the list shows of every run. owner: whose runs are called yours; others are nobody's
-    in particular.
-    """
+    """Return the list of runs. owner: of the visitor's own runs."""
     table = pd.DataFrame(
         [
             {
@@ -47,19 +45,19 @@ def run_table(rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = ""
             for row in rows
         ]
     )
-    # empty cells, and not "None"
+    # empty cells instead of "None"
     return table.astype({name: float for name in ("ε", "δ", "RMSE", "objective") if name in table})
 
 
 def _protection(row: dict[str, Any]) -> str:
-    """One what, and how a neighbouring data set differs; nothing where there is no epsilon."""
+    """Return a run's privacy unit and neighbouring relation; '' without epsilon."""
     if not row["epsilon"] or not row["unit"]:
         return ""
     return f"one {row['unit']}, {neighbours(row['unit'], row['relation'])}"
 
 
 def names_of(runs: list[Run]) -> list[str]:
-    """A short name for each: number, title, epsilon."""
+    """Return short names: number, title, epsilon."""
     out = []
     for place, run in enumerate(runs):
         exact = run.record.epsilon.exact
@@ -68,12 +66,12 @@ def names_of(runs: list[Run]) -> list[str]:
 
 
 def side_by_side(runs: list[Run]) -> None:
-    """Which is best; figures; curves overlaid; only the differences; ledgers."""
+    """Draw the best run, figures, curves, differences and ledgers."""
     names, records = names_of(runs), [run.record for run in runs]
     st.header(finding(names, records), anchor=False)
     safe_text.table(figures(names, records))
     curves(names, runs)
-    st.subheader("What differs between them", anchor=False)
+    st.subheader("Differences", anchor=False)
     rows = differences(records)
     cells = {
         str(place + 1): [_cell(row["values"][place]) for row in rows] for place in range(len(runs))
@@ -82,37 +80,30 @@ def side_by_side(runs: list[Run]) -> None:
         safe_text.table(pd.DataFrame({"": [row["setting"] for row in rows], **cells}))
     else:
         st.write(
-            "Nothing: these are the same run."
+            "None: these runs are identical."
             if len(runs) > 1
-            else "One run alone. Tick another to see what differs."
+            else "Tick another run to see how they differ."
         )
     ledgers(names, runs)
 
 
 def finding(names: list[str], records: list[RunRecord]) -> str:
-    """The best of them, where they can be compared at all: on the same data, by the same
-    measure.
-    """
-    measure = next(
-        (
-            name
-            for name in ("rmse", "objective")
-            if all(record.metrics.get(name) is not None for record in records)
-        ),
-        None,
-    )
+    """Return the best and the worst run, if they share data and measure."""
+    shared = [
+        name
+        for name in ("rmse", "objective")
+        if all(record.metrics.get(name) is not None for record in records)
+    ]
+    measure = next(iter(shared), None)
     if len(records) < 2 or measure is None or len({record.spec.data for record in records}) > 1:
         return f"{len(records)} run{'s' * (len(records) > 1)}"
     scores = {name: record.metric(measure) for name, record in zip(names, records, strict=True)}
     best, worst = min(scores, key=scores.__getitem__), max(scores, key=scores.__getitem__)
-    return (
-        f"{METRICS[measure].label} {scores[best]:.3g}"
-        f" with {best}, to {scores[worst]:.3g} with {worst}"
-    )
+    return f"{METRICS[measure].label}: {scores[best]:.3g} ({best}) to {scores[worst]:.3g} ({worst})"
 
 
 def figures(names: list[str], records: list[RunRecord]) -> pd.DataFrame:
-    """A row a run: its figures at the end, and the best of its held-out curve."""
+    """Return each run's final figures, and the best of its held-out curves."""
     rows = []
     for name, record in zip(names, records, strict=True):
         ends: dict[str, object] = {
@@ -130,7 +121,7 @@ def _cell(value: Any) -> str:
 
 
 def curves(names: list[str], runs: list[Run]) -> None:
-    """Error by step, a line a run, in its algorithm's colour; train errors are dotted."""
+    """Draw error by step, one line for each run; training errors are only in the table."""
     parts = {key: title_of(key) for key in ("test_rmse", "train_rmse", "objective")}
     table = curve_frame(
         (
@@ -147,20 +138,11 @@ def curves(names: list[str], runs: list[Run]) -> None:
     for (of, algorithm), line in test_curves.groupby(["name", "id"], sort=False):
         ident = str(algorithm)
         place = line_counts[ident] = line_counts.get(ident, -1) + 1
-        look = {
-            "color": colours.of(ident),
-            "dash": sweep_charts.DASHES[place % len(sweep_charts.DASHES)],
-            "width": 2.5,
-        }
+        look = {"color": colours.of(ident), "width": 2.5}
         marker = {"symbol": ("circle", "square", "diamond", "cross")[place % 4], "size": 8}
-        fig.add_scatter(
-            x=line["step"],
-            y=line["value"],
-            name=str(of),
-            mode="lines+markers",
-            line=look,
-            marker=marker,
-        )
+        look |= {"dash": sweep_charts.DASHES[place % len(sweep_charts.DASHES)]}
+        points = {"x": line["step"], "y": line["value"], "name": str(of), "mode": "lines+markers"}
+        fig.add_scatter(**points, line=look, marker=marker)
     charts.show(fig, "runs.curves", "Error by step of the chosen runs.", table, leaves=True)
 
 
@@ -187,9 +169,7 @@ def _cost(name: str, record: RunRecord) -> str:
 
 
 def load(store: Store, keys: list[str]) -> list[Run]:
-    """The stored runs of these keys; one that was deleted meanwhile is left out, and so, with a
-    sentence, is one that is damaged.
-    """
+    """Return the stored runs of these keys; warn about damaged ones and skip deleted ones."""
     runs = []
     for key in keys:
         try:

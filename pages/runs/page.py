@@ -1,5 +1,7 @@
-"""What have I tried? Every stored run, up to six side by side, notes, exports."""
+"""What have I tried? Every stored run, up to six side by side, with notes and exports."""
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -27,11 +29,11 @@ COLUMNS = {
     "MB": st.column_config.NumberColumn(format="%.2f"),
 }
 
-TITLES = {"tradeoff": "Trade-off", "learn": "Lessons"}  # of pages that go by another name
+TITLES = {"tradeoff": "Trade-off", "learn": "Lessons"}  # pages with another name
 
 
 def ticked_keys(table: pd.DataFrame) -> list[str]:
-    """The keys of the rows that are ticked."""
+    """Return the keys of ticked rows."""
     event = safe_text.table(
         table,
         key="runs.table",
@@ -40,7 +42,7 @@ def ticked_keys(table: pd.DataFrame) -> list[str]:
         column_config=COLUMNS,
         height=min(360, 38 + 35 * len(table)),
         placeholder="",
-        # what no run has would push the rest out of sight
+        # without empty columns
         column_order=[
             name
             for name in table.columns
@@ -49,50 +51,39 @@ def ticked_keys(table: pd.DataFrame) -> list[str]:
     )
     rows = event.selection.rows
     if len(rows) > comparison.MOST:
-        st.warning(
-            f"At most {comparison.MOST} runs are compared: the first {comparison.MOST} of the"
-            f" {len(rows)} are."
-        )
+        st.warning(f"Showing the first {comparison.MOST} of {len(rows)} ticked runs.")
     return [str(table["key"].iloc[row]) for row in rows[: comparison.MOST]]
 
 
 def exports(runs: list[Run], table: pd.DataFrame) -> None:
-    st.header("Take them away", anchor=False)
+    st.header("Export", anchor=False)
     first, second, third, fourth = st.columns(4)
     first.download_button(
         "The list as CSV", lambda: safe_text.to_csv(table), "runs.csv", "text/csv", width="stretch"
     )
-    if runs:
-        second.download_button(
-            "As JSON",
-            lambda: to_json([run.export() for run in runs], indent=1),
-            "runs.json",
-            "application/json",
-            width="stretch",
-        )
-        third.download_button(
-            "A report (HTML)",
-            lambda: report(runs, "Runs compared"),
-            "runs.html",
-            "text/html",
-            width="stretch",
-        )
-        fourth.download_button(
-            "Scripts",
-            lambda: "\n\n".join(script(run.record.exported()) for run in runs),
-            "runs.py",
-            "text/x-python",
-            width="stretch",
-        )
+    if not runs:
+        return
+    as_json = functools.partial(to_json, [run.export() for run in runs], indent=1)
+    kinds: tuple[tuple[str, Callable[[], str], str, str], ...] = (
+        ("As JSON", as_json, "runs.json", "application/json"),
+        ("A report (HTML)", lambda: report(runs, "Runs compared"), "runs.html", "text/html"),
+        ("Scripts", lambda: _scripts(runs), "runs.py", "text/x-python"),
+    )
+    for column, (label, make, name, mime) in zip((second, third, fourth), kinds, strict=True):
+        column.download_button(label, make, name, mime, width="stretch")
+
+
+def _scripts(runs: list[Run]) -> str:
+    return "\n\n".join(script(run.record.exported()) for run in runs)
 
 
 def notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:
-    """Note and tags of one run; deleting the chosen ones; each where the visitor may."""
+    """Draw note and tags of one run, and deletion of the chosen ones, as far as allowed."""
     store, who = engine().store, visitor.asker()
     if len(keys) == 1 and not may_note(who, rows[keys[0]]["owner"]):
         st.caption(
-            "Somebody else had this run computed: notes, tags and deleting are hers. You may read"
-            " it, compare it and take it away."
+            "Someone else started this run, so only they can annotate or delete it. You can compare"
+            " and export it."
         )
     elif len(keys) == 1:
         row = rows[keys[0]]
@@ -100,7 +91,7 @@ def notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:
             left, right, button = st.columns([3, 2, 1], vertical_alignment="bottom")
             note = left.text_input("Note", row["note"], max_chars=2000, key=f"runs.note.{keys[0]}")
             tags = right.text_input(
-                "Tags, with commas between", row["tags"], max_chars=200, key=f"runs.tags.{keys[0]}"
+                "Tags, separated by commas", row["tags"], max_chars=200, key=f"runs.tags.{keys[0]}"
             )
             if button.form_submit_button("Keep", width="stretch"):
                 with visitor.here():
@@ -109,8 +100,8 @@ def notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:
     if keys and all(may_delete(who, rows[key]["owner"]) for key in keys):
         with st.popover(f"Delete {len(keys)} run{'s' * (len(keys) > 1)}"):
             st.write(
-                "Everyone on this server shares its store. A deleted run is computed again when"
-                " someone asks for it."
+                "Everyone on this server shares these runs. A deleted run is computed again when"
+                " someone needs it."
             )
             if st.button("Delete", key="runs.delete", type="primary"):
                 with visitor.here():
@@ -119,9 +110,7 @@ def notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:
 
 
 def going_on() -> None:
-    """What this session began and goes on though its page is not shown; each with a way to stop
-    it.
-    """
+    """Draw this session's background work with a button to stop it."""
     for page, (work, _) in sessions.registry.going(sessions.this()).items():
         words, button = st.columns([5, 1], vertical_alignment="center")
         progress = ""
@@ -129,36 +118,31 @@ def going_on() -> None:
             progress = f": {len(work.open_jobs)} of {len(work.specs)} runs to go"
         name = page.partition(".")[0]
         words.markdown(
-            f"**{TITLES.get(name, name.capitalize())} goes on**{progress}. It stops two minutes"
-            " after you have left this site."
+            f"**{TITLES.get(name, name.capitalize())} is still running**{progress}. It stops two"
+            " minutes after you leave this site."
         )
-        button.button(
-            "Stop",
-            key=f"runs.stop.{page}",
-            width="stretch",
-            on_click=sessions.registry.let_go,
-            args=(sessions.this(), page),
-        )
+        key, stop, args = f"runs.stop.{page}", sessions.registry.let_go, (sessions.this(), page)
+        button.button("Stop", key=key, width="stretch", on_click=stop, args=args)
 
 
 def main() -> None:
     drawing.repeat(going_on, 2.0)
     store = engine().store
-    # of private data, the command line's are for its user
+    # private runs of the command line are only for its user
     rows, sizes = [row for row in store.rows() if row["public"]], store.sizes()
     if not rows:
         st.title("No run is stored yet", anchor=False)
-        st.write("Explore makes the first.")
+        st.write("Train the first one on Explore.")
         return
     megabytes = sum(sizes.get(row["key"], 0) for row in rows) / 1e6
     st.title(f"{len(rows):,} runs, {megabytes:,.1f} MB")
     st.write(
-        f"Tick up to {comparison.MOST} to see them side by side. By keyboard, Shift and Space tick"
-        " a row. A click on a heading sorts, and the magnifying glass above the table searches."
+        f"Tick up to {comparison.MOST} to see them side by side (Shift and Space on the keyboard)."
+        " Click a heading to sort, or the magnifying glass above the table to search."
     )
     st.caption(
-        "Everyone on this server shares the runs on public and synthetic data, with their notes and"
-        " tags. Runs on a file that you brought stay in your session."
+        "Everyone on this server shares runs on public and synthetic data, with notes and tags."
+        " Runs on your uploaded files stay in your session."
     )
     table = comparison.run_table(rows, sizes, visitor.asker().owner)
     table = table.sort_values("made", ascending=False, kind="stable")

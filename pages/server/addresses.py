@@ -1,4 +1,4 @@
-"""Addresses that are no page's own lead to the page that is meant, with all that they say."""
+"""Redirects from former and natural addresses to those of pages, with all parameters."""
 
 from collections.abc import Callable
 from urllib.parse import unquote, urlencode
@@ -9,15 +9,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dpmf_core.teaching.lesson_links import CONTROLS, OLD_NAMES
 
-UNKNOWN_PAGE = "unknown"  # in the first page's address: the page that was asked for and is not here
-NO_PAGES = ("oauth2callback",)  # where a login comes back
-FIRST_ONCE = "explore"  # its links had no name: it was the server's address alone
+UNKNOWN_PAGE = "unknown"  # in the first page's address: the unknown page
+NO_PAGES = ("oauth2callback",)  # where a login returns
+FIRST_ONCE = "explore"  # its links once were the server's address alone
 
 
 class Addresses:
-    """Leads a browser from a former or a natural address to a page's own.
+    """Redirects a browser to the page that an address means.
 
-    page_address: of the page that a name means; None where it means none.
+    page_address: returns the address of the page that a name means, or None.
     """
 
     def __init__(
@@ -36,13 +36,13 @@ class Addresses:
         if own is None:
             await self.app(scope, receive, send)
             return
-        # relative, for a proxy may have taken away what stands before
+        # relative, because a proxy may have removed a prefix
         up = "../" if scope["path"].endswith("/") and scope["path"] != self.base else "./"
         joint = "&" if "?" in own else "?"
         await RedirectResponse(f"{up}{own}{joint * bool(query)}{query}")(scope, receive, send)
 
     def _leads_to(self, path: str, query: str) -> str | None:
-        """Another address than this one, without the base; None where it is left."""
+        """Return another address without the base, or None to stay."""
         if not path.startswith(self.base):
             return None
         name = unquote(path.removeprefix(self.base).rstrip("/"))
@@ -52,8 +52,9 @@ class Addresses:
         return None if own == name else own
 
     def _unknown(self, scope: Scope) -> str | None:
-        """The first page, which says what is not there, for a browser that asks for no page of
-        this app; None of a page and of anything else that a server holds.
+        """Return the first page's address with the unknown name, for browsers that ask for no page.
+
+        None for pages and for files of the server.
         """
         name = unquote(scope["path"].removeprefix(self.base).rstrip("/"))
         is_page = not name or self.page_address(name) is not None or name in NO_PAGES
@@ -66,6 +67,3 @@ class Addresses:
 def _is_of_a_run(query: str) -> bool:
     names = QueryParams(query).keys()
     return any(name in CONTROLS or name in OLD_NAMES or name.startswith("p.") for name in names)
-
-
-# ---- where a login leads -------------------------------------------------------------------------

@@ -1,6 +1,4 @@
-"""Streamlit's server, started by `python app.py`: what ends it is answered with a sentence and
-an exit code of ours.
-"""
+"""Streamlit's server as started by `python app.py`, with our messages and exit codes."""
 
 import warnings
 
@@ -11,11 +9,11 @@ from dpmf_core.base import interrupts
 
 
 def serve(script: str, options: list[str]) -> int:
-    """Serve until stopped; the exit code.
+    """Serve until stopped; return the exit code.
 
-    `options` are those of `streamlit run`, beside the STREAMLIT_ variables and config.toml.
+    options: those of `streamlit run`, in addition to STREAMLIT_ variables and config.toml.
     """
-    # Ctrl-C between the making of uvicorn's coroutine and its start is no fault of anybody's
+    # Ctrl-C just before uvicorn's coroutine starts is no error
     warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
     return interrupts.exit_code_of(lambda: _serve(["run", script, *options]))
 
@@ -27,5 +25,5 @@ def _serve(arguments: list[str]) -> int:
         error.show()
         return error.exit_code
     except click.Abort:
-        raise KeyboardInterrupt from None  # click has taken it for its own
+        raise KeyboardInterrupt from None  # click has converted it
     return 0

@@ -24,33 +24,30 @@ from dpmf_core.base.errors import BadInput
 
 log = logging.getLogger("dpmf.server")
 METRICS = "/_stcore/metrics"
-# a file opened by its address is no page of this server
+# files opened by their address are not pages
 MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 NAME = re.compile(r"(?!-)[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 ORIGIN = re.compile(r"https?://[a-z0-9._-]+(:\d{1,5})?")
-# what Streamlit's client may send for developers: it empties the caches of all sessions, writes a
-# folder beside the app, or stops the server
+# developers' messages of Streamlit's client, which empty all caches, write a
+# folder next to the app, or stop the server
 FOR_DEVELOPERS = {
-    "clear_cache",
-    "set_run_on_save",
-    "load_git_info",
-    "debug_disconnect_websocket",
-    "debug_shutdown_runtime",
-    "install_skills",
-    "dismiss_skills_nudge",
+    *("clear_cache", "set_run_on_save", "load_git_info", "install_skills", "dismiss_skills_nudge"),
+    *("debug_disconnect_websocket", "debug_shutdown_runtime"),
 }
 FULL = 1013  # the websocket code for "try again later"
-DESCRIPTORS = 65_536  # asked of the system; it allows what it allows
-PER_SESSION, OTHERS = 4, 256  # descriptors that one session takes, and everything else together
+DESCRIPTORS = 65_536  # requested of the system
+PER_SESSION, OTHERS = 4, 256  # descriptors of one session, and of everything else
 
 
-# ---- what the operator says ----------------------------------------------------------------------
+# ---- settings ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Doors:
-    """The operator's settings: host names beside loopback, origins that may embed the pages,
-    and two things that are opened on purpose.
+    """The operator's settings.
+
+    hosts: names in addition to loopback. embed_in: origins that may embed pages. without_login,
+    metrics: opened on purpose.
     """
 
     hosts: frozenset[str] = frozenset()
@@ -60,32 +57,25 @@ class Doors:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Doors":
-        """DPMF_HOSTS, DPMF_EMBED_IN, DPMF_OPEN and DPMF_METRICS. Raises BadInput."""
+        """Read DPMF_HOSTS, DPMF_EMBED_IN, DPMF_OPEN and DPMF_METRICS; raise BadInput."""
+        names = "host names such as dpmf.example.org, without https:// and port"
+        origins = "origins such as https://course.example.org"
         return cls(
-            hosts=frozenset(
-                _entries(
-                    environment,
-                    "DPMF_HOSTS",
-                    NAME,
-                    "host names such as dpmf.example.org, without https:// and port",
-                )
-            ),
-            embed_in=_entries(
-                environment, "DPMF_EMBED_IN", ORIGIN, "origins such as https://course.example.org"
-            ),
+            hosts=frozenset(_entries(environment, "DPMF_HOSTS", NAME, names)),
+            embed_in=_entries(environment, "DPMF_EMBED_IN", ORIGIN, origins),
             without_login=_flag(environment, "DPMF_OPEN", "on-purpose"),
             metrics=_flag(environment, "DPMF_METRICS", "open"),
         )
 
     def answers_to(self, host: str) -> bool:
-        """Whether a Host header names this server."""
+        """Return whether a Host header names this server."""
         name = host_name(host)
         return is_loopback(name) or name in self.hosts
 
     def listening_on(self, address: str | None, login: bool) -> "Doors":
-        """The doors of a server at this address (None: every address).
+        """Return the settings for a server at this address (None: every address).
 
-        Raises BadInput where nobody would be asked for a login by mistake.
+        Raise BadInput if others could reach it without a login.
         """
         name = address or "0.0.0.0"
         if is_loopback(name):
@@ -93,9 +83,9 @@ class Doors:
         if not (login or self.without_login):
             raise BadInput(
                 f"The server does not start: it would listen on {name}, where others can reach it,"
-                " and asks nobody for a login. Describe a login in .streamlit/secrets.toml"
-                " (docs/SERVING.md), let it listen on 127.0.0.1 behind a proxy, or set"
-                " DPMF_OPEN=on-purpose to let everybody in."
+                " without a login. Configure a login in .streamlit/secrets.toml (docs/SERVING.md),"
+                " listen on 127.0.0.1 behind a proxy, or set DPMF_OPEN=on-purpose to admit"
+                " everyone."
             )
         return (
             self
@@ -107,7 +97,7 @@ class Doors:
 def _entries(
     environment: Mapping[str, str], variable: str, form: re.Pattern[str], description: str
 ) -> tuple[str, ...]:
-    """What a variable lists, separated by commas, in lower case. Raises BadInput."""
+    """Return the lower-case entries of a variable, separated by commas; raise BadInput."""
     entries = tuple(
         entry.strip().lower() for entry in environment.get(variable, "").split(",") if entry.strip()
     )
@@ -120,7 +110,7 @@ def _entries(
 
 
 def _flag(environment: Mapping[str, str], variable: str, word: str) -> bool:
-    """Whether a variable holds the one word that it takes. Raises BadInput."""
+    """Return whether a variable contains its one valid word; raise BadInput."""
     value = environment.get(variable, "").strip()
     if value not in ("", word):
         raise BadInput(f"{variable} takes {word} or nothing. Got {value[:100]!r}.")
@@ -128,9 +118,7 @@ def _flag(environment: Mapping[str, str], variable: str, word: str) -> bool:
 
 
 def host_name(host: str) -> str:
-    """The name in a Host header, without its port, in lower case; '' where the header is
-    malformed.
-    """
+    """Return the lower-case name in a Host header, without port; '' if malformed."""
     try:
         parts = urlsplit(f"//{host}")
         plain = (
@@ -144,7 +132,7 @@ def host_name(host: str) -> str:
 
 
 def is_loopback(name: str) -> bool:
-    """Whether a name or an address is this machine's own."""
+    """Return whether a name or address is this machine's own."""
     try:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
@@ -159,29 +147,31 @@ def _is_wildcard(address: str) -> bool:
 
 
 def login_described() -> bool:
-    """Whether the server's secrets describe a login."""
+    """Return whether the server's secrets describe a login."""
     return bool(st.secrets.load_if_toml_exists()) and "auth" in st.secrets
 
 
 def address() -> str | None:
-    """Where browsers, or the proxy, come to this process; None: every address."""
+    """Return the address at which the server listens; None for every address."""
     host: str | None = st.get_option("server.address")
     return host
 
 
 def doors() -> Doors:
-    """The doors of this server, at the address where browsers come. Raises BadInput."""
+    """Return the settings of this server at its address; raise BadInput."""
     return Doors.from_environment().listening_on(address(), login_described())
 
 
-# ---- who may ask, and what the answer allows -----------------------------------------------------
+# ---- requests and answers ------------------------------------------------------------------------
 
 
 def policy(
     embed_in: tuple[str, ...] = (), page: Path = Path(st.__file__).parent / "static/index.html"
 ) -> str:
-    """The Content-Security-Policy of every page: this server's own scripts alone, and the
-    inline ones of Streamlit's page by their hashes.
+    """Return the Content-Security-Policy of pages.
+
+    It allows only this server's scripts, and the inline scripts of Streamlit's page by their
+    hashes.
     """
     inline = re.findall(r"<script>(.*?)</script>", page.read_text("utf-8"), re.S)
     hashes = " ".join(
@@ -206,11 +196,10 @@ def policy(
 
 
 class Guard:
-    """Answers to this server's names and to its own pages alone, over HTTP and websockets, and
-    tells browsers how far to trust the answers.
+    """Answers only to this server's names and pages, over HTTP and websockets, and adds policies.
 
-    Another name would be a page elsewhere whose name was bound to this address (DNS rebinding);
-    another origin, a page elsewhere that asks here.
+    A foreign name would be a page whose name was bound to this address (DNS rebinding); a foreign
+    origin, a page that sends requests here.
     """
 
     def __init__(self, app: ASGIApp, doors: Doors, most_streams: int = 1000) -> None:
@@ -234,7 +223,7 @@ class Guard:
             await send(message)
 
         refusal = self._refusal(Headers(scope=scope), scope["path"])
-        # an origin that was found to be ours is of no more use; Streamlit would ask outside for
+        # the origin is checked; with it, Streamlit would ask an outside server for
         # this machine's address, to compare
         if scope["type"] == "http":
             scope = {
@@ -247,7 +236,7 @@ class Guard:
             await (refusal or self.app)(scope, receive, with_headers)
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One session's websocket, if the process has descriptors left for it."""
+        """Serve one session's websocket if the process has descriptors left."""
         if self._streams >= self.most_streams:
             if not self._was_full:
                 self._was_full = True
@@ -261,17 +250,17 @@ class Guard:
             self._streams -= 1
 
     def _refusal(self, headers: Headers, path: str) -> PlainTextResponse | None:
-        """What is answered instead of the page; None where nothing speaks against it."""
+        """Return the refusal of a request, or None."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self.doors.answers_to(host):
             return PlainTextResponse(
-                f"This server does not answer to {host[:100]!a}. Its operator lists its names in"
+                f"This server does not answer to {host[:100]!a}. Its operator lists valid names in"
                 " DPMF_HOSTS.\n",
                 400,
             )
         if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
             return PlainTextResponse(
-                f"This server answers to its own pages alone, not to those of {origin[:100]!a}.\n",
+                f"This server accepts requests only from its own pages, not {origin[:100]!a}.\n",
                 403,
             )
         if not self.doors.metrics and path.rstrip("/").endswith(METRICS):
@@ -280,7 +269,7 @@ class Guard:
 
 
 async def _next_frame(receive: Receive) -> Message:
-    """The next message of a client that is not for developers."""
+    """Return the client's next message that is not for developers."""
     while _is_for_developers(message := await receive()):
         pass
     return message
@@ -299,11 +288,11 @@ def _is_for_developers(message: Message) -> bool:
     return kind in FOR_DEVELOPERS
 
 
-# ---- how many may ask ----------------------------------------------------------------------------
+# ---- capacity ------------------------------------------------------------------------------------
 
 
 def raise_descriptors() -> int:
-    """Raise this process's limit of open files as far as the system allows; the limit."""
+    """Raise this process's limit of open files as far as allowed; return the limit."""
     now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = DESCRIPTORS if most == resource.RLIM_INFINITY else min(DESCRIPTORS, most)
     if now != resource.RLIM_INFINITY and now < limit:
@@ -313,7 +302,7 @@ def raise_descriptors() -> int:
 
 
 def most_streams() -> int:
-    """How many sessions the process can hold open. Raises BadInput where it is fewer than ten."""
+    """Return how many sessions the process can hold open; raise BadInput below ten."""
     limit = raise_descriptors()
     count = (limit - OTHERS) // PER_SESSION
     if count < 10:

@@ -1,8 +1,7 @@
-"""What goes on as long as the server runs.
+"""Background work of the server: removing old uploads, and computing first views in advance.
 
-By the clock, uploads older than a day go, and what ended servers left. While nobody asks for
-anything, workers compute what the pages show first: default runs, and the grids of epsilons that
-sliders move along. All of that is on simulated data, and goes behind all that visitors want.
+Old uploads and files of ended servers are removed regularly. Idle workers compute what pages show
+first: default runs and grids of epsilons. These are on simulated data and have the lowest priority.
 """
 
 import asyncio
@@ -15,7 +14,7 @@ from collections.abc import AsyncIterator
 
 import streamlit as st
 
-# numba, which breaks where two threads import it at once, as a page and the caretaker would
+# numba breaks if two threads import it at once, as a page and the caretaker would
 import dpmf_core.kernels.compilation  # noqa: F401
 from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput
@@ -30,12 +29,12 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_datasets import session_files
 from pages.server import sessions
 
-QUIET = 15.0  # seconds after the start that belong to whoever comes first
-EVERY = 600.0  # seconds between two rounds of the caretaker
+QUIET = 15.0  # seconds after the start reserved for visitors
+EVERY = 600.0  # seconds between rounds of the caretaker
 
 
 def round_made() -> None:
-    """One round. What cannot be removed is told in the server's log, and tried again next time."""
+    """Remove old files once; log what cannot be removed and try again next time."""
     try:
         session_files.sweep()
         accounts.sweep(session_files.origins)
@@ -44,8 +43,9 @@ def round_made() -> None:
 
 
 def warming_specs() -> list[RunSpec]:
-    """What idle workers compute, cheapest page first: nothing where the operator does not want it,
-    where there is little memory, or where older runs would have to go.
+    """Return the runs for idle workers, cheapest page first.
+
+    Empty if the operator disabled it, memory is small, or older runs would have to go.
     """
     most = settings().most_runs
     if not settings().warm or machine.is_small():
@@ -57,7 +57,7 @@ def warming_specs() -> list[RunSpec]:
 
 
 def warm() -> list[Job]:
-    """Ask for it behind everything else. It is nobody's, so that no session's share is spent."""
+    """Submit them at the lowest priority, for no session."""
     try:
         return [engine().submit(spec, IDLE) for spec in warming_specs()]
     except BadInput as error:
@@ -66,7 +66,7 @@ def warm() -> list[Job]:
 
 
 def _keep_house(over: threading.Event) -> None:
-    """Make a round at once and every so often, and warm up once it is quiet, until it is over."""
+    """Remove old files regularly, and warm up once it is quiet, until the server ends."""
     round_made()
     warming = [] if over.wait(QUIET) else warm()
     while not over.wait(EVERY):
@@ -77,10 +77,10 @@ def _keep_house(over: threading.Event) -> None:
 
 @contextlib.asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[None]:
-    """While the server runs its caretaker is at work, and sessions that go are seen off.
+    """Run the background work and watch sessions while the server runs.
 
-    Temporary files of it and its workers, and uploads, lie in folders of its process, which go with
-    it, also when SIGTERM ends it.
+    Temporary files and uploads are in folders of this process, which are removed with it, also
+    after SIGTERM.
     """
     try:
         os.environ["TMPDIR"] = tempfile.tempdir = str(workplace())

@@ -1,6 +1,6 @@
-"""The login: without one nothing but its page is answered, where the server's secrets describe one.
+"""The login gate: without a login only its page is served, if one is configured.
 
-Streamlit itself would accept uploads and websockets first and ask afterwards.
+Streamlit itself would accept uploads and websockets before asking.
 """
 
 import json
@@ -14,9 +14,9 @@ from streamlit.auth_util import encode_provider_token
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
 
-COOKIE, SECONDS, LONGEST = "dpmf_opened", 600, 3500  # a cookie has room for 4,096 characters
+COOKIE, SECONDS, LONGEST = "dpmf_opened", 600, 3500  # a cookie holds 4,096 characters
 LOGIN, CALLBACK = "/auth/login", "/oauth2callback"
-CHECK, BEGIN = "/auth/check", "/auth/begin"  # ours: for a proxy, and for the button
+CHECK, BEGIN = "/auth/check", "/auth/begin"  # our own, for a proxy and for the button
 WITHOUT_LOGIN = {LOGIN, "/auth/logout", CALLBACK, "/_stcore/health"}
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>dpmf: log in</title>
@@ -27,15 +27,15 @@ text-decoration:none}}</style><h1>What privacy costs</h1><p><a href="{begin}">Lo
 
 
 class LoginGate:
-    """Answers nobody who has not logged in, and leads back to the link that was opened.
+    """Serves only visitors who have logged in, and returns them to the link they opened.
 
-    A proxy asks at `/auth/check`: 204 lets a request pass, 401 does not. Only a place on this
-    server is ever noted or followed.
+    A proxy asks at `/auth/check`: 204 lets a request pass, 401 does not. Only places on this server
+    are recorded or followed.
 
     Parameters
     ----------
     app
-        What is behind the gate.
+        The application behind the gate.
     required
         Whether a login is required; otherwise everything passes.
     base
@@ -73,7 +73,9 @@ class LoginGate:
         return PlainTextResponse("Log in first.\n", 401)
 
     async def _lead(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Streamlit's login ends at the root: note in the browser what was open, and lead there."""
+        """Record the open place in the browser and return there, because Streamlit returns to the
+        root.
+        """
         request = Request(scope)
 
         async def with_redirect(message: Message) -> None:
@@ -86,13 +88,13 @@ class LoginGate:
 
 
 def _is_logged_in(scope: Scope) -> bool:
-    """Whether the request brings the cookie that Streamlit signs after a login."""
+    """Return whether the request has the cookie that Streamlit signs after a login."""
     user = _get_signed_cookie_with_chunks(HTTPConnection(scope).cookies, USER_COOKIE_NAME)
     return user is not None and json.loads(user).get("is_logged_in") is True
 
 
 def _note_place(request: Request, headers: MutableHeaders) -> None:
-    """Keep what was open when the login began, by what the browser says that it comes from."""
+    """Record the place where the login began, from the Referer header."""
     referer = urlsplit(request.headers.get("referer", ""))
     place = quote(f"{referer.path or '/'}?{referer.query}")
     if referer.netloc == request.headers.get("host") and len(place) <= LONGEST:
@@ -102,7 +104,7 @@ def _note_place(request: Request, headers: MutableHeaders) -> None:
 
 
 def _lead_back(request: Request, headers: MutableHeaders) -> None:
-    """Go to the noted place, where Streamlit would go to the root."""
+    """Redirect to the recorded place instead of the root."""
     place = unquote(request.cookies.get(COOKIE, ""))
     if place.startswith("/") and place[1:2] not in ("/", "\\") and place.isprintable():
         headers["location"] = quote(place, safe="/?&=%:,.~+-_")

@@ -1,7 +1,7 @@
-"""The sessions of this server: what goes on for each, and what ends when one has gone.
+"""The sessions of this server: their background work, and what ends with them.
 
 Streamlit keeps a session for two minutes after its connection is lost, then forgets it without
-giving its files back. Here it is closed a little earlier, and what it brought goes with it.
+releasing its files. Here it is closed a little earlier, together with its files.
 """
 
 import asyncio
@@ -27,32 +27,34 @@ from dpmf_datasets import session_files
 from pages.server import visitor
 
 # seconds without a connection after which a session loses
-PAGE_WORK = 10.0  # what a page began by itself
-UPLOADS = 30.0  # files as they were sent; what was made of them stays
-GONE = 115.0  # everything; Streamlit would let it come back for 120
-LOOK = 1.0  # seconds between looks
-LATER = 10.0  # seconds after which Streamlit has let go of an ended session's last objects
+PAGE_WORK = 10.0  # work that a page began by itself
+UPLOADS = 30.0  # uploaded files; data sets made from them stay
+GONE = 115.0  # everything; Streamlit lets it come back for 120
+LOOK = 1.0  # seconds between checks
+LATER = 10.0  # seconds until Streamlit has released an ended session's last objects
 
-# Arrow's own pool keeps what threads that have ended allocated; this one's can be given back
+# Arrow's own pool keeps memory of ended threads; the system's can be returned
 pa.set_memory_pool(pa.system_memory_pool())
 
 
 class Work(Protocol):
-    """Something that goes on in the background: runs of a page, or a search."""
+    """Background work: runs of a page, or a search."""
 
     @property
     def busy(self) -> bool: ...
 
     def advance(self) -> object:
-        """Called again and again as long as it is busy."""
+        """Advance the work; called repeatedly while it is busy."""
 
     def cancel(self) -> None: ...
 
 
 @dataclass
 class Session:
-    """One browser tab. own_data: its own data sets, by id. work: by place what goes on, and whether
-    a button began it.
+    """One browser tab.
+
+    own_data: its own data sets by id. work: by place, background work and whether a button began
+    it.
     """
 
     id: str
@@ -60,17 +62,17 @@ class Session:
     label: str = ""
     page: str = ""
     began: float = field(default_factory=time.monotonic)
-    left_at: float | None = None  # when its connection was lost
+    left_at: float | None = None  # time of the lost connection
     own_data: dict[str, Any] = field(default_factory=dict)
     work: dict[str, tuple[Work, bool]] = field(default_factory=dict)
-    state: SessionState | None = None  # all that Streamlit keeps for it
+    state: SessionState | None = None  # Streamlit's state of it
 
     def away(self, now: float) -> float:
-        """Seconds without a connection."""
+        """Return the seconds without a connection."""
         return 0.0 if self.left_at is None else now - self.left_at
 
     def end_work(self, now: float) -> list[Work]:
-        """Take from it what goes on no longer; what of that is to be cancelled."""
+        """Remove work that has ended or is too late; return what must be cancelled."""
         ended = []
         for place, (work, by_button) in list(self.work.items()):
             late = self.away(now) >= (GONE if by_button else PAGE_WORK)
@@ -83,17 +85,17 @@ class Session:
 
 @dataclass(frozen=True)
 class Departures:
-    """Sessions that have been without a connection for so long that something of them goes."""
+    """Sessions that have been disconnected long enough to lose something."""
 
-    uploads: list[Session]  # the files that they sent
-    everything: list[Session]  # all
+    uploads: list[Session]  # lose their uploaded files
+    everything: list[Session]  # are closed
 
 
 class Sessions:
-    """Safe to call from any thread.
+    """The open sessions. Thread-safe.
 
-    is_connected: whether a session's browser is connected now. uploading: names of the sessions
-    that have sent files. clock: seconds that only grow.
+    is_connected: whether a session's browser is connected. uploading: ids of sessions with uploaded
+    files. clock: monotonic seconds.
     """
 
     def __init__(
@@ -105,32 +107,32 @@ class Sessions:
         self._is_connected, self._uploading, self._clock = is_connected, uploading, clock
         self._lock = threading.RLock()
         self._open: dict[str, Session] = {}
-        self._closed_ids: deque[str] = deque(maxlen=1_000)  # the latest that were closed
+        self._closed_ids: deque[str] = deque(maxlen=1_000)  # closed last
 
     def find(self, ident: str) -> Session | None:
-        """None where it was closed."""
+        """Return a session, or None if it was closed."""
         with self._lock:
             if ident in self._closed_ids:
                 return None
             return self._open.setdefault(ident, Session(ident, began=self._clock()))
 
     def own_data_of(self, ident: str) -> list[str]:
-        """Ids of a session's own data sets."""
+        """Return ids of a session's own data sets."""
         with self._lock:
             return list(self._open[ident].own_data) if ident in self._open else []
 
     def all(self) -> list[Session]:
-        """Every session, the oldest first."""
+        """Return all sessions, oldest first."""
         with self._lock:
             return list(self._open.values())
 
     def count_busy(self) -> int:
-        """How many sessions have something going on."""
+        """Return the number of sessions with unfinished work."""
         with self._lock:
             return sum(any(work.busy for work, _ in it.work.values()) for it in self._open.values())
 
     def hold(self, ident: str, place: str, work: Work, by_button: bool) -> None:
-        """A session has this going on at a place of a page, instead of what it had there."""
+        """Register a session's work at a place of a page, replacing earlier work there."""
         with self._lock:
             session = self.find(ident)
             if session is not None and work.busy:
@@ -139,13 +141,13 @@ class Sessions:
                 session.work.pop(place, None)
 
     def going(self, ident: str) -> dict[str, tuple[Work, bool]]:
-        """What a session has going on, by place, and whether a button began it."""
+        """Return a session's unfinished work by place, and whether a button began it."""
         with self._lock:
             works = dict(self._open[ident].work) if ident in self._open else {}
         return {place: entry for place, entry in works.items() if entry[0].busy}
 
     def let_go(self, ident: str, place: str) -> None:
-        """A session wants it no more; it is called off unless another one has it too."""
+        """Release a session's work; cancel it unless another session has it too."""
         with self._lock:
             entry = self._open[ident].work.pop(place, None) if ident in self._open else None
         if entry is not None:
@@ -160,11 +162,11 @@ class Sessions:
             return [work for it in self._open.values() for work, _ in it.work.values()]
 
     def look(self) -> Departures:
-        """Call off what sessions that are gone had going on, and move on the rest."""
+        """Cancel work of disconnected sessions and advance the rest; return who lost what."""
         now = self._clock()
         with self._lock:
             uploading = set(self._uploading())
-            for ident in uploading:  # also files of a session that never drew a page
+            for ident in uploading:  # includes sessions that never drew a page
                 self.find(ident)
             for session in self._open.values():
                 connected = self._is_connected(session.id)
@@ -188,7 +190,7 @@ class Sessions:
 
 
 def uploaded_files() -> dict[str, dict[str, Any]]:
-    """Streamlit's uploaded files, by session and file."""
+    """Return Streamlit's uploaded files by session and file."""
     if not Runtime.exists():
         return {}
     manager = Runtime.instance().uploaded_file_mgr
@@ -197,9 +199,7 @@ def uploaded_files() -> dict[str, dict[str, Any]]:
 
 
 def _has_browser(ident: str) -> bool:
-    """A session whose browser has gone is kept by Streamlit for a while, but is not an active
-    one.
-    """
+    """Return whether a browser is connected; Streamlit keeps disconnected sessions for a while."""
     return bool(Runtime.exists() and Runtime.instance().is_active_session(ident))
 
 
@@ -207,18 +207,18 @@ registry = Sessions(_has_browser, lambda: list(uploaded_files()))
 
 
 def this() -> str:
-    """The session that a page is drawn for."""
+    """Return the id of the session whose page is drawn."""
     context = get_script_run_ctx()
     return context.session_id if context is not None else ""
 
 
 def here() -> Session | None:
-    """The session of the page that is being drawn; None where it has ended meanwhile."""
+    """Return the session whose page is drawn; None if it has ended."""
     return registry.find(this())
 
 
 def note(page: str) -> None:
-    """This session looks at a page."""
+    """Record which page this session shows."""
     session = here()
     if session is None:
         return
@@ -229,22 +229,22 @@ def note(page: str) -> None:
 
 
 async def watch() -> None:
-    """Look for ever, on the server's event loop; what takes a while is done in threads."""
+    """Watch sessions forever on the server's event loop; slow work runs in threads."""
     while True:
         await asyncio.sleep(LOOK)
         try:
             await _say_goodbye(await asyncio.to_thread(registry.look))
         except Exception:
-            logging.getLogger(__name__).exception("Sessions that have gone could not be closed")
+            logging.getLogger(__name__).exception("Disconnected sessions could not be closed")
 
 
 async def _say_goodbye(departures: Departures) -> None:
-    """What sessions that have gone take with them."""
+    """Close sessions that have left, with their files and state."""
     runtime = Runtime.instance()
     for session in departures.everything:
         runtime.close_session(session.id)
         if session.state is not None:
-            # the runtime's own loop may hold on to the last session that it served
+            # the runtime's loop may keep the last session that it served
             session.state.clear()
     for session in (*departures.uploads, *departures.everything):
         runtime.uploaded_file_mgr.remove_session_files(session.id)
@@ -255,9 +255,7 @@ async def _say_goodbye(departures: Departures) -> None:
 
 
 def release(gone: list[Session]) -> None:
-    """The files of ended sessions, what was opened from them here and in the workers, and their
-    accounts. Takes a while: not for the event loop.
-    """
+    """Remove files, opened data and accounts of ended sessions. Slow: not for the event loop."""
     entries = [entry for session in gone for entry in session.own_data.values()]
     for entry in entries:
         session_files.remove(entry)
@@ -268,8 +266,8 @@ def release(gone: list[Session]) -> None:
 
 
 def give_memory_back() -> None:
-    """Memory that nothing uses any more, as far as the libraries can; takes a while."""
-    gc.unfreeze()  # else a session that was open when everything was frozen would stay for ever
+    """Return unused memory to the system. Slow."""
+    gc.unfreeze()  # else sessions open at the freeze would stay forever
     gc.collect()
     gc.freeze()
     memory.give_back()

@@ -1,5 +1,5 @@
-"""Quota for uploads: before a file's content is kept the server looks whether there is room for
-it, for this session and for all.
+"""The upload quota: before a file is stored, the server checks its session's
+and the total limit.
 """
 
 import re
@@ -20,21 +20,22 @@ from pages.server import sessions
 
 PATH = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)$")
 MB = 1_000_000
-HEAD = 8_192  # bytes in which the name of an uploaded file stands
-MOST_REFUSALS = 1_000  # refusals
+HEAD = 8_192  # bytes that contain an uploaded file's name
+MOST_REFUSALS = 1_000
 
-_coming = Counter[str]()  # bytes of unfinished uploads that have arrived, by session
+
+_coming = Counter[str]()  # bytes received of unfinished uploads, by session
 _tables: dict[str, int] = {}  # bytes of the table last read, by session
-_refusals: OrderedDict[str, str] = OrderedDict()  # sentence by file
+_refusals: OrderedDict[str, str] = OrderedDict()  # reason by file
 
 
 def uploaded_by(ident: str) -> int:
-    """Bytes that a session's files take: those uploaded, and those kept of them."""
+    """Return the bytes of a session's files, uploaded and derived."""
     return _in_memory(ident) + session_files.size(sessions.registry.own_data_of(ident))
 
 
 def uploaded_in_all() -> int:
-    """Bytes that the files of all sessions take."""
+    """Return the bytes of all sessions' files."""
     in_memory = sum(_in_memory(ident) for ident in list(sessions.uploaded_files()))
     return in_memory + session_files.size()
 
@@ -45,7 +46,7 @@ def _in_memory(ident: str) -> int:
 
 
 def count_table(size: int) -> None:
-    """Count the bytes of the table that was last read in this session, which stays in memory."""
+    """Count the bytes of this session's last table, which stays in memory."""
     if (session := sessions.here()) is not None:
         _tables[session.id] = size
     for ident in set(_tables) - set(sessions.uploaded_files()):
@@ -53,36 +54,32 @@ def count_table(size: int) -> None:
 
 
 def must_fit(ident: str, size: int) -> None:
-    """Raises BadInput where `size` more bytes exceed what the session or all may upload and
-    keep.
-    """
+    """Raise BadInput if `size` more bytes exceed the session's or the total limit."""
     now = settings()
-    own, everybody = (
-        uploaded_by(ident) + _coming[ident],
-        uploaded_in_all() + sum(_coming.values()),
-    )
+    own = uploaded_by(ident) + _coming[ident]
+    everybody = uploaded_in_all() + sum(_coming.values())
     for amount, most, whose in (
         (own, now.upload_mb_per_session, "One session"),
         (everybody, now.upload_mb_total, "All sessions together"),
     ):
         if amount + size > most * MB:
             raise BadInput(
-                f"There is no room for this file of {size / MB:,.1f} MB. {whose} may upload and"
-                f" keep {most:,} MB, and {amount / MB:,.1f} MB are taken. {WHOSE} Remove a file"
-                " that you brought, or take a part of the data."
+                f"There is no room for this file of {size / MB:,.1f} MB. {whose} may store"
+                f" {most:,} MB, and {amount / MB:,.1f} MB are in use. {WHOSE} Remove an uploaded"
+                " file, or upload part of the data."
             )
 
 
 def must_be_there(file: Any) -> None:
-    """Raises BadInput, the sentence with which an uploaded file was refused."""
+    """Raise BadInput if an upload was refused, with the reason."""
     if sentence := _refusals.get(file.file_id):
         raise BadInput(sentence)
 
 
 def must_keep(entry: Any) -> None:
-    """What was made of a file stays, if there is room for it in this session.
+    """Keep the data made from a file in this session.
 
-    Raises BadInput, and removes it, where there is none or nobody is there.
+    Remove them and raise BadInput if there is no room or the session has ended.
     """
     try:
         session = _session()
@@ -94,12 +91,12 @@ def must_keep(entry: Any) -> None:
 
 
 def must_fit_here(size: int) -> None:
-    """Raises BadInput where `size` more bytes exceed what this session or all may keep."""
+    """Raise BadInput if `size` more bytes exceed this session's or the total limit."""
     must_fit(_session().id, size)
 
 
 def exchange(before: Any, after: Any) -> None:
-    """A data set of this session is known by another id, its files where they were."""
+    """Replace a data set's id; its files stay."""
     session = _session()
     session.own_data.pop(before.id, None)
     session.own_data[after.id] = after
@@ -108,7 +105,7 @@ def exchange(before: Any, after: Any) -> None:
 def _session() -> sessions.Session:
     session = sessions.here()
     if session is None:
-        raise BadInput("This session has ended. Open the page anew and bring the file again.")
+        raise BadInput("This session has ended. Reload the page and upload the file again.")
     return session
 
 
@@ -150,9 +147,7 @@ class Guard:
     async def _refuse(
         self, sentence: str, file: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """The content is passed over piece by piece; an empty file goes on in its place, so
-        that the page is drawn and can say why.
-        """
+        """Discard the content and pass an empty file on, so that the page can show the reason."""
         head, length, most = b"", 0, (int(st.get_option("server.maxUploadSize")) + 1) << 20
         async for piece in Request(scope, receive).stream():
             length += len(piece)
@@ -167,15 +162,16 @@ class Guard:
 
 
 class _Upload:
-    """An upload that takes the room of what has arrived, not of what it declares, so that one that
-    declares much and sends nothing keeps nobody else from uploading.
+    """An upload that counts the bytes that arrived, not those declared.
+
+    An upload that declares much and sends nothing therefore blocks no one.
     """
 
     def __init__(self, ident: str, receive: Receive) -> None:
         self.ident, self._receive, self._arrived, self.n_counted = ident, receive, 0, 0
 
     async def next_piece(self) -> Message:
-        """The next piece, or the end of the connection where there is no room left."""
+        """Return the next piece, or a disconnect if there is no room left."""
         message = await self._receive()
         self._arrived += len(message.get("body", b""))
         if self._arrived - self.n_counted >= MB:
@@ -189,18 +185,17 @@ class _Upload:
 
 
 def _empty(scope: Scope, head: bytes) -> tuple[Scope, Receive]:
-    """The same request with a file of the same name and no content. head: its first bytes: a
-    boundary, and what is said of the file, up to an empty line.
+    """Return the same request with an empty file of the same name.
+
+    head: its first bytes, with the boundary and the part's header up to an empty line.
     """
     boundary = uuid4().hex
     part_header = head.partition(b"\r\n\r\n")[0].partition(b"\r\n")[2]
     body = b"--%b\r\n%b\r\n\r\n\r\n--%b--\r\n" % (boundary.encode(), part_header, boundary.encode())
     new_scope = {**scope, "headers": list(scope["headers"])}
     headers = MutableHeaders(scope=new_scope)
-    headers["content-length"], headers["content-type"] = (
-        str(len(body)),
-        f"multipart/form-data; boundary={boundary}",
-    )
+    headers["content-length"] = str(len(body))
+    headers["content-type"] = f"multipart/form-data; boundary={boundary}"
 
     async def receive() -> Message:
         return {"type": "http.request", "body": body, "more_body": False}

@@ -1,6 +1,6 @@
-"""Who is at the page: a login, or the holder of this session's secret token.
+"""The visitor of a page: a login, or the holder of this session's secret token.
 
-An address of a client tells nothing: behind a proxy all are alike.
+A client's address identifies no one: behind a proxy all are alike.
 """
 
 import functools
@@ -19,10 +19,7 @@ TOKEN = "visitor.token"
 
 @functools.cache
 def login_needed() -> bool:
-    """Whether the server's secrets described a login when it was first asked.
-
-    The server's doors read them once too; Streamlit would read the file on every call.
-    """
+    """Return whether the server's secrets describe a login, read once."""
     return doors.login_described()
 
 
@@ -31,8 +28,9 @@ def logged_in() -> bool:
 
 
 def names() -> frozenset[str]:
-    """By what the operators' list may call who is logged in: a verified e-mail address, or
-    issuer and subject.
+    """Return the names by which the operators' list may contain the visitor.
+
+    These are the verified e-mail address, and issuer and subject.
     """
     if not logged_in() or not (subject := st.user.get("sub")):
         return frozenset()
@@ -41,12 +39,12 @@ def names() -> frozenset[str]:
 
 
 def label() -> str:
-    """How an operator sees who it is: '' without a login."""
+    """Return the visitor's name for operators; '' without a login."""
     return min(names(), key=len, default="")
 
 
 def asker() -> Asker:
-    """Who asks for what this page does."""
+    """Return the requester of this page's work."""
     if logged_in():
         operates = bool(names() & set(settings().operators))
         return Asker.of_login(str(st.user.get("iss")), str(st.user.get("sub")), operates)
@@ -55,8 +53,9 @@ def asker() -> Asker:
 
 
 def _alone() -> bool:
-    """One person at their own machine: the local profile, no login, and neither an address nor
-    a name but the machine's own.
+    """Return whether one person uses their own machine.
+
+    That is the local profile without operators or login, at a loopback address without other names.
     """
     return (
         settings().profile == "local"
@@ -68,16 +67,14 @@ def _alone() -> bool:
 
 
 def account_owner() -> str:
-    """Whose account a file enters that is brought at this page; "" for one person at their own
-    machine, whose sessions have one account for each file.
-    """
+    """Return the owner of accounts for uploaded files; '' for one person at their own machine."""
     who = asker()
     return "" if who.alone else who.owner
 
 
 @contextmanager
 def here() -> Iterator[Asker]:
-    """Within it, whoever is at the page asks."""
+    """Make this page's visitor the requester within the block."""
     who = asker()
     with asking(who):
         yield who

@@ -13,12 +13,12 @@ from pages.kit.page_table import PAGES, SECTIONS, first_page
 from pages.start import price, you
 
 IN_FRONT = ("learn", "explore", "choose")  # sections
-FIRST = 2.0  # the epsilon that the figure shows first: there both sides of the price are seen
+FIRST = 2.0  # the first epsilon: both sides of the price are visible there
 
 
 @st.fragment
 def figure() -> None:
-    """What is kept at each epsilon; its handle moves without the server."""
+    """Draw what is kept at each epsilon; the handle moves without the server."""
     choice = price.choice()
     stops = price.stops(choice.delta)
     dial = sidebar_values.dial(FIRST)
@@ -35,7 +35,7 @@ def figure() -> None:
 
 
 def section(name: str) -> None:
-    """What a section is for, and the pages in it."""
+    """Draw a section's purpose and its pages."""
     pages, it = [page for page in PAGES if page.section == name], SECTIONS[name]
     with st.container(border=True, height="stretch"):
         links.to(first_page(name).id, f"**{it.title}**", {}, it.material_icon)
@@ -54,9 +54,8 @@ def main() -> None:
         links.to("lessons", f"New here? Lesson 0: {first.title}", {"lesson": lesson_id})
     st.markdown(
         f"We trained a film recommender on {price.choice().entry.n_users:,} people's ratings."
-        " **How much worse does it get if nobody can tell whether you were one of them?** The same"
-        " recommender is trained on the same data with differential privacy and without it, so you"
-        " see the difference."
+        " **How much worse does it get if no one can tell whether you were one of them?** We"
+        " trained it on the same data with and without differential privacy."
     )
     if not price.grid().missing:
         figure()

@@ -1,6 +1,4 @@
-"""The start page's figure: how much of the gain each epsilon keeps, and what it means for one
-person. It shows the usual choice, from the runs that come with the package.
-"""
+"""The start page's figure: how much of the gain each epsilon keeps, from shipped runs."""
 
 import functools
 import statistics
@@ -30,26 +28,26 @@ COLUMNS = ("kept", "lowest draw", "highest draw", "RMSE")
 
 @functools.cache
 def choice() -> Choice:
-    """What a page about ratings shows first."""
+    """Return the defaults of a page about ratings."""
     first = data_sets.FIRST["ratings"]
     return Choice(**first, delta=default_delta(data_sets.find(first["dataset"]).n_users))
 
 
 def runs() -> list[GridRun]:
-    """The runs that the figure is made of."""
+    """Return the figure's runs."""
     return grid_runs(choice().spec())
 
 
 @functools.cache
 def grid() -> EpsilonGrid:
-    """What comes with the package of these runs, whatever the store holds."""
+    """Return the shipped results of these runs."""
     run_list = runs()
     return read_grid(run_list, shipped_runs.summaries([it.spec for it in run_list]), "rmse")
 
 
 @functools.cache
 def table() -> pd.DataFrame:
-    """The measured points, a row each: epsilon, the share of the gain that is kept, RMSE."""
+    """Return the measured points: epsilon, share of the gain kept, RMSE."""
     return pd.DataFrame(
         {
             "epsilon": kept.epsilon,
@@ -64,16 +62,14 @@ def table() -> pd.DataFrame:
 
 @functools.cache
 def epsilons() -> list[float]:
-    """The measured epsilons, and every stop of the sidebar's slider between two of them."""
+    """Return the measured epsilons and the slider's stops between them."""
     measured = table()["epsilon"].tolist()
     return sorted({*measured, *(it for it in EPSILONS if measured[0] < it < measured[-1])})
 
 
 @functools.cache
 def stops(delta: float) -> Sequence[dict[str, object]]:
-    """What the figure shows at each place of its handle, between measured points linear along log
-    epsilon.
-    """
+    """Return the figure's data at each place of its handle, linear along log epsilon."""
     known = table()
     measured = known["epsilon"].tolist()
     lines = [np.interp(np.log(epsilons()), np.log(measured), known[it]).tolist() for it in COLUMNS]
@@ -91,29 +87,28 @@ def stops(delta: float) -> Sequence[dict[str, object]]:
 
 
 def caption() -> str:
-    """What the figure is of, and how it was measured."""
+    """Return the figure's caption."""
     it = choice()
     value, detail = answer(grid().kept, Goal.share(questions.USUAL / 100))
     return (
-        f"{REGISTRY[it.algorithm].title} (private ALS) on {it.entry.title}: synthetic data. Points"
-        f" are measured: medians of {DRAWS} draws of split and noise. The band runs from the lowest"
-        " draw to the highest. Trade-off compares other private methods. To keep"
-        f" {questions.USUAL}%: {value}{detail}."
+        f"{REGISTRY[it.algorithm].title} (private ALS) on {it.entry.title}, a synthetic data set."
+        f" Points are measured medians of {DRAWS} draws of split and noise; the band is their"
+        f" range. To keep {questions.USUAL}%: {value}{detail}."
     )
 
 
 def _facts(
     epsilon: float, kept: float, error: float, about: str, delta: float
 ) -> list[dict[str, str]]:
-    """Numbers and what they mean. about: 'about ' between measured points."""
+    """Return numbers with their meaning. about: 'about ' between measured points."""
     one = meaning(Gaussian(1 / gaussian_mu(epsilon, delta)), delta)
     cost = PrivacyCost.of(METRICS["rmse"], [(error, *levels())])
     suspicion = f"{one.suspicion:.0%}" if one.suspicion < 0.995 else "over 99%"
     return [
         {
             "number": f"ε = {budget_text(epsilon)}",
-            "words": f"in total, for everything that is released ({_terms(delta)}). Drag the point"
-            " to the left for more privacy.",
+            "words": f"in total, for all releases ({_terms(delta)}). Drag the point to the left for"
+            " more privacy.",
         },
         {
             "number": f"{about}{max(0.0, kept):.0%} kept",
@@ -124,25 +119,25 @@ def _facts(
         },
         {
             "number": suspicion,
-            "words": "is how sure someone who starts at 50:50 can become, at most, that you took"
-            f" part (exceptions: {1e5 * one.exception:.1g} in 100,000).",
+            "words": "at most: how sure someone who starts at 50:50 can become that you took part"
+            f" (exceptions: {1e5 * one.exception:.1g} in 100,000).",
         },
     ]
 
 
 def levels() -> tuple[float, float, float]:
-    """Errors of the method without noise, of the best known method, and of guessing."""
+    """Return errors of the method without noise, of the best known method, and of guessing."""
     own, best, guess = (statistics.median(it) for it in (grid().open, grid().best, grid().trivial))
     return own, best, guess
 
 
 def best_title() -> str:
-    """The best known method without privacy."""
+    """Return the title of the best known method without privacy."""
     return best_known_title(choice().algorithm)
 
 
 def words() -> dict[str, str]:
-    """The names of the figure's lines and ends."""
+    """Return the names of the figure's lines and ends."""
     method = REGISTRY[choice().algorithm].title
     return {
         "name": "Epsilon",
@@ -157,13 +152,13 @@ def words() -> dict[str, str]:
 
 @functools.cache
 def kept_without_noise() -> float:
-    """The share of the best known method's gain that the method itself keeps without noise."""
+    """Return the share of the best known method's gain that the method keeps without noise."""
     return share_kept([levels()]) or 0.0
 
 
 @functools.cache
 def _terms(delta: float) -> str:
-    """What an epsilon here is of."""
+    """Return the terms of epsilon."""
     it = choice()
     unit = prepare(it.spec(), it.shape, it.assumptions).guarantee.unit
     return (

@@ -1,5 +1,6 @@
-"""You in the data: rate five films, see your own list change with epsilon, and what an attacker
-learns of you. Ratings stay in the visitor's session; nothing of them is kept or put in an address.
+"""You in the data: rate five films, see your list change with epsilon, and what an attacker learns.
+
+Ratings stay in the visitor's session; they are neither stored nor put into an address.
 """
 
 import functools
@@ -24,15 +25,13 @@ from dpmf_core.teaching import membership
 from pages.kit import safe_text
 from pages.start import price
 
-FILMS = "films"  # what comes with the package of runs, beside their records
+FILMS = "films"  # name of these data among those shipped with runs
 COUNT, LENGTH, N_KNOWN = 5, 5, 3  # films to rate; recommendations; ratings the attacker knows
 STARS = range(1, 6)
 
 
 def films_to_rate(ratings: Ratings) -> dict[str, Any]:
-    """The titles of all films, and of the most rated ones that have no genre in common, each with
-    its genres.
-    """
+    """Return all titles, and the most rated films without a common genre, with their genres."""
     assert ratings.item_features is not None and ratings.titles is not None
     names, genres = np.array(ratings.item_features.names), ratings.item_features.values
     asked_items = list[int]()
@@ -45,16 +44,14 @@ def films_to_rate(ratings: Ratings) -> dict[str, Any]:
 
 @functools.cache
 def films() -> dict[str, Any] | None:
-    """What `films_to_rate` says of the data of this page; None where it does not come along."""
+    """Return the shipped result of `films_to_rate` for this page's data, if any."""
     values = shipped_runs.view_data(references(price.choice().spec())[TRIVIAL], FILMS)
     return values if isinstance(values, dict) else None
 
 
 @functools.cache
 def model(epsilon: float | None) -> ReleasedModel | None:
-    """The model that was released at this epsilon, of the first draw; None: the same method
-    without noise.
-    """
+    """Return the first draw's released model at this epsilon; None for the method without noise."""
     spec = price.choice().spec()
     run = shipped_runs.released_run(
         references(spec)[OPEN] if epsilon is None else at_epsilon(spec, epsilon)
@@ -66,7 +63,7 @@ def model(epsilon: float | None) -> ReleasedModel | None:
 
 
 def recommended(epsilon: float | None, ratings: Mapping[str, int]) -> list[str]:
-    """What a person with these ratings is recommended, best first; they were not in the data."""
+    """Return the list of a person with these ratings who is not in the data, best first."""
     released_model = model(epsilon)
     if released_model is None:
         return []
@@ -74,7 +71,7 @@ def recommended(epsilon: float | None, ratings: Mapping[str, int]) -> list[str]:
 
 
 def draw(epsilon: float) -> None:
-    """Five films to rate and, once they are, the list and the attack. epsilon: of the figure."""
+    """Draw five films to rate and, once rated, the list and the attack."""
     known_films = films()
     if known_films is None:
         return
@@ -104,7 +101,7 @@ def draw(epsilon: float) -> None:
 
 
 def _draw_lists(epsilon: float, ratings: Mapping[str, int]) -> None:
-    """epsilon: the measured one that is nearest."""
+    """Draw the lists. epsilon: the nearest measured one."""
     own, plain = (recommended(it, ratings) for it in (epsilon, None))
     st.subheader("Your list", anchor=False)
     lists = {f"At ε = {budget_text(epsilon)}": own, "Without noise": plain}
@@ -113,9 +110,9 @@ def _draw_lists(epsilon: float, ratings: Mapping[str, int]) -> None:
         column.markdown("\n".join([f"**{heading}**\n", *lines]))
     count = len(set(own) & set(plain))
     st.caption(
-        f"{count} of {len(plain)} stay; the noise replaces those that are struck out. Move the"
-        f" point above. You were not among the {price.choice().entry.n_users:,} people: your list"
-        " is computed here, from the released model and your own ratings, and shown to you alone."
+        f"{count} of {len(plain)} stay. Struck out: lost to noise. Move the point above. You were"
+        f" not among the {price.choice().entry.n_users:,} people: your list is computed here, from"
+        " the released model and your own ratings, and only you see it."
     )
 
 
@@ -133,8 +130,8 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
     low, high = np.quantile(attack.beliefs, (0.05, 0.95))
     st.subheader("Can an attacker tell that you took part?", anchor=False)
     st.write(
-        "The attacker starts at 50:50. They know everyone else's ratings and your first three, and"
-        " they see the sum of the ratings of each film."
+        "The attacker starts at 50:50, knows everyone else's ratings and your first three, and sees"
+        " the sum of each film's ratings."
     )
     figures: dict[str, Any] = {
         "Without noise": "100% sure",
@@ -144,16 +141,15 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
     for column, (label, value) in zip(st.columns(3), figures.items(), strict=True):
         column.markdown(f"{label}  \n**{value}**")
     st.write(
-        f"With noise they answer yes or no correctly in **{_percent(attack.right)}** of cases."
-        " Guessing is right in 50%."
+        f"With noise the attacker is right in **{_percent(attack.right)}** of cases. Guessing is"
+        " right in 50%."
     )
     st.caption(
         f"Measured on {len(attack.beliefs):,} simulated publications with you and as many without"
-        f" you, with public seeds: five sums with Gaussian noise of {noise:.3g} stars. 90% of"
-        " publications lie in the range. Everyone else's ratings do not matter, because the"
-        " attacker subtracts them. The bound e^ε / (1 + e^ε) holds for every attacker and every"
-        f" release at this ε (δ = {delta_text(delta)}; exceptions: {1e5 * one.exception:.1g} in"
-        " 100,000)."
+        f" you: five sums with Gaussian noise of {noise:.3g} stars. The range covers 90% of them."
+        " Everyone else's ratings do not matter, because the attacker subtracts them. The bound"
+        " e^ε / (1 + e^ε) holds for every attacker and every release at this ε (δ ="
+        f" {delta_text(delta)}; exceptions: {1e5 * one.exception:.1g} in 100,000)."
     )
 
 

@@ -1,6 +1,4 @@
-"""A search on a page: one object a specification, however many sessions look at it; its figures
-and its price.
-"""
+"""Searches on a page: one object for each specification, shared by sessions; figures and price."""
 
 import threading
 from collections import OrderedDict
@@ -28,15 +26,13 @@ from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_frames import parameter
 from pages.server import sessions, visitor
 
-MOST = 50  # searches that are remembered, and those that go on
+MOST = 50  # searches in memory, in addition to unfinished ones
 SCORE_NOISE = 5.0
 
 
 @dataclass
 class OpenSearch:
-    """A search, once somebody has begun it; its lock is held by the one session that begins it or
-    moves it on.
-    """
+    """A search and its lock, held by the session that begins or advances it."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     search: Search | None = None
@@ -46,14 +42,15 @@ class OpenSearch:
         return not self.lock.locked() and (self.search is None or not self.search.busy)
 
 
-# not in a cache, which may be emptied: a private search has drawn from the data
+# not in a cache, which may be emptied: a private search has released data
 _searches: OrderedDict[str, OpenSearch] = OrderedDict()
 _searches_lock = threading.Lock()
 
 
 def _open(key: str) -> OpenSearch:
-    """The search of this key. Of many the idle ones that were looked at least lately are
-    forgotten: two searches that go on must not write the same journal.
+    """Return the search of this key; beyond MOST, forget idle ones that were used least recently.
+
+    Two unfinished searches must not write the same journal.
     """
     with _searches_lock:
         search = _searches.setdefault(key, OpenSearch())
@@ -66,7 +63,7 @@ def _open(key: str) -> OpenSearch:
 
 @dataclass(frozen=True)
 class _OwnersEngine:
-    """The engine as whoever began a search uses it, also from another session's page."""
+    """The engine with the owner's permissions, also from another session's page."""
 
     owner: Asker
 
@@ -76,7 +73,7 @@ class _OwnersEngine:
 
 
 def search_of(spec: TuneSpec, trials: int) -> Search:
-    """The search of this specification; asking for more trials than before makes it go on."""
+    """Return the search of this specification; more trials than before continue it."""
     open_search = _open(spec.key)
     with open_search.lock:
         search = open_search.search
@@ -94,7 +91,7 @@ def search_of(spec: TuneSpec, trials: int) -> Search:
 
 @dataclass(frozen=True)
 class Searching:
-    """A search that goes on, as long as somebody who began it, or joined it, is there."""
+    """A search's background work, shared by all sessions that began or joined it."""
 
     search: Search
 
@@ -111,14 +108,15 @@ class Searching:
 
 
 def advance(search: Search) -> bool:
-    """Whether there is more to come; one session at a time moves it."""
+    """Advance the search by one session at a time; return whether there is more to come."""
     with _open(search.spec.key).lock:
         return search.advance()
 
 
 def frame(trials: list[Trial]) -> pd.DataFrame:
-    """Finished trials in the order of asking: trial, score, its 95% interval (empty of one
-    draw), best so far, parameters.
+    """Return finished trials: trial, score, its 95% interval, best so far, parameters.
+
+    The interval is empty for a single draw.
     """
     with_score = [trial for trial in trials if trial.score is not None]
     ends = [dict(zip(("low", "high"), it.interval or (), strict=False)) for it in with_score]
@@ -166,7 +164,7 @@ def figures(search: Search, table: pd.DataFrame, metric: str) -> None:
         "tune.history",
         "Validation score of each trial and the best so far.",
         table,
-        caption=f"A dot is one trial: its mean over the draws, and their 95% interval{noise}.",
+        caption=f"Each dot is one trial: the mean of its draws with a 95% interval{noise}.",
     )
     if shares := search.importance():
         ids = [search.spec.algorithm]
@@ -175,17 +173,17 @@ def figures(search: Search, table: pd.DataFrame, metric: str) -> None:
 
 
 def costs(choice: Choice, search: Search) -> None:
-    """What choosing would cost on private data: one trial, the best of about so many, all seen."""
+    """Draw the cost of choosing on private data: one trial, the best of several, or all."""
     st.header("What choosing costs on private data", anchor=False)
     budget = search.spec.budget
     ready = prepare(choice.spec().canonical(), choice.shape, choice.assumptions)
     if budget is None or not normal_form(ready.plan):
-        st.write("Nothing is released with noise here, so there is no ε to pay.")
+        st.write("Nothing is released with noise here, so choosing has no ε.")
         return
     if not ready.guarantee.has_epsilon:
         st.write(
-            f"Nothing is proved for {ready.algorithm.title} with these parameters, so neither a"
-            " trial nor a choice has an ε."
+            f"Nothing is proved for {ready.algorithm.title} with these parameters, so neither"
+            " trials nor choosing have an ε."
         )
         return
     st.write("This search cost **nothing**: its data are public or synthetic.")
@@ -196,24 +194,20 @@ def costs(choice: Choice, search: Search) -> None:
     st.caption(
         linked(
             f"δ = {delta_text(budget.delta)}, per {unit}, {neighbours(unit, budget.relation)}."
-            f" Trainings in each trial: {draws}, each scored with noise of multiplier"
-            f" {SCORE_NOISE:g}. The comparison over fresh draws trained"
-            f" {2 * FRESH} times more, at ε = {budget_text(budget.epsilon)} each. First and last"
-            " line exact, the others at most (Papernot & Steinke 2022; Koskela, Redberg & Wang"
-            " 2024)."
+            f" Each trial trains {draws} times, scored with noise of multiplier {SCORE_NOISE:g}."
+            f" The comparison on new draws trained {2 * FRESH} more times, at ε ="
+            f" {budget_text(budget.epsilon)} each. The first and last row are exact, the others"
+            " upper bounds (Papernot & Steinke 2022; Koskela, Redberg & Wang 2024)."
         )
     )
 
 
 def _draw_prices(cost: Price) -> None:
-    """What is shown, and the epsilon of showing it."""
+    best = cost.best_of.items()
     rows = [
-        ("one trial, parameters fixed beforehand", cost.single),
-        *(
-            (f"the best of about {cost.mean:g}, {name} number", value)
-            for name, value in cost.best_of.items()
-        ),
-        (f"all {cost.mean:g} trials looked at, as here", cost.all_shown),
+        ("one trial with parameters fixed in advance", cost.single),
+        *((f"the best of about {cost.mean:g}, {name} number", value) for name, value in best),
+        (f"all {cost.mean:g} trials, as here", cost.all_shown),
     ]
     safe_text.table(
         to_frame(

@@ -1,6 +1,4 @@
-"""Which parameters? A search on validation ratings, the winner on test ratings, and what
-choosing cost.
-"""
+"""Which parameters? A search on validation ratings, its winner on test ratings, and its cost."""
 
 import functools
 from dataclasses import replace
@@ -25,25 +23,24 @@ from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_frames import parameter
 from pages.server import sessions
 from pages.tune import open_search, private_selection
-from pages.tune.use import draw_use
 
 SCORE = "validation RMSE"
-FIRST, LATER = 0.3, 0.7  # seconds between two looks at a search, before its first point and after
+FIRST, LATER = 0.3, 0.7  # seconds between updates, before and after the first trial
 OPENLY, PRIVATELY = "open", "private"
-WAYS = {OPENLY: "on synthetic data, at no ε", PRIVATELY: "on your own data, at its price"}
+WAYS = {OPENLY: "on synthetic data, free", PRIVATELY: "on your own data, for ε"}
 
 
 def parameters(choice: Choice) -> dict[str, Any]:
-    """The method's parameters, which a person may set; all pages and the command take them."""
+    """Ask for the method's parameters, which all pages and the command use."""
     budget = choice.spec().budget
     if budget is None:
-        raise BadInput("Tuning is for a method with noise. Choose a kind of noise at the left.")
+        raise BadInput("Only methods with noise can be tuned. Choose a noise in the sidebar.")
     with st.expander("Set parameters yourself"):
         return forms.parameters(choice.algorithm, choice.shape, budget, "explore")
 
 
 def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpec, int]:
-    """What the controls say. parameters: set by a person; they stay where they may not move."""
+    """Return the controls' search. parameters: set by a person; they stay unless searched."""
     names = list(algorithms.find(choice.algorithm).model_fields)
     usual = [
         name
@@ -51,9 +48,9 @@ def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpe
         if name in names
     ]
     left, right, last = st.columns([4, 1, 1])
-    text = "Each from a quarter of its recommended value to four times that."
+    text = "Each from a quarter to four times its recommended value."
     moving = left.multiselect(
-        "Parameters that may move",
+        "Parameters to search",
         names,
         usual[:4] or names[:3],
         key=f"tune.moving.{choice.algorithm}",
@@ -61,10 +58,10 @@ def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpe
         help=text,
     )
     trials = right.number_input("Trials", 2, 500, 20, 10, key="tune.trials") or 20
-    text = "Splits and noises of each trial. Its score is their mean."
+    text = "Draws of split and noise for each trial; its score is their mean."
     draws = last.number_input("Draws", 1, MOST_DRAWS, 3, 1, key="tune.draws", help=text) or 3
     if not moving:
-        raise BadInput("No parameter may move. Choose at least one.")
+        raise BadInput("Choose at least one parameter to search.")
     fixed = {name: value for name, value in parameters.items() if name not in moving}
     spec = choice.spec(parameters=fixed).canonical()
     algorithm = prepare(spec, choice.shape, choice.assumptions).algorithm
@@ -83,7 +80,7 @@ def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpe
 
 
 def _watch(search: Search) -> None:
-    """Moves the search on, and the page when something has finished."""
+    """Advance the search; draw the page again when a trial has finished."""
     before = sum(trial.score is not None for trial in search.trials)
     more = open_search.advance(search)
     bar, button = st.columns([5, 1], vertical_alignment="center")
@@ -105,8 +102,9 @@ def _begin(key: str, trials: int) -> None:
 
 
 def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
-    """The search that a button asked for, and whether this session waits for more of it: not where
-    it was cancelled and the button not pressed again. A long one waits for a second button.
+    """Return the requested search, and whether this session waits for more of it.
+
+    It does not after a cancellation. A long search needs a second button.
     """
     st.button("Search", type="primary", key="tune.go", on_click=_begin, args=(spec.key, trials))
     seconds = time_estimate.cost(spec.trial({})) * trials * spec.draws / engine().width
@@ -127,7 +125,7 @@ def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
 
 
 def finding(choice: Choice, search: Search, best: Trial) -> None:
-    """The best place so far, and where it stands."""
+    """Draw the best trial so far and its score."""
     settings = forms.in_words(search.spec.algorithm, best.place)
     unfinished = search.busy or search.cancelled
     st.title(
@@ -141,14 +139,12 @@ def finding(choice: Choice, search: Search, best: Trial) -> None:
         between = f", {low:.4f} to {high:.4f} (95%) over its {len(best.draws)} draws"
     st.write(
         f"With {settings}; trial {best.number + 1} of {search.n_trials}{between}, on"
-        f" {choice.entry.title}. The best of many is partly luck."
+        f" {choice.entry.title}. The best of many trials is partly luck."
     )
 
 
 def _draw_outcome(choice: Choice, search: Search, best: Trial, head: DeltaGenerator) -> None:
-    """The winner of a search that has ended on test ratings, the trials, and what choosing
-    costs.
-    """
+    """Draw the winner on test ratings, the trials, and the cost of choosing."""
     spec, runs = search.spec, dict[str, Run]()
     if not (search.busy or search.cancelled):
         runs = ask("tune.final", spec.fresh(best.place), by_button=True)
@@ -157,21 +153,21 @@ def _draw_outcome(choice: Choice, search: Search, best: Trial, head: DeltaGenera
                 (st.success if result.verdict == "better" else st.info)(
                     f"On test ratings: {result.words}"
                 )
-                draw_use(spec.algorithm, spec.fixed | best.place)
+                private_selection.draw_use(spec.algorithm, spec.fixed | best.place)
     open_search.figures(search, open_search.frame(search.trials), SCORE)
     if "winner 0" in runs:
         open_search.costs(choice, search)
 
 
 def draw_search(choice: Choice, spec: TuneSpec, trials: int, head: DeltaGenerator) -> None:
-    """A search whose every trial is seen. Raises BadInput."""
+    """Draw a search that shows every trial; raise BadInput."""
     search, waits = requested_search(spec, trials)
     if search is None:
         head.title("Which parameters?", anchor=False)
         head.write(
-            "A search tries parameters on validation ratings, each on the same draws of split and"
-            " noise. The winner is then compared with the recommended parameters over fresh draws,"
-            " on test ratings."
+            "A search scores parameters on validation ratings, all on the same draws of split and"
+            " noise. It then compares the winner with the recommended parameters on test ratings of"
+            " new draws."
         )
         return
     if waits and open_search.advance(search):
@@ -190,8 +186,8 @@ def draw_search(choice: Choice, spec: TuneSpec, trials: int, head: DeltaGenerato
             finding(choice, search, best)
     if not waits:
         head.caption(
-            f"Cancelled after {search.n_settled} of {search.n_trials} trials. The button Search"
-            " goes on with the rest."
+            f"Cancelled after {search.n_settled} of {search.n_trials} trials. Press Search to"
+            " continue."
         )
     if best is not None:
         _draw_outcome(choice, search, best, head)
@@ -207,13 +203,13 @@ def main() -> None:
     if choice != own:
         st.caption(
             "Your data are private, and every look at them costs privacy. So the search runs on **a"
-            " synthetic data set of the same shape**; the other way chooses on your own data."
+            " synthetic data set of the same shape**, unless you choose your own data."
         )
         st.session_state.setdefault("tune.way", OPENLY)
         look: dict[str, Any] = {"format_func": WAYS.__getitem__, "required": True}
         way = st.segmented_control("Where to search", list(WAYS), key="tune.way", **look)
     if way == PRIVATELY:
-        # a private trial is one training
+        # a private trial trains once
         changes = {"draws": 1, "data": own.spec().canonical().data}
         private_selection.page(own, spec.model_copy(update=changes), trials, head)
     else:

@@ -1,4 +1,7 @@
-"""A private selection on a page: its controls, and the one thing that leaves it."""
+"""A private selection: its controls, its one release, and using the parameters found."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -9,12 +12,12 @@ from dpmf_core.runs.store import to_json
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.tuning.private_selection import MOST, PrivateSelection, SelectionResult
 from dpmf_core.tuning.search_space import TuneSpec
-from pages.kit import forms, odometer
+from pages.kit import forms, links, odometer
 from pages.kit.runs import ask
 from pages.kit.sidebar_values import Choice
-from pages.tune.use import draw_use
 
 RULE = "by the privacy profile of a trial"
+WAYS = {"take-away": "Take it away", "explore": "Explore it", "choose": "Back to the answer"}
 
 
 def _select(spec: PrivateSelection) -> None:
@@ -23,10 +26,10 @@ def _select(spec: PrivateSelection) -> None:
 
 
 def page(choice: Choice, search: TuneSpec, trials: int, head: DeltaGenerator) -> None:
-    """Controls here, begun by their button; the outcome at the head."""
+    """Draw the controls and the button here, the outcome at the head."""
     spec = _settings(choice, search, trials)
     st.button(
-        odometer.label("Choose in private", spec),
+        odometer.label("Tune on my data", spec),
         type="primary",
         key="tune.select",
         on_click=_select,
@@ -45,44 +48,44 @@ def page(choice: Choice, search: TuneSpec, trials: int, head: DeltaGenerator) ->
         deviation = spec.score_deviation(error, choice.shape)
         st.write(
             linked(
-                f"About {spec.trials:g} trials, their number and parameters drawn at random. Only"
-                f" the winner and its noisy score leave: **{cost}** in all. Each training has ε ="
-                f" {budget_text(float(f'{budget.epsilon:.3g}'))}. Noise moves a score by about ±"
-                f" {2 * deviation:.2g} (95%) where the error is {error:g}."
+                f"About {spec.trials:g} trials; their number and parameters are random. Only the"
+                f" winner and its noisy score are released: **{cost}** in total. Each training has"
+                f" ε = {budget_text(float(f'{budget.epsilon:.3g}'))}. Noise moves a score by about"
+                f" ± {2 * deviation:.2g} (95%) at an error of {error:g}."
             )
         )
 
 
 def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection:
-    """What the controls say. Raises BadInput."""
+    """Return the controls' selection; raise BadInput."""
     left, right = st.columns(2)
     cap = left.number_input(
-        "The search may cost at most ε",
+        "Largest total ε",
         0.01,
         1000.0,
         choice.epsilon,
         key=f"tune.cap.{choice.epsilon:g}",
         format="%g",
-        help="Each training gets what this leaves after scoring and choosing.",
+        help="Trainings share what remains after scoring and choosing.",
     )
     text = "Each trial's score is computed from private validation ratings."
     key, label = "tune.noise", "Noise multiplier of each score"
     noise = right.number_input(label, 0.1, 1000.0, 5.0, key=key, format="%g", help=text)
     return PrivateSelection.parse(
         searches=(search,),
-        distribution="geometric",  # the logarithmic one costs less, and often tries one alone
+        distribution="geometric",  # the logarithmic one costs less, but often tries only one
         trials=float(min(trials, MOST)),
         score_noise=noise or 5.0,
     ).within(cap or choice.epsilon)
 
 
 def _draw(spec: PrivateSelection) -> None:
-    """The selection once it is asked for: its winner, and what it cost."""
+    """Draw the winner of a requested selection and its cost."""
     selection: SelectionResult | None = ask(
         "tune.selection", {"selection": spec}, by_button=True
     ).get("selection")
     if selection is None:
-        st.title("Choosing in private", anchor=False)
+        st.title("Tuning privately", anchor=False)
         return
     budget = spec.searches[0].budget
     cost = epsilon_in_full(
@@ -95,17 +98,17 @@ def _draw(spec: PrivateSelection) -> None:
     if selection.score is None:
         st.title("No trial was drawn", anchor=False)
         st.write(
-            "The number of trials is random, and was 0: nothing is released. The selection still"
-            f" cost **{cost}**. Another seed draws again."
+            "The random number of trials was 0, so nothing is released. The selection still cost"
+            f" **{cost}**. Another seed draws again."
         )
         return
     st.title(f"The winner's validation RMSE, with noise: {selection.score:.3f}", anchor=False)
     algorithm = spec.searches[0].algorithm
-    st.write(linked(f"With {forms.in_words(algorithm, selection.winner)}. All in all: **{cost}**."))
+    st.write(linked(f"With {forms.in_words(algorithm, selection.winner)}. In total: **{cost}**."))
     draw_use(algorithm, spec.searches[0].fixed | selection.winner)
     st.caption(
-        f"{selection.guarantee} The theorem does not cover how long the selection took, which may"
-        " reveal how many trials there were. Nothing else was trained, and no error computed."
+        f"{selection.guarantee} The theorem does not cover the duration, which may reveal the"
+        " number of trials. Nothing else was trained, and no error was computed."
     )
     st.download_button(
         "The selection as JSON",
@@ -113,3 +116,16 @@ def _draw(spec: PrivateSelection) -> None:
         "selection.json",
         "application/json",
     )
+
+
+def draw_use(algorithm: str, values: Mapping[str, Any]) -> None:
+    """Draw the button that sets these parameters everywhere, then the next steps."""
+    if forms.set_parameters(algorithm) != dict(values):
+        args = (algorithm, values)
+        st.button("Use these", key="tune.use", type="primary", on_click=forms.choose, args=args)
+        return
+    st.caption("In use on every page and in the command.")
+    with st.container(horizontal=True):
+        for page, label in WAYS.items():
+            if st.button(label, key=f"tune.next.{page}"):
+                links.go(page)
