@@ -10,7 +10,6 @@ import importlib
 import json
 import logging
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -142,7 +141,8 @@ def main() -> None:
     request = json.loads(sys.stdin.buffer.read())
     module, function = request["task"]
     task = getattr(importlib.import_module(module), function)
-    os.nice(NICE)
+    if hasattr(os, "nice"):
+        os.nice(NICE)
     with os.fdopen(os.dup(1), "w") as answer:
         os.dup2(2, 1)  # a library that prints does not disturb the answer
         _limit(Limits(**request["limits"]))
@@ -171,7 +171,11 @@ def called(task: Callable[..., Any], arguments: list[Any]) -> tuple[int, Any]:
 
 
 def _limit(limits: Limits) -> None:
-    """Set the limits."""
+    """Set the limits, where the system has them."""
+    try:
+        import resource
+    except ImportError:
+        return
     pages = Path("/proc/self/statm")
     now = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 1 << 30
     used = resource.getrusage(resource.RUSAGE_SELF)

@@ -70,7 +70,7 @@ def home() -> Path:
     directory or the system's temporary one.
     """
     where = hashlib.sha256(str(data_folder().absolute()).encode()).hexdigest()[:12]
-    user = os.getuid()
+    user = getattr(os, "getuid", int)()
     places = os.environ.get("RUNTIME_DIRECTORY", TEMPORARY).split(":")  # systemd may name several
     return Path(places[0]) / f"{UPLOADS}{user}-{where}"
 
@@ -89,7 +89,7 @@ def _disk_errors() -> Iterator[None]:
 def _new_folder() -> Path:
     root = home()
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if root.is_symlink() or root.stat().st_uid != os.getuid():
+    if root.is_symlink() or (hasattr(os, "getuid") and root.stat().st_uid != os.getuid()):
         raise BadInput(f"{root} belongs to another user: uploads cannot be stored there.")
     folder = claim_folder(root) / secrets.token_urlsafe(24)
     folder.mkdir(mode=0o700)

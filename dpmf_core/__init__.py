@@ -26,6 +26,7 @@ Notation, as in the cited papers; words at the door, letters inside:
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from dpmf_core.base import clone_imports
 from dpmf_core.base.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ PLACES = {
     "runs.notebook_views": ("plot",),
     "runs.trained_model": ("TrainedModel", "load_model"),
 }
+
+clone_imports.install()
 
 
 def __getattr__(name: str) -> Any:

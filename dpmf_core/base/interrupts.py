@@ -115,5 +115,7 @@ def _again(unraisable: Any) -> None:
 
 def _interrupt_soon() -> None:
     time.sleep(0.01)  # until the callback has ended
-    # a real signal, which ends a wait too
-    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    if sys.platform == "win32":
+        _thread.interrupt_main()
+    else:  # a real signal, which ends a wait too
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)

@@ -2,7 +2,6 @@
 
 import atexit
 import contextlib
-import fcntl
 import os
 import secrets
 import shutil
@@ -116,6 +115,13 @@ def _lock(path: Path, wait: bool = True) -> int | None:
     """The open file whose lock this process now holds, until it is closed or the process ends;
     None where another has it and `wait` is false.
     """
+    try:
+        import fcntl
+    except ImportError:
+        raise BadInput(
+            "This system has no POSIX file locks, which uploads, imports and worker processes need."
+            " Fits and sweeps from Python work here; run the server on Linux or macOS."
+        ) from None
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

@@ -224,7 +224,12 @@ def _in_file(path: Path) -> dict[str, Any]:
 
 
 def _require_own_file(path: Path) -> None:
-    """Raises BadInput where another account of this machine could have written the file."""
+    """Raises BadInput where another account of this machine could have written the file.
+
+    Systems without POSIX accounts are not asked.
+    """
+    if not hasattr(os, "geteuid"):
+        return
     status = path.stat()
     if status.st_uid not in (0, os.geteuid()) or status.st_mode & stat.S_IWOTH:
         raise BadInput(

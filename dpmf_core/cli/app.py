@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -23,7 +24,7 @@ APP_PACKAGE = "dpmf_app"
 )
 @json_option
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
-def app(options: tuple[str, ...], settings_only: bool, as_json: bool) -> None:
+def app(options: tuple[str, ...], settings_only: bool, as_json: bool) -> int:
     """Serve the dashboard on this machine and open it in the browser.
 
     OPTIONS are those of `streamlit run` (see `streamlit run --help`), such as --server.port 8502.
@@ -31,12 +32,14 @@ def app(options: tuple[str, ...], settings_only: bool, as_json: bool) -> None:
     """
     if settings_only:
         _print_settings(as_json)
-        return
+        return 0
     if not installed()["app"]:
         raise missing("streamlit", "app")
     command = [sys.executable, str(script()), *options]
-    sys.stdout.flush()
-    os.execv(command[0], command)
+    if os.name == "posix":  # elsewhere no process takes another's place
+        sys.stdout.flush()
+        os.execv(command[0], command)
+    return subprocess.run(command, check=False).returncode
 
 
 def script() -> Path:

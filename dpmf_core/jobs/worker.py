@@ -152,7 +152,8 @@ def _outcome(work: Work, report: _Report, stopped: Callable[[], bool]) -> Outcom
 
 def _main(file_descriptor: int) -> None:
     """Serve in this process, which ends at once when the connection closes."""
-    os.nice(NICE)
+    if hasattr(os, "nice"):
+        os.nice(NICE)
     import scipy.sparse.linalg  # noqa: F401  (most runs need it: not while the first one waits)
 
     catalogue()

@@ -2,9 +2,10 @@
 
 import ctypes
 import re
-import resource
 import sys
 from pathlib import Path
+
+import psutil
 
 STATUS = Path("/proc/self/status")  # Linux
 
@@ -14,6 +15,10 @@ def peak_mb() -> float:
     # ru_maxrss would include the process that this one was forked from
     if STATUS.exists() and (match := re.search(r"VmHWM:\s+(\d+)", STATUS.read_text())):
         return round(int(match.group(1)) / 1024, 1)
+    try:
+        import resource
+    except ImportError:  # Windows
+        return round(getattr(psutil.Process().memory_info(), "peak_wset", 0) / 2**20, 1)
     unit = 2**20 if sys.platform == "darwin" else 2**10
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
 
