@@ -35,7 +35,8 @@ def point(parts: Parts, predictions: Any, seconds: float) -> dict[str, float]:
 def dpmf(parts: Parts, seed: int, algorithm_id: str = "als") -> Points:
     """The app's ALS, or another algorithm, at its defaults."""
     sys.path.insert(0, "")
-    from dpmf_core import algorithms, kernels
+    from dpmf_core import algorithms
+    from dpmf_core.base.threads import single_threaded_blas
     from dpmf_core.data.ratings import Ratings
     from dpmf_core.privacy import NOTHING, Noise
 
@@ -51,7 +52,7 @@ def dpmf(parts: Parts, seed: int, algorithm_id: str = "als") -> Points:
         )
         algorithm = algorithms.build(algorithm_id, {}, data.shape, None)
         curator = algorithms.curator_for(algorithm, data, Noise(NOTHING))
-        with kernels.single_threaded_blas:
+        with single_threaded_blas:
             for model in algorithm.fit(
                 curator, algorithms.Streams(np.random.default_rng(seed), seed)
             ):

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.report import save
 from dpmf_core.algorithms import REGISTRY, Algorithm, PrivateAlgorithm
-from dpmf_core.kernels import single_threaded_blas
+from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.privacy import VALUE
 from dpmf_core.testing.curator_laws import check_units
 from dpmf_core.testing.homes import homes_of

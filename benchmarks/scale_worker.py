@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 import dpmf_datasets as datasets
-from dpmf_core import algorithms, kernels
+from dpmf_core import algorithms
 from dpmf_core.algorithms import PrivateAlgorithm
+from dpmf_core.base.threads import single_threaded_blas, usable_threads
 from dpmf_core.curator import People, in_memory, in_parts
 from dpmf_core.data.partitioned import PartitionedRatings, PartitionedTable
 from dpmf_core.data.samples import of_ratings
@@ -37,10 +38,10 @@ def fit(algorithm: str, people: People, tables: Mapping[str, Any]) -> Any:
         plan = method.plan(
             people.shape, calibrate(lambda at: method.plan(people.shape, at), BUDGET)
         )
-    noise = Noise(plan, np.random.SeedSequence(1), kernels.usable_threads())
+    noise = Noise(plan, np.random.SeedSequence(1), usable_threads())
     curator = algorithms.curator_of(method, people, noise, tables)
     rng = algorithms.Streams(np.random.default_rng(2), 3)
-    with kernels.single_threaded_blas:
+    with single_threaded_blas:
         *_, model = method.fit(curator, rng)
     return model
 

@@ -3,8 +3,9 @@
 import contextlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from dpmf_core.data import AnyData, frames
 from dpmf_core.data.catalogue import lent
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.evaluation.registry import find
 from dpmf_core.privacy import NoiseKind
 from dpmf_core.runs import data_access, execution, notebook_views
 from dpmf_core.runs.filters import filtered
@@ -27,9 +29,11 @@ from dpmf_core.runs.specification import (
     with_delta,
 )
 from dpmf_core.runs.store import Store
-from dpmf_core.runs.sweep import Method, Sweep
-from dpmf_core.runs.swept import Swept
+from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries
 from dpmf_core.runs.trained_model import TrainedModel, Training
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 notebook_views.register()
 Algorithms = str | Method | Iterable[str | Method] | Mapping[str, Mapping[str, Any]]
@@ -167,6 +171,74 @@ def _run(
         run = execution.run(spec, ledger=ledger)
         store.put(run)
     return run
+
+
+@dataclass(frozen=True)
+class Swept:
+    """The results of a sweep: `runs` by point, errors released with noise, and both as tables."""
+
+    points: Sequence[Point]
+    runs: Mapping[str, TrainedModel]
+    noisy: Mapping[str, float] = field(default_factory=dict)
+    noisy_epsilon: float | None = None
+
+    def __repr__(self) -> str:
+        labels = ", ".join(dict.fromkeys(point.label for point in self.points))
+        return f"<Swept: {len(self.runs):,} runs of {labels}>"
+
+    def _repr_html_(self) -> str:
+        return notebook_views.html_of_sweep(repr(self)[1:-1], self.frame())
+
+    def plot(self, metric: str | None = None) -> "Figure":
+        """Draw medians against epsilon as a Plotly figure.
+
+        Parameters
+        ----------
+        metric
+            The metric's id; by default the held-out error.
+
+        Raises
+        ------
+        BadInput
+            If no run has it, for example on private data without released errors, or if plotly is
+            not installed.
+        """
+        grid_names = dict.fromkeys(name for point in self.points for name in point.grid)
+        return notebook_views.chart_of_sweep(self.frame(), metric, tuple(grid_names))
+
+    def frame(self) -> pd.DataFrame:
+        """One row per run, with its settings, epsilons and figures."""
+        return pd.DataFrame(rows(self.points, self.runs, self.noisy, self.noisy_epsilon))
+
+    def summary(self, metric: str = "rmse") -> pd.DataFrame:
+        """Median, lowest and highest draw for every method, epsilon and grid point.
+
+        Parameters
+        ----------
+        metric
+            The metric's id.
+
+        Raises
+        ------
+        BadInput
+            If no run has it.
+        """
+        find(metric)
+        entries = summaries(self.points, self.runs, metric)
+        return pd.DataFrame(
+            [
+                {
+                    "method": it.label,
+                    "epsilon": it.epsilon,
+                    **it.grid,
+                    "median": it.median,
+                    "low": it.low,
+                    "high": it.high,
+                    "draws": len(it.draws),
+                }
+                for it in entries
+            ]
+        )
 
 
 @_with_parameters("algorithm", "epsilon", "seed")

@@ -23,7 +23,7 @@ from dpmf_core.audit.canaries import FAULTS
 from dpmf_core.audit.canary_data import Unit
 from dpmf_core.base.errors import Cancelled, explain
 from dpmf_core.base.progress import Progress, Report, ignore
-from dpmf_core.kernels import single_threaded_blas
+from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.privacy import Guarantee
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.events import Event, normal_form

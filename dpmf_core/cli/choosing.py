@@ -27,10 +27,9 @@ from dpmf_core.runs.specification import DataSpec, file_of
 from dpmf_core.runs.store import Store, to_json
 from dpmf_core.tuning.choosing import wording
 from dpmf_core.tuning.choosing.answer import Place, answer, interval
-from dpmf_core.tuning.choosing.finding import Finding
+from dpmf_core.tuning.choosing.finding import Finding, among_the_best
 from dpmf_core.tuning.choosing.question import METRIC, Question, Runs
 from dpmf_core.tuning.choosing.report import notebook, report
-from dpmf_core.tuning.choosing.selection import among_the_best
 from dpmf_core.tuning.private_selection import SelectionResult
 
 EACH = 20  # ratings of a person, where nothing is declared

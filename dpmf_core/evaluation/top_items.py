@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Personal, Recommender
+from dpmf_core.base.threads import share_out
 from dpmf_core.data.ratings import Ratings
 
 Array = npt.NDArray[Any]
@@ -36,7 +37,7 @@ def top_items(
             scores = model.scores(personal, some)
             lists[start : start + len(some)] = kernels.best_unseen(scores, some, starts, items, k)
 
-    kernels.share_out(rank, np.full(len(users), float(history.n_items)), None)
+    share_out(rank, np.full(len(users), float(history.n_items)), None)
     return lists
 
 

@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dpmf_core import algorithms, kernels
+from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import create_folder, workplace
+from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.base.version import __version__
 from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
 from dpmf_core.runs import data_access
@@ -151,7 +152,7 @@ def add_up(request: Request, places: Places, sum_: Content, *contents: Content) 
     """
     reader, question = _Reader(request, contents), _question(sum_)
     total = question.what.empty()
-    with kernels.single_threaded_blas:
+    with single_threaded_blas:
         for place in places:
             question.what.add(total, reader.part(question, place), reader.states(question, place))
     return PartialSum(places, total)
@@ -160,7 +161,7 @@ def add_up(request: Request, places: Places, sum_: Content, *contents: Content) 
 def hold(request: Request, places: Places, *contents: Content) -> None:
     """Store the last question's result with some partitions. Raises WorkerRefuses."""
     reader, key = _Reader(request, contents), list(request.answers)[-1]
-    with kernels.single_threaded_blas:
+    with single_threaded_blas:
         for place in places:
             reader.state(key, place)
 

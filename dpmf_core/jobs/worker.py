@@ -25,10 +25,10 @@ from typing import Any, Protocol
 
 import psutil
 
-from dpmf_core import kernels
 from dpmf_core.base.errors import BadInput, Cancelled, words_of
 from dpmf_core.base.paths import workplace
 from dpmf_core.base.progress import Progress
+from dpmf_core.base.threads import usable_threads
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.jobs.job import Outcome, Task, Work
 from dpmf_core.jobs.machine import Limits, duration
@@ -52,7 +52,7 @@ MEMORY_RAN_OUT = "Memory ran out while computing this run. Choose fewer ratings,
 
 def usual_count() -> int:
     """Return how many workers this machine has: one for each core, at most `MOST`."""
-    return max(1, min(kernels.usable_threads(), MOST))
+    return max(1, min(usable_threads(), MOST))
 
 
 # ---- in the worker process -----------------------------------------------------------------------
@@ -175,7 +175,7 @@ class Worker:
     def __init__(self, n_workers: int) -> None:
         self.connection, theirs = Pipe()
         self._sending = threading.Lock()
-        self._start(theirs, max(1, kernels.usable_threads() // n_workers))
+        self._start(theirs, max(1, usable_threads() // n_workers))
         theirs.close()
 
     def _start(self, theirs: Connection, threads: int) -> None:

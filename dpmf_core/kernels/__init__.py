@@ -6,8 +6,6 @@ Compiled code is loaded when first used, because numba takes longer to load than
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from dpmf_core.kernels.threads import share_out, single_threaded_blas, usable_threads
-
 if TYPE_CHECKING:
     from dpmf_core.kernels.compilation import compile_kernel
     from dpmf_core.kernels.conjugate_gradients import (
@@ -48,12 +46,9 @@ __all__ = [
     "right_sides",
     "round_towards_zero",
     "segment_sums",
-    "share_out",
-    "single_threaded_blas",
     "solve_psd",
     "solve_rows",
     "unfold",
-    "usable_threads",
     "weighted_grams",
 ]
 # the module of each compiled name

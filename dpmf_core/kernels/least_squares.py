@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.threads import share_out
 from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.narrow import WIDEST, add_squares, widened
 from dpmf_core.kernels.normal_equations import (
@@ -26,7 +27,6 @@ from dpmf_core.kernels.normal_equations import (
     solve_definite_in_place,
     sparse_rows,
 )
-from dpmf_core.kernels.threads import share_out
 from dpmf_core.kernels.tiles import factorise, fits_tiles, solve_factorised
 
 Array = npt.NDArray[Any]

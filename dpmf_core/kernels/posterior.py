@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.threads import share_out
 from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.normal_equations import GATHER, add_entries, products, sparse_rows
-from dpmf_core.kernels.threads import share_out
 from dpmf_core.kernels.tiles import (
     WIDTH,
     factorise,

@@ -53,6 +53,14 @@ def false_negatives(
     return best
 
 
+def belief(prior: float, epsilon: float) -> float:
+    """Return the highest belief after a release. The odds of `prior` grow by at most e^epsilon,
+    with the exceptions of `Odds`.
+    """
+    after = prior / (1 - prior) * math.exp(epsilon)
+    return after / (1 + after)
+
+
 @dataclass(frozen=True)
 class Odds:
     """An attacker's final odds from even odds: at most `factor`:1, up to `exception`."""

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from dpmf_core import algorithms, kernels
+from dpmf_core import algorithms
 from dpmf_core.algorithms import Streams, curator_for, curator_of
 from dpmf_core.base.errors import Cancelled
 from dpmf_core.base.paths import workplace
 from dpmf_core.base.progress import Progress, Report, ignore
+from dpmf_core.base.threads import single_threaded_blas, usable_threads
 from dpmf_core.curator import Curator, in_parts
 from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.catalogue import is_own
@@ -153,10 +154,10 @@ def run(
         if paid is None:
             leave.guarantee = ready.guarantee
         streams = seeds(spec.seed)
-        noise = leave.noise(ready.rest, streams.privacy, kernels.usable_threads())
+        noise = leave.noise(ready.rest, streams.privacy, usable_threads())
         watcher = _Watcher(judge, ready.algorithm.n_steps, spec.curve_points, report, stopped)
         # sums in one order, whatever the number of threads; kernels share rows
-        with kernels.single_threaded_blas, _curator(ready, judge, noise) as curator:
+        with single_threaded_blas, _curator(ready, judge, noise) as curator:
             rng = Streams(np.random.default_rng(streams.init), streams.sampling)
             model = watcher.last(ready.algorithm.fit(curator, rng))
             _must_be_as_planned(ready, first, noise.ledger)

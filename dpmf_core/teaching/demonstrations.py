@@ -13,7 +13,7 @@ from dpmf_core.privacy import Gaussian, Repeat
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import gaussian_mu
-from dpmf_core.privacy.interpretation import false_negatives, odds
+from dpmf_core.privacy.interpretation import belief, false_negatives, odds
 
 CROWD, LOW, HIGH = 50, 1.0, 5.0
 CLIP_NORMS = tuple(float(norm) for norm in np.geomspace(0.5, 30, 25))
@@ -87,14 +87,6 @@ def added_up(each: float, steps: int, delta: float = 1e-5) -> tuple[float, float
 def totals(each: float, steps: int) -> list[tuple[int, float, float]]:
     """Return (steps, exact total, sum of epsilons) for STEPS and `steps`."""
     return [(count, *added_up(each, count)) for count in sorted({*STEPS, steps})]
-
-
-def belief(prior: float, epsilon: float) -> float:
-    """Return the highest belief after a release. The odds of `prior` grow by at most e^epsilon,
-    with the exceptions of `belief_exception`.
-    """
-    after = prior / (1 - prior) * math.exp(epsilon)
-    return after / (1 + after)
 
 
 def belief_exception(epsilon: float, delta: float = 1e-5) -> float:

@@ -22,8 +22,8 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import REGISTRY, Algorithm, PrivateAlgorithm, Streams
+from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.curator import NoisyCurator, grid, in_memory
-from dpmf_core.kernels import single_threaded_blas
 from dpmf_core.privacy import Budget, Noise, Relation, calibrate, normal_form
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.testing import curator_laws, privacy_laws

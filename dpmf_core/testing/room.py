@@ -16,11 +16,11 @@ from unittest.mock import patch
 import numpy as np
 
 from dpmf_core.algorithms import Algorithm, Streams
+from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.curator import Cells, Curator, Held, NoisyCurator, Range, Statistic
 from dpmf_core.curator.people import Step
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.kernels import single_threaded_blas
 
 
 class Remote:

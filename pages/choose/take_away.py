@@ -10,9 +10,8 @@ from dpmf_core.base.program import start
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.teaching.glossary import linked
-from dpmf_core.tuning.choosing.finding import Finding
+from dpmf_core.tuning.choosing.finding import TRIALS, Finding, among_the_best
 from dpmf_core.tuning.choosing.report import notebook, report
-from dpmf_core.tuning.choosing.selection import TRIALS, among_the_best
 from dpmf_core.tuning.choosing.wording import names
 from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_datasets import session_files

@@ -11,7 +11,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 from dpmf_core.privacy import PERSON, VALUE, Status
 from dpmf_core.privacy.formatting import budget_text, delta_text
-from dpmf_core.teaching.demonstrations import belief
+from dpmf_core.privacy.interpretation import belief
 from dpmf_core.teaching.deployments import DEPLOYMENTS
 from dpmf_core.teaching.glossary import linked
 from pages.kit import data_sets, lesson, odometer, safe_text, sidebar_values

@@ -4,10 +4,10 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.privacy.interpretation import belief
 from dpmf_core.teaching import linkage, membership
 from dpmf_core.teaching.demonstrations import (
     PHOTOGRAPHS,
-    belief,
     belief_exception,
     beliefs,
     best_attacks,

@@ -9,10 +9,10 @@ from dpmf_core.algorithms import moments
 from dpmf_core.algorithms.components import Components
 from dpmf_core.algorithms.moments import estimate_residuals
 from dpmf_core.algorithms.sample_statistics import SampleMoment, residual_samples
+from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.curator import Block
 from dpmf_core.data.samples import Samples
 from dpmf_core.evaluation.judges import by_samples
-from dpmf_core.kernels import single_threaded_blas
 
 
 def test_pieces_add_up_to_the_row_and_explain_at_least_as_much() -> None:

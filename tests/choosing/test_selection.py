@@ -10,8 +10,8 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.selection import price_of_choosing
 from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.specification import DataSpec
+from dpmf_core.tuning.choosing.finding import selection
 from dpmf_core.tuning.choosing.question import Question
-from dpmf_core.tuning.choosing.selection import selection
 from dpmf_core.tuning.private_selection import PrivateSelection
 
 STAND_IN = "cinema?users=120&items=20&density=0.4&bounds=1,5"

@@ -13,6 +13,7 @@ from scipy.stats import norm
 
 from dpmf_core.jobs import first_views
 from dpmf_core.privacy import Gaussian, accounting
+from dpmf_core.privacy.interpretation import belief
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.execution import run
@@ -25,7 +26,6 @@ from dpmf_core.teaching import linkage, membership, randomised_response, trust
 from dpmf_core.teaching.demonstrations import (
     HIGH,
     added_up,
-    belief,
     belief_exception,
     best_attacks,
     clipping_errors,

@@ -10,14 +10,16 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from dpmf_core import algorithms
-from dpmf_core.privacy import Relation, neighbours
+from dpmf_core.privacy import Budget, Relation, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_number, epsilon_text
-from dpmf_core.runs.specification import Value
+from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.tuning.choosing import wording
 from dpmf_core.tuning.choosing.answer import Answer, Place
 from dpmf_core.tuning.choosing.question import Question, Runs
-from dpmf_core.tuning.private_selection import SelectionResult
+from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
+from dpmf_core.tuning.search_space import TuneSpec
 
+AMONG, TRIALS = 4, 8.0  # methods of a private selection, and its trials on average
 CHOSEN_ON_PUBLIC = "Choosing cost no ε, because these data are public or synthetic."
 CHOSEN_ON_STAND_IN = (
     "Choosing cost no ε: methods were tried on synthetic data made only from declared and public"
@@ -223,3 +225,36 @@ def wish(question: Question) -> str:
     if question.goal == "lists":
         return f"Recall@20 of at least {question.reach:g}"
     return f"RMSE of at most {question.reach:g}"
+
+
+def among_the_best(question: Question, answer: Answer, data: DataSpec) -> PrivateSelection | None:
+    """Among the best methods at the answer's epsilon; None where there are not two, or no noisy
+    figure compares them.
+    """
+    best = answer.best
+    if best is None or question.goal != "ratings":
+        return None
+    methods = tuple(place.method for place in answer.at(best.epsilon)[:AMONG])
+    if len(methods) < 2:
+        return None
+    return selection(question, data, methods, best.epsilon, TRIALS)
+
+
+def selection(
+    question: Question, data: DataSpec, methods: tuple[str, ...], epsilon: float, trials: float
+) -> PrivateSelection:
+    """Among these methods, each trained so that whom it must protect has `epsilon`, on `data`.
+
+    Raises BadInput.
+    """
+    budget = Budget(
+        epsilon=question.of_one(epsilon), delta=question.delta, relation=question.relation
+    )
+    return PrivateSelection.parse(
+        searches=tuple(
+            TuneSpec(data=data, algorithm=name, search={}, budget=budget, seed=question.seed)
+            for name in methods
+        ),
+        distribution="geometric",  # the logarithmic law costs less, and often tries one alone
+        trials=trials,
+    )

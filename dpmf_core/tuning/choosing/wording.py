@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dpmf_core import algorithms
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.teaching.demonstrations import belief
+from dpmf_core.privacy.interpretation import belief
 from dpmf_core.tuning.choosing.answer import Answer, Place, interval
 from dpmf_core.tuning.choosing.question import Question
 
