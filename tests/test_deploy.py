@@ -52,18 +52,9 @@ def configuration(folder: Path, outer: int, plain: int, server: int) -> Path:
     it writes in a folder.
     """
     key, certificate = folder / "key", folder / "pem"
-    options = [
-        "req",
-        "-x509",
-        "-newkey",
-        "rsa:2048",
-        "-nodes",
-        "-days",
-        "2",
-        "-subj",
-        "/CN=dpmf.example.org",
-    ]
-    assert run(OPENSSL, *options, "-keyout", key, "-out", certificate).returncode == 0
+    kind = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=dpmf.example.org"
+    made = run(OPENSSL, *kind.split(), "-keyout", key, "-out", certificate)
+    assert made.returncode == 0
     site = (DEPLOY / "nginx.conf").read_text("utf-8")
     for theirs, ours in (
         ("listen 443 ssl", f"listen 127.0.0.1:{outer}"),

@@ -5,8 +5,6 @@ and docstrings ruff's; both run in `make lint`.
 import ast
 import functools
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -228,15 +226,3 @@ def test_a_broken_law_is_found(
         assert list(broken())
     finally:
         tree.cache_clear()
-
-
-def test_the_core_imports_without_the_screen_or_a_data_set() -> None:
-    """In a fresh interpreter: what the headless half loads."""
-    code = (
-        "import sys, dpmf_core.runs.execution; print([m for m in ('streamlit', 'plotly',"
-        " 'dpmf_datasets', 'dask', 'dp_accounting', 'sklearn') if m in sys.modules])"
-    )
-    process = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert process.stdout.strip() == "[]"

@@ -1,4 +1,4 @@
-"""Ten programs of at most twelve lines, as users write them, and what each finds."""
+"""Programs as users write them, and what each finds."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,9 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 import dpmf
 from dpmf_core.algorithms import REGISTRY, Algorithm, Recommender, Streams
@@ -33,13 +30,6 @@ def frame() -> pd.DataFrame:
     return pd.DataFrame({"userId": users, "movieId": WORLD.items + 100, "rating": WORLD.values})
 
 
-def test_pandas(frame: pd.DataFrame) -> None:
-    model = dpmf.fit(frame, "spectral", epsilon=2.0, bounds=BOUNDS)
-    lists = model.recommend(["p3", "p5"], k=4)
-    assert lists.columns.tolist() == ["user", "rank", "item", "rating"] and len(lists) == 8
-    assert model.epsilon == pytest.approx(2.0) and model.guarantee.status == "CONDITIONAL"
-
-
 @pytest.mark.parametrize("lazy", [False, True])
 def test_polars(frame: pd.DataFrame, lazy: bool) -> None:
     polars = pytest.importorskip("polars", reason="polars is large; see CONTRIBUTING.md")
@@ -60,51 +50,6 @@ def test_scipy() -> None:
     counts = csr_array(np.random.default_rng(0).poisson(1.0, (200, 30)))
     parts = dpmf.PrivateNMF(3, epsilon=5.0).fit(counts)
     assert parts.transform(counts).shape == (200, 3) and parts.components_.min() >= 0
-
-
-def test_cross_validation_with_a_search_over_rank(frame: pd.DataFrame) -> None:
-    private = dpmf.PrivateRecommender("dpals", epsilon=1.0, delta=1e-6, bounds=BOUNDS, steps=1)
-    search = GridSearchCV(private, {"rank": [1, 2]}, cv=dpmf.RatingFolds(2))
-    price = dpmf.privacy_price(search, frame)
-    spent = search.fit(frame).best_estimator_.account_.total
-    assert spent.epsilon == pytest.approx(price.epsilon, rel=1e-9)
-    assert 1.0 < price.epsilon < 5.0  # five fits of 1, composed
-
-
-def test_a_pipeline(frame: pd.DataFrame) -> None:
-    recent = FunctionTransformer(lambda table: table.rename(columns={"movieId": "item"}))
-    line = make_pipeline(recent, dpmf.PrivateRecommender(epsilon=5.0, bounds=BOUNDS))
-    line.fit(frame)
-    assert line.predict(frame).shape == (len(frame),)
-    assert line.score(frame) == pytest.approx(line[-1].score(recent.transform(frame)))
-
-
-def test_save_and_load(frame: pd.DataFrame, tmp_path: Path) -> None:
-    private = dpmf.PrivateRecommender(epsilon=2.0, bounds=BOUNDS).fit(frame)
-    model = dpmf.load_model(private.save(tmp_path / "model"))
-    assert model.epsilon == private.epsilon_ and model.guarantee == private.guarantee_
-    own = frame[frame["userId"] == "p7"]
-    expected = private.recommend(["p7"], k=3)["rating"]
-    np.testing.assert_allclose(model.recommend(own=own, k=3)["rating"], expected, atol=1e-4)
-
-
-def test_a_new_user(frame: pd.DataFrame) -> None:
-    model = dpmf.fit(frame, "spectral", epsilon=5.0, bounds=BOUNDS)
-    mine = {100: BOUNDS[1], 104: BOUNDS[0]}
-    best = model.recommend(own=mine, k=5)
-    assert len(best) == 5 and not set(mine) & set(best["item"])
-    high, low = model.predict([("me", 101), ("me", 102)], own=mine)
-    assert BOUNDS[0] <= min(high, low) and max(high, low) <= BOUNDS[1]
-
-
-def test_the_accountant(frame: pd.DataFrame) -> None:
-    account = dpmf.account(frame, bounds=BOUNDS)
-    account.set_budget(2.0, 1e-6)
-    dpmf.fit(frame, "private-bias", epsilon=1.5, delta=1e-6, bounds=BOUNDS)
-    assert account.total.epsilon == pytest.approx(1.5, rel=1e-6)
-    with pytest.raises(dpmf.BadInput):
-        dpmf.fit(frame, "private-bias", epsilon=1.5, delta=1e-6, bounds=BOUNDS)
-    assert len(account.entries) == 1
 
 
 def test_sweep_and_plot(tmp_path: Path) -> None:
