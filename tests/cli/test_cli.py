@@ -41,37 +41,28 @@ def test_fit_prints_one_record(say: Any) -> None:
     assert [row["key"] for row in Store().rows()] == [record["key"]]
 
 
+OPTIONS: dict[str, dict[str, Any]] = {
+    "budget": {
+        "epsilon": 3.0, "delta": 1e-6, "relation": "replace-one", "calibration": "source",
+    },
+    "split": {
+        "kind": "users", "test_fraction": 0.2, "validation_fraction": 0.1, "fold_in": 0.5,
+    },
+    "data": {
+        "id": "small", "top_items": 30, "min_user_count": 2, "min_item_count": 3,
+        "most_per_user": 9, "positives_above": 3.5,
+    },
+}  # fmt: skip
+
+
 def test_every_option_reaches_the_specification(say: Any) -> None:
-    options = (
-        "--epsilon 3 --delta 1e-6 --relation replace-one --calibration source --split users"
-        " --test-fraction .2 --validation-fraction .1 --fold-in .5"
-    )
-    filters = (
-        "--top-items 30 --min-user-count 2 --min-item-count 3 --most-per-user 9"
-        " --positives-above 3.5"
-    )
-    options += " --param biases=false --param gram_share=0.5"
-    spec = say(*DPALS, *options.split(), *filters.split(), "--json").json["spec"]
-    assert spec["budget"] == {
-        "epsilon": 3.0,
-        "delta": 1e-6,
-        "relation": "replace-one",
-        "calibration": "source",
-    }
-    assert spec["split"] == {
-        "kind": "users",
-        "test_fraction": 0.2,
-        "validation_fraction": 0.1,
-        "fold_in": 0.5,
-    }
-    assert spec["data"] == {
-        "id": "small",
-        "top_items": 30,
-        "min_user_count": 2,
-        "min_item_count": 3,
-        "most_per_user": 9,
-        "positives_above": 3.5,
-    }
+    options = {name: it for part in OPTIONS.values() for name, it in part.items() if name != "id"}
+    options["split"] = options.pop("kind")
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    words += ["--param=biases=false", "--param=gram_share=0.5"]
+    spec = say(*DPALS, *words, "--json").json["spec"]
+    assert {part: spec[part] for part in OPTIONS} == OPTIONS
+    assert spec["parameters"] == {"rank": 3, "steps": 2, "biases": False, "gram_share": 0.5}
 
 
 SWEEP = (
@@ -105,64 +96,35 @@ def test_a_sweep_holds_every_run_once_and_resumes(say: Any, tmp_path: Path) -> N
     assert [record["key"] for record in again if not record["cached"]] == [gone]
 
 
+def accounted(say: Any, words: str) -> Any:
+    return say("account", *words.split(), "--json").json
+
+
 def test_a_composition_costs_what_the_contract_says(say: Any) -> None:
     # mu = 2 / 7.4612 = 1 / 3.7306
-    record = say("account", "--release", "gaussian:7.4612:4", "--delta", "1e-5", "--json").json
-    assert record["epsilon"]["exact"] == pytest.approx(1.0, abs=1e-4)
-    assert set(record["epsilon"]) == RULES
-    record = say(
-        "account",
-        "--release",
-        "gaussian:3.7306:1",
-        "--release",
-        "laplace:10:2",
-        "--delta",
-        "1e-5",
-        "--json",
-    ).json
-    assert record["epsilon"]["exact"] > 1.01 and record["epsilon"]["advanced"] is None
+    epsilon = accounted(say, "--release gaussian:7.4612:4 --delta 1e-5")["epsilon"]
+    assert epsilon["exact"] == pytest.approx(1.0, abs=1e-4) and set(epsilon) == RULES
+    both = "--release gaussian:3.7306:1 --release laplace:10:2 --delta 1e-5"
+    epsilon = accounted(say, both)["epsilon"]
+    assert epsilon["exact"] > 1.01 and epsilon["advanced"] is None
 
 
 def test_noise_is_found_for_a_budget(say: Any) -> None:
-    record = say("account", "--epsilon", "1", "--delta", "1e-5", "--count", "4", "--json").json
-    assert record["noise_multiplier"] == pytest.approx(2 * 3.7306, abs=2e-4)
-    twice = say(
-        "account",
-        "--epsilon",
-        "1",
-        "--delta",
-        "1e-5",
-        "--release",
-        "gaussian:1:4",
-        "--relation",
-        "replace-one",
-        "--json",
-    ).json
-    assert twice["noise_multiplier"] == pytest.approx(2 * record["noise_multiplier"])
+    budget = "--epsilon 1 --delta 1e-5"
+    once = accounted(say, f"{budget} --count 4")["noise_multiplier"]
+    assert once == pytest.approx(2 * 3.7306, abs=2e-4)
+    twice = accounted(say, f"{budget} --release gaussian:1:4 --relation replace-one")
+    assert twice["noise_multiplier"] == pytest.approx(2 * once)
 
 
 def test_a_group_has_its_own_epsilon(say: Any) -> None:
-    command = ("account", "--release", "gaussian:3.7306:1", "--delta", "1e-5", "--group-size", "64")
-    record = say(*command, "--json").json
+    release = "--release gaussian:3.7306:1 --delta 1e-5"
+    record = accounted(say, f"{release} --group-size 64")
     assert record["epsilon"]["exact"] == pytest.approx(1, rel=1e-4)
     assert record["group"]["epsilon"] == pytest.approx(219, abs=0.5)
-    assert say(*command, "--relation", "replace-one", "--json").json["group"]["epsilon"] > 400
-    assert "group" not in say(*command[:-2], "--json").json
-    assert (
-        "group"
-        not in say(
-            "account",
-            "--algorithm",
-            "sketch",
-            "--n-users",
-            "9",
-            "--n-items",
-            "9",
-            "--group-size",
-            "3",
-            "--json",
-        ).json
-    )
+    replaced = accounted(say, f"{release} --group-size 64 --relation replace-one")
+    assert replaced["group"]["epsilon"] > 400
+    assert "group" not in accounted(say, release)
 
 
 def test_fit_saves_a_model_that_can_be_published(say: Any, tmp_path: Path) -> None:

@@ -39,25 +39,6 @@ def test_a_file_says_what_the_options_would(file: Path, capsys: pytest.CaptureFi
     )
 
 
-def test_the_command_line_goes_before_the_file(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    spec = fit_spec(capsys, "--epsilon", "3", "--config", str(file))
-    assert spec["budget"]["epsilon"] == 3 and spec["parameters"] == {"rank": 2, "steps": 1}
-
-
-def test_a_sweep_has_grids(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "sweep.toml"
-    path.write_text(
-        'algorithms = "dpals"\ndataset = "small"\nepsilons = "5"\n[param]\nsteps = 1\n'
-        "[grid]\nrank = [1, 2]\n"
-    )
-    assert main(["sweep", "--config", str(path), "--json"]) == 0
-    runs = json.loads(capsys.readouterr().out)
-    ranks = [run["spec"]["parameters"]["rank"] for run in runs]
-    assert sorted(ranks) == [1, 2]
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [

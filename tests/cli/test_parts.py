@@ -41,30 +41,11 @@ def test_a_table_is_imported_listed_and_fitted(say: Any, table: str) -> None:
         (("fit", "--dataset", "own", "--algorithm", "slope-one"), "ratings"),
         (("fit", "--dataset", "cinema", "--algorithm", "bias", "--spread"), "cinema"),
         (
-            ("fit", "--dataset", "own", "--algorithm", "bias", "--scheduler", "tcp://h:1"),
-            "--scheduler",
-        ),
-        (
-            ("fit", "--dataset", "own", "--algorithm", "bias", "--spread", "--scheduler", "x"),
-            "--scheduler",
-        ),
-        (
             (
                 *("fit", "--dataset", "own", "--algorithm", "bias", "--spread"),
                 *("--scheduler", "tcp://far:8786"),
             ),
             "scheduler",
-        ),
-        (
-            ("audit", "--algorithm", "private-bias", "--epsilon", "1", "--dataset", "own"),
-            "together",
-        ),
-        (
-            (
-                *("tune", "--dataset", "own", "--algorithm", "input-perturbation"),
-                *("--epsilon", "1", "--vary", "rank=2:4"),
-            ),
-            "ratings",
         ),
         (("datasets", "fetch", "own"), "machine"),
         (("datasets", "import", "own", "x.csv"), "machine"),

@@ -6,15 +6,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
+from click.shell_completion import BashComplete
 
-import dpmf_core
 from dpmf_core.cli import program
 
-HEAVY = (
-    "numpy", "pydantic", "numba", "scipy", "scipy.optimize", "streamlit", "dpmf_core.algorithms",
-)  # fmt: skip
 LISTING = """
 import sys
 from dpmf_core.cli import main
@@ -24,22 +20,15 @@ sys.exit(code)
 """
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["app", "--help"]])
-def test_help_loads_nothing_large(arguments: list[str]) -> None:
-    code = LISTING.format(arguments=arguments, heavy=HEAVY)
-    process = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True
-    )
-    assert process.stdout.startswith("Usage:") and process.stderr.strip() == "[]"
+HEAVY = (
+    "numpy", "pydantic", "numba", "scipy", "scipy.optimize", "streamlit", "dpmf_core.algorithms",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("arguments", "heavy_modules"),
     [
-        (
-            ["account", "--release", "gaussian:5:1", "--delta", "1e-6"],
-            ("numba", "pandas", "dpmf_core.data", "dpmf_core.algorithms"),
-        ),
+        (["app", "--help"], HEAVY),
         (
             ["fit", "--dataset", "small", "--algorithm", "global-mean"],
             (
@@ -63,56 +52,22 @@ def test_a_command_loads_no_more_than_it_uses(
     assert process.stdout and process.stderr.splitlines()[-1] == "[]"
 
 
-def test_commands_options_and_ids_are_completed(tmp_path: Path) -> None:
-    """As bash asks for them."""
-
-    def completions(words: str) -> list[str]:
-        variables = {"_DPMF_COMPLETE": "bash_complete", "COMP_WORDS": words}
-        variables |= {"DPMF_DATA": str(tmp_path), "DPMF_CATALOGUE": "dpmf_datasets"}
-        process = subprocess.run(
-            [sys.executable, "-c", "import sys; sys.argv = ['dpmf']; "
-             "from dpmf_core.__main__ import start; start()"],
-            env={**os.environ, **variables, "COMP_CWORD": str(len(words.split()) - 1)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )  # fmt: skip
-        return [line.partition(",")[2] for line in process.stdout.splitlines()]
-
-    assert completions("dpmf do") == ["doctor"]
-    assert completions("dpmf fit --alg") == ["--algorithm"]
-    assert completions("dpmf fit --algorithm ada") == ["ada-dpals"]
-    assert completions("dpmf sweep --algorithms als,dpf") == ["als,dpfw", "als,dpfw-oja"]
-    assert completions("dpmf fit --dataset cinema-s") == ["cinema-small"]
-
-
-def test_stored_runs_are_completed(say: Any) -> None:
-    key = say("fit", "--dataset", "small", "--algorithm", "bias", "--json").json["key"]
-    command = program.get_command(click.Context(program), "runs")
-    assert isinstance(command, click.Group)
-    show = command.get_command(click.Context(command), "show")
-    assert show is not None
-    (argument,) = (it for it in show.params if it.name == "key")
-    items = argument.shell_complete(click.Context(show), key[:3])
-    assert [it.value for it in items] == [key[:8]]
-
-
-def test_the_version_is_told(say: Any) -> None:
-    assert dpmf_core.__version__ in say("--version").out
-
-
-def test_no_summary_of_a_command_is_cut(say: Any) -> None:
-    for arguments in (["--help"], ["runs", "--help"]):
-        assert "..." not in say(*arguments).out.split("Commands:")[1]
-
-
-def test_options_are_listed_in_groups(say: Any) -> None:
-    text = say("fit", "--help").out
-    places = [text.index(it) for it in (
-        "Options:", "--algorithm", "Data:", "--dataset", "Privacy:", "--epsilon", "Split:",
-        "--test-fraction", "Output:", "--save",
-    )]  # fmt: skip
-    assert places == sorted(places)
+@pytest.mark.parametrize(
+    ("words", "incomplete", "completions"),
+    [
+        ("", "do", ["doctor"]),
+        ("fit", "--alg", ["--algorithm"]),
+        ("fit --algorithm", "ada", ["ada-dpals"]),
+        ("sweep --algorithms", "als,dpf", ["als,dpfw", "als,dpfw-oja"]),
+        ("fit --dataset", "cinema-s", ["cinema-small"]),
+    ],
+)
+def test_commands_options_and_ids_are_completed(
+    words: str, incomplete: str, completions: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
+    shell = BashComplete(program, {}, "dpmf", "_DPMF_COMPLETE")
+    assert [it.value for it in shell.get_completions(words.split(), incomplete)] == completions
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 Workers are threads here, and work goes on when a test says so. `test_processes` has real ones.
 """
 
-import math
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -13,10 +12,8 @@ from typing import Any
 import pytest
 
 from dpmf_core.base.errors import BadInput, Cancelled
-from dpmf_core.base.settings import settings
 from dpmf_core.jobs import machine, worker
 from dpmf_core.jobs.engine import Engine
-from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.machine import Limits
 from dpmf_core.runs import execution
 from dpmf_core.runs.record import Run
@@ -44,18 +41,6 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
     for gate in gates.values():
         gate.open.set()
     new_engine.close()
-
-
-def started(engine: Engine, *jobs: Job) -> list[str]:
-    """The order in which these are computed, each let through as it begins."""
-    order: list[str] = []
-    for job in jobs:
-        job.listen(lambda it: order.append(it.spec.name))
-    for job in jobs:
-        gates[job.spec.name].open.set()
-    for job in jobs:
-        job.result(WAIT)
-    return order
 
 
 # ---- once ----------------------------------------------------------------------------------------
@@ -126,25 +111,6 @@ def test_a_damaged_run_is_computed_again(engine: Engine) -> None:
 # ---- turns and places ----------------------------------------------------------------------------
 
 
-def test_two_sessions_take_turns(engine: Engine) -> None:
-    before = engine.measure(gated("before"))
-    assert gates["before"].has_begun()
-    many = [engine.measure(gated(f"a{it}"), asker="a") for it in range(3)]
-    other = engine.measure(gated("b"), asker="b")
-    assert [job.ahead for job in (*many, other)] == [0, 2, 3, 1] and other.waiting == 4
-    assert started(engine, before, *many, other) == ["before", "a0", "b", "a1", "a2"]
-
-
-def test_a_session_that_asks_for_too_much_is_refused_and_others_are_not(tmp_path: Path) -> None:
-    engine = thread_engine(tmp_path, limits=Limits(session_seconds=100.0))
-    job = engine.submit(spec(QUICK), asker="hostile", cost=200.0)
-    assert job.bad_input
-    assert engine.submit(spec(QUICK), asker="student", cost=50.0).result(WAIT).key
-    # what has ended is not owed
-    assert engine.submit(spec(QUICK, seed=1), asker="student", cost=90.0).result(WAIT).key
-    engine.close()
-
-
 def test_a_sweep_yields_what_finishes_and_what_fails(engine: Engine) -> None:
     specs = [spec(QUICK, seed=seed) for seed in range(2)] + [spec(QUICK, budget=None)]
     outcomes = {one.model_dump_json(): outcome for one, outcome in engine.sweep(specs)}
@@ -164,19 +130,6 @@ def test_a_running_job_is_cancelled_at_once_and_its_worker_goes_on(engine: Engin
         job.result(0)
     gates["later"].open.set()
     assert later.result(WAIT) == "later" and not gates["job"].open.is_set()
-
-
-def test_a_stop_that_comes_late_stops_nothing_else(engine: Engine) -> None:
-    first = engine.measure(gated("first"))
-    assert gates["first"].has_begun()
-    late_stop = first._task.call_off
-    gates["first"].open.set()
-    first.result(WAIT)
-    second = engine.measure(gated("second"))
-    assert gates["second"].has_begun()
-    late_stop()
-    gates["second"].open.set()
-    assert second.result(WAIT) == "second"
 
 
 def test_a_job_that_waits_is_cancelled_and_never_begins(engine: Engine) -> None:
@@ -369,26 +322,3 @@ def test_limits_of_control_groups_are_read(files: dict[str, str], tmp_path: Path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     assert machine.memory(tmp_path) == 1000.0 and machine.is_small(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("memory", "megabytes"), [("300", 300), ("half", machine.memory() / 2), ("unlimited", math.inf)]
-)
-def test_the_settings_bound_sessions(
-    memory: str, megabytes: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    variables = {
-        "SECONDS_PER_RUN": "7",
-        "RUNS_IN_FLIGHT": "2",
-        "ESTIMATED_SECONDS": "unlimited",
-        "MEMORY_PER_RUN": memory,
-        "CONFIRM_SECONDS": "9",
-    }
-    for name, value in variables.items():
-        monkeypatch.setenv(f"DPMF_{name}", value)
-    settings.cache_clear()
-    try:
-        assert Limits.from_settings() == Limits(7, megabytes, 2, math.inf, 9)
-    finally:
-        monkeypatch.undo()
-        settings.cache_clear()

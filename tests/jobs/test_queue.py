@@ -2,7 +2,6 @@
 
 import math
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,15 +35,6 @@ def test_sessions_take_turns_and_one_that_asks_for_much_waits_for_itself() -> No
     students = [add(queue, f"student {it}", f"s{it}", number=9000 + it) for it in range(29)]
     assert [queue.ahead(it) for it in students] == list(range(1, 30))
     assert {it.identity for it in students} <= set(names(queue)[:30])
-
-
-def test_within_a_session_priority_goes_first_then_the_cheap_then_the_earlier() -> None:
-    queue = Queue(1, Limits())
-    add(queue, "late", "a", number=3)
-    add(queue, "early", "a", number=2)
-    add(queue, "cheap", "a", cost=0.5, number=4)
-    add(queue, "urgent", "a", cost=9.0, priority=1, number=5)
-    assert names(queue) == ["urgent", "cheap", "early", "late"]
 
 
 def test_an_estimate_counts_what_others_have_before_and_nothing_after() -> None:
@@ -133,11 +123,3 @@ def test_a_session_that_owes_too_much_is_refused_until_some_has_ended() -> None:
     assert queue.refusal("a", 20.0) is None and queue.refusal("b", 20.0) is not None
     queue.close(big)
     assert queue.refusal("b", 20.0) is None
-
-
-@pytest.mark.parametrize("cost", [0.0, 1.0])
-def test_a_closed_task_waits_no_longer(cost: float) -> None:
-    queue = Queue(1, Limits())
-    task = add(queue, "1", "a", cost)
-    queue.close(task)
-    assert queue.next() is None and queue.tasks() == [] and not task.is_waiting

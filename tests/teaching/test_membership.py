@@ -93,8 +93,8 @@ def share_won(epsilon: float | None, rounds: int) -> float:
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_no_player_wins_more_than_the_bound(epsilon: float) -> None:
-    share = share_won(epsilon, 5_000)
-    assert 0.24 < share < best_score(epsilon) + 4 * 0.5 / math.sqrt(5_000)
+    share = share_won(epsilon, 2_000)
+    assert 0.24 < share < best_score(epsilon) + 4 * 0.5 / math.sqrt(2_000)
     assert best_score(epsilon) < best_score(2 * epsilon) < 1
 
 
@@ -121,12 +121,11 @@ def test_the_bound_is_the_maximum_over_all_ways_to_name_suspects(
         assert score < 1 / (1 + math.exp(-epsilon))
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 4.0])
-def test_rounds_are_what_they_say(epsilon: float) -> None:
+def test_rounds_are_what_they_say() -> None:
     """Noise as large as is said, and each answer equally often."""
-    rounds = [game_round(epsilon, seed) for seed in range(3_000)]
+    rounds = [game_round(2.0, seed) for seed in range(3_000)]
     noise = [it.sums - (it.suspects[it.answer] if it.answer < SUSPECTS else 0.0) for it in rounds]
-    expected = math.sqrt(FILMS_SEEN) / gaussian_mu(epsilon, 1e-5)
+    expected = math.sqrt(FILMS_SEEN) / gaussian_mu(2.0, 1e-5)
     assert np.std(noise) == pytest.approx(expected, rel=0.015)
     assert all((it.suspects.sum(axis=1) == FILMS_SEEN).all() for it in rounds)
     counts = np.bincount([it.answer for it in rounds])
