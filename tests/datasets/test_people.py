@@ -125,19 +125,16 @@ def test_a_vector_that_does_not_fit_is_refused(
         datasets.load(f"{matlab(tmp_path / 'x.mat', **vectors)}&group=gnd")
 
 
-def test_an_upload_keeps_its_people() -> None:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for place, name in enumerate(("ana/1.png", "ana/2.png", "bo/1.png", "bo/2.png")):
-            picture = io.BytesIO()
-            Image.fromarray(
-                np.random.default_rng(place).integers(0, 255, (4, 4)).astype(np.uint8)
-            ).save(picture, "png")
-            archive.writestr(name, picture.getvalue())
-    upload = session_files.samples(out.getvalue(), "faces.zip", {"group": "folder"})
+def test_an_upload_keeps_its_people(tmp_path: Path) -> None:
+    names = ("ana/1.png", "ana/2.png", "bo/1.png", "bo/2.png")
+    folder = pictures(tmp_path, *names)
+    with zipfile.ZipFile(file := io.BytesIO(), "w") as archive:
+        for name in names:
+            archive.write(folder / name, name)
+    upload = session_files.samples(file.getvalue(), "faces.zip", {"group": "folder"})
     assert (upload.entry.n_people, upload.entry.unit) == (2, "person")
     assert whose(datasets.load(upload.entry.id)) == [0, 0, 1, 1]
-    alone = session_files.samples(out.getvalue(), "faces.zip", {})
+    alone = session_files.samples(file.getvalue(), "faces.zip", {})
     assert (alone.entry.n_people, alone.entry.unit) == (None, "image")
     assert datasets.load(alone.entry.id).fingerprint != datasets.load(upload.entry.id).fingerprint
 
