@@ -1,6 +1,6 @@
-"""The question of Choose: whom it must protect, what it may cost, ratings or lists.
+"""The question of Choose: whom to protect, what it may cost, ratings or lists.
 
-Each part has one widget, on the answer's step, and a name in the address of every step.
+Each part has one widget, on the answer's step, and a parameter in the address of every step.
 """
 
 from collections.abc import Callable
@@ -24,12 +24,12 @@ WHOM: dict[Protect, str] = {
 }
 WISHES = {"spend": "at most ε", "keep": "gain I need", "reach": "error I accept"}
 GOALS: dict[Goal, str] = {"ratings": "Ratings", "lists": "Lists of 20"}
-INQUIRY = "choose.asked"  # in the session: the question that was asked
+INQUIRY = "choose.asked"  # in the session: the question asked
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the question. first: its value before anyone chose one; read: a link's text."""
+    """A part of the question. first: its default. read: turns a link's text into a value."""
 
     first: Any
     read: Callable[[str], Any]
@@ -53,9 +53,9 @@ PARTS = {
 
 @dataclass(frozen=True)
 class Inquiry:
-    """A question, the data set that it is about, and the public shape of what methods are tried on.
+    """A question, its data set, and the public shape on which methods are tried.
 
-    entry: of the data set; its own rows are tried on only where it is public.
+    entry: the data set; only public rows are used.
     """
 
     question: Question
@@ -63,22 +63,22 @@ class Inquiry:
     shape: Shape
 
     def in_full(self) -> "Inquiry":
-        """The same question to all methods, over more draws."""
+        """Return the question for all methods, with more draws."""
         return self._variant(draws=MANY, every=True)
 
     def first(self) -> "Inquiry":
-        """The same question as it is answered first."""
+        """Return the question as it is answered first."""
         return self._variant(draws=FEW, every=False)
 
     def _variant(self, **changes: Any) -> "Inquiry":
         return replace(self, question=self.question.model_copy(update=changes))
 
 
-# ---- what is said, in the session and in the address ---------------------------------------------
+# ---- session and address -------------------------------------------------------------------------
 
 
 def prepare() -> None:
-    """Before anything is drawn: the data set and the question of the session or of the link."""
+    """Set data set and question of the session or the link, before anything is drawn."""
     st.session_state[data_sets.KIND] = "ratings"
     sidebar_values.prepare()
     sidebar.show_complaints()
@@ -93,14 +93,16 @@ def _key(name: str) -> str:
 
 
 def _value_of(name: str) -> Any:
-    """What is said of a part; its first value where its box is empty."""
+    """Return a part's value; an empty box means its default."""
     value = st.session_state.get(_key(name))
     return PARTS[name].first if value is None else value
 
 
 def address() -> dict[str, str | None]:
-    """What is said and asked, as the address holds it. For a file of this session it names the
-    synthetic data set of its shape, for no link may open the file.
+    """Return the parameters of the address.
+
+    For a file of this session they name a synthetic data set of its shape, because no link may open
+    the file.
     """
     entry = sidebar_values.chosen_entry()
     last: Inquiry | None = st.session_state.get(INQUIRY)
@@ -117,12 +119,12 @@ def write_to_address() -> None:
 
 
 def go(page: str) -> None:
-    """Leave for another step, or page, with what is said and asked."""
+    """Open another step or page with the current question."""
     links.go(page, {name: text for name, text in address().items() if text is not None})
 
 
 def inquiry() -> Inquiry:
-    """The question as it is said. Raises BadInput."""
+    """Return the current question; raise BadInput."""
     entry = sidebar_values.chosen_entry()
     tried_on = data_sets.stand_in(entry)
     protect, wish, goal = _value_of("protect"), _value_of("wish"), _value_of("goal")
@@ -146,7 +148,7 @@ def inquiry() -> Inquiry:
 
 
 def current(now: Inquiry) -> Inquiry | None:
-    """The question that was asked last about these data, also by the link."""
+    """Return the question asked last about these data, also by the link."""
     last: Inquiry | None = st.session_state.get(INQUIRY)
     if last is None and (draws := _value_of("draws")):
         last = st.session_state[INQUIRY] = now.in_full() if draws == "many" else now
@@ -157,7 +159,7 @@ def current(now: Inquiry) -> Inquiry | None:
 
 
 def draw() -> Inquiry:
-    """The questions, and what they say now. Raises BadInput."""
+    """Draw the questions and return their current values; raise BadInput."""
     entry = sidebar_values.chosen_entry()
     _draw_data(entry)
     whom, cost, goal = st.columns([4, 4, 3], gap="medium")
@@ -166,11 +168,11 @@ def draw() -> Inquiry:
     with goal:
         _segments("3. Ratings or lists?", GOALS, "goal")
         st.caption(
-            "Ratings: the error of predictions. Lists: how many liked items are among the 20 shown."
+            "Ratings: the error of predictions. Lists: how many liked items are among the top 20."
         )
     with cost:
         _draw_cost()
-    with st.expander("More: rare items, the worst served, δ"):
+    with st.expander("More: rare items, worst quarter, δ"):
         _draw_more(entry)
     return inquiry()
 
@@ -181,7 +183,7 @@ def _draw_data(entry: Any) -> None:
     words.markdown(
         f"**{safe_text.escape_letters(entry.title)}**: {entry.n_users:,} people,"
         f" {entry.n_items:,} items, ratings from {low:g} to {high:g}."
-        + " Public or synthetic: trying methods costs no ε."
+        + " Public or synthetic: trying methods is free."
         * entry.public
     )
     with button:
@@ -189,20 +191,19 @@ def _draw_data(entry: Any) -> None:
     if entry.public:
         return
     words.caption(
-        "Private: methods are tried on **a synthetic data set of the same shape**, because every"
-        " look at your ratings costs privacy. A private selection on your own data, with its price,"
-        " comes after the answer."
+        "Your data are private, and every look at them costs privacy. So methods are tried on **a"
+        " synthetic data set of the same shape**. After the answer you can check it on your own"
+        " data, at a price."
     )
     st.number_input(
-        "About how many ratings does a person give?",
+        "About how many ratings per person?",
         1,
         entry.n_items,
         min(data_sets.EACH, max(1, entry.n_items // 4)),
         key=data_sets.each_key(entry),
         persist_state="session",
-        help="A guess: counting your ratings would reveal something about them. MovieLens 1M has"
-        " 166 a person. Try half and twice your guess: if the answer stays the same, it is good"
-        " enough.",
+        help="Please guess: counting your ratings would leak information. MovieLens 1M has 166 per"
+        " person. If half and twice your guess give the same answer, the guess is good enough.",
     )
 
 
@@ -225,15 +226,15 @@ def _draw_whom() -> None:
         _number("People in a group, at most", "group", 2, LARGEST_GROUP)
     if _value_of("protect") == "rating":
         st.caption(
-            "No method here is proved for a single rating alone. The method hides a replacement of"
-            " a person's whole row, which hides each rating in it."
+            "No method here is proved for single ratings only. The methods protect a person's whole"
+            " row against replacement, and so each rating in it."
         )
 
 
 def _draw_cost() -> None:
     _segments("2. What may it cost?", WISHES, "wish")
     if _value_of("wish") == "spend":
-        text = "Smaller is more private; 1 counts as strong."
+        text = "Smaller is more private; 1 is considered strong."
         _number("ε, at most", "spend", 0.01, 100.0, format="%g", help=text)
     elif _value_of("wish") == "keep":
         _number("Percent of the gain over guessing, at least", "keep", 1, 100, step=5)
@@ -245,15 +246,12 @@ def _draw_cost() -> None:
 
 def _draw_more(entry: Any) -> None:
     left, middle, right = st.columns(3)
-    none = {"placeholder": "no such condition"}
+    none = {"placeholder": "no condition"}
     with left:
-        text = (
-            "The gain in Recall@20 over an arbitrary list, on the half of the items with the fewest"
-        )
-        " ratings."
+        text = "The gain in Recall@20 over a random list, for the less-rated half of the items."
         _number("Percent to keep of the gain on rare items", "rare", 1, 100, help=text, **none)
     with middle:
-        label = "Most that the worst quarter may lose (RMSE)"
+        label = "Largest loss of the worst quarter (RMSE)"
         _number(label, "worst", 0.001, None, step=0.01, format="%g", **none)
     with right:
         usual = f"{delta_text(default_delta(entry.n_users))}, 1/(10 n)"

@@ -1,4 +1,4 @@
-"""The Choose page's figure: error against epsilon for every candidate, and what to use."""
+"""The figure of Choose: error against epsilon for every candidate."""
 
 import statistics
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from pages.kit import charts, colours
 
 
 def front(answer: Answer) -> go.Figure:
-    """Every candidate at every epsilon; the answer's method is thick, with its interval."""
+    """Return every candidate at every epsilon; the answer's line is thick, with its interval."""
     lines: dict[str, list[Place]] = {}
     for place in sorted(answer.places, key=lambda it: it.epsilon):
         lines.setdefault(place.method, []).append(place)
@@ -38,14 +38,9 @@ def front(answer: Answer) -> go.Figure:
     if best:
         _band(fig, best.method, lines[best.method])
         ring = {"color": colours.of(best.method), "width": 3}
-        fig.add_scatter(
-            x=[best.epsilon],
-            y=[best.value],
-            mode="markers",
-            marker={"color": "rgba(0,0,0,0)", "size": 22, "line": ring},
-            hoverinfo="skip",
-            showlegend=False,
-        )
+        marker = {"color": "rgba(0,0,0,0)", "size": 22, "line": ring}
+        quiet = {"mode": "markers", "hoverinfo": "skip", "showlegend": False}
+        fig.add_scatter(x=[best.epsilon], y=[best.value], marker=marker, **quiet)
     for line in answer.lines(best or answer.places[0]):
         if best or line.reference is not Reference.WITHOUT_NOISE:
             charts.reference_line(fig, line, colours.of(best.method) if best else "")
@@ -53,7 +48,7 @@ def front(answer: Answer) -> go.Figure:
 
 
 def _band(fig: go.Figure, method: str, places: Sequence[Place]) -> None:
-    """The 95% interval at each epsilon."""
+    """Draw the 95% interval at each epsilon."""
     lows, highs = zip(*(interval(place.values) for place in places), strict=True)
     x = [place.epsilon for place in places]
     fig.add_scatter(
@@ -69,7 +64,7 @@ def _band(fig: go.Figure, method: str, places: Sequence[Place]) -> None:
 
 
 def table(answer: Answer) -> pd.DataFrame:
-    """A row for every candidate at every epsilon."""
+    """Return a row for every candidate at every epsilon."""
     places = sorted(answer.places, key=lambda it: (it.epsilon, answer.metric.sign * it.value))
     return pd.DataFrame(
         {
@@ -79,9 +74,7 @@ def table(answer: Answer) -> pd.DataFrame:
             "95%, from": interval(place.values)[0],
             "to": interval(place.values)[1],
             "gain kept": "" if place.share is None else share_text(place.share),
-            "gain kept on rare items": share_text(statistics.median(place.rare))
-            if place.rare
-            else "",
+            "kept on rare items": share_text(statistics.median(place.rare)) if place.rare else "",
             "worst quarter loses": statistics.median(place.losses) if place.losses else None,
             "on the front": "yes" if place in answer.front else "",
         }

@@ -17,18 +17,16 @@ from pages.kit import charts, links, recommendations, safe_text, time_estimate, 
 from pages.kit.page_table import BY_ID
 from pages.kit.runs import ask, queue
 
-BUTTON_KEY = "choose.pressed"  # in the session
+BUTTON_KEY = "choose.pressed"  # in the session: whether all methods were asked for
 
 
 def _press(in_full: bool) -> None:
-    """A button asks what the controls say when the page is drawn next: a number that was typed just
-    before counts.
-    """
+    """Ask the current question on the next rerun, including a number typed just before."""
     st.session_state[BUTTON_KEY] = in_full
 
 
 def draw_button(inquiry: Inquiry, runs: Runs) -> None:
-    """The button that asks, and how long the answer takes."""
+    """Draw the button and how long the answer takes."""
     stored = time_estimate.stored_names(runs.specs)
     missing = {key: spec for key, spec in runs.specs.items() if key not in stored}
     amount = "all stored"
@@ -45,9 +43,7 @@ def draw_button(inquiry: Inquiry, runs: Runs) -> None:
 
 
 def asked_inquiry(inquiry: Inquiry, runs: Runs) -> Inquiry | None:
-    """The question that is answered on the page: the last one that the button asked, or the one in
-    the controls where it takes no further run.
-    """
+    """Return the question to answer: the one asked last, or the current one if it needs no runs."""
     in_full = st.session_state.pop(BUTTON_KEY, None)
     if in_full is not None:
         st.session_state[controls.INQUIRY] = inquiry.in_full() if in_full else inquiry
@@ -61,16 +57,13 @@ def asked_inquiry(inquiry: Inquiry, runs: Runs) -> Inquiry | None:
 
 
 def find(inquiry: Inquiry) -> Finding | None:
-    """What is found once every run has finished; before that, how far they are."""
+    """Return the finding once every run has finished; before that, draw the progress."""
     runs = Runs(inquiry.question, inquiry.shape)
     finished_runs = ask("choose", runs.specs, by_button=True, whole=())
     result, entry = answer(runs, finished_runs), inquiry.entry
     if result is None:
         st.title(f"Trying {len(runs.methods)} methods", anchor=False)
-        st.write(
-            "The answer appears here when all runs have finished. You can open other pages"
-            " meanwhile."
-        )
+        st.write("The answer appears here when all runs have finished. You can leave this page.")
         return None
     finding = Finding(
         runs,
@@ -85,18 +78,18 @@ def find(inquiry: Inquiry) -> Finding | None:
 
 
 def draw_figure(inquiry: Inquiry, finding: Finding) -> None:
-    """The answer among all methods, against epsilon."""
+    """Draw all methods against epsilon, with the answer."""
     where = "" if finding.public else f" {ON_STAND_IN.capitalize()}."
     caption = (
-        f"The ring is the answer; its line is thick. For {finding.question.whom}: medians and 95%"
-        f" intervals over {finding.question.draws} draws of split and noise.{where}"
+        f"The ring marks the answer. For {finding.question.whom}: medians and 95% intervals over"
+        f" {finding.question.draws} draws of split and noise.{where}"
     )
     fig, table = figures.front(finding.answer), figures.table(finding.answer)
     charts.show(fig, "choose.front", finding.headline, table, leaves=True, caption=caption)
 
 
 def draw_answer(inquiry: Inquiry, finding: Finding) -> None:
-    """The answer on top, the figure, more draws on request, and the ways on."""
+    """Draw the answer, its figure, the button for more draws, and the next steps."""
     st.title(finding.headline, anchor=False)
     st.write(" ".join(wording.sentences(finding.answer)))
     draw_figure(inquiry, finding)
@@ -111,14 +104,14 @@ def draw_refinement(full: Inquiry) -> None:
     amount = duration(time_estimate.seconds(runs.specs))
     words, button = st.columns([3, 1], vertical_alignment="center")
     words.caption(
-        f"This is a first answer. {len(runs.methods)} methods with {full.question.draws} draws"
-        f" narrow the intervals: {len(runs.specs)} runs, at most {amount} (an estimate)."
+        f"For narrower intervals, compare {len(runs.methods)} methods with {full.question.draws}"
+        f" draws: {len(runs.specs)} runs, at most {amount} (an estimate)."
     )
     button.button("Refine", key="choose.refine", width="stretch", on_click=_press, args=(True,))
 
 
 def draw_ways_on(inquiry: Inquiry, finding: Finding) -> None:
-    """To the next steps, with the answer's method and epsilon chosen there."""
+    """Draw links to the next steps, with the answer's method and epsilon."""
     recommendation = take_away.recommendation(finding)
     recommendations.keep(inquiry.entry.id, recommendation)
     ways = {"take-away": "Take it away", "tune": "Tune it (optional)", "explore": "Explore it"}

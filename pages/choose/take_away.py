@@ -1,4 +1,4 @@
-"""What follows an answer: a check on private data with its price, and what is left to take home."""
+"""After an answer: a check on private data with its price, and files to take away."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,18 +20,16 @@ from pages.kit.recommendations import Recommendation
 from pages.kit.runs import ask
 from pages.server import visitor
 
-SELECTING = "choose.selecting"  # in the session: the selection that was asked for
-WINNERS = "choose.selected"  # in the session: what left each selection, by its specification
-FOLDER = "choose.folder"  # in the session: where a person keeps the file on their own machine
+SELECTING = "choose.selecting"  # in the session: the requested selection
+WINNERS = "choose.selected"  # in the session: results of selections, by specification
+FOLDER = "choose.folder"  # in the session: the file's folder on the person's machine
 
 
-# ---- the same choice on private data themselves --------------------------------------------------
+# ---- a check on private data ---------------------------------------------------------------------
 
 
 def with_selection(finding: Finding, entry: Any) -> Finding:
-    """The finding with what left a private selection on these data, and the parameters of its
-    method that were chosen on Tune.
-    """
+    """Return the finding with the result of a private selection and parameters set on Tune."""
     spec = _selection_spec(finding, entry)
     winners = st.session_state.setdefault(WINNERS, {})
     selection = winners.get(spec.model_dump_json()) if spec else None
@@ -45,25 +43,22 @@ def with_selection(finding: Finding, entry: Any) -> Finding:
 
 
 def _selection_spec(finding: Finding, entry: Any) -> PrivateSelection | None:
-    """None on public data, and where there is nothing to choose by noisy errors."""
+    """Return the private selection; None on public data or without noisy errors to compare."""
     if finding.public:
         return None
     return among_the_best(finding.question, finding.answer, DataSpec(id=entry.id))
 
 
 def check(finding: Finding, entry: Any) -> None:
-    """Draw what a private selection would cost, its button, and what left it.
-
-    entry: of the data set.
-    """
+    """Draw the price of a private selection, its button, and its result."""
     if finding.public:
         return
     st.subheader("Check it on your own data", anchor="own-data")
     spec, best = _selection_spec(finding, entry), finding.answer.best
     if spec is None or best is None:
         st.caption(
-            "On private data only the error of predictions can be compared with noise. Ask for"
-            " ratings, and for a goal that at least two methods reach."
+            "On private data only errors of predicted ratings can be compared. Choose Ratings, and"
+            " a goal that at least two methods reach."
         )
         return
     methods = names([kind.id for kind in spec.kinds])
@@ -94,16 +89,16 @@ def _select(spec: PrivateSelection) -> None:
     odometer.buy([spec])
 
 
-# ---- to take home --------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 
 def program() -> tuple[str, ...]:
-    """How a command starts: by its full path for someone at their own machine."""
+    """Return the start of a command, with its full path for someone at their own machine."""
     return start() if visitor.asker().alone else ("dpmf",)
 
 
 def command_path(entry: Any) -> str:
-    """How a command names the data: by id, or as a file in the folder that the person named."""
+    """Return the data's id, or its path in the folder that the person named."""
     if not datasets.is_own(entry.id):
         return str(entry.id)
     folder = str(st.session_state.get(FOLDER) or "").rstrip("/\\")
@@ -112,16 +107,14 @@ def command_path(entry: Any) -> str:
 
 
 def recommendation(finding: Finding) -> Recommendation:
-    """The answer as other pages choose it."""
+    """Return the answer as a recommendation for other pages."""
     place, question = finding.place, finding.question
     assert place is not None
     return Recommendation(place.method, question.of_one(place.epsilon), question.delta)
 
 
 def draw(finding: Finding, entry: Any) -> None:
-    """The command that trains the answer and its configuration, a report, a notebook. entry: of
-    the data set.
-    """
+    """Draw the command that trains the answer, a configuration, a report and a notebook."""
     if datasets.is_own(entry.id):
         st.text_input(
             "Folder of the file on your computer",
@@ -131,8 +124,8 @@ def draw(finding: Finding, entry: Any) -> None:
         )
     st.code(finding.train, language="bash", wrap_lines=True)
     st.caption(
-        f"{finding.cost} {finding.training} The command runs in any folder. So does `fit --config"
-        " which-method.toml` with the configuration."
+        f"{finding.cost} {finding.training} The command runs in any folder, and so does `fit"
+        " --config which-method.toml`."
     )
     files = {
         "which-method.html": ("Page to print", report(finding), "text/html"),
@@ -144,11 +137,11 @@ def draw(finding: Finding, entry: Any) -> None:
             look: Any = {"type": "primary"} if mime == "text/html" else {}
             look |= {"key": f"choose.file.{name}", "on_click": "ignore"}
             st.download_button(label, data, name, mime, **look)
-        if st.button("How many such models in all?", on_click=_ask_total, args=(finding,)):
+        if st.button("How many such models in total?", on_click=_ask_total, args=(finding,)):
             links.go("accountant")
-    st.caption("They hold public, synthetic, declared and noisy figures, and no private rows.")
+    st.caption("The files contain public, synthetic, declared and noisy figures, no private rows.")
 
 
 def _ask_total(finding: Finding) -> None:
-    """Verify shares the answer's epsilon between several models."""
+    """Set the answer's epsilon as the total of several models on Account."""
     st.session_state["accountant.total"] = recommendation(finding).epsilon

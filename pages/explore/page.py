@@ -1,7 +1,7 @@
-"""What does this algorithm do at this epsilon?
+"""What does this method do at this epsilon?
 
-One story: what it costs, against epsilon and for one person; what the epsilon means; below it the
-run in full.
+One story: its cost, against epsilon and for one person; the meaning of epsilon; below it the run in
+detail.
 """
 
 from typing import Any
@@ -38,22 +38,23 @@ from pages.kit.components import draw_hero, draw_hundred
 from pages.kit.runs import ask, note_shipped
 from pages.kit.sidebar_values import Choice
 
-WITH_LISTS = ("main", "open")  # the runs that recommend
+WITH_LISTS = ("main", "open")  # runs whose recommendations are shown
 
 
 def go_to(epsilon: float) -> None:
-    """A point of the figure was chosen."""
+    """Choose the epsilon of a point."""
     sidebar_values.put("epsilon", epsilon)
 
 
 def use(algorithm: str) -> None:
-    """Another method was chosen for the same epsilon."""
+    """Choose another method at the same epsilon."""
     sidebar_values.put("algorithm", algorithm)
 
 
 def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) -> bool:
-    """The figure that follows epsilon; whether it was drawn. waits: where nothing is there of what
-    is chosen, the result before stays.
+    """Draw the figure that follows epsilon; return whether it was drawn.
+
+    waits: keep the previous result while there is none for the current choice.
     """
     new_story = story.of_grid(choice, grid)
     if new_story is not None:
@@ -70,7 +71,7 @@ def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) ->
 
 
 def plain_finding(choice: Choice, proved: bool, runs: dict[str, Run]) -> None:
-    """The headline of what has no epsilon, or lacks what it is compared with."""
+    """Draw the headline without a proven epsilon, or before its references are finished."""
     if "main" not in runs:
         st.title(f"What does ε = {budget_text(choice.epsilon)} cost?", anchor=False)
         st.write(odometer.opening_text("explore"))
@@ -91,9 +92,7 @@ def plain_finding(choice: Choice, proved: bool, runs: dict[str, Run]) -> None:
 
 
 def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> Any:
-    """What epsilon means for a person, beside the label of what is promised; the place beneath
-    that.
-    """
+    """Draw the meaning of epsilon and the privacy label; return the place below the label."""
     left, right = st.columns(2, gap="large")
     with right:
         privacy_card.label(ready.plan, ready.guarantee, choice.delta, public=choice.entry.public)
@@ -107,7 +106,7 @@ def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> Any:
 
 
 def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: PreparedRun) -> None:
-    """Everything under the first view: two sections, and what unfolds."""
+    """Draw everything below the first view."""
     proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
     if "main" in runs:
         left, right = st.columns(2, gap="large")
@@ -121,7 +120,7 @@ def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: Pr
             with st.expander("Error by step"):
                 sections.steps(runs)
     if proved:
-        with st.expander("The best any attacker can do"):  # before a run, for it needs none
+        with st.expander("The best any attacker can do"):  # needs no run
             privacy_card.meaning(ready.plan, choice.delta, "explore.meaning")
         drawing.let_answers_pass()
     who_sees_what.draw(who_sees_what.of(choice.algorithm))
@@ -142,9 +141,7 @@ def main() -> None:
     proved = ready.guarantee.has_epsilon
     grid = epsilon_grid.read(spec, also=(choice.epsilon,))
     is_measured = proved and grid.point(choice.epsilon) is not None
-    news = (
-        going if is_measured else waiting_place
-    )  # what is there needs not wait for what it is compared with
+    news = going if is_measured else waiting_place  # a result does not wait for its references
     with head:
         is_drawn = is_measured and draw_story(choice, spec, grid, waits=False)
     with middle:

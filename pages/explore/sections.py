@@ -1,4 +1,4 @@
-"""What stands under the first view of Explore, each section with a link of its own."""
+"""Sections of Explore below the first view."""
 
 from collections.abc import Callable
 
@@ -10,13 +10,7 @@ from dpmf_core.runs.needed_epsilon import answer, needed_epsilon
 from dpmf_core.runs.recommendations import Suggestion, someone, top_rated
 from dpmf_core.runs.record import Run
 from pages.explore.story import CACHE_SIZE, PERSON, USER
-from pages.kit import (
-    comparison,
-    lesson,
-    links,
-    questions,
-    safe_text,
-)
+from pages.kit import comparison, lesson, links, questions, safe_text
 from pages.kit.comparison import median, weak_best_known
 from pages.kit.runs import goes_on
 from pages.kit.session_widgets import bind
@@ -25,12 +19,13 @@ from pages.kit.sidebar_values import Choice
 EVERY = "explore.every"
 COMPARED = ("main", "best", "trivial")
 PARTS = {"test_rmse": "held-out", "train_rmse": "train"}
-N_RATED = 3  # of the highest ratings of a person
+N_RATED = 3  # highest ratings shown
 
 
 def better(selection: Comparison, runs: dict[str, Run], use: Callable[[str], None]) -> None:
-    """Where another proven method does better at this epsilon: that, and a button that shows it.
-    Nothing while runs go on: the best of those that have finished need not be the best.
+    """Draw another proven method that is better at this epsilon, with a button that shows it.
+
+    Nothing while runs go on: the best finished method may not be the best.
     """
     better_method = None
     if not goes_on("explore"):
@@ -45,21 +40,15 @@ def better(selection: Comparison, runs: dict[str, Run], use: Callable[[str], Non
 
 
 def methods(selection: Comparison, runs: dict[str, Run]) -> None:
-    """The methods at this epsilon."""
     if line := weak_best_known(runs):
         st.warning(line)
     comparison.draw_methods("explore", selection, runs, "rmse")
     if not selection.every or st.session_state.get(EVERY):
-        st.toggle(
-            "Every private method",
-            key=EVERY,
-            help="Trains all that there are with the same seeds; the slowest take a minute on"
-            " large data.",
-        )
+        text = "Trains all with the same seeds; the slowest take a minute on large data."
+        st.toggle("Every private method", key=EVERY, help=text)
 
 
 def steps(runs: dict[str, Run]) -> None:
-    """Error by step, with privacy and without."""
     guesses = same_draws(runs, "trivial")
     guess = "guessing the mean", median(guesses, 0) if guesses else None
     comparison.draw_steps("explore", "Error by step", runs, PARTS, "rmse", guess)
@@ -71,16 +60,14 @@ def steps(runs: dict[str, Run]) -> None:
 def wanted_gain(
     choice: Choice, title: str, grid: EpsilonGrid, go_to: Callable[[float], None]
 ) -> None:
-    """title: of the method. grid: what is known of it. go_to: called with the epsilon that a
-    person wants to see.
-    """
-    if len(grid.kept) > 1:  # one point alone answers for itself
+    """Draw which epsilon reaches a goal. title: of the method. go_to: opens an epsilon."""
+    if len(grid.kept) > 1:  # a single point needs no question
         _wanted_gain(choice.epsilon, title, grid, go_to)
 
 
 @st.fragment
 def _wanted_gain(now: float, title: str, grid: EpsilonGrid, go_to: Callable[[float], None]) -> None:
-    """It answers without drawing the page again."""
+    """Answer without drawing the whole page again."""
     with questions.goal_row("explore.keep"):
         goal = questions.choose_goal("explore.keep", grid.metric, grid.best, grid.trivial)
         line = grid.kept if goal.is_share else grid.measured
@@ -98,7 +85,7 @@ def _wanted_gain(now: float, title: str, grid: EpsilonGrid, go_to: Callable[[flo
 
 
 def who_pays(runs: dict[str, Run]) -> None:
-    """Error in quarters of people and of items, private and not."""
+    """Draw errors in quarters of people and items, private and not."""
     st.header("Who pays", anchor="who-pays")
     st.caption("Held-out RMSE by quarter, on raw data; mean over draws.")
     draws: dict[str, list[Run]] = {}
@@ -115,7 +102,6 @@ def who_pays(runs: dict[str, Run]) -> None:
 
 
 def _top_rated(run: Run, user: int) -> tuple[Suggestion, ...]:
-    """What a person rated highest."""
     return _cached_top_rated(run.key, user, run) if run.record.public else _highest_rated(run, user)
 
 
@@ -129,7 +115,7 @@ def _highest_rated(run: Run, user: int) -> tuple[Suggestion, ...]:
 
 
 def person(choice: Choice, run: Run) -> None:
-    """Who is shown above, and what they rated highest."""
+    """Ask which person's list is shown above, and draw what they rated highest."""
     key = f"{USER}{choice.dataset}"
     st.session_state.setdefault(key, someone(run))
     left, right = st.columns([1, 4], vertical_alignment="bottom")
@@ -138,7 +124,7 @@ def person(choice: Choice, run: Run) -> None:
     is_shared = user is not None and choice.entry.public
     links.put_in_address({PERSON: str(user) if is_shared else None})
     if user is None:
-        right.info("Give a person's number.")
+        right.info("Enter a person's number.")
         return
     titles = ", ".join(safe_text.escape(it.title) for it in _top_rated(run, user))
-    right.caption(f"They rated highest: {titles}. Ratings are private: this is their own view.")
+    right.caption(f"Rated highest: {titles}. Ratings are private: only this person sees them.")

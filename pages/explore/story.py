@@ -1,6 +1,6 @@
-"""The first view of Explore: what an epsilon costs, as a headline, a figure and one person's list.
+"""The first view of Explore: the cost of epsilon as a headline, a figure and one person's list.
 
-All of it is made from the grid of epsilons, so that the browser can follow the slider alone.
+All of it comes from the grid of epsilons, so the browser can follow the slider alone.
 """
 
 import contextlib
@@ -39,16 +39,14 @@ from pages.kit.comparison import (
 from pages.kit.sidebar_values import Choice
 
 LIST_LENGTH = 6  # recommendations in the first view
-USER = "explore.user."  # in the session, of each data set: whose list is shown
-PERSON, LISTS = "person", "lists"  # what comes with the package of runs, beside their records
+USER = "explore.user."  # in the session, by data set: the person shown
+PERSON, LISTS = "person", "lists"  # names of data shipped with runs
 CACHE_SIZE = 4000  # lists in memory, for all sessions
 Items = list[dict[str, Any]]
 
 
 def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
-    """What the browser draws; None while the grid has no point, no best known method or no
-    trivial predictor.
-    """
+    """Return what the browser draws; None without a point or a reference."""
     if not (grid.points and grid.best and grid.trivial):
         return None
     kind = algorithms.find(choice.algorithm)
@@ -97,7 +95,7 @@ def _point(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> dict[
 
 
 def remember(choice: Choice, story: dict[str, Any]) -> None:
-    """Keep what is drawn, where it has the epsilon that is chosen."""
+    """Keep what is drawn if it contains the chosen epsilon."""
     for point in story["points"]:
         if point["epsilon"] == choice.epsilon:
             texts = {"title": point["title"], "sentence": point["sentence"]}
@@ -108,8 +106,9 @@ def remember(choice: Choice, story: dict[str, Any]) -> None:
 
 
 def person(choice: Choice, spec: RunSpec) -> int | None:
-    """Whose list is shown: the one that was asked for, else somebody with a rich history; None
-    while no run says who there is.
+    """Return the person whose list is shown: the chosen one, otherwise one with many ratings.
+
+    None while no run tells who there is.
     """
     key = f"{USER}{choice.dataset}"
     if key not in st.session_state and (user := _linked_person(choice)) is not None:
@@ -126,7 +125,7 @@ def person(choice: Choice, spec: RunSpec) -> int | None:
 
 
 def _linked_person(choice: Choice) -> int | None:
-    """Whom the address names, where this session has shown nobody yet."""
+    """Return the person in the address, if this session has shown no one yet."""
     is_new = not any(str(key).startswith(USER) for key in st.session_state)
     text = st.query_params.get(PERSON, "") if is_new else ""
     return int(text) if text.isdecimal() and int(text) < choice.entry.n_users else None
@@ -135,7 +134,7 @@ def _linked_person(choice: Choice) -> int | None:
 def lists(
     choice: Choice, spec: RunSpec, grid: EpsilonGrid, user: int | None
 ) -> dict[str, Any] | None:
-    """What one person is shown at each measured epsilon of the first draw, and without noise."""
+    """Return one person's lists at each measured epsilon of the first draw, and without noise."""
     if user is None:
         return None
     items = _shared_items if choice.entry.public else _items
@@ -148,8 +147,8 @@ def lists(
 
 
 def _items(spec: str, user: int) -> Items:
-    """What a run recommends to somebody; nothing where the run is not there, and this list does
-    not come with the package. spec: as JSON.
+    """Return a run's recommendations for a person; empty if neither run nor list is known. spec:
+    JSON.
     """
     run_spec = RunSpec.model_validate_json(spec)
     run = engine().known_runs.whole(run_spec)
@@ -167,7 +166,7 @@ def _cached_items(spec: str, user: int) -> Items:
 
 
 def _shared_items(spec: str, user: int) -> Items:
-    """The same on public data, remembered for everybody."""
+    """Return recommendations on public data, cached for all sessions."""
     try:
         return _cached_items(spec, user)
     except LookupError:
@@ -178,9 +177,7 @@ def _shared_items(spec: str, user: int) -> Items:
 def plan(
     spec: str, shape: Shape, assumptions: tuple[str, ...], every: bool
 ) -> tuple[PreparedRun, Comparison]:
-    """The plan of a run and the runs that it is compared with; of public facts alone. spec: as
-    JSON. Raises BadInput.
-    """
+    """Return a run's plan and the runs that it is compared with; raise BadInput. spec: JSON."""
     run = RunSpec.model_validate_json(spec)
     return prepare(run, shape, assumptions), comparison_of(run, shape, every)
 
@@ -189,8 +186,9 @@ def plan(
 
 
 def meanings(choice: Choice, spec: RunSpec, ready: PreparedRun) -> dict[float, Meaning]:
-    """What each epsilon of the grid means, and the chosen one; this alone where the noise is not
-    Gaussian, for there it takes long.
+    """Return the meaning of each epsilon of the grid and of the chosen one.
+
+    Only the chosen one if the noise is not Gaussian, because others take long.
     """
     own = {choice.epsilon: meaning(ready.plan, choice.delta)}
     if not all_gaussian(ready.plan):
@@ -203,7 +201,7 @@ def meanings(choice: Choice, spec: RunSpec, ready: PreparedRun) -> dict[float, M
 def _along_grid(
     spec: str, shape: Shape, assumptions: tuple[str, ...], delta: float
 ) -> dict[float, Meaning]:
-    """What each epsilon of the grid means; of public facts alone. spec: as JSON."""
+    """Return the meaning of each epsilon of the grid, from public facts. spec: JSON."""
     any_run = RunSpec.model_validate_json(spec)
     meanings_by_epsilon = {}
     for at in EPSILONS:
@@ -213,17 +211,17 @@ def _along_grid(
     return meanings_by_epsilon
 
 
-# ---- what is said at measured epsilons and between them ------------------------------------------
+# ---- texts ---------------------------------------------------------------------------------------
 
 NO_BETTER = "does no better than guessing the mean"
 RMSE = METRICS["rmse"]
-# as they are said, in the order in which a headline says them, and where they are explained
+# terms in the order of a headline, and their names in the glossary
 _TERMS = {"ε": "epsilon", "gain over guessing": "gain over guessing", "RMSE": "RMSE"}
-STARS = ((1.0, 5.0), (0.5, 5.0))  # bounds of ratings that are given in stars
+STARS = ((1.0, 5.0), (0.5, 5.0))  # bounds of ratings in stars
 
 
 def _terms() -> list[dict[str, str]]:
-    """The terms of a headline, each with its meaning."""
+    """Return the headline's terms with their meanings."""
     return [{"term": term, "meaning": GLOSSARY[name].words} for term, name in _TERMS.items()]
 
 
@@ -233,14 +231,12 @@ def _rating_unit(choice: Choice) -> str:
 
 
 def _stars(error: float) -> str:
-    """An error in the unit of the ratings: two decimals, no zero before the point."""
+    """Return an error in the ratings' unit: two decimals, no zero before the point."""
     return f"{error:.2f}".removeprefix("0") if abs(error) < 1 else f"{error:.2f}"
 
 
 def _finding(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> tuple[str, str]:
-    """Headline and sentence of a measured point; medians and ranges of draws that private run,
-    best known method and trivial predictor share.
-    """
+    """Return headline and sentence of a measured point: medians and ranges of shared draws."""
     if not point.beside:
         errs = f"errs by {point.median:.3f}"
         return headline(choice, point, title, errs), ""
@@ -256,13 +252,13 @@ def _finding(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> tup
 
 
 def _point_label(choice: Choice, point: Point) -> str:
-    """A point, for a screen reader and a pointer that rests on it."""
+    """Return a point's text for screen readers and tooltips."""
     text = f"ε = {budget_text(point.epsilon)}: held-out RMSE {point.median:.3f}"
     return ". ".join(filter(None, (text, purchase_text(choice, point))))
 
 
 def _cells(point: Point) -> list[str]:
-    """A line of the table of numbers, without its epsilon."""
+    """Return a row of the table of numbers, without its epsilon."""
     share = share_kept(point.beside)
     ends = (min(point.values), max(point.values))
     return [
@@ -277,7 +273,7 @@ def _columns() -> list[str]:
 
 
 def _alt(title: str, grid: EpsilonGrid) -> str:
-    """The figure, for who does not see it."""
+    """Return the figure in words."""
     first, last = grid.points[0], grid.points[-1]
     return (
         f"Held-out RMSE of {title} against epsilon: {first.median:.3f} at"
@@ -295,10 +291,10 @@ def _open_alt(title: str, grid: EpsilonGrid) -> str:
 
 
 def _templates(choice: Choice, title: str) -> dict[str, Any]:
-    """What the browser says while the slider is held; {..} is filled in there."""
+    """Return the browser's texts while the slider is held; it fills in {..}."""
     unit, mine = _rating_unit(choice), not choice.entry.public
     epsilon = "{epsilon}"
-    unknown = f"Nothing was measured at ε = {epsilon}"
+    unknown = f"ε = {epsilon} was not measured"
     if mine:
         unknown = f"Nothing was trained on your data at ε = {epsilon}"
     return {
@@ -317,33 +313,26 @@ def _templates(choice: Choice, title: str) -> dict[str, Any]:
             f" {best_known_title(choice.algorithm)}, the best known without privacy, {{trivial}} by"
             " guessing the mean."
         ),
-        "interpolated": "≈ Drawn between two measured points, ε = {low} and {high}.",
+        "interpolated": "≈ Interpolated between measured points at ε = {low} and {high}.",
         "pending": "" if mine else "This ε itself is being computed.",
         "stale": "",
         "caption": _caption(mine),
         "list": "Person {person} at ε = {epsilon}",
-        "stay": "{stay} of {all} recommendations stay as they are without noise.",
-        "stayNear": "{stay} of {all} stay; measured at the nearest point, ε = {epsilon}.",
-        "own": "Struck out: lost to noise. →: what comes instead.",
+        "stay": "{stay} of {all} recommendations are the same as without noise.",
+        "stayNear": "{stay} of {all} are the same; from the nearest measured point, ε = {epsilon}.",
+        "own": "Struck out: lost to noise. →: replacement.",
         "numbers": "The numbers",
         "columns": _columns(),
     }
 
 
 def _caption(mine: bool) -> str:
-    dots = "Each dot is one run; the line is the median. Click to jump."
-    if not mine:
-        return dots
-    raw = "Errors are computed on your raw data, without noise. Only you see them."
-    return f"{dots} {raw}"
+    raw = " Errors are computed on your raw data, without noise. Only you see them."
+    return "Each dot is one run; the line is the median. Click to jump." + raw * mine
 
 
 def _across(choice: Choice) -> dict[str, str]:
-    """Along the axis: at its start, in its middle, at its end."""
+    """Return the labels along the axis."""
     if choice.calibration == "source":
-        return {"middle": "ε by the source's own rule, which is not the exact one"}
-    return {
-        "start": "← more private",
-        "middle": "ε, total",
-        "end": "more accurate →",
-    }
+        return {"middle": "nominal ε by the source's own rule"}
+    return {"start": "← more private", "middle": "ε, total", "end": "more accurate →"}

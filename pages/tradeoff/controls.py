@@ -1,4 +1,4 @@
-"""What the Trade-off page is asked, in widgets and in the link."""
+"""The question of Compare methods, in widgets and in the link."""
 
 import re
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ from pages.kit.session_widgets import bind
 from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_frames import SOURCE_SUFFIX
 
-ALWAYS = ("bmf", "global-mean")  # the best known without privacy, and the trivial predictor
+ALWAYS = ("bmf", "global-mean")  # the best known method without privacy, the trivial predictor
 NOISES = {"exact": "exact accounting", "source": "each source's rule", "both": "both"}
 JUDGES = {"test": "test split", "validation": "validation split"}
-# what methods can be ranked by
+# metrics that rank methods
 MEASURES = tuple(it.id for it in METRICS.values() if it.ranks and "ratings" in it.tasks)
 MOST_DRAWS, MOST_EPSILONS = 20, 20
 
@@ -37,7 +37,7 @@ def _method_names(text: str) -> list[str]:
     raise ValueError
 
 
-# by name in the link: the value at first, and how a text becomes one
+# by name in the link: the default, and how to read a text
 CONTROLS: dict[str, tuple[Any, page_controls.Read]] = {
     "methods": ([it for it in TRADE_OFF_METHODS if it not in ALWAYS], _method_names),
     "epsilons": (", ".join(f"{epsilon:g}" for epsilon in TRADE_OFF_EPSILONS), lambda it: it[:200]),
@@ -51,7 +51,7 @@ CONTROLS: dict[str, tuple[Any, page_controls.Read]] = {
 
 @dataclass(frozen=True)
 class Question:
-    """The runs, the axis they are drawn on, and what judges them."""
+    """The runs of a comparison, their axis, and the metric."""
 
     points: list[Point]
     axis: str
@@ -60,7 +60,7 @@ class Question:
 
     @property
     def signature(self) -> str:
-        """Changes when the runs do."""
+        """A text that changes with the runs."""
         return str(hash(tuple(point.key for point in self.points)))
 
 
@@ -89,13 +89,13 @@ def _title(name: str) -> str:
 
 
 def _keep_measure(key: str, lead: str) -> None:
-    """What was chosen for the figure; the figure's own measure needs no word in the link."""
+    """Keep the chosen measure; the link omits the default."""
     metric = st.session_state[key]
     st.session_state["tradeoff.metric"] = "" if metric in (None, lead) else metric
 
 
 def measure(available: Sequence[str], lead: str) -> str:
-    """Which of the available measures the figure shows. lead: the one at first."""
+    """Ask which available measure the figure shows. lead: the default."""
     last, key = st.session_state["tradeoff.metric"], f"tradeoff.measure.{lead}"
     metric = st.session_state[key] = last if last in available else lead
     st.segmented_control(
@@ -114,10 +114,7 @@ def measure(available: Sequence[str], lead: str) -> str:
 
 
 def draw(choice: Choice) -> Question:
-    """The widgets, and what they ask for.
-
-    Raises BadInput, after all widgets are drawn, on what cannot be run.
-    """
+    """Draw the widgets and return their question; raise BadInput afterwards if it cannot be run."""
     _start()
     if not lesson.is_hidden("page"):
         _widgets(lesson.page_values() is not None)
@@ -125,13 +122,13 @@ def draw(choice: Choice) -> Question:
     values = {name: st.session_state[f"tradeoff.{name}"] for name in CONTROLS}
     settings = f"{choice} {values}"
     last: tuple[str, Question] | None = st.session_state.get("tradeoff.question")
-    if last is None or last[0] != settings:  # it may be thousands of runs
+    if last is None or last[0] != settings:  # a question may have thousands of runs
         last = st.session_state["tradeoff.question"] = (settings, _question(choice, values))
     return last[1]
 
 
 def _widgets(fixed: bool) -> None:
-    """Methods, at which epsilons and how they are judged, and a grid."""
+    """Ask for methods, epsilons, the split and a grid."""
     common: dict[str, Any] = {"disabled": fixed}
     st.multiselect(
         "Methods",
@@ -140,14 +137,13 @@ def _widgets(fixed: bool) -> None:
         format_func=_title,
         key="tradeoff.methods",
         persist_state="session",
-        help="The best known method without privacy and the global mean, the trivial predictor, are"
-        " always shown.",
+        help="The best known method without privacy and the global mean are always shown.",
         **common,
     )
     first, second, third, fourth = st.columns([3, 2, 3, 3])
-    epsilons_help = "Total privacy losses, separated by commas: 0.5, 1, 2, 5."
+    epsilons_help = "Total ε, separated by commas: 0.5, 1, 2, 5."
     first.text_input("Epsilons", **bind("tradeoff.epsilons"), help=epsilons_help, **common)
-    draws_help = "Seeds, starting at the sidebar's. Each has its own split and noise."
+    draws_help = "Seeds from the sidebar's on. Each has its own split and noise."
     draws = bind("tradeoff.draws") | common
     second.number_input("Draws", 1, MOST_DRAWS, help=draws_help, **draws)
     third.selectbox(
@@ -158,51 +154,50 @@ def _widgets(fixed: bool) -> None:
         **common,
     )
     fourth.selectbox(
-        "Judged on",
+        "Evaluated on",
         list(JUDGES),
         **bind("tradeoff.judge", list(JUDGES)),
         format_func=JUDGES.__getitem__,
-        help="A validation split takes a tenth of the training ratings, so that the choice can"
-        " still be tested. A grid is always judged on it.",
+        help="A validation split is a tenth of the training ratings, so the choice can still be"
+        " tested. A grid always uses it.",
         **common,
     )
     st.text_input(
         "Grid",
         **bind("tradeoff.grid"),
         placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
-        help="One or two parameters and their values. Every combination is run for the methods that"
-        " have them.",
+        help="One or two parameters and their values. All combinations run, for methods that have them.",
         **common,
     )
-    st.caption("Data set, items, δ and the first seed are the sidebar's.")
+    st.caption("The sidebar sets the data set, items, δ and the first seed.")
 
 
-# ---- what is asked -------------------------------------------------------------------------------
+# ---- the question --------------------------------------------------------------------------------
 
 
 def typed_epsilons(text: str) -> tuple[float, ...]:
-    """Each epsilon once, lowest first. Raises BadInput."""
+    """Return distinct epsilons in ascending order; raise BadInput."""
     try:
         values = sorted({float(part) for part in re.split(r"[,;\s]+", text) if part})
     except ValueError:
         values = []
     if not 1 <= len(values) <= MOST_EPSILONS or not 1e-4 <= values[0] <= values[-1] <= 1000:
         raise BadInput(
-            f"Give 1 to {MOST_EPSILONS} epsilons from 0.0001 to 1000, separated by commas: 0.5, 1,"
+            f"Enter 1 to {MOST_EPSILONS} epsilons from 0.0001 to 1000, separated by commas: 0.5, 1,"
             f" 5. Got '{text[:60]}'."
         )
     return tuple(values)
 
 
 def typed_values(text: str) -> dict[str, list[str]]:
-    """The values of one or two parameters. Raises BadInput."""
+    """Return the values of one or two parameters; raise BadInput."""
     out: dict[str, list[str]] = {}
     for part in filter(None, (part.strip() for part in text.split(";"))):
         name, equals, values = part.partition("=")
         choices = [value.strip() for value in values.split(",") if value.strip()]
         if not (equals and name.strip() and choices):
             raise BadInput(
-                "A grid is written NAME = VALUES, for example rank = 2, 4, 8; steps = 2, 5. Got"
+                "Write a grid as NAME = VALUES, for example rank = 2, 4, 8; steps = 2, 5. Got"
                 f" '{part[:60]}'."
             )
         out[name.strip()] = choices
@@ -212,7 +207,7 @@ def typed_values(text: str) -> dict[str, list[str]]:
 
 
 def _has_source_rule(name: str, shape: Shape, budget: Budget) -> bool:
-    """Whether the algorithm's source states how its noise is set."""
+    """Return whether the algorithm's source states its noise."""
     try:
         algorithms.build(name, {}, shape, budget).source_level(shape, budget)
     except BadInput:
@@ -221,8 +216,9 @@ def _has_source_rule(name: str, shape: Shape, budget: Budget) -> bool:
 
 
 def _methods(names: list[str], noise: str, metric: str, choice: Choice) -> tuple[Method, ...]:
-    """Every method once, or once by each rule that it has; then what has no privacy, among it each
-    of them without noise. metric: what they are ranked by; '' is the error. Raises BadInput.
+    """Return the methods, by each rule of noise, and the non-private ones; raise BadInput.
+
+    metric: ranks them; '' is the error.
     """
     if not names:
         raise BadInput("Choose at least one method.")
@@ -232,8 +228,8 @@ def _methods(names: list[str], noise: str, metric: str, choice: Choice) -> tuple
         method = Method(algorithm=name, label=_title(name))
         if method.kind.needs_item_features and choice.known_features == "none":
             raise BadInput(
-                f"{method.label} learns from item features, and none are chosen. Remove it, or"
-                " choose a data set with features and make them public."
+                f"{method.label} needs item features. Remove it, or choose a data set with features"
+                " and make them public."
             )
         by_source = (
             method.is_private and noise != "exact" and _has_source_rule(name, choice.shape, budget)

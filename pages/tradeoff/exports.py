@@ -1,4 +1,4 @@
-"""What a sweep leaves to take home: tables, a notebook that runs it again, a link."""
+"""Downloads of a comparison: tables, a notebook that repeats it, a link."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ from pages.tradeoff.controls import Question
 
 
 def notebook(question: Question) -> str:
-    """A notebook that makes every run again, with a table and a chart."""
+    """Return a notebook that repeats every run, with a table and a chart."""
     fields = question.sweep.model_dump(mode="json")
     return notebook_of_sweep("A trade-off", fields, "", question.metric)
 
 
 def draw(question: Question, runs: Runs) -> None:
-    """Downloads, the notebook, the share link."""
+    """Draw the downloads and the share link."""
     st.header("Take it away", anchor=False)
     first, second, third, fourth = st.columns(4)
     finished = [point for point in question.points if point.key in runs]
@@ -33,27 +33,19 @@ def draw(question: Question, runs: Runs) -> None:
     def json() -> str:
         return to_json([runs[key].export() for key in dict.fromkeys(it.key for it in finished)])
 
-    wide: dict[str, Any] = {"width": "stretch"}
-    first.download_button(
-        "Runs as CSV", csv, "trade-off.csv", "text/csv", key="tradeoff.csv", **wide
+    kinds: tuple[tuple[str, Any, str, str], ...] = (
+        ("Runs as CSV", csv, "csv", "text/csv"),
+        ("Runs as JSON", json, "json", "application/json"),
+        ("Notebook", notebook(question), "ipynb", "application/x-ipynb+json"),
     )
-    second.download_button(
-        "Runs as JSON", json, "trade-off.json", "application/json", key="tradeoff.json", **wide
-    )
+    for column, (label, data, ending, mime) in zip((first, second, third), kinds, strict=True):
+        look: dict[str, Any] = {"key": f"tradeoff.{ending}", "width": "stretch"}
+        column.download_button(label, data, f"trade-off.{ending}", mime, **look)
     if private:
         st.caption(
-            "Your data are private: the files hold settings and ledgers, and no errors, which are"
-            " computed on raw data. The command `dpmf sweep --noisy-errors` releases them with"
-            " noise."
+            "Your data are private, so the files contain settings and ledgers but no errors, which"
+            " are computed on raw data. `dpmf sweep --noisy-errors` releases them with noise."
         )
-    third.download_button(
-        "Notebook",
-        notebook(question),
-        "trade-off.ipynb",
-        "application/x-ipynb+json",
-        key="tradeoff.notebook",
-        **wide,
-    )
-    with fourth.popover("Share link", **wide):
+    with fourth.popover("Share link", width="stretch"):
         links.draw_to_copy(address())
-        st.caption("Holds the data set, δ, the seed and everything that is compared.")
+        st.caption("Contains the data set, δ, the seed and the whole comparison.")

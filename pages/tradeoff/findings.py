@@ -1,4 +1,4 @@
-"""What the finished runs of a question say: sentences and tables, nothing drawn."""
+"""Sentences and tables about a comparison's finished runs."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from pages.kit.comparison import gain_kept
 from pages.kit.sweep_frames import NO_PROOF, SOURCE_SUFFIX, Runs, cautions, method, place
 
 QUESTION = "Which method, at which ε?"
-MOST_NAMED = 4  # epsilons of a line
+MOST_NAMED = 4  # epsilons in a list
 
 
 @dataclass(frozen=True)
 class Results:
-    """The finished runs of a question, by `Point.key`, and the metric that judges them."""
+    """The finished runs of a question by `Point.key`, and the metric."""
 
     points: Sequence[Point]
     runs: Runs
@@ -39,12 +39,12 @@ class Results:
 
     @cached_property
     def cautions(self) -> dict[str, str]:
-        """Why a method's epsilon is not like the others', by label."""
+        """Why a method's epsilon differs in meaning from the others', by label."""
         return cautions(self.points, self.runs)
 
     @cached_property
     def summaries(self) -> list[Summary]:
-        """Each method at each epsilon of which all runs have finished; of a grid the best place."""
+        """Each method at each epsilon with all runs finished; only the best place of a grid."""
         open_ = {(it.label, it.epsilon) for it in self.points if it.key not in self.runs}
         best: dict[tuple[str, float | None], Summary] = {}
         for it in summaries_of(self.points, self.runs, self.metric):
@@ -54,7 +54,7 @@ class Results:
         return list(best.values())
 
     def rank(self, it: Summary) -> float:
-        """Its median, smaller is better."""
+        """Return the median with a sign such that smaller is better."""
         return self.kind.sign * it.median
 
     def best(self, some: Iterable[Summary]) -> Summary | None:
@@ -66,18 +66,18 @@ class Results:
 
     @cached_property
     def reference(self) -> Summary | None:
-        """The best without privacy."""
+        """The best method without privacy."""
         return self.best(
             it for it in self.summaries if it.epsilon is None and is_reference(it.algorithm)
         )
 
     @cached_property
     def trivial(self) -> Summary | None:
-        """The best guess."""
+        """The best trivial predictor."""
         return self.best(it for it in self.summaries if is_trivial(it.algorithm))
 
     def cost(self, it: Summary) -> PrivacyCost | None:
-        """What noise and method cost a private method, of the draws that all four have."""
+        """Return the cost of noise and method, over the draws that all four methods share."""
         own = next((one for one in self.summaries if self._is_open(one, it)), None)
         if own is None or self.reference is None or self.trivial is None:
             return None
@@ -92,19 +92,19 @@ class Results:
 
     @staticmethod
     def _is_open(one: Summary, it: Summary) -> bool:
-        """Whether the one is the other's method without noise."""
+        """Return whether `one` is the method of `it` without noise."""
         same = (one.algorithm, dict(one.grid)) == (it.algorithm, dict(it.grid))
         return same and one.epsilon is None and it.epsilon is not None
 
     @property
     def finished_labels(self) -> list[str]:
-        """The private methods all of whose runs have finished, that have a proof."""
+        """Labels of proven private methods whose runs have all finished."""
         open_ = {it.label for it in self.points if it.key not in self.runs}
         labels = dict.fromkeys(it.label for it in self.private if it.label not in open_)
         return [it for it in labels if self.cautions.get(it) != NO_PROOF]
 
     def draws(self, it: Summary) -> Draws:
-        """(private, reference, trivial) in the draws that all three have, smaller is better."""
+        """Return (private, reference, trivial) for each shared draw; smaller is better."""
         if self.reference is None or self.trivial is None:
             return []
         values = [dict(zip(one.seeds, one.draws, strict=True)) for one in (it, self.reference)]
@@ -113,7 +113,7 @@ class Results:
         return [tuple(self.kind.sign * one[seed] for one in values) for seed in seeds]
 
     def runs_of(self, it: Summary) -> list[Run]:
-        """Its draws."""
+        """Return a summary's runs."""
         where = (it.label, it.epsilon, dict(it.grid))
         return [
             self.runs[point.key]
@@ -123,7 +123,7 @@ class Results:
 
 
 def middle(epsilons: Iterable[float | None]) -> float:
-    """The epsilon that the first sentence is about."""
+    """Return the epsilon of the headline."""
     ascending = sorted(it for it in epsilons if it is not None)
     return ascending[(len(ascending) - 1) // 2]
 
@@ -132,7 +132,7 @@ def middle(epsilons: Iterable[float | None]) -> float:
 
 
 def headline(results: Results) -> tuple[str, str]:
-    """Title and sentence: which private method is best at the middle epsilon, and what it keeps.
+    """Return title and sentence: the best private method at the middle epsilon, and what it keeps.
 
     No method is called best before all runs at that epsilon have finished.
     """
@@ -144,10 +144,8 @@ def headline(results: Results) -> tuple[str, str]:
     epsilon = middle({it.epsilon for it in rivals})
     keys = {it.key for it in rivals if it.epsilon == epsilon}
     if any(key not in runs for key in keys):
-        return (
-            f"Which method is best at ε = {budget_text(epsilon)}?",
-            "The best method is named when all runs at this ε have finished.",
-        )
+        question = f"Which method is best at ε = {budget_text(epsilon)}?"
+        return question, "The answer appears when all runs at this ε have finished."
     ranked = [it for it in results.private if it.label not in results.cautions]
     at = [it for it in ranked if it.epsilon == epsilon]
     top = results.best(at)
@@ -164,7 +162,7 @@ def headline(results: Results) -> tuple[str, str]:
 
 
 def _place_and_gain(results: Results, top: Summary) -> list[str]:
-    """Where in a grid it is, and how much of the gain over guessing it keeps."""
+    """Return its place in a grid, and how much of the gain over guessing it keeps."""
     words = [f"With {place(dict(top.grid), [top.algorithm])}."] if top.grid else []
     draws, reference, trivial = results.draws(top), results.reference, results.trivial
     if (
@@ -186,13 +184,13 @@ def _place_and_gain(results: Results, top: Summary) -> list[str]:
 
 
 def _overlaps(at: Sequence[Summary], top: Summary) -> list[str]:
-    """Those of which some draw is as good as some draw of the best."""
+    """Return which methods have draws that overlap with the best method's."""
     names = [
         method(it.label)
         for it in at
         if it.label != top.label and len(it.draws) > 1 and it.low <= top.high and top.low <= it.high
     ]
-    return [f"Draws of {' and '.join(names[:3])} overlap with its own."] if names else []
+    return [f"Its draws overlap with those of {' and '.join(names[:3])}."] if names else []
 
 
 def _exclusions(results: Results) -> list[str]:
@@ -208,7 +206,7 @@ def _exclusions(results: Results) -> list[str]:
 
 
 def weak_references(results: Results) -> list[str]:
-    """A sentence for every method without privacy that is no better than a trivial predictor."""
+    """Return a warning for every non-private method no better than a trivial predictor."""
     plain = [it for it in results.summaries if it.epsilon is None]
     guesses = {it.label: it.median for it in plain if is_trivial(it.algorithm)}
     sentences = [
@@ -220,21 +218,23 @@ def weak_references(results: Results) -> list[str]:
 
 
 def remarks(results: Results) -> list[str]:
-    """Which private methods beat the best without privacy, and which do worse than guessing."""
+    """Return which private methods beat the best non-private one, and which do
+    worse than guessing.
+    """
     out: list[str] = []
     digits, sign, text = results.kind.digits, results.kind.sign, results.kind.text
     for label in dict.fromkeys(it.label for it in results.private):
         line = [it for it in results.private if it.label == label]
         top, reference, guess = results.best(line), results.reference, results.trivial
-        assert top is not None  # a line is not empty
+        assert top is not None  # lines are not empty
         if reference is not None and sign * round(top.median, digits) < sign * round(
             reference.median, digits
         ):
             out.append(
                 f"**{method(label)} does better than {reference.label} without privacy**"
                 f" ({results.kind.title} {text(top.median)} at ε = {budget_text(top.epsilon or 0)};"
-                f" {reference.label} {text(reference.median)}). The two are different"
-                " methods: this is not an effect of privacy."
+                f" {reference.label} {text(reference.median)}). The methods differ, so this is not"
+                " an effect of privacy."
             )
         if guess is not None and (
             worse := [it for it in line if results.rank(it) > results.rank(guess)]
@@ -248,7 +248,7 @@ def remarks(results: Results) -> list[str]:
 
 
 def rule_costs(results: Results) -> list[str]:
-    """How much the source's rule for the noise costs each method that ran by both rules."""
+    """Return what the source's rule for the noise costs methods that ran with both rules."""
     lines = {(it.label, it.epsilon): it for it in results.private}
     out = []
     for label in dict.fromkeys(it.label for it in results.private):
@@ -270,7 +270,7 @@ def rule_costs(results: Results) -> list[str]:
 
 
 def _share_of_rule(results: Results, ours: Summary, theirs: Summary) -> str:
-    """Which part of a method's distance to what is not private is the rule alone."""
+    """Return how much of a method's distance to the reference is due to the rule."""
     if results.reference is None:
         return ""
     more, distance = (results.rank(theirs) - results.rank(it) for it in (ours, results.reference))
@@ -281,7 +281,7 @@ def _share_of_rule(results: Results, ours: Summary, theirs: Summary) -> str:
 
 
 def best_places(results: Results) -> list[str]:
-    """The best place of the grid for every method that has its parameters, at each epsilon."""
+    """Return the best place of the grid for every method with its parameters, by epsilon."""
     out = []
     for label in dict.fromkeys(it.label for it in results.summaries if it.grid):
         at = [
@@ -298,12 +298,12 @@ def best_places(results: Results) -> list[str]:
 
 
 def needed_epsilons(results: Results, goal: Goal) -> pd.DataFrame:
-    """Which epsilon reaches a goal, of every private method that has finished."""
+    """Return which epsilon reaches a goal, for every finished private method."""
     lines = {label: line_of(results, label, goal) for label in results.finished_labels}
     return pd.DataFrame(
         {
             "method": method(label, results.cautions.get(label, "")),
-            "ε that is enough": "".join(answer(line, goal)),
+            "sufficient ε": "".join(answer(line, goal)),
             "read from": _read_from(line),
         }
         for label, line in lines.items()
@@ -312,8 +312,10 @@ def needed_epsilons(results: Results, goal: Goal) -> pd.DataFrame:
 
 
 def line_of(results: Results, label: str, goal: Goal) -> list[Measured]:
-    """What is known of a method: all measured epsilons, as Explore reads them, where it reads the
-    same draws and is held against the same; else what this page's runs say.
+    """Return a method's measured points.
+
+    They come from Explore's grid if it has the same draws and references, otherwise from this
+    page's runs.
     """
     grid = _known_grid(results, label)
     own = sorted(
@@ -335,7 +337,7 @@ def _first(results: Results, label: str) -> Point:
 
 
 def _known_grid(results: Results, label: str) -> EpsilonGrid | None:
-    """Explore's grid of a method; None where it does not hold the same draws."""
+    """Return Explore's grid of a method if it has the same draws."""
     own = [it for it in results.points if it.label == label and it.epsilon is not None]
     first = _first(results, label).spec
     if any(it.grid or it.spec.seed - first.seed >= comparison.DRAWS for it in own):
@@ -347,14 +349,14 @@ def _known_grid(results: Results, label: str) -> EpsilonGrid | None:
 
 
 def _measures_alike(results: Results, label: str) -> bool:
-    """Whether Explore holds the method against the same reference and the same guess."""
+    """Return whether Explore compares the method with the same references."""
     references = comparison.references(_first(results, label).spec)
     here = {"best": results.reference, "trivial": results.trivial}
     return all(it and it.algorithm == references[who].algorithm for who, it in here.items())
 
 
 def _read_from(line: Sequence[Measured]) -> str:
-    """Which measured points an answer lies between."""
+    """Return the measured points used, in words."""
     texts = [budget_text(it.epsilon) for it in line]
     where = ", ".join(texts) if len(line) <= MOST_NAMED else f"{texts[0]} to {texts[-1]}"
     draws = max(len(it.values) for it in line)

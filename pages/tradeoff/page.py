@@ -1,38 +1,29 @@
-"""Which algorithm, at which epsilon?
+"""Which method, at which epsilon? Many methods, epsilons and draws compared."""
 
-Many methods, epsilons and draws.
-"""
+from typing import Any
 
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
-from pages.kit import (
-    odometer,
-    safe_text,
-    sidebar,
-    time_estimate,
-    who_sees_what,
-)
+from pages.kit import odometer, safe_text, sidebar, time_estimate, who_sees_what
 from pages.kit.runs import ask, note_shipped, queue
 from pages.kit.sweep_frames import Runs
 from pages.tradeoff import controls, exports, findings, sections
 from pages.tradeoff.controls import Question
 from pages.tradeoff.findings import Results
 
-AT_ONCE = 24  # runs that are made without being asked for
+AT_ONCE = 24  # missing runs that start without a button
 
 
 def _confirm(signature: str) -> None:
-    """As a callback it is not lost where the page is just being drawn anew."""
+    """Start the comparison. A callback survives a rerun."""
     st.session_state["tradeoff.go"] = st.session_state["tradeoff.asked"] = signature
 
 
 def request_runs(question: Question) -> Runs:
-    """The finished runs. A question with many that are not stored, or that take long, waits for
-    its button, and shows the stored ones meanwhile.
-    """
+    """Return the finished runs; many or long missing runs wait for a button."""
     distinct = {point.key: point.spec for point in question.points}
     has_private = bool(odometer.names_of_private(distinct))  # these have buttons of their own
     if not has_private and st.session_state.get("tradeoff.go") != question.signature:
@@ -42,18 +33,11 @@ def request_runs(question: Question) -> Runs:
         if len(missing) > AT_ONCE or seconds > engine().limits.ask_seconds:
             words, button = st.columns([3, 1], vertical_alignment="center")
             words.write(
-                f"**{len(distinct):,} runs**, of which {len(stored):,} are stored. The other"
-                f" {len(missing):,} take about {duration(seconds)} and appear as they"
-                f" finish. {queue()}"
+                f"**{len(distinct):,} runs**, {len(stored):,} of them stored. The others take about"
+                f" {duration(seconds)} and appear as they finish. {queue()}"
             )
-            button.button(
-                "Run",
-                key="tradeoff.run",
-                type="primary",
-                width="stretch",
-                on_click=_confirm,
-                args=(question.signature,),
-            )
+            look: dict[str, Any] = {"key": "tradeoff.run", "type": "primary", "width": "stretch"}
+            button.button("Run", on_click=_confirm, args=(question.signature,), **look)
             some = {key: distinct[key] for key in distinct if key in stored}
             return ask("tradeoff", some, whole=())
         st.session_state["tradeoff.go"] = question.signature
@@ -64,7 +48,7 @@ def request_runs(question: Question) -> Runs:
 
 
 def below(question: Question, results: Results) -> None:
-    """Everything under the first view."""
+    """Draw everything below the first view."""
     for line in findings.weak_references(results):
         st.warning(line)
     for line in findings.remarks(results):

@@ -1,4 +1,4 @@
-"""The figures and sections of the Trade-off page, from what was asked and what has finished."""
+"""Figures and sections of Compare methods."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -14,14 +14,7 @@ from dpmf_core.privacy import Status
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.privacy_cost import best_known
 from dpmf_core.runs.record import Run, RunRecord
-from pages.kit import (
-    charts,
-    privacy_card,
-    questions,
-    safe_text,
-    sweep_charts,
-    sweep_frames,
-)
+from pages.kit import charts, privacy_card, questions, safe_text, sweep_charts, sweep_frames
 from pages.kit.colours import is_trivial
 from pages.kit.sweep_frames import Runs, method
 from pages.tradeoff import findings
@@ -30,7 +23,7 @@ from pages.tradeoff.findings import Results
 
 
 def _pick_epsilon(question: Question, key: str, label: str = "collapsed") -> float:
-    """One of the question's epsilons, at first the middle one."""
+    """Ask for one of the question's epsilons; the default is the middle one."""
     epsilons = sorted({it.epsilon for it in question.points if it.epsilon is not None})
     return float(
         st.selectbox(
@@ -48,8 +41,8 @@ def _pick_epsilon(question: Question, key: str, label: str = "collapsed") -> flo
 
 
 def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -> None:
-    """Against epsilon or a parameter. aside: room for its choice of
-    epsilon.
+    """Draw the metric against epsilon or a parameter. aside: the place for the
+    choice of epsilon.
     """
     kind, axis = METRICS[metric], question.axis
     table = sweep_frames.frame(question.points, runs, metric)
@@ -74,11 +67,8 @@ def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -
 
 
 def _caption(table: pd.DataFrame, axis: str) -> str:
-    """How to read the primary figure."""
-    parts = [
-        "Each dot is one draw of split and noise. Lines are medians; bands run from the lowest draw"
-        " to the highest."
-    ]
+    """Return how to read the primary figure."""
+    parts = ["Each dot is one draw of split and noise; lines are medians, bands the range."]
     if any(table["source"]):
         parts.append("Dotted: noise by the source's own rule, at its nominal ε.")
     parameters = [name for name in table.columns if name not in sweep_frames.PLACE]
@@ -91,14 +81,14 @@ def _caption(table: pd.DataFrame, axis: str) -> str:
 
 
 def rule(results: Results) -> None:
-    """One method under exact accounting and under its source's rule."""
+    """Draw what the source's rule costs, compared with exact accounting."""
     if sentences := findings.rule_costs(results):
-        st.header("What the source's rule for the noise costs", anchor=False)
+        st.header("What the source's noise rule costs", anchor=False)
         st.markdown("\n".join(f"- {it}" for it in sentences))
 
 
 def grid(question: Question, runs: Runs) -> None:
-    """The best places of a grid in words; a heat map where it has two parameters."""
+    """Draw the best places of a grid in words, and a heat map for two parameters."""
     table = sweep_frames.frame(question.points, runs, "validation_rmse")
     names = [name for name in table.columns if name not in sweep_frames.PLACE]
     if not names or table.empty:
@@ -110,8 +100,8 @@ def grid(question: Question, runs: Runs) -> None:
     if len(names) == 2 and len(both):
         _heat_map(question, both, names)
     st.caption(
-        "Choosing by a grid on private data costs more than the ε of one run: all its runs compose."
-        " On public or simulated data it is free."
+        "On private data, choosing by a grid costs more than the ε of one run: all its runs"
+        " compose. On public or synthetic data it is free."
     )
 
 
@@ -133,7 +123,7 @@ def _heat_map(question: Question, table: pd.DataFrame, names: Sequence[str]) -> 
 
 
 def needed_epsilon(results: Results) -> None:
-    """Which epsilon reaches a goal, a row a method."""
+    """Draw which epsilon reaches a goal, for each method."""
     if not results.finished_labels or results.reference is None or results.trivial is None:
         return
     st.header("Which ε is enough?", anchor=False)
@@ -145,13 +135,13 @@ def needed_epsilon(results: Results) -> None:
     if len(table):
         safe_text.words_table(table)
     st.caption(
-        f"{questions.BETWEEN} All measured ε of a method on these data count. Here the"
-        f" gain is that of {results.reference.label} over {results.trivial.label}, for all methods."
+        f"{questions.BETWEEN} The answer uses all measured ε of a method on these data. The gain is"
+        f" that of {results.reference.label} over {results.trivial.label}, for all methods."
     )
 
 
 def payers(question: Question, results: Results) -> None:
-    """Error by how much a person rates and by how often an item is rated."""
+    """Draw errors by people's activity and items' popularity."""
     labels = dict.fromkeys(it.label for it in question.points if it.epsilon is not None)
     if not labels:
         return
@@ -161,7 +151,7 @@ def payers(question: Question, results: Results) -> None:
     label = left.selectbox("Private method", list(labels), key=key, format_func=method)
     with right:
         epsilon = _pick_epsilon(question, "tradeoff.payers.epsilon", "visible")
-    results = Results(question.points, results.runs, "rmse")  # as groups are compared
+    results = Results(question.points, results.runs, "rmse")  # groups compare RMSE
     plain = {it.algorithm: it for it in results.summaries if it.epsilon is None}
     reference = results.reference
     own = [it for it in results.private if (it.label, it.epsilon) == (label, epsilon)]
@@ -173,8 +163,8 @@ def payers(question: Question, results: Results) -> None:
 
 
 def promises(results: Results) -> None:
-    """Status, unit, true epsilon and time of every method; what each status rests on."""
-    st.header("What each method promises, and how long it takes", anchor=False)
+    """Draw status, unit, true epsilon and time of every method, and the reasons for the status."""
+    st.header("Guarantee and time of each method", anchor=False)
     safe_text.words_table(methods_table(results))
     for words, status in _bases(results).items():
         st.markdown(f"{privacy_card.badge(status)} {words}")
@@ -184,8 +174,9 @@ def promises(results: Results) -> None:
 
 
 def best_of_second(table: pd.DataFrame, axis: str, kind: Metric) -> pd.DataFrame:
-    """Of a grid of two parameters, against the first: the best value of the second, for every
-    method, epsilon and value of the first.
+    """Return a grid of two parameters with only the second one's best value.
+
+    The best is taken for every method, epsilon and value of the first parameter.
     """
     names = [name for name in table.columns if name not in sweep_frames.PLACE and name != axis]
     if not names or axis not in table:
@@ -197,9 +188,7 @@ def best_of_second(table: pd.DataFrame, axis: str, kind: Metric) -> pd.DataFrame
 
 
 def methods_table(results: Results) -> pd.DataFrame:
-    """What each method promises, its true epsilon at the largest nominal one, and how long it
-    trains.
-    """
+    """Return each method's guarantee, its true at its largest nominal epsilon, and its time."""
     records: dict[str, list[RunRecord]] = {}
     for point in results.points:
         if point.key in results.runs:
@@ -220,19 +209,19 @@ def _promise(record: RunRecord) -> dict[str, str]:
 
 
 def _nominal(record: RunRecord) -> float:
-    """The epsilon that was asked for; 0 without a budget."""
+    """Return the requested epsilon; 0 without a budget."""
     return record.spec.budget.epsilon if record.spec.budget else 0.0
 
 
 def _seconds(records: Sequence[RunRecord]) -> str:
-    """The median of what is known, and of how many runs."""
+    """Return the median training time and the number of runs."""
     values = [float(it) for record in records if (it := record.seconds["fit"]) is not None]
     median = f"{statistics.median(values):.2f}" if values else "-"
     return f"{median} ({len(records)} run{'s' * (len(records) > 1)})"
 
 
 def _bases(results: Results) -> Mapping[str, Status]:
-    """What each status rests on, in words: one entry for each distinct promise."""
+    """Return the reasons for each status, without repetition."""
     records: list[Any] = [
         results.runs[it.key].record for it in results.points if it.key in results.runs
     ]
