@@ -166,7 +166,7 @@ def _widgets(fixed: bool) -> None:
         "Grid",
         **bind("tradeoff.grid"),
         placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
-        help="One or two parameters and their values. All combinations run, for methods that have them.",
+        help="One or two parameters and their values; every combination runs.",
         **common,
     )
     st.caption("The sidebar sets the data set, items, δ and the first seed.")
