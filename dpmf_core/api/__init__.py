@@ -1,1 +1,1 @@
-"""Data, training, and estimators with the conventions of scikit-learn, for Python programs."""
+"""Data, training, and estimators that follow scikit-learn's conventions, for Python programs."""

@@ -1,4 +1,4 @@
-"""Data from Python: `load`, and `account` of what was drawn on them."""
+"""Load data from Python, and open the account of what was drawn from them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ Arrays = tuple[npt.ArrayLike, ...] | npt.NDArray[Any]
 
 @runtime_checkable
 class ArrowTable(Protocol):
-    """A data frame of another library, such as polars or pyarrow, which it hands over as Arrow."""
+    """A data frame of another library, such as polars or pyarrow, that exports Arrow data."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -37,17 +37,18 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
     Parameters
     ----------
     data
-        A catalogue id (`python -m dpmf_core datasets`), a path, or what a program holds. A data
-        frame (pandas, polars, pyarrow) holds a rating a row; its columns are found by their names
-        (`frames.ratings_of` names them). Arrays are (users, items, ratings), perhaps with times, or
-        one with these as columns. A sparse matrix holds ratings, users x items, where bounds are
-        given, and otherwise counts, documents x words.
+        A catalogue id (`python -m dpmf_core datasets`), a path, or data in memory. A data frame
+        (pandas, polars, pyarrow) holds one rating per row; its columns are found by their names
+        (see `frames.ratings_of`). Arrays are (users, items, ratings), optionally with times, or one
+        array with these columns. A sparse matrix holds ratings, users x items, if bounds are given,
+        otherwise counts, documents x words.
     bounds
-        The lowest and highest rating that can be given. They are declared, because reading them off
-        private data would tell something about it. Those of a file may also follow its path, as in
+        The lowest and highest possible rating. They are declared, because reading them from private
+        data would reveal something about the data. For a file they may also follow the path, as in
         "ratings.csv?bounds=1,5".
     public
-        Whether the data are published or simulated. Others have an account (`account`), found by
+        Whether data in memory are published or simulated. Others have an account (`account`), which
+        is found by their content: the same ratings have one account in whatever form they come.
         what they hold: the same ratings are the same data in whichever form they come.
 
     Returns
@@ -57,7 +58,7 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
     Raises
     ------
     BadInput
-        Where there is no such data set, or the data cannot be used.
+        If there is no such data set, or the data cannot be used.
 
     Examples
     --------
@@ -88,21 +89,21 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
 def account(
     data: Source, ledger: str | Path | None = None, *, bounds: Bounds | None = None
 ) -> Account:
-    """Open the account of private data, which composes everything that was drawn on them.
+    """Open the account of private data, which composes everything drawn from them.
 
-    That of data in memory composes what this process drew on all data in memory.
+    Data in memory share the account of all data in memory in this process.
 
     Parameters
     ----------
     data, bounds
-        As of `load`.
+        See `load`.
     ledger
-        The file that was named to `fit` or `sweep`. By default one in the data folder.
+        The file that was given to `fit` or `sweep`. By default one in the data folder.
 
     Returns
     -------
     Account
-        `total`, `lines` and `set_budget`.
+        Its `total` and `lines` show the cost, and `set_budget` limits it.
 
     Raises
     ------
@@ -121,8 +122,8 @@ def account(
     own_account = accounts.account_of(dataset, ledger, lasting, in_hand=in_hand)
     if own_account is None:
         raise BadInput(
-            f"{dataset.name} is public or simulated: nothing that is drawn on it costs anybody"
-            " privacy, and no account is kept."
+            f"{dataset.name} is public or simulated, so drawing from it costs no privacy and it has"
+            " no account."
         )
     return own_account
 
@@ -130,8 +131,10 @@ def account(
 def data_of(
     data: Source, bounds: Bounds | None, ids: Sequence[str], choices: Mapping[str, Any]
 ) -> tuple[AnyData, AnyData | None, dict[str, Any]]:
-    """The data for these algorithms, with a table of items that was given; again, where no id finds
-    them; and the choices with the data's id. Raises BadInput, the quick things first.
+    """The data for these algorithms, the data again if no id finds them, and the choices.
+
+    A given item table is added to the data, and the data's id to the choices. Raises BadInput,
+    after quick checks first.
     """
     algorithms.refuse_budget(ids, **{name: choices.get(name) for name in Budget.model_fields})
     if isinstance(data, str | Path):
@@ -147,7 +150,7 @@ def data_of(
 
 
 def _load_for(data: Source, bounds: Bounds | None, ids: Iterable[str]) -> AnyData:
-    """As `load`. Raises BadInput where ratings are needed and no bounds are declared."""
+    """`load`. Raises BadInput if ratings are needed and no bounds are declared."""
     tables = frames.is_table(data) and bounds is None
     if tables and any(algorithms.find(name).task == "ratings" for name in ids):
         return frames.ratings_of(data, bounds)
@@ -165,6 +168,8 @@ def _address(data: str | Path, bounds: Bounds | None) -> str:
     if bounds is None:
         return address
     if "bounds=" in address:
-        raise BadInput(f"The bounds of {address} stand there twice: after the path and as bounds.")
+        raise BadInput(
+            f"The bounds of {address} stand after the path and in bounds. Give them once."
+        )
     joint = "&" if "?" in address else "?"
     return f"{address}{joint}bounds={','.join(f'{it:g}' for it in bounds)}"

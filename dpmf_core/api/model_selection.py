@@ -1,4 +1,4 @@
-"""Folds of ratings for scikit-learn, and what a search costs before anything is drawn."""
+"""Folds of ratings for scikit-learn, and the price of a search before anything is drawn."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -24,19 +24,23 @@ from dpmf_core.privacy.odometer import Charge, Total, total
 
 
 class RatingFolds:
-    """Folds for `cross_validate` and `GridSearchCV`: the fold of a rating is a hash of (seed, user,
-    item).
+    """Folds for `cross_validate` and `GridSearchCV`, by a hash of (seed, user, item).
 
-    With one user more or less all other ratings keep their folds, so that neighbouring data have
-    neighbouring folds and the fits compose. scikit-learn's own splitters count rows: one user more
-    moves the rows of others, and which row went where is then taken as public.
+    If a user joins or leaves, all other ratings keep their folds. So neighbouring data have
+    neighbouring folds, and the fits compose. scikit-learn's own splitters count rows: a new user
+    moves the rows of others, and the guarantee then takes as public which row went where.
 
     Parameters
     ----------
     n_splits
         The number of folds, at least 2.
     seed
-        Of the hash.
+        The seed of the hash.
+
+    Raises
+    ------
+    BadInput
+        If n_splits is below 2.
 
     Examples
     --------
@@ -48,7 +52,10 @@ class RatingFolds:
 
     def __init__(self, n_splits: int = 5, *, seed: int = 0) -> None:
         if not (isinstance(n_splits, int) and n_splits >= 2):
-            raise BadInput(f"n_splits, the number of folds, is at least 2. Got {n_splits!r}.")
+            raise BadInput(
+                f"n_splits, the number of folds, must be a whole number of at least 2. Got"
+                f" {n_splits!r}."
+            )
         self.n_splits = n_splits
         self.seed = seed
 
@@ -62,8 +69,19 @@ class RatingFolds:
     def split(
         self, X: Any, y: Any = None, groups: Any = None
     ) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
-        """Places of the rows that train and of those that test, for each fold. X: as of
-        `PrivateRecommender.fit`. Raises BadInput.
+        """Yield the places of training rows and of test rows for each fold.
+
+        Parameters
+        ----------
+        X
+            Pairs of users and items; see `PrivateRecommender.fit`.
+        y, groups
+            Ignored.
+
+        Raises
+        ------
+        BadInput
+            If X cannot be read.
         """
         pairs = pairs_of(X)
         users, items = (keys_of_ids(pairs[role].to_numpy()) for role in ("user", "item"))
@@ -75,18 +93,18 @@ class RatingFolds:
 def privacy_price(estimator: Any, X: Any, y: Any = None, *, cv: Any = None) -> Total:
     """Compose the privacy loss of all fits of a search exactly. Nothing is drawn or charged.
 
-    What is chosen by held-out errors is chosen by raw ratings, which no price covers.
+    Choosing by held-out errors uses raw ratings; no price covers that.
 
     Parameters
     ----------
     estimator
         A `PrivateRecommender`, a `Pipeline` that ends in one, or a `GridSearchCV` or
         `RandomizedSearchCV` over either. Every candidate of a search is fitted on every fold, and
-        the dearest once more where it refits.
+        if it refits, the most expensive candidate once more.
     X, y
-        As of `PrivateRecommender.fit`.
+        See `PrivateRecommender.fit`.
     cv
-        Of `cross_validate`, whose folds are then fitted.
+        The `cv` of `cross_validate`, whose folds are fitted.
 
     Returns
     -------
@@ -126,8 +144,8 @@ def _candidates(search: Any) -> list[Mapping[str, Any]]:
         return list(ParameterGrid(search.param_grid))
     if not isinstance(search.random_state, int):
         raise BadInput(
-            "A random search draws its candidates when it is fitted, unless random_state is a whole"
-            f" number. Got {search.random_state!r}."
+            "A random search draws its candidates when it is fitted, so its price is known only"
+            f" with random_state as a whole number. Got {search.random_state!r}."
         )
     candidates = ParameterSampler(
         search.param_distributions, search.n_iter, random_state=search.random_state

@@ -1,6 +1,4 @@
-"""Non-negative factorisation as scikit-learn has it: `PrivateNMF(n_components=8,
-epsilon=1).fit_transform(X)`, then `components_`; `PlainNMF` without privacy.
-"""
+"""Non-negative factorisation as scikit-learn estimators: `PrivateNMF` and `PlainNMF`."""
 
 import math
 import warnings
@@ -19,7 +17,7 @@ Array = npt.NDArray[Any]
 
 
 class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # type: ignore[misc]  # scikit-learn has no types
-    """What non-negative factorisations share."""
+    """What both factorisations share."""
 
     n_components: int
     image_shape: tuple[int, int] | None
@@ -34,19 +32,19 @@ class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # typ
         y
             Ignored.
         people
-            Whose each row is (n_samples,), whole numbers from 0. A person with all their rows is
-            then the unit of privacy.
+            The person of each row (n_samples,), whole numbers from 0. The unit of privacy is then a
+            person with all their rows.
 
         Raises
         ------
         BadInput
-            Where a parameter cannot be used, or a budget does not allow the fit.
+            If a parameter cannot be used, or a budget does not allow the fit.
         ValueError
-            Where X is not what scikit-learn takes, or holds a negative number.
+            If X is not an array that scikit-learn accepts, or holds a negative number.
         """
         if not isinstance(self.n_components, int | np.integer) or self.n_components < 1:
             raise BadInput(
-                "n_components, how many components to find, is a whole number from 1. Got"
+                "n_components, the number of components, must be a whole number of at least 1. Got"
                 f" {self.n_components!r}."
             )
         samples = self._samples(X, reset=True)
@@ -67,8 +65,24 @@ class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # typ
         return self
 
     def transform(self, X: Any) -> Array:
-        """Coefficients (n_samples, n_components) of each row on the released components, in the
-        row's own units.
+        """Find the coefficients of each row on the released components.
+
+        They follow from the row itself, so they are private.
+
+        Parameters
+        ----------
+        X
+            Non-negative rows (n_samples, n_features), dense or sparse.
+
+        Returns
+        -------
+        ndarray (n_samples, n_components)
+            In the row's own units.
+
+        Raises
+        ------
+        ValueError
+            If X has another number of features or holds a negative number.
         """
         check_is_fitted(self)
         samples = self._samples(X, reset=False)
@@ -76,18 +90,31 @@ class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # typ
         return H.astype(X.dtype if getattr(X, "dtype", None) == np.float32 else np.float64)
 
     def inverse_transform(self, H: Any) -> Array:
-        """Rows (n_samples, n_features) with these coefficients."""
+        """Return the rows (n_samples, n_features) with coefficients H (n_samples, n_components)."""
         check_is_fitted(self)
         return np.asarray(np.asarray(H) @ self.components_)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The share of the squares of X (n_samples, n_features) that the components explain, at
-        most 1; more is better. It is computed on raw rows, and no release.
+        """Return the share of the squares of X that the components explain.
+
+        It is computed on raw rows, so on private data it is no release.
+
+        Parameters
+        ----------
+        X
+            Non-negative rows (n_samples, n_features), dense or sparse.
+        y
+            Ignored.
+
+        Returns
+        -------
+        float
+            At most 1; larger is better.
         """
         check_is_fitted(self)
         samples = self._samples(X, reset=False)
         H = self.model_.personal(samples).coefficients * samples.norms[:, None]
-        # of rows, so that a sparse X stays sparse: |x - h W|^2 = |x|^2 - 2 h W x + |h W|^2
+        # rearranged, so that a sparse X stays sparse: |x - h W|^2 = |x|^2 - 2 h W x + |h W|^2
         rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         total = float(np.sum(np.square(rows.data if hasattr(rows, "indptr") else rows)))
         cross_term = float(np.sum(H * (rows @ self.components_.T)))
@@ -116,43 +143,47 @@ class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # typ
 class PrivateNMF(_NMF):
     """Non-negative components of samples, with privacy for each row of X.
 
-    A fit has total privacy loss (epsilon, delta) for adding or removing a row; by
-    `fit(X, people=ids)`, a person.
+    A fit has total privacy loss (epsilon, delta) for adding or removing a row, or with `fit(X,
+    people=ids)` a person.
 
     Parameters
     ----------
     n_components
-        How many components; at most as many as features are found.
+        The number of components, at least 1; there are never more than features.
     epsilon, delta
         Total privacy loss of a fit; delta is 1/(10 n) by default.
     algorithm
         "oneshot-nmf" or "dp-nmf".
     image_shape
-        (height, width) where rows are images.
+        (height, width) if rows are images.
     random_state
-        Of starting values.
+        The seed of starting values.
     public
-        Whether the rows are published or simulated. Only then random_state seeds the noise too, and
-        a fit can be repeated. The noise on other rows comes from a secret key of the operating
-        system, since anyone who can draw it again can take it off.
+        Whether the rows are published or simulated. Only then does random_state also seed the
+        noise, so that a fit can be repeated. Noise on other rows comes from a secret key of the
+        operating system, because anyone who can reproduce it can subtract it.
     noise
-        "continuous", or "discrete": sums are rounded to a grid, and an exact discrete Gaussian is
-        drawn on it.
+        "continuous", or "discrete": sums are rounded to a grid, and the noise is an exact discrete
+        Gaussian on it.
     ledger
-        The file of the account that a fit on other than public rows enters. By default an account
-        in the data folder that all fits on data in memory in this process share.
+        The file of the account that a fit on private rows enters. By default an account in the data
+        folder that all fits on data in memory in this process share.
     parameters
-        Of the algorithm, by name. They may also be given one by one, as `rank=4`, and be searched
-        so by `GridSearchCV`.
+        The algorithm's, by name. They may also be given one by one, as `rank=4`, which
+        `GridSearchCV` can search.
 
     Attributes
     ----------
-    components_ (n_components, n_features), ledger_, guarantee_, epsilon_, delta_, account_ (None:
-    public; not in pickles), noise_is_reproducible_, noise_ (in words), n_features_in_.
-
-    Notes
-    -----
-    What `transform` returns follows from each row itself: it is private.
+    components_ : ndarray (n_components, n_features)
+        The released components.
+    ledger_, guarantee_, epsilon_, delta_
+        What was released, its guarantee, and its cost.
+    account_
+        The account that the fit entered; None if public. It is not pickled.
+    noise_, noise_is_reproducible_
+        The noise in words, and whether a seed reproduces it.
+    n_features_in_ : int
+        The number of features.
 
     Examples
     --------
@@ -196,16 +227,16 @@ class PrivateNMF(_NMF):
 
 
 class PlainNMF(_NMF):
-    """Non-negative components of samples without privacy, to compare `PrivateNMF` with.
+    """Non-negative components of samples without privacy, to compare with `PrivateNMF`.
 
-    On rows that are not public each fit enters their account, as one that nothing limits.
+    On private rows each fit enters their account as a release without a guarantee.
 
     Parameters
     ----------
     n_components, image_shape, random_state, public, ledger, parameters
-        As of `PrivateNMF`, as are the attributes.
+        See `PrivateNMF`, also for the attributes.
     algorithm
-        "nmf", or "robust-nmf", which sets outliers apart.
+        "nmf", or "robust-nmf", which separates outliers.
 
     Examples
     --------

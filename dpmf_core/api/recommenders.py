@@ -1,6 +1,4 @@
-"""Recommenders as scikit-learn has regressors: `PrivateRecommender(epsilon=1, bounds=(1,
-5)).fit(X, y)`, then `predict` and `recommend`.
-"""
+"""Recommenders as scikit-learn regressors: `PrivateRecommender` and `PlainRecommender`."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -32,7 +30,7 @@ HELD_RATINGS = (
 
 
 class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # scikit-learn has no types
-    """What recommenders share: `run_`, a `TrainedModel`, does what they do."""
+    """What recommenders share; a `TrainedModel`, `run_`, does the work."""
 
     bounds: Bounds | None
     items: Sequence[Any] | None
@@ -46,13 +44,13 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
             A data frame (pandas, polars, pyarrow) whose columns for user and item are found by
             their names, or an array (n, 2) of users and items.
         y
-            Their ratings (n,); by default the frame's column of ratings, or 1 each where bounds are
-            (0, 1) and there is none. A pair that is rated twice counts once, with its mean.
+            Ratings (n,). By default the frame's column of ratings, or, without one and with bounds
+            (0, 1), ones. A pair that is rated twice counts once, with its mean.
 
         Raises
         ------
         BadInput
-            Where X, y or a parameter cannot be used, or a budget does not allow the fit.
+            If X, y or a parameter cannot be used, or a budget does not allow the fit.
         """
         ratings, users, items = self._read(X, y)
         self._train(ratings, Training(ratings, users, items))
@@ -60,37 +58,68 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
         return self
 
     def predict(self, X: Any, own: Any = None) -> Array:
-        """Predict the ratings (n,) of pairs as of `fit`; `own` as of `TrainedModel.predict`."""
+        """Predict the ratings (n,) of pairs.
+
+        Parameters
+        ----------
+        X
+            Pairs of users and items; see `fit`.
+        own
+            Ratings that people bring; see `TrainedModel.predict`.
+
+        Returns
+        -------
+        ndarray (n,)
+            Within the bounds.
+
+        Raises
+        ------
+        BadInput
+            If X or own cannot be read.
+        """
         check_is_fitted(self)
         return self.run_.predict(X, own)
 
     def recommend(self, users: Any = None, k: int = 10, own: Any = None) -> pd.DataFrame:
-        """List the k best items for each user; everything as of `TrainedModel.recommend`."""
+        """List the k best items for each user; see `TrainedModel.recommend`."""
         check_is_fitted(self)
         return self.run_.recommend(users, k, own)
 
     def similar_items(self, item: Any, k: int = 10) -> pd.DataFrame:
-        """List the k items most like one; everything as of `TrainedModel.similar_items`."""
+        """List the k items most similar to one; see `TrainedModel.similar_items`."""
         check_is_fitted(self)
         return self.run_.similar_items(item, k)
 
     def save(self, folder: str | Path, *, about: Mapping[str, str] | None = None) -> Path:
-        """Write the shared model into a folder; everything as of `TrainedModel.save`."""
+        """Write the shared model into a folder; see `TrainedModel.save`."""
         check_is_fitted(self)
         return self.run_.save(folder, about=about)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """R squared of the predictions, at most 1; y as of `fit`. It is computed on raw ratings,
-        and no release. Raises BadInput.
+        """Return R squared of the predictions, at most 1.
+
+        It is computed on raw ratings, so on private data it is no release.
+
+        Parameters
+        ----------
+        X, y
+            Pairs and their ratings; see `fit`.
+        sample_weight
+            Weights (n,) of the pairs.
+
+        Raises
+        ------
+        BadInput
+            If X or y cannot be read.
         """
         ratings = ratings_given(X, y, self.bounds)
         return float(r2_score(ratings, self.predict(X), sample_weight=sample_weight))
 
     def forget_people(self) -> Self:
-        """Drop the ratings that trained, and all that was learned of single users.
+        """Drop the training ratings and everything that was learned about single users.
 
-        What stays is the items' side; everybody then brings their ratings (`own`). `account_` goes
-        too: its key is a hash of the ratings.
+        The items' side stays; everyone then brings their ratings (`own`). `account_` is dropped
+        too, because its key is a hash of the ratings.
         """
         check_is_fitted(self)
         self.run_ = self.run_.without_people()
@@ -99,7 +128,7 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """As of `Releasing`; warn of private ratings."""
+        """Return the state of `Releasing`, and warn of private ratings."""
         training = None if not hasattr(self, "run_") else self.run_.training
         if training is not None and training.data is not None and not training.data.public:
             warnings.warn(HELD_RATINGS, HoldsPrivateRatings, stacklevel=2)
@@ -110,7 +139,7 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         tags.target_tags.required = False
-        tags.no_validation = True  # ids are no features
+        tags.no_validation = True  # ids are not features
         return tags
 
     # -- what people bring -------------------------------------------------------------------------
@@ -133,18 +162,18 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
             return ratings, users, ids_of(pairs["item"])
         item_ids = pd.Index(list(self.items))
         if not item_ids.map(str).is_unique:
-            raise BadInput("items holds the id of each item once. Some are there twice.")
+            raise BadInput("items must hold each item's id once. Remove the repeated ids.")
         return self._among(ratings, item_ids, "items"), users, item_ids
 
     def _among(self, ratings: Ratings, items: "pd.Index[Any]", what: str) -> Ratings:
-        """The same ratings with these items, in their order. Raises BadInput on others."""
+        """The ratings with these items, in their order. Raises BadInput on others."""
         labels = pd.Series(ratings.labels or ())
         place = places(items, labels)
         if (place < 0).any():
             first = labels[np.flatnonzero(place < 0)[0]]
             raise BadInput(
-                f"Every item is one of the {len(items):,} of {what}. Got '{str(first)[:60]}'"
-                f" ({int((place < 0).sum()):,} others). Leave its ratings out, or add it."
+                f"Every item must be one of the {len(items):,} of {what}. Got '{str(first)[:60]}'"
+                f" ({int((place < 0).sum()):,} others). Leave its ratings out, or add it to them."
             )
         return Ratings.of(
             ratings.users,
@@ -170,52 +199,54 @@ class PrivateRecommender(_RatingsEstimator):
     Parameters
     ----------
     algorithm
-        Id of a private algorithm for ratings.
+        The id of a private algorithm for ratings.
     epsilon, delta
         Total privacy loss of a fit; delta is 1/(10 n) by default.
     bounds
-        The lowest and highest rating that can be given; declared, never read off the data.
+        The lowest and highest possible rating; declared, never read from the data.
     relation
         "add-remove" or "replace-one".
     noise
         "continuous" or "discrete".
     items
-        All items, known beforehand. By default those that are rated are taken as public.
+        The ids of all items, if known beforehand. By default the set of rated items is taken as
+        public.
     random_state
-        Of starting values.
+        The seed of starting values.
     public
-        Whether the ratings are published or simulated. Only then random_state seeds the noise too;
-        other noise has a secret key of the operating system.
+        Whether the ratings are published or simulated. Only then does random_state also seed the
+        noise; other noise has a secret key of the operating system.
     ledger
-        The file of the account that each fit on other than public ratings enters. By default an
-        account in the data folder that all fits on data in memory in this process, and in those
-        that it starts, share: the folds of a cross-validation are the same people.
+        The file of the account that each fit on private ratings enters. By default an account in
+        the data folder, which all fits on data in memory in this process and its child processes
+        share, because the folds of a cross-validation hold the same people.
     parameters
-        Of the algorithm, by name. They may also be given one by one, as `rank=4`, and be searched
-        so by `GridSearchCV`.
+        The algorithm's, by name. They may also be given one by one, as `rank=4`, which
+        `GridSearchCV` can search.
 
     Attributes
     ----------
     run_
         The `TrainedModel`, whose `record` has the ledger and epsilon by every rule.
     model_, guarantee_, epsilon_, delta_, ledger_
-        The shared side, what is promised for it, and what was released.
+        The shared side, its guarantee and cost, and what was released.
     account_
-        The account that the fit entered; None on public ratings. It is not pickled.
+        The account that the fit entered; None for public ratings. It is not pickled.
     users_, items_
         The ids, in the order of the model.
     noise_, noise_is_reproducible_
-        The noise in words, and whether a seed can repeat it.
+        The noise in words, and whether a seed reproduces it.
 
     Notes
     -----
-    A fitted estimator also holds the ratings, from which each user's own side follows. It is
-    private, and so is its pickle (`HoldsPrivateRatings` warns). `forget_people` drops them.
+    A fitted estimator also holds the ratings, because each user's own side follows from them. So
+    the estimator and its pickle are private (`HoldsPrivateRatings` warns). `forget_people` drops
+    the ratings.
 
-    For data that say only who had what, give the pairs of what people liked and `bounds=(0, 1)`:
-    "spectral" then ranks items by regressions on all others. On `cinema-small` at epsilon 5, of the
-    films that people liked (above 3.5) and that were held out, 0.30 are among the 20 best, against
-    0.26 by popularity. DPALS fits ones alone and ranks worse than popularity.
+    If the data only say who used what, give the pairs of what people liked and `bounds=(0, 1)`:
+    "spectral" then ranks items by regressions on all others. On `cinema-small` at epsilon 5, 0.30
+    of the held-out films that people liked (above 3.5) are among their 20 best, compared with 0.26
+    by popularity. DPALS fits only ones and ranks worse than popularity.
 
     Examples
     --------
@@ -257,7 +288,18 @@ class PrivateRecommender(_RatingsEstimator):
         self.ledger = ledger
 
     def charge_of(self, X: Any, y: Any = None) -> Charge:
-        """What `fit` would enter in the account. Nothing is drawn. Raises BadInput."""
+        """Return what `fit` would charge to the account. Nothing is drawn.
+
+        Parameters
+        ----------
+        X, y
+            See `fit`.
+
+        Raises
+        ------
+        BadInput
+            If X, y or a parameter cannot be used.
+        """
         return self._charge(self._read(X, y)[0])
 
     def __sklearn_tags__(self) -> Any:
@@ -267,16 +309,16 @@ class PrivateRecommender(_RatingsEstimator):
 
 
 class PlainRecommender(_RatingsEstimator):
-    """A recommender without privacy, to compare `PrivateRecommender` with.
+    """A recommender without privacy, to compare with `PrivateRecommender`.
 
-    On ratings that are not public each fit enters their account, as one that nothing limits.
+    On private ratings each fit enters their account as a release without a guarantee.
 
     Parameters
     ----------
     algorithm
-        Id of an algorithm for ratings without privacy.
+        The id of an algorithm for ratings without privacy.
     bounds, items, random_state, public, ledger, parameters
-        As of `PrivateRecommender`, as are the attributes.
+        See `PrivateRecommender`, also for the attributes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What every estimator does: it makes a run of its parameters and its data, and keeps the model."""
+"""What every estimator does: it makes a run of its parameters and data, and keeps the model."""
 
 import contextlib
 import secrets
@@ -29,7 +29,7 @@ RandomState = int | np.random.RandomState | np.random.Generator | None
 class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """An estimator whose every fit is a run, and on private data a release.
 
-    Subclasses have the parameters; those of `Budget` that they lack are not theirs to choose.
+    Subclasses have the parameters; those of `Budget` that they lack cannot be chosen.
     """
 
     algorithm: str
@@ -39,7 +39,7 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     ledger: str | None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The estimator's parameters by name; where `deep`, also those of its algorithm."""
+        """Return the estimator's parameters by name; with `deep`, also the algorithm's."""
         own = super().get_params(deep)
         return {**own, **self.parameters} if deep and isinstance(self.parameters, dict) else own
 
@@ -49,7 +49,7 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         Raises
         ------
         ValueError
-            On a name that neither has, as scikit-learn does.
+            On an unknown name, as in scikit-learn.
         """
         own_names = self._get_param_names()
         super().set_params(**{name: it for name, it in params.items() if name in own_names})
@@ -59,7 +59,7 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         return self
 
     def _require_names(self, names: Iterable[str]) -> None:
-        with contextlib.suppress(BadInput, TypeError):  # which `fit` raises
+        with contextlib.suppress(BadInput, TypeError):  # `fit` raises these
             fields = algorithms.find(self.algorithm).model_fields
             if unknown := [name for name in names if name not in fields]:
                 raise ValueError(
@@ -69,7 +69,7 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
                 )
 
     def _spec(self, data: Ratings | Samples, seed: int = 0, **parameters: Any) -> RunSpec:
-        """The run that a fit is. Raises BadInput."""
+        """The run of a fit. Raises BadInput."""
         budget = {name: getattr(self, name) for name in Budget.model_fields if hasattr(self, name)}
         choices = with_delta(budget, [self.algorithm], data.shape.n_units)
         parameters |= self.parameters or {}
@@ -83,16 +83,16 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         )
 
     def _charge(self, data: Ratings | Samples, **parameters: Any) -> Charge:
-        """What a fit enters in the account of private data. Raises BadInput."""
+        """What a fit charges to the account of private data. Raises BadInput."""
         return charge_before(self._spec(data, **parameters), data)
 
     def _train(
         self, data: Ratings | Samples, training: Training | None = None, **parameters: Any
     ) -> None:
-        """Charge the account of the data, draw, train; set what a fit sets.
+        """Charge the account of the data, draw, train, and set the fitted attributes.
 
-        random_state seeds starting values, and on public data the noise; on others that has a
-        secret key. Raises BadInput where a budget does not allow the charge: then nothing is drawn.
+        random_state seeds starting values, and on public data the noise; other noise has a secret
+        key. Raises BadInput if a budget does not allow the charge; then nothing is drawn.
         """
         spec = self._spec(data, _seed(self.random_state), **parameters)
         run = execution.run(spec, input_data=data, ledger=self.ledger)
@@ -106,7 +106,7 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         self.delta_, self.epsilon_ = run.record.delta, self.run_.epsilon
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the account, which lies on this machine, and figures of raw rows."""
+        """Return everything except the account, which is on this machine, and raw figures."""
         state = {name: it for name, it in super().__getstate__().items() if name != "account_"}
         if "run_" in state:
             state["run_"] = state["run_"].without_raw_figures()
@@ -114,9 +114,9 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
 
 def joined(parameters: dict[str, Any] | None, flat: dict[str, Any]) -> dict[str, Any] | None:
-    """Parameters of an algorithm that were given as a mapping and one by one.
+    """Join an algorithm's parameters from a mapping with those given one by one.
 
-    What is no mapping stays as it is: `fit` refuses it.
+    A value that is not a mapping is returned unchanged, and `fit` refuses it.
     """
     if not flat or not isinstance(parameters, dict | None):
         return parameters
@@ -124,10 +124,10 @@ def joined(parameters: dict[str, Any] | None, flat: dict[str, Any]) -> dict[str,
 
 
 def fitted_before() -> tuple[str, ...]:
-    """What was learned from the same rows before, without noise, as assumptions of a guarantee.
+    """Assumptions for what was learned from the same rows before, without noise.
 
     These are the steps before the estimator in each `Pipeline` that is being fitted. scikit-learn
-    does not tell a step what stands before it, so the calls are looked at.
+    does not tell a step what precedes it, so this inspects the calling frames.
     """
     names = dict.fromkeys(name for line, at in _pipelines() for name in _learning(line, at))
     return tuple(
@@ -138,7 +138,7 @@ def fitted_before() -> tuple[str, ...]:
 
 
 def _pipelines() -> Iterator[tuple[Pipeline, int]]:
-    """Pipelines that are being fitted, innermost first, and the place of the step that is."""
+    """Pipelines that are being fitted, innermost first, and the place of the current step."""
     frame, known = sys._getframe(2), set[int]()
     while frame is not None:
         line = (

@@ -74,31 +74,34 @@ def fit(
     spread: bool | str = False,
     **choices: Any,
 ) -> TrainedModel:
-    """Train one model and judge it.
+    """Train one model and evaluate it.
+
+    The first call on a machine compiles kernels, which takes some seconds; they are cached.
 
     Parameters
     ----------
     data, bounds
-        As of `dpmf.load`.
+        See `dpmf.load`.
     algorithm
         An id of `python -m dpmf_core algorithms`.
     keep
-        Look into the store first and put the run there. Data of your own are never stored.
+        Whether to look for the run in the store first, and to store it. Runs on data in memory are
+        never stored.
     ledger
         The file of the account that a run on private data enters. By default that of the data in
-        the data folder (`dpmf_core.account`); data in memory that this process uses share one.
+        the data folder (`dpmf_core.account`); data in memory in this process share one.
     spread
-        For ratings in partitions that have an id: workers read the partitions and add them up;
-        those of the Dask scheduler at this address, or where True processes of this machine. The
-        model has the same bits.
+        For ratings in partitions that have an id: workers read the partitions and add them up. True
+        starts processes on this machine; an address names a Dask scheduler. The model has the same
+        bits.
     choices
         Every other parameter of a run, by the names of `dpmf_core.runs.specification.PARAMETERS`,
-        which are also those of the command line: `epsilon` (needed by private algorithms), `delta`
-        (default 1/(10 n)), `relation`, `calibration`, `noise` ("none" for the same private method
-        without noise, which has no privacy and takes no epsilon), `seed`, `curve_points`,
-        `top_items`, `item_choice`, `split` (None trains on everything), `test_fraction` and so on.
-        All other names are parameters of the algorithm. `item_features` may also be a data frame,
-        public, with a row for each item (`frames.with_item_table`).
+        which the command line shares: `epsilon` (needed by private algorithms), `delta` (default
+        1/(10 n)), `relation`, `calibration`, `noise` ("none" for a private algorithm without noise,
+        which has no privacy and takes no epsilon), `seed`, `curve_points`, `top_items`,
+        `item_choice`, `split` (None trains on everything), `test_fraction` and so on. All other
+        names are parameters of the algorithm. `item_features` may also be a public data frame with
+        one row per item (`frames.with_item_table`).
 
     Returns
     -------
@@ -109,7 +112,7 @@ def fit(
     Raises
     ------
     BadInput
-        Where something does not fit.
+        If the data or an argument cannot be used, or a budget does not allow the run.
 
     Examples
     --------
@@ -128,7 +131,7 @@ def fit(
 
 
 def _training(data: Source, own_data: AnyData | None) -> Training | None:
-    """Data in memory that a model is trained on, with the ids that they came with."""
+    """The data in memory that a model is trained on, with their ids."""
     if own_data is None or not isinstance(own_data, Ratings):
         return None
     if frames.is_table(data):
@@ -143,13 +146,13 @@ def _open_store(keep: bool) -> contextlib.AbstractContextManager[Store | None]:
 def _spread_over(
     data: Source, algorithm: str, way: bool | str
 ) -> contextlib.AbstractContextManager[object]:
-    """Where sums over ratings in parts are made, for as long as this is open."""
+    """Compute sums over ratings in partitions elsewhere, while this is open."""
     if not way:
         return contextlib.nullcontext()
     if not isinstance(data, str):
         raise BadInput(
             "spread is for ratings in partitions, which workers find by their id. Got data in"
-            " memory: keep them in partitions first, `datasets import NAME PATH --partitioned`."
+            " memory. Store them in partitions first: `datasets import NAME PATH --partitioned`."
         )
     from dpmf_core.jobs.partition_pools import LOCAL
     from dpmf_core.jobs.partitions import spread
@@ -163,7 +166,7 @@ def _run(
     ledger: str | Path | None,
     store: Store | None,
 ) -> Run:
-    """One run; of the catalogue's data, unless asked otherwise, from the store or into it."""
+    """One run, from the store or computed; runs on the catalogue's data are stored by default."""
     if own_data is not None or store is None:
         return execution.run(spec, input_data=own_data, ledger=ledger)
     run = store.whole(spec)
@@ -256,23 +259,26 @@ def sweep(
 ) -> Swept:
     """Train every algorithm at every epsilon and seed, in this process.
 
-    What is stored is not made again.
+    Stored runs are not computed again. The first call on a machine compiles kernels, which takes
+    some seconds; they are cached.
 
     Parameters
     ----------
     data, bounds, ledger
-        As of `fit`.
+        See `fit`.
     algorithms
         An id, several, or a mapping from ids to parameters, as `{"dpals": {"rank": 4}}`.
     epsilons
-        Total epsilon of each run; needed where an algorithm is private.
+        Total epsilon of each run; needed if an algorithm is private.
+    seeds
+        One run for each.
     grid
-        Values of the algorithms' parameters; an algorithm goes through those that it has.
+        Values of the algorithms' parameters; each algorithm uses the parameters that it has.
     noisy_errors
-        On private ratings, release the held-out error of each run that is proved, at this epsilon,
-        as the column `noisy_rmse`. Each enters the account, at every call.
+        On private ratings, release the held-out error of each proven run at this epsilon, as the
+        column `noisy_rmse`. Each release enters the account, at every call.
     choices
-        As of `fit`, but for `epsilon`, `seed` and the algorithms' parameters.
+        See `fit`, without `epsilon`, `seed` and the algorithms' parameters.
 
     Returns
     -------
@@ -282,7 +288,7 @@ def sweep(
     Raises
     ------
     BadInput
-        Before the first run, where any of them could not start.
+        Before the first run, if any of them could not start.
 
     Examples
     --------
@@ -307,7 +313,7 @@ def sweep(
         seeds=tuple(seeds),
         grid={name: _values(name, values) for name, values in (grid or {}).items()},
     )
-    # not what this machine has under the same name
+    # not the data that this machine has under the same name
     with contextlib.nullcontext() if own_data is None else lent(spec.data.id, own_data):
         points = spec.points_on(_open_data(spec.data, own_data).shape)
     runs = _run_all({point.key: point.spec for point in points}, own_data, ledger)
@@ -333,12 +339,15 @@ def _methods(algorithms: Algorithms) -> tuple[Method, ...]:
 
 def _values(name: str, values: Any) -> tuple[Any, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise BadInput(f"The grid holds a list of values for '{name}'. Got {values!r}.")
+        raise BadInput(
+            f"The grid must hold a list of values for '{name}', e.g. {{'rank': [2, 4]}}. Got"
+            f" {values!r}."
+        )
     return tuple(values)
 
 
 def _require_epsilons(methods: Iterable[Method], epsilons: Sequence[float]) -> None:
-    """Raises BadInput on private methods without epsilons."""
+    """Raise BadInput on private methods without epsilons."""
     if not epsilons and any(method.is_private for method in methods):
         raise BadInput(
             "These algorithms are private, so the sweep needs epsilons: sweep(..., epsilons=[1,"
@@ -347,16 +356,16 @@ def _require_epsilons(methods: Iterable[Method], epsilons: Sequence[float]) -> N
 
 
 def _require_errors_of_a_file(data: Source, noisy_errors: float | None) -> None:
-    """Raises BadInput on errors that nothing releases."""
+    """Raise BadInput on errors that cannot be released."""
     if noisy_errors is not None and not isinstance(data, str):
         raise BadInput(
-            "Errors with noise are released of runs on a data set that has an id or a path. Got"
-            " data in memory: write them to a file first."
+            "Errors can be released with noise only for a data set with an id or a path. Got data"
+            " in memory. Write them to a file first."
         )
 
 
 def _open_data(spec: DataSpec, own_data: AnyData | None) -> AnyData:
-    """What a specification leaves of the catalogue's data, or of those given."""
+    """The catalogue's data, or the given ones, after a specification's filters."""
     return data_access.open_anywhere(spec) if own_data is None else filtered(own_data, spec)
 
 

@@ -1,7 +1,7 @@
 """Documents from the templates in `dpmf_core/base/templates`.
 
-The end of a template's name says how a value is written into it, so that other people's text is
-never markup or code: escaped in HTML and Markdown, quoted in YAML, as a literal in Python.
+The ending of a template's name decides how values are written into it, so that other people's text
+is never markup or code: escaped in HTML and Markdown, quoted in YAML, a literal in Python.
 """
 
 import json
@@ -22,7 +22,7 @@ CELL = re.compile(r"^# %%( \[markdown\])?\n", re.M)
 
 
 def plain(value: object) -> str:
-    """A value as text: fractions to four digits, nothing of None."""
+    """A value as text: fractions with four digits, None as nothing."""
     if value is None:
         return ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
@@ -52,9 +52,9 @@ def render(template: str, **values: Any) -> str:
     Parameters
     ----------
     template
-        Its name in `dpmf_core/base/templates`; the end is html, svg, md, yaml or notebook.
+        Its name in `dpmf_core/base/templates`; the ending is html, svg, md, yaml or notebook.
     values
-        What the template names. Raises `jinja2.UndefinedError` where one is missing.
+        The template's variables. Raises `jinja2.UndefinedError` if one is missing.
     """
     language = template.rpartition(".")[2]
     return _environment(language).get_template(template).render(**values)
@@ -89,7 +89,7 @@ def notebook(template: str, **values: Any) -> str:
 
 @cache
 def _environment(language: str) -> "Environment":
-    # imported when the first document is made: they take 50 ms
+    # imported with the first document, because it takes 50 ms
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -101,19 +101,19 @@ def _environment(language: str) -> "Environment":
 
     environment = Environment(
         loader=PackageLoader("dpmf_core.base"),
-        autoescape=True,  # of what `written` leaves: HTML
+        autoescape=True,  # for what `written` leaves: HTML
         finalize=written,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=True,  # of what another template includes
+        keep_trailing_newline=True,  # for templates that others include
     )
     environment.filters["comment"] = _comment
     return environment
 
 
 def _comment(text: str) -> Any:
-    """Text as comments of Python, on as many lines as it has."""
+    """Text as Python comments, line by line."""
     from markupsafe import Markup
 
     return Markup("\n".join(f"# {line}".rstrip() for line in text.splitlines()))

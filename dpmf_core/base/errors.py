@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # a command that only lists commands does without them
+if TYPE_CHECKING:  # commands that only list things do not need it
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
@@ -17,24 +17,22 @@ class BadInput(ValueError):
 
 
 class HoldsPrivateRatings(UserWarning):
-    """What is pickled holds the private ratings that it was trained on."""
+    """A pickle holds the private ratings of its training."""
 
 
 class Cancelled(Exception):
-    """A run was stopped between two steps; it leaves nothing behind and carries no epsilon."""
+    """A run was stopped between two steps; it leaves nothing behind and has no epsilon."""
 
 
 def words_of(error: BaseException) -> str:
-    """The text of an unexpected error: its kind and message, of files the last part of their path
-    only.
-    """
+    """The kind and message of an unexpected error, with only the last part of file paths."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{type(error).__name__}: {error.strerror}: {PurePath(str(error.filename)).name}"
     return f"{type(error).__name__}: {error}"
 
 
 def closest(name: str, choices: Iterable[str]) -> str:
-    """' Did you mean ...?' where one known name begins so, or is close; else ''."""
+    """' Did you mean ...?' if a known name is close or begins so; else ''."""
     names = list(choices)
     longer = [it for it in names if name and it.startswith(name)]
     near = longer if len(longer) == 1 else difflib.get_close_matches(name, names, n=1)
@@ -42,7 +40,7 @@ def closest(name: str, choices: Iterable[str]) -> str:
 
 
 def range_words(field: dict[str, object]) -> str:
-    """The range or the choices of one JSON-schema property, in words; '' where it has none."""
+    """The range or the choices of one JSON-schema property, in words; '' if it has none."""
     for choice in field.get("anyOf", []):  # type: ignore[attr-defined]
         if choice.get("type") != "null":
             return range_words(choice)
@@ -69,7 +67,7 @@ def range_words(field: dict[str, object]) -> str:
 
 
 def _short(value: object) -> str:
-    """As Python writes it, cut where it is long."""
+    """The value's `repr`, shortened."""
     text = repr(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
@@ -94,8 +92,9 @@ def _sentence(
 def explain(
     error: "ValidationError", owner: str, schema: dict[str, dict[str, object]], depth: int = 0
 ) -> BadInput:
-    """What pydantic refused, as sentences about `owner`'s parameters (schema: JSON-schema
-    properties; depth: leading keys to leave out).
+    """Convert pydantic's refusals to sentences about `owner`'s parameters.
+
+    schema: JSON-schema properties; depth: leading keys to leave out.
     """
     return BadInput(
         " ".join(_sentence(problem, owner, schema, depth) for problem in error.errors()[:3])

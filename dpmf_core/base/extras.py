@@ -15,17 +15,17 @@ EXTRAS = {  # by one of its packages
 
 
 class MissingPackage(BadInput, ImportError):
-    """A package is not installed; the message names the extra that brings it."""
+    """A package is not installed; the message names the extra that installs it."""
 
 
 @contextlib.contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Name the extra where an import within this finds no package.
+    """Name the extra if an import inside the block finds no package.
 
     Raises
     ------
     MissingPackage
-        Where a package is missing.
+        If a package is missing.
 
     Examples
     --------

@@ -1,5 +1,6 @@
-"""Hashes: fingerprints of data, and draws keyed by a seed and a unit, so that no unit's draw
-depends on who else is there.
+"""Hashes: fingerprints of data, and random draws keyed by a seed and a unit.
+
+So no unit's draw depends on other units.
 """
 
 import hashlib
@@ -9,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 STEP = np.uint64(0x9E3779B97F4A7C15)  # of splitmix64
-OWNED_BY = "@"  # in an account's key: between a file's fingerprint and whose account it is
-AT_ONCE = 1 << 15  # numbers that stay in the second cache
+OWNED_BY = "@"  # separates a file's fingerprint from the owner in an account's key
+AT_ONCE = 1 << 15  # numbers that fit the second cache
 
 
 def digest_of(*arrays: npt.NDArray[Any]) -> str:
@@ -23,10 +24,8 @@ def digest_of(*arrays: npt.NDArray[Any]) -> str:
 
 
 def keys_of_ids(ids: Any) -> npt.NDArray[np.uint64]:
-    """A number (n,) for each id of a user in a file, which follows from the id alone; a number and
-    its text have the same.
-    """
-    from pandas.util import hash_array  # which most commands do without
+    """A number (n,) for each user's id, from the id alone; a number and its text are equal."""
+    from pandas.util import hash_array  # most commands do not need it
 
     keys = np.empty(len(ids), np.uint64)
     for first in range(0, len(ids), AT_ONCE):
@@ -38,9 +37,7 @@ def keys_of_ids(ids: Any) -> npt.NDArray[np.uint64]:
 def keyed_uniform(
     seed: int, users: npt.ArrayLike, items: npt.ArrayLike = 0
 ) -> npt.NDArray[np.float64]:
-    """A number in [0, 1) that depends on (seed, user, item) alone: splitmix64, so that no
-    rating's fate depends on another user.
-    """
+    """A number in [0, 1) that depends on (seed, user, item) alone, by splitmix64."""
     u, i = np.broadcast_arrays(np.atleast_1d(users), items)
     start = _mix(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64) + STEP)
     out = np.empty(len(u))
@@ -53,14 +50,14 @@ def keyed_uniform(
 
 
 def draw_key(seed: int, number: int) -> int:
-    """A seed of its own for each number, as for each step that draws anew."""
+    """A separate seed for each number, such as each step that draws anew."""
     return int(
         _mix(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64) + _steps(np.array([number])))[0]
     )
 
 
 def _steps(numbers: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-    """As many steps of the generator, and one; modulo 2^64."""
+    """(numbers + 1) steps of the generator, modulo 2^64."""
     return (numbers.astype(np.uint64) + np.uint64(1)) * STEP
 
 

@@ -1,7 +1,7 @@
 """Ctrl-C at any moment: a sentence and exit code 130, no traceback.
 
-A program calls `exit_at_once` before it imports anything large, and runs what has to clean up after
-itself through `exit_code_of`; what it imports there, it imports `at_once`.
+A program calls `exit_at_once` before it imports anything large, and runs work that cleans up after
+itself through `exit_code_of`; it imports modules there inside `at_once`.
 """
 
 import _thread
@@ -22,16 +22,15 @@ _LINE = f"{SENTENCE}\n".encode()
 
 
 def exit_at_once() -> None:
-    """From now on Ctrl-C ends the process there and then: nothing is under way that would need
-    an end of its own.
-    """
+    """From now on Ctrl-C ends the process immediately, because nothing needs cleaning up."""
     signal.signal(signal.SIGINT, _exit)
 
 
 @contextlib.contextmanager
 def at_once() -> Iterator[None]:
-    """Within it, in the main thread, Ctrl-C ends the process there and then, as while modules are
-    imported, which do not clean up after themselves.
+    """Let Ctrl-C end the process immediately inside the block, in the main thread.
+
+    It is for imports, which do not clean up after themselves.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -43,15 +42,16 @@ def at_once() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-_swallowed = threading.Event()  # set once KeyboardInterrupt was lost in a callback
-_raised = threading.Event()  # set while KeyboardInterrupt is on its way
+_swallowed = threading.Event()  # set when KeyboardInterrupt was lost in a callback
+_raised = threading.Event()  # set while KeyboardInterrupt propagates
 _has_told = False
 
 
 def raise_in_main_thread() -> None:
-    """From now on Ctrl-C raises KeyboardInterrupt, and again where a destructor or a callback
-    of the interpreter, such as the compiler's, has swallowed it. Another Ctrl-C while the program
-    cleans up ends it there and then.
+    """From now on Ctrl-C raises KeyboardInterrupt.
+
+    It is raised again if a destructor or a callback of the interpreter, such as the compiler's, has
+    swallowed it. Another Ctrl-C while the program cleans up ends it immediately.
     """
     _swallowed.clear()
     _raised.clear()
@@ -60,21 +60,21 @@ def raise_in_main_thread() -> None:
 
 
 def was_swallowed() -> bool:
-    """Whether KeyboardInterrupt was lost on its way: an error after that follows from it."""
+    """Whether KeyboardInterrupt was swallowed; an error after that follows from it."""
     return _swallowed.is_set()
 
 
 def exit_code_of(run: Callable[[], int]) -> int:
-    """The exit code of `run`, which cleans up after itself when KeyboardInterrupt is raised in it.
+    """The exit code of `run`, which cleans up when KeyboardInterrupt is raised in it.
 
-    Ctrl-C before and after ends the process there and then.
+    Ctrl-C before and after it ends the process immediately.
     """
     try:
         raise_in_main_thread()
         code = run()
         exit_at_once()
     except KeyboardInterrupt:
-        warnings.simplefilter("ignore")  # what was cut off in its middle is no news
+        warnings.simplefilter("ignore")  # warnings of interrupted work are of no use
         _tell()
         code = CODE
     return code
@@ -94,7 +94,7 @@ def _exit(*_: object) -> None:
 
 def _raise(number: int, frame: FrameType | None) -> None:
     while frame is not None:
-        if frame.f_code is _again.__code__:  # where it would be lost once more
+        if frame.f_code is _again.__code__:  # it would be lost again there
             _thread.start_new_thread(_interrupt_soon, ())
             return
         frame = frame.f_back

@@ -1,7 +1,4 @@
-"""How much may be asked for on this server.
-
-The operator, who also has the command line, has no limits.
-"""
+"""The limits of requests on this server. The operator and the command line have none."""
 
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -12,7 +9,7 @@ from dpmf_core.base.settings import WHOSE, settings
 
 @runtime_checkable
 class HasSize(Protocol):
-    """Work of a size that a setting bounds."""
+    """Work of a size that a setting limits."""
 
     limit: ClassVar[str]  # the setting's name
     size_words: ClassVar[str]  # what is counted, in the plural
@@ -22,7 +19,7 @@ class HasSize(Protocol):
 
 
 def check(work: Any, own: bool) -> None:
-    """Before work is taken on. own: its data are a file of the session's.
+    """Check work before it starts. own: its data are a file of the session's.
 
     Raises BadInput on a data set or a size that is not allowed here.
     """
@@ -34,9 +31,9 @@ def check(work: Any, own: bool) -> None:
 
 
 def data_set(data_id: str) -> None:
-    """Raises BadInput where nothing may be computed on a data set of the catalogue."""
+    """Raise BadInput if no runs are allowed on a data set of the catalogue."""
     data_sets = settings().data_sets
-    base_id = data_id.partition("?")[0]  # of a simulated set in a declared shape
+    base_id = data_id.partition("?")[0]  # without a simulated set's declared shape
     if data_sets is not None and not {data_id, base_id} & set(data_sets) and not asker().operator:
         raise BadInput(
             f"This server does not allow runs on '{data_id}'. {WHOSE} Choose one of"
@@ -45,13 +42,13 @@ def data_set(data_id: str) -> None:
 
 
 def allowed_here(data_id: str) -> bool:
-    """Whether the list of data sets on a page may hold one of the catalogue."""
+    """Whether a page may list a data set of the catalogue."""
     data_sets = settings().data_sets
     return data_sets is None or data_id in data_sets or asker().operator
 
 
 def at_most(name: str, size: float, unit: str) -> None:
-    """Raises BadInput where a size exceeds the setting of this name."""
+    """Raise BadInput if a size exceeds the setting of this name."""
     most: int | None = getattr(settings(), name)
     if most is not None and size > most and not asker().operator:
         raise BadInput(
@@ -61,6 +58,6 @@ def at_most(name: str, size: float, unit: str) -> None:
 
 
 def download(data_id: str) -> None:
-    """Raises BadInput if this requester may not have a published set downloaded."""
+    """Raise BadInput if this requester may not start the download of a published set."""
     if settings().downloads == "operator":
         must_operate(asker(), f"Downloading a data set such as {data_id}")

@@ -1,4 +1,4 @@
-"""The folders of a user's data and of the cache, and those of a living process."""
+"""The folders of a user's data and of the cache, and those of a running process."""
 
 import atexit
 import contextlib
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from dpmf_core.base.errors import BadInput
 
-# in each claimed folder, held as long as its process lives; and one beside them, held while folders
-# are made or removed
+# a lock file in each claimed folder, held while its process lives; and one next to the folders,
+# held while folders are made or removed
 LOCK = ".lock"
 _claims: dict[Path, tuple[int, Path]] = {}  # by root: the process and its folder
 
@@ -20,19 +20,19 @@ _claims: dict[Path, tuple[int, Path]] = {}  # by root: the process and its folde
 def data_folder() -> Path:
     """The folder of what a person made: accounts, runs, imported data sets, keys.
 
-    DPMF_DATA, or else the user's data folder.
+    It is DPMF_DATA, or else the user's data folder.
     """
     if folder := os.environ.get("DPMF_DATA"):
         return Path(folder).expanduser()
-    import platformdirs  # which a folder that is named does without
+    import platformdirs  # not needed if DPMF_DATA is set
 
     return Path(platformdirs.user_data_dir("dpmf"))
 
 
 def cache_folder() -> Path:
-    """The folder of what can be had again: downloads and compiled kernels.
+    """The folder of what can be made again: downloads and compiled kernels.
 
-    DPMF_DATA, or else the user's cache folder.
+    It is in DPMF_DATA, or else the user's cache folder.
     """
     if folder := os.environ.get("DPMF_DATA"):
         return Path(folder).expanduser()
@@ -42,9 +42,7 @@ def cache_folder() -> Path:
 
 
 def create_folder(folder: Path) -> Path:
-    """The folder, made where it is missing; what of its path is new can be entered by its user
-    alone.
-    """
+    """Create a folder if it is missing; only its user can enter new parts of the path."""
     for part in (*reversed(folder.parents), folder):
         if not part.is_dir():
             part.mkdir(mode=0o700, exist_ok=True)
@@ -52,29 +50,30 @@ def create_folder(folder: Path) -> Path:
 
 
 def usable(folder: Path) -> Path:
-    """The folder, made where it is missing. Raises BadInput where it takes no files."""
+    """Create a folder if it is missing. Raises BadInput if it cannot be written."""
     try:
         with tempfile.TemporaryFile(dir=create_folder(folder)):
             return folder
     except OSError as error:
         raise BadInput(
             f"The folder {folder} cannot be written ({error.strerror}). Set DPMF_DATA to a folder"
-            " that can be."
+            " that you can write to."
         ) from error
 
 
 def workplace(folder: Path | None = None) -> Path:
-    """This process's own folder for temporary files, on the file system of the data folder or of
-    another.
+    """This process's folder for temporary files, on the file system of `folder`.
+
+    By default it is the file system of the data folder.
     """
     return claim_folder((folder or data_folder()).absolute() / "working")
 
 
 def claim_folder(root: Path) -> Path:
-    """This process's own folder in `root`, for its user alone. It goes when the process ends; after
-    a crash, when the next process claims one.
+    """This process's own folder in `root`, readable by its user only.
 
-    Raises OSError where it cannot be made.
+    It is removed when the process ends; after a crash, when the next process claims one. Raises
+    OSError if it cannot be made.
     """
     pid, folder = _claims.get(root, (0, root))
     if pid == os.getpid() and folder.is_dir():
@@ -90,16 +89,16 @@ def claim_folder(root: Path) -> Path:
 
 
 def give_up_claims() -> None:
-    """Remove this process's own folders now: a signal may end it before it does so by itself."""
+    """Remove this process's own folders now, because a signal may end it without cleaning up."""
     for root, (pid, folder) in list(_claims.items()):
         _remove_own(pid, folder)
         del _claims[root]
 
 
 def clear(root: Path) -> None:
-    """Remove the folders in `root` whose processes have ended, whichever way.
+    """Remove the folders in `root` of processes that have ended.
 
-    Those of living processes stay, also on a shared disk.
+    Those of running processes stay, also on a shared disk.
     """
     with _file_lock(root / LOCK):
         for folder in root.iterdir():
@@ -112,8 +111,9 @@ def clear(root: Path) -> None:
 
 
 def _lock(path: Path, wait: bool = True) -> int | None:
-    """The open file whose lock this process now holds, until it is closed or the process ends;
-    None where another has it and `wait` is false.
+    """Lock a file until it is closed or the process ends, and return its descriptor.
+
+    None if another process has the lock and `wait` is false.
     """
     try:
         import fcntl
@@ -143,7 +143,7 @@ def _file_lock(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def held_alone(path: Path, what: str) -> Iterator[None]:
-    """No other process is in here with the same file. Raises BadInput where one is."""
+    """Keep other processes out of the block for the same file. Raises BadInput if one is in it."""
     handle = _lock(path, wait=False)
     if handle is None:
         raise BadInput(f"Another process is at {what}. Wait until it has finished.")
@@ -159,22 +159,23 @@ def _remove_own(pid: int, folder: Path) -> None:
 
 
 def require_parent(path: Path, option: str) -> None:
-    """Raises BadInput where a file to be written has no folder, before what it is to hold is
-    computed. option: of the command line.
+    """Raise BadInput if an output file has no folder, before its content is computed.
+
+    option: of the command line.
     """
     if not path.parent.is_dir():
-        raise BadInput(f"{option}: there is no folder {path.parent}. Make it first.")
+        raise BadInput(f"{option}: there is no folder {path.parent}. Create it first.")
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Writes a file, which is there in whole or not at all. Raises BadInput where it cannot be
-    written.
-    """
+    """Write a file completely or not at all. Raises BadInput if it cannot be written."""
     aside = path.with_name(f".dpmf.{secrets.token_hex(8)}")  # short, however long the name is
     try:
         aside.write_bytes(content.encode() if isinstance(content, str) else content)
         aside.replace(path)
     except OSError as error:
-        raise BadInput(f"{path} cannot be written ({error.strerror}).") from error
+        raise BadInput(
+            f"{path} cannot be written ({error.strerror}). Name another file or free some space."
+        ) from error
     finally:
         aside.unlink(missing_ok=True)

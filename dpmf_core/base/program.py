@@ -8,12 +8,12 @@ from pathlib import Path
 
 @functools.cache
 def program() -> str:
-    """Return `dpmf` where it is installed, else `python -m dpmf_core`, as in a clone."""
+    """Return `dpmf` if it is installed, else `python -m dpmf_core`, as in a clone."""
     return "dpmf" if _is_installed() else "python -m dpmf_core"
 
 
 def start() -> tuple[str, ...]:
-    """Return what starts the command line here from any folder: `dpmf` where it is installed."""
+    """Return the words that start the command line from any folder."""
     if _is_installed():
         return ("dpmf",)
     return (sys.executable, str(Path(__file__).parents[2] / "dpmf.py"))

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a run: steps done and to do, seconds so far, and the per-step curves (raw
-    data, not released). part: of ratings in parts, which one is being read and how many there are.
+    """The progress of a run: steps done and planned, seconds so far, and the curves by step.
+
+    Curves are raw data and not released. part: the place of the partition being read, and the
+    number of partitions.
     """
 
     step: int

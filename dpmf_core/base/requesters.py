@@ -1,7 +1,7 @@
-"""Who asks for something, and what they may do to what is shared.
+"""Who makes a request, and what they may do to what is shared.
 
-A page names its visitor, and the command line is the operator. Without either, the requester is a
-stranger: limits hold, and nothing of others may be changed.
+A page names its visitor; the command line is the operator. Otherwise the requester is a stranger:
+limits apply, and nothing of other owners may be changed.
 """
 
 import contextlib
@@ -15,8 +15,9 @@ from dpmf_core.base.errors import BadInput
 
 @dataclass(frozen=True)
 class Asker:
-    """owner: as stored, '' if unnamed. operator: runs this server.
-    alone: the one person at a machine of their own.
+    """A requester. owner: as stored, '' if unnamed. operator: runs this server.
+
+    alone: the only person at a machine of their own.
     """
 
     owner: str = ""
@@ -27,13 +28,13 @@ class Asker:
     def of_session(cls, token: str, alone: bool = False) -> "Asker":
         """The holder of a session's secret token.
 
-        The owner's name is its digest: it can be shown and gives no right.
+        The owner's name is its digest, which can be shown and gives no rights.
         """
         return cls(f"session:{_digest(token)}", alone=alone)
 
     @classmethod
     def of_login(cls, issuer: str, subject: str, operator: bool) -> "Asker":
-        """A person whose login provider vouches for them."""
+        """A person whom a login provider has identified."""
         return cls(f"login:{_digest(f'{issuer} {subject}')}", operator=operator)
 
     def owns(self, owner: str) -> bool:
@@ -50,18 +51,18 @@ _now: ContextVar[Asker] = ContextVar("asker", default=STRANGER)
 
 
 def asker() -> Asker:
-    """Who asks here and now."""
+    """The current requester."""
     return _now.get()
 
 
 def owner_now() -> str:
-    """The owner of what is asked for here and now."""
+    """The owner that new results get."""
     return asker().owner
 
 
 @contextlib.contextmanager
 def asking(who: Asker) -> Iterator[None]:
-    """Within it, `who` asks."""
+    """Make `who` the requester inside the block."""
     before = _now.set(who)
     try:
         yield
@@ -86,7 +87,7 @@ def _deletes() -> str:
 
 
 def must_note(who: Asker, owner: str) -> None:
-    """Raises BadInput where they may not."""
+    """Raise BadInput if they may not write notes."""
     if not may_note(who, owner):
         raise BadInput(
             "Only the person who started a run can edit its notes and tags, and someone else"
@@ -95,7 +96,7 @@ def must_note(who: Asker, owner: str) -> None:
 
 
 def must_delete(who: Asker, owner: str) -> None:
-    """Raises BadInput where they may not."""
+    """Raise BadInput if they may not delete."""
     if may_delete(who, owner):
         return
     if _deletes() == "operator":
@@ -107,7 +108,7 @@ def must_delete(who: Asker, owner: str) -> None:
 
 
 def must_operate(who: Asker, what: str) -> None:
-    """Raises BadInput, naming the request, for everyone except the operator."""
+    """Raise BadInput, which names the request, for everyone except the operator."""
     if not who.operator:
         raise _for_the_operator(f"{what} is for")
 

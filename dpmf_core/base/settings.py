@@ -1,9 +1,8 @@
-"""What the operator of a server sets: read once, from the environment and from one TOML file.
+"""The settings of a server's operator, read once from the environment and one TOML file.
 
 A setting comes from its environment variable (`DPMF_` and its name in capitals), else from the file
-that DPMF_SETTINGS names (or `settings.toml` in the data folder), else from the profile. A profile
-is a set of defaults: `local` is for one person at one machine, `class` for a server that strangers
-use.
+in DPMF_SETTINGS (or `settings.toml` in the data folder), else from the profile. A profile is a set
+of defaults: `local` for one person at one machine, `class` for a server that strangers use.
 """
 
 import functools
@@ -30,7 +29,7 @@ FILE = "settings.toml"
 NAMES_FILE = "DPMF_SETTINGS"
 PREFIX = "DPMF_"
 SECRET = frozenset({"lesson_key"})  # settings whose value is never printed
-WITHOUT_LIMIT = "unlimited"  # TOML and the environment have no word for None
+WITHOUT_LIMIT = "unlimited"  # TOML and the environment have no None
 WHOSE = "The operator of this server set this limit."
 
 
@@ -39,7 +38,7 @@ def _limit(value: Any) -> Any:
 
 
 def _names(value: Any) -> Any:
-    """In the environment, names stand with commas between them."""
+    """Names, which commas separate in the environment."""
     if isinstance(value, str) and value != WITHOUT_LIMIT:
         return tuple(name.strip() for name in value.split(",") if name.strip())
     return _limit(value)
@@ -178,20 +177,20 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The environment goes before the file, which is handed in."""
+        """The environment takes precedence over the file."""
         return env_settings, init_settings
 
 
 def file() -> Path:
-    """The settings file, whether there is one or not."""
+    """The path of the settings file, which need not exist."""
     name = os.environ.get(NAMES_FILE)
     return Path(name).expanduser() if name else data_folder() / FILE
 
 
 def read() -> Settings:
-    """The settings as they stand now.
+    """Read the settings.
 
-    Raises BadInput that names the file, the setting, what is allowed and what was found.
+    Raises BadInput, which names the file, the setting, what is allowed and what was found.
     """
     try:
         return Settings(**_in_file(file()))
@@ -201,7 +200,7 @@ def read() -> Settings:
 
 @functools.lru_cache(1)
 def settings() -> Settings:
-    """The settings of this process, read when they are first asked for. Raises BadInput."""
+    """The settings of this process, read on first use. Raises BadInput."""
     return read()
 
 
@@ -224,9 +223,9 @@ def _in_file(path: Path) -> dict[str, Any]:
 
 
 def _require_own_file(path: Path) -> None:
-    """Raises BadInput where another account of this machine could have written the file.
+    """Raise BadInput if another account of this machine could have written the file.
 
-    Systems without POSIX accounts are not asked.
+    Systems without POSIX accounts are not checked.
     """
     if not hasattr(os, "geteuid"):
         return
@@ -259,7 +258,7 @@ def _printed(value: Any) -> Any:
 
 
 def setting_rows() -> list[dict[str, Any]]:
-    """Every setting: name, value, where the value comes from, what it means."""
+    """Every setting: name, value, source of the value, meaning."""
     now, path = read(), file()
     in_file, rows = _in_file(path), []
     for name, info in Settings.model_fields.items():

@@ -24,39 +24,35 @@ EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPT = 0, 1, 2, 130
 PLACES = {
     "account": Place(
         "accounting:account",
-        "Every rule's epsilon of a composition, the noise for a budget, or the cost of an"
-        " algorithm's plan.",
+        "Compute what releases cost together, or the noise for a budget, without data.",
     ),
     "algorithms": Place(
-        "data:algorithms", "The algorithms, their sources, guarantees and parameters."
+        "data:algorithms", "List the algorithms, their sources, guarantees and parameters."
     ),
     "app": Place("app:app", "Serve the dashboard on this machine and open it in the browser."),
     "audit": Place(
         "audit:audit",
-        "A measured lower bound on epsilon next to the proven one, on a small simulated set with a"
-        " worst-case user or sample, or on data of yours.",
+        "Attack an algorithm and print the measured epsilon next to the proven one.",
     ),
-    "choose": Place("choosing:choose", "Which proven private method, at which epsilon."),
+    "choose": Place("choosing:choose", "Find a proven private algorithm and an epsilon."),
     "datasets": Place(
-        "data:datasets", "The data sets: licence, size, and whether they are on this machine."
+        "data:datasets", "List data sets: licence, size, and whether they are on this machine."
     ),
     "doctor": Place(
         "doctor:doctor",
-        "Versions, data folder, data sets, stored runs and speed of this machine.",
+        "Show versions, data folder, data sets, stored runs and speed of this machine.",
     ),
-    "fit": Place("runs:fit", "One run, in this process and on all cores; kept in the store."),
-    "papers": Place("papers:papers", "Every claim of the source papers, with the last verdict."),
-    "runs": Place("run_store:runs", "The finished runs; without a command, a list of them."),
+    "fit": Place("runs:fit", "Train one model on all cores and store the run."),
+    "papers": Place("papers:papers", "List the claims of the source papers and their verdicts."),
+    "runs": Place("run_store:runs", "List and manage the stored runs."),
     "spent": Place(
         "accounts:total_spent",
-        "What was drawn so far from the private data DATA (a path, or an id of `datasets`), as one"
-        " epsilon, and what it is made of.",
+        "Show what was drawn from private data, as one epsilon.",
     ),
-    "sweep": Place("runs:sweep", "Many runs, in worker processes."),
+    "sweep": Place("runs:sweep", "Compute many runs in worker processes."),
     "tune": Place(
         "tuning:tune",
-        "Search over parameters, judged by validation ratings; the winner is compared with the"
-        " recommended parameters over fresh draws, on test ratings.",
+        "Search over parameters by validation ratings, and test the best.",
     ),
 }
 
@@ -65,7 +61,7 @@ PLACES = {
     cls=LazyGroup,
     places=PLACES,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Completion of commands, options and ids in bash, and likewise in zsh and fish:"
+    epilog="Completion of commands, options and ids in bash (similar in zsh and fish):"
     ' eval "$(_DPMF_COMPLETE=bash_source dpmf)"',
 )
 @click.version_option(__version__, prog_name="dpmf")
@@ -74,9 +70,9 @@ def program() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code. Nothing that a person can cause ends in a traceback."""
+    """Run one command and return its exit code. User errors never end in a traceback."""
     try:
-        with asking(OPERATOR):  # whoever has the machine's command line runs what is on it
+        with asking(OPERATOR):  # anyone with the machine's command line may manage its files
             code = program.main(
                 arguments,
                 prog_name=program_name(),
@@ -98,33 +94,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _failure_code(error: Exception) -> int:
-    """The exit code of what went wrong in another way, once it is said.
+    """Report an unexpected error and return its exit code.
 
     Raises the error itself under DPMF_DEBUG.
     """
     if interrupts.was_swallowed():
         return _print_error(interrupts.SENTENCE, EXIT_INTERRUPT)
     if isinstance(error, OSError) and (output_error := _output_error()) is not None:
-        if output_error.errno == errno.EPIPE:  # whoever read it has left
+        if output_error.errno == errno.EPIPE:  # the reader has gone
             return EXIT_FAILURE
         return _print_error(
-            f"Standard output takes no more ({output_error.strerror}); what was printed is not"
-            " complete.",
+            f"Standard output cannot be written ({output_error.strerror}), so the printed result is"
+            " incomplete. Free some space or choose another file.",
             EXIT_FAILURE,
         )
     if os.environ.get("DPMF_DEBUG"):
         raise error
     return _print_error(
-        f"{type(error).__name__}: {error}\nThis should not happen. DPMF_DEBUG=1 shows where it"
-        " did.",
+        f"{type(error).__name__}: {error}\nThis is a bug in dpmf. Set DPMF_DEBUG=1 to see where"
+        " it happened.",
         EXIT_FAILURE,
     )
 
 
 def _output_error() -> OSError | None:
-    """Why standard output takes no more, asked with a line break; None where it does.
+    """The error of standard output, tested with a line break; None if it works.
 
-    It goes nowhere then, so that its flush at the end is silent.
+    After an error it is redirected to nowhere, so that its flush at the end is silent.
     """
     try:
         print(flush=True)
@@ -135,12 +131,12 @@ def _output_error() -> OSError | None:
 
 
 def _flush() -> None:
-    if sys.stdout is not None:  # Python's value for one that was closed from the start
+    if sys.stdout is not None:  # Python's value for an output that was closed from the start
         sys.stdout.flush()
 
 
 def _print_error(message: str, code: int) -> int:
-    # where standard error takes nothing either, the exit code is all that can be told
+    # if standard error fails too, only the exit code remains
     with contextlib.suppress(OSError):
         click.echo(message, err=True)
     return code

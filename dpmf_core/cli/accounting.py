@@ -1,4 +1,4 @@
-"""`account`: what a composition costs, or how much noise a budget asks for. No data are seen."""
+"""`account`: the cost of a composition, or the noise for a budget. It reads no data."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,8 +38,8 @@ KINDS: dict[str, type[Gaussian] | type[Laplace]] = {"gaussian": Gaussian, "lapla
 BY_HAND = Guarantee(
     Status.CONDITIONAL, assumptions=("every release is listed", "every sensitivity is as stated")
 )
-MOST = 10**9  # releases; more overflow what the rules can tell apart
-# releases, and the sum of count / Z: what is numerically composed within seconds
+MOST = 10**9  # releases; for more, rules would differ by rounding only
+# the limits of what is composed numerically within seconds: releases, and the sum of count / Z
 LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
 
 
@@ -56,8 +56,8 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
     "file",
     type=click.Path(path_type=Path, dir_okay=False),
     help=(
-        "Account what a JSON file says: rows under 'ledger' (of any --json here), or another tool's"
-        " event of dp_accounting under 'dp_event'."
+        "Account a JSON file: rows under 'ledger' (from any --json here), or an event of"
+        " dp_accounting under 'dp_event'."
     ),
 )
 @click.option(
@@ -65,15 +65,15 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
     type=float,
     help=(
         "Slack of the bound P <= e^epsilon P' + delta; with --algorithm 1/(10 n), rounded down,"
-        " unless given."
+        " by default."
     ),
 )
 @click.option(
     "--epsilon",
     type=float,
     help=(
-        "Find the noise for this budget instead; with --release the Z are then relative to each"
-        " other."
+        "Find the noise for this budget instead; with --release, the Z then only give the"
+        " proportions."
     ),
 )
 @click.option(
@@ -115,15 +115,13 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
 @click.option(
     "--group-size",
     type=click.IntRange(1, 10**6),
-    help="Also the epsilon of so many units together: a person's images, say.",
+    help="Also print the epsilon of so many units together, e.g. a person's images.",
 )
 @field_option("relation", Budget.model_fields["relation"])
 @field_option("calibration", Budget.model_fields["calibration"])
 @json_option
 def account(**options: Any) -> None:
-    """Every rule's epsilon of a composition, the noise for a budget, or the cost of an
-    algorithm's plan.
-    """
+    """Compute what releases cost together, or the noise for a budget, without data."""
     if options["file"] is not None:
         event = read_ledger(options["file"])
         if not isinstance(event, Event):
@@ -142,7 +140,7 @@ def account(**options: Any) -> None:
 
 @dataclass(frozen=True)
 class _Cost:
-    """What a composition costs. facts: what else its JSON says; first: the line above."""
+    """The cost of a composition. facts: further facts for JSON; first: the line above it."""
 
     privacy: PrivacyRecord
     event: Event
@@ -151,7 +149,7 @@ class _Cost:
 
 
 def _group(cost: _Cost, size: int | None, relation: Relation) -> dict[str, Any] | None:
-    """What it costs so many units together."""
+    """The cost for `size` units together."""
     privacy = cost.privacy
     if not size or privacy.epsilon.exact is None or privacy.delta is None:
         return None
@@ -195,7 +193,7 @@ def _budget(options: dict[str, Any], epsilon: float, delta: float | None) -> Bud
 
 
 def _of_another_kind(event: Any, options: dict[str, Any]) -> str:
-    """What an event costs that only dp_accounting knows, sampled releases say."""
+    """The cost of an event that only dp_accounting knows, such as sampled releases."""
     delta = _budget(options, 1.0, options["delta"]).delta
     if options["group_size"]:
         raise BadInput(
@@ -209,30 +207,28 @@ def _of_another_kind(event: Any, options: dict[str, Any]) -> str:
         return to_json({"epsilon": epsilon, "delta": delta, EVENT: dp_event_to_json(event)})
     return (
         f"epsilon = {epsilon_text(epsilon)} (delta = {delta_text(delta)}), by the accountants of"
-        " dp_accounting, provided that every release is listed as it was"
+        " dp_accounting, provided that the event lists every release"
     )
 
 
 def _cost_of_releases(options: dict[str, Any]) -> _Cost:
     if not options["releases"]:
         raise BadInput(
-            "Say what is released: --release gaussian:Z:COUNT (repeatable), or --epsilon to find"
-            " the noise, or --algorithm."
+            "Give the releases: --release gaussian:Z:COUNT (repeatable), or --epsilon to find the"
+            " noise, or --algorithm."
         )
     return _of_event(sequence(*(_release(text) for text in options["releases"])), options)
 
 
 def _of_event(event: Event, options: dict[str, Any]) -> _Cost:
-    """What was listed, at the delta that was given."""
+    """The cost of the listed releases, at the given delta."""
     _within_reach(event)
     budget = _budget(options, 1.0, options["delta"])
     return _Cost(PrivacyRecord.of(normal_form(event), event, budget, BY_HAND), event)
 
 
 def _within_reach(event: Event) -> None:
-    """Raises BadInput where Laplace releases are too many, or too little hidden, to be composed
-    numerically.
-    """
+    """Raise BadInput if Laplace releases are too many, or their noise too small, to compose."""
     parts = [
         (count, count / leaf.noise_multiplier)
         for leaf, count in normal_form(event)
@@ -266,8 +262,9 @@ def _release(text: str, factor: float = 1.0) -> Event:
 
 
 def _noise_for(options: dict[str, Any]) -> _Cost:
-    """The noise multiplier at which the releases cost just epsilon; of several, the factor on
-    their given Z.
+    """The noise multiplier at which the releases cost epsilon.
+
+    For several releases it is the factor on their given Z.
     """
     budget = _budget(options, options["epsilon"], options["delta"])
     releases = options["releases"] or [f"{options['mechanism']}:1:{options['count']}"]
@@ -288,8 +285,8 @@ def _noise_for(options: dict[str, Any]) -> _Cost:
 
 
 def _plan(options: dict[str, Any]) -> _Cost:
-    """An algorithm's plan on a declared public shape."""
-    from dpmf_core import algorithms  # what runs need: a composition needs none of it
+    """The cost of an algorithm's plan on a declared public shape."""
+    from dpmf_core import algorithms  # not needed for a composition
     from dpmf_core.runs.planning import prepare_for_shape
     from dpmf_core.runs.specification import RunSpec, with_delta
     from dpmf_core.runs.sweep import typed_parameters

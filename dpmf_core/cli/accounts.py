@@ -1,4 +1,4 @@
-"""`spent`: what everything that was drawn on one private data set costs together; its budget."""
+"""`spent`: the composed cost of everything drawn from one private data set, and its budget."""
 
 from dataclasses import asdict
 from typing import Any
@@ -20,11 +20,11 @@ from dpmf_core.runs.spending import account_of
 from dpmf_core.runs.store import to_json
 
 WITHOUT = (
-    "This is the composition of what was drawn. Read off after results were seen, with the next run"
-    " chosen in their light, it is no guarantee by itself; a budget set beforehand is (--budget)."
+    "This is the composition of what was drawn. If runs were chosen by earlier results, it is no"
+    " guarantee by itself; a budget set beforehand is (--budget)."
 )
 WITH = (
-    "The budget is a privacy filter: whatever is chosen in the light of results, nothing is drawn"
+    "The budget is a privacy filter: runs may be chosen by earlier results, and nothing is drawn"
     " that would exceed it."
 )
 
@@ -35,18 +35,16 @@ WITH = (
     "--budget",
     type=float,
     metavar="EPSILON",
-    help="Refuse whatever would make the total exceed this.",
+    help="Refuse runs that would make the total exceed this.",
 )
-@click.option("--delta", type=float, help="Of the budget; 1/(10 n), rounded down, unless given.")
+@click.option("--delta", type=float, help="The budget's; 1/(10 n), rounded down, by default.")
 @click.option(
     "--allow-unprotected",
     is_flag=True,
-    help="With --budget: also draw what has no epsilon for a row of the data.",
+    help="With --budget: also allow work that has no epsilon for a row of the data.",
 )
-@click.option("--no-budget", is_flag=True, help="Take the budget away.")
-@click.option(
-    "--forget", is_flag=True, help="Remove the account. What was released stays released."
-)
+@click.option("--no-budget", is_flag=True, help="Remove the budget.")
+@click.option("--forget", is_flag=True, help="Remove the account. Past releases stay public.")
 @ledger_option
 @json_option
 def total_spent(
@@ -58,21 +56,22 @@ def total_spent(
     forget: bool,
     as_json: bool,
 ) -> None:
-    """What was drawn so far from the private data DATA (a path, or an id of `datasets`), as one
-    epsilon, and what it is made of.
+    """Show what was drawn from private data, as one epsilon.
+
+    DATA is a path or an id of `datasets`. The total is shown with its parts.
     """
     account = account_of(data)
     if account is None:
         raise BadInput(
-            f"{data} is public or simulated: nothing that is drawn on it costs anybody privacy, and"
-            " no account is kept."
+            f"{data} is public or simulated, so drawing from it costs no privacy and it has no"
+            " account."
         )
     if (budget is not None) + no_budget + forget > 1 or (
         budget is None and (delta is not None or allow_unprotected)
     ):
         raise BadInput(
-            "Give one of --budget EPSILON (with --delta D, --allow-unprotected), --no-budget and"
-            " --forget."
+            "Give only one of --budget EPSILON (with --delta D, --allow-unprotected), --no-budget"
+            " and --forget."
         )
     if budget is not None:
         account.set_budget(
@@ -100,7 +99,7 @@ def _record(account: Account) -> dict[str, Any]:
 
 
 def figure(account: Account) -> str:
-    """The one figure, in full."""
+    """The total in full."""
     total, budget = account.total, account.budget
     terms = "nothing with a guarantee was released" if total.n_uncovered else "nothing was released"
     if total.delta is not None:
@@ -135,11 +134,11 @@ def _words(account: Account) -> str:
     ]
     n_uncovered = account.total.n_uncovered
     raw = (
-        f"Errors of {sum(line.times for line in lines)} runs were computed on the raw data: they"
-        " have no epsilon, and the total does not cover them."
+        f"The errors of {sum(line.times for line in lines)} runs were computed on the raw data:"
+        " they have no epsilon, and the total does not cover them."
     )
     more = (
-        f" Nor does it cover what {n_uncovered} of them released, for which nothing is proved per"
+        f" Nor does it cover the releases of {n_uncovered} of them, for which nothing is proved per"
         f" {account.total.unit}."
         if n_uncovered
         else ""
@@ -155,7 +154,7 @@ def _minute(moment: str) -> str:
 
 
 def tell(data_id: str) -> None:
-    """After a command that computed on private data: the total, on standard error."""
+    """Print the total on standard error, after a command that used private data."""
     account = account_of(data_id)
     if account is not None:
-        click.echo(f"{figure(account)} `spent` says what it is made of.", err=True)
+        click.echo(f"{figure(account)} `spent` shows its parts.", err=True)

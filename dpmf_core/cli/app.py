@@ -1,4 +1,4 @@
-"""`app`: the dashboard, wherever it is installed, and what a server of it is set to."""
+"""`app`: serve the dashboard, and list the settings of a server."""
 
 import importlib.util
 import os
@@ -20,7 +20,7 @@ APP_PACKAGE = "dpmf_app"
     "--settings",
     "settings_only",
     is_flag=True,
-    help="Only list every setting of a server: its value, where that comes from, what it means.",
+    help="Only list every setting of a server: value, source of the value, meaning.",
 )
 @json_option
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
@@ -43,9 +43,7 @@ def app(options: tuple[str, ...], settings_only: bool, as_json: bool) -> int:
 
 
 def script() -> Path:
-    """The app's script: of the installed package, or beside the core in a clone. Raises
-    BadInput.
-    """
+    """The app's script: installed, or next to the core in a clone. Raises BadInput."""
     package = importlib.util.find_spec(APP_PACKAGE)
     locations = package.submodule_search_locations if package else None
     folders = [*map(Path, locations or ()), Path(__file__).parents[2]]
@@ -57,7 +55,7 @@ def script() -> Path:
 
 def _print_settings(as_json: bool) -> None:
     from dpmf_core.base.settings import WITHOUT_LIMIT, setting_rows
-    from dpmf_core.runs.store import to_json  # an app that is served needs neither
+    from dpmf_core.runs.store import to_json  # not needed to serve the app
 
     rows = setting_rows()
     if as_json:

@@ -1,4 +1,4 @@
-"""Options from the fields of a model, and lists in texts; little is loaded for them."""
+"""Options from the fields of a model, and lists in texts; loads little."""
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
@@ -25,7 +25,7 @@ HEADINGS = {  # of options, in the order of `--help`
 
 
 class GroupedCommand(click.Command):
-    """A command whose help lists its options in groups, its own first."""
+    """A command whose help lists its options in groups, its own options first."""
 
     def heading(self, option: str) -> str:
         """The group of an option."""
@@ -43,20 +43,20 @@ class GroupedCommand(click.Command):
 
 
 def field_option(name: str, info: "FieldInfo", **changes: Any) -> Callable[..., Any]:
-    """The option --name of a field: type, default and help are those that the field declares."""
+    """The option --name of a field, with the field's type, default and description."""
     default = None if info.is_required() else info.default
     facts: dict[str, Any] = {
         "type": _click_type(info.annotation),
         "show_default": default is not None,
         "help": _sentence(info.description or info.title or ""),
     }
-    if default is not None:  # click takes None for a value that was given
+    if default is not None:  # click takes None as a given value
         facts["default"] = default.value if isinstance(default, StrEnum) else default
     return click.option(f"--{name.replace('_', '-')}", name, **facts | changes)
 
 
 def _sentence(words: str) -> str:
-    """With a capital, unless it begins with the name of a value, as in `random: ...`."""
+    """A text with a capital letter, unless it begins with the name of a value, as `random: ...`."""
     first, _, _ = words.partition(" ")
     return words if first.endswith(":") else words[:1].upper() + words[1:]
 
@@ -82,7 +82,7 @@ def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
 
 
 def split_list(text: str, option: str) -> list[str]:
-    """The parts of a list with commas."""
+    """The parts of a list separated by commas."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
         raise BadInput(f"{option} takes a list with commas between its parts. Got {text!r}.")

@@ -1,4 +1,4 @@
-"""`audit`: an attack on what is proved."""
+"""`audit`: attacks on proofs."""
 
 import sys
 from collections.abc import Callable
@@ -37,12 +37,12 @@ IN_TABLE = (
 @click.option(
     "--every",
     is_flag=True,
-    help="Every algorithm with a proof, and the planted faults, in worker processes.",
+    help="Audit every algorithm with a proof, and the planted faults, in worker processes.",
 )
 @click.option(
     "--epsilon",
     type=float,
-    help="Total privacy loss of the attacked runs; needed where the algorithm takes a budget.",
+    help="Total privacy loss of the attacked runs; needed if the algorithm takes a budget.",
 )
 @click.option("--delta", type=float, default=1e-5, show_default=True)
 @click.option(
@@ -50,25 +50,25 @@ IN_TABLE = (
     type=int,
     default=1000,
     show_default=True,
-    help="Trainings, half of them with a canary.",
+    help="Training runs, half of them with a canary.",
 )
 @click.option(
     "--fault",
     default="none",
     show_default=True,
     metavar="ID",
-    help="none, small-noise, unlisted-release, no-clipping or exact-start: planted.",
+    help="A planted fault: none, small-noise, unlisted-release, no-clipping or exact-start.",
 )
 @click.option(
     "--unit",
     metavar="user|rating|value",
-    help="What the canary is. Default: what the algorithm protects.",
+    help="What the canary is. Default: the unit that the algorithm protects.",
 )
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Of --every: each audit as a row of this CSV file.",
+    help="With --every: write each audit as a row of this CSV file.",
 )
 @click.option(
     "--dataset",
@@ -79,7 +79,7 @@ IN_TABLE = (
 @click.option(
     "--user",
     type=int,
-    help="Of --dataset: the canary is this user (document, image), from 0, taken out.",
+    help="With --dataset: the canary is this user (document, image), from 0, removed.",
 )
 @click.option(
     "--param",
@@ -100,22 +100,23 @@ def audit(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """A measured lower bound on epsilon next to the proven one, on a small simulated set with a
-    worst-case user or sample, or on data of yours.
+    """Attack an algorithm and print the measured epsilon next to the proven one.
+
+    The attack uses a small simulated set with a worst-case user or sample, or your data.
     """
     if every == (algorithm is not None):
         raise BadInput("audit needs --algorithm ID, or --every for all that is proved.")
     if dataset is None and user is not None:
-        raise BadInput("--user is one of the users of a data set: name it with --dataset.")
+        raise BadInput("--user needs a data set: add --dataset.")
     if out is not None and not every:
-        raise BadInput("--out is for the table of --every.")
+        raise BadInput("--out needs --every, whose table it holds. Add --every or leave --out out.")
     if every:
         if dataset is not None:
-            raise BadInput("--every is a table of simulated sets. Leave --dataset out.")
+            raise BadInput("--every uses simulated sets. Leave --dataset out.")
         if params or options["fault"] != "none" or options["unit"]:
             raise BadInput(
-                "--every attacks each method with its defaults, and each fault once: leave --param,"
-                " --fault and --unit out."
+                "--every attacks each algorithm with its defaults, and each fault once. Leave"
+                " --param, --fault and --unit out."
             )
         if out is not None:
             require_parent(out, "--out")
@@ -138,10 +139,10 @@ def audit(
 
 
 def _audit_data(dataset: str, algorithm: str, as_json: bool) -> Data:
-    """Raises BadInput where raw figures of private data would leave as JSON."""
+    """The data to attack on. Raises BadInput if raw figures of private data would leave as JSON."""
     data = open_data(RunSpec.parse(data={"id": dataset}, algorithm=algorithm).data)
     if as_json and not data.public:
-        raise BadInput("An audit of private data is for the screen. Leave --json out.")
+        raise BadInput("An audit of private data is for the screen only. Leave --json out.")
     return data
 
 
@@ -159,7 +160,9 @@ def _run_audit(
         return on_simulated_data(algorithm, tell=progress, **options)
     unit = options.pop("unit")
     if unit not in (None, "user"):
-        raise BadInput(f"On given data the canary is a whole user. Got the unit {unit!r}.")
+        raise BadInput(
+            f"On given data the canary is a whole user. Got the unit {unit!r}. Leave --unit out."
+        )
     return audit_on(data, algorithm, user=user, tell=progress, **options)
 
 
@@ -176,11 +179,11 @@ def _lines(result: "Audit") -> list[str]:
 
 
 def _all(epsilon: float | None, options: dict[str, Any], out: Path | None, as_json: bool) -> None:
-    """The table of proofs and what an attack finds, and of faults."""
+    """Print the table of proofs, faults, and what attacks find."""
     from dpmf_core.audit.audit_table import as_record, table_specs
 
     if epsilon is None:
-        raise BadInput("audit --every needs --epsilon: what every attacked run may spend.")
+        raise BadInput("audit --every needs --epsilon, the budget of every attacked run.")
     specs = table_specs(epsilon, options["delta"], options["runs"], options["seed"])
     audits: list[Audit] = list(measured(specs, "audit"))
     rows = [_row(it) for it in audits]

@@ -1,4 +1,4 @@
-"""`choose`: which private method, at which epsilon, for a data set; as a report too."""
+"""`choose`: a private algorithm and an epsilon for a data set, also as a report."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,7 +32,7 @@ from dpmf_core.tuning.choosing.question import METRIC, Question, Runs
 from dpmf_core.tuning.choosing.report import notebook, report
 from dpmf_core.tuning.private_selection import SelectionResult
 
-EACH = 20  # ratings of a person, where nothing is declared
+EACH = 20  # the default number of ratings per person
 FILES = {"page": ("--report", report), "book": ("--notebook", notebook)}
 
 
@@ -53,7 +53,7 @@ def _file(option: str, name: str) -> Callable[..., Any]:
     shell_complete=dataset_ids,
 )
 @_ask("protect", type=click.Choice(["person", "rating"]))
-@_ask("group", help="Any group of up to so many people instead.")
+@_ask("group", help="Protect any group of up to so many people instead.")
 @_ask("spend", metavar="EPSILON")
 @_ask("keep", metavar="SHARE")
 @_ask("reach")
@@ -67,9 +67,9 @@ def _file(option: str, name: str) -> Callable[..., Any]:
     type=float,
     default=EACH,
     show_default=True,
-    help="Of private data: about how many ratings a person gives, declared.",
+    help="For private data: about how many ratings a person gives, declared.",
 )
-@_ask("delta", default=None, help="1/(10 n) for n users, rounded down, unless given.")
+@_ask("delta", default=None, help="1/(10 n) for n users, rounded down, by default.")
 @_ask("draws")
 @_ask("seed")
 @_ask("every", is_flag=True, type=None)
@@ -77,8 +77,8 @@ def _file(option: str, name: str) -> Callable[..., Any]:
     "--on-data",
     is_flag=True,
     help=(
-        "Of private data also: a private selection among the best methods on the data themselves,"
-        " which enters their account."
+        "For private data: also run a private selection among the best methods on the data"
+        " themselves, which enters their account."
     ),
 )
 @_file("--report", "page")
@@ -86,7 +86,7 @@ def _file(option: str, name: str) -> Callable[..., Any]:
 @ledger_option
 @json_option
 def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: Any) -> None:
-    """Which proven private method, at which epsilon.
+    """Find a proven private algorithm and an epsilon.
 
     Methods are tried on public and synthetic data directly, and for private data on synthetic data
     of the same shape. Give one of --spend, --keep and --reach. --report writes an HTML page,
@@ -98,7 +98,9 @@ def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: A
             require_parent(files[name], option)
     data = data_access.open_anywhere(DataSpec(id=dataset))
     if isinstance(data, Samples):
-        raise BadInput(f"choose is about ratings; {file_of(dataset)} holds {data.unit}s.")
+        raise BadInput(
+            f"choose needs ratings; {file_of(dataset)} holds {data.unit}s. Choose another data set."
+        )
     finding = _finding(_question(dataset, data, each, options), dataset, data)
     if on_data:
         finding = replace(finding, selection=_selection_on_data(finding, DataSpec(id=dataset)))
@@ -113,7 +115,10 @@ def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: A
 def _question(
     dataset: str, data: Ratings | PartitionedRatings, each: float, options: dict[str, Any]
 ) -> Question:
-    """About public data themselves; about a stand-in for others. each: ratings of a person."""
+    """The question about public data themselves, or about a stand-in for private ones.
+
+    each: ratings of a person.
+    """
     shape, trial_data = data.shape, dataset
     if not data.public:
         density = each / shape.n_items
@@ -134,8 +139,8 @@ def _selection_on_data(finding: Finding, data: DataSpec) -> SelectionResult:
     spec = among_the_best(finding.question, finding.answer, data)
     if spec is None:
         raise BadInput(
-            "--on-data compares at least two methods that predict ratings and do what was asked;"
-            " there are none here."
+            "--on-data compares at least two methods that predict ratings and reach the goal; there"
+            " are fewer here. Loosen the goal, or leave --on-data out."
         )
     (selection,) = measured([spec])
     assert isinstance(selection, SelectionResult)

@@ -1,6 +1,6 @@
-"""What a shell completes: ids of algorithms, data sets, claims and stored runs.
+"""Completion in a shell: ids of algorithms, data sets, claims and stored runs.
 
-`eval "$(_DPMF_COMPLETE=bash_source dpmf)"` switches it on in bash; zsh and fish likewise.
+`eval "$(_DPMF_COMPLETE=bash_source dpmf)"` switches it on in bash; zsh and fish are similar.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 
 def _starting(incomplete: str, names: Iterable[str]) -> list[str]:
-    """The names that begin as the last part of a list with commas does, after its other parts."""
+    """The names that start with the last part of a comma list, after its other parts."""
     before, comma, last = incomplete.rpartition(",")
     return [before + comma + name for name in names if name.startswith(last)]
 

@@ -1,4 +1,4 @@
-"""What there is to work with: data sets and algorithms."""
+"""`datasets` and `algorithms`: what there is to work with."""
 
 import dataclasses
 import sys
@@ -22,7 +22,7 @@ from dpmf_core.runs.store import to_json
 @json_option
 @click.pass_context
 def datasets(context: click.Context, as_json: bool) -> None:
-    """The data sets: licence, size, and whether they are on this machine."""
+    """List data sets: licence, size, and whether they are on this machine."""
     if context.invoked_subcommand is not None:
         return
     entries = (*catalogue().catalogue(), *catalogue().in_parts())
@@ -50,7 +50,7 @@ def datasets(context: click.Context, as_json: bool) -> None:
 
 
 def _without_counts(row: dict[str, Any]) -> dict[str, Any]:
-    """A line as it may leave this machine: how many ratings private people gave stays here."""
+    """A row as it may leave this machine, without the number of ratings in private data."""
     return {name: it for name, it in row.items() if row["public"] or name != "n_ratings"}
 
 
@@ -76,7 +76,7 @@ def _entry(data_id: str) -> Any:
 @click.option("--accept-licence", is_flag=True, help="You have read the licence and accept it.")
 @json_option
 def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
-    """Download a data set from its official place; its licence is shown, its checksum verified."""
+    """Download a data set from its official source, after its licence, with a checksum test."""
     entry = _entry(data_id)
     if not accept_licence and sys.stdin.isatty() and sys.stderr.isatty():
         click.echo(
@@ -95,21 +95,21 @@ def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
 @datasets.command("import")
 @click.argument("data_id", metavar="ID", shell_complete=dataset_ids)
 @click.argument("path")
-@click.option("--replace", is_flag=True, help="Even where it takes the place of another set.")
+@click.option("--replace", is_flag=True, help="Replace another set of this name.")
 @click.option(
     "--partitioned",
     is_flag=True,
     help=(
-        "Ratings of any size, under a new name: PATH is a table, a folder of tables or a pattern,"
-        " with what is said after it ('BIG.csv?bounds=1,5'). They are kept in partitions, of which"
-        " one is in memory at a time."
+        "Store ratings of any size in partitions under a new name; one partition is in memory at a"
+        " time. PATH is a table, a folder of tables or a pattern, with its facts"
+        " ('BIG.csv?bounds=1,5')."
     ),
 )
 @click.option(
     "--partitions",
     "n_partitions",
     type=int,
-    help="With --partitioned: how many partitions; one for every 32,768 users unless given.",
+    help="With --partitioned: the number of partitions; one per 32,768 users by default.",
 )
 @json_option
 def import_(
@@ -120,13 +120,12 @@ def import_(
     n_partitions: int | None,
     as_json: bool,
 ) -> None:
-    """Take a file or folder that you have: the official archive or folder, or a table with a
-    header.
+    """Import a file or folder: the official archive or folder, or a table with a header.
 
-    With --partitioned, ratings that need not fit in memory.
+    With --partitioned, ratings need not fit in memory.
     """
     if n_partitions is not None and not partitioned:
-        raise BadInput("--partitions is for ratings in partitions: add --partitioned.")
+        raise BadInput("--partitions needs --partitioned. Add it, or leave --partitions out.")
     if partitioned:
         report = _import_partitions(data_id, path, n_partitions, replace)
     else:
@@ -140,7 +139,7 @@ def import_(
 
 
 def _import_partitions(name: str, path: str, n_partitions: int | None, replace: bool) -> Repairs:
-    """With a bar for each stage."""
+    """Import with a progress bar for each stage."""
     bars: dict[str, tqdm[Any]] = {}
 
     def tell(stage: str, count: int, total: int) -> None:
@@ -164,7 +163,7 @@ def _print(value: dict[str, Any], words: str, as_json: bool) -> None:
 
 
 def describe(kind: type[Algorithm]) -> dict[str, Any]:
-    """An algorithm as JSON: what it is, what it promises, its parameters as a JSON schema."""
+    """An algorithm as JSON: description, guarantee, and parameters as a JSON schema."""
     guarantee = kind().guarantee()
     return {
         "id": kind.id,
@@ -182,7 +181,7 @@ def describe(kind: type[Algorithm]) -> dict[str, Any]:
 @click.command()
 @json_option
 def algorithms(as_json: bool) -> None:
-    """The algorithms, their sources, guarantees and parameters."""
+    """List the algorithms, their sources, guarantees and parameters."""
     rows = [describe(kind) for kind in registry.REGISTRY.values()]
     if as_json:
         click.echo(to_json(rows))
@@ -190,7 +189,7 @@ def algorithms(as_json: bool) -> None:
     names = [", ".join(row["parameters"].get("properties", {})) for row in rows]
     table = [[row["id"], row["title"], row["guarantee"]["status"], row["source"]] for row in rows]
     click.echo(tables.table(["id", "title", "guarantee", "source"], table))
-    click.echo("\nParameters (ranges and meaning: --json)")
+    click.echo("\nParameters (--json adds ranges and meanings)")
     click.echo(
         "\n".join(f"  {row['id']}: {own or 'none'}" for row, own in zip(rows, names, strict=True))
     )

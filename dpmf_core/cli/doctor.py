@@ -20,33 +20,33 @@ from dpmf_core.cli.tables import json_option, table
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.runs.store import Store, to_json
 
-UNFIT = 1  # exit code where something is wrong
+UNFIT = 1  # exit code if something is wrong
 LEAST_DISK, LEAST_MEMORY = 1.0, 1.0  # GB
-NEWEST = (3, 14)  # version of Python that was tried
+NEWEST = (3, 14)  # the newest Python that was tested
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "numba")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked at, its state, and what to do about it; '' where all is well."""
+    """What was checked, its state, and advice; '' if all is well."""
 
     what: str
     state: str
     advice: str = ""
 
     def export(self) -> dict[str, str]:
-        """As JSON has it."""
+        """The finding as JSON."""
         return {"what": self.what, "found": self.state, "advice": self.advice}
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Measure no speed.")
+@click.option("--quick", is_flag=True, help="Do not measure speed.")
 @json_option
 @click.pass_context
 def doctor(context: click.Context, quick: bool, as_json: bool) -> None:
-    """Versions, data folder, data sets, stored runs and speed of this machine.
+    """Show versions, data folder, data sets, stored runs and speed of this machine.
 
-    Exit code 1 where something is wrong.
+    The exit code is 1 if something is wrong.
     """
     looks = LOOKS if quick else (*LOOKS, ("speed", _speed))
     findings = [_finding(what, look) for what, look in looks]
@@ -73,7 +73,7 @@ def _finding(what: str, look: Callable[[], tuple[str, str]]) -> Finding:
 def _python() -> tuple[str, str]:
     version = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     newer = tuple(map(int, platform.python_version_tuple()[:2])) > NEWEST
-    return version, "newer than what dpmf was tried on." if newer else ""
+    return version, "newer than the versions dpmf was tested on." if newer else ""
 
 
 def _libraries() -> tuple[str, str]:
@@ -91,7 +91,7 @@ def _extras() -> tuple[str, str]:
 def _memory() -> tuple[str, str]:
     from dpmf_core.jobs import machine
 
-    whole = machine.memory() / 1e3  # what a container's limits leave of the machine's
+    whole = machine.memory() / 1e3  # within a container's limits
     free = min(psutil.virtual_memory().available / 1e9, whole)
     few = f"less than {LEAST_MEMORY:g} GB is free: close other programs."
     return (
@@ -101,10 +101,10 @@ def _memory() -> tuple[str, str]:
 
 
 def _folder() -> tuple[str, str]:
-    """Raises BadInput where it takes no files."""
+    """The data folder. Raises BadInput if it cannot be written."""
     folder = usable(data_folder())
     free = shutil.disk_usage(folder).free / 1e9
-    few = f"less than {LEAST_DISK:g} GB is free there; DPMF_DATA names another folder."
+    few = f"less than {LEAST_DISK:g} GB is free there. Set DPMF_DATA to another folder."
     return f"{folder}, {free:.1f} GB free", few if free < LEAST_DISK else ""
 
 
@@ -113,7 +113,7 @@ def _data() -> tuple[str, str]:
 
 
 def _present() -> list[Any]:
-    """Entries of the catalogue that need no more than is here."""
+    """Entries of the catalogue whose data are on this machine."""
     return [it for it in catalogue().catalogue() if catalogue().present(it.id)]
 
 

@@ -1,6 +1,4 @@
-"""Commands that are loaded when they run, so that the list of them, and each of them, waits for
-nothing that it does not use.
-"""
+"""Commands that are loaded when they run, so that start-up loads only what is used."""
 
 import contextlib
 import gc
@@ -17,7 +15,7 @@ from dpmf_core.base.errors import closest
 
 @dataclass(frozen=True)
 class Place:
-    """Where a command is, as module:attribute of this package, and its help's first sentence."""
+    """The place of a command, as module:attribute of this package, and its one-line help."""
 
     path: str
     words: str
@@ -32,7 +30,7 @@ class Place:
 
 @contextlib.contextmanager
 def _without_collection() -> Iterator[None]:
-    """What is imported stays: to search it for garbage again and again takes a sixth of a start."""
+    """Import without garbage collection, which would take a sixth of the start-up time."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -62,13 +60,13 @@ class LazyGroup(click.Group):
         return sorted({*self.places, *self.commands})
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """The command, loaded; None where there is none of this name."""
+        """The command, loaded; None if there is none of this name."""
         if name in self.places and name not in self.commands:
             self.commands[name] = self.places[name].load()
         return super().get_command(context, name)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list in `--help`, of which nothing is loaded."""
+        """List the commands in `--help` without loading them."""
         names = self.list_commands(context)
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._summary(name)) for name in names])

@@ -1,4 +1,4 @@
-"""The options that describe a run, made from the parameters of `RunSpec`, and what they say."""
+"""The options of a run, made from the parameters of `RunSpec`, and their values."""
 
 import functools
 import os
@@ -26,7 +26,7 @@ Options = dict[str, Any]
 
 # ---- options from fields -------------------------------------------------------------------------
 
-# the parameters of a run that have an option of their own; --param takes the others
+# parameters of a run with an option of their own; --param takes the others
 USUAL = (
     *("dataset", "top_items", "item_features", "item_choice", "row_count"),
     *("split", "test_fraction", "validation_fraction"),
@@ -49,8 +49,9 @@ def run_option(name: str) -> Command:
 
 
 class RunCommand(GroupedCommand):
-    """A command with `run_options`: each parameter of a run is also an option of its own name, as
-    in --min-user-count 3, which is short for --param min_user_count=3.
+    """A command with `run_options`, in which every parameter of a run is also an option.
+
+    So --min-user-count 3 is short for --param min_user_count=3.
     """
 
     def heading(self, option: str) -> str:
@@ -65,14 +66,14 @@ class RunCommand(GroupedCommand):
             name = flag.removeprefix("--").replace("-", "_")
             if flag in own or not flag.startswith("--") or name not in OTHERS:
                 out.append(flag + equals + value)
-            else:  # without a value it is short of one, which --param says
+            else:  # without a value; --param reports that
                 value = value if equals or not rest else rest.pop(0)
                 out += ["--param", f"{name}={value}"]
         return super().parse_args(context, out)
 
 
 def run_options(*names: str) -> Callable[[Command], Command]:
-    """The options of these parameters of a run, and what all commands that make runs have."""
+    """The options of these parameters of a run, and those of all commands that make runs."""
     options = (
         *(run_option(name) for name in (*names, *USUAL)),
         param_option,
@@ -84,7 +85,7 @@ def run_options(*names: str) -> Callable[[Command], Command]:
 
 
 def _use_ledger(context: click.Context, option: click.Parameter, file: Path | None) -> None:
-    """For this command, and the workers that it starts."""
+    """Use a ledger for this command and its workers."""
     if file is None:
         return
     before = os.environ.get(LEDGER)
@@ -101,10 +102,7 @@ ledger_option = click.option(
     type=click.Path(path_type=Path, dir_okay=False),
     expose_value=False,
     callback=_use_ledger,
-    help=(
-        "The file of the account that private data enter; their own in the data folder unless"
-        " given."
-    ),
+    help=("The file of the account that private data enter; by default the data folder's."),
 )
 param_option = click.option(
     "--param",
@@ -129,8 +127,9 @@ def _use_file(context: click.Context, option: click.Parameter, file: Path | None
 
 
 def defaults(file: Path, command: click.Command) -> dict[str, Any]:
-    """What the file says, by the names of the command's options. Raises BadInput on a file that
-    is no TOML, and on an option that the command does not have.
+    """The file's values by the names of the command's options.
+
+    Raises BadInput if the file is not TOML, or on an option that the command does not have.
     """
     options = {
         option.opts[-1].removeprefix("--"): str(option.name)
@@ -159,14 +158,14 @@ def _read(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadInput(
-            f'{file} is no TOML file ({error}). A line of one is: algorithm = "dpals".'
+            f'{file} is not a TOML file ({error}). A line looks like: algorithm = "dpals".'
         ) from error
 
 
 def _texts(file: Path, name: str, value: object) -> list[str]:
-    """A table as the NAME=VALUE texts that the command line has."""
+    """A table as the NAME=VALUE texts of the command line."""
     if not isinstance(value, Mapping):
-        raise BadInput(f"{file}: '{name}' is a table: [{name}], then lines as rank = 4.")
+        raise BadInput(f"{file}: '{name}' must be a table: [{name}], then lines such as rank = 4.")
     return [
         f"{key}={','.join(map(str, it)) if isinstance(it, list) else it}"
         for key, it in value.items()
@@ -179,14 +178,14 @@ config_option = click.option(
     expose_value=False,
     is_eager=True,
     callback=_use_file,
-    help="Options from a TOML file, by their names; parameters as a table [param].",
+    help="Read options from a TOML file, by their names; parameters as a table [param].",
 )
 
 # ---- what the options say ------------------------------------------------------------------------
 
 
 def run_choices(options: Options) -> Options:
-    """The parameters of a run that the options say, by name. Raises BadInput without data."""
+    """The parameters of a run in the options, by name. Raises BadInput without data."""
     if not options.get("dataset"):
         raise BadInput(
             "A run needs --dataset: a catalogue id (see `datasets`) or the path of a ratings table."
@@ -197,28 +196,28 @@ def run_choices(options: Options) -> Options:
 
 
 def algorithm_texts(options: Options) -> dict[str, str]:
-    """The parameters of algorithms that --param says."""
+    """The algorithm's parameters from --param."""
     texts = pairs(options["params"], "--param")
     return {name: text for name, text in texts.items() if name not in PARAMETERS}
 
 
 def own_parameters(kind: type[Algorithm], texts: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the parameters that the algorithm has, in their types."""
+    """The algorithm's own parameters among these, in their types."""
     return typed_parameters(
         kind, {name: text for name, text in texts.items() if name in kind.model_fields}
     )
 
 
 def shape_of(choices: Options) -> Any:
-    """The public shape of a described data set. Raises BadInput on data that cannot be opened."""
+    """The public shape of a described data set. Raises BadInput if it cannot be opened."""
     spec = RunSpec.of(**{**choices, "algorithm": next(iter(algorithms.REGISTRY)), "epsilon": None})
-    from dpmf_core.runs import data_access  # all that reads and judges, which few options ask
+    from dpmf_core.runs import data_access  # slow to load, and few options need it
 
     return data_access.open_anywhere(spec.data).shape
 
 
 def with_told_delta(choices: Options, algorithm_ids: Iterable[str]) -> Options:
-    """The choices with delta, which is told where it was left out. Raises BadInput."""
+    """The choices with delta; a default is printed. Raises BadInput."""
     n_units = shape_of(choices).n_units
     whole = with_delta(choices, algorithm_ids, n_units)
     if choices.get("delta") is None and whole.get("delta") is not None:
@@ -231,13 +230,13 @@ def with_told_delta(choices: Options, algorithm_ids: Iterable[str]) -> Options:
 
 
 def algorithm_of(name: str) -> type[Algorithm]:
-    """As `algorithms.find`. Its module may be imported here, when nothing is under way yet."""
+    """`algorithms.find`. Its module may be imported here, because nothing is running yet."""
     with interrupts.at_once():
         return algorithms.find(name)
 
 
 def require_known(kinds: Iterable[type[Algorithm]], texts: Mapping[str, Any]) -> None:
-    """Raises BadInput on a parameter that none of the algorithms has."""
+    """Raise BadInput on a parameter that none of the algorithms has."""
     names = sorted({name for kind in kinds for name in kind.model_fields})
     if unknown := [name for name in texts if name not in names]:
         raise BadInput(

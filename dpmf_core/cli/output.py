@@ -11,7 +11,7 @@ from dpmf_core.runs.privacy_record import PrivacyRecord, ReleaseRecord
 if TYPE_CHECKING:
     from dpmf_core.runs.record import RunRecord
 
-# of a guarantee's status; `click.echo` leaves colours out where nobody looks at a terminal
+# colours of a guarantee's status; `click.echo` removes them if the output is not a terminal
 COLOURS = {"PROVEN": "green", "CONDITIONAL": "yellow", "UNPROVEN": "red"}
 
 
@@ -27,7 +27,7 @@ def epsilon_words(record: PrivacyRecord) -> str:
 
 
 def privacy(record: PrivacyRecord, *more: str) -> str:
-    """Epsilon in full, more lines about it, every rule's figure, the ledger, the guarantee."""
+    """Epsilon in full, further lines about it, every rule's figure, the ledger, the guarantee."""
     parts = [epsilon_words(record), *more]
     if record.ledger and record.epsilon.exact is not None:
         parts.append("by every rule: " + "; ".join(_rules(record)))
@@ -73,7 +73,7 @@ def sentence(record: "RunRecord") -> str:
 
 def run(record: "RunRecord") -> str:
     """One run, readable: the sentence, figures, privacy, timings."""
-    from dpmf_core.evaluation.registry import title_of  # and all that judges: for runs alone
+    from dpmf_core.evaluation.registry import title_of  # slow to load, needed only for runs
 
     figures = [[title_of(name), tables.number(value)] for name, value in record.metrics.items()]
     seconds = ", ".join(f"{name} {value:.2f} s" for name, value in record.seconds.items())

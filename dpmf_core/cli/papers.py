@@ -1,4 +1,4 @@
-"""`papers`: every claim of the source papers, and `papers run`, which measures them again."""
+"""`papers`: the claims of the source papers, and `papers run`, which measures them again."""
 
 from pathlib import Path
 from typing import Any
@@ -16,30 +16,26 @@ from dpmf_core.papers.registry import CLAIMS, TABLES, find_claim
 from dpmf_core.papers.results import ClaimResult
 from dpmf_core.runs.store import Store, to_json
 
-MOST_SIGNS = 60  # of the figures in the list; --json has them whole
-
 
 @click.group(invoke_without_command=True)
 @json_option
 @click.pass_context
 def papers(context: click.Context, as_json: bool) -> None:
-    """Every claim of the source papers, with the last verdict. `papers run ID` measures one."""
+    """List the claims of the source papers and their verdicts. `papers run ID` measures one."""
     if context.invoked_subcommand is not None:
         return
     rows = [_row(claim) for claim in CLAIMS.values()]
     if as_json:
         click.echo(to_json(rows))
         return
-    body = [
-        [it["id"], it["source"], it["title"], it["verdict"], it["data"], _shortened(it["figure"])]
-        for it in rows
-    ]
+    columns = ("id", "source", "title", "verdict", "data", "figure")
+    body = [[it[column] for column in columns] for it in rows]
     click.echo(tables.table(["id", "source", "claim", "last verdict", "data", "figures"], body))
     click.echo("Tables of our own, made by `sweep --preset ID`: " + ", ".join(TABLES) + ".")
 
 
 def _row(claim: Claim) -> dict[str, Any]:
-    """A claim as it is listed."""
+    """A claim as a row of the list."""
     last = results.last(claim)
     obstacle = claim.obstacle(full=True)
     verdict = None if last is None else last.verdict(claim)
@@ -58,12 +54,8 @@ def _row(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= MOST_SIGNS else text[: MOST_SIGNS - 1] + "…"
-
-
 def _decisive(verdict: Verdict) -> str:
-    """The numbers of the first statement that fails, else of the first."""
+    """The numbers of the first statement that fails, or else of the first."""
     clauses = [it for it in verdict.clauses if not it.holds] or list(verdict.clauses)
     return clauses[0].figures if clauses else verdict.remark
 
@@ -71,21 +63,22 @@ def _decisive(verdict: Verdict) -> str:
 @papers.command()
 @click.argument("claim_id", metavar="ID", required=False, shell_complete=claim_ids)
 @click.option("--all", "everything", is_flag=True, help="Every claim, one after the other.")
-@click.option("--page-size", is_flag=True, help="As on its page: at most a minute each.")
+@click.option("--page-size", is_flag=True, help="At the size of its page: at most a minute each.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Keep the results in this folder instead of the data folder.",
+    help="Store the results in this folder instead of the data folder.",
 )
 @json_option
 def run(
     claim_id: str | None, everything: bool, page_size: bool, out: Path | None, as_json: bool
 ) -> None:
-    """Measure claims again and keep the verdicts. What the store has is not computed again, so a
-    run that was cut goes on.
+    """Measure claims again and store the verdicts.
+
+    Stored runs are not computed again, so an interrupted command continues.
     """
     if (claim_id is None) != everything:
-        raise BadInput("papers run needs the id of a claim (see `papers`), or --all; not both.")
+        raise BadInput("papers run needs either the id of a claim (see `papers`) or --all.")
     claims = list(CLAIMS.values()) if claim_id is None else [find_claim(claim_id)]
     failures = 0
     claim_results = []
@@ -103,7 +96,7 @@ def run(
 
 
 def _measure(claim: Claim, full: bool, out: Path | None, quiet: bool) -> ClaimResult | None:
-    """The result, kept and printed; None where runs of it failed."""
+    """Measure a claim, store and print the result; None if runs of it failed."""
     points = claim.points(full)
     runs, failures = finish(points, Store()) if points else ({}, [])
     if failures:

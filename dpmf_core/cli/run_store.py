@@ -13,36 +13,35 @@ from dpmf_core.runs.summary import RAW_FIGURES
 PLACES = {
     "show": Place(
         "stored_run:show",
-        "One run in full.",
+        "Show one run in full.",
     ),
     "export": Place(
         "stored_run:export",
-        "A run as it may leave this machine: without what is computed from raw private rows.",
+        "Print a run as it may leave this machine, without anything from raw private rows.",
     ),
     "lists": Place(
         "stored_run:lists",
-        "Every user's recommendations by a run, as a Parquet FILE.",
+        "Write every user's recommendations to a Parquet FILE.",
     ),
     "report": Place(
         "stored_run:report",
-        "Up to six stored runs as one HTML file: what differs, figures, curves, ledgers.",
+        "Write up to six stored runs to one HTML file.",
     ),
     "warm": Place(
         "warming:warm",
-        "Compile the kernels and compute what the Explore page shows first, at every epsilon of"
-        " its grid, so that a class starts at once; with --all what every page shows first.",
+        "Compute beforehand what the Explore page shows first.",
     ),
     "delete": Place(
         "stored_run:delete",
-        "Forget a run.",
+        "Delete a run.",
     ),
     "pin": Place(
         "stored_run:pin",
-        "Keep a run when older ones go to make room.",
+        "Keep a run when older ones are deleted.",
     ),
     "check": Place(
         "stored_run:check",
-        "Read every stored run; exit code 1 where one is not what was written.",
+        "Read every stored run and report changed ones.",
     ),
 }
 
@@ -51,15 +50,13 @@ PLACES = {
 @json_option
 @click.pass_context
 def runs(context: click.Context, as_json: bool) -> None:
-    """The finished runs; without a command, a list of them."""
+    """List and manage the stored runs."""
     if context.invoked_subcommand is not None:
         return
     store = Store()
     rows = store.rows()
     if n_unreadable := store.count() - len(rows):
-        click.echo(
-            f"Stored runs that cannot be read: {n_unreadable}. `runs check` says why.", err=True
-        )
+        click.echo(f"{n_unreadable} stored runs cannot be read. `runs check` says why.", err=True)
     if as_json:
         click.echo(to_json(list(map(_export, rows))))
         return
@@ -74,10 +71,8 @@ def runs(context: click.Context, as_json: bool) -> None:
 
 
 def _export(row: dict[str, Any]) -> dict[str, Any]:
-    """A line as it may leave this machine: of private data without what was computed from raw
-    rows.
-    """
-    from dpmf_core.runs.specification import file_of  # which the list itself does without
+    """A row as it may leave this machine, without anything from raw private rows."""
+    from dpmf_core.runs.specification import file_of  # the list itself does not need it
 
     if row["public"]:
         return row

@@ -1,4 +1,4 @@
-"""`fit` and `sweep`: the commands that compute."""
+"""`fit` and `sweep`: the commands that compute runs."""
 
 import contextlib
 import sys
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
     from dpmf_core.papers.figures import Figure
 
 NO_ITEM_FEATURES = (
-    "{title} is given no item features, so it learns from ratings alone. Where the data set has a"
+    "{title} has no item features here, so it learns from ratings alone. If the data set has a"
     " public item table, add --item-features public."
 )
 
 
-# measured on tables of ten million ratings: memory for a byte, from reading to the saved model
+# measured on tables of ten million ratings: memory per byte, from reading to the saved model
 BYTES_FOR_A_BYTE = 4.0
-GZIP_RATIO = 5.0  # times as large as a .gz
+GZIP_RATIO = 5.0  # uncompressed size over that of a .gz
 TEXTS = (".csv", ".tsv", ".txt", ".dat", ".data")
 
 
@@ -66,7 +66,7 @@ TEXTS = (".csv", ".tsv", ".txt", ".dat", ".data")
     "folder",
     type=click.Path(path_type=Path),
     help=(
-        "A new folder for the model as it can be published: items' factors, a card, a privacy"
+        "Write the model to a new folder for publication: items' factors, a card, a privacy"
         " statement."
     ),
 )
@@ -75,7 +75,7 @@ TEXTS = (".csv", ".tsv", ".txt", ".dat", ".data")
     "abouts",
     multiple=True,
     metavar="NAME=TEXT",
-    help=f"For --save, what only the publisher knows: {', '.join(ABOUT)}; repeatable.",
+    help=f"With --save, what only the publisher knows: {', '.join(ABOUT)}; repeatable.",
 )
 @click.option(
     "--spread",
@@ -83,7 +83,7 @@ TEXTS = (".csv", ".tsv", ".txt", ".dat", ".data")
     flag_value="local",
     metavar="[ADDRESS]",
     help=(
-        "For ratings in partitions: processes of this machine read them and add them up, or the"
+        "For ratings in partitions: let processes of this machine read them and add them up, or the"
         " workers of the Dask scheduler at an address such as tls://host:8786."
     ),
 )
@@ -95,7 +95,7 @@ def fit(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """One run, in this process and on all cores; kept in the store."""
+    """Train one model on all cores and store the run."""
     choices, name = run_choices(options), options["algorithm"]
     warn_of(options["dataset"])
     kind = algorithm_of(name)
@@ -109,31 +109,29 @@ def fit(
     record = run.record
     click.echo(to_json(record.export()) if as_json else output.run(record))
     if folder is not None:
-        from dpmf_core.runs.publishing.saving import save  # knows every algorithm's model
+        from dpmf_core.runs.publishing.saving import save  # loads every algorithm's model
 
         model_folder = save(run, folder, about=about)
-        click.echo(
-            f"The model is saved in {model_folder}; MODEL_CARD.md there says more.", err=True
-        )
+        click.echo(f"The model is in {model_folder}; MODEL_CARD.md there describes it.", err=True)
     if not record.public:
         accounts.tell(spec.data.id)
 
 
 def warn_of(dataset: str) -> None:
-    """Say on standard error where a table of ratings is large for this machine."""
+    """Warn on standard error if a table of ratings is large for this machine."""
     name, _, facts = dataset.partition("?")
     path = Path(name)
     is_packed = path.suffix.lower() == ".gz"
     kind = Path(path.stem).suffix if is_packed else path.suffix
     if kind.lower() not in TEXTS or "bounds=" not in facts or not path.is_file():
         return
-    from dpmf_core.jobs import machine  # only where a table may be large
+    from dpmf_core.jobs import machine  # needed only if a table may be large
 
     megabytes = path.stat().st_size * BYTES_FOR_A_BYTE * (GZIP_RATIO if is_packed else 1.0) / 1e6
     if megabytes > machine.memory():
         click.echo(
-            f"{path.name} may need {megabytes / 1000:,.1f} GB of memory, and there are"
-            f" {machine.memory() / 1000:,.1f} GB. If that is too much, keep it in partitions:"
+            f"{path.name} may need {megabytes / 1000:,.1f} GB of memory; this machine has"
+            f" {machine.memory() / 1000:,.1f} GB. If that is too much, store it in partitions:"
             f" `datasets import NAME '{path.name}?{facts}' --partitioned`, then"
             " `fit --dataset NAME`.",
             err=True,
@@ -143,10 +141,10 @@ def warn_of(dataset: str) -> None:
 def _spread_over(
     where: str | None, dataset: str, algorithm: str
 ) -> contextlib.AbstractContextManager[object]:
-    """Have sums over partitions made by workers as long as this is open. Raises BadInput."""
+    """Let workers compute sums over partitions while this is open. Raises BadInput."""
     if where is None:
         return contextlib.nullcontext()
-    from dpmf_core.jobs.partitions import spread  # which few runs need
+    from dpmf_core.jobs.partitions import spread  # few runs need it
 
     return spread(dataset, algorithm, where)
 
@@ -154,14 +152,14 @@ def _spread_over(
 def _about_what_is_saved(
     algorithm: str, folder: Path | None, texts: tuple[str, ...]
 ) -> dict[str, str]:
-    """What the publisher states. Raises BadInput on a model that cannot be saved, before it costs
-    privacy.
-    """
+    """The publisher's facts. Raises BadInput, before any cost, if the model cannot be saved."""
     if folder is None:
         if texts:
-            raise BadInput("--about goes with --save FOLDER, whose privacy statement holds it.")
+            raise BadInput(
+                "--about needs --save FOLDER, whose privacy statement holds it. Add --save."
+            )
         return {}
-    from dpmf_core.runs.publishing import saving  # knows every algorithm's model
+    from dpmf_core.runs.publishing import saving  # loads every algorithm's model
 
     saving.require_saveable(algorithm)
     saving.require_free(folder)
@@ -171,7 +169,7 @@ def _about_what_is_saved(
 
 
 def stored_or_run(spec: RunSpec, store: Store) -> Run:
-    """The run, which is in the store then; a bar tells its progress."""
+    """The run, from the store or computed with a progress bar and stored."""
     if (stored_run := store.whole(spec)) is not None:
         return stored_run
     with tqdm(desc=spec.algorithm, unit="step", file=sys.stderr, disable=None, leave=False) as bar:
@@ -219,15 +217,15 @@ def stored_or_run(spec: RunSpec, store: Store) -> Run:
     "grids",
     multiple=True,
     metavar="NAME=V1,V2",
-    help="Values of a parameter to go through; repeatable.",
+    help="Values of a parameter to try; repeatable.",
 )
 @click.option(
     "--preset",
     metavar="ID",
     shell_complete=figure_ids,
     help=(
-        "A published figure or a table of ours, at full size; then no other option says what to"
-        " run. See `papers`."
+        "A published figure or a table of ours at full size; no other option then chooses runs. See"
+        " `papers`."
     ),
 )
 @click.option(
@@ -238,27 +236,27 @@ def stored_or_run(spec: RunSpec, store: Store) -> Run:
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Every run as a row of this CSV file; of private data nothing raw.",
+    help="Write every run as a row of this CSV file, without raw figures of private data.",
 )
 @click.option(
     "--noisy-errors",
     type=float,
     metavar="EPSILON",
     help=(
-        "Of private ratings: release each run's held-out error into --out, with noise of this"
+        "For private ratings: release each run's held-out error into --out, with noise of this"
         " epsilon; all enter the account, at every call."
     ),
 )
 @run_options()
 def sweep(out: Path | None, noisy_errors: float | None, as_json: bool, **options: Any) -> None:
-    """Many runs, in worker processes.
+    """Compute many runs in worker processes.
 
-    What the store has is not computed again, so a sweep that was cut goes on.
+    Stored runs are not computed again, so an interrupted sweep continues.
     """
     if out is not None:
         require_parent(out, "--out")
     if noisy_errors is not None and out is None:
-        raise BadInput("--noisy-errors goes with --out FILE, which holds them.")
+        raise BadInput("--noisy-errors needs --out FILE, which holds them. Add --out.")
     figure, full = _figure(options["preset"]), not options["page_size"]
     points = _points(options) if figure is None else figure.points(full)
     runs, failures = finish(points, Store())
@@ -282,7 +280,7 @@ def sweep(out: Path | None, noisy_errors: float | None, as_json: bool, **options
 
 
 def _points(options: dict[str, Any]) -> list[Point]:
-    """Every run of the sweep, checked before the first is made."""
+    """Every run of the sweep, checked before the first one starts."""
     if not options["names"]:
         raise BadInput("sweep needs --algorithms, or --preset ID (see `papers`).")
     choices = run_choices(options)
@@ -308,7 +306,7 @@ def _points(options: dict[str, Any]) -> list[Point]:
 
 
 def finish(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exception]]:
-    """Finished runs by `Point.key`, and what went wrong with the others.
+    """Finished runs by `Point.key`, and the errors of the others.
 
     Raises Cancelled on Ctrl-C.
     """
@@ -329,14 +327,14 @@ def finish(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exce
                     click.echo(f"{spec.algorithm}, seed {spec.seed}: {outcome}", err=True)
     except KeyboardInterrupt:
         raise Cancelled(
-            f"Interrupted. {len(runs)} of {len(specs)} runs are finished and kept; the same"
-            " command goes on from there."
+            f"Interrupted. {len(runs)} of {len(specs)} runs are finished and stored; the same"
+            " command continues."
         ) from None
     return runs, failures
 
 
 def measured(specs: Iterable[Any], unit: str = "") -> Iterator[Any]:
-    """What worker processes measure, in this order; a bar counts where a unit is named."""
+    """Measurements of worker processes in this order; with a unit, a bar counts them."""
     from dpmf_core.jobs.engine import Engine
 
     with contextlib.closing(Engine(Store())) as engine:
@@ -348,7 +346,7 @@ def measured(specs: Iterable[Any], unit: str = "") -> Iterator[Any]:
 def _figure(preset: str | None) -> "Figure | None":
     if not preset:
         return None
-    from dpmf_core.papers.registry import find_figure  # all of them, which are for `sweep` alone
+    from dpmf_core.papers.registry import find_figure  # slow to load, needed only for `sweep`
 
     return find_figure(preset)
 

@@ -20,7 +20,7 @@ from dpmf_core.runs.reports import report as html_report
 from dpmf_core.runs.reports import script as script_of
 from dpmf_core.runs.store import Store, to_json
 
-MOST = 6  # runs of a report, whose curves can be told apart
+MOST = 6  # runs of a report, so that curves can be told apart
 FAULTY = 1  # exit code of a check that found something
 
 
@@ -34,11 +34,11 @@ def whole_key(store: Store, start: str) -> str:
 
 
 def find_stored(start: str) -> Run:
-    """The stored run whose key begins so. Raises BadInput where there is none, or more."""
+    """The stored run whose key begins so. Raises BadInput if there is none, or several."""
     store = Store()
     run = store.get(whole_key(store, start))
     if run is None:
-        raise BadInput(f"The run {start!r} has just been deleted.")
+        raise BadInput(f"The run {start!r} was just deleted. `{program()} runs` lists the others.")
     return run
 
 
@@ -46,20 +46,20 @@ def find_stored(start: str) -> Run:
 @click.argument("key", shell_complete=run_keys)
 @json_option
 def show(key: str, as_json: bool) -> None:
-    """One run in full. The first characters of its KEY are enough."""
+    """Show one run in full. The first characters of its KEY are enough."""
     record = find_stored(key).record
     click.echo(to_json(record.export()) if as_json else output.run(record))
 
 
 @click.command()
 @click.argument("key", shell_complete=run_keys)
-@click.option("--script", is_flag=True, help="A Python script that does the run again.")
-@click.option("--notebook", is_flag=True, help="A Jupyter notebook that does the run again.")
+@click.option("--script", is_flag=True, help="Print a Python script that repeats the run.")
+@click.option("--notebook", is_flag=True, help="Print a Jupyter notebook that repeats the run.")
 @json_option
 def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
-    """A run as it may leave this machine: without what is computed from raw private rows."""
+    """Print a run as it may leave this machine, without anything from raw private rows."""
     if script + notebook + as_json != 1:
-        raise BadInput("Say what to export: --script, --notebook or --json.")
+        raise BadInput("Choose what to export: --script, --notebook or --json.")
     run = find_stored(key)
     if notebook:
         click.echo(notebook_of_run(run.record.exported()))
@@ -71,7 +71,7 @@ def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
 @click.argument("key", shell_complete=run_keys)
 @json_option
 def delete(key: str, as_json: bool) -> None:
-    """Forget a run."""
+    """Delete a run."""
     store = Store()
     whole = whole_key(store, key)
     store.delete(whole)
@@ -80,26 +80,26 @@ def delete(key: str, as_json: bool) -> None:
 
 @click.command()
 @click.argument("key", shell_complete=run_keys)
-@click.option("--off", is_flag=True, help="Let the run go when it is the oldest.")
+@click.option("--off", is_flag=True, help="Unpin: the run may be deleted when it is the oldest.")
 @json_option
 def pin(key: str, off: bool, as_json: bool) -> None:
-    """Keep a run when older ones go to make room."""
+    """Keep a run when older ones are deleted."""
     store = Store()
     whole = whole_key(store, key)
     permissions.pin(store, whole, not off)
-    text = f"{whole} is {'not pinned any more' if off else 'pinned'}."
+    text = f"{whole} is {'no longer pinned' if off else 'pinned'}."
     click.echo(to_json({"key": whole, "pinned": not off}) if as_json else text)
 
 
 @click.command()
 @click.argument("key", shell_complete=run_keys)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--top", type=int, default=10, show_default=True, help="Items of a list.")
+@click.option("--top", type=int, default=10, show_default=True, help="Items in a list.")
 @json_option
 def lists(key: str, file: Path, top: int, as_json: bool) -> None:
-    """Every user's recommendations by a run, as a Parquet FILE.
+    """Write every user's recommendations to a Parquet FILE.
 
-    A list belongs to its user: it follows from that user's ratings, and is no release.
+    A list belongs to its user, because it follows from that user's ratings. It is no release.
     """
     run = find_stored(key)
     with tqdm(desc="lists", unit="user", file=sys.stderr, disable=None, leave=False) as bar:
@@ -109,7 +109,7 @@ def lists(key: str, file: Path, top: int, as_json: bool) -> None:
             bar.update(count - bar.n)
 
         rows = write_lists(run, file, top, tell)
-    # how many rows there are follows from how many items each person has rated
+    # the number of rows follows from how many items each person has rated
     facts = {"file": str(file), "rows": rows} if run.record.public else {"file": file.name}
     click.echo(to_json(facts) if as_json else f"{rows:,} rows in {file}.")
 
@@ -118,13 +118,13 @@ def lists(key: str, file: Path, top: int, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def check(context: click.Context, as_json: bool) -> None:
-    """Read every stored run; exit code 1 where one is not what was written."""
+    """Read every stored run and report changed ones. The exit code is 1 if there are any."""
     store = Store()
     problems, number = store.check(), store.count()
     if as_json:
         click.echo(to_json({"runs": number, "problems": problems}))
     else:
-        whole = "The store is whole." if not problems else f"Problems: {len(problems)}."
+        whole = "The store is intact." if not problems else f"Problems: {len(problems)}."
         click.echo(
             "\n".join([f"{number:,} run{'s' * (number != 1)} in {store.path}.", *problems, whole])
         )
@@ -137,14 +137,16 @@ def check(context: click.Context, as_json: bool) -> None:
 @click.argument("keys", nargs=-1, required=True, shell_complete=run_keys)
 @click.option("--title", default="Runs", show_default=True)
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Else standard output."
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Default: standard output."
 )
 def report(keys: tuple[str, ...], title: str, out: Path | None) -> None:
-    """Up to six stored runs as one HTML file: what differs, figures, curves, ledgers. The first
-    characters of each of the KEYS are enough. Of private data it holds nothing raw.
+    """Write up to six stored runs to one HTML file.
+
+    It holds what differs, figures, curves and ledgers, and nothing raw of private data. The first
+    characters of each of the KEYS are enough.
     """
     if len(keys) > MOST:
-        raise BadInput(f"A report holds at most {MOST} runs. Got {len(keys)}.")
+        raise BadInput(f"A report holds at most {MOST} runs. Got {len(keys)}. Name fewer.")
     page = html_report([find_stored(key) for key in keys], title)
     if out is None:
         click.echo(page)

@@ -1,4 +1,4 @@
-"""What a command that lists something needs, and little is loaded for: tables, or JSON."""
+"""Tables and JSON for commands that list something; loads little."""
 
 import math
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ import click
 from dpmf_core.base.loss_text import epsilon_text
 
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON value on standard output, nothing else there."
+    "--json", "as_json", is_flag=True, help="Print one JSON value on standard output, nothing else."
 )
 
 
 def number(value: Any, digits: int = 3) -> str:
-    """At most `digits` decimals; a dash where there is none."""
+    """At most `digits` decimals; a dash if there is none."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "-"
     return (
@@ -27,12 +27,12 @@ def number(value: Any, digits: int = 3) -> str:
 
 
 def epsilon(value: float | None) -> str:
-    """A dash where there is none."""
+    """An epsilon as text; a dash if there is none."""
     return "-" if value is None else epsilon_text(value)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Columns as wide as their widest cell; numbers to the right."""
+    """Columns as wide as their widest cell, numbers aligned right."""
     cells = [[str(cell) for cell in row] for row in rows]
     widths = [
         max(len(line[column]) for line in [list(head), *cells]) for column in range(len(head))

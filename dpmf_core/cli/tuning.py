@@ -43,7 +43,7 @@ POLL = 0.05  # seconds
     "grids",
     multiple=True,
     metavar="NAME=V1,V2",
-    help="Values to go through, all of them; repeatable.",
+    help="Values to try, all of them; repeatable.",
 )
 @click.option(
     "--vary",
@@ -53,13 +53,13 @@ POLL = 0.05  # seconds
     help="A parameter for the sampler; without a range, around its default.",
 )
 @click.option(
-    "--trials", type=int, default=40, show_default=True, help="How many places the sampler tries."
+    "--trials", type=int, default=40, show_default=True, help="Points that the sampler tries."
 )
 @click.option(
     "--draws",
     type=int,
     help=(
-        "Draws of split and noise in each trial, whose mean is its score.  [default: 3; of a"
+        "Draws of split and noise in each trial; their mean is its score.  [default: 3; in a"
         " private selection 1]"
     ),
 )
@@ -71,8 +71,8 @@ POLL = 0.05  # seconds
     is_flag=False,
     flag_value=CHEAPEST,
     help=(
-        "A random number of trials, --trials on average, from this distribution (without one: the"
-        " cheapest); only the best is told."
+        "Draw a random number of trials, --trials on average, from this distribution (the cheapest"
+        " by default), and show only the best."
     ),
 )
 @click.option(
@@ -84,10 +84,10 @@ POLL = 0.05  # seconds
 )
 @run_options("algorithm", "epsilon", "seed")
 def tune(as_json: bool, **options: Any) -> None:
-    """Search over parameters, judged by validation ratings; the winner is compared with the
-    recommended parameters over fresh draws, on test ratings.
+    """Search over parameters by validation ratings, and test the best.
 
-    A search that was cut goes on.
+    The best is compared with the recommended parameters over fresh draws, on test ratings. An
+    interrupted search continues.
     """
     is_private = options["distribution"] is not None
     spec = _search_spec(options, 1 if is_private else 3)
@@ -99,24 +99,25 @@ def tune(as_json: bool, **options: Any) -> None:
     else:
         if as_json and not data_access.open_anywhere(spec.data).public:
             raise BadInput(
-                "A search on private data chooses by raw errors, so its scores and its winner are"
-                " for the screen. Leave --json out, or search with --private-selection."
+                "A search on private data chooses by raw errors, so its scores and its best"
+                " parameters are for the screen. Leave --json out, or search with"
+                " --private-selection."
             )
         _tell(spec, *_run_search(spec, options["trials"]), as_json)
     accounts.tell(spec.data.id)
 
 
 def _search_spec(options: dict[str, Any], draws: int) -> TuneSpec:
-    """What the options ask. draws: of a trial, unless they say."""
+    """The search that the options describe. draws: the default for a trial."""
     choices, name = run_choices(options), options["algorithm"]
     grids, ranges = options["grids"], options["ranges"]
     if bool(grids) == bool(ranges):
         raise BadInput(
-            "tune needs --grid NAME=V1,V2 for all places of a grid, or --vary NAME (with --trials"
-            " N) for a sampler; not both."
+            "tune needs either --grid NAME=V1,V2 for all points of a grid, or --vary NAME (with"
+            " --trials N) for a sampler."
         )
     if draws == 1 and options["draws"] not in (None, 1):
-        raise BadInput("In a private selection a trial is one training: leave --draws out.")
+        raise BadInput("In a private selection a trial is one training run. Leave --draws out.")
     if not float(choices["validation_fraction"]):
         choices["validation_fraction"] = 0.1
     kind = algorithms.find(name)
@@ -160,7 +161,7 @@ def _range(text: str) -> Interval:
             f"--vary takes NAME=LOW:HIGH or NAME=LOW:HIGH:log, e.g. rank=2:32. Got {text!r}."
         ) from None
     if not low < high:
-        raise BadInput(f"--vary: the lower end comes first. Got {text!r}.")
+        raise BadInput(f"--vary needs the lower end first, e.g. rank=2:32. Got {text!r}.")
     whole = all(end.strip().lstrip("+-").isdigit() for end in ends)
     return Interval(low=int(low) if whole else low, high=int(high) if whole else high, log=log)
 
@@ -182,7 +183,7 @@ def _run_search(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
         except KeyboardInterrupt:
             search.cancel()
             raise Cancelled(
-                "Interrupted. Finished trials are kept; the same command goes on from there."
+                "Interrupted. Finished trials are stored; the same command continues."
             ) from None
 
 
@@ -191,9 +192,7 @@ def _print_selection(selection: SelectionResult, as_json: bool) -> None:
         click.echo(to_json(selection.export()))
         return
     if selection.score is None:
-        click.echo(
-            "No trial was drawn, so nothing is released; that too is an outcome of the selection."
-        )
+        click.echo("No trial was drawn, so nothing is released. That is a possible outcome too.")
     else:
         click.echo(
             "The winner: "
@@ -245,16 +244,16 @@ def _tell(spec: TuneSpec, search: Search, fresh: dict[str, Run], as_json: bool) 
     click.echo(comparison.words if comparison else "")
     click.echo(f"The first of these draws: {output.sentence(record)}\n{output.privacy(record)}")
     if cost:
-        public = "nothing, for the data are public or simulated. " if record.public else ""
+        public = "nothing, because the data are public. " if record.public else ""
         best_of = ", ".join(
             f"{name} {epsilon_text(value)}" for name, value in cost["best_of"].items()
         )
         click.echo(
-            f"What choosing cost: {public}On private data, one trial alone"
-            f" {epsilon_text(cost['single'])}; all {len(search.trials)} trials looked at"
-            f" {epsilon_text(cost['all_shown'])}; the best of a random number of trials, as many on"
-            f" average: {best_of}. A trial is {spec.draws} training{'s' * (spec.draws > 1)}; the"
-            f" comparison trained {2 * FRESH} times more."
+            f"The cost of choosing: {public}On private data, one trial alone"
+            f" {epsilon_text(cost['single'])}; all {len(search.trials)} trials shown"
+            f" {epsilon_text(cost['all_shown'])}; only the best of a random number of trials, as"
+            f" many on average: {best_of}. A trial is {spec.draws} training"
+            f" run{'s' * (spec.draws > 1)}; the comparison trained {2 * FRESH} more."
         )
 
 

@@ -1,4 +1,4 @@
-"""`warm`: what the pages show first, computed beforehand."""
+"""`warm`: compute beforehand what the pages show first."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,12 +21,14 @@ from dpmf_core.runs.store import Store, to_json
     "--all",
     "every",
     is_flag=True,
-    help="Every page's runs, those about documents and images too: some minutes.",
+    help="Every page's runs, including documents and images: some minutes.",
 )
 @json_option
 def warm(every: bool, as_json: bool) -> None:
-    """Compile the kernels and compute what the Explore page shows first, at every epsilon of its
-    grid, so that a class starts at once; with --all what every page shows first.
+    """Compute beforehand what the Explore page shows first.
+
+    This compiles the kernels and runs every epsilon of the page's grid, so that a class starts
+    without waiting. With --all it does so for every page.
     """
     ready()
     pages = first_views.runs_of_pages()

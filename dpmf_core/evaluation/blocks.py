@@ -1,6 +1,6 @@
-"""The evaluation data, in blocks of units: one in memory, or one partition after the other.
+"""Evaluation data in blocks of units: one block in memory, or one partition after the other.
 
-Whatever is asked of a block adds up over blocks. Computed on raw data, never released.
+Every result adds up over blocks. Computed on raw data, never released.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,12 +16,12 @@ from dpmf_core.data.samples import Samples, of_ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 
 Array = npt.NDArray[Any]
-Question = Callable[[Any], Any]  # of a block; a function of a module, so that it can be pickled
+Question = Callable[[Any], Any]  # of a block; a module's function, so that it can be pickled
 
 
 @dataclass(frozen=True)
 class SplitBlock:
-    """Some users' ratings, split. ids: their numbers among all (n,), ascending."""
+    """Some users' ratings, split. ids: their numbers in the whole set (n,), ascending."""
 
     ids: Array
     split: Split
@@ -33,7 +33,7 @@ class SplitBlock:
 
 
 class Blocks(Protocol):
-    """Where blocks are: `train` is what an algorithm may see of them."""
+    """Evaluation blocks; `train` is the part that an algorithm may see."""
 
     @property
     def train(self) -> Any: ...
@@ -46,16 +46,16 @@ class Blocks(Protocol):
     def ask(
         self, make: Question, questions: Sequence[Question], exact: bool = False
     ) -> list[list[Any]]:
-        """Of each block, in their order, the answers to questions about what `make` makes of it.
+        """The answers of each block to questions about `make(block)`, in order.
 
-        exact: answers add up to the same in any order, and are added where they are made: the sums
-        over all blocks are all there is.
+        exact: answers can be added in any order without rounding, so they are added where they are
+        computed, and only the sums over all blocks are returned.
         """
         ...
 
 
 class InMemory:
-    """One block. What is made of it is held until something else is."""
+    """One block. The last result of `make` is cached."""
 
     are_read_again = False
 
@@ -73,8 +73,9 @@ class InMemory:
 
 @dataclass(frozen=True)
 class _Asking:
-    """A `Fold`: the answers of each block, in their order, so that adding them up rounds the same
-    wherever they were given.
+    """A `Fold` that keeps the answers of each block in order.
+
+    So adding them up rounds the same wherever they were computed.
     """
 
     make: Question
@@ -97,8 +98,9 @@ class _Asking:
 
 
 class InPartitions:
-    """The partitions of ratings, each split as it is read. Raises BadInput on a split that looks
-    at all users' ratings together.
+    """Partitions of ratings, each split as it is read.
+
+    Raises BadInput on a split that looks at all users' ratings together.
     """
 
     are_read_again = True
@@ -122,17 +124,17 @@ class InPartitions:
 
 
 def split_part(part: Part, how: SplitSpec, seed: int) -> Split:
-    """The split of one part, which is that of its users among all."""
+    """The split of one partition, which equals that of its users in the whole set."""
     return split(part.rows, how, seed, part.ids)
 
 
 def _training_part(part: Part, how: SplitSpec, seed: int) -> Part:
-    """The training ratings of a part under a split."""
+    """The training ratings of a partition under a split."""
     return replace(part, rows=split_part(part, how, seed).train)
 
 
 def require_splittable(how: SplitSpec, name: str) -> None:
-    """Raises BadInput on a split that looks at all users' ratings together."""
+    """Raise BadInput on a split that looks at all users' ratings together."""
     wrong = "window" if how.kind == "window" else "least_judged" if how.least_judged else ""
     if wrong:
         option = "--split window" if wrong == "window" else "--least-judged"
@@ -143,7 +145,7 @@ def require_splittable(how: SplitSpec, name: str) -> None:
 
 
 def require_both(n_train: int, n_test: int) -> None:
-    """Raises BadInput where a split leaves nothing to learn from, or nothing to judge by."""
+    """Raise BadInput if a split leaves no training ratings or no test ratings."""
     if not n_train or not n_test:
         raise BadInput(
             "The split leaves no ratings for training or none for testing. Change the test"

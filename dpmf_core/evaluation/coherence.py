@@ -1,5 +1,6 @@
-"""TC-W2V, the coherence of topics: how near their top words lie in a Word2Vec space of the
-corpus shown (O'Callaghan et al. 2015).
+"""TC-W2V, the coherence of topics: how close their top words are in a Word2Vec space.
+
+The space is learned from the same corpus (O'Callaghan et al. 2015).
 """
 
 import functools
@@ -22,14 +23,15 @@ from dpmf_core.data.samples import Samples, Texts
 Array = npt.NDArray[Any]
 TOP_WORDS = 10
 DIMENSIONS, WINDOW, EPOCHS = 100, 10, 5
-TOKENS = 400_000  # words to learn from; of more, documents are drawn
+TOKENS = 400_000  # words to learn from; from a larger corpus, documents are drawn
 
 
 def top_words(
     basis: Array, vocabulary: Sequence[str], count: int = TOP_WORDS
 ) -> list[list[tuple[str, float]]]:
-    """The heaviest words of every topic with their weights, heaviest first; words without
-    weight are left out.
+    """The heaviest words of every topic with their weights, heaviest first.
+
+    Words without weight are left out.
     """
     order = np.argsort(-basis, axis=1, kind="stable")[:, :count]
     return [
@@ -39,8 +41,9 @@ def top_words(
 
 
 def coherence(topics: Sequence[Sequence[str]], samples: Samples) -> float | None:
-    """Mean over topics of the mean pairwise cosine of their words' vectors; None where no topic
-    has two known words.
+    """The mean over topics of the mean pairwise cosine of their words' vectors.
+
+    None if no topic has two known words.
     """
     words, vectors = word_vectors(samples)
     place = {word: j for j, word in enumerate(words)}
@@ -53,7 +56,7 @@ def coherence(topics: Sequence[Sequence[str]], samples: Samples) -> float | None
     return float(np.mean(each)) if each else None
 
 
-_LEARNING = threading.Lock()  # two runs on one corpus learn its vectors once
+_LEARNING = threading.Lock()  # so that two runs on one corpus learn its vectors once
 _PRIVATE: dict[str, tuple[tuple[str, ...], Array]] = {}
 
 
@@ -66,8 +69,10 @@ def _read_vectors(path: Path) -> tuple[tuple[str, ...], Array] | None:
 
 
 def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
-    """Words, and their unit vectors (n_words, 100); learned once a corpus and kept in the data
-    directory, those of private documents in memory alone.
+    """Words, and their unit vectors (n_words, 100).
+
+    They are learned once per corpus and kept in the data folder; those of private documents stay in
+    memory.
     """
     if not samples.public:
         return _of_private(samples.reading, samples)
@@ -91,12 +96,12 @@ def _keep(word_table: tuple[tuple[str, ...], Array], path: Path) -> None:
 
 
 def forget() -> None:
-    """Word vectors of private documents."""
+    """Drop the word vectors of private documents."""
     _PRIVATE.clear()
 
 
 def _of_private(reading: str, samples: Samples) -> tuple[tuple[str, ...], Array]:
-    """The last corpus's, by its reading."""
+    """The vectors of the last corpus, by its reading."""
     word_table = _PRIVATE.get(reading)
     if word_table is None:
         word_table = _learn_vectors(samples)
@@ -106,9 +111,7 @@ def _of_private(reading: str, samples: Samples) -> tuple[tuple[str, ...], Array]
 
 
 def _learn_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
-    """Words, the most frequent first, and their unit vectors, by skip-gram. Rare ones are left
-    out.
-    """
+    """Words, the most frequent first, and unit vectors by skip-gram; rare words are left out."""
     from dpmf_core.kernels import skip_gram  # compiled code is loaded when first needed
 
     sentences = list(_sentences(samples))
@@ -129,8 +132,9 @@ def _learn_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
 
 
 def _sentences(samples: Samples) -> Iterator[list[str]]:
-    """Documents in their order: all, or so many drawn by a hash as hold `TOKENS` words, for
-    corpora often come sorted by class.
+    """Documents in order: all, or as many as hold `TOKENS` words, drawn by a hash.
+
+    They are drawn because corpora often come sorted by class.
     """
     from scipy.sparse import csr_array
 
@@ -152,7 +156,7 @@ def _reading(texts: Texts) -> Iterator[list[str]]:
 
 
 def _bags(samples: Samples) -> Iterator[list[str]]:
-    """Each document's words once, in an order of no meaning."""
+    """Each document's words once, in arbitrary order."""
     from scipy.sparse import csr_array
 
     X, words = csr_array(samples.X), samples.vocabulary or ()

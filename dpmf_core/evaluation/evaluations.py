@@ -1,4 +1,4 @@
-"""A fitted model on one block: what the sums of metrics are computed from, each part once.
+"""A fitted model on one block: the parts that sums of metrics need, each computed once.
 
 Computed on raw data, never released.
 """
@@ -23,7 +23,7 @@ from dpmf_core.evaluation.metrics import ErrorsByUser
 
 Array = npt.NDArray[Any]
 BUCKETS = 4  # of users by activity, and of items by popularity
-BUSY = 0.9  # the quantile of activity above which a user is among the busiest
+BUSY = 0.9  # the quantile of activity above which a user is in the busiest tenth
 
 
 def _padded_sum(one: Array, other: Array) -> Array:
@@ -36,13 +36,13 @@ def _padded_sum(one: Array, other: Array) -> Array:
 
 @dataclass(frozen=True)
 class RatingsFacts:
-    """The facts about split ratings before any model exists; exact sums over blocks.
+    """The facts about split ratings before any model exists: exact sums over blocks.
 
-    popularity, test_counts: of items in histories and held out (n_items,). train_activity: how many
-    users have so many ratings to train on. test_activity: how many test ratings are of users with
-    so long a history. ranked_ids: the users whose lists are ranked, ascending, and their keys: of
-    all with a relevant test item the smallest hashes of (seed, user). (Ids often follow the date of
-    joining, so that the first of them are not like the others.)
+    popularity, test_counts: of items in histories and held out (n_items,). train_activity: the
+    number of users with so many training ratings. test_activity: the number of test ratings of
+    users with so long a history. ranked_ids: the users whose lists are ranked, ascending, with
+    their keys: those with a relevant test item and the smallest hashes of (seed, user). The first
+    ids would not be typical, because ids often follow the date of joining.
     """
 
     n_train: int
@@ -57,7 +57,7 @@ class RatingsFacts:
 
     @classmethod
     def of(cls, block: SplitBlock, seed: int) -> Self:
-        """Of one block."""
+        """The facts of one block."""
         parts = block.split
         test, history = parts.test, parts.history
         active = np.diff(history.by_user)[test.users]
@@ -91,15 +91,13 @@ class RatingsFacts:
 
     @cached_property
     def busy(self) -> float:
-        """The activity from which a user is among the busiest."""
+        """The activity from which a user is in the busiest tenth."""
         counts = self.train_activity
         return float(metrics.quantiles_of(np.arange(len(counts)), counts, np.array([BUSY]))[0])
 
     @cached_property
     def edges(self) -> dict[str, Array]:
-        """Different quantiles, over test ratings, of their users' activity and their items'
-        popularity.
-        """
+        """Distinct quantiles, over test ratings, of users' activity and items' popularity."""
         shares = np.linspace(0, 1, BUCKETS + 1)
         sizes, order = np.arange(len(self.test_activity)), np.argsort(self.popularity)
         activity = metrics.quantiles_of(sizes, self.test_activity, shares)
@@ -112,7 +110,7 @@ class RatingsFacts:
 
 
 def _smallest(ids: Array, keys: Array) -> tuple[Array, Array]:
-    """The users with the smallest keys, of equal ones the first, ascending by number."""
+    """The users with the smallest keys, ties by number, in ascending order of numbers."""
     kept = np.lexsort((ids, keys))[: metrics.MAX_RANKED_USERS]
     kept = kept[np.argsort(ids[kept])]
     return ids[kept], keys[kept]
@@ -156,7 +154,7 @@ class RatingsEvaluation:
 
     @cached_property
     def train_errors(self) -> ErrorsByUser:
-        """Of what was learned from."""
+        """Errors of the training ratings."""
         return self.errors_of(self.train)
 
     @cached_property
@@ -168,11 +166,11 @@ class RatingsEvaluation:
         return self.errors_of(self.test)
 
     def errors_of(self, part: Ratings) -> ErrorsByUser:
-        """Of a part's ratings, in units of the ratings."""
+        """Errors of a part's ratings, in units of the ratings."""
         if not len(part):
             return ErrorsByUser.of(part, np.empty(0))
         model, own = self.model, self.personal
-        if not (model.is_bilinear and model.has_user_sides):  # nothing is compiled for these
+        if not (model.is_bilinear and model.has_user_sides):  # needs no compiled code
             return ErrorsByUser.of(part, np.subtract(self.predict(part), part.values, dtype=float))
         sums = kernels.error_sums(
             (model.centre, own.offsets, model.item_offsets, own.factors, model.item_sides),
@@ -187,7 +185,7 @@ class RatingsEvaluation:
 
     @cached_property
     def is_busy(self) -> npt.NDArray[np.bool_]:
-        """Which users are among the busiest (n_users,)."""
+        """Which users are in the busiest tenth (n_users,)."""
         return np.asarray(np.diff(self.train.by_user) >= self.facts.busy)
 
     @property
@@ -242,7 +240,7 @@ class SampleFacts:
 
 @dataclass(frozen=True)
 class SamplesEvaluation:
-    """Components on the samples themselves, clean of what was planted."""
+    """Components on the samples themselves, without planted outliers."""
 
     model: Components
     block: Any
@@ -259,19 +257,20 @@ class SamplesEvaluation:
 
     @cached_property
     def own(self) -> Own:
-        """Each sample's coefficients, and what was set apart as outliers."""
+        """Each sample's coefficients and detected outliers."""
         return self.model.personal(self.samples)
 
     @cached_property
     def errors(self) -> npt.NDArray[np.float64]:
-        """Half the squared distance of every row from its explanation (n,)."""
+        """Half the squared distance of every row from its reconstruction (n,)."""
         target = part_metrics.target(self.samples)
         return part_metrics.errors(target, self.own.coefficients, self.model.basis)
 
 
 class TableEvaluation(SamplesEvaluation):
-    """Components of a ratings table with zeros for what was not rated: on all its cells, as Saha &
-    Imtiaz 2022, Table 4, does, and on held-out ratings.
+    """Components of a ratings table with zeros for missing ratings.
+
+    They are judged on all cells, as in Saha & Imtiaz 2022, Table 4, and on held-out ratings.
     """
 
     @classmethod
@@ -307,7 +306,7 @@ class TableEvaluation(SamplesEvaluation):
 
     @cached_property
     def train_errors(self) -> ErrorsByUser:
-        """Of the rated cells, not clipped, in units of the ratings."""
+        """Errors of the rated cells, not clipped, in units of the ratings."""
         return ErrorsByUser.of(self.train, self._explained_values(self.train) - self.train.values)
 
     def _explained_values(self, part: Ratings) -> Array:

@@ -1,7 +1,7 @@
-"""The evaluation of a fitted model: by held-out ratings, or by the reconstruction of clean samples.
-All figures are made of sums over blocks; what is in memory is one block.
+"""The evaluation of a fitted model: by held-out ratings, or by reconstructing clean samples.
 
-Computed on raw data, never released.
+All figures come from sums over blocks; data in memory are one block. Computed on raw data, never
+released.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ EVALUATIONS: dict[Task, type[Any]] = {
     "samples": SamplesEvaluation,
     "table": TableEvaluation,
 }
-# what is looked at after a step, and by which names
+# the figures after a step, by their names in curves
 POINTS: dict[Task, dict[str, str]] = {
     "ratings": {
         "train_rmse": "training_rmse",
@@ -70,9 +70,9 @@ class _Evaluating:
 
 
 class Judge:
-    """Judges models by blocks. seed: the split's, which draws whose lists are ranked.
+    """Judges models by blocks. seed: the split's, which draws the users whose lists are ranked.
 
-    Raises BadInput where a split leaves nothing to train on or to test on.
+    Raises BadInput if a split leaves nothing to train on or to test on.
     """
 
     def __init__(self, task: Task, blocks: Blocks, seed: int = 0) -> None:
@@ -95,7 +95,7 @@ class Judge:
         return f"{first}{self._facts.words}"
 
     def point(self, model: Any) -> Figures:
-        """The metrics computed after a step."""
+        """The figures after a step."""
         metrics = {name: METRICS[metric] for name, metric in POINTS[self._task].items()}
         if self._blocks.are_read_again:  # reading takes longer than answering
             self._ask(model, self._questions)
@@ -103,7 +103,7 @@ class Judge:
         return figures_of(metrics.items(), totals)
 
     def figures(self, model: Any) -> tuple[Figures, Buckets]:
-        """Everything about a finished model."""
+        """All figures of a finished model."""
         totals = self._ask(model, self._questions)
         buckets = {
             name: group_figures(self._facts.edges[name], totals[question])
@@ -124,8 +124,9 @@ class Judge:
         return GROUPS if self._task == "ratings" else {}
 
     def _ask(self, model: Any, questions: tuple[Question, ...]) -> dict[Question, Any]:
-        """What these come to over all blocks; what is known of the last model is not asked again:
-        the last point and the figures share it.
+        """The answers over all blocks.
+
+        Answers about the last model are cached, because the last point and the figures share them.
         """
         if self._last is None or self._last.model is not model:
             self._last, self._totals = _Evaluating(self._task, model, self._facts), {}
@@ -139,7 +140,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class NoJudge:
-    """Stands for a judge where nothing is held out: it computes no figures."""
+    """Stands for a judge if nothing is held out: it computes no figures."""
 
     train: Any
     words: str = "no rating held out"
@@ -152,13 +153,13 @@ class NoJudge:
 
 
 def by_split(task: Task, split: Split, seed: int = 0) -> Judge:
-    """By the ratings that a split held out, all in memory; of a table also by all cells."""
+    """Judge by the held-out ratings of a split, all in memory; a table also by all cells."""
     block = SplitBlock(np.arange(split.history.n_users), split)
     return Judge(task, InMemory(block, block.table if task == "table" else split.train), seed)
 
 
 def by_partitions(task: Task, ratings: PartitionedRatings, how: SplitSpec, seed: int = 0) -> Judge:
-    """As `by_split`, of ratings of which one partition is in memory at a time.
+    """`by_split` for ratings of which one partition is in memory at a time.
 
     Raises BadInput on a split that looks at all ratings together.
     """
@@ -166,12 +167,12 @@ def by_partitions(task: Task, ratings: PartitionedRatings, how: SplitSpec, seed:
 
 
 def by_samples(samples: Samples) -> Judge:
-    """Components, by how well they explain the samples, clean of what was planted."""
+    """Judge components by how well they explain the samples, without planted outliers."""
     return Judge("samples", InMemory(samples, samples))
 
 
 def suits(kind: type[Algorithm], data: Any, name: str) -> None:
-    """Raises BadInput where an algorithm cannot read the data.
+    """Raise BadInput if an algorithm cannot read the data.
 
     Ratings can be taken as samples, samples not as ratings.
     """
@@ -183,7 +184,7 @@ def suits(kind: type[Algorithm], data: Any, name: str) -> None:
 
 
 def undivided(kind: type[Algorithm], data: Any, name: str) -> NoJudge:
-    """No judge of an algorithm that trains on all the data. Raises BadInput as `suits`."""
+    """`NoJudge` for training on all the data. Raises BadInput as `suits`."""
     suits(kind, data, name)
     if kind.task == "samples" and isinstance(data, Ratings | PartitionedRatings):
         return NoJudge(of_ratings(data) if isinstance(data, Ratings) else PartitionedTable(data))

@@ -17,7 +17,7 @@ from dpmf_core.evaluation.top_items import top_items
 Array = npt.NDArray[Any]
 MAX_RANKED_USERS = 10_000  # whose lists are ranked, drawn from those with a relevant item
 LIST_LENGTH = 20  # items of a user's list
-NO_SPREAD = 1e-12  # of a variance in mean squares: what rounding leaves of none
+NO_SPREAD = 1e-12  # a variance below this many mean squares is rounding error
 
 
 def rmse(predictions: Array, actual: Array) -> float:
@@ -27,7 +27,7 @@ def rmse(predictions: Array, actual: Array) -> float:
 
 @dataclass(frozen=True)
 class ErrorSums:
-    """Sums over ratings of their errors, prediction less rating."""
+    """Sums over ratings of their errors, prediction minus rating."""
 
     count: int = 0
     total: float = 0.0
@@ -76,13 +76,13 @@ class ErrorsByUser:
 
     @classmethod
     def of(cls, ratings: Ratings, errors: Array) -> "ErrorsByUser":
-        """errors: prediction less rating (n_ratings,)."""
+        """errors: prediction minus rating (n_ratings,)."""
         x = np.asarray(errors, np.float64)
         sums = (sums_by_user(ratings, each) for each in (x, np.abs(x), np.square(x)))
         return cls(np.diff(ratings.by_user), *sums)
 
     def among(self, users: Array | slice = slice(None)) -> ErrorSums:
-        """Of the users under a mask (n_users,) together, or of all."""
+        """The errors of the users under a mask (n_users,) together; by default of all."""
         return ErrorSums(
             int(self.counts[users].sum()),
             *(float(it[users].sum()) for it in (self.total, self.absolute, self.squares)),
@@ -92,21 +92,22 @@ class ErrorsByUser:
 def sums_by_user(ratings: Ratings, values: Array) -> Array:
     """The sum of each user's values, float64 (n_users,). values: (n_ratings,)."""
     sums, active = np.zeros(ratings.n_users), np.flatnonzero(np.diff(ratings.by_user))
-    if len(active):  # else there is nothing to add up
+    if len(active):  # otherwise there is nothing to add up
         sums[active] = np.add.reduceat(values, ratings.by_user[active])
     return sums
 
 
 def unit_row_sums(train: Ratings, errors: ErrorsByUser) -> Array:
-    """Squared errors of rows of norm 1, and how many ratings these rows have."""
+    """Squared errors of rows of norm 1, and the number of their ratings."""
     energies = sums_by_user(train, np.square(train.values, dtype=np.float64))
     mask = energies > 0
     return np.array([(errors.squares[mask] / energies[mask]).sum(), errors.counts[mask].sum()])
 
 
 def divergence(train: ErrorSums, test: ErrorSums) -> float:
-    """KL(N(m, s^2) of the train errors || of the test errors), in nats [Balu & Furon 2016, eq.
-    19]; NaN where either has no spread.
+    """KL(N(m, s^2) of the train errors || of the test errors), in nats; NaN without spread.
+
+    Balu & Furon 2016, eq. 19.
     """
     if min(train.count, test.count) < 2:
         return math.nan
@@ -126,9 +127,7 @@ def relevant(ratings: Ratings) -> npt.NDArray[np.bool_]:
 
 
 def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
-    """Which items are in the half with the fewest ratings, by number where equal. counts:
-    (n_items,).
-    """
+    """Which items are in the half with the fewest ratings, ties by number. counts: (n_items,)."""
     rare = np.zeros(len(counts), bool)
     rare[np.argsort(counts, kind="stable")[: len(counts) // 2]] = True
     return rare
@@ -136,9 +135,10 @@ def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class ListSums:
-    """Metrics of some users' lists: sums over them of Recall@k = |top-k and test| / min(k, |test|)
-    and of NDCG@k, over those who like a rare item of its recall (Liang et al. 2018), and which
-    items are in any list (n_items,).
+    """Metrics of some users' lists, as sums over the users.
+
+    Recall@k is |top-k and test| / min(k, |test|), and NDCG@k follows Liang et al. 2018. The recall
+    of rare items is over those who like one. listed: which items are in any list (n_items,).
     """
 
     n_users: int
@@ -159,7 +159,7 @@ class ListSums:
         )
 
     def mean(self, name: str) -> float | None:
-        """Of the users whom it counts; None where there are none."""
+        """The mean over the users that it counts; None if there are none."""
         count = self.n_rare if name == "rare_recall" else self.n_users
         return float(getattr(self, name)) / count if count else None
 
@@ -177,8 +177,9 @@ def list_sums(
     rare: npt.NDArray[np.bool_],
     k: int = LIST_LENGTH,
 ) -> ListSums:
-    """The lists of some users, each of whom likes an item of `liked_ratings`. rare: which items are
-    rare (n_items,).
+    """The lists of some users, each of whom likes an item of `liked_ratings`.
+
+    rare: which items are rare (n_items,).
     """
     n_items, k = liked_ratings.n_items, min(k, liked_ratings.n_items)
     is_listed = np.zeros(n_items, np.bool_)
@@ -217,8 +218,9 @@ def _are_among(liked_ratings: Ratings, users: Array, lists: Array) -> npt.NDArra
 
 
 def quantiles_of(values: Array, counts: Array, shares: Array) -> Array:
-    """The quantiles (n_shares,) that `np.quantile` would find. values: (n,) ascending; counts: (n,)
-    how often each is there. Empty where none is.
+    """The quantiles (n_shares,) that `np.quantile` would find; empty without values.
+
+    values: (n,) ascending; counts: (n,) how often each occurs.
     """
     ends = np.cumsum(counts)
     if not len(ends) or not ends[-1]:
@@ -232,15 +234,15 @@ def quantiles_of(values: Array, counts: Array, shares: Array) -> Array:
 
 
 def _ends(edges: Array) -> tuple[Array, Array]:
-    """Where groups between ascending different edges begin and end; one where all are alike."""
+    """Where groups between ascending distinct edges begin and end; one group if all are equal."""
     return (edges[:-1], edges[1:]) if len(edges) > 1 else (edges, edges)
 
 
 def group_sums(sizes: Array, ratings: Array, squares: Array, edges: Array) -> Array:
-    """Of each group by size the number of ratings, and their squared errors (2, n_groups).
+    """The number of ratings of each group by size, and their squared errors (2, n_groups).
 
-    sizes, ratings, squares: of each user or each item, the user's activity or the item's
-    popularity, the number of test ratings, and the sum of their squared errors.
+    sizes, ratings, squares: of each user or item, its activity or popularity, its number of test
+    ratings, and the sum of their squared errors.
     """
     lows, _ = _ends(edges)
     group = np.searchsorted(lows[1:], sizes, side="right")

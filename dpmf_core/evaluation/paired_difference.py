@@ -1,6 +1,4 @@
-"""Two methods over the same draws of split and noise: how far apart they are, and whether that
-can be told from chance.
-"""
+"""The difference of two methods over the same draws of split and noise: is it more than chance?"""
 
 import statistics
 from collections.abc import Sequence
@@ -11,7 +9,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """differences: one method's figure less the other's, a draw each, in the figure's unit."""
+    """differences: one method's figure minus the other's, per draw, in the figure's unit."""
 
     differences: tuple[float, ...]
 
@@ -21,9 +19,7 @@ class PairedDifference:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Student's 95% interval for the mean difference over draws; all numbers from one draw
-        alone.
-        """
+        """Student's 95% interval for the mean difference; infinite for one draw."""
         k = len(self.differences)
         if k < 2:
             return float("-inf"), float("inf")
@@ -38,8 +34,9 @@ class PairedDifference:
 
     @property
     def clear(self) -> int:
-        """-1 where the first is smaller in every draw and the interval lies below 0, 1 where it
-        is larger likewise, else 0.
+        """-1 if the first is clearly smaller, 1 if it is clearly larger, else 0.
+
+        Clearly means in every draw, and with an interval that does not contain 0.
         """
         low, high = self.interval
         if max(self.differences) < 0 and high < 0:
@@ -48,10 +45,10 @@ class PairedDifference:
 
 
 def compare_pairs(first: Sequence[float], second: Sequence[float]) -> PairedDifference:
-    """Of equally many figures, draw by draw.
+    """Compare equally many figures, draw by draw.
 
-    Raises ValueError where their numbers differ or there are none.
+    Raises ValueError if their numbers differ or there are none.
     """
     if not first:
-        raise ValueError("nothing to compare: no draw has finished")
+        raise ValueError("There is nothing to compare: no draw has finished.")
     return PairedDifference(tuple(one - other for one, other in zip(first, second, strict=True)))

@@ -1,4 +1,4 @@
-"""Metrics of parts. Pure functions, computed on raw data and never released."""
+"""Metrics of components: pure functions on raw data, never released."""
 
 from typing import Any
 
@@ -22,20 +22,22 @@ def errors(target: Matrix, H: Array, W: Array) -> npt.NDArray[np.float64]:
 
 
 def target(samples: Samples) -> Matrix:
-    """What a factorisation should explain: rows of norm 1; clean ones, in the units of the rows
-    that were seen, where outliers were planted.
+    """What a factorisation should explain: rows of norm 1.
+
+    If outliers were planted, these are the clean rows in the units of the rows that were seen.
     """
     return samples.scaled(samples.X if samples.clean is None else samples.clean)
 
 
 def errors_of_row(samples: Samples, W: Array) -> npt.NDArray[np.float64]:
-    """`errors` where one row W (1, D) of norm 1 is all that explains."""
+    """`errors` with one row W (1, D) of norm 1 as the only component."""
     return errors(target(samples), coefficients(samples.scaled(samples.X), W), W)
 
 
 def source_scale(samples: Samples) -> npt.NDArray[np.float64]:
-    """Squared norm of each row once it is scaled to maximum 1 (n,): from our objective to the
-    axis of [S22]'s figures.
+    """The squared norm of each row after scaling to maximum 1 (n,).
+
+    It converts our objective to the axis of [S22]'s figures.
     """
     top = np.asarray(
         samples.X.max(axis=1).todense() if is_sparse(samples.X) else samples.X.max(axis=1),
@@ -54,8 +56,9 @@ def similarity(one: Array, other: Array) -> Array:
 
 
 def best_matches(one: Array, other: Array) -> tuple[Array, Array]:
-    """For each row of `one` its partner in `other` (min(k, l) pairs by optimal assignment on
-    cosine; -1 without), and the cosine.
+    """The partner in `other` of each row of `one` (-1 without), and the cosine.
+
+    There are min(k, l) pairs, by optimal assignment on cosine.
     """
     from scipy.optimize import linear_sum_assignment  # loaded when first needed
 
@@ -67,14 +70,15 @@ def best_matches(one: Array, other: Array) -> tuple[Array, Array]:
 
 
 def match(one: Array, other: Array) -> float:
-    """Mean cosine of matched rows, over the smaller basis."""
+    """The mean cosine of matched rows, over the smaller basis."""
     return float(best_matches(one, other)[1].sum() / min(len(one), len(other)))
 
 
 def outlier_cells(samples: Samples, own: Own) -> Array | None:
-    """How many planted outliers were found, planted, and set apart in all (3,): a cell is planted
-    where its value was moved by more than a hundredth of the largest. None where none were planted
-    or sought.
+    """The numbers of planted outliers that were detected, of planted and of detected cells (3,).
+
+    A cell is planted if its value was moved by more than a hundredth of the largest. None if none
+    were planted or sought.
     """
     if samples.clean is None or own.outliers is None:
         return None
@@ -84,12 +88,12 @@ def outlier_cells(samples: Samples, own: Own) -> Array | None:
 
 
 def precision(cells: Array) -> float:
-    """The share of the cells set apart that had been planted."""
+    """The share of the detected cells that were planted."""
     return float(cells[0] / max(cells[2], 1))
 
 
 def recall(cells: Array) -> float:
-    """The share of the planted cells that were set apart."""
+    """The share of the planted cells that were detected."""
     return float(cells[0] / max(cells[1], 1))
 
 

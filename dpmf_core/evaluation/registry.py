@@ -1,6 +1,4 @@
-"""The registry of metrics. A new one is a line here: what it adds up over blocks of users, and the
-figure of these sums.
-"""
+"""The registry of metrics. A new metric is one line: its sums over blocks, and their figure."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -34,13 +32,10 @@ Task = Literal["ratings", "samples", "table"]  # a table: ratings that are facto
 class Metric:
     """One figure of a finished run.
 
-    id: its name in a run's record.
-    tasks: what is factorised; each of `sums` takes an evaluation of any of these.
-    figure: of what `sums` come to over all blocks; None where there is none.
-    sums: of one block's evaluation, each by a function of a module; they are added by +. None
-    where there is no figure.
-    larger_is_better: None where it describes a model and does not rank it.
-    digits: decimals that are printed.
+    id: its name in a run's record. tasks: what is factorised; each of `sums` takes an evaluation of
+    any of these. figure: the figure of the sums over all blocks; None if there is none. sums:
+    functions of one block's evaluation, added by +; None if there is no figure. larger_is_better:
+    None if it describes a model and does not rank it. digits: printed decimals.
     """
 
     id: str
@@ -54,12 +49,12 @@ class Metric:
 
     @property
     def ranks(self) -> bool:
-        """Whether one method is better than another by it."""
+        """Whether it ranks methods."""
         return self.larger_is_better is not None
 
     @property
     def sign(self) -> float:
-        """Times this, smaller is better."""
+        """The factor that makes smaller values better."""
         return -1.0 if self.larger_is_better else 1.0
 
     @property
@@ -118,7 +113,7 @@ def by_popularity(evaluation: RatingsEvaluation) -> Array:
 
 
 def _over_rows(errors: Array) -> Array:
-    """Their sum, and how many rows there are."""
+    """The sum of errors, and the number of rows."""
     return np.array([errors.sum(), len(errors)])
 
 
@@ -132,7 +127,7 @@ def source_errors(evaluation: SamplesEvaluation) -> Array:
 
 
 def mean_row_errors(evaluation: SamplesEvaluation) -> Array:
-    """Of the mean row as the only component."""
+    """Errors of the mean row as the only component."""
     return _over_rows(part_metrics.errors_of_row(evaluation.samples, evaluation.facts.mean))
 
 
@@ -159,7 +154,7 @@ RMSE, MAE, COUNT, COVERAGE = map(attrgetter, ("rmse", "mae", "count", "coverage"
 
 
 def mean_over_lists(name: str) -> Callable[[ListSums], float | None]:
-    """None also where there are too few items for such lists."""
+    """The mean of a metric over users; None also if there are too few items for such lists."""
     return lambda sums: sums.mean(name) if len(sums.is_listed) >= LIST_LENGTH else None
 
 
@@ -225,7 +220,7 @@ METRICS: dict[str, Metric] = by_id((
 ))
 # fmt: on
 
-# what is looked at after each step
+# the metrics after each step
 CURVES = {
     "train_rmse": "train RMSE",
     "validation_rmse": "validation RMSE",
@@ -235,7 +230,7 @@ CURVES = {
 
 
 def find(metric_id: str) -> Metric:
-    """The metric of this id. Raises BadInput naming the known ones."""
+    """The metric of this id. Raises BadInput, which lists the known ones."""
     if metric_id not in METRICS:
         raise BadInput(
             f"There is no metric {metric_id!r}.{closest(metric_id, METRICS)} Known:"
@@ -245,7 +240,7 @@ def find(metric_id: str) -> Metric:
 
 
 def title_of(name: str) -> str:
-    """Of a metric or a curve; another version's as it is called."""
+    """The title of a metric or a curve; names of other versions stay as they are."""
     if name in METRICS:
         return METRICS[name].title
     return CURVES.get(name, name.replace("_", " "))
@@ -259,7 +254,7 @@ def questions_of(metrics: Iterable[Metric]) -> tuple[Question, ...]:
 def figures_of(
     metrics: Iterable[tuple[str, Metric]], totals: Mapping[Question, Any]
 ) -> dict[str, float]:
-    """The figures there are of these metrics, by the names they go by here. totals: of `sums`."""
+    """The figures of these metrics that exist, by the given names. totals: of `sums`."""
     figures: dict[str, float] = {}
     for name, metric in metrics:
         sums = [totals[question] for question in metric.sums]
@@ -275,8 +270,9 @@ def weak_reference(
     guesses: Mapping[str, float],
     metric: Metric = METRICS["rmse"],
 ) -> str:
-    """A sentence where a method without privacy is no better than the best of these trivial
-    predictors, by title; else ''.
+    """A sentence if a method without privacy is no better than the best trivial predictor.
+
+    guesses: figures of these predictors by title. '' otherwise.
     """
     if not guesses:
         return ""

@@ -11,14 +11,15 @@ from dpmf_core.base.threads import share_out
 from dpmf_core.data.ratings import Ratings
 
 Array = npt.NDArray[Any]
-SCORES = 125_000  # at a time: they stay in the processor's cache until they are ranked
+SCORES = 125_000  # held together, so that they stay in the processor's cache until ranked
 
 
 def top_items(
     model: Recommender, personal: Personal, history: Ratings, users: Array, k: int
 ) -> Array:
-    """Each user's k best unrated items, best first; ties go to the lower number: (len(users), k);
-    -1 where there are not so many. users: different ones.
+    """Each user's k best unrated items, best first, padded with -1: (len(users), k).
+
+    Ties go to the lower number. users: distinct ones.
     """
     k = min(k, history.n_items)
     if model.is_bilinear and not model.has_factors:
@@ -42,8 +43,9 @@ def top_items(
 
 
 def _first_unseen(order: Array, history: Ratings, users: Array, k: int, depth: int) -> Array:
-    """The first k of the items in everybody's `order` (n_items,) that each user has not rated,
-    (len(users), k); of its first `depth` where these are enough.
+    """The first k items in the common `order` (n_items,) that each user has not rated.
+
+    Returns (len(users), k); searches the first `depth` items if these are enough.
     """
     lists = np.full((len(users), k), -1, np.int64)
     if not (len(users) and k):
@@ -54,7 +56,7 @@ def _first_unseen(order: Array, history: Ratings, users: Array, k: int, depth: i
     span = slice(*history.by_user[[users.min(), users.max() + 1]])
     places = place[history.items[span]]
     near = np.flatnonzero(places < depth)
-    unseen = np.ones((len(users) + 1, depth), np.bool_)  # the last row: of who is not asked
+    unseen = np.ones((len(users) + 1, depth), np.bool_)  # the last row: other users
     unseen[row[history.users[span][near]], places[near]] = False
     count = np.cumsum(unseen[:-1], axis=1)
     rows, columns = np.nonzero(unseen[:-1] & (count <= k))

@@ -37,5 +37,5 @@ def test_every_line_is_of_an_algorithm_with_that_id() -> None:
 
 def test_two_of_one_id_are_refused() -> None:
     place = Place("bias", "baselines", "Bias")
-    with pytest.raises(ValueError, match=r"two entries .* 'bias'"):
+    with pytest.raises(ValueError, match="'bias'"):
         Registry((place, place))

@@ -110,6 +110,6 @@ def test_the_command_shows_private_figures_on_the_screen_alone(
         assert main([*command, *wrong]) == 2
         assert words in capsys.readouterr().err
     assert main(["audit", "--algorithm", "als", "--user", "3"]) == 2
-    assert "name it with --dataset" in capsys.readouterr().err
+    assert "--dataset" in capsys.readouterr().err
     assert main(["audit", "--every", "--epsilon", "1", "--dataset", "cinema-small"]) == 2
     assert "Leave --dataset out" in capsys.readouterr().err
