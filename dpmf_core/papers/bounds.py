@@ -1,8 +1,7 @@
-"""Published error bounds: how an error may grow with users, items and epsilon.
+"""Published error bounds as functions of users, items and epsilon.
 
-Each paper's own are in its `bounds.py`. A bound leaves its universal constant open: it says how the
-error changes along an axis, not how large it is. n users, m items in all of them; Jain et al. write
-m for users and n for items.
+A bound leaves its universal constant open: it gives the growth along an axis, not the size. n users
+and m items throughout; Jain et al. write m for users and n for items.
 """
 
 import math
@@ -17,8 +16,9 @@ Axis = Literal["users", "items", "epsilon"]
 
 @dataclass(frozen=True)
 class Place:
-    """Where a bound is asked: numbers of users and items, epsilon, and delta. share: of the entries
-    that are observed. Raises BadInput unless all are positive.
+    """Numbers of users and items, epsilon and delta at which a bound is evaluated.
+
+    share: of observed entries. Raises BadInput unless all are positive.
     """
 
     users: float = 20_000
@@ -35,7 +35,7 @@ class Place:
             )
 
     def with_value(self, axis: Axis, value: float) -> "Place":
-        """The same with one number changed."""
+        """Return the place with one number changed."""
         return replace(self, **{axis: value})
 
 
@@ -43,14 +43,11 @@ class Place:
 class Bound:
     """One published bound.
 
-    algorithm: its id in the registry.
-    source: the paper and the place in it. quote: the words there, copied exactly.
-    statement: what is printed, in our words. formula: as LaTeX, n users and m items.
-    error: the bound without its constant; with the logarithms that are printed.
-    axes: along which runs measure it.
-    users: how many users suffice for an error, without the constant; None: not printed.
-    ratings: how many ratings of each user it asks for, without the constant.
-    needs: when it is valid. unit: of which error it speaks.
+    algorithm: its id in the registry. source: the paper and the place. quote: the source's words,
+    copied exactly. statement: the result in our words. formula: LaTeX, n users and m items. error:
+    the bound without its constant, with the printed logarithms. axes: the axes that runs measure.
+    users: how many users suffice for an error, without the constant; None if not printed. ratings:
+    required ratings per user, without the constant. needs: its conditions. unit: the kind of error.
     """
 
     id: str
@@ -69,19 +66,21 @@ class Bound:
 
     @property
     def place(self) -> str:
-        """Where in the paper it is."""
+        """The place in the paper."""
         return self.source.partition(", ")[2]
 
     def constant(self, error: float, place: Place) -> float:
-        """The constant that puts the bound on one measured error."""
+        """Return the constant for which the bound equals one measured error."""
         return error / self.error(place)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a printed comparison: for o(1) generalisation error it takes more than `users`
-    users and `ratings` observed ratings; or its error in Frobenius norm. Orders, without privacy
-    parameters and logarithms. None: the table has a dash.
+    """One line of a printed comparison.
+
+    It needs more than `users` users and `ratings` observed ratings for o(1) generalisation error,
+    or states its error in Frobenius norm. Orders without privacy parameters and logarithms; None
+    for a dash.
     """
 
     method: str
@@ -93,8 +92,10 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedTable:
-    """A printed table. title: of what. place: where it is printed. note: what a reader needs to
-    know of it. columns: what a row names, and what its note says.
+    """A printed table.
+
+    title: its subject. place: where it is printed. note: what readers need to know. columns:
+    headings of a row's name and note.
     """
 
     title: str
@@ -105,11 +106,11 @@ class PrintedTable:
 
     @property
     def has_orders(self) -> bool:
-        """Whether a row can be evaluated at a place."""
+        """Whether rows can be evaluated at a place."""
         return any(row.users or row.ratings or row.error for row in self.rows)
 
     def at(self, place: Place) -> list[dict[str, str]]:
-        """Its rows with each order evaluated at a place; '-' where the table has a dash."""
+        """Return its rows with each order evaluated at a place; '-' for a dash."""
         names = ("users", "ratings", "error")
         printed_names = [it for it in names if any(getattr(row, it) for row in self.rows)]
         return [

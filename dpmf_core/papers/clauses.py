@@ -1,5 +1,5 @@
-"""Clauses: the single statements of a claim, each a quantity of measured results that is positive
-where the statement holds.
+"""Clauses: single statements of a claim, each a quantity of results that is
+positive if it holds.
 """
 
 import itertools
@@ -17,12 +17,12 @@ Quantity = Callable[[Results], float]
 
 
 class MissingResult(LookupError):
-    """A result that a clause speaks of is not among those found."""
+    """A clause needs a result that is missing."""
 
 
 @dataclass(frozen=True)
 class ClauseVerdict:
-    """Whether measured results support one clause. figures: the measured numbers that decide it."""
+    """Whether results support one clause. figures: the numbers that decide it."""
 
     words: str
     holds: bool
@@ -35,11 +35,10 @@ class ClauseVerdict:
 class Clause:
     """One statement of a source.
 
-    words: the statement, in our words, as the end of "the source says that".
-    margin: by how much it holds; zero or less: it does not. Raises MissingResult.
-    figures: the numbers that decide it, as they are printed. Raises MissingResult.
-    place: where the source makes the statement, as "section 5.3, Fig. 3a".
-    quote: the words of the source that state it, copied exactly.
+    words: our words, as the end of "the source says that". margin: how far it holds; not positive
+    if it does not. Raises MissingResult. figures: the deciding numbers as text. Raises
+    MissingResult. place: where the source states it, as "section 5.3, Fig. 3a". quote: the source's
+    words, copied exactly.
     """
 
     words: str
@@ -49,11 +48,11 @@ class Clause:
     quote: str = ""
 
     def quoting(self, place: str, quote: str) -> "Clause":
-        """The clause with the place and the words of its source."""
+        """Return the clause with the source's place and words."""
         return replace(self, place=place, quote=quote)
 
     def verdict(self, results: Results) -> ClauseVerdict:
-        """Raises MissingResult where a result is missing or is not a number."""
+        """Return whether it holds; raise MissingResult for a missing result or NaN."""
         margin = self.margin(results)
         if math.isnan(margin):
             raise MissingResult(f"a figure is not a number: {self.figures(results)}")
@@ -68,8 +67,8 @@ class Clause:
 class Median:
     """The median of a method's draws at one place.
 
-    epsilon: None takes the only one that it has; what releases nothing stands at every epsilon.
-    grid: what the place must say of these parameters.
+    epsilon: None takes the method's only one; a method without releases has every epsilon. grid:
+    required values of parameters.
     """
 
     label: str
@@ -80,7 +79,7 @@ class Median:
         return self.place(results).median
 
     def place(self, results: Results) -> Summary:
-        """The measured place. Raises MissingResult, also where several fit."""
+        """Return the measured place; raise MissingResult if none or several fit."""
         grid = dict(self.grid or {})
         fitting = [
             it
@@ -101,16 +100,17 @@ class Median:
 
 @dataclass(frozen=True)
 class Mean(Median):
-    """The mean of a method's draws at one place, where the source shows means."""
+    """The mean of a method's draws at one place, if the source shows means."""
 
     def __call__(self, results: Results) -> float:
         return statistics.fmean(self.place(results).draws)
 
 
 def line(results: Results, label: str, name: str, **fixed: Value) -> dict[float, float]:
-    """A method's medians along `epsilon` or one grid parameter, in its order.
+    """Return a method's medians along `epsilon` or one grid parameter, in ascending order.
 
-    fixed: what other parameters must be. Raises MissingResult where there is no such place, or two.
+    fixed: required values of other parameters. Raises MissingResult if there is no such place, or
+    two.
     """
     out: dict[float, float] = {}
     for it in results:
@@ -128,7 +128,7 @@ def line(results: Results, label: str, name: str, **fixed: Value) -> dict[float,
 
 
 def best(results: Results, label: str) -> float:
-    """The smallest median of a method over all places."""
+    """Return the smallest median of a method over all places."""
     medians = [it.median for it in results if it.label == label]
     if not medians:
         raise MissingResult(f"{label} has no result")
@@ -143,7 +143,7 @@ def _number(value: float) -> str:
 
 
 def less(smaller: Median, larger: Median, words: str = "", by: float = 0.0) -> Clause:
-    """That one median is below another, by more than the share `by` of it."""
+    """State that one median is below another by more than the share `by`."""
 
     def margin(results: Results) -> float:
         bound = larger(results)
@@ -156,7 +156,7 @@ def less(smaller: Median, larger: Median, words: str = "", by: float = 0.0) -> C
 
 
 def larger(greater: Median, than: Median, words: str = "", by: float = 0.0) -> Clause:
-    """That one median is above another, by more than the share `by` of it."""
+    """State that one median is above another by more than the share `by`."""
     opposite = less(than, greater, words or f"{greater} is above {than}")
 
     def margin(results: Results) -> float:
@@ -169,7 +169,7 @@ def larger(greater: Median, than: Median, words: str = "", by: float = 0.0) -> C
 def between(
     words: str, quantity: Quantity, low: float, high: float, name: str = "measured"
 ) -> Clause:
-    """That a quantity lies strictly between two numbers."""
+    """State that a quantity lies strictly between two numbers."""
 
     def margin(results: Results) -> float:
         value = quantity(results)
@@ -186,7 +186,7 @@ def between(
 
 
 def near(words: str, quantity: Quantity, source_value: float, within: float) -> Clause:
-    """That a quantity is a published number, to within the share `within` of it."""
+    """State that a quantity equals a published number to within the share `within`."""
     slack = within * abs(source_value)
     inner = between(words, quantity, source_value - slack, source_value + slack)
 
@@ -197,9 +197,7 @@ def near(words: str, quantity: Quantity, source_value: float, within: float) -> 
 
 
 def falls(words: str, label: str, name: str, level: float = 0.0, **fixed: Value) -> Clause:
-    """That a method's medians fall along an axis: the last is below the first, and no step rises by
-    more than `level`.
-    """
+    """State that medians fall along an axis, and that no step rises by more than `level`."""
 
     def margin(results: Results) -> float:
         values = list(line(results, label, name, **fixed).values())
@@ -210,7 +208,7 @@ def falls(words: str, label: str, name: str, level: float = 0.0, **fixed: Value)
 
 
 def rises(words: str, label: str, name: str, level: float = 0.0, **fixed: Value) -> Clause:
-    """That a method's medians rise along an axis, as `falls`."""
+    """State that medians rise along an axis, as `falls`."""
 
     def margin(results: Results) -> float:
         values = list(line(results, label, name, **fixed).values())
@@ -221,7 +219,7 @@ def rises(words: str, label: str, name: str, level: float = 0.0, **fixed: Value)
 
 
 def on_each(name: str, clause: Clause) -> Clause:
-    """That a clause holds at every value of a grid parameter, each by itself."""
+    """State that a clause holds at every value of a grid parameter."""
 
     def parts(results: Results) -> dict[Value, list[Summary]]:
         values = dict.fromkeys(it.grid[name] for it in results if name in it.grid)

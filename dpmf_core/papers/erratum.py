@@ -1,4 +1,4 @@
-"""What an erratum is: a source's statement, what holds, and a computation of both."""
+"""Errata: a source's statement, what holds instead, and a computation of both."""
 
 import functools
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from dpmf_core.privacy.mechanisms import Relation
 
 
 class Status(StrEnum):
-    """How sure a correction is, and of what kind. Only the first is called an error."""
+    """How certain a correction is, and its kind. Only the first kind is called an error."""
 
     ERROR = "error with proof"
     AMBIGUOUS = "ambiguous"
@@ -21,13 +21,13 @@ class Status(StrEnum):
 
 
 def epsilon_form(digits: int) -> str:
-    """How a computed epsilon is printed beside another from which it differs in these decimals."""
+    """Return a format for an epsilon that differs from another one in these decimals."""
     return f"ε = {{:.{digits}f}}"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A figure with its name. form: how it is printed, with one field for the value."""
+    """A named figure. form: its format, with one field for the value."""
 
     name: str
     value: float
@@ -40,7 +40,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The figure as the source has it, the figure that holds, and what else was computed."""
+    """The source's figure, the figure that holds, and other computed figures."""
 
     before: Reading
     after: Reading
@@ -48,7 +48,7 @@ class Comparison:
 
     @property
     def texts(self) -> tuple[str, str]:
-        """Both figures as they are printed."""
+        """Both figures as text."""
         return self.before.text, self.after.text
 
     @property
@@ -58,7 +58,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Attack:
-    """A comparison that an audit measures, in many seconds. read: what a finished audit says."""
+    """A comparison that an audit measures, in many seconds. read: interprets a finished audit."""
 
     spec: AuditSpec
     read: Callable[[Audit], Comparison]
@@ -68,11 +68,11 @@ class Attack:
 class Erratum:
     """One correction of a source.
 
-    place: where in the source. quote: its words there, copied exactly. statement: the same in
-    our words. holds: what is so instead. section: the heading that derives it, in docs/PRIVACY.md,
-    "Corrections of the sources". means: the computation of both figures, or the audit that
-    measures them. settings: what both computations assume. stored_figures: both figures as printed,
-    where computing them takes longer than a list may; tests compute them again.
+    place: where in the source. quote: its words, copied exactly. statement: the same in our words.
+    holds: what is true instead. section: the heading of its derivation in docs/PRIVACY.md,
+    "Corrections of the sources". means: computes both figures, or the audit that measures them.
+    settings: assumptions of both computations. stored_figures: both figures as text if computing
+    them takes long; tests compute them again.
     """
 
     id: str
@@ -90,28 +90,28 @@ class Erratum:
 
     @functools.cached_property
     def figures(self) -> tuple[str, str]:
-        """Both figures as printed, without waiting."""
+        """Both figures as text, without waiting."""
         return self.stored_figures or self.compare().texts
 
     def compare(self) -> Comparison:
-        """Both figures, computed now. An audit takes seconds."""
+        """Compute both figures; an audit takes seconds."""
         if isinstance(self.means, Attack):
             return self.means.read(self.means.spec.measure())
         return self.means()
 
 
 def nominal(epsilon: float) -> Reading:
-    """What the source sets its noise for."""
+    """Return a reading of the epsilon for which the source sets its noise."""
     return Reading("as stated", epsilon, f"ε = {budget_text(epsilon)}")
 
 
 def attack_shows(audit: Audit) -> Reading:
-    """The bound that an audit measured, never rounded up."""
+    """Return the bound that an audit measured, never rounded up."""
     return Reading("an attack shows at least", rounded(audit.lower), "ε ≥ {:.2f}")
 
 
 def attack_could_show(audit: Audit) -> Reading:
-    """What so many trainings would show if nothing were hidden."""
+    """Return what this number of trainings would show if nothing were hidden."""
     return Reading("so many trainings could show at most", rounded(audit.most), "ε ≥ {:.2f}")
 
 

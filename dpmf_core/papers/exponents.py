@@ -1,4 +1,4 @@
-"""Exponents of measured power laws: the slope of log error over log size, with its interval."""
+"""Exponents of measured power laws: slopes of log error over log size, with intervals."""
 
 import math
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ SMALLEST = 1e-12  # an error below it counts as this
 
 @dataclass(frozen=True)
 class Exponent:
-    """error ~ x^value. low, high: ends of the confidence interval. places: how many x."""
+    """error ~ x^value. low, high: confidence interval. places: number of x."""
 
     value: float
     low: float
@@ -26,9 +26,10 @@ class Exponent:
 
 
 def exponent(draws: Iterable[tuple[float, float]], confidence: float = CONFIDENCE) -> Exponent:
-    """The exponent of error over x by least squares on logarithms, with Student's interval.
+    """Return the exponent of error over x by least squares on logarithms, with Student's interval.
 
-    draws: (x, error) of every run, x positive. Raises MissingResult below three draws or two x.
+    draws: (x, error) of every run, x positive. Raises MissingResult for fewer than three draws or
+    two x.
     """
     logs = [(math.log(x), math.log(max(error, SMALLEST))) for x, error in draws]
     places = len({x for x, _ in logs})

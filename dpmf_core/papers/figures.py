@@ -1,6 +1,4 @@
-"""What is published, and what is measured of it here: figures, and claims that measured results can
-bear out or contradict.
-"""
+"""Published figures and our measurements: figures, and claims that results can contradict."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -21,8 +19,8 @@ Measure = Callable[[Sequence[Point], Runs, str], list[Summary]]
 
 @dataclass(frozen=True)
 class Mark:
-    """A published number: which line, where it stands (None: at no epsilon, for it is not
-    private), where it is printed.
+    """A published number: its line, its place (None: at no epsilon, without
+    privacy), its source.
     """
 
     label: str
@@ -34,8 +32,8 @@ class Mark:
 class Outcome(StrEnum):
     """Whether a claim was reproduced.
 
-    CANNOT_BE_JUDGED: measured, but on other data than the source's or outside the conditions of
-    the statement, so the result says nothing about the source.
+    CANNOT_BE_JUDGED: measured on other data, or outside the statement's conditions, so the result
+    does not test the source.
     """
 
     REPRODUCED = "Reproduced"
@@ -47,10 +45,10 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What measured results say of a claim.
+    """What results say of a claim.
 
-    size: how large the experiment was, and on which data. remark: what else the figures show.
-    obstacle: why the results cannot judge the source, if they cannot.
+    size: the size of the experiment and its data. remark: other observations. obstacle: why the
+    results cannot test the source, if they cannot.
     """
 
     outcome: Outcome
@@ -65,7 +63,7 @@ class Verdict:
 
     @property
     def words(self) -> str:
-        """The verdict as one paragraph."""
+        """The verdict in one paragraph."""
         true_clauses = [it for it in self.clauses if it.holds]
         false_clauses = [it for it in self.clauses if not it.holds]
         parts = [f"{self.outcome}."] if self.outcome is not Outcome.NOTHING_CLAIMED else []
@@ -76,12 +74,12 @@ class Verdict:
 
 
 def by_metric(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """The draws of one held-out metric."""
+    """Return the draws of one held-out metric."""
     return summaries(points, runs, metric)
 
 
 def by_step(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """The draws of held-out RMSE after each step, which the grid names `step`."""
+    """Return the draws of held-out RMSE after each step; the grid names it `step`."""
     draws: dict[tuple[str, str, float | None, int], list[float]] = {}
     for point in points:
         for curve in runs[point.key].record.curves:
@@ -94,10 +92,9 @@ def by_step(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
 
 
 def tuned(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """The draws of a held-out metric, each of the settings that had the lowest validation error.
+    """Return the draws of a held-out metric at the settings with the lowest validation error.
 
-    Every draw chooses among the values of the grid on its own validation ratings; the test ratings
-    take no part in the choice.
+    Every draw chooses from the grid on its own validation ratings, without the test ratings.
     """
     by_draw: dict[tuple[str, str, float | None, int], list[Point]] = {}
     for point in points:
@@ -116,24 +113,21 @@ def _validation(run: Run, metric: str) -> float:
 
 
 def no_runs(full: bool) -> tuple[Sweep, ...]:
-    """Of a figure that is computed without training anything."""
+    """Return no results, for a figure computed without training."""
     return ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A figure or table: what is run, what is measured of it, and against what it is drawn.
+    """A figure or table: its runs, measurement and axis.
 
-    source: paper and place. words: what it shows.
-    sweeps: the runs at page size (False: at most a minute on two cores) or full size (True).
-    compute: results that need no stored run, in the same form; called with the size.
-    computed_on: the data that it reads, if any.
-    axis: `epsilon`, a grid parameter, `users`, `items` or `step`.
-    measure: the results of finished runs. quantity: what they are called; '': as the metric is.
-    page: the address of the page that draws it, beside the page of all claims.
-    source_data: the data of the source, exactly; source_ids: what they are called here.
-    remark: what the results show besides.
-    by_data: whether results of several data sets stand side by side; `data` in the grid is whose.
+    source: paper and place. words: what it shows. sweeps: runs at page size (False: at most a
+    minute on two cores) or full size (True). compute: results without stored runs; called with the
+    size. computed_on: the data that it reads, if any. axis: `epsilon`, a grid parameter, `users`,
+    `items` or `step`. measure: the results of finished runs. quantity: their name; '' for the
+    metric's. page: the address of a page that also draws it. source_data: the source's data;
+    source_ids: their ids here. remark: further observations. by_data: whether there are results of
+    several data sets, named by `data` in the grid.
     """
 
     id: str
@@ -159,11 +153,11 @@ class Figure:
 
     @property
     def paper(self) -> str:
-        """The source without the place in it."""
+        """The source without the place."""
         return self.source.split(", ")[0]
 
     def points(self, full: bool = False) -> list[Point]:
-        """Every run of the figure. Raises BadInput."""
+        """Return every run of the figure; raise BadInput."""
         points = [(point, sweep.data) for sweep in self.sweeps(full) for point in sweep.points()]
         if not self.by_data and self.axis not in ("users", "items"):
             return [point for point, _ in points]
@@ -180,7 +174,7 @@ class Figure:
         return [replace(point, grid={**point.grid, name: place(data)}) for point, data in points]
 
     def results(self, points: Sequence[Point], runs: Runs, full: bool = False) -> list[Summary]:
-        """The results of the figure, from its runs and its computation."""
+        """Return the figure's results, from its runs and its computation."""
         extra_results = self.compute(full) if self.compute else []
         return self.measure(points, runs, self.metric) + extra_results
 
@@ -189,7 +183,7 @@ class Figure:
         return [*(sweep.data for sweep in self.sweeps(full)), *computed_on]
 
     def data(self, full: bool = False) -> str:
-        """The data sets that it is made on, by title, with what is kept of them."""
+        """Return the titles of its data sets, and how many items are kept."""
         titles = {entry.id: entry.title for entry in catalogue().catalogue()}
         selections = dict.fromkeys((data.id, data.top_items) for data in self._data(full))
         return ", ".join(
@@ -198,20 +192,20 @@ class Figure:
         )
 
     def stands_in(self, full: bool = False) -> str:
-        """A sentence where other data than the source's are used, else nothing."""
+        """Return which other data replace the source's; '' if none do."""
         ids = {data.id for data in self._data(full)}
         if not self.source_data or ids <= set(self.source_ids):
             return ""
         return f"The source uses {self.source_data}; here it is {self.data(full)}."
 
     def size(self, full: bool = False) -> str:
-        """How large the experiment is, and on which data."""
+        """Return the size of the experiment and its data."""
         name = "Full size" if full else "Page size"
         data = self.data(full)
         return f"{name}{', on ' + data if data else ''}."
 
     def verdict(self, points: Sequence[Point], runs: Runs, full: bool = False) -> Verdict:
-        """What finished runs say of it; without all of them nothing."""
+        """Return what finished runs say; nothing before all have finished."""
         if any(point.key not in runs for point in points):
             return Verdict(
                 Outcome.NOT_MEASURED,
@@ -221,16 +215,18 @@ class Figure:
         return replace(verdict, size=self.size(full))
 
     def obstacle(self, full: bool = False) -> str:
-        """Why results of this size cannot judge the source; empty where they can."""
+        """Return why results of this size cannot test the source; '' if they can."""
         return self.stands_in(full)
 
     def judge(self, results: Results, obstacle: str = "") -> Verdict:
-        """What results say of it. obstacle: why they cannot judge the source, if they cannot."""
+        """Return the verdict of results. obstacle: why they cannot test the
+        source, if they cannot.
+        """
         return Verdict(Outcome.NOTHING_CLAIMED, remark=self.remark(results) if self.remark else "")
 
 
 def _as_published(sweeps: Sweeps, full: bool) -> tuple[Sweep, ...]:
-    """The same sweeps with the user's own step of the sources, who knew no local columns."""
+    """Return the sweeps with the users' own step of the sources, without local columns."""
     return tuple(
         sweep.model_copy(update={"methods": tuple(map(_without_local_columns, sweep.methods))})
         for sweep in sweeps(full)
@@ -245,13 +241,11 @@ def _without_local_columns(method: Method) -> Method:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim(Figure):
-    """A figure with what its source says of it, as clauses that all must hold.
+    """A figure with its source's statements, as clauses that must all hold.
 
-    limits: why results of a size are outside the conditions of the statement, as a sentence; empty
-    where they are inside. Called with the size.
-    left_open: settings that the source does not print, and ours, as a sentence; empty where it
-    prints all. What holds with our choice holds with one choice; what does not hold with it
-    contradicts nothing.
+    limits: why results of a size are outside the statement's conditions; '' if they are inside.
+    left_open: settings that the source does not print, and ours; '' if it prints all. Results with
+    our settings support the claim for one choice; they contradict it for none.
     """
 
     clauses: tuple[Clause, ...] = field(default=())
@@ -286,11 +280,10 @@ class Claim(Figure):
 
 @dataclass(frozen=True, kw_only=True)
 class Preset(Figure):
-    """A method with the published settings and the protocol of its source, ready to be run.
+    """A method with its source's published settings and protocol, ready to run.
 
-    settings: the published values and where they are printed, in one or two sentences; what the
-    source leaves open is said too.
-    run: one run of it, which the pages that draw one run open; None where no page does.
+    settings: the published values and their places in one or two sentences, and what the source
+    leaves open. run: one run that the method's page opens; None if no page does.
     """
 
     settings: str
@@ -298,14 +291,12 @@ class Preset(Figure):
 
 
 def first_present(*ids: str) -> str:
-    """The first data set that is on this machine, else the last."""
+    """Return the first data set on this machine, or the last one."""
     return next((name for name in ids if catalogue().present(name)), ids[-1])
 
 
 def median_at(results: Results, label: str, epsilon: float | None = None) -> float:
-    """The median at an epsilon; where there are several sizes, of the largest, which is the
-    last.
-    """
+    """Return the median at an epsilon, for the largest of several sizes."""
     return [
         point.median
         for point in results

@@ -1,4 +1,4 @@
-"""Methods and data that the figures of several papers share."""
+"""Methods and data that figures of several papers share."""
 
 from dpmf_core.papers.figures import first_present
 from dpmf_core.privacy import Calibration
@@ -13,7 +13,7 @@ FEW = (1.0, 5.0, 20.0)
 
 
 def films(full: bool, top: int | None = 400, **filters: float | int) -> DataSpec:
-    """MovieLens where it is, else the simulated cinema; the source's 10M at full size."""
+    """Return MovieLens if available (10M at full size), otherwise the simulated cinema."""
     name = first_present("ml-10m", "ml-1m", "cinema") if full else first_present("ml-1m", "cinema")
     return DataSpec.model_validate(
         {"id": name, "top_items": None if name == "cinema" else top, **filters}

@@ -1,4 +1,4 @@
-"""Tables of our own: what no source has measured."""
+"""Our own tables: comparisons that no source has measured."""
 
 from collections.abc import Callable
 
@@ -41,7 +41,7 @@ KNOWING = ("private-bias", "dpals", "ada-dpals", "spectral", "bmf", "als", "bias
 
 
 def with_features(sweep: Sweep) -> tuple[Sweep, Sweep]:
-    """The sweep, and one of methods that know the items' public features."""
+    """Return the sweep, and one of methods that know the items' public features."""
     data = sweep.data.model_copy(update={"item_features": "public"})
     knowing = tuple(Method(algorithm=name, label=f"{name}, features") for name in KNOWING)
     return sweep, sweep.model_copy(update={"data": data, "methods": knowing})
@@ -93,7 +93,7 @@ EASE = Method(algorithm="ease", label="EASE")
 
 
 def _lists_table(full: bool) -> tuple[Sweep, ...]:
-    """DPALS and ALS with the parameters that suit lists; then our own with public features."""
+    """Return DPALS and ALS with parameters for lists, then our own with public features."""
     data = likes(False)
     dpals = DPALS.model_copy(update={"parameters": LISTS})
     with_features = SPECTRAL.model_copy(update={"label": "Spectral, public features"})
@@ -136,14 +136,14 @@ MANY_WORDS = ("tdt2", "20newsgroups")  # too many for a second moment of all of 
 
 
 def newsgroups(full: bool) -> DataSpec:
-    """A tenth of the words of 20 Newsgroups, drawn by a hash; a fiftieth on its page."""
+    """Return a tenth of the words of 20 Newsgroups, drawn by a hash; a fiftieth at page size."""
     name = first_present("20newsgroups", "news")
     n_words = 10_670 if full else 2_134
     return DataSpec(id=name, drawn_words=n_words if name == "20newsgroups" else None)
 
 
 def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
-    """Our method beside the source's at equal total epsilon, every rule the same."""
+    """Compare our method with the source's at equal total epsilon, by the same rule."""
 
     def sweeps(full: bool) -> tuple[Sweep, ...]:
         data_spec = data(full)
@@ -175,7 +175,7 @@ def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
 
 
 def _order_text(results: Results) -> str:
-    """The order at the middle epsilon, in figures."""
+    """Return the order at the middle epsilon, with figures."""
     epsilons = sorted({point.epsilon for point in results if point.epsilon})
     if not epsilons:
         return ""

@@ -1,4 +1,4 @@
-"""A source paper: what it claims, what of it is corrected, and its methods as it ran them."""
+"""A source paper: its claims, our corrections, and its methods as published."""
 
 from dataclasses import dataclass
 

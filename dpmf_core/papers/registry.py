@@ -1,6 +1,6 @@
-"""The registry of papers: a paper is a folder, and one line here.
+"""The registry of papers: each is a folder and one line here.
 
-Where the data of a source are not on this machine, others stand in; the verdict says so.
+If a source's data are not on this machine, others stand in; the verdict says so.
 """
 
 from dpmf_core.base.errors import BadInput, closest
@@ -23,7 +23,7 @@ FIGURES: dict[str, Figure] = by_id((*CLAIMS.values(), *PRESETS.values(), *TABLES
 
 
 def find_figure(figure_id: str) -> Figure:
-    """The claim or table of this id. Raises BadInput naming the known ones."""
+    """Return the claim or table of this id; raise BadInput with the known ids."""
     if figure_id not in FIGURES:
         raise BadInput(
             f"There is no figure {figure_id!r}.{closest(figure_id, FIGURES)} Known:"
@@ -33,7 +33,7 @@ def find_figure(figure_id: str) -> Figure:
 
 
 def find_claim(claim_id: str) -> Claim:
-    """The claim of this id. Raises BadInput naming the known ones."""
+    """Return the claim of this id; raise BadInput with the known ids."""
     if claim_id not in CLAIMS:
         raise BadInput(
             f"There is no claim {claim_id!r}.{closest(claim_id, CLAIMS)} Known:"

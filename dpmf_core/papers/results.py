@@ -1,6 +1,6 @@
-"""What was measured of each claim: kept as files, one a claim and size.
+"""Measured results of claims, stored as one file for each claim and size.
 
-Recorded results come with the package; results of this machine lie in its data folder.
+Recorded results are shipped; results of this machine are in its data folder.
 """
 
 import functools
@@ -20,7 +20,7 @@ from dpmf_core.runs.sweep import Summary
 
 RECORDED_FOLDER = Path(__file__).parent / "recorded"
 Size = Literal["page", "full"]
-SIZES: tuple[Size, ...] = ("full", "page")  # the larger says more
+SIZES: tuple[Size, ...] = ("full", "page")  # the larger is more informative
 
 
 class _Part(BaseModel):
@@ -41,11 +41,10 @@ class MethodDraws(_Part):
 
 
 class ClaimResult(_Part):
-    """What was measured of a claim. The verdict follows from it and the claim: it is not stored.
+    """Measured results of a claim, from which the verdict follows; it is not stored.
 
-    on: its size and data, in words. stands_in: which data or settings took the place of the
-    source's, as a sentence; empty where none did. created: ISO 8601, UTC. seconds: of all its runs,
-    as if one followed the other.
+    on: size and data in words. stands_in: what replaces the source's data or settings; '' if
+    nothing does. created: ISO 8601, UTC. seconds: of all its runs in sequence.
     """
 
     claim: str
@@ -62,7 +61,7 @@ class ClaimResult(_Part):
         return [it.summary() for it in self.measured]
 
     def verdict(self, claim: Claim) -> Verdict:
-        """What the stored draws say of the claim, as it is stated now."""
+        """Return what the stored draws say of the claim as it is stated now."""
         limits = claim.limits(self.size == "full")
         obstacle = " ".join(filter(None, (self.stands_in, limits)))
         return replace(claim.judge(self.summaries, obstacle), size=self.on)
@@ -71,7 +70,7 @@ class ClaimResult(_Part):
 def result(
     claim: Figure, results: list[Summary], full: bool, seconds: float | None = None
 ) -> ClaimResult:
-    """What these results say of a claim, ready to be kept."""
+    """Return these results of a claim, ready to store."""
     return ClaimResult(
         claim=claim.id,
         size="full" if full else "page",
@@ -94,15 +93,12 @@ def result(
 
 
 def own_folder() -> Path:
-    """Where the results of this machine lie."""
+    """Return the folder of this machine's results."""
     return data_folder() / "papers"
 
 
 def save(claim_result: ClaimResult, folder: Path | None = None) -> Path:
-    """Keep a result, in place of an older one of the same claim and size.
-
-    Raises OSError where the folder cannot be written.
-    """
+    """Store a result, replacing an older one of the same claim and size; raise OSError."""
     path = create_folder(folder or own_folder()) / f"{claim_result.claim}.{claim_result.size}.json"
     text = json.dumps(claim_result.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
     aside = workplace() / path.name if folder is None else path.with_suffix(".new")
@@ -112,7 +108,7 @@ def save(claim_result: ClaimResult, folder: Path | None = None) -> Path:
 
 
 def load(claim_id: str, size: Size, folder: Path) -> ClaimResult | None:
-    """A kept result; None where there is none, or none that this version can read."""
+    """Return a stored result, or None if this version cannot read it."""
     path = folder / f"{claim_id}.{size}.json"
     try:
         stamp = path.stat().st_mtime_ns
@@ -130,12 +126,12 @@ def _read(path: Path, stamp: int) -> ClaimResult | None:
 
 
 def recorded_result(claim_id: str, size: Size) -> ClaimResult | None:
-    """The result that comes with the package."""
+    """Return the shipped result."""
     return load(claim_id, size, RECORDED_FOLDER)
 
 
 def last(claim: Claim) -> ClaimResult | None:
-    """The result that says most: of full size before page size, of this machine before recorded."""
+    """Return the most informative result: full size before page size, own before recorded."""
     for size in SIZES:
         for folder in (own_folder(), RECORDED_FOLDER):
             if (stored_result := load(claim.id, size, folder)) is not None:

@@ -1,7 +1,6 @@
-"""The noise that published methods draw at a nominal epsilon, as events, so that it can be
-accounted exactly.
+"""The noise that published methods draw at a nominal epsilon, as events for exact accounting.
 
-Each function derives an event from the source's own noise formula; nothing here is a result.
+Each function derives an event from the source's own formula; nothing here is a result.
 docs/PRIVACY.md, "Corrections of the sources".
 """
 
@@ -18,7 +17,7 @@ from dpmf_core.privacy.mechanisms import Gaussian
 
 @dataclass(frozen=True)
 class SourceNoise:
-    """What a source says its noise costs, in phrases, and the releases that it makes with it."""
+    """A source's statement of what its noise costs, and the releases that it makes."""
 
     title: str
     words: str
@@ -29,7 +28,7 @@ class SourceNoise:
 def chien(
     epsilon: float, delta: float = 1e-5, ratings_per_user: int = 50, steps: int = 10
 ) -> SourceNoise:
-    """Chien et al. 2021, Thm. 1: sigma = sqrt(2kT(eps + ln(1/delta)))/eps.
+    """Return the noise of Chien et al. 2021, Thm. 1: sigma = sqrt(2kT(eps + ln(1/delta)))/eps.
 
     Both statistics of a step move by sqrt(k) at multiplier sigma.
     """
@@ -54,10 +53,10 @@ def chien(
 def jain(
     epsilon: float, delta: float = 1e-6, steps: int = 10, row_bound: RowBound = "2L"
 ) -> SourceNoise:
-    """Jain, Thakkar & Thakurta 2018: sigma^2 = 64 L^4 T ln(1/delta)/eps^2 on A'A.
+    """Return the noise of Jain et al. 2018: sigma^2 = 64 L^4 T ln(1/delta)/eps^2 on A'A.
 
     row_bound: of the rows of A. 2L: residuals of private Frank-Wolfe [Alg. 1, Thm. 3.1]. L: rows
-    that are themselves projected to L, as in private SVD [Alg. 4, T = 1].
+    projected to L, as in private SVD [Alg. 4, T = 1].
     """
     z = noise_level(epsilon, delta, row_bound) * math.sqrt(steps)
     event = Repeat(Gaussian(z, "second moment of rows", 1.0, math.sqrt(2)), steps)
@@ -90,11 +89,11 @@ def saha(
     tight: bool = False,
     outliers: bool = False,
 ) -> SourceNoise:
-    """Saha & Imtiaz 2022, Alg. 2: the classical Gaussian mechanism on each of two statistics, in
-    every step, at sensitivities 2/N and 2/N, or 2/N and 4/N where outliers are set apart.
+    """Return the noise of Saha & Imtiaz 2022, Alg. 2.
 
-    tight: the same noise against the sensitivities that hold: half of the source's for a row more
-    or less, `SAHA_MOVES` for a replaced one.
+    The classical Gaussian mechanism on two statistics in every step, at sensitivities 2/N and 2/N,
+    or 2/N and 4/N with outliers. tight: the same noise with the true sensitivities: half of the
+    source's for adding or removing a row, `SAHA_MOVES` for replacing one.
     """
     z = math.sqrt(2 * math.log(1.25 / delta)) / epsilon
     halves = (1.0, 2.0 if outliers else 1.0)  # 1/N as often as a row more or less moves each
@@ -122,8 +121,8 @@ def saha(
 class NoiseSource:
     """A paper whose claim can be accounted.
 
-    id: how it is cited. claims: at a nominal epsilon, what it says and what holds.
-    usual_epsilon: the nominal epsilon that it speaks of.
+    id: its citation. claims: statement and truth at a nominal epsilon. usual_epsilon: its nominal
+    epsilon.
     """
 
     id: str

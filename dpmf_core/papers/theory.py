@@ -1,6 +1,4 @@
-"""Bounds next to measurements: curves fitted on one measured point, and what they mean for choosing
-an algorithm.
-"""
+"""Bounds and measurements: fitted curves, and their meaning in words."""
 
 import statistics
 from collections.abc import Sequence
@@ -21,9 +19,9 @@ from dpmf_core.papers.theory_claims import (
 
 @dataclass(frozen=True)
 class Comparison:
-    """A bound and the errors that were measured along one axis.
+    """A bound and the errors measured along one axis.
 
-    draws: (place on the axis, error). constant: puts the bound on the median at `start`, the first
+    draws: (place on the axis, error). constant: fits the bound to the median at `start`, the first
     place.
     """
 
@@ -50,12 +48,12 @@ class Comparison:
         return _medians(self.draws)
 
     def curve(self, values: Sequence[float]) -> list[float]:
-        """The bound at these places of the axis, with its constant."""
+        """Return the fitted bound at these places."""
         return [self.constant * self.bound.error(place_at(self.axis, x)) for x in values]
 
 
 def compare_bound(bound: Bound, axis: Axis, results: Results) -> Comparison:
-    """A bound beside results of its algorithm along an axis. Raises MissingResult."""
+    """Compare a bound with its algorithm's results along an axis; raise MissingResult."""
     draws = tuple(draws_along(results, axis))
     slope = measured_exponent(results, axis)
     start, error = min(_medians(draws).items())
@@ -69,7 +67,7 @@ def _medians(draws: Sequence[tuple[float, float]]) -> dict[float, float]:
 
 
 def places_between(low: float, high: float, count: int = 60) -> list[float]:
-    """Places at equal ratios from low to high."""
+    """Return places at equal ratios from low to high."""
     ratio = (high / low) ** (1 / (count - 1))
     return [low * ratio**step for step in range(count)]
 
@@ -78,7 +76,7 @@ def places_between(low: float, high: float, count: int = 60) -> list[float]:
 
 
 def verdict(it: Comparison) -> str:
-    """What the exponents say, as one sentence."""
+    """Return what the exponents show, in one sentence."""
     name = SYMBOLS[it.axis]
     exponent = it.exponent
     sentence = (
@@ -94,7 +92,7 @@ def verdict(it: Comparison) -> str:
 
 
 def promise(it: Comparison) -> str:
-    """What the fitted bound promises at the last place, and what was measured there."""
+    """Return what the fitted bound gives at the last place, and what was measured there."""
     last, error = max(it.medians.items())
     name = SYMBOLS[it.axis]
     return (
@@ -104,7 +102,7 @@ def promise(it: Comparison) -> str:
 
 
 def users_for(it: Comparison, error: float = 0.1) -> str:
-    """How many users the fitted bound asks for; nothing along other axes than users."""
+    """Return how many users the fitted bound requires; '' along other axes."""
     if it.axis != "users" or it.bound.users is None:
         return ""
     n_users = it.bound.users(error / it.constant, PLACES["users"])

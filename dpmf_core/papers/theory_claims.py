@@ -1,6 +1,7 @@
-"""Published error bounds as claims: along each axis the measured error falls at least as fast, or
-grows at most as fast, as the bound's own curve over the same places. An upper bound is contradicted
-only by a slower decay, or a faster growth.
+"""Published error bounds as claims about exponents.
+
+Along each axis the measured error falls at least as fast, or grows at most as fast, as the bound
+over the same places. Only a slower decay or a faster growth contradicts an upper bound.
 """
 
 import math
@@ -26,8 +27,9 @@ PLACES: dict[Axis, Place] = {
 
 
 def place_at(axis: Axis, x: float) -> Place:
-    """The place of a value on an axis, with the share of entries that the data there have: 20 log n
-    of a user's m, and EACH along the axis of items.
+    """Return the place of a value on an axis, with the data's share of observed entries.
+
+    A user has 20 log n of m entries, or EACH along the axis of items.
     """
     users, items = (
         x if axis == name else value
@@ -51,7 +53,7 @@ def _users(method: Method, steps: tuple[int, ...]) -> Sweeps:
 
 
 def _items(method: Method, steps: tuple[int, ...]) -> Sweeps:
-    """About EACH ratings of a user among the items that stay; ratings are cut before items."""
+    """Return an item set with about EACH ratings per user; ratings are removed before items."""
 
     def sweeps(full: bool) -> tuple[Sweep, ...]:
         every = int(PLACES["items"].items)
@@ -96,7 +98,7 @@ SWEEPS = {"users": _users, "items": _items, "epsilon": _epsilons}
 
 
 def best_steps(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """At every place the number of steps with the lowest median."""
+    """Return the number of steps with the lowest median at every place."""
     best: dict[tuple[object, ...], Summary] = {}
     for it in by_metric(points, runs, metric):
         place = (it.label, it.epsilon, it.grid.get("users"), it.grid.get("items"))
@@ -106,7 +108,7 @@ def best_steps(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary
 
 
 def draws_along(results: Results, axis: Axis) -> list[tuple[float, float]]:
-    """(axis place, error) of every draw. Raises MissingResult where a result has no place."""
+    """Return (axis place, error) of every draw; raise MissingResult without a place."""
     out = []
     for it in results:
         at = it.epsilon if axis == "epsilon" else it.grid.get(axis)
@@ -117,21 +119,22 @@ def draws_along(results: Results, axis: Axis) -> list[tuple[float, float]]:
 
 
 def measured_exponent(results: Results, axis: Axis) -> Exponent:
-    """The exponent of the error along the axis. Raises MissingResult."""
+    """Return the exponent of the error along the axis; raise MissingResult."""
     return exponent(draws_along(results, axis))
 
 
 def bound_exponent(bound: Bound, axis: Axis, values: Iterable[float]) -> float:
-    """The exponent of the bound's own curve over these values of the axis, by least squares as the
-    measured one: logarithms of a bound make it vary.
+    """Return the least-squares exponent of the bound's curve over these values of the axis.
+
+    Logarithms of a bound make it vary.
     """
     return exponent((x, bound.error(place_at(axis, x))) for x in values).value
 
 
 def no_worse(bound: Bound, axis: Axis) -> Clause:
-    """That the error along the axis decays at least as fast, or grows at most as fast, as the
-    bound does over the same places: the interval of the measured exponent is not wholly above the
-    bound's.
+    """State that the error decays at least as fast, or grows at most as fast, as the bound.
+
+    The interval of the measured exponent is not wholly above the bound's over the same places.
     """
     how = "grows at most" if axis == "items" else "falls at least"
     words = f"the error {how} as fast along {WORDS[axis]} as the bound"
@@ -152,7 +155,7 @@ def no_worse(bound: Bound, axis: Axis) -> Clause:
 
 
 def claim_id(algorithm: str, axis: Axis) -> str:
-    """The claim whose runs show this algorithm's error along this axis."""
+    """Return the id of the claim that measures this algorithm along this axis."""
     return f"theory-{algorithm}-{axis}"
 
 
@@ -164,7 +167,7 @@ def bound_claims(
     remark: Callable[[Results], str] | None = None,
     limits: Callable[[bool], str] = lambda full: "",
 ) -> tuple[Claim, ...]:
-    """A claim along each axis of a bound. steps: along items the best of them is taken."""
+    """Return a claim along each axis of a bound. steps: the best of them is taken along items."""
     return tuple(
         Claim(
             id=claim_id(bound.algorithm, axis),

@@ -1,5 +1,5 @@
-"""The figures of Balu & Furon 2016, "Differentially Private Matrix Factorization using Sketching
-Techniques", as claims.
+"""Claims of Balu & Furon 2016, "Differentially Private Matrix Factorization using Sketching
+Techniques".
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from dpmf_core.runs.sweep import Point, Summary
 
 
 def _divergences(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """The divergence over all ratings, and over those of the busiest users."""
+    """Return the divergence over all ratings, and over the busiest users' ratings."""
     busy = by_metric(points, runs, "kl_top_users")
     return by_metric(points, runs, metric) + [
         replace(it, label=it.label + TOP_USERS) for it in busy
@@ -27,7 +27,7 @@ def _divergences(points: Sequence[Point], runs: Runs, metric: str) -> list[Summa
 
 
 def _errors_of_top_users(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """Held-out error over all users, and over the quarter who rated most; sketches alone."""
+    """Return held-out errors of sketches over all users, and over the quarter with most ratings."""
     chosen_points = [it for it in points if it.label in (SKETCH, HASHING)]
     return by_metric(chosen_points, runs, metric) + [
         Summary(
@@ -42,7 +42,7 @@ def _errors_of_top_users(points: Sequence[Point], runs: Runs, metric: str) -> li
 
 
 def _fewer_passes(full: bool) -> str:
-    """At full size the claims make the source's 100 passes."""
+    """Return the limits: only full size makes the source's 100 passes."""
     return "" if full else "The source makes 100 passes over the ratings, page size fewer."
 
 

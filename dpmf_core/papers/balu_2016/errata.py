@@ -27,7 +27,7 @@ Array = npt.NDArray[Any]
 
 
 def gradient_sign() -> Comparison:
-    """The error of one rating after steps along the gradient of the loss and against it."""
+    """Compare the error of one rating after steps along and against the loss's gradient."""
     against, along = _error_after(-1.0), _error_after(1.0)
     form = "error {:.2f}"
     return Comparison(
@@ -38,7 +38,12 @@ def gradient_sign() -> Comparison:
 
 
 def _error_after(sign: float) -> float:
-    """|r - p . q| of a rating 1 above the mean, after STEPS of `sign` times the gradient."""
+    """Return
+
+    r - p . q
+
+    of a rating 1 above the mean after STEPS of `sign` times the gradient.
+    """
     p, q = np.full(RANK, 0.1), np.full(RANK, 0.2)
     for _ in range(STEPS):
         error = 1.0 - float(p @ q)
@@ -47,7 +52,7 @@ def _error_after(sign: float) -> float:
 
 
 def thresholds() -> Comparison:
-    """Which share of ratings is passed over by either rule at the same threshold."""
+    """Compare the shares of ratings that either rule skips at the same threshold."""
     residuals = _residuals()
     share = "{:.1%} of ratings"
     half, whole = (float(np.mean(loss > THRESHOLD)) for loss in (residuals**2 / 2, residuals**2))
@@ -62,7 +67,7 @@ def thresholds() -> Comparison:
 
 
 def _residuals() -> Array:
-    """The small simulated cinema less global, item and user means, as the source centres."""
+    """Return the small simulated cinema minus global, item and user means, as in the source."""
     ratings = open_ratings(DataSpec(id="cinema-small"))
     residuals: Array = ratings.values.astype(np.float64) - ratings.values.mean(dtype=np.float64)
     for of, size in ((ratings.items, ratings.n_items), (ratings.users, ratings.n_users)):

@@ -1,4 +1,4 @@
-"""An erratum about stochastic gradient Langevin dynamics in Balu & Furon 2016."""
+"""An erratum of Balu & Furon 2016 about stochastic gradient Langevin dynamics."""
 
 import math
 
@@ -12,8 +12,9 @@ RATE, STEPS, CHAINS = 0.02, 500, 20_000
 
 
 def stationary_variance(noise: float) -> float:
-    """Of chains with target N(0, 1): whole gradient steps of length RATE, and noise of variance
-    noise * RATE.
+    """Return the variance of chains with target N(0, 1).
+
+    Each takes full gradient steps of length RATE with noise of variance noise * RATE.
     """
     rng = Streams(np.random.default_rng(2015), 0)
     state = np.zeros(CHAINS)
@@ -23,7 +24,7 @@ def stationary_variance(noise: float) -> float:
 
 
 def temperature() -> Comparison:
-    """The variance of chains whose target has variance 1, with either noise."""
+    """Compare the variance of chains with either noise; the target has variance 1."""
     form = "variance {:.2f}"
     return Comparison(
         Reading("the target", 1.0, form),

@@ -1,6 +1,4 @@
-"""The method of Balu & Furon 2016 with its published settings and its search on validation
-ratings.
-"""
+"""The method of Balu & Furon 2016 with its published settings."""
 
 from dpmf_core.papers.balu_2016 import protocol
 from dpmf_core.papers.figures import Preset, first_present, tuned

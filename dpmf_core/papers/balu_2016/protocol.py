@@ -1,4 +1,4 @@
-"""What is run for the figures of Balu & Furon 2016: methods, sizes and splits."""
+"""Runs for the figures of Balu & Furon 2016: methods, sizes and splits."""
 
 import math
 import statistics
@@ -12,9 +12,9 @@ from dpmf_core.runs.sweep import Method, Sweep
 
 B16 = "Balu & Furon 2016"
 SKETCH, HASHING, REGULAR = "Count sketch, k = 4", "Feature hashing, k = 1", "Regular MF"
-TOP_USERS = ", busiest users"  # ends the label of a divergence over these alone
+TOP_USERS = ", busiest users"  # ends the label of a divergence over these only
 NO_THRESHOLD = 1e6
-LEVEL = {"rmse": 5e-4, "kl": 2e-4}  # smaller differences are of the draw
+LEVEL = {"rmse": 5e-4, "kl": 2e-4}  # smaller differences are due to the draw
 ORDER_OF_MAGNITUDE = math.sqrt(10)  # a ratio above it is nearer to 10 than to 1
 # section 5.1.1: 80/10/10, rare users and items left out of validation and test
 SPLIT = SplitSpec(test_fraction=0.1, validation_fraction=0.1, least_judged=10)
@@ -23,12 +23,12 @@ MOVIELENS = "MovieLens 1M"
 
 
 def movielens() -> DataSpec:
-    """The source's set, else what is nearest."""
+    """Return the source's data set, or the nearest available one."""
     return DataSpec(id=first_present("ml-1m", "cinema"))
 
 
 def eachmovie(full: bool) -> DataSpec:
-    """What stands in for EachMovie."""
+    """Return the stand-in for EachMovie."""
     return DataSpec(id=first_present("ml-1m", "cinema")) if full else movielens()
 
 
@@ -36,7 +36,7 @@ def eachmovie(full: bool) -> DataSpec:
 
 
 def sketches(depths: Sequence[int], **fixed: Value) -> tuple[Method, ...]:
-    """The sketch in these depths, with the labels of figures."""
+    """Return sketches of these depths, with the figures' labels."""
     labels = {1: HASHING, 4: SKETCH}
     return tuple(
         Method(algorithm="sketch", label=labels[depth], parameters={"depth": depth, **fixed})
@@ -45,13 +45,13 @@ def sketches(depths: Sequence[int], **fixed: Value) -> tuple[Method, ...]:
 
 
 def regular(**fixed: Value) -> Method:
-    """Factorisation without a sketch, by the source's own update."""
+    """Return factorisation without a sketch, with the source's own update."""
     defaults: dict[str, Value] = {"model": "centred", "decay": 1.0, "learning_rate": 0.05}
     return Method(algorithm="sgd-mf", label=REGULAR, parameters={**defaults, **fixed})
 
 
 def by_regularisation(full: bool) -> tuple[Sweep, ...]:
-    """Fig. 1."""
+    """Return the runs of Fig. 1."""
     size: dict[str, Value] = {"rank": 32 if full else 8, "steps": 100 if full else 20}
     few = (0.3, 0.1, 0.04, 0.01, 0.0)
     values = (10.0, 3.0, 1.0, 0.3, 0.1, 0.06, 0.03, 0.01, 0.003, 0.0) if full else few
@@ -66,7 +66,7 @@ def by_regularisation(full: bool) -> tuple[Sweep, ...]:
 
 
 def best_regularisation(full: bool) -> tuple[Sweep, ...]:
-    """Fig. 2."""
+    """Return the runs of Fig. 2."""
     ranks, gains = ((8, 16, 32), (1.0, 2.0, 4.0)) if full else ((8, 16), (1.0, 4.0))
     steps = 40 if full else 15
     return (
@@ -86,7 +86,7 @@ def best_regularisation(full: bool) -> tuple[Sweep, ...]:
 
 
 def by_threshold(full: bool) -> tuple[Sweep, ...]:
-    """Figs. 3 and 4."""
+    """Return the runs of Figs. 3 and 4."""
     size: dict[str, Value] = {
         "rank": 32 if full else 8,
         "steps": 100 if full else 10,
@@ -107,13 +107,13 @@ def by_threshold(full: bool) -> tuple[Sweep, ...]:
 
 
 def by_dimension(full: bool) -> tuple[Sweep, ...]:
-    """The dimensions of Fig. 4, without a threshold."""
+    """Return the dimensions of Fig. 4, without a threshold."""
     methods = sketches((4,), threshold=NO_THRESHOLD, steps=100 if full else 10)
     return (Sweep(data=movielens(), methods=methods, grid={"rank": (8, 16, 32)}, split=SPLIT),)
 
 
 def sketch_table(full: bool) -> tuple[Sweep, ...]:
-    """Every size and threshold of the source on MovieLens 1M."""
+    """Return the source's sizes and thresholds on MovieLens 1M."""
     ranks, gains = ((8, 16, 32), (1.0, 2.0, 4.0)) if full else ((8,), (1.0, 4.0))
     thresholds = (2.0, 4.0, 8.0, NO_THRESHOLD) if full else (2.0, NO_THRESHOLD)
     steps = 40 if full else 10
@@ -129,7 +129,7 @@ def sketch_table(full: bool) -> tuple[Sweep, ...]:
 
 
 def sizes_ranked(results: Results) -> str:
-    """For each dimension regular factorisation's error, and the range of both sketches'."""
+    """Return each dimension's error of regular factorisation and range of both sketches'."""
     ranks = sorted({int(it.grid["rank"]) for it in results})
     return " ".join(_at_rank(results, rank) for rank in ranks)
 

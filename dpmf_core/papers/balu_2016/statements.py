@@ -1,7 +1,7 @@
-"""What Balu & Furon 2016 state of their figures, as clauses with the words of the paper.
+"""Statements of Balu & Furon 2016 about its figures, as clauses.
 
-Where the paper gives a word and no number ("close", "much smaller"), the clause says which number
-stands for it here.
+Where the paper gives a word and no number ("close", "much smaller"), the clause names the number
+used here.
 """
 
 import itertools
@@ -22,7 +22,7 @@ from dpmf_core.papers.clauses import Clause, MissingResult, Results, line, rises
 
 
 def _along(results: Results, name: str, label: str) -> dict[float, float]:
-    """Mean over everything else of a method's medians, by the value of one parameter."""
+    """Return a method's medians by the value of one parameter, averaged over everything else."""
     groups: dict[float, list[float]] = {}
     for it in results:
         if it.label == label:
@@ -47,15 +47,15 @@ def _figures(values: Mapping[float, float]) -> str:
 
 
 def _fall(values: Sequence[float], level: float) -> float:
-    """By how much values fall: the last is below the first, none above the one before but for
-    `level`.
+    """Return how far values fall: the last is below the first, and none rises
+    by more than `level`.
     """
     steps = (before + level - after for before, after in itertools.pairwise(values))
     return min(values[0] - values[-1], *steps)
 
 
 def _rise_at_zero(results: Results, label: str) -> float:
-    """Error without regularisation less the smallest error with some."""
+    """Return the error without regularisation minus the smallest error with some."""
     values = line(results, label, "regularisation")
     if 0.0 not in values or len(values) < 2:
         raise MissingResult(f"{label} has no result at λ = 0, or nowhere else")
@@ -67,7 +67,7 @@ def _rise_figures(results: Results, *labels: str) -> str:
 
 
 def _best_place(results: Results, label: str) -> float:
-    """The λ of the smallest error, between measured places as `_lowest`."""
+    """Return the λ of the smallest error, interpolated as in `_lowest`."""
     values = line(results, label, "regularisation")
     return _lowest({at: value for at, value in values.items() if at})
 
@@ -77,7 +77,7 @@ def _best_places(results: Results) -> dict[str, float]:
 
 
 def _rise_beyond_best(results: Results) -> float:
-    """By how much the error at the largest λ is above the smallest, least of the methods."""
+    """Return the smallest rise among methods from the best to the largest λ."""
     lines = [line(results, label, "regularisation") for label in (SKETCH, HASHING, REGULAR)]
     return min(list(values.values())[-1] - min(values.values()) for values in lines)
 
@@ -146,8 +146,10 @@ FIG_1 = (
 
 
 def best_regularisations(results: Results) -> dict[tuple[float, float], float]:
-    """The best λ by dimension and space gain: the lowest point of a parabola in log λ through the
-    best measured place and its neighbours; a measured place where the best lies at an end.
+    """Return the best λ by dimension and space gain.
+
+    It is the lowest point of a parabola in log λ through the best measured place and its
+    neighbours, or the measured place if that is at an end.
     """
     cells: dict[tuple[float, float], dict[float, float]] = {}
     for it in results:
@@ -172,8 +174,8 @@ def _lowest(values: Mapping[float, float]) -> float:
 
 
 def _decades_by_gain(results: Results) -> float:
-    """By how many decades the best λ falls from the smallest space gain to the largest, least of
-    the dimensions.
+    """Return the smallest fall of the best λ, in decades, from the smallest to the largest space
+    gain.
     """
     best = best_regularisations(results)
     gains = [gain for _, gain in best]
@@ -182,8 +184,8 @@ def _decades_by_gain(results: Results) -> float:
 
 
 def _decades_by_rank(results: Results) -> float:
-    """By how many decades the best λ falls from the largest dimension to the smallest, mean over
-    space gains.
+    """Return the mean fall of the best λ, in decades, from the largest to the
+    smallest dimension.
     """
     best = best_regularisations(results)
     ranks = [rank for rank, _ in best]
@@ -199,7 +201,7 @@ def _share_of_small(results: Results) -> float:
 
 
 def _corner(results: Results) -> float:
-    """The best λ of the largest dimension with the smallest space gain."""
+    """Return the best λ of the largest dimension with the smallest space gain."""
     best = best_regularisations(results)
     return best[max(rank for rank, _ in best), min(gain for _, gain in best)]
 
@@ -260,7 +262,7 @@ def _gains_less_and_less(label: str) -> Clause:
 
 def _close_to_regular(label: str) -> Clause:
     def above(results: Results) -> float:
-        """Percent above regular factorisation without a threshold, at γ = 1."""
+        """Return the percentage above regular factorisation without a threshold, at γ = 1."""
         at_one = [it for it in results if it.grid.get("space_gain", 1.0) == 1.0]
         values = line(at_one, label, "threshold")
         return 100 * (values[NO_THRESHOLD] / _mean(results, REGULAR) - 1)
@@ -350,7 +352,7 @@ def smaller_for_top_users(label: str) -> Clause:
 
 
 def better_for_top_users(label: str) -> Clause:
-    """That users who rate much get better predictions."""
+    """State that users with many ratings get better predictions."""
     return Clause(
         f"the error of {label} is lower for users who rate much, mean over thresholds and space"
         " gains",

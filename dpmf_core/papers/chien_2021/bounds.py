@@ -24,36 +24,44 @@ LARGEST_QUOTE = (
 
 
 def gamma(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
-    """kappa^6 mu^3 r^2 sqrt(m) log^2(kappa n)."""
+    """Return gamma = kappa^6 mu^3 r^2 sqrt(m) log^2(kappa n)."""
     logs = math.log(kappa * at.users) ** 2
     return kappa**6 * mu**3 * rank**2 * math.sqrt(at.items) * logs
 
 
 def frobenius(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
-    """Theorem 2's bound on the relative Frobenius error: sqrt(m) log(1/delta) / (eps n) times
-    kappa gamma / sqrt(p).
+    """Return Theorem 2's bound on the relative Frobenius error.
+
+    It is sqrt(m) log(1/delta) / (eps n) times kappa gamma / sqrt(p).
     """
     noise = math.sqrt(at.items) * math.log(1 / at.delta) / (at.epsilon * at.users)
     return noise * kappa * gamma(at, rank, kappa, mu) / math.sqrt(at.share)
 
 
 def largest_entry(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
-    """Theorem 2's bound on the largest error of an entry, over ||M||_2 / sqrt(mn)."""
+    """Return Theorem 2's bound on the largest error of an entry, over
+
+
+    M
+
+
+    _2 / sqrt(mn).
+    """
     return math.sqrt(at.items) * frobenius(at, rank, kappa, mu) * mu**2 * rank
 
 
 def least_share(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
-    """The share of entries that Theorem 2 asks for: mu^6 kappa^12 r^6 log^3 n / m."""
+    """Return the share of entries that Theorem 2 requires: mu^6 kappa^12 r^6 log^3 n / m."""
     return mu**6 * kappa**12 * rank**6 * math.log(at.users) ** 3 / at.items
 
 
 def least_users(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
-    """The users that Theorem 2 asks for: sqrt(p) n >= gamma log(1/delta) / eps."""
+    """Return the users that Theorem 2 requires: sqrt(p) n >= gamma log(1/delta) / eps."""
     return gamma(at, rank, kappa, mu) * math.log(1 / at.delta) / (at.epsilon * math.sqrt(at.share))
 
 
 def noise_of_a_step(at: Place, steps: int) -> float:
-    """alpha, by which Lemma 4 lets Err(V*, V) grow in a step, for rank 1."""
+    """Return alpha, by which Lemma 4 lets Err(V*, V) grow in a step, for rank 1."""
     logs = math.log(at.users) * math.sqrt(at.items)
     return logs * steps * math.log(1 / at.delta) / (math.sqrt(at.share) * at.users * at.epsilon)
 
@@ -86,7 +94,7 @@ BOUNDS = (FROBENIUS,)
 
 
 def out_of_reach(full: bool) -> str:
-    """Why the paper's own synthetic data, of rank 5, are outside the theorem."""
+    """Return why the paper's own synthetic data, of rank 5, are outside the theorem."""
     at = PLACES["users"].with_value("users", 5_000)
     share = least_share(at, rank=5)
     return (

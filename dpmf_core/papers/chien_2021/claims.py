@@ -1,5 +1,7 @@
-"""Chien, Jain, Krichene, Rendle, Song, Thakurta & Zhang 2021, "Private Alternating Least Squares":
-its figures as claims. What is run for them: `sweeps`.
+"""Claims of Chien, Jain, Krichene, Rendle, Song, Thakurta & Zhang 2021, "Private Alternating Least
+Squares".
+
+Their runs are in `sweeps`.
 """
 
 from dpmf_core.data.popularity_skew import shares
@@ -26,7 +28,7 @@ RATINGS_PER_USER = 50  # ratings of a user in Fig. 2 and 5
 
 
 def bunching(full: bool) -> list[Summary]:
-    """Fig. 2: the share of observations on the most observed items, by the share of these."""
+    """Return Fig. 2: the share of observations on the top items, by the share of items."""
     return [
         Summary(it.selection, "", None, {"top_share": it.items}, (it.observations,))
         for it in shares(open_ratings(runs.every_film(full)), RATINGS_PER_USER, points=20)
@@ -34,7 +36,7 @@ def bunching(full: bool) -> list[Summary]:
 
 
 def on_top(results: Results, label: str) -> float:
-    """The share of observations that fall on the top fifth of the items."""
+    """Return the share of observations on the top fifth of the items."""
     places = line(results, label, "top_share")
     return places[min(places, key=lambda place: abs(place - 0.2))]
 

@@ -1,4 +1,4 @@
-"""Errata of Chien et al. 2021, private alternating least squares, and of its public code."""
+"""Corrections of Chien et al. 2021, private alternating least squares, and of its public code."""
 
 import math
 
@@ -33,7 +33,7 @@ CODE_LARGEST = 3.0  # rating less the mean of about 3.5, on a scale from .5 to 5
 
 
 def both_releases() -> Comparison:
-    """Theorem 1 at a nominal epsilon of 1, with one release of a step counted and with both."""
+    """Account Theorem 1 at a nominal epsilon of 1, with one and with both releases of a step."""
     noise = source_noise.chien(1.0, DELTA)
     (grams, steps), _ = normal_form(noise.event)
     one = Repeat(grams, steps)
@@ -54,12 +54,12 @@ def both_releases() -> Comparison:
 
 
 def _step(gram: float, side: float, level: float) -> Event:
-    """One step's releases, for a user who moves them `gram` and `side` times their sensitivity."""
+    """Return one step's releases, which a user moves `gram` and `side` times their sensitivity."""
     return sequence(Gaussian(level / gram), Gaussian(level / side))
 
 
 def clip() -> Comparison:
-    """What a factor costs that the listing's clip leaves too long."""
+    """Account for a factor that the listing's clip leaves too long."""
     budget = Budget(epsilon=1.0, delta=DELTA)
     level = calibrate(lambda at: _step(1.0, 1.0, at), budget)
     by_max = max(1.0, 1 / TOO_LONG) * TOO_LONG
@@ -79,7 +79,7 @@ def clip() -> Comparison:
 
 
 def mean_of_ratings() -> Comparison:
-    """The private mean's noise for epsilon 1, and what a replay finds that one user moved."""
+    """Compare the private mean's noise for epsilon 1 with what a replay loses for one user."""
     source, enough = (
         private_mean.replayed_mu(noise, 1.0, DELTA) for noise in ("one count", "every count")
     )
@@ -97,7 +97,7 @@ def mean_of_ratings() -> Comparison:
 
 
 def public_code() -> Comparison:
-    """The public code's steps as its accountant counts them, and as ratings move them."""
+    """Compare the public code's steps as its accountant counts them with what ratings move."""
 
     def steps(level: float, largest: float) -> Event:
         each = level / math.sqrt(CODE_RATINGS)
@@ -113,7 +113,9 @@ def public_code() -> Comparison:
 
 
 def users_of_theorem_2(n_items: float, error: float = 0.1) -> float:
-    """The users for which Theorem 2's bound is `error`, where each has log^3 n ratings; C = 1."""
+    """Return the users for which Theorem 2's bound equals `error`, with log^3 n ratings each; C =
+    1.
+    """
 
     def gap(log_n: float) -> float:
         n = math.exp(log_n)
@@ -124,7 +126,7 @@ def users_of_theorem_2(n_items: float, error: float = 0.1) -> float:
 
 
 def remark_6() -> Comparison:
-    """By how much four times the items raise the number of users."""
+    """Compare the factors by which four times the items raise the number of users."""
     few, many = (users_of_theorem_2(m) for m in (FEW_ITEMS, 4 * FEW_ITEMS))
     return Comparison(
         Reading("by Remark 6, n in proportion to m", 4.0, "{:.1f} times the users"),
@@ -134,7 +136,9 @@ def remark_6() -> Comparison:
 
 
 def noise_of_the_start() -> Comparison:
-    """The start of Remark 2 with the sigma of Theorem 1, alone, and with enough noise for a row."""
+    """Account the start of Remark 2 with the sigma of Theorem 1, and with
+    enough noise for a row.
+    """
     k, steps = 50, 5
     sigma = math.sqrt(2 * k * steps * (1 - math.log(DELTA)))
     return Comparison(
@@ -150,7 +154,7 @@ def noise_of_the_start() -> Comparison:
 
 
 def highest_error() -> Comparison:
-    """ALS without privacy on a tenth of the films and on all, as recorded of Fig. 5."""
+    """Compare ALS without privacy on a tenth of the films and on all, as recorded for Fig. 5."""
     recorded = recorded_result("chien-fig5", "page")
     assert recorded is not None, "the record comes with the package"
     by_share = line(recorded.summaries, "ALS", "frequent_fraction")

@@ -1,4 +1,4 @@
-"""What Chien et al. 2021 state of Fig. 4, simulated low rank: as clauses."""
+"""Statements of Chien et al. 2021 about Fig. 4, simulated low rank, as clauses."""
 
 from dpmf_core.papers.chien_2021.movielens import SOURCE_DPFW, epsilons_of
 from dpmf_core.papers.clauses import Clause, Results, line
@@ -9,12 +9,12 @@ SECTION_62_SYNTHETIC = "section 6.2, DPALS vs. DPFW on synthetic data"
 
 
 def _at_users(results: Results, label: str, epsilon: float) -> dict[float, float]:
-    """Medians by the number of users."""
+    """Return medians by the number of users."""
     return line([it for it in results if it.epsilon == epsilon], label, "users")
 
 
 def _improves_with_users(label: str, name: str) -> Clause:
-    """That at every epsilon the error for the most users is below that for the fewest."""
+    """State that at every epsilon the error for the most users is below that for the fewest."""
 
     def drops(results: Results) -> list[float]:
         lines = [_at_users(results, label, at) for at in epsilons_of(results, label)]
@@ -35,7 +35,7 @@ def _improves_with_users(label: str, name: str) -> Clause:
 
 
 def ratios(results: Results) -> dict[float, float]:
-    """DPFW's error over DPALS's for the most users, by epsilon."""
+    """Return DPFW's error divided by DPALS's for the most users, by epsilon."""
     return {
         at: median_at(results, SOURCE_DPFW, at) / median_at(results, "DPALS", at)
         for at in epsilons_of(results, "DPALS")
@@ -93,7 +93,7 @@ FIG_4 = (
 
 
 def untuned(results: Results) -> str:
-    """What of the source's protocol is not followed for Fig. 4, and what DPFW's rule is worth."""
+    """Return what differs from the source's protocol, and the effect of DPFW's rule."""
     exact, theirs = (median_at(results, label, 5.0) for label in ("DPFW", SOURCE_DPFW))
     return (
         "DPFW draws the noise of its own source's rule. Parameters are fixed here: the source"

@@ -1,5 +1,6 @@
-"""What Chien et al. 2021 state of Fig. 3 and 5, ratings of films: as clauses. What is run for them:
-`sweeps`.
+"""Statements of Chien et al. 2021 about Figs. 3 and 5, ratings of films, as clauses.
+
+Their runs are in `sweeps`.
 """
 
 import itertools
@@ -24,7 +25,7 @@ SOURCE_DPFW, SOURCE_DPALS = "DPFW, source's noise", "DPALS, source's noise"
 
 
 def gain(results: Results, epsilon: float, dpals: str = "DPALS") -> float:
-    """By what share DPALS's RMSE is below DPFW's, with the noise of DPFW's source."""
+    """Return the share by which DPALS's RMSE is below DPFW's with its source's noise."""
     return 1 - Median(dpals, epsilon)(results) / Median(SOURCE_DPFW, epsilon)(results)
 
 
@@ -36,7 +37,7 @@ def epsilons_of(results: Results, label: str) -> list[float]:
 
 
 def _gains(results: Results) -> list[float]:
-    """The gains in percent, by rising epsilon."""
+    """Return the gains in percent, by ascending epsilon."""
     return [100 * gain(results, at) for at in epsilons_of(results, "DPALS")]
 
 
@@ -46,7 +47,7 @@ def _in_percent(results: Results) -> str:
 
 
 def _loss(results: Results, epsilon: float, dpals: str = "DPALS", als: str = "ALS") -> float:
-    """By what share DPALS's RMSE is above that of ALS."""
+    """Return the share by which DPALS's RMSE is above that of ALS."""
     return Median(dpals, epsilon)(results) / Median(als)(results) - 1
 
 
@@ -55,7 +56,7 @@ def _cleansing(results: Results) -> dict[float, float]:
 
 
 def with_theorem_1(results: Results) -> str:
-    """DPALS's lead with the noise of its own source's theorem."""
+    """Return DPALS's lead with the noise of its own source's theorem."""
     leads = ", ".join(
         f"{gain(results, at, SOURCE_DPALS):.1%} at ε = {budget_text(at)}"
         for at in epsilons_of(results, "DPALS")
@@ -155,7 +156,7 @@ def _by_share(results: Results, label: str) -> dict[float, float]:
 
 
 def _figures_by_share(label: str) -> Clause:
-    """The words and figures that clauses on one line of Fig. 5 start from."""
+    """Return words and figures shared by clauses on one line of Fig. 5."""
     return Clause(
         "",
         lambda results: 0.0,
@@ -166,7 +167,7 @@ def _figures_by_share(label: str) -> Clause:
 
 
 def _effects(results: Results) -> tuple[float, float]:
-    """By how much the sampling strategies differ, without privacy and with it."""
+    """Return how much the sampling strategies differ, without and with privacy."""
     free = best(results, "ALS, uniform sample") - best(results, "ALS, adaptive sample")
     paid = best(results, "Uniform sampling") - best(results, "Adaptive sampling")
     return abs(free), abs(paid)

@@ -27,7 +27,7 @@ def on_films(full: bool) -> tuple[Sweep, ...]:
 
 
 def as_analysed(full: bool) -> tuple[Sweep, ...]:
-    """With fresh ratings at each step, and each with the same ratings at all steps."""
+    """Return the sweeps with fresh ratings at each step, and with the same ratings at all steps."""
     kept: dict[str, Value] = {**BASIC, "resample": False}
     methods = tuple(
         Method(

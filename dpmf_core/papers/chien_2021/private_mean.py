@@ -1,5 +1,4 @@
-"""The private mean of Chien et al. 2021, section 5.2, beside one with enough noise: how far one
-user moves each, replayed.
+"""The private mean of Chien et al. 2021, section 5.2, and one with enough noise, replayed.
 
 Proof: docs/PRIVACY.md, "Noise of the private mean".
 """
@@ -24,12 +23,10 @@ Noise = Literal["one count", "every count"]
 
 @dataclass(frozen=True)
 class _Total(Statistic):
-    """A sum over all ratings. A user has at most k and moves it by up to k times the bound of one.
+    """A sum over all ratings. A user has at most k, and moves it by up to k times the bound of one.
 
-    docs/PRIVACY.md, "Noise of the private mean".
-
-    noise: "every count" declares that; "one count" declares sqrt(k) times the bound, as in the
-    source, for the correction to measure.
+    docs/PRIVACY.md, "Noise of the private mean". noise: "every count" declares this; "one count"
+    declares sqrt(k) times the bound, as in the source, for the correction to measure.
     """
 
     noise: Noise
@@ -46,7 +43,9 @@ class _Total(Statistic):
 
 @dataclass(frozen=True)
 class SumOfRatings(_Total):
-    """The sum of all ratings less mid-range, (1,). docs/PRIVACY.md, "Noise of the private mean"."""
+    """The sum of all ratings minus mid-range, (1,). docs/PRIVACY.md, "Noise of
+    the private mean".
+    """
 
     name: ClassVar[str] = "sum of ratings"
 
@@ -66,7 +65,7 @@ class NumberOfRatings(_Total):
 
 
 class MeanOfRatings(PrivateAlgorithm):
-    """The mean of all ratings as the quotient of two noisy totals."""
+    """The mean of all ratings as a quotient of two noisy totals."""
 
     id: ClassVar[str] = "mean-of-ratings"
     title: ClassVar[str] = "Mean of ratings"
@@ -104,8 +103,9 @@ def _half(shape: Shape) -> tuple[float, float]:
 
 
 def replayed_mu(noise: Noise, epsilon: float, delta: float) -> float:
-    """mu of what one user moved, in terms of the noise that was drawn: the releases of a world
-    without the user, replayed on the world with the user. The noise is set for epsilon.
+    """Return mu of what one user moved, relative to the noise drawn for epsilon.
+
+    The releases of a world without the user are replayed on the world with the user.
     """
     pair = Pair("one user more, who rates everything highest", _world(False), _world(True))
     algorithm, shape = MeanOfRatings(noise=noise), pair.absent.shape
@@ -115,7 +115,7 @@ def replayed_mu(noise: Noise, epsilon: float, delta: float) -> float:
 
 
 def _world(present: bool) -> Ratings:
-    """Everybody rates everything in the middle; user 0 rates nothing, or everything highest."""
+    """Return ratings in the middle for all; user 0 rates nothing, or everything highest."""
     users, items = np.divmod(np.arange(USERS * RATINGS), RATINGS)
     present_rows = users >= (0 if present else 1)
     values = np.where(users == 0, BOUNDS[1], sum(BOUNDS) / 2)

@@ -1,7 +1,7 @@
-"""What is run for the claims and presets of Chien et al. 2021.
+"""Runs for the claims and presets of Chien et al. 2021.
 
-Section 6.1: parameters are chosen on validation ratings, and judged on test ratings. The ranges
-that were searched are in its appendix D, which is not quoted here: the grids are ours.
+Section 6.1: parameters are chosen on validation ratings and evaluated on test ratings. The searched
+ranges are in its appendix D, which is not available here, so the grids are ours.
 """
 
 from dpmf_core.data.splits import SplitSpec
@@ -58,8 +58,9 @@ def every_film(full: bool) -> DataSpec:
 def tuned_dpals(
     data: DataSpec, methods: tuple[Method, ...], epsilons: tuple[float, ...], full: bool
 ) -> Sweep:
-    """DPALS over a grid of rank, item ridge and share of frequent items, for every draw to choose
-    from on its validation ratings.
+    """Return DPALS over a grid of rank, item ridge and share of frequent items.
+
+    Every draw chooses on its validation ratings.
     """
     return Sweep(
         data=data,
@@ -97,7 +98,7 @@ DPALS_TOP, ALS_TOP = "DPALS, 400 films", "ALS, 400 films"
 
 
 def all_films(full: bool) -> tuple[Sweep, ...]:
-    """Every film, and the most rated 400 to compare the trade-off with."""
+    """Return every film, and the 400 most rated ones for comparison."""
     epsilons = EPSILONS if full else (1.0, 20.0)
     every, top = films(full, None), films(full)
     return (
@@ -133,19 +134,19 @@ POPULARITY = Method(algorithm="popularity", label="Popularity")
 
 
 def likes(full: bool) -> DataSpec:
-    """What people liked, of those who liked at least five things."""
+    """Return what people liked, for those who liked at least five things."""
     name = first_present("ml-20m", "ml-1m", "cinema") if full else first_present("ml-1m", "cinema")
     return DataSpec(id=name, positives_above=3.5, min_user_count=5)
 
 
 def one_over_users(data: DataSpec) -> float:
-    """The delta of section 6.1 for item recommendation: 1/n, n as published of the data set."""
+    """Return the delta of section 6.1 for item recommendation: 1/n for the published n."""
     users = {"ml-20m": 136_677, "ml-1m": 6_040}
     return 1 / users.get(data.id, 6_040)
 
 
 def recall(full: bool) -> tuple[Sweep, ...]:
-    """With fixed settings: nothing here judges lists of validation users."""
+    """Return runs with fixed settings: no measure here ranks lists of validation users."""
     data = likes(full)
     lists = _with_label(DPALS, "DPALS", **LISTS)
     return (
@@ -226,9 +227,7 @@ def by_step(full: bool) -> tuple[Sweep, ...]:
 
 
 def fewer_users(full: bool) -> tuple[Sweep, ...]:
-    """About a quarter of the users: the synthetic set exists at sizes that far apart, of one
-    law.
-    """
+    """Return a quarter of the users: the synthetic set exists at both sizes, with one law."""
     small, large = ("lowrank-10k", "lowrank-50k") if full else ("lowrank-5k", "lowrank")
     few, every, exact = on_lowrank(
         _with_label(DPALS, "DPALS, a quarter of the users"),

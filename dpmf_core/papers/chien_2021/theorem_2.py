@@ -45,9 +45,10 @@ FROBENIUS, LARGEST, DISTANCE = "relative error", "largest error of an entry", "E
 
 @dataclass(frozen=True)
 class Prescribed:
-    """The parameters that Theorem 2 prescribes, with its constant C = 1, r = kappa = mu = 1 and
-    entries of size 1: k = m p log n; T = log(n / eps); the largest singular value of M is sqrt(mn),
-    so Gamma_u = sqrt(m) and Gamma_M = 1.
+    """The parameters of Theorem 2 for C = 1, r = kappa = mu = 1 and entries of size 1.
+
+    k = m p log n; T = log(n / eps). The largest singular value of M is sqrt(mn), so Gamma_u =
+    sqrt(m) and Gamma_M = 1.
     """
 
     ratings_per_user: int
@@ -57,19 +58,19 @@ class Prescribed:
 
 
 def prescribed(at: Place) -> Prescribed:
-    """Theorem 2's parameters; a user's k is at most what DPALS takes."""
+    """Return Theorem 2's parameters; a user's k is at most what DPALS takes."""
     k = math.ceil(at.items * at.share * math.log(at.users))
     steps = math.ceil(math.log(at.users / at.epsilon))
     return Prescribed(k, steps, math.sqrt(at.items))
 
 
 def signs(seed: int, number: int) -> Array:
-    """Signs (number,), which are public."""
+    """Return public signs, (number,)."""
     return np.where(keyed_uniform(seed, np.arange(number)) < 0.5, -1.0, 1.0)
 
 
 def world(n_users: int, seed: int) -> Ratings:
-    """s t^T, all of it observed."""
+    """Return s t^T, fully observed."""
     s, t = signs(2 * seed, n_users), signs(2 * seed + 1, ITEMS)
     users, items = np.divmod(np.arange(n_users * ITEMS), ITEMS)
     return Ratings.of(
@@ -84,15 +85,29 @@ def world(n_users: int, seed: int) -> Ratings:
 
 
 def start_distance(n_users: int) -> float:
-    """||(I - V* V*^T) V0||, as Theorem 2 allows it: 1 / (kappa^2 r^2 ln n)."""
+    """Return
+
+
+    (I - V* V*^T) V0
+
+
+    as Theorem 2 allows it: 1 / (kappa^2 r^2 ln n).
+    """
     return 1 / math.log(n_users)
 
 
 class FromAStart(DPALS):
-    """DPALS from item factors near the true ones, as the theorem is given them."""
+    """DPALS from item factors near the true ones, as the theorem assumes."""
 
     def _start(self, curator: Curator, *others: object) -> Array:
-        """t / sqrt(m), turned until ||(I - V* V*^T) V0|| = 1 / (kappa^2 r^2 ln n)."""
+        """Return t / sqrt(m), turned until
+
+
+        (I - V* V*^T) V0
+
+
+        = 1 / (kappa^2 r^2 ln n).
+        """
         shape = curator.shape
         t = signs(self.world_seed * 2 + 1, shape.n_items) / math.sqrt(shape.n_items)
         other = np.ones(shape.n_items) - t * t.sum()
@@ -105,8 +120,10 @@ class FromAStart(DPALS):
 
 @functools.lru_cache(maxsize=16)
 def errors(n_users: int, seed: int) -> tuple[tuple[float, float], ...]:
-    """After each step: Err(V*, V), which is the relative Frobenius error of rank 1, and the largest
-    error of an entry, of the users' own least squares on all of their ratings.
+    """Return both errors after each step, of the users' own least squares on all their ratings.
+
+    They are Err(V*, V), which is the relative Frobenius error for rank 1, and the largest error of
+    an entry.
     """
     it = prescribed(place(n_users))
     algorithm = FromAStart(
@@ -142,12 +159,12 @@ def _errors_of(model: Recommender, t: Array) -> tuple[float, float]:
 
 
 def place(n_users: float) -> Place:
-    """Where the world stands in the bounds."""
+    """Return the world's place in the bounds."""
     return Place(n_users, ITEMS, EPSILON, DELTA, share=1.0)
 
 
 def last_errors(full: bool) -> list[Summary]:
-    """Both errors after the last step, by the number of users."""
+    """Return both errors after the last step, by the number of users."""
     return [
         Summary(label, "dpals", EPSILON, {"users": n}, draws)
         for n in USERS[full]
@@ -160,7 +177,7 @@ def last_errors(full: bool) -> list[Summary]:
 
 
 def by_step(full: bool) -> list[Summary]:
-    """Err(V*, V) after each step for the fewest users; at step 0 that of the start."""
+    """Return Err(V*, V) after each step for the fewest users; step 0 is the start."""
     n = USERS[full][0]
     draws = [(start_distance(n), *(it for it, _ in errors(n, seed))) for seed in range(DRAWS)]
     return [
@@ -198,7 +215,7 @@ def _fall(results: Results) -> str:
 
 
 def sketched_order(results: Results) -> str:
-    """What the bound without one sqrt(m) makes of the same errors."""
+    """Return how the bound without one sqrt(m) compares with the same errors."""
     measured = line(results, FROBENIUS, "users")
     limits = {n: frobenius(place(n)) / math.sqrt(ITEMS) for n in measured}
     ratio = max(measured[n] / limits[n] for n in measured)
@@ -211,7 +228,7 @@ def sketched_order(results: Results) -> str:
 
 
 def _contractions(results: Results) -> list[tuple[float, float]]:
-    """Of each step Err(V*, V), and the limit that a quarter of the one before and alpha leave."""
+    """Return Err(V*, V) of each step, and its limit: a quarter of the one before plus alpha."""
     n = next(float(it.grid["users"]) for it in results if it.label == DISTANCE)
     distances = list(line(results, DISTANCE, "step").values())
     alpha = noise_of_a_step(place(n), prescribed(place(n)).steps)

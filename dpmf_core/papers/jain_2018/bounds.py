@@ -135,8 +135,9 @@ def private_svd_order(at: Place) -> float:
 
 
 def crossing_users(items: float) -> float:
-    """From how many users on private Frank-Wolfe's order is below private SVD's: where m^(5/8) / √n
-    is 1 / √m; private SVD's noise is negligible there.
+    """Return the users above which private Frank-Wolfe's order is below private SVD's.
+
+    There m^(5/8) / √n equals 1 / √m; private SVD's noise is negligible.
     """
     return float(items**2.25)
 
@@ -187,18 +188,19 @@ TABLES = (
 
 
 def output_rank(place: Place) -> float:
-    """The order of the rank of Private Frank-Wolfe's output in the second table, and so of its
-    number of steps: each adds one.
+    """Return the order of the rank of Private Frank-Wolfe's output in the second table.
+
+    It is the order of its number of steps, because each adds one.
     """
     return float(place.users**0.4 / place.items**0.2)
 
 
 def frank_wolfe_floor(steps: int) -> float:
-    """The relative error below which Frank-Wolfe with steps of 1/T cannot come on a matrix of equal
-    singular values, where the ball's radius is its nuclear norm.
+    """Return the smallest relative error of Frank-Wolfe with steps of 1/T.
 
-    From 0 the iterate's nuclear norm grows as x <- (1 - 1/T) x + 1/T, to 1 - (1 - 1/T)^T of the
-    radius; by Hoelder's inequality the rest is missing in Frobenius norm too.
+    The matrix has equal singular values, and the ball's radius is its nuclear norm. From 0 the
+    iterate's nuclear norm grows as x <- (1 - 1/T) x + 1/T, to 1 - (1 - 1/T)^T of the radius; by
+    Hoelder's inequality the rest is also missing in Frobenius norm.
     """
     return (1 - 1 / steps) ** steps
 
@@ -217,7 +219,7 @@ def _stall(results: Results) -> str:
 
 
 def _with_corollary_steps(claim: Claim, axis: Axis) -> Claim:
-    """The claim with the corollary's number of steps at each place; it moves along items alone."""
+    """Return the claim with the corollary's number of steps, which changes only along items."""
 
     def with_steps(sweep: Sweep) -> Sweep:
         at = sweep.data.top_items if axis == "items" else getattr(PLACES[axis], axis)

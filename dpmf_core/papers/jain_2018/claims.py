@@ -1,6 +1,4 @@
-"""Jain, Thakkar & Thakurta 2018, "Differentially Private Matrix Completion Revisited": what its
-experiments state, as claims.
-"""
+"""Claims of Jain, Thakkar & Thakurta 2018, "Differentially Private Matrix Completion Revisited"."""
 
 import statistics
 
@@ -54,7 +52,7 @@ APPENDIX_C = (
 
 
 def means_along(results: Results, label: str) -> dict[float, float]:
-    """The mean of a method's draws at each epsilon. Raises MissingResult."""
+    """Return the mean of a method's draws at each epsilon; raise MissingResult."""
     means = {
         it.epsilon: statistics.fmean(it.draws)
         for it in results
@@ -66,7 +64,7 @@ def means_along(results: Results, label: str) -> dict[float, float]:
 
 
 def leads(results: Results, label: str, other: str) -> dict[float, float]:
-    """By how much one method errs less than another at each epsilon that both have."""
+    """Return how much one method's error is below another's at each common epsilon."""
     first, second = means_along(results, label), means_along(results, other)
     if not (common := [at for at in first if at in second]):
         raise MissingResult(f"{label} and {other} have no epsilon in common")
@@ -74,7 +72,7 @@ def leads(results: Results, label: str, other: str) -> dict[float, float]:
 
 
 def almost_always_less(label: str, other: str, words: str) -> Clause:
-    """That a method errs less than another at all measured epsilons but one in four."""
+    """State that a method errs less than another at three of four measured epsilons or more."""
 
     def margin(results: Results) -> float:
         values = sorted(leads(results, label, other).values())
@@ -123,7 +121,7 @@ BEATS_CLEANSING_C = _beats(
 
 
 def _within(label: str, other: str, words: str, epsilon: float | None = None) -> Clause:
-    """That the errors of two methods agree to within SAME."""
+    """State that the errors of two methods agree to within SAME."""
 
     def ratio(results: Results) -> float:
         return Mean(label, epsilon)(results) / Mean(other, epsilon)(results)
@@ -135,7 +133,7 @@ def _within(label: str, other: str, words: str, epsilon: float | None = None) ->
 
 
 def exactly_accounted(results: Results) -> str:
-    """What private Frank-Wolfe has with noise for the same exact epsilon as its baselines."""
+    """Return private Frank-Wolfe's errors with noise for its baselines' exact epsilon."""
     try:
         of_exact, of_source = (means_along(results, it.name) for it in (DPFW_EXACT, DPFW))
     except MissingResult:
@@ -151,7 +149,7 @@ def exactly_accounted(results: Results) -> str:
 
 
 def on_rank_one(results: Results) -> str:
-    """The same, and what the source's step size allows on a matrix of rank one."""
+    """Return the same, and the limit of the source's step size on a matrix of rank one."""
     floor = frank_wolfe_floor(5) * TRUE_NORM
     return (
         f"{exactly_accounted(results)} One draw; the source's figure has the means of ten. With"

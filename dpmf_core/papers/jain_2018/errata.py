@@ -27,19 +27,20 @@ def _exact(stated: float, relation: Relation, within_l: bool = False) -> float:
 
 
 def _cost(relation: Relation, within_l: bool = False) -> Reading:
-    """Of the noise at a nominal epsilon of 1, for rows within 2L or within L."""
+    """Return the cost of the noise at a nominal epsilon of 1, for rows within 2L or within L."""
     name = EXACT[relation] + (", rows within L" if within_l else ", rows within 2L")
     return Reading(name, _exact(1.0, relation, within_l), epsilon_form(3))
 
 
 def slack() -> Comparison:
-    """What the noise costs for which the source proves 1."""
+    """Account the noise for which the source proves epsilon 1."""
     return Comparison(nominal(1.0), _cost(ADD))
 
 
 def relation() -> Comparison:
-    """The same noise where a row is added or removed, and where it is replaced; and the nominal
-    epsilon from which on the latter costs more than is stated.
+    """Compare the same noise for a row added or removed, and for a row replaced.
+
+    Also the nominal epsilon from which replacement costs more than stated.
     """
     equal = brentq(lambda stated: _exact(stated, REPLACE) - stated, 1.0, 20.0)
     return Comparison(
@@ -50,13 +51,15 @@ def relation() -> Comparison:
 
 
 def rows_within_l() -> Comparison:
-    """The same noise where the row that enters the sum is projected to L."""
+    """Account the same noise if the row that enters the sum is projected to L."""
     return Comparison(_cost(ADD), _cost(ADD, within_l=True), (_cost(REPLACE, within_l=True),))
 
 
 def excess_risk(steps: int, users: int = 30, items: int = 20) -> float:
-    """The excess risk of Frank-Wolfe with steps of 1/T on a matrix of rank one that is wholly
-    observed, relative to that of 0; k is its nuclear norm, and every direction is exact.
+    """Return the relative excess risk of Frank-Wolfe with steps of 1/T on a matrix of rank one.
+
+    The matrix is fully observed, k is its nuclear norm, every direction is exact, and the risk of 0
+    is 1.
     """
     target = np.outer(np.linspace(-1, 1, users), np.linspace(-1, 1, items))
     k = float(np.linalg.norm(target))  # of rank one: the nuclear norm
@@ -68,7 +71,7 @@ def excess_risk(steps: int, users: int = 30, items: int = 20) -> float:
 
 
 def rate() -> Comparison:
-    """What four times as many steps leave of the excess risk: by the stated rate, and computed."""
+    """Compare what four times as many steps leave of the excess risk, as stated and computed."""
     form = "{:.2f} of the excess risk"
     few, many = excess_risk(FEW_STEPS), excess_risk(MANY_STEPS)
     return Comparison(

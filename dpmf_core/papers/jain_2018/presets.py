@@ -55,7 +55,7 @@ def _frank_wolfe_line(method: Method) -> Callable[[bool], Line]:
 
 
 def _oja_line(full: bool) -> Line:
-    """As for Algorithm 1; on a page with five steps, for each takes six releases."""
+    """Return Algorithm 2's line; on a page with five steps, because each takes six releases."""
     line = private_lines(full, (OJA,))[0]
     return line if full else Line(OJA, {**line.grid, "steps": (5,)})
 
@@ -66,7 +66,7 @@ def _svd_line(full: bool) -> Line:
 
 
 def _run(method: Method, **parameters: Value) -> RunSpec:
-    """One run at ε = 1 on the simulated cinema, which is on every machine."""
+    """Return one run at ε = 1 on the simulated cinema, which is on every machine."""
     budget = Budget(epsilon=1.0, delta=DELTA, calibration=method.calibration or Calibration.EXACT)
     return RunSpec.parse(
         data={"id": "cinema", "most_per_user": 80},

@@ -1,8 +1,7 @@
-"""Runs of Jain et al. 2018: its methods, its data, and its protocol with tuning on validation
-ratings.
+"""Runs of Jain et al. 2018: methods, data, and tuning on validation ratings.
 
-The source chooses the nuclear norm, the number of steps and what its baselines have by validation.
-The values that it tried are in no text of ours where it prints them as formulas; the grids here are
+The source chooses the nuclear norm, the number of steps and its baselines' parameters by
+validation. Its grids are printed as formulas that no available text contains, so the grids are
 ours.
 """
 
@@ -57,7 +56,7 @@ PGD = Method(algorithm="pgd", label="Projected gradient")
 
 @dataclass(frozen=True)
 class Line:
-    """A method and the values among which validation ratings choose."""
+    """A method and the values from which validation ratings choose."""
 
     method: Method
     grid: Grid
@@ -66,7 +65,7 @@ class Line:
 def tuned_sweeps(
     data: DataSpec, lines: tuple[Line, ...], epsilons: tuple[float, ...], draws: int
 ) -> tuple[Sweep, ...]:
-    """A sweep a method, each over its own grid."""
+    """Return a sweep for each method over its own grid."""
     return tuple(
         Sweep(
             data=data,
@@ -82,7 +81,7 @@ def tuned_sweeps(
 
 
 def norms(full: bool, true_norm: float | None = None) -> tuple[float, ...]:
-    """Radii of the ball that private Frank-Wolfe tries; of simulated data the true one."""
+    """Return radii of private Frank-Wolfe's ball; for simulated data the true one."""
     if true_norm is not None:
         return (true_norm,)
     return (0.1, 0.3, 1.0, 3.0) if full else (0.3, 1.0)
@@ -91,7 +90,7 @@ def norms(full: bool, true_norm: float | None = None) -> tuple[float, ...]:
 def private_lines(
     full: bool, methods: tuple[Method, ...], true_norm: float | None = None
 ) -> tuple[Line, ...]:
-    """Private Frank-Wolfe in these forms; at most 50 steps, as in the source."""
+    """Return private Frank-Wolfe in these forms, with at most 50 steps, as in the source."""
     steps = (5, 20) if true_norm is not None or not full else (5, 20, 50)
     return tuple(
         Line(method, {"nuclear_norm": norms(full, true_norm), "steps": steps}) for method in methods
@@ -99,7 +98,7 @@ def private_lines(
 
 
 def cleansing_line(full: bool) -> Line:
-    """The source tunes how many directions, and how far averages are pulled to the global one."""
+    """Return SVD after cleansing; the source tunes directions and shrinkage to the global mean."""
     return Line(CLEANSING, {"rank": (1, 5, 10), "item_damping": (5.0, 15.0)} if full else RANKS)
 
 
@@ -107,7 +106,7 @@ RANKS: Grid = {"rank": (1, 5)}
 
 
 def private_gradient_line(full: bool, true_norm: float | None = None) -> Line:
-    """The source tunes steps and their size, and takes the hidden matrix's nuclear norm."""
+    """Return private projected gradient; the source tunes steps, and uses the true nuclear norm."""
     grid: dict[str, tuple[Value, ...]] = {"steps": (5,), "step_size": (1.0,)}
     if full and true_norm is None:
         grid = {"steps": (5, 10, 20), "step_size": (1.0, 3.0, 10.0)}
@@ -115,7 +114,7 @@ def private_gradient_line(full: bool, true_norm: float | None = None) -> Line:
 
 
 def non_private_line(full: bool, true_norm: float | None = None) -> Line:
-    """400 steps at full size, as in the source."""
+    """Return Frank-Wolfe without privacy: 400 steps at full size, as in the source."""
     steps = NON_PRIVATE_STEPS if full else 50
     own_norms = (true_norm,) if true_norm else (0.2, 0.3, 0.45, 1.0) if full else (0.3,)
     return Line(FRANK_WOLFE, {"steps": (steps,), "nuclear_norm": own_norms})
@@ -123,9 +122,10 @@ def non_private_line(full: bool, true_norm: float | None = None) -> Line:
 
 @dataclass(frozen=True)
 class RealRatings:
-    """The data of a panel: ids of the source's sets, and how many of its most rated items.
+    """The data of a panel.
 
-    of_fig_2: whether private projected gradient and the non-private baseline are in it.
+    It names the source's sets and the number of most rated items. of_fig_2: whether it has private
+    projected gradient and the non-private baseline.
     """
 
     ids: tuple[str, ...]
@@ -134,7 +134,7 @@ class RealRatings:
     of_fig_2: bool = True
 
     def data(self, full: bool) -> DataSpec:
-        """The source's data where they are here, at full size; else a stand-in."""
+        """Return the source's data at full size if available, otherwise a stand-in."""
         name = first_present(*(self.ids if full else ()), *STAND_INS)
         return DataSpec(
             id=name,
@@ -154,14 +154,16 @@ class RealRatings:
 
 
 def rank_one(id: str, full: bool) -> DataSpec:  # noqa: A002
-    """A simulated set of rank one: 500,000 users, or 20,000 on a page."""
+    """Return a simulated set of rank one with 500,000 users, or 20,000 on a page."""
     return DataSpec(id=id if full else f"{id}-20k", most_per_user=RATINGS_PER_USER)
 
 
 @dataclass(frozen=True)
 class RankOne:
-    """Simulated data of a panel. One draw, at two epsilons: at full size it tests 400,000 ratings,
-    and all of the source's would take thousands of trainings on 40 million.
+    """Simulated data of a panel, with one draw at two epsilons.
+
+    At full size it tests 400,000 ratings; the source's whole experiment would take thousands of
+    trainings on 40 million.
     """
 
     id: str

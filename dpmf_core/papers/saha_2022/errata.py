@@ -42,7 +42,7 @@ RATINGS = (56_174, 107_557, 261_197, 348_971, 226_310)
 
 
 def total() -> Comparison:
-    """What 0.5 for each of two statistics in each step adds up to."""
+    """Account 0.5 for each of two statistics in each step."""
     hundred, more = (source_noise.saha(0.5, DELTA, steps).event for steps in (100, 500))
     return Comparison(
         nominal(0.5),
@@ -55,7 +55,7 @@ def total() -> Comparison:
 
 
 def sensitivities() -> Comparison:
-    """The same noise against the sensitivities that hold."""
+    """Account the same noise with the true sensitivities."""
     own, tight, with_outliers = (
         source_noise.saha(0.5, DELTA, 100, tight=tight, outliers=outliers).event
         for tight, outliers in ((False, False), (True, False), (True, True))
@@ -78,7 +78,7 @@ def sensitivities() -> Comparison:
 
 @functools.cache
 def _faces() -> Array:
-    """Simulated faces, each scaled so that its largest pixel is 1."""
+    """Return simulated faces, each scaled to a largest pixel of 1."""
     faces = open_data(DataSpec(id="faces"))
     assert isinstance(faces, Samples)
     X = np.asarray(faces.X, np.float64)
@@ -86,7 +86,7 @@ def _faces() -> Array:
 
 
 def scaled_to_maximum() -> Comparison:
-    """What the noise costs a face whose largest pixel is 1."""
+    """Account the noise for a face whose largest pixel is 1."""
     norms = np.linalg.norm(_faces(), axis=1)
     longest = float(norms.max())
     tight = source_noise.saha(0.5, DELTA, 100, tight=True).event
@@ -105,8 +105,9 @@ def scaled_to_maximum() -> Comparison:
 
 
 def _first_step(V: Array) -> tuple[Array, Array]:
-    """Coefficients and components that Algorithm 2 has when it first releases A: W from NNDSVD
-    with columns in the unit ball, H the argmin. Each sample a row.
+    """Return coefficients and components when Algorithm 2 first releases A. Samples are rows.
+
+    W comes from NNDSVD with columns in the unit ball, H is the argmin.
     """
     W = kernel.in_unit_ball(starting_factors(V, PARTS, "nndsvd", 0)[1])
     return kernel.coefficients(V @ W.T, W @ W.T, passes=5000, close=1e-12), W
@@ -116,7 +117,7 @@ PARTS, SAMPLES = 13, 400
 
 
 def coefficients_of_the_listing() -> Comparison:
-    """How long a sample's coefficients are where nothing normalises them."""
+    """Compare the lengths of a sample's coefficients without normalisation."""
     norms = np.linalg.norm(_first_step(_faces()[:SAMPLES])[0], axis=1)
     form = "norm {:.1f}"
     return Comparison(
@@ -127,8 +128,9 @@ def coefficients_of_the_listing() -> Comparison:
 
 
 def neighbours_at_the_start() -> Comparison:
-    """How far A moves in the first step when one of 400 faces is replaced by an image of a single
-    pixel; coefficients longer than 1 are scaled to 1.
+    """Compare how far A moves in the first step when one of 400 faces is replaced.
+
+    The replacement is an image of a single pixel; coefficients longer than 1 are scaled to 1.
     """
     V = _faces()[:SAMPLES] / np.linalg.norm(_faces()[:SAMPLES], axis=1, keepdims=True)
     other = V.copy()
@@ -144,7 +146,7 @@ def neighbours_at_the_start() -> Comparison:
 
 
 def units_of_table_4() -> Comparison:
-    """Table 4, and what predicting 0 for all of MovieLens 1M costs in three units."""
+    """Compare Table 4 with the error of predicting 0 for all of MovieLens 1M, in three units."""
     squares = sum(count * stars**2 for stars, count in enumerate(RATINGS, start=1))
     rated, every_pair = sum(RATINGS), USERS * FILMS
     rows, stars = "{:.4f}", "{:.2f} stars"
@@ -160,7 +162,7 @@ def units_of_table_4() -> Comparison:
 
 
 def coherence_of_table_3() -> Comparison:
-    """Two neighbouring rows of the table."""
+    """Compare two neighbouring rows of the table."""
     form = "{:.4f}"
     return Comparison(
         Reading("Table 3, Guardian, at .8 a step", 0.4547, form),
@@ -170,7 +172,7 @@ def coherence_of_table_3() -> Comparison:
 
 
 def weights_of_others() -> Comparison:
-    """How many other documents have other TF-IDF weights when the first one is emptied."""
+    """Count the other documents whose TF-IDF weights change when the first one is emptied."""
     documents = open_data(DataSpec(id="news", weighting="none"))
     assert isinstance(documents, Samples)
     X: Any = documents.X
@@ -186,7 +188,7 @@ def weights_of_others() -> Comparison:
 
 
 def _idf(documents: Array, total: int) -> Array:
-    """Inverse document frequency as scikit-learn fits it."""
+    """Return the inverse document frequency as scikit-learn fits it."""
     return np.log((1 + total) / (1 + documents)) + 1
 
 

@@ -1,4 +1,4 @@
-"""What is measured of the claims of Saha & Imtiaz 2022, and by which statements they are judged."""
+"""Quantities and statements for the claims of Saha & Imtiaz 2022."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -26,9 +26,7 @@ REST = 0.01  # of a curve's fall, at which it counts as having come down
 
 
 def epochs(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """After how many steps a curve has come down to its lowest value, but for a hundredth of its
-    fall: the first of the steps at which the run was looked at.
-    """
+    """Return the first observed step within 1% of a curve's fall to its lowest value."""
 
     def steps(run: Run) -> float:
         curve = [(it["step"] or 0.0, value_of(it, metric)) for it in run.record.curves]
@@ -40,14 +38,15 @@ def epochs(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
 
 
 def roughness(points: Sequence[Point], runs: Runs, _: str) -> list[Summary]:
-    """How noisy parts are as pictures: the mean squared difference of neighbouring pixels, as a
-    share of the mean square of all; mean over the parts.
+    """Return how noisy parts are as pictures, averaged over the parts.
+
+    It is the mean squared difference of neighbouring pixels, relative to the mean square of all.
     """
     return _each(points, runs, lambda run: picture_roughness(basis(run), image_size(run)))
 
 
 def picture_roughness(parts: Array, size: tuple[int, int]) -> float:
-    """The same of parts (K, height * width). A part without any pixel counts as 0."""
+    """Return the same for parts (K, height * width); 0 for a part without any pixel."""
     pictures = parts.astype(np.float64).reshape(len(parts), *size)
     squares = [np.mean(np.diff(pictures, axis=axis) ** 2, axis=(1, 2)) for axis in (1, 2)]
     energy = np.maximum(np.mean(pictures**2, axis=(1, 2)), 1e-300)
@@ -65,7 +64,7 @@ def _each(points: Sequence[Point], runs: Runs, figure: Callable[[Run], float]) -
 def beside_plain(
     compare: Callable[[Run, Run], float],
 ) -> Callable[[Sequence[Point], Runs, str], list[Summary]]:
-    """A figure of each private run and the run without privacy on the same data."""
+    """Return a figure of each private run and of the run without privacy on the same data."""
 
     def measure(points: Sequence[Point], runs: Runs, _: str) -> list[Summary]:
         there = [(point, runs[point.key]) for point in points if point.key in runs]
@@ -87,7 +86,7 @@ def _summary(point: Point) -> Summary:
 
 
 def close(theirs: Sequence[Median], plain: Median, within: float = CLOSE) -> Clause:
-    """That private figures come close to the one without privacy, each of them."""
+    """State that each private figure is close to the one without privacy."""
 
     def margin(results: Results) -> float:
         level = plain(results)
@@ -104,7 +103,7 @@ def close(theirs: Sequence[Median], plain: Median, within: float = CLOSE) -> Cla
 
 
 def narrows(epsilons: Sequence[float]) -> Clause:
-    """That a larger epsilon of a step is a smaller objective."""
+    """State that the objective is smaller at a larger epsilon of a step."""
     first, last = epsilons[0], epsilons[-1]
     words = f"the gap is smaller at ε = {budget_text(last)} a step than at {first:g}"
     return less(Median(PRIVATE, last), Median(PRIVATE, first), words)
@@ -113,8 +112,9 @@ def narrows(epsilons: Sequence[float]) -> Clause:
 def gap_clauses(
     epsilons: Sequence[float], small: tuple[str, str], smaller: tuple[str, str]
 ) -> tuple[Clause, ...]:
-    """On each data set: that the gap is small, and smaller where epsilon is larger. small, smaller:
-    place and words of the source.
+    """State for each data set that the gap is small, and smaller at a larger epsilon.
+
+    small, smaller: place and words of the source.
     """
     private = [Median(PRIVATE, epsilon) for epsilon in epsilons]
     clauses = (
@@ -125,7 +125,7 @@ def gap_clauses(
 
 
 def costs(results: Results, ids: Sequence[str]) -> list[float]:
-    """What privacy adds to the objective at 0.5 a step, as a share, of those data sets."""
+    """Return the relative increase of the objective at 0.5 a step, on these data sets."""
     titles = [entry.title for entry in catalogue().catalogue() if entry.id in ids]
     shares = [
         Median(PRIVATE, 0.5, {"data": title})(results)
@@ -140,7 +140,7 @@ def costs(results: Results, ids: Sequence[str]) -> list[float]:
 
 
 def images_cost_more() -> Clause:
-    """That privacy adds more to the objective of any images than to that of any documents."""
+    """State that privacy increases the objective of all images more than of any documents."""
 
     def both(results: Results) -> tuple[float, float]:
         return (
@@ -157,7 +157,7 @@ def images_cost_more() -> Clause:
 
 
 def _remark(results: Results, ids: Sequence[str] = ()) -> str:
-    """What a start without private data finds, and which of the source's sets are missing."""
+    """Return the results of a start without private data, and which source data are missing."""
     random = [it for it in results if it.label == RANDOM]
     titles = {entry.id: entry.title for entry in catalogue().catalogue()}
     there = {it.grid["data"] for it in results}
@@ -192,7 +192,7 @@ def coherence_cost(results: Results) -> float:
 
 
 def spread(results: Results) -> float:
-    """By what share the largest figure is above the smallest, without the random start."""
+    """Return the relative range of the figures, without the random start."""
     medians = [it.median for it in results if it.label != RANDOM]
     if not medians:
         raise MissingResult("there is no result")

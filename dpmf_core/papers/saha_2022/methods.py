@@ -1,4 +1,4 @@
-"""Methods, data and sweeps of Saha & Imtiaz 2022 [S22], as its figures and ours use them."""
+"""Methods, data and sweeps of Saha & Imtiaz 2022 [S22]."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -47,8 +47,9 @@ def faces(_: bool) -> DataSpec:
 def as_published(
     K: int, steps: int, label: str = PRIVATE, *, outliers: bool = False, **more: Value
 ) -> Method:
-    """The source's method with its noise: epsilon is each statistic's, in each step. Delta_B is
-    2/N, or 4/N where outliers are set apart.
+    """Return the source's method with its noise; epsilon is each statistic's, in each step.
+
+    Delta_B is 2/N, or 4/N with outliers.
     """
     share = SHARES["4/N" if outliers else "2/N"]
     parameters = {"n_components": K, "steps": steps, "moment_share": share, **THEIRS, **more}
@@ -60,12 +61,12 @@ def as_published(
 
 
 def plain(K: int, label: str = PLAIN) -> Method:
-    """Non-negative factorisation without privacy, from the source's start."""
+    """Return non-negative factorisation without privacy from the source's start."""
     return Method(algorithm="nmf", label=label, parameters={"n_components": K, "start": "nndsvd"})
 
 
 def marks(label: str, where: str, *values: tuple[float | None, float]) -> tuple[Mark, ...]:
-    """Published numbers of one line: (epsilon, value), epsilon None without privacy."""
+    """Return published numbers of one line: (epsilon, value); epsilon None without privacy."""
     return tuple(Mark(label, x, y, f"{S22}, {where}") for x, y in values)
 
 
@@ -75,9 +76,9 @@ Sets = Callable[[], tuple[DataSpec, ...]]
 
 
 def present(ids: Sequence[str], stand_in: str, **more: float) -> tuple[DataSpec, ...]:
-    """Those of the source's data sets that are on this machine, else the stand-in.
+    """Return the source's data sets on this machine, otherwise the stand-in.
 
-    more: what is done to each beside the source's preparation.
+    more: preparation in addition to the source's.
     """
     there = [name for name in ids if catalogue().present(name)] or [stand_in]
     return tuple(
@@ -98,7 +99,7 @@ def every_set() -> tuple[DataSpec, ...]:
 
 
 def with_topics() -> tuple[DataSpec, ...]:
-    """The sets whose topics the source shows as words."""
+    """Return the sets whose topics the source shows as words."""
     return present(("guardian", "uci-news"), first_present("tdt2", "news"))
 
 
@@ -111,13 +112,14 @@ def headlines() -> tuple[DataSpec, ...]:
 
 
 def n_steps(full: bool) -> int:
-    """The source does not print its number."""
+    """Return the number of steps, which the source does not print."""
     return 100 if full else 10
 
 
 def by_epsilon(sets: Sets, epsilons: Sequence[float], K: int | None = None) -> Sweeps:
-    """The source's method at every epsilon, from a random start at the largest, and without
-    privacy. One draw, as in the source.
+    """Return the source's method at every epsilon, from a random start, and without privacy.
+
+    The random start has the largest epsilon. One draw, as in the source.
     """
 
     def sweeps(full: bool) -> Iterator[Sweep]:
@@ -132,7 +134,7 @@ def by_epsilon(sets: Sets, epsilons: Sequence[float], K: int | None = None) -> S
 
 
 def beside_quiet_steps(full: bool) -> tuple[Sweep, ...]:
-    """The source's method, and its steps with components solved for and hardly any noise."""
+    """Return the source's method, and its steps with solved components and hardly any noise."""
 
     def sweeps() -> Iterator[Sweep]:
         for data in every_set():
@@ -148,7 +150,7 @@ CONTAMINATED = {"outlier_rows": 0.1, "outlier_cells": 0.7}
 
 
 def with_outliers(full: bool) -> tuple[Sweep, ...]:
-    """The method that sets outliers apart on contaminated faces; the other one on clean faces."""
+    """Return the outlier method on contaminated faces, and the other method on clean faces."""
 
     def sweeps() -> Iterator[Sweep]:
         clean, contaminated = (

@@ -1,8 +1,7 @@
-"""Saha & Imtiaz 2022, Table 4: its method beside DPNMF on MovieLens 1M.
+"""Saha & Imtiaz 2022, Table 4: its method and DPNMF on MovieLens 1M.
 
 The source prints no unit, no K and no number of steps. Its own column has the size of errors of
-rows that are scaled to norm 1, at the rated cells; DPNMF's that of errors in stars. Both are
-measured.
+rows scaled to norm 1, at the rated cells; DPNMF's that of errors in stars. We measure both.
 """
 
 import functools
@@ -74,14 +73,14 @@ def _in_both_units(points: Sequence[Point], runs: Runs, _: str) -> list[Summary]
 
 
 def _zero(_: bool) -> list[Summary]:
-    """What predicting 0 for every rating costs."""
+    """Return the errors of predicting 0 for every rating."""
     errors = zip(UNITS, _errors_of_zero(_films()), strict=True)
     return [Summary(ZERO, "global-mean", None, {"unit": unit}, (error,)) for unit, error in errors]
 
 
 @functools.lru_cache(2)
 def _errors_of_zero(name: str) -> tuple[float, float]:
-    """In rows of norm 1 each user with ratings errs by 1 in all; in stars each rating by itself."""
+    """Return each user's error in rows of norm 1 (1 in total), or each rating's in stars."""
     ratings = catalogue().load(name)
     assert isinstance(ratings, Ratings)
     users = len(np.unique(ratings.users))
@@ -99,7 +98,7 @@ def _error_clause(epsilon: float, value: float) -> Clause:
 
 
 def _below_dpnmf() -> Clause:
-    """That it errs less than DPNMF at every epsilon, both in the same unit."""
+    """State that it errs less than DPNMF at every epsilon, both in the same unit."""
 
     def pairs(results: Results) -> list[tuple[float, float]]:
         return [
@@ -124,7 +123,7 @@ def _below_dpnmf() -> Clause:
 
 
 def _dpnmf_in_stars() -> Clause:
-    """That DPNMF's column is its error in stars."""
+    """State that DPNMF's column is its error in stars."""
 
     def ratios(results: Results) -> list[float]:
         return [
@@ -152,7 +151,7 @@ def _not_printed(_: bool) -> str:
 
 
 def _guesses(results: Results) -> str:
-    """What guessing costs in both units."""
+    """Return the errors of guessing in both units."""
 
     def at(label: str) -> str:
         rows, stars = (Median(label, grid={"unit": unit})(results) for unit in (ROWS, STARS))

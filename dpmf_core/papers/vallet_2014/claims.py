@@ -1,5 +1,6 @@
-"""The figures and tables of Vallet, Friedman & Berkovsky 2014 as claims. What is measured is the
-excess in RMSE over keeping everything, in percent.
+"""Claims of Vallet, Friedman & Berkovsky 2014.
+
+The measured quantity is the excess in RMSE over keeping everything, in percent.
 """
 
 import statistics
@@ -20,7 +21,7 @@ DRAWS = (
 
 
 def _marks(source_values: Mapping[str, float], row: str) -> tuple[Mark, ...]:
-    """Means over all shares, drawn in the middle of the axis."""
+    """Return means over all shares, drawn in the middle of the axis."""
     return tuple(
         Mark(label, 0.45, value, f"{V14}, Table 1: mean over shares, {row}")
         for label, value in source_values.items()
@@ -47,7 +48,7 @@ def _other_machine(full: bool) -> str:
 
 
 def _weighted_step(results: Results) -> str:
-    """What the weighting of section 3.3 makes of the excess of Rated."""
+    """Return the effect of section 3.3's weighting on the excess of Rated."""
     draws = [draw for it in results if it.label == protocol.WEIGHTED for draw in it.draws]
     return f"With the weighted step Rated costs {statistics.fmean(draws):.2f}%." if draws else ""
 

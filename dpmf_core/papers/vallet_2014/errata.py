@@ -1,5 +1,5 @@
-"""Corrections of Vallet, Friedman & Berkovsky 2014: what its authors concede, measured, and what
-its text leaves open.
+"""Corrections of Vallet, Friedman & Berkovsky 2014: what the authors concede, measured, and what
+the text leaves open.
 """
 
 import math

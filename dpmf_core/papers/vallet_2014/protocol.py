@@ -1,5 +1,5 @@
-"""What is run for the figures of Vallet et al. 2014: methods with the published settings, splits
-and shares.
+"""Runs for the figures of Vallet et al. 2014: methods with published settings,
+splits and shares.
 """
 
 from dpmf_core.data.splits import SplitSpec
@@ -37,31 +37,31 @@ PAGE_MONTHS = (5, 12, 24, 38, 40, 48, 55, 68, 72)
 
 
 def method(label: str, **more: Value) -> Method:
-    """A method of the paper with its published settings."""
+    """Return a method with its published settings."""
     parameters = {**PUBLISHED, **VARIANTS[label], **more}
     return Method(algorithm="no-retention", label=label, parameters=parameters)
 
 
 def films(full: bool) -> DataSpec:
-    """MovieLens 10M at full size, else MovieLens 100K; where these are missing, what is nearest."""
+    """Return MovieLens 10M at full size, otherwise MovieLens 100K or the nearest available set."""
     names = ("ml-10m", "ml-1m", "cinema") if full else ("ml-100k", "cinema-small")
     return DataSpec(id=first_present(*names))
 
 
 def dated_films(full: bool) -> DataSpec:
-    """Ratings whose times are known to the day."""
+    """Return ratings whose times are known to the day."""
     return DataSpec(id=first_present("netflix", "cinema") if full else "cinema-small")
 
 
 def shares(full: bool) -> tuple[float, ...]:
-    """The static shares R_s of Fig. 1."""
+    """Return the static shares R_s of Fig. 1."""
     return tuple(tenth / 10 for tenth in range(10)) if full else (0.0, 0.3, 0.4, 0.9)
 
 
 def _by_share(
     data: DataSpec, full: bool, labels: tuple[str, ...], split: SplitSpec
 ) -> tuple[Sweep, ...]:
-    """The baseline and Slope One, which know no share, and the variants at every share."""
+    """Return the baseline and Slope One, which have no share, and the variants at every share."""
     arrival: dict[str, Value] = {"arrival": "time"} if split.kind == "time" else {}
     whole = (method(BASELINE), SLOPE_ONE)
     moving = tuple(method(label, **arrival) for label in labels)
@@ -74,12 +74,14 @@ def _by_share(
 
 
 def random_split(full: bool) -> tuple[Sweep, ...]:
-    """Fig. 1a and the first row of Table 1."""
+    """Return the runs of Fig. 1a and the first row of Table 1."""
     return _by_share(films(full), full, EVALUATED, SplitSpec())
 
 
 def time_split(full: bool) -> tuple[Sweep, ...]:
-    """Fig. 1b and the second row of Table 1; with the weighting that section 3.3 suggests."""
+    """Return the runs of Fig. 1b and the second row of Table 1, also with
+    section 3.3's weighting.
+    """
     return _by_share(dated_films(full), full, (*EVALUATED, WEIGHTED), SplitSpec(kind="time"))
 
 
@@ -96,13 +98,13 @@ def _by_activity(
 
 
 def activity_random(full: bool) -> tuple[Sweep, ...]:
-    """Fig. 2a."""
+    """Return the runs of Fig. 2a."""
     arrived = tuple(tenth / 10 for tenth in range(11)) if full else (0.0, 0.25, 0.5, 0.75, 1.0)
     return _by_activity(films(full), "Rated", SplitSpec(), arrived)
 
 
 def activity_time(full: bool) -> tuple[Sweep, ...]:
-    """Fig. 2b, and the random split of the same data that it is compared with."""
+    """Return the runs of Fig. 2b, and the random split of the same data for comparison."""
     arrived = tuple(tenth / 10 for tenth in range(11)) if full else (0.0, 0.5, 1.0)
     data = dated_films(full)
     by_time = _by_activity(data, "Rated", SplitSpec(kind="time"), arrived)
@@ -110,8 +112,8 @@ def activity_time(full: bool) -> tuple[Sweep, ...]:
 
 
 def by_month(full: bool) -> tuple[Sweep, ...]:
-    """Fig. 3: each stretch of time predicted from those before it, the first four known from the
-    start.
+    """Return the runs of Fig. 3: each period predicted from those before it;
+    four are known first.
     """
     months = tuple(range(FIRST_MONTHS + 1, MONTHS + 1)) if full else PAGE_MONTHS
     return tuple(

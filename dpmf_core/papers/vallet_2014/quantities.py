@@ -1,6 +1,4 @@
-"""Quantities that the clauses of Vallet et al. 2014 are made of: means, gaps between lines, and the
-signed rank test.
-"""
+"""Quantities for the clauses of Vallet et al. 2014: means, gaps and the signed rank test."""
 
 import functools
 import statistics
@@ -15,7 +13,7 @@ Line = dict[float, float]  # along an axis
 
 
 def excess(results: Results, label: str) -> float:
-    """A method's mean excess over all places and draws. Raises MissingResult."""
+    """Return a method's mean excess over all places and draws; raise MissingResult."""
     draws = [draw for it in results if it.label == label for draw in it.draws]
     if not draws:
         raise MissingResult(f"{label} has no result")
@@ -23,7 +21,9 @@ def excess(results: Results, label: str) -> float:
 
 
 def by_draw(results: Results, label: str) -> np.ndarray:
-    """A method's mean excess over all places in each draw (n_draws,). Raises MissingResult."""
+    """Return a method's mean excess over all places in each draw, (n_draws,);
+    raise MissingResult.
+    """
     lines = [it.draws for it in results if it.label == label]
     if not lines or len({len(draws) for draws in lines}) != 1:
         raise MissingResult(f"{label} lacks draws")
@@ -32,9 +32,9 @@ def by_draw(results: Results, label: str) -> np.ndarray:
 
 @functools.lru_cache(256)
 def signed_rank(differences: tuple[float, ...]) -> float:
-    """The two-sided p of Wilcoxon's signed rank test; 1 where nothing differs.
+    """Return the two-sided p of Wilcoxon's signed rank test; 1 if nothing differs.
 
-    Raises MissingResult where there are too few pairs for p < .01.
+    Raises MissingResult for too few pairs to reach p < .01.
     """
     if len(differences) < DRAWS:
         raise MissingResult(f"{len(differences)} draws are too few for a signed rank test")
@@ -46,7 +46,7 @@ def signed_rank(differences: tuple[float, ...]) -> float:
 
 
 def gaps_between(results: Results, larger: str, smaller: str, name: str) -> Line:
-    """How far one line lies above another, in points."""
+    """Return how far one line is above another, in points."""
     above, below = line(results, larger, name), line(results, smaller, name)
     if above.keys() != below.keys():
         raise MissingResult(f"{larger} and {smaller} were not measured at the same places")
@@ -54,7 +54,7 @@ def gaps_between(results: Results, larger: str, smaller: str, name: str) -> Line
 
 
 def mean_line(results: Results, label: str) -> Line:
-    """The mean over the quarters of users, along what has arrived."""
+    """Return the mean over the quarters of users, by the share that has arrived."""
     lines = [line(results, f"{label}, {quarter}", "arrived_share") for quarter in QUARTERS]
     return {at: statistics.fmean(it[at] for it in lines) for at in lines[0]}
 

@@ -1,6 +1,4 @@
-"""Excess in RMSE over keeping everything, in percent: by static share, by stretch of time, and by
-how active users are.
-"""
+"""Excess in RMSE over keeping everything, in percent, by share, by time and by users' activity."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -21,12 +19,12 @@ Excess = tuple[str, str, Place, float]  # label, algorithm, place, percent
 
 
 def by_share(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """Over the baseline of the same draw, at each static share."""
+    """Return the excess over the baseline of the same draw at each static share."""
     return _over_baseline(points, runs, metric, lambda point: dict(point.grid))
 
 
 def by_stretch(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """Over the baseline of the same draw, trained anew before each stretch of time."""
+    """Return the excess over the baseline of the same draw, retrained before each period."""
     return _over_baseline(
         points, runs, metric, lambda point: {"stretch": point.spec.split.window + 1}
     )
@@ -49,8 +47,9 @@ def _over_baseline(
 
 
 def by_activity(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """Over the baseline of the same draw, which knows every rating, for each quarter of the users
-    and each place in the grid.
+    """Return the excess over the baseline of the same draw by quarter of users and place.
+
+    The baseline knows every rating.
     """
     point_errors = [(it, quarter_errors(runs[it.key])) for it in points if it.key in runs]
     base = {_draw(it): errors for it, errors in point_errors if it.label == BASELINE}
@@ -63,9 +62,7 @@ def by_activity(points: Sequence[Point], runs: Runs, metric: str) -> list[Summar
 
 
 def quarter_errors(run: Run) -> np.ndarray:
-    """RMSE (4,) on held-out ratings of four equal groups of users, by how many ratings they have
-    given.
-    """
+    """Return held-out RMSE (4,) of four equal groups of users, by their number of ratings."""
     parts, model = open_split(run.spec), run.model
     activity = np.diff(open_ratings(run.spec.data).by_user)
     edges = np.quantile(activity[activity > 0], (0.25, 0.5, 0.75))

@@ -1,4 +1,4 @@
-"""How many ratings a server without retention processes in a second of one core."""
+"""Ratings that a server without retention processes in a second on one core."""
 
 import time
 
@@ -16,7 +16,7 @@ LABELS: dict[Step, str] = {"rated": "Rated", "new": "New"}
 
 
 def ratings_a_second(full: bool) -> list[Summary]:
-    """Of both variants: the last ratings in the order of time, each followed by recommendations."""
+    """Return the speed of both variants on the last ratings, each followed by recommendations."""
     count = 20_000 if full else 500
     return [
         Summary(label, "no-retention", None, {"ratings": count}, (_rate(full, step, count),))

@@ -1,7 +1,7 @@
-"""What Vallet et al. 2014 state of their figures, as clauses with the words of the paper.
+"""Statements of Vallet et al. 2014 about its figures, as clauses.
 
 All are about the excess in RMSE over the baseline, in percent. Where the paper gives a word and no
-number ("stable", "similar"), the clause says which number stands for it here.
+number ("stable", "similar"), the clause names the number used here.
 """
 
 import itertools
@@ -36,7 +36,7 @@ SIGNIFICANT = "The differences are significant at p < 0.01."
 
 
 def _above(words: str, larger: str, smaller: str, low: float, high: float) -> Clause:
-    """That one line lies above another at every static share from `low` to `high`."""
+    """State that one line is above another at every static share from `low` to `high`."""
 
     def gaps_at(results: Results) -> Line:
         gaps = gaps_between(results, larger, smaller, "static_share")
@@ -51,7 +51,7 @@ def _above(words: str, larger: str, smaller: str, low: float, high: float) -> Cl
 
 
 def _published(label: str, value: float) -> Clause:
-    """That a mean excess is the published one, to within half of it."""
+    """State that a mean excess equals the published one to within half of it."""
     words = f"the mean excess of {label} is {value:.2f}%, to within half of it"
     return near(words, lambda results: excess(results, label), value, 0.5)
 
@@ -76,8 +76,9 @@ def _baseline_is_best(labels: Sequence[str]) -> Clause:
 def _significant(
     words: str, place: str, differences: Callable[[Results], list[np.ndarray]]
 ) -> Clause:
-    """That every one of several differences (n_draws,) is significant. The margin is the smallest
-    mean difference in points, less than zero where it is not significant.
+    """State that every one of several differences (n_draws,) is significant.
+
+    The margin is the smallest mean difference in points, negative if not significant.
     """
 
     def margin(results: Results) -> float:
@@ -100,7 +101,7 @@ def _significant(
 
 
 def significant_order(labels: Sequence[str]) -> Clause:
-    """That each method of Fig. 1 differs from the next one in the order of Table 1."""
+    """State that each method of Fig. 1 differs from the next one in Table 1's order."""
 
     def differences(results: Results) -> list[np.ndarray]:
         draws = [by_draw(results, label) for label in labels]
@@ -275,7 +276,7 @@ FIG_2A = (
 
 
 def _progress(results: Results, label: str) -> float:
-    """Which share of the whole fall is done when half has arrived."""
+    """Return the share of the whole fall that is reached when half has arrived."""
     values = mean_line(results, label)
     if 0.5 not in values:
         raise MissingResult(f"{label} was not measured with half arrived")
@@ -284,7 +285,7 @@ def _progress(results: Results, label: str) -> float:
 
 
 def _bucket_spread(results: Results, label: str) -> float:
-    """Points between the highest and the lowest quarter, mean over what has arrived."""
+    """Return the points between the highest and the lowest quarter, averaged along the axis."""
     lines = [line(results, f"{label}, {quarter}", "arrived_share") for quarter in QUARTERS]
     columns = zip(*(it.values() for it in lines), strict=True)
     return statistics.fmean(max(column) - min(column) for column in columns)
@@ -349,7 +350,7 @@ def _months(results: Results, low: float, high: float, label: str = "Rated") -> 
 
 
 def _diminishes(results: Results) -> float:
-    """From month 24 on, the spikes up to month 40 aside."""
+    """State that it falls from month 24 on, apart from the spikes up to month 40."""
     values = [_months(results, 24, 24)[0], *_months(results, 41, 72)]
     steps = [before + 0.25 - after for before, after in itertools.pairwise(values)]
     return min(values[0] - values[-1], *steps)
