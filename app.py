@@ -27,8 +27,8 @@ from dpmf_core.base.settings import settings
 try:
     usable(data_folder())
     settings()
-    from pages.kit.page_table import page_address
-    from pages.server import upload_quota
+    from pages.kit.page_table import SECTIONS, page_address
+    from pages.server import entry_page, upload_quota
     from pages.server.addresses import Addresses
     from pages.server.doors import Guard, doors, login_described, most_streams
     from pages.server.lifespan import lifespan
@@ -51,4 +51,5 @@ app = st.App(
         Middleware(upload_quota.Guard),
     ],
     lifespan=lifespan,
+    routes=entry_page.routes(SECTIONS, base),
 )

@@ -17,8 +17,8 @@ with an empty cache, until the same. "link, cached": in a new session of a profi
 here before.
 run: from the Enter in the number box, at an epsilon of which nothing is stored, until headline and
 figure show that epsilon as measured, that is, at least its first draw was trained and judged.
-page: from the click on another page's link until the heading of that page is drawn and its script
-has ended; over pages whose runs are stored.
+page: from the click on another section in the header until its heading is drawn and its script has
+ended; over sections whose runs are stored.
 """
 
 import argparse
@@ -37,7 +37,7 @@ from dpmf_core.base.paths import cache_folder
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import EPSILONS
 from dpmf_core.runs.store import Store
-from pages.kit.page_table import PAGES
+from pages.kit.page_table import HOME, SECTIONS
 
 CHROMIUM, FLAGS = "/usr/bin/chromium", ["--no-sandbox", "--disable-gpu"]
 VIEW = {"width": 1280, "height": 900}
@@ -45,7 +45,10 @@ PATIENCE = 1200.0  # seconds until everything that a page asks for is stored
 DATA = "cinema"  # 20,000 people
 TARGETS = {"drag": 0.15, "box": 0.4, "link": 1.2, "run": 2.0, "page": 1.0}  # seconds
 STORED_EPSILONS = (1.0, 2.0, 5.0)  # walked between; each with all that stands beside it
-TOUR = ("Accountant", "Explore", "Lessons", "Glossary", "Explore", "Errata")
+TOUR = ("Learn", "Explore", "Choose", "Verify", "Papers", "Start")  # the doors
+
+PATHS = {it.title: "/" if it.id == HOME else it.id for it in SECTIONS.values()}
+OTHER_PAGE = "clock.hero() === null && document.querySelector('h1') !== null"
 
 # In the page: `clock.arm(event, end)` waits for the first such event, or for none where the
 # navigation is the start, and `clock.read()` gives the seconds, null before the end.
@@ -147,14 +150,8 @@ class Bench:
             self.quiet(self.page)
 
     def go(self, name: str) -> None:
-        """To another page through the navigation: its section in the header, then its row."""
-        row = self.page.get_by_test_id("stPageLink-NavLink").get_by_text(name, exact=True)
-        if row.count() == 0:
-            target = next(it for it in PAGES if it.title == name)
-            self.page.get_by_test_id("stTopNavLink").get_by_text(target.section, exact=True).click()
-            if name == next(it.title for it in PAGES if it.section == target.section):
-                return
-        row.first.click()
+        """To another section through the header."""
+        self.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
 
     def await_draws(self, page: Any, epsilon: float) -> None:
         """Until the page shows all draws of everything that it asked for."""
@@ -248,17 +245,11 @@ class Bench:
     def pages(self, turn: int) -> float:
         """The next of the tour."""
         name = TOUR[turn % len(TOUR)]
-        before = self.page.evaluate("clock.text(document.querySelector('h1') ?? clock.hero())")
-        end = f"clock.idle() && {self._heading(name, before)}"
+        drawn = "clock.hero() !== null" if name == "Explore" else OTHER_PAGE
+        end = f"location.pathname.endsWith('{PATHS[name]}') && clock.idle() && {drawn}"
         seconds = self.look(self.page, "click", end, lambda: self.go(name))
         self.quiet(self.page)
         return seconds
-
-    @staticmethod
-    def _heading(name: str, before: str) -> str:
-        if name == "Explore":
-            return "clock.hero() !== null"
-        return "clock.hero() === null && document.querySelector('h1') !== null"
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from pages.kit import (
     sidebar_values,
 )
 from pages.kit.privacy_card import Promise
-from pages.kit.session_widgets import bind
+from pages.kit.session_widgets import bind, number_within
 
 Loaded = tuple[Event, float, Promise]  # a ledger, its delta and its guarantee
 HERE = Guarantee(
@@ -102,11 +102,9 @@ def from_claim() -> Loaded:
         format_func=lambda name: SOURCE_NOISE[name].id,
     )
     source, key = SOURCE_NOISE[which], f"accountant.nominal.{which}"
-    nominal = right.number_input(
-        "Nominal ε", 0.01, 50.0, source.usual_epsilon, 0.5, "%g", key, persist_state="session"
-    )
-    if nominal is None:
-        raise BadInput("Enter the nominal ε of the claim.")
+    st.session_state.setdefault(key, source.usual_epsilon)
+    look: dict[str, Any] = {"step": 0.5, "format": "%g"}
+    nominal = number_within(right.container(), "Nominal ε", key, 0.01, 50.0, **look)
     claims = source.claims(nominal)
     main = claims[0]
     st.write(
@@ -238,13 +236,12 @@ MODELS: dict[str, tuple[str, float, page_controls.Read]] = {
 
 def _ask(column: DeltaGenerator, name: str, label: str, first: float, read: Any) -> Any:
     """Ask for a number of `MODELS`; an empty box means its default."""
-    key, whole = f"accountant.{name}", isinstance(first, int)
+    key = f"accountant.{name}"
     page_controls.start(key, name, first, read)
-    look: dict[str, Any] = {"min_value": 1, "max_value": 1000}
-    if not whole:
-        look = {"min_value": 0.01, "max_value": 1000.0, "step": 0.5, "format": "%g"}
-    value = column.number_input(label, **(look | bind(key)))
-    return first if value is None else value
+    if isinstance(first, int):
+        return column.number_input(label, 1, 1000, **bind(key)) or first
+    look: dict[str, Any] = {"step": 0.5, "format": "%g"}
+    return number_within(column.container(), label, key, 0.01, 1000.0, **look)
 
 
 def _use(each: float) -> None:

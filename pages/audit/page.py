@@ -32,7 +32,7 @@ from pages.kit import (
 )
 from pages.kit.page_controls import one_of, within
 from pages.kit.runs import ask, may_begin
-from pages.kit.session_widgets import bind
+from pages.kit.session_widgets import bind, number_within
 
 FIRST, LEAST, MOST = 2.0, 0.01, 100.0  # values of epsilon
 DIAL = "audit.dial"  # in the session: the epsilon of all pages that was shown last
@@ -104,9 +104,10 @@ def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
     faults = faults_of(kind)
     takes_epsilon = "small-noise" in faults
     _start_epsilon()
-    box = bind("audit.epsilon") | {"disabled": common["disabled"] or not takes_epsilon}
-    box |= {"on_change": _move_dial}
-    epsilon: float = second.number_input("Its ε", LEAST, MOST, step=0.5, format="%g", **box)
+    look = {"step": 0.5, "format": "%g", "disabled": common["disabled"] or not takes_epsilon}
+    epsilon = number_within(
+        second.container(), "Its ε", "audit.epsilon", LEAST, MOST, _move_dial, **look
+    )
     page_controls.start("audit.runs", "runs", 1000, within(int, 40, MOST_RUNS))
     box = bind("audit.runs") | common | {"help": "Half of them with the canary."}
     count: int = third.number_input("Trainings", 40, MOST_RUNS, step=500, **box)

@@ -15,7 +15,7 @@ from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.tuning.choosing.question import FEW, LARGEST_GROUP, MANY, Goal, Protect, Question
 from pages.kit import data_sets, links, page_controls, safe_text, sidebar, sidebar_values
 from pages.kit.page_controls import one_of, within
-from pages.kit.session_widgets import bind
+from pages.kit.session_widgets import bind, number_within
 
 WHOM: dict[Protect, str] = {
     "person": "a person, with all their ratings",
@@ -24,6 +24,7 @@ WHOM: dict[Protect, str] = {
 }
 WISHES = {"spend": "at most ε", "keep": "gain I need", "reach": "error I accept"}
 GOALS: dict[Goal, str] = {"ratings": "Ratings", "lists": "Lists of 20"}
+SPEND = 0.01, 100.0  # the range of epsilon
 INQUIRY = "choose.asked"  # in the session: the question asked
 
 
@@ -39,7 +40,7 @@ PARTS = {
     "protect": Part("person", one_of(WHOM)),
     "group": Part(3, within(int, 2, LARGEST_GROUP)),
     "wish": Part("spend", one_of(WISHES)),
-    "spend": Part(2.0, within(float, 0.01, 100)),
+    "spend": Part(2.0, within(float, *SPEND)),
     "keep": Part(80, within(int, 1, 100)),
     "found": Part(25, within(int, 1, 100)),
     "error": Part(0.9, within(float, 0.01, 1e9)),
@@ -235,7 +236,7 @@ def _draw_cost() -> None:
     _segments("2. What may it cost?", WISHES, "wish")
     if _value_of("wish") == "spend":
         text = "Smaller is more private; 1 is considered strong."
-        _number("ε, at most", "spend", 0.01, 100.0, format="%g", help=text)
+        number_within(st.container(), "ε, at most", _key("spend"), *SPEND, format="%g", help=text)
     elif _value_of("wish") == "keep":
         _number("Percent of the gain over guessing, at least", "keep", 1, 100, step=5)
     elif _value_of("goal") == "lists":

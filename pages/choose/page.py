@@ -32,7 +32,8 @@ def draw_button(inquiry: Inquiry, runs: Runs) -> None:
     amount = "all stored"
     if missing:
         amount = f"about {duration(time_estimate.seconds(missing))} (an estimate)"
-    button, words = st.columns([1, 3], vertical_alignment="center")
+    with st.container(key="choose.ask"):
+        button, words = st.columns([1, 3], vertical_alignment="center")
     press: dict[str, Any] = {"on_click": _press, "args": (False,), "width": "stretch"}
     button.button("Find the answer", type="primary", key="choose.go", **press)
     words.caption(
@@ -44,9 +45,10 @@ def draw_button(inquiry: Inquiry, runs: Runs) -> None:
 
 def asked_inquiry(inquiry: Inquiry, runs: Runs) -> Inquiry | None:
     """Return the question to answer: the one asked last, or the current one if it needs no runs."""
-    in_full = st.session_state.pop(BUTTON_KEY, None)
-    if in_full is not None:
+    in_full = st.session_state.get(BUTTON_KEY)
+    if in_full is not None:  # deleted last: Streamlit may end this script at each access
         st.session_state[controls.INQUIRY] = inquiry.in_full() if in_full else inquiry
+        del st.session_state[BUTTON_KEY]
     current = controls.current(inquiry)
     if current is None:
         return None
@@ -102,7 +104,8 @@ def draw_answer(inquiry: Inquiry, finding: Finding) -> None:
 def draw_refinement(full: Inquiry) -> None:
     runs = Runs(full.question, full.shape)
     amount = duration(time_estimate.seconds(runs.specs))
-    words, button = st.columns([3, 1], vertical_alignment="center")
+    with st.container(key="choose.more"):
+        words, button = st.columns([3, 1], vertical_alignment="center")
     words.caption(
         f"For narrower intervals, compare {len(runs.methods)} methods with {full.question.draws}"
         f" draws: {len(runs.specs)} runs, at most {amount} (an estimate)."

@@ -97,11 +97,11 @@ def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> Any:
     with right:
         privacy_card.label(ready.plan, ready.guarantee, choice.delta, public=choice.entry.public)
         beneath = st.container()
-        privacy_card.attack_link(choice.algorithm)
-    if ready.guarantee.has_epsilon and ready.plan != NOTHING:
-        with left:
+    with left:
+        if ready.guarantee.has_epsilon and ready.plan != NOTHING:
             meanings = story.meanings(choice, spec, ready)
             draw_hundred("explore.hundred", choice.epsilon, meanings)
+        privacy_card.attack_link(choice.algorithm)
     return beneath
 
 

@@ -9,7 +9,7 @@ from dpmf_core.runs.epsilon_grid import EpsilonGrid
 from dpmf_core.runs.needed_epsilon import answer, needed_epsilon
 from dpmf_core.runs.recommendations import Suggestion, someone, top_rated
 from dpmf_core.runs.record import Run
-from pages.explore.story import CACHE_SIZE, PERSON, USER
+from pages.explore.story import CACHE_SIZE, PERSON, start_person
 from pages.kit import comparison, lesson, links, questions, safe_text
 from pages.kit.comparison import median, weak_best_known
 from pages.kit.runs import goes_on
@@ -116,8 +116,7 @@ def _highest_rated(run: Run, user: int) -> tuple[Suggestion, ...]:
 
 def person(choice: Choice, run: Run) -> None:
     """Ask which person's list is shown above, and draw what they rated highest."""
-    key = f"{USER}{choice.dataset}"
-    st.session_state.setdefault(key, someone(run))
+    key = start_person(choice, someone(run))
     left, right = st.columns([1, 4], vertical_alignment="bottom")
     box = bind(key, emptiable=True)
     user = left.number_input("Show person", 0, choice.entry.n_users - 1, **box)

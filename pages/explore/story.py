@@ -111,24 +111,29 @@ def person(choice: Choice, spec: RunSpec) -> int | None:
     None while no run tells who there is.
     """
     key = f"{USER}{choice.dataset}"
-    if key not in st.session_state and (user := _linked_person(choice)) is not None:
-        st.session_state[key] = user
     if key not in st.session_state:
         trivial = references(spec)["trivial"]
         run = engine().known_runs.whole(trivial)
         user = shipped_runs.view_data(trivial, PERSON) if run is None else someone(run)
-        if user is None:
-            return None
-        st.session_state[key] = user
-    person_id: int | None = st.session_state[key]
+        start_person(choice, user)
+    person_id: int | None = st.session_state.get(key)
     return person_id
 
 
-def _linked_person(choice: Choice) -> int | None:
-    """Return the person in the address, if this session has shown no one yet."""
-    is_new = not any(str(key).startswith(USER) for key in st.session_state)
+def start_person(choice: Choice, usual: int | None) -> str:
+    """Return the session's key of the person shown for these data, and set it if it is new.
+
+    The person in the address comes first, if this session has shown no one yet, then the usual one.
+    """
+    key = f"{USER}{choice.dataset}"
+    if key in st.session_state:
+        return key
+    is_new = not any(str(it).startswith(USER) for it in st.session_state)
     text = st.query_params.get(PERSON, "") if is_new else ""
-    return int(text) if text.isdecimal() and int(text) < choice.entry.n_users else None
+    linked = text.isdecimal() and int(text) < choice.entry.n_users
+    if linked or usual is not None:
+        st.session_state[key] = int(text) if linked else usual
+    return key
 
 
 def lists(

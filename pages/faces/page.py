@@ -103,7 +103,8 @@ def main() -> None:
     )
     st.caption("“One image as a sum of components” above is the source's Fig. 11.")
     if "main" in view.runs:
-        exports.draw(view.runs["main"])
+        with st.expander("Take it away"):
+            exports.draw(view.runs["main"])
 
 
 try:

@@ -216,8 +216,8 @@ def _methods_chart(points: pd.DataFrame, metric: str = "rmse") -> go.Figure:
     fig = charts.figure(
         kind.title,
         "",
-        height=60 + 42 * len(names),
-        xaxis={"range": [low - 0.12 * (high - low) - 1e-3, high + 0.12 * (high - low) + 1e-3]},
+        height=60 + 38 * len(names),
+        xaxis={"range": [low - 0.06 * (high - low) - 1e-3, high + 0.25 * (high - low) + 1e-3]},
         yaxis={
             "categoryorder": "array",
             "categoryarray": names[::-1],
@@ -238,15 +238,24 @@ def _methods_chart(points: pd.DataFrame, metric: str = "rmse") -> go.Figure:
     fig.add_scatter(
         x=[median for median, _, _ in medians],
         y=names,
-        mode="markers+text",
-        text=[kind.text(median) for median, _, _ in medians],
-        textposition="top center",
-        textfont={"color": colours.ink()},
+        mode="markers",
         marker={
             "symbol": "line-ns",
             "size": 20,
             "line": {"width": 3, "color": [tint for _, _, tint in medians]},
         },
+        showlegend=False,
+        hoverinfo="skip",
+        cliponaxis=False,
+    )
+    ends = points.groupby("name")[metric].max()
+    fig.add_scatter(  # right of all dots of a row: above a bar lies the row before
+        x=[ends[name] for name in names],
+        y=names,
+        mode="text",
+        text=[f"  {kind.text(median)}" for median, _, _ in medians],
+        textposition="middle right",
+        textfont={"color": colours.ink()},
         showlegend=False,
         hoverinfo="skip",
         cliponaxis=False,

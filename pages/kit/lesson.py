@@ -20,6 +20,8 @@ def current(owner: str = "") -> LessonLink | None:
     """Return the current page of the session's lesson. owner: the visitor's name in the store."""
     state = st.session_state
     if "lesson.link" in state:
+        if links.came_back() and (page := _place_in_address()) not in (None, place()):
+            go(page)
         links.put_in_address(_own())
         return state["lesson.link"]  # type: ignore[no-any-return]
     token = st.query_params.get(NAME)
@@ -56,12 +58,15 @@ def _begin(sequence: LessonSequence, token: str, owner: str) -> None:
     state, last = st.session_state, len(sequence.steps) - 1
     _take_seat(sequence.id, sequence.id if sequence.gathers else class_records.NO_CLASS, owner)
     state["lesson.sequence"], state["lesson.token"] = sequence, token
-    at = st.query_params.get(PLACE, "")
-    if at.isdecimal() and 1 <= int(at[:4]) <= last + 1:
-        _open(int(at) - 1)
-    else:
-        opened_pages = [it for it in range(last + 1) if f"{it}.opened" in state["lesson.answers"]]
-        _open(max(opened_pages, default=0))
+    opened_pages = [it for it in range(last + 1) if f"{it}.opened" in state["lesson.answers"]]
+    page = _place_in_address()
+    _open(max(opened_pages, default=0) if page is None else page)
+
+
+def _place_in_address() -> int | None:
+    """The page of the sequence that the address names, from 0; None where it names none."""
+    text, steps = st.query_params.get(PLACE, "")[:4], st.session_state["lesson.sequence"].steps
+    return int(text) - 1 if text.isdecimal() and 1 <= int(text) <= len(steps) else None
 
 
 def _take_seat(course: str, class_id: str, owner: str) -> None:

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import segno
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.kit.page_table import BY_ID, HOME
 
@@ -16,12 +17,18 @@ DECLARED = "navigation.pages"  # in the session: Streamlit's page of each sectio
 def put_in_address(values: Mapping[str, str | None]) -> None:
     """Set parameters of the page's address in one change, and remove those that are None.
 
-    One change is one step of the browser's back button.
+    `pages/server/browser.js` says which changes are steps of the browser's back button.
     """
     now = st.query_params.to_dict()
     then = {name: text for name, text in (now | dict(values)).items() if text is not None}
     if then != now:
         st.query_params.from_dict(then)
+
+
+def came_back() -> bool:
+    """Whether the browser's back or forward button led here: its address leads, not the session."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
 
 
 def draw_to_copy(url: str) -> None:

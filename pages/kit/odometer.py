@@ -302,9 +302,7 @@ def _budget(account: Account, where: str, units: int) -> None:
     left, right = st.columns(2)
     epsilon = left.number_input(
         "Total ε",
-        1e-4,
-        1000.0,
-        budget.epsilon if budget else None,
+        value=budget.epsilon if budget else None,
         key=f"{where}.budget.epsilon",
         format="%g",
         placeholder="none",

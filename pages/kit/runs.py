@@ -56,6 +56,11 @@ class Request:
     def busy(self) -> bool:
         return bool(self.open_jobs)
 
+    @property
+    def lacks_results(self) -> bool:
+        """Whether a job goes on, or has ended since results were last taken."""
+        return any(job.state in (*OPEN, "done") for job in list(self.jobs.values()))
+
     def advance(self) -> None:
         """Do nothing: workers advance the request."""
 
@@ -230,7 +235,7 @@ def _collect(place: str, request: Request, whole: Collection[str] | None, patien
         with drawing.waiting():
             _settle(list(request.jobs.values()), patience)
     request.collect(whole)
-    if request.busy:
+    if request.lacks_results:  # a job that ends just now is collected by the next look
         _follow(news, place, request)
     else:
         news.empty()

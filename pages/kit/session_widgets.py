@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 REPLACED_WIDGETS = 20  # replaced widgets of a key that a browser may still report
 
@@ -48,6 +49,46 @@ def follow(
         "on_change": _keep_value,
         "args": (key, turn, then, check),
     }
+
+
+def number_within(
+    place: DeltaGenerator,
+    label: str,
+    key: str,
+    low: float,
+    high: float,
+    then: Callable[[], None] | None = None,
+    **look: Any,
+) -> float:
+    """A box for the session's number under key, which says in words why it does not take one.
+
+    Streamlit's own limits mark the box red, say nothing, and keep the number from the session.
+
+    Parameters
+    ----------
+    place
+        Where it is drawn.
+    low, high
+        The numbers that it takes lie between them.
+    then
+        Called after a person has changed the number.
+    look
+        Further arguments of `st.number_input`.
+    """
+    refused = f"{key}.refused"
+
+    def check(number: float) -> bool:
+        is_within = low <= number <= high
+        st.session_state[refused] = None if is_within else number
+        return is_within
+
+    place.number_input(label, **follow(key, then, check), **look)
+    number: float = st.session_state[key]
+    if (got := st.session_state.get(refused)) is not None:
+        place.error(
+            f"{label}: give a number from {low:g} to {high:g}. Got {got:g}; {number:g} is used."
+        )
+    return number
 
 
 def _keep_value(

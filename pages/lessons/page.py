@@ -38,7 +38,7 @@ def _draw_course() -> None:
 
 def _draw_choice() -> str:
     start = st.query_params.get("lesson", FIRST)
-    if "learn.lesson" not in st.session_state:
+    if "learn.lesson" not in st.session_state or (links.came_back() and start in LESSONS):
         st.session_state["learn.lesson"] = start if start in LESSONS else FIRST
         st.session_state[UNKNOWN] = start if start not in LESSONS else ""
     return st.selectbox(

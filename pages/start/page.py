@@ -24,9 +24,8 @@ def figure() -> None:
     dial = sidebar_values.dial(FIRST)
     first = min(price.epsilons(), key=lambda it: abs(math.log(it / dial)))
     colour, then = colours.of(choice.algorithm), partial(sidebar_values.put, "epsilon")
-    draw_price_curve(
-        "start.price", stops, price.kept_without_noise(), first, price.words(), colour, then
-    )
+    own, words, follows = price.kept_without_noise(), price.words(), you.has_rated()
+    draw_price_curve("start.price", stops, own, first, words, colour, then, follows)
     numbers = charts.Numbers("What is kept at each epsilon", price.table())
     charts.below("start.price", numbers, leaves=True, caption=price.caption())
     epsilon = budget_text(dial)

@@ -12,7 +12,7 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy import Gaussian, Relation, default_delta, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.privacy.gaussian import gaussian_mu
-from dpmf_core.privacy.interpretation import meaning
+from dpmf_core.privacy.interpretation import Meaning, meaning
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, GridRun, grid_runs, read_grid
@@ -120,9 +120,14 @@ def _facts(
         {
             "number": suspicion,
             "words": "at most: how sure someone who starts at 50:50 can become that you took part"
-            f" (exceptions: {1e5 * one.exception:.1g} in 100,000).",
+            f" (exceptions: {exceptions(one)} in 100,000).",
         },
     ]
+
+
+def exceptions(one: Meaning) -> str:
+    """How many in 100,000, to one digit."""
+    return f"{float(f'{1e5 * one.exception:.1g}'):g}"
 
 
 def levels() -> tuple[float, float, float]:

@@ -28,6 +28,7 @@ from pages.start import price
 FILMS = "films"  # name of these data among those shipped with runs
 COUNT, LENGTH, N_KNOWN = 5, 5, 3  # films to rate; recommendations; ratings the attacker knows
 STARS = range(1, 6)
+STARS_KEY = "start.stars."  # in the session, with a film's title: its rating
 
 
 def films_to_rate(ratings: Ratings) -> dict[str, Any]:
@@ -70,6 +71,12 @@ def recommended(epsilon: float | None, ratings: Mapping[str, int]) -> list[str]:
     return [title for title, _ in recommend(released_model, ratings, LENGTH)]
 
 
+def has_rated() -> bool:
+    """Whether the visitor has rated all films that the page asks for."""
+    titles = (films() or {}).get("asked", ())
+    return bool(titles) and all(st.session_state.get(f"{STARS_KEY}{it}") for it in titles)
+
+
 def draw(epsilon: float) -> None:
     """Draw five films to rate and, once rated, the list and the attack."""
     known_films = films()
@@ -86,7 +93,7 @@ def draw(epsilon: float) -> None:
         stars = column.segmented_control(
             f"**{safe_text.escape_letters(title)}**  \n{genres}",
             list(STARS),
-            key=f"start.stars.{title}",
+            key=f"{STARS_KEY}{title}",
             persist_state="session",
         )
         ratings |= {title: stars} if stars is not None else {}
@@ -149,7 +156,7 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
         f" you: five sums with Gaussian noise of {noise:.3g} stars. The range covers 90% of them."
         " Everyone else's ratings do not matter, because the attacker subtracts them. The bound"
         " e^ε / (1 + e^ε) holds for every attacker and every release at this ε (δ ="
-        f" {delta_text(delta)}; exceptions: {1e5 * one.exception:.1g} in 100,000)."
+        f" {delta_text(delta)}; exceptions: {price.exceptions(one)} in 100,000)."
     )
 
 

@@ -79,7 +79,7 @@ def one_topic(runs: dict[str, Run]) -> None:
         for pair in matched_pairs
     }
     key = f"topics.one.{runs['main'].key}"
-    part = st.selectbox("A topic in full", list(names), key=key, format_func=names.__getitem__)
+    part = st.selectbox("Topic", list(names), key=key, format_func=names.__getitem__)
     pair = next(pair for pair in matched_pairs if pair.component == part)
     sides = [(runs["main"], private[pair.component])]
     if pair.partner is not None:
@@ -106,7 +106,8 @@ def below(_: Choice, selection: Comparison, view: factorisation.FirstView) -> No
     runs = view.runs
     who_sees_what.draw(who_sees_what.DOCUMENTS)
     if "main" in runs and "best" in runs:
-        one_topic(runs)
+        with st.expander("A topic in full"):
+            one_topic(runs)
     if "main" in runs:
         factorisation.price(selection, runs, TOPICS)
 
@@ -122,7 +123,8 @@ def main() -> None:
     view = factorisation.draw_page(TOPICS, "Topics, words and parameters", preparation, most, below)
     st.caption("“A topic in full” above is the source's Fig. 9. Its Fig. 1 draws the protocol.")
     if "main" in view.runs:
-        exports.draw(view.runs["main"])
+        with st.expander("Take it away"):
+            exports.draw(view.runs["main"])
 
 
 try:

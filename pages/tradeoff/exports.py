@@ -22,7 +22,6 @@ def notebook(question: Question) -> str:
 
 def draw(question: Question, runs: Runs) -> None:
     """Draw the downloads and the share link."""
-    st.header("Take it away", anchor=False)
     first, second, third, fourth = st.columns(4)
     finished = [point for point in question.points if point.key in runs]
     private = any(not runs[it.key].record.public for it in finished)

@@ -58,7 +58,8 @@ def below(question: Question, results: Results) -> None:
     sections.rule(results)
     sections.payers(question, results)
     sections.promises(results)
-    exports.draw(question, results.runs)
+    with st.expander("Take it away"):
+        exports.draw(question, results.runs)
 
 
 def main() -> None:

@@ -164,10 +164,10 @@ def payers(question: Question, results: Results) -> None:
 
 def promises(results: Results) -> None:
     """Draw status, unit, true epsilon and time of every method, and the reasons for the status."""
-    st.header("Guarantee and time of each method", anchor=False)
-    safe_text.words_table(methods_table(results))
-    for words, status in _bases(results).items():
-        st.markdown(f"{privacy_card.badge(status)} {words}")
+    with st.expander("Guarantee and time of each method"):
+        safe_text.words_table(methods_table(results))
+        for words, status in _bases(results).items():
+            st.markdown(f"{privacy_card.badge(status)} {words}")
 
 
 # ---- tables --------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from dpmf_core.tuning.private_selection import MOST, PrivateSelection, Selection
 from dpmf_core.tuning.search_space import TuneSpec
 from pages.kit import forms, links, odometer
 from pages.kit.runs import ask
+from pages.kit.session_widgets import number_within
 from pages.kit.sidebar_values import Choice
 
 RULE = "by the privacy profile of a trial"
@@ -59,15 +60,11 @@ def page(choice: Choice, search: TuneSpec, trials: int, head: DeltaGenerator) ->
 def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection:
     """Return the controls' selection; raise BadInput."""
     left, right = st.columns(2)
-    cap = left.number_input(
-        "Largest total ε",
-        0.01,
-        1000.0,
-        choice.epsilon,
-        key=f"tune.cap.{choice.epsilon:g}",
-        format="%g",
-        help="Trainings share what remains after scoring and choosing.",
-    )
+    key = f"tune.cap.{choice.epsilon:g}"
+    st.session_state.setdefault(key, choice.epsilon)
+    look: dict[str, Any] = {"format": "%g"}
+    look["help"] = "Trainings share what remains after scoring and choosing."
+    cap = number_within(left.container(), "Largest total ε", key, 0.01, 1000.0, **look)
     text = "Each trial's score is computed from private validation ratings."
     key, label = "tune.noise", "Noise multiplier of each score"
     noise = right.number_input(label, 0.1, 1000.0, 5.0, key=key, format="%g", help=text)
@@ -76,7 +73,7 @@ def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection
         distribution="geometric",  # the logarithmic one costs less, but often tries only one
         trials=float(min(trials, MOST)),
         score_noise=noise or 5.0,
-    ).within(cap or choice.epsilon)
+    ).within(cap)
 
 
 def _draw(spec: PrivateSelection) -> None:

@@ -67,6 +67,50 @@ def test_from_the_start_page_to_a_share_link(visit: Visit) -> None:
     assert [error for error in page.errors if "404" not in error] == []
 
 
+def test_each_door_and_view_is_one_step_of_the_back_button(visit: Visit) -> None:
+    """A page writes what it shows into its address: that is no step, and back shows the same."""
+    page = visit("/")
+    settle(page)
+    addresses = [page.url]
+    for name in ("Lessons", "Ratings", "Topics", "2 Answer", "Account", "Papers"):
+        go(page, name)
+        settle(page)
+        addresses.append(page.url)
+    first = page.evaluate("history.length") - len(addresses) + 1
+    assert first in (1, 2)  # with the empty page of a new window, or without
+    for address in reversed(addresses[:-1]):
+        page.go_back()
+        page.wait_for_url(f"{address.partition('?')[0]}**")
+        settle(page)
+        page.wait_for_url(address)
+    page.reload()
+    settle(page)
+    assert page.url == addresses[0]
+
+
+def test_back_leads_to_the_lesson_before(visit: Visit) -> None:
+    first, second, *_ = LESSONS.values()
+    page = visit("/learn")
+    headline(page, first.title)
+    choose(page, "Lesson", f"1. {second.title}")
+    headline(page, second.title)
+    page.wait_for_url(f"**/learn?*lesson={second.id}*")
+    page.go_back()
+    headline(page, first.title)
+    page.reload()
+    headline(page, first.title)
+
+
+def test_the_menu_of_a_narrow_window_closes_after_a_choice(visit: Visit) -> None:
+    page = visit("/", viewport={"width": 700, "height": 900})
+    settle(page)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    menu = page.get_by_test_id("stSidebar")
+    menu.get_by_test_id("stSidebarNavLink").get_by_text("Papers", exact=True).click()
+    page.wait_for_url("**/papers")
+    expect(menu).to_have_attribute("data-collapsed", "true")
+
+
 def test_explore_follows_a_held_handle_and_keeps_what_it_is_let_go_at(visit: Visit) -> None:
     page = visit(f"/explore?{SMALL}&epsilon=5")
     headline(page, "At ε = 5,")
@@ -118,6 +162,7 @@ def test_from_an_upload_to_a_report_without_a_word_of_its_rows(
     page.get_by_text("A private selection on your data cost ε = ").wait_for(timeout=WORK)
     page.get_by_role("button", name="Take it away").click()
     report, _ = without_rows(page, table)
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) == 1
     assert "A private selection on your data cost" in report
     assert "visits" not in page.url and page.outside == []
 

@@ -1,6 +1,7 @@
 """The start page stands on an empty store, by figures of real runs of today's usual choice."""
 
 import math
+import re
 import statistics
 from pathlib import Path
 
@@ -50,6 +51,12 @@ def test_noise_and_method_are_told_apart_and_add_up() -> None:
     for cost in (own - open_, open_ - best, own - best):
         assert f"{cost:.3f}" in str(stop["facts"])
     assert 0 < price.kept_without_noise() < 1
+
+
+def test_no_number_of_the_figure_is_written_as_a_power_of_ten() -> None:
+    for stop in price.stops(5e-6):
+        words = " ".join(fact["words"] for fact in stop["facts"])  # type: ignore[attr-defined]
+        assert not re.search(r"\de[+]\d", words)
 
 
 def test_the_epsilon_that_keeps_a_share_is_the_one_of_the_other_pages() -> None:

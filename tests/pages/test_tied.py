@@ -7,7 +7,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.teaching.lesson_links import LessonLink
-from tests.pages.driving import let_go, slider_epsilon, widget_of
+from tests.pages.driving import behind_sidebar, let_go, slider_epsilon, widget_of
 
 SCRIPT = """
 import streamlit as st
@@ -106,3 +106,50 @@ def test_what_is_typed_before_the_answer_comes_is_kept() -> None:
     app._run(states)
     assert app.markdown[0].value == "ε = 7"
     assert widget_of(app.number_input, "sidebar.epsilon").value == 7.0
+
+
+BOX = """
+import streamlit as st
+from pages.kit.session_widgets import number_within
+st.session_state.setdefault("box", 2.0)
+st.write(number_within(st.container(), "ε", "box", 0.01, 100.0))
+"""
+
+
+@pytest.mark.parametrize("number", [0.0, -1.0, 1e9])
+def test_a_box_refuses_a_number_in_words_and_keeps_its_own(number: float) -> None:
+    app = AppTest.from_string(BOX, default_timeout=30).run()
+    widget_of(app.number_input, "box").set_value(number)
+    app.run()
+    assert f"{number:g}" in app.error[0].value
+    assert app.session_state["box"] == widget_of(app.number_input, "box").value == 2.0
+    widget_of(app.number_input, "box").set_value(5.0)
+    app.run()
+    assert not app.error
+    assert app.session_state["box"] == widget_of(app.number_input, "box").value == 5.0
+
+
+@pytest.mark.parametrize(
+    ("script", "key", "parameters"),
+    [
+        ("choose", "choose.spend", {}),
+        ("accountant", "accountant.total", {}),
+        ("accountant", "accountant.nominal", {"from": "claim"}),
+        ("audit", "audit.epsilon", {"attack": "private-svd"}),
+    ],
+)
+def test_no_box_of_epsilon_is_limited_by_streamlit(
+    script: str, key: str, parameters: dict[str, str]
+) -> None:
+    """Its limits only mark a box red, without a word."""
+    app = AppTest.from_string(behind_sidebar(f"{script}/page.py"), default_timeout=60)
+    app.query_params.update({"data": "cinema-small"} | parameters)
+    app.run()
+    boxes = [it for it in app.number_input if str(it.key).startswith(f"{key}.")]
+    (box,) = boxes
+    own = box.value
+    assert box.proto.has_min is box.proto.has_max is False
+    box.set_value(-1.0)
+    app.run()
+    assert any("-1" in it.value for it in app.error)
+    assert next(it for it in app.number_input if it.label == box.label).value == own

@@ -197,6 +197,7 @@ def draw_price_curve(
     words: Mapping[str, str],
     colour: str,
     then: Callable[[float], None],
+    follows: bool,
 ) -> None:
     """Draw the share kept at each epsilon, with a handle that moves in the browser, and its facts.
 
@@ -205,7 +206,7 @@ def draw_price_curve(
     without noise. first: the handle's first place. words: `name` of the handle, `low` and `high`
     ends of the axis, `best` and `trivial` for all and nothing kept, `open` for the method without
     noise, `price` for the space between the curve and that line. then: called with the chosen
-    epsilon.
+    epsilon, and if the page follows, with those that a held handle passes.
     """
     epsilons = [stop["epsilon"] for stop in stops]
     data = {
@@ -213,6 +214,7 @@ def draw_price_curve(
         "open": without_noise,
         "first": epsilons.index(first),
         "words": dict(words),
+        "follows": follows,
     }
 
     def handle_release() -> None:

@@ -4,6 +4,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 300;
 const AROUND = { left: 46, right: 14, top: 26, bottom: 44 };
+const FOLLOW = 200; // milliseconds between words to a session that follows a held handle
 const ENTRANCE = 1600; // milliseconds in which the handle first walks to its place
 const KEYS = {
   ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1,
@@ -72,9 +73,9 @@ function draw(view) {
 function frame({ svg, data, x, y }, width) {
   const right = width - AROUND.right;
   for (const [kept, kind] of [[1, "best"], [data.open, "open"], [0, "trivial"]]) {
-    const height = y(kept) + (kind === "open" ? 16 : -7);
+    const [at, end] = kind === "open" ? [right - 2, " end"] : [AROUND.left + 2, ""];
     shape(svg, "line", { x1: AROUND.left, x2: right, y1: y(kept), y2: y(kept), class: kind });
-    shape(svg, "text", { x: AROUND.left + 2, y: height, class: "name" }, data.words[kind]);
+    shape(svg, "text", { x: at, y: y(kept) - 7, class: `name${end}` }, data.words[kind]);
   }
   for (const kept of [0, 0.5, 1])
     shape(svg, "text", { x: AROUND.left - 8, y: y(kept) + 4, class: "tick end" }, `${100 * kept}%`);
@@ -137,6 +138,11 @@ function move(view, place) {
   view.walking = undefined;
   view.at = Math.min(view.data.stops.length - 1, Math.max(0, place));
   if (view.x) show(view);
+  if (!view.held || !view.data.follows || view.due !== undefined) return;
+  view.due = setTimeout(() => {
+    view.due = undefined;
+    if (view.held) view.release(view.data.stops[view.at].epsilon);
+  }, FOLLOW);
 }
 
 function under(view, event) {

@@ -1,0 +1,42 @@
+"""Runs that a page asks for."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpmf_core.runs.specification import RunSpec
+from pages.kit import runs
+from tests.pages.driving import engine_run
+
+SPEC = RunSpec.parse(data={"id": "cinema-small"}, algorithm="global-mean")
+
+
+def page() -> None:
+    import streamlit as st
+
+    from pages.kit import runs
+    from tests.pages.test_asking import SPEC
+
+    with runs.following():
+        st.write(",".join(runs.ask("place", {"main": SPEC}, patience=0.0)))
+
+
+def test_a_run_that_ends_while_results_are_taken_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends after its results were looked for and before the page asks whether anything goes on.
+    Without a look that follows, the page would stand still without it.
+    """
+    take, looks = runs.Request.collect, list[int]()
+
+    def collect_before_the_end(request: runs.Request, whole: object) -> None:
+        looks.append(len(request.jobs))
+        if len(looks) == 1:
+            for job in request.jobs.values():
+                job.wait(60)
+        else:
+            take(request, None)
+
+    monkeypatch.setattr(runs.Request, "collect", collect_before_the_end)
+    app = AppTest.from_function(page, default_timeout=60).run()
+    assert not app.exception
+    assert looks[0] == 1
+    assert app.markdown[0].value == "main"
+    assert engine_run(SPEC).record.metrics["rmse"] > 0
