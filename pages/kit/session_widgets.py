@@ -75,16 +75,16 @@ def number_within(
     look
         Further arguments of `st.number_input`.
     """
-    refused = f"{key}.refused"
+    refusal = f"{key}.refused"
 
     def check(number: float) -> bool:
         is_within = low <= number <= high
-        st.session_state[refused] = None if is_within else number
+        st.session_state[refusal] = None if is_within else number
         return is_within
 
     place.number_input(label, **follow(key, then, check), **look)
     number: float = st.session_state[key]
-    if (got := st.session_state.get(refused)) is not None:
+    if (got := st.session_state.get(refusal)) is not None:
         place.error(
             f"{label}: give a number from {low:g} to {high:g}. Got {got:g}; {number:g} is used."
         )
