@@ -1,1 +1,1 @@
-"""Computes runs: queue and workers."""
+"""Compute runs: a queue and worker processes."""

@@ -1,9 +1,9 @@
-"""Computes runs and measurements: one queue and a few worker processes.
+"""Compute runs and measurements: one queue and a few worker processes.
 
-Asking returns at once. What the store has is done; what is being computed for another requester is
-shared; the rest waits its turn. Only this process writes to the store: a worker hands its run back,
-so a worker that is killed in mid-write leaves nothing, and a run is kept once, for all who asked
-for it.
+Asking returns at once. A run in the store is done; a run that is being computed for another
+requester is shared; the rest waits its turn. Only this process writes to the store: a worker hands
+its run back. So a worker that is killed while writing leaves nothing, and a run is stored once for
+everyone who asked for it.
 """
 
 import atexit
@@ -43,16 +43,16 @@ BACKGROUND = -10  # priority of a sweep's runs: single runs go first
 
 
 class Engine:
-    """Computes runs in worker processes and keeps them in `store`.
+    """Computes runs in worker processes and stores them in `store`.
 
     Parameters
     ----------
     store
         It stays open when the engine is closed.
     workers
-        How many; None for one for each core, at most 8, and one where there is little memory.
+        How many; None for one per core, at most 8, and one if there is little memory.
     limits
-        Of what sessions ask for; None for those of the settings.
+        The limits of sessions' requests; None for those of the settings.
     start_worker
         Starts a worker; tests replace it.
     """
@@ -78,7 +78,7 @@ class Engine:
         self._is_closed = False
 
     def start(self) -> None:
-        """Start the workers, which takes them seconds, so that the first run need not wait."""
+        """Start the workers ahead of the first run, because it takes seconds."""
         for thread in self._worker_threads():
             thread.ready()
 
@@ -92,6 +92,9 @@ class Engine:
         Parameters
         ----------
         spec
+            The run.
+        priority
+            Among the runs of one session; higher goes first.
             What is computed.
         priority
             Among the runs of one session; higher goes first.
@@ -113,7 +116,7 @@ class Engine:
     def measure(
         self, work: Measurement, priority: int = 0, asker: str = "", cost: float = 0.0
     ) -> Job:
-        """As `submit`, for work other than runs; the latest results are cached."""
+        """`submit` for work other than runs; the latest results are cached."""
         try:
             data = getattr(work, "data", None)
             allowed.check(work, data is not None and is_own(data.id))
@@ -124,9 +127,9 @@ class Engine:
         return self._shared(task, asker, priority, functools.partial(self._wait, task))
 
     def sweep(self, specs: Iterable[RunSpec]) -> Iterator[tuple[RunSpec, Run | Exception]]:
-        """Yield every run as it finishes, or what went wrong with it.
+        """Yield every run as it finishes, or its error.
 
-        Stopping the iteration cancels what is left.
+        Stopping the iteration cancels the rest.
         """
         yield from outcomes([self.submit(spec, BACKGROUND) for spec in specs])
 
@@ -143,7 +146,7 @@ class Engine:
         return self.store.has(specification.run_key(work, data_access.identified_data(work.data)))
 
     def forget(self, data_id: str) -> None:
-        """Forget what was computed on a data set that is gone, and the data sets in memory."""
+        """Forget the results on a deleted data set, and the data sets in memory."""
         self.known_runs.forget(data_id)
         data_access.forget(data_id)
         for thread in self._threads:
@@ -166,7 +169,7 @@ class Engine:
             job = Job(self, task, asker)
             task.handles.add(job)
         if task is new_task:
-            begin()  # not under the lock: it reads the store
+            begin()  # not under the lock, because it reads the store
         return job
 
     def _refused_job(self, spec: Work, error: BadInput) -> Job:
@@ -177,7 +180,7 @@ class Engine:
     def _look_up(self, task: Task, data: Any) -> None:
         """Settle a task with the stored run, or let it wait for a worker.
 
-        data: what identifies them, or the exception that opening them raised.
+        data: their identity, or the exception from opening them.
         """
         try:
             if isinstance(data, Exception):
@@ -192,7 +195,7 @@ class Engine:
             self._settle(task, RuntimeError(f"The run could not be started: {words_of(error)}."))
 
     def _is_stored(self, task: Task) -> bool:
-        """Whether the store has a task's run; the task is settled then."""
+        """Whether the store has a task's run; if so, the task is settled."""
         if not task.key or is_own_data(task.spec):
             return False
         stored_run = self.known_runs.stored(task.key)
@@ -222,12 +225,12 @@ class Engine:
     def take(self) -> Task | None:
         """Wait for the task that a free worker gets; None once the engine is closed.
 
-        What another process has stored meanwhile is not computed again, nor what waits for data
-        that have changed.
+        Tasks that another process has stored meanwhile are not computed again, and tasks whose data
+        have changed are refused.
         """
         while (task := self._next()) is not None:
             try:
-                # other data may be private: nobody asked for a run on them
+                # the new data may be private, and nobody asked for a run on them
                 if identity(task.spec, stamp_of(task.spec)) != task.identity:
                     raise BadInput("The data changed while the run waited. Ask again.")
                 if not self._is_stored(task):
@@ -249,7 +252,7 @@ class Engine:
             return None
 
     def finish(self, task: Task, outcome: Outcome) -> None:
-        """Keep what a worker returned and end the task."""
+        """Store what a worker returned and end the task."""
         try:
             self._settle(task, self._keep(task, outcome))
         finally:
@@ -283,7 +286,7 @@ class Engine:
             if self._tasks.get(task.identity) is task:
                 del self._tasks[task.identity]
                 self._queue.close(task)
-            # before it is handed out: who then forgets its data forgets it too
+            # before it is handed out, so that forgetting its data also forgets it
             succeeded = not isinstance(outcome, BaseException)
             if succeeded and (not isinstance(task.spec, RunSpec) or is_own_data(task.spec)):
                 self.known_runs.remember(task)
@@ -295,7 +298,7 @@ class Engine:
     def jobs(self) -> list[Job]:
         """Return handles on all unfinished runs, in the order in which they start.
 
-        They watch, and keep nothing from being cancelled.
+        These handles do not keep a run from being cancelled.
         """
         with self._lock:
             tasks = dict.fromkeys([*self._queue.tasks(), *self._tasks.values()])
@@ -311,12 +314,12 @@ class Engine:
             return self._queue.ahead(task)
 
     def seconds_until(self, jobs: Collection[Job]) -> float:
-        """Estimate in how many seconds the last of these ends, with what others have before."""
+        """Estimate the seconds until the last of these ends, including earlier runs of others."""
         with self._lock:
             return self._queue.seconds_until([job._task for job in jobs])
 
     def waiting(self) -> int:
-        """Count the runs that wait for a worker, but those that everything else goes before."""
+        """Count the runs that wait for a worker, without idle work."""
         with self._lock:
             return self._queue.n_waiting
 
@@ -342,7 +345,7 @@ class Engine:
         task.call_off()
 
     def close(self) -> None:
-        """Cancel what is unfinished and end the workers. The store stays open."""
+        """Cancel unfinished runs and end the workers. The store stays open."""
         with self._news:
             self._is_closed = True
             self._news.notify_all()

@@ -1,7 +1,6 @@
-"""The runs that pages show before the user has chosen anything: those that come with the package,
-and those that `warm` and idle workers compute.
+"""The runs that pages show first: those of the package, and those of `warm` and idle workers.
 
-All of it is on simulated data.
+All are on simulated data.
 """
 
 from collections.abc import Callable, Iterable
@@ -32,30 +31,28 @@ class Usual:
     epsilon: float
 
 
-# Each epsilon is one at which privacy shows and the result is still of use: measured over three
-# draws, DPALS on cinema keeps 88% of the gain over guessing at 5; one-shot NMF keeps 77% on news
-# and 80% on faces at 0.32, but 98% and 99% at 5, where nobody sees a difference.
+# At each epsilon privacy shows and the result is still useful: over three draws, DPALS on cinema
+# keeps 88% of the gain over guessing at 5; one-shot NMF keeps 77% on news and 80% on faces at 0.32,
+# but 98% and 99% at 5, where the effect is invisible.
 USUAL: dict[DataKind, Usual] = {
     "ratings": Usual("cinema", "dpals", 5.0),
     "documents": Usual("news", "oneshot-nmf", 0.32),
     "images": Usual("faces", "oneshot-nmf", 0.32),
 }
 WEIGHTING = "tfidf"  # of words
-# the pages that follow epsilon from a grid of stored runs
+# the pages that take epsilon from a grid of stored runs
 FOLLOWING: dict[str, DataKind] = {"explore": "ratings", "topics": "documents", "faces": "images"}
-# what Trade-off compares; the best known method and the global mean are always there
+# the methods on Trade-off; the best known method and the global mean are always added
 TRADE_OFF_METHODS = ("spectral", "dpals", "private-bias", "bmf", "global-mean")
 TRADE_OFF_EPSILONS, TRADE_OFF_DRAWS = (1.0, 5.0, 20.0), 2
-# what the lesson on trust measures: item offsets from a curator, and from everybody's own messages
+# the lesson on trust: item offsets from a curator, and from every user's own messages
 TRUST_DATA, TRUST_DELTA, TRUST_DRAWS = "cinema-small", 1e-5, 3
 CURATOR_EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 OWN_NOISE_EPSILONS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 
 
 def runs_of_pages() -> dict[str, list[RunSpec]]:
-    """By page: every run of its first view, and of the grid of epsilons that it follows, once
-    each, the most useful first.
-    """
+    """By page: every run of its first view and of its grid of epsilons, the most useful first."""
     pages: dict[str, Callable[[], Iterable[RunSpec]]] = {
         "explore": lambda: _page_runs("explore"),
         "trade-off": trade_off,
@@ -66,13 +63,14 @@ def runs_of_pages() -> dict[str, list[RunSpec]]:
 
 
 def runs_of_lessons() -> dict[str, list[RunSpec]]:
-    """By the part of a lesson: every run that its demonstration shows."""
+    """By the part of a lesson: every run of its demonstration."""
     return {"blocks": _distinct(point.spec for sweep in trust() for point in sweep.points())}
 
 
 def cheapest_first() -> list[RunSpec]:
-    """All of both, once each: page after page, first the one whose runs took least together when
-    those that come with the package were made.
+    """All runs of pages and lessons, once each, page by page.
+
+    The page whose runs took the least time when the package was made comes first.
     """
 
     def seconds(runs: Iterable[RunSpec]) -> float:
@@ -111,7 +109,7 @@ def _shape(data_id: str) -> Shape | SampleShape:
 
 
 def _page_runs(page: str) -> list[RunSpec]:
-    """The first view at the usual epsilon with what it is compared with, then its grid."""
+    """The first view at the usual epsilon with its references, then the grid."""
     kind = FOLLOWING[page]
     run = usual_run(kind)
     compare = comparison if kind == "ratings" else part_comparison
@@ -134,8 +132,7 @@ def trade_off() -> list[RunSpec]:
 
 
 def trust() -> tuple[Sweep, Sweep]:
-    """Item offsets with a curator, and without one, next to each user's own mean, which needs no
-    curator.
+    """Item offsets with and without a curator, next to each user's own mean.
 
     Both replace one user, because every user sends a message.
     """

@@ -16,18 +16,18 @@ from dpmf_core.data.catalogue import catalogue, is_own
 from dpmf_core.runs.specification import RunSpec
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
-# a Run, what a measurement found, or BadInput, Cancelled, RuntimeError
+# the outcome: a Run, a measurement's result, or BadInput, Cancelled, RuntimeError
 Outcome = Any
 
 
 class Measurement(Protocol):
     """Work whose result the store does not keep, such as an audit.
 
-    Equal JSON on equal data is equal work. One that reads a data set names it in `data`.
+    Equal JSON on equal data is equal work. `data` names the data set that it reads, if any.
     """
 
     def check(self) -> None:
-        """Raise BadInput on what cannot be measured."""
+        """Raise BadInput if it cannot be measured."""
 
     def model_dump_json(self) -> str: ...
 
@@ -38,13 +38,13 @@ Work = RunSpec | Measurement
 
 
 def stamp_of(work: Work) -> Any:
-    """Return the stamp of the data's bytes; '' where the work reads none. Raises BadInput."""
+    """Return the stamp of the data's bytes; '' if the work reads none. Raises BadInput."""
     data = getattr(work, "data", None)
     return catalogue().stamp(data.id) if data is not None else ""
 
 
 def identity(work: Work, stamp: Any) -> str:
-    """Return a text that is the same for equal work on equal bytes."""
+    """Return a text that is equal for equal work on equal bytes."""
     if isinstance(work, RunSpec):
         return f"{stamp} {work.canonical().model_dump_json()}"
     return f"{type(work).__name__} {stamp} {work.model_dump_json()}"
@@ -66,15 +66,15 @@ class Task:
     askers
         The sessions that want it, with their priorities; '' stands for no session.
     debtor
-        The session that its cost counts for.
+        The session that pays its cost.
     turn_of
         The session in whose turn a worker got it.
     is_public
         Whether it is a run on data that are known to be public.
     is_waiting
-        Whether it waits for a worker; its data are open then.
+        Whether it waits for a worker; its data are then open.
     call_off
-        Tells the worker that computes it to stop.
+        Tells its worker to stop.
     """
 
     identity: str
@@ -101,7 +101,7 @@ class Task:
     _listeners: list[Callable[[], None]] = field(default_factory=list)
 
     def settle(self, outcome: Outcome) -> None:
-        """End the task, once. Listeners hear of it by `tell`."""
+        """End the task, once. `tell` informs the listeners."""
         self.outcome, self.state = outcome, _state(outcome)
         self.key_ready.set()
         with self._listening:
@@ -121,7 +121,7 @@ class Task:
             listener()
 
     def place(self, asker: str) -> tuple[int, float, int]:
-        """Sort the tasks of one session: by priority, then the cheap ones first."""
+        """The sort key among a session's tasks: by priority, then cheap ones first."""
         return -self.askers[asker], self.cost, self.number
 
 
@@ -142,9 +142,9 @@ class JobEngine(Protocol):
 
 
 class Job:
-    """One caller's handle on a run or measurement; cheap to ask.
+    """One caller's handle on a run or measurement; its methods are cheap.
 
-    A handle that is dropped does not cancel its run.
+    Dropping a handle does not cancel its run.
     """
 
     def __init__(self, engine: JobEngine, task: Task, asker: str = "") -> None:
@@ -158,7 +158,7 @@ class Job:
 
     @property
     def key(self) -> str:
-        """The run's key; waits until its data are open. '' when they cannot be opened."""
+        """The run's key; waits until its data are open. '' if they cannot be opened."""
         self._task.key_ready.wait()
         return self._task.key
 
@@ -171,7 +171,7 @@ class Job:
 
     @property
     def is_queued(self) -> bool:
-        """Whether it has to be computed: it waits for a worker or has one."""
+        """Whether it must be computed: it waits for a worker or has one."""
         return self._task.is_waiting or self._task.state == "running"
 
     @property
@@ -227,7 +227,7 @@ class Job:
         return self._has_left or self._task.settled.wait(timeout)
 
     def cancel(self) -> None:
-        """Stop waiting; the run stops, between two steps, when no other handle waits for it."""
+        """Stop waiting; the run stops between two steps if no other handle waits for it."""
         if self.state in ("waiting", "running"):
             self._has_left = True
             self._engine.leave(self._task, self)
@@ -238,7 +238,7 @@ class Job:
             handle.cancel()
 
     def result(self, timeout: float | None = None) -> Any:
-        """Return the finished Run, or what a measurement found.
+        """Return the finished Run, or a measurement's result.
 
         Raises BadInput, Cancelled, RuntimeError when it failed, TimeoutError.
         """
@@ -252,9 +252,9 @@ class Job:
 
 
 def outcomes(jobs: Sequence[Job]) -> Iterator[tuple[Any, Any]]:
-    """Yield what each job was asked for and its result or error, as they end.
+    """Yield each job's work and its result or error, as they end.
 
-    Stopping the iteration cancels what is left.
+    Stopping the iteration cancels the rest.
     """
     ended_jobs: SimpleQueue[Job] = SimpleQueue()
     waiting = set(jobs)

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import psutil
 
-SMALL = 1500.0  # MB; below, worker processes of their own would leave nothing for the runs
+SMALL = 1500.0  # MB, below which worker processes would leave no memory for the runs
 
 
 def memory(root: Path = Path("/")) -> float:
-    """Memory that this process may use, in MB: the machine's, or what a control group (version
-    1 or 2) allows. root: of the file system, for tests.
+    """The memory that this process may use, in MB.
+
+    It is the machine's, or what a control group (version 1 or 2) allows. root: of the file system,
+    for tests.
     """
     whole: int = psutil.virtual_memory().total
     return min([whole, *_limits(root)]) / 1e6
@@ -26,9 +28,7 @@ def is_small(root: Path = Path("/")) -> bool:
 
 
 def _limits(root: Path) -> Iterator[int]:
-    """Bytes that control groups allow: of the process's own group and of those above it, as far
-    as they can be seen from here.
-    """
+    """Bytes that the visible control groups of the process and those above it allow."""
     groups = root / "sys/fs/cgroup"
     for version, name in ((groups, "memory.max"), (groups / "memory", "memory.limit_in_bytes")):
         for inner in ("", *_own(root)):
@@ -40,7 +40,7 @@ def _limits(root: Path) -> Iterator[int]:
 
 
 def _own(root: Path) -> list[str]:
-    """Paths of the control groups of this process, relative to where they are mounted."""
+    """Paths of this process's control groups, relative to their mount points."""
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -53,7 +53,7 @@ def _own(root: Path) -> list[str]:
 
 
 def _number(path: Path) -> int | None:
-    """None where there is no such file, or it says "max"."""
+    """The number in a file; None if there is no such file, or it says "max"."""
     try:
         return int(path.read_text())
     except (OSError, ValueError):
@@ -62,10 +62,11 @@ def _number(path: Path) -> int | None:
 
 @dataclass(frozen=True)
 class Limits:
-    """run_seconds, run_memory: of one run, in s and MB; beyond, it ends with a sentence.
-    session_runs: of one session, at once; 0 for as many as there are workers. session_seconds:
-    estimated, of all that one session has waiting. ask_seconds: estimated; longer work is confirmed
-    first.
+    """Limits of sessions and runs.
+
+    run_seconds, run_memory: of one run, in s and MB; beyond, it ends with a message. session_runs:
+    of one session at once; 0 for as many as there are workers. session_seconds: estimated, of all
+    waiting work of a session. ask_seconds: estimated; longer work needs confirmation.
     """
 
     run_seconds: float = 1800.0
@@ -96,7 +97,7 @@ def _or_none(limit: int | None) -> float:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person says them, roughly, after "about" too: 5 s, 40 s, 3 min, 2 h."""
+    """Rough seconds in words, also after "about": 5 s, 40 s, 3 min, 2 h."""
     if seconds < 90:
         return f"{round(seconds, -1) if seconds >= 10 else 5:.0f} s"
     if seconds < 90 * 60:

@@ -1,4 +1,4 @@
-"""The processes over which sums over partitions are mapped: of this machine, or Dask's."""
+"""The processes over which sums over partitions are mapped: local ones, or Dask's."""
 
 import contextlib
 import itertools
@@ -16,11 +16,11 @@ from dpmf_core.jobs import worker
 from dpmf_core.jobs.partition_reading import HERE, Places, Request, forget
 from dpmf_core.jobs.worker import Worker
 
-LOCAL = "local"  # instead of an address: processes of this machine
+LOCAL = "local"  # in place of an address: processes of this machine
 ADDRESS = re.compile(r"(?:(?:tls|tcp|ucx|inproc)://)?\S+:\d+|inproc://\S+")  # Dask's own
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
-PAUSE = 0.5  # seconds between two looks at what Dask's workers have done
-PATIENCE = 60.0  # seconds in which a first worker may come
+PAUSE = 0.5  # seconds between two checks of Dask's workers
+PATIENCE = 60.0  # seconds to wait for a first worker
 Result = TypeVar("Result")
 
 
@@ -33,13 +33,13 @@ class Pool(Protocol):
 
     @property
     def folder(self) -> Path | None:
-        """As of `Request`."""
+        """See `Request`."""
 
     def workers(self) -> dict[str, int]:
-        """Return the names of those that are there, and how many threads each has."""
+        """Return the names of available workers, and how many threads each has."""
 
     def share(self, content: bytes, workers: Sequence[str]) -> Any:
-        """Bring a pickled question to the workers; what stands for it in `map`."""
+        """Send a pickled question to the workers; returns its reference for `map`."""
 
     def map(
         self,
@@ -49,7 +49,7 @@ class Pool(Protocol):
         contents: Sequence[Any],
         workers: Sequence[str],
     ) -> Iterator[Result]:
-        """Yield function(request, chunk, *contents) of each chunk, in their order.
+        """Yield function(request, chunk, *contents) for each chunk, in order.
 
         Raises what it raises, and WorkersLost.
         """
@@ -114,7 +114,7 @@ class LocalPool:
         except (EOFError, OSError) as error:
             raise WorkersLost from error
         finally:
-            if busy:  # one is lost, or their work is no longer wanted
+            if busy:  # one is lost, or the work is no longer wanted
                 self.close("")
 
     def close(self, run: str) -> None:
@@ -124,7 +124,7 @@ class LocalPool:
 
 
 class DaskPool:
-    """The workers of a Dask scheduler, each on a machine of its own. client: of Dask."""
+    """The workers of a Dask scheduler, each on a machine of its own. client: Dask's."""
 
     folder: None = None
 
@@ -132,7 +132,7 @@ class DaskPool:
         self._client = client
 
     def workers(self) -> dict[str, int]:
-        """Return those that are there, after some time for the first. Raises BadInput."""
+        """Return the workers, after waiting for the first. Raises BadInput."""
         try:
             self._client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError:
@@ -154,7 +154,7 @@ class DaskPool:
         contents: Sequence[Any],
         workers: Sequence[str],
     ) -> Iterator[Result]:
-        # a chunk has its worker, in every question as long as the workers are the same
+        # a chunk goes to the same worker in every question, as long as the workers are the same
         homes = [workers[at * len(workers) // len(chunks)] for at in range(len(chunks))]
         futures = [
             self._client.submit(
@@ -170,7 +170,7 @@ class DaskPool:
             yield result
 
     def _await(self, future: Any, homes: Sequence[str]) -> None:
-        """Wait until a future is done. Raises WorkersLost, and what Dask raises of lost workers."""
+        """Wait until a future is done. Raises WorkersLost, and Dask's errors about lost workers."""
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker
@@ -187,9 +187,9 @@ class DaskPool:
 
     @contextlib.contextmanager
     def _losses(self) -> Iterator[None]:
-        """Turn what Dask raises of a worker that is gone into WorkersLost.
+        """Convert Dask's errors about lost workers to WorkersLost.
 
-        Raises BadInput where it is the scheduler.
+        Raises BadInput if the scheduler is lost.
         """
         from concurrent.futures import CancelledError
 
@@ -205,7 +205,7 @@ class DaskPool:
             raise WorkersLost from error
 
     def close(self, run: str) -> None:
-        with contextlib.suppress(OSError, RuntimeError):  # those that do not answer, when they end
+        with contextlib.suppress(OSError, RuntimeError):  # workers that do not answer
             self._client.run(forget, run, on_error="ignore")
 
 

@@ -1,8 +1,8 @@
-"""Reads partitions of ratings in one process and adds them up.
+"""Read partitions of ratings in one process and add them up.
 
-Each function here is pure: the same partitions under the same question give the same value, in
-whichever process and however often. A process is handed statistics with what is public or released,
-and hands back sums; it never has a noise generator or its seed.
+Every function here is pure: the same partitions under the same question give the same value, in any
+process and however often. A process gets statistics with public or released values, and returns
+sums; it never has a noise generator or its seed.
 """
 
 import functools
@@ -42,12 +42,12 @@ class WorkerRefuses(RuntimeError):
 
 @dataclass(frozen=True)
 class Requirement:
-    """The code and data of the process that asks, which those that add up must have too.
+    """The code and data of the asking process, which the adding processes must have too.
 
     Parameters
     ----------
     versions
-        Of all that decides a sum's bits: a hash for code, by name.
+        Of everything that decides a sum's bits, by name; code by its hash.
     """
 
     versions: dict[str, str]
@@ -61,7 +61,7 @@ class Requirement:
         return cls(_versions(algorithm), algorithm, data_id, fingerprint)
 
     def unmet(self) -> str:
-        """Say why this process must not add up; '' where it may."""
+        """Say why this process must not add up; '' if it may."""
         try:
             here = _versions(self.algorithm)
             for name, version in self.versions.items():
@@ -69,13 +69,13 @@ class Requirement:
                     return f"it has {name} {here[name]}, but {version} is required"
             if data_access.open_raw(self.data_id).fingerprint != self.fingerprint:
                 return f"its data set {self.data_id} has different contents"
-        except BadInput as error:  # it has no such algorithm or data
+        except BadInput as error:  # the algorithm or the data are missing here
             return str(error).rstrip(".")
         return ""
 
 
 def _versions(algorithm: str) -> dict[str, str]:
-    """Return what decides the bits of an algorithm's sums here, whose file may be a plugin's."""
+    """Return the versions that decide an algorithm's sums here; its file may be a plugin's."""
     source = Path(inspect.getfile(algorithms.find(algorithm)))
     return {**_common_versions(), f"code of {algorithm}": _hash_of([source])}
 
@@ -95,20 +95,20 @@ def _hash_of(files: Iterable[Path]) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """Whose question it is.
+    """The asking run, and what its questions need.
 
     Parameters
     ----------
     requirement
         What must be the same here.
     run
-        Names the run that asks.
+        The name of the asking run.
     answers
-        The number of each key's question, in the order of the questions that are handed over.
+        The number of each key's question, in the order of the given questions.
     live
-        Numbers of the questions whose answers are still held.
+        Numbers of the questions whose answers are still stored.
     folder
-        Where all processes of one machine keep what they hold; None where each keeps its own.
+        Where all processes of one machine store answers; None if each has its own folder.
     """
 
     requirement: Requirement
@@ -120,16 +120,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Question:
-    """The result for each partition: added to a sum, or stored with the partition.
+    """What is computed for each partition: added to a sum, or stored with the partition.
 
     Parameters
     ----------
     what
         A `Fold` or a `Beside`.
     changes
-        Of partitions before, pickled.
+        Pickled changes of partitions before it.
     keys
-        Of what is held already and needed.
+        Of stored answers that it needs.
     """
 
     what: Any
@@ -139,7 +139,7 @@ class Question:
 
 @dataclass(frozen=True)
 class PartialSum:
-    """The sum over some partitions; `places` says which, so that each is seen to count once."""
+    """The sum over some partitions; `places` names them, to check that each counts once."""
 
     places: Places
     total: Any
@@ -148,7 +148,7 @@ class PartialSum:
 def add_up(request: Request, places: Places, sum_: Content, *contents: Content) -> PartialSum:
     """Return the sum over some partitions. Raises WorkerRefuses.
 
-    contents: the questions of what is held and needed, and of what that was made of.
+    contents: the questions of stored answers it needs, and of those that these need.
     """
     reader, question = _Reader(request, contents), _question(sum_)
     total = question.what.empty()
@@ -176,7 +176,7 @@ def _question(content: Content) -> Question:
 class _Reader:
     """The partitions that this process can read, and the results stored with them on disk.
 
-    What is missing, because another process had it and is gone, is made again.
+    Results that are missing, because another process had them, are computed again.
     """
 
     def __init__(self, request: Request, contents: Sequence[Content]) -> None:
@@ -229,7 +229,7 @@ class _Reader:
 
 @dataclass(frozen=True)
 class _PartsHere(LazyParts):
-    """As this process can read them. Raises WorkerRefuses where a file is missing or changed."""
+    """Partitions as read here. Raises WorkerRefuses if a file is missing or changed."""
 
     parts: Sequence[Part]
     worker: str
@@ -251,10 +251,10 @@ def _address() -> str:
 
 
 def folder_of(run: str) -> Path:
-    """Return where a worker on a machine of its own keeps what it holds for a run."""
+    """Return the folder where a worker on its own machine stores answers for a run."""
     return workplace() / f"parts-{run}"
 
 
 def forget(run: str) -> None:
-    """Remove what this worker keeps for a run."""
+    """Remove what this worker stores for a run."""
     shutil.rmtree(folder_of(run), ignore_errors=True)

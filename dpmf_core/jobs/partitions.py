@@ -1,9 +1,9 @@
-"""Sums over ratings in partitions, made where the partitions are read: by processes of this machine
-or by the workers of a Dask scheduler.
+"""Sums over ratings in partitions, computed where the partitions are read.
 
-Both are one mechanism: a function is mapped over chunks of partitions. A chunk that was lost with
-its process is read again, and the places of its partitions come back with the sum, so that each
-counts once. Noise is drawn by the curator, in the process that asks, which also keeps the account.
+Processes of this machine or workers of a Dask scheduler compute them by one mechanism: a function
+is mapped over chunks of partitions. A chunk that was lost with its process is read again, and the
+places of its partitions come back with the sum, so each counts once. The curator draws the noise in
+the asking process, which also keeps the account.
 """
 
 import contextlib
@@ -47,8 +47,8 @@ from dpmf_core.runs import data_access
 
 log = logging.getLogger(__name__)
 CHUNKS = 4  # of partitions, for each thread: what is read again when a process is lost
-LARGE = 64e6  # bytes of a sum of which each thread makes one, not one for each chunk
-ATTEMPTS = 4  # of a sum whose workers were lost
+LARGE = 64e6  # bytes above which each thread, not each chunk, makes one sum
+ATTEMPTS = 4  # at a sum whose workers were lost
 
 
 @dataclass(eq=False)
@@ -58,11 +58,11 @@ class _PickledQuestion:
     Parameters
     ----------
     number
-        Names it in its run.
+        Its name in the run.
     key
-        Of what is held; None of a sum.
+        Of a stored answer; None for a sum.
     shared
-        What stands for it in the pool, for workers of this generation.
+        Its reference in the pool, for workers of this generation.
     """
 
     number: int
@@ -73,7 +73,7 @@ class _PickledQuestion:
     generation: int = -1
 
     def chain(self) -> "list[_PickledQuestion]":
-        """Return all that is needed to answer it anew, in the order of asking, itself last."""
+        """Return all questions needed to answer it anew, in order, itself last."""
         needed, todo = {self.number: self}, [self]
         while todo:
             todo = [it for one in todo for it in one.earlier if it.number not in needed]
@@ -94,7 +94,7 @@ class _Memory:
 
 @dataclass(frozen=True, eq=False)
 class PartitionSums:
-    """A `Folding`: sums over partitions, made by the workers of a pool.
+    """A `Folding`: sums over partitions by the workers of a pool.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class PartitionSums:
     requirement
         What a worker must have.
     watch
-        Hears how many partitions are done; it may raise.
+        Gets the number of finished partitions; it may raise.
     """
 
     pool: Pool
@@ -114,15 +114,16 @@ class PartitionSums:
 
     @property
     def refusals(self) -> dict[str, str]:
-        """Why some workers are given no partition, by their name."""
+        """Why some workers get no partition, by their name."""
         return self._memory.refusals
 
     def with_watch(self, before: Watch) -> Self:
         return replace(self, watch=before)
 
     def fold(self, ratings: PartitionedRatings, fold: Fold, keys: Iterable[Hashable]) -> Any:
-        """As `Folding.fold`. Raises BadInput where no worker has the same code and data, or workers
-        are lost again and again.
+        """See `Folding.fold`.
+
+        Raises BadInput if no worker has the same code and data, or workers are lost repeatedly.
         """
         pickled = self._ask(ratings, fold, None, keys)
         n_parts, is_large = len(ratings.parts), _bytes_of(fold.empty()) >= LARGE
@@ -144,7 +145,7 @@ class PartitionSums:
     def hold(
         self, ratings: PartitionedRatings, key: Hashable, make: Beside, keys: Iterable[Hashable]
     ) -> None:
-        """As `Folding.hold`. Raises as `fold`."""
+        """See `Folding.hold`. Raises as `fold`."""
         pickled = self._memory.answers[key] = self._ask(ratings, make, key, keys)
         n_parts = len(ratings.parts)
 
@@ -159,7 +160,7 @@ class PartitionSums:
         self._memory.answers.pop(key, None)
 
     def close(self) -> None:
-        """Have workers remove what they keep."""
+        """Remove what workers store."""
         self.pool.close(self.run)
 
     def _ask(
@@ -176,7 +177,7 @@ class PartitionSums:
         chunks: list[Places],
         workers: list[str],
     ) -> Iterator[Result]:
-        """Yield what a question finds in each chunk, and tell the watch of it."""
+        """Yield a question's result for each chunk, and inform the watch."""
         chain = pickled.chain()
         kept_ones = [it for it in chain if it.key is not None]
         sums = [it for it in chain if it.key is None]
@@ -203,7 +204,7 @@ class PartitionSums:
         return pickled.shared
 
     def _retry(self, attempt: Callable[[dict[str, int]], Result]) -> Result:
-        """Return what an attempt finds; a worker that refuses or is lost begins another.
+        """Return the result of an attempt; if a worker refuses or is lost, try again.
 
         Raises BadInput.
         """
@@ -239,7 +240,7 @@ class PartitionSums:
 
 
 def _chunks(n_parts: int, count: int) -> list[Places]:
-    """Split the partitions into about so many chunks of consecutive ones."""
+    """Split the partitions into about `count` chunks of consecutive ones."""
     some = np.array_split(np.arange(n_parts), min(n_parts, count))
     return [tuple(places.tolist()) for places in some]
 
@@ -259,7 +260,7 @@ def _bytes_of(total: Any) -> float:
 def spread(
     data_id: str, algorithm: str, where: str = LOCAL, workers: int | None = None
 ) -> Iterator[PartitionSums]:
-    """Within this, runs on a set of ratings in partitions have their sums made by workers.
+    """Let workers compute sums for runs on a partitioned set of ratings, inside the block.
 
     Parameters
     ----------
@@ -268,12 +269,12 @@ def spread(
     where
         The address of a Dask scheduler, or `LOCAL`.
     workers
-        How many local processes; None for as many as this machine has cores.
+        The number of local processes; None for one per core.
 
     Raises
     ------
     BadInput
-        Where the ratings are in one memory, or are private and would travel unprotected, or the
+        If the ratings are not partitioned, are private and would travel unencrypted, or the
         scheduler does not answer.
     """
     data = data_access.open_raw(data_id)

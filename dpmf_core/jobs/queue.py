@@ -1,7 +1,7 @@
-"""Chooses the next task for a free worker, and counts each session's work.
+"""The queue: chooses the next task for a free worker, and counts each session's work.
 
-Sessions take turns; within a session, tasks go by priority, then the cheap ones first. All of it is
-plain logic, without threads or processes.
+Sessions take turns; within a session, tasks go by priority, then cheap ones first. This is plain
+logic, without threads or processes.
 """
 
 import bisect
@@ -12,12 +12,12 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.job import Task
 from dpmf_core.jobs.machine import Limits, duration
 
-LONG = 20.0  # estimated seconds; tasks that take longer never have all workers
-IDLE = -100  # priority of work that goes after everything else, and leaves one worker free
+LONG = 20.0  # estimated seconds; longer tasks never occupy all workers
+IDLE = -100  # priority of work that goes after everything else and leaves one worker free
 
 
 class Queue:
-    """Tasks from the moment they are asked for until their workers have finished with them.
+    """Tasks from the request until their workers have finished with them.
 
     It is not thread-safe: the engine calls it under its lock. The asker '' stands for no session
     and has no limits.
@@ -27,7 +27,7 @@ class Queue:
     n_workers
         How many tasks may be computed at once.
     limits
-        Of what sessions ask for.
+        The limits of sessions' requests.
     """
 
     def __init__(self, n_workers: int, limits: Limits) -> None:
@@ -35,7 +35,7 @@ class Queue:
         # waiting tasks of each session in their order; the first session has the next turn
         self._lines: dict[str, list[Task]] = {}
         self._running: dict[Task, None] = {}
-        self._debts: dict[str, float] = {}  # estimated seconds of what each session has unfinished
+        self._debts: dict[str, float] = {}  # estimated seconds of each session's unfinished work
         self._places: dict[Task, int] | None = None  # of waiting tasks; None after a change
 
     # -- asking ------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ class Queue:
         )
 
     def enter(self, task: Task, asker: str, priority: int) -> None:
-        """Note that a session asks for a task; the first session that does owes its cost."""
+        """Note that a session asks for a task; the first such session pays its cost."""
         if not task.askers:
             self._charge(task, asker)
         if task.is_waiting:
@@ -109,9 +109,9 @@ class Queue:
     # -- computing ---------------------------------------------------------------------------------
 
     def next(self) -> Task | None:
-        """Take the task that a free worker gets now; None where nothing may start.
+        """Take the task that a free worker gets now; None if nothing may start.
 
-        After a session had its turn, every other session with something to start comes first.
+        After a session's turn, every other session with something to start comes first.
         """
         turn = self._first(self._may_start) or self._first(self._may_start_idle)
         if turn is None:
@@ -156,7 +156,7 @@ class Queue:
     def ahead(self, task: Task) -> int:
         """Count the waiting tasks that start before this one.
 
-        All of them start before one whose data are still being opened.
+        A task whose data are still being opened comes after all of them.
         """
         if task in self._running:
             return 0
@@ -164,7 +164,7 @@ class Queue:
         return places.get(task, len(places))
 
     def seconds_until(self, tasks: Collection[Task]) -> float:
-        """Estimate when the last of these ends, with what workers have and what starts before."""
+        """Estimate when the last of these ends, with running tasks and what starts before."""
         order = self._order()
         last = max((order.get(task, -1) for task in tasks), default=-1)
         before = (task.cost for task, place in order.items() if place <= last)
@@ -176,7 +176,7 @@ class Queue:
         return sum(not _is_idle(task) for task in self._order())
 
     def tasks(self) -> list[Task]:
-        """Return what workers have, then what waits, in the order in which it starts."""
+        """Return running tasks, then waiting ones, in the order in which they start."""
         return [*self._running, *self._order()]
 
     def _order(self) -> dict[Task, int]:

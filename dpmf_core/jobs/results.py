@@ -1,4 +1,4 @@
-"""Results available without computing: stored runs, finished work in memory, open data."""
+"""Results that need no computing: stored runs, finished work in memory, open data."""
 
 import contextlib
 import threading
@@ -17,26 +17,26 @@ from dpmf_core.runs.store import DamagedRun, Store
 from dpmf_core.runs.summary import Summary, summarise
 
 MOST_REMEMBERED = 200  # outcomes in memory
-AT_ONCE = 4  # data sets that are opened at a time; of one session one
+AT_ONCE = 4  # data sets that are opened together, one per session
 
 Source = tuple[DataSpec, Any]  # a data set and the stamp of its bytes
 
 
 class Opener:
-    """Opens data sets in the background, sessions in turn.
+    """Opens data sets in the background; sessions take turns.
 
-    A slow one holds up only those who wait for it; one that is open already is told at once.
+    A slow one delays only those who wait for it; an open one is reported at once.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(AT_ONCE, "dpmf-loading")
-        self._lines: dict[str, deque[Source]] = {}  # of each session; one is being opened
+        self._lines: dict[str, deque[Source]] = {}  # of each session; the first is being opened
         self._waiting: dict[Source, list[Callable[[Any], None]]] = {}
         self._opening: set[Source] = set()
 
     def ask(self, source: Source, asker: str, then: Callable[[Any], None]) -> None:
-        """Call `then` with a data set's identity, or with the exception that opening raised."""
+        """Call `then` with a data set's identity, or with the exception from opening it."""
         if (known := data_access.known_identity(source[0])) is not None:
             then(known)
             return
@@ -50,7 +50,7 @@ class Opener:
                 self._pool.submit(self._open_next, asker)
 
     def _open_next(self, asker: str) -> None:
-        """Open the first source of a session's line, unless another session's turn did."""
+        """Open the first source of a session's line, unless it is open already."""
         with self._lock:
             source = self._lines[asker][0]
             is_ours = source in self._waiting and source not in self._opening
@@ -71,7 +71,7 @@ class Opener:
             each(result)
 
     def close(self) -> None:
-        """Open nothing more; what is being opened is waited for."""
+        """Open nothing more, and wait for what is being opened."""
         self._pool.shutdown(cancel_futures=True)
 
 
@@ -87,13 +87,13 @@ class Results:
 
     def __init__(self, store: Store, opener: Opener) -> None:
         self._store, self._opener, self._lock = store, opener, threading.Lock()
-        # sessions that look at the same run share it, and it is read once
+        # sessions that look at the same run share it, so it is read once
         self._cached_runs: WeakValueDictionary[str, Run] = WeakValueDictionary()
         # measurements, and runs on uploaded files, by identity
         self._remembered: OrderedDict[str, Task] = OrderedDict()
 
     def stored(self, key: str) -> Run | None:
-        """Return a stored run; None where there is none, or it is damaged."""
+        """Return a stored run; None if there is none, or it is damaged."""
         cached_run = self._cached_runs.get(key)
         if cached_run is not None and self._store.has(key):
             return cached_run
@@ -105,7 +105,7 @@ class Results:
         return None
 
     def keep(self, run: Run, owner: str) -> None:
-        """Store a run. Raises BadInput where the disk refuses."""
+        """Store a run. Raises BadInput if the disk refuses."""
         self._store.put(run, owner)
         self._cached_runs.pop(run.key, None)
         if (most := settings().most_runs) is not None:
@@ -114,7 +114,7 @@ class Results:
     # -- what the store does not hold --------------------------------------------------------------
 
     def remember(self, task: Task) -> None:
-        """Hold on to a finished task for a while."""
+        """Keep a finished task for a while."""
         with self._lock:
             self._remembered[task.identity] = task
             while len(self._remembered) > MOST_REMEMBERED:
@@ -128,7 +128,7 @@ class Results:
             return task
 
     def forget(self, data_id: str) -> None:
-        """Forget what was computed on a data set that is gone."""
+        """Forget the results on a deleted data set."""
         with self._lock:
             for name, task in list(self._remembered.items()):
                 if _data_id(task) == data_id:
@@ -137,10 +137,10 @@ class Results:
     # -- without computing or waiting for anything -------------------------------------------------
 
     def find(self, spec: RunSpec) -> Run | None:
-        """Return a run that is stored, remembered or comes with the package; None of others.
+        """Return a run that is stored, in memory or comes with the package; else None.
 
-        One that comes with the package has no arrays. Of data that are not open yet only those are
-        found; the data are opened meanwhile. Raises BadInput.
+        A run that comes with the package has no arrays. While its data are not open, only such a
+        run is found; the data are opened meanwhile. Raises BadInput.
         """
         if is_own_data(spec):
             return self._remembered_run(spec)
@@ -148,7 +148,7 @@ class Results:
         return self._store.find(spec)
 
     def find_all(self, specs: Sequence[RunSpec]) -> list[Summary | None]:
-        """As `find`, the summary of each of these runs."""
+        """`find` for several runs, as summaries."""
         shared_specs = [spec for spec in specs if not is_own_data(spec)]
         for spec in {spec.data: spec for spec in shared_specs}.values():
             self._identify(spec)
@@ -165,14 +165,14 @@ class Results:
         return known is not None and self._store.has(run_key(spec, known))
 
     def whole(self, spec: RunSpec) -> Run | None:
-        """Return a run with its arrays; as `find` otherwise."""
+        """`find`, with the run's arrays."""
         if is_own_data(spec):
             return self._remembered_run(spec)
         known = self._identify(spec)
         return None if known is None else self.stored(run_key(spec, known))
 
     def _identify(self, spec: RunSpec) -> data_access.DataIdentity | None:
-        """Return what is known of a run's data; where they are not open, have them opened."""
+        """Return a run's data identity if known; otherwise have the data opened."""
         known = data_access.known_identity(spec.data)
         if known is None:
             self._opener.ask((spec.data, stamp_of(spec)), "", lambda _: None)
@@ -183,7 +183,7 @@ class Results:
         return task.outcome if task is not None and isinstance(task.outcome, Run) else None
 
     def epsilons(self, spec: RunSpec) -> list[float]:
-        """Return at which epsilons, ascending, runs of this algorithm on these data are known."""
+        """Return the known epsilons, ascending, of this algorithm's runs on these data."""
         if not is_own_data(spec):
             return self._store.epsilons(spec.data.id, spec.algorithm)
         with self._lock:

@@ -1,9 +1,9 @@
-"""Worker processes: what one does, and the thread of the server that gives it work.
+"""Worker processes, and the server's threads that give them work.
 
-A worker is a plain child process that speaks over a pipe; it listens on no port and writes nothing
-to the store. It is not started by `multiprocessing`, which would import the parent's `__main__`
-again: in a served page that is the page's script. It ends when the pipe closes, so it never
-outlasts the process that started it, however that one ends.
+A worker is a plain child process on a pipe; it listens on no port and writes nothing to the store.
+It is not started by `multiprocessing`, which would import the parent's `__main__` again; in a
+served page that is the page's script. It ends when the pipe closes, so it never outlives the
+process that started it, however that one ends.
 """
 
 import contextlib
@@ -37,12 +37,12 @@ from dpmf_core.runs.specification import RunSpec
 
 log = logging.getLogger(__name__)
 MOST = 8  # workers; each holds its own copy of the data
-# next to one busy page a worker has a quarter of a core, and so it has next to a neighbour; at 19
-# it would have a seventieth
+# at this niceness a worker gets a quarter of a core next to one busy page or neighbour; at 19 it
+# would get a seventieth
 NICE = 5
-BETWEEN = 0.1  # seconds at least between two messages of one run's progress
-LOOK = 1.0  # seconds between looks at a worker's memory
-GRACE = 30.0  # seconds that a run over its time has to reach the end of its step
+BETWEEN = 0.1  # seconds between two progress messages of one run, at least
+LOOK = 1.0  # seconds between checks of a worker's memory
+GRACE = 30.0  # seconds that a run over its time gets to reach the end of its step
 DIED = (
     "The worker process died while computing this run, probably because memory ran out. Choose"
     " fewer ratings, items or factors."
@@ -51,7 +51,7 @@ MEMORY_RAN_OUT = "Memory ran out while computing this run. Choose fewer ratings,
 
 
 def usual_count() -> int:
-    """Return how many workers this machine has: one for each core, at most `MOST`."""
+    """Return the number of workers on this machine: one per core, at most `MOST`."""
     return max(1, min(usable_threads(), MOST))
 
 
@@ -87,7 +87,7 @@ def serve(connection: Connection, on_close: Callable[[], None] = lambda: None) -
 
 
 def _value_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
-    """Call a function; what it raises is returned."""
+    """Call a function; an exception is returned."""
     try:
         return function(*arguments)
     except Exception as error:
@@ -122,7 +122,7 @@ class _Inbox(threading.Thread):
 
 
 class _Report:
-    """Sends the progress of one run, at a rate that people can read."""
+    """Sends the progress of one run at a readable rate."""
 
     def __init__(self, connection: Connection, number: int) -> None:
         self._connection, self._number = connection, number
@@ -135,7 +135,7 @@ class _Report:
 
 
 def _outcome(work: Work, report: _Report, stopped: Callable[[], bool]) -> Outcome:
-    """Do one run or measurement; what went wrong is returned, as an error that can be pickled."""
+    """Do one run or measurement; errors are returned, in a form that can be pickled."""
     try:
         if isinstance(work, RunSpec):
             return execution.run(work, report=report, stopped=stopped)
@@ -164,12 +164,12 @@ def _main(file_descriptor: int) -> None:
 
 
 class Worker:
-    """A worker process, as the process that started it sees it.
+    """A worker process, as the starting process sees it.
 
     Parameters
     ----------
     n_workers
-        How many share this machine's cores.
+        How many workers share this machine's cores.
     """
 
     def __init__(self, n_workers: int) -> None:
@@ -184,7 +184,7 @@ class Worker:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "dpmf_core.jobs.worker", str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,  # which is for what the parent says
+            stdout=subprocess.DEVNULL,  # reserved for the parent's output
             pass_fds=[theirs.fileno()],
             env={
                 **os.environ,
@@ -192,11 +192,11 @@ class Worker:
                 "PYTHONPATH": path,
                 "TMPDIR": str(workplace()),
             },
-            start_new_session=True,  # Ctrl-C in the terminal is for the parent to answer
+            start_new_session=True,  # the parent handles Ctrl-C of the terminal
         )
 
     def send(self, *message: Any) -> None:
-        """Send a message, from any thread. Raises OSError where the worker has died."""
+        """Send a message, from any thread. Raises OSError if the worker has died."""
         with self._sending:
             self.connection.send(message)
 
@@ -206,7 +206,7 @@ class Worker:
 
     @property
     def memory(self) -> float:
-        """Resident memory in MB; 0 where it has died."""
+        """Resident memory in MB; 0 if it has died."""
         try:
             return float(psutil.Process(self._process.pid).memory_info().rss) / 1e6
         except psutil.Error:
@@ -219,7 +219,7 @@ class Worker:
 
 
 def start(n_workers: int) -> Worker:
-    """Start one of so many workers, which share this machine's cores."""
+    """Start one of `n_workers` workers, which share this machine's cores."""
     return Worker(n_workers)
 
 
@@ -227,10 +227,10 @@ class Owner(Protocol):
     """The engine's methods that a worker's thread uses."""
 
     def take(self) -> Task | None:
-        """Wait for the next task; None when there will be none any more."""
+        """Wait for the next task; None when there will be no more."""
 
     def finish(self, task: Task, outcome: Outcome) -> None:
-        """Take what became of a task."""
+        """Take the outcome of a task."""
 
 
 class WorkerThread(threading.Thread):
@@ -255,11 +255,11 @@ class WorkerThread(threading.Thread):
                 outcome = RuntimeError(f"The run failed: {words_of(error)}")
             try:
                 self._owner.finish(task, outcome)
-            except Exception:  # without this thread nothing would be computed any more
+            except Exception:  # without this thread nothing more would be computed
                 log.exception("A callback failed at the end of a run.")
 
     def ready(self) -> Worker:
-        """Return the worker, started if need be. Raises Cancelled once it is closed."""
+        """Return the worker, started if necessary. Raises Cancelled once it is closed."""
         with self._starting:
             if self._is_closed:
                 raise Cancelled
@@ -268,7 +268,7 @@ class WorkerThread(threading.Thread):
             return self.worker
 
     def forget_data(self) -> None:
-        """Have the worker forget the data sets in its memory, after what it is computing."""
+        """Let the worker forget the data sets in its memory, after its current work."""
         with contextlib.suppress(OSError):
             if self.worker is not None:
                 self.worker.send("forget")
@@ -282,9 +282,9 @@ class WorkerThread(threading.Thread):
         self.join(timeout=5.0)
 
     def _outcome(self, task: Task) -> Outcome:
-        """Compute a task; where the worker dies, a run on public data is tried once more.
+        """Compute a task; if the worker dies, a run on public data is tried once more.
 
-        Other work is not: it may have drawn noise on private data, and would draw again.
+        Other work is not, because it may have drawn noise on private data, and would draw again.
         """
         for _ in range(2 if task.is_public else 1):
             worker = self.ready()
@@ -297,23 +297,23 @@ class WorkerThread(threading.Thread):
         return RuntimeError(DIED)
 
     def _compute(self, task: Task, worker: Worker) -> Outcome:
-        """Have a worker compute a task. Raises EOFError and OSError where the worker dies."""
+        """Let a worker compute a task. Raises EOFError and OSError if the worker dies."""
         number = next(self._numbers)
 
         def call_off() -> None:
             with contextlib.suppress(OSError):
                 worker.send("stop", number)
 
-        task.call_off = call_off  # from here on, stopping the task tells the worker
+        task.call_off = call_off  # from here on, stopping the task reaches the worker
         if task.settled.is_set():
             return Cancelled()
         worker.send("compute", number, task.spec)
         return self._await(task, worker, call_off)
 
     def _await(self, task: Task, worker: Worker, call_off: Callable[[], None]) -> Outcome:
-        """Follow a task to its end, or end the worker where the task breaks a limit.
+        """Follow a task to its end, or end the worker if the task breaks a limit.
 
-        What no session asked for has no limits.
+        Work that no session asked for has no limits.
         """
         bounded = bool(task.turn_of)
         most_memory = self._limits.run_memory if bounded else math.inf

@@ -1,4 +1,4 @@
-"""What every algorithm with a proof keeps, as tests of one algorithm.
+"""The laws of every algorithm with a proof, as tests of one algorithm.
 
 In a test file of any package:
 
@@ -11,8 +11,8 @@ or, for algorithms that are registered, without a file:
 
     pytest --pyargs dpmf_core.testing.contract --dpmf-algorithm toy-offsets
 
-Each test walks through the corners of the algorithm's parameters in which a proof is claimed, with
-clip norms so small that they bite.
+Each test visits the corners of the algorithm's parameters in which a proof is claimed, with clip
+norms so small that they take effect.
 """
 
 from collections.abc import Callable, Iterator
@@ -79,11 +79,11 @@ class Contract:
         _each(case, lambda algorithm: curator_laws.check_plan(algorithm, shape))
 
     def test_sensitivity_of_every_answer(self, case: Case) -> None:
-        """No unit moves a statistic by more than it declares, among them the worst ones."""
+        """No unit moves a statistic by more than it declares; the worst units are included."""
         _each(case, lambda algorithm: curator_laws.check_units(algorithm, home=case[1]))
 
     def test_sensitivity_by_replay(self, case: Case) -> None:
-        """The same from end to end: whole runs on neighbouring data, all releases held fixed."""
+        """No unit does so in whole runs on neighbouring data, with all releases held fixed."""
         _each(
             case,
             lambda algorithm: privacy_laws.check_sensitivity(algorithm, stride=3, home=case[1]),
@@ -99,11 +99,11 @@ class Contract:
         _each(case, lambda algorithm: privacy_laws.check_locality(algorithm, 0, case[1]))
 
     def test_fresh_noise(self, case: Case) -> None:
-        """Every release of a run has a noise of its own, and so have runs with other seeds."""
+        """Every release of a run has noise of its own, and so have runs with other seeds."""
         _each(case, lambda algorithm: check_fresh(algorithm, case[1]))
 
     def test_exact_spending(self, case: Case) -> None:
-        """A run spends its plan, and a calibrated plan costs the budget, no more and no less."""
+        """A run spends its plan, and a calibrated plan costs exactly the budget."""
         _each(case, lambda algorithm: check_spending(algorithm, case[1]))
 
     def test_it_fits_where_no_rows_are(self, case: Case, room: Room) -> None:
@@ -111,7 +111,7 @@ class Contract:
 
 
 class TestAlgorithms(Contract):
-    """Of the ids on the command line."""
+    """Tests of the ids on the command line."""
 
 
 def check_fresh(algorithm: Algorithm, home: Home) -> None:
@@ -132,7 +132,7 @@ def check_fresh(algorithm: Algorithm, home: Home) -> None:
 
 
 def check_spending(algorithm: Algorithm, home: Home) -> None:
-    """What a run spends is its plan; calibrated to a budget, that costs the budget."""
+    """A run spends its plan; calibrated to a budget, the plan costs the budget."""
     world = home.world()
     ledger = record(algorithm, world, level=0.7).ledger
     assert ledger == normal_form(algorithm.plan(world.shape, 0.7))
@@ -160,7 +160,7 @@ def check_room(algorithm: Algorithm, home: Home, room: Room) -> None:
 
 
 def _each(case: Case, check: Callable[[Any], object]) -> None:
-    """Check every corner; what fails says with which parameters."""
+    """Check every corner; a failure reports its parameters."""
     algorithms = proven(case)
     if not algorithms:
         pytest.skip("no proof is claimed")

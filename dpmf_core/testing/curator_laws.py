@@ -1,4 +1,4 @@
-"""What keeps an algorithm private when all it has is a curator: its questions, one by one."""
+"""Laws about an algorithm's questions to its curator, one by one."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -48,15 +48,15 @@ def check_units(
     first: int = 0,
     stride: int = 1,
 ) -> dict[str, float]:
-    """No unit's answer to any question is larger than declared, no two units' answers lie further
-    apart than declared for replacing one, and no answers to all questions together move more than
-    the accountant counts: neither one unit's, nor those of two units that replace each other.
+    """No unit's answers are larger or move further than declared.
 
-    first, stride: which units, to spread them over many parameter sets.
+    No unit's answer to any question is larger than declared. No two units' answers lie further
+    apart than declared for replacing one. No answers to all questions together move more than the
+    accountant counts, for one unit and for two that replace each other.
 
-    Returns the largest answer to each statistic, over its sensitivity; where replacing a unit is
-    declared to move it no further than removing them, the larger of this and of the same for two
-    units' distance.
+    first, stride: which units, to spread them over many parameter sets. Returns the largest answer
+    to each statistic, over its sensitivity; if replacing a unit is declared to move it no further
+    than removing it, the larger of this and of the same for two units' distance.
     """
     data = home.world() if data is None else data
     questions = ask(algorithm, data, level=level)
@@ -65,7 +65,7 @@ def check_units(
     everybody = [*worst, *single_units(data, n_units)]  # a replacement keeps the number
     units = everybody[first::stride]
     largest: dict[str, float] = {}
-    # of all moves of each unit, and of all pairs that replace each other, in scales of the noise
+    # all moves of each unit, and of all pairs that replace each other, in units of the noise
     squares: dict[Relation, Any] = dict.fromkeys(Relation, 0.0)
     for question in questions.questions:
         answers = [questions.answer(question, unit) for unit in units]
@@ -81,7 +81,7 @@ def check_units(
 
 
 def _check_total(plan: Event, squares: Mapping[Relation, Any]) -> None:
-    """Where it is Gaussian noise alone, so that moves compose by their squares."""
+    """Check all moves together, if all noise is Gaussian, so that squares of moves add up."""
     if not all_gaussian(plan):
         return
     for relation, moves in squares.items():
@@ -105,8 +105,9 @@ def _relative_move(statistic: Statistic, answers: list[Any], apart: float) -> fl
 
 
 def check_sums(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> None:
-    """Every statistic is a sum over units: S(A and B) = S(A) + S(B), bit for bit, S(nobody) = 0,
-    and what is released is linear in it.
+    """Every statistic is a sum over units, and the release is linear in it.
+
+    S(A and B) = S(A) + S(B), bit for bit, and S(nobody) = 0.
     """
     data = home.world(seed)
     questions = ask(algorithm, data)

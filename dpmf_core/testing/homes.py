@@ -1,5 +1,6 @@
-"""What the contract needs to know of a kind of data: small worlds of one public shape,
-neighbours, and the worst rows. One home for each kind.
+"""What the contract needs to know about a kind of data, one home for each kind.
+
+A home has small worlds of one public shape, neighbours, and the worst rows.
 """
 
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ class Home(Protocol):
     def world(self, seed: int = 0, skew: float = 1.0) -> Data: ...
 
     def nobody(self) -> Data:
-        """The same shape, every row empty."""
+        """The same shape with empty rows."""
         ...
 
     def lone(self) -> Data:
@@ -45,21 +46,22 @@ class Home(Protocol):
         ...
 
     def neighbours(self, data: Data) -> Iterator[tuple[str, Data, Data]]:
-        """(relation, D, D'): one unit removed, added or replaced, among them duplicates of
-        others, empty units and the worst cases.
+        """(relation, D, D'): one unit removed, added or replaced.
+
+        They include duplicates of others, empty units and the worst cases.
         """
         ...
 
     def adversaries(self) -> Data:
-        """Units as bad as can be, and nobody else."""
+        """Only the worst possible units."""
         ...
 
     def crowd(self) -> Data:
-        """Everybody alike: what is learnt from all points where a further one of them lies."""
+        """Equal units, so that what is learned points where a further one lies."""
         ...
 
     def others(self, unit: int) -> Data:
-        """A world in which everybody but `unit` has changed."""
+        """A world in which every unit except `unit` has changed."""
         ...
 
     def own_row(self, model: Any, data: Data, unit: int) -> tuple[Any, ...]: ...
@@ -67,7 +69,7 @@ class Home(Protocol):
     def own_rows(self, model: Any, data: Data) -> tuple[Any, ...]: ...
 
     def assert_sound(self, model: Any, data: Data) -> None:
-        """A fitted model has the shapes it says, and everything it predicts is finite."""
+        """Assert that a fitted model has the right shapes, and predicts finite values."""
         ...
 
 
@@ -100,9 +102,7 @@ class OfRatings:
         return data.only(data.users % 2 == parity)
 
     def strangers(self) -> Iterator[Ratings]:
-        """They differ in number of ratings, popularity, empty and heavy users, duplicates,
-        values out of range.
-        """
+        """They differ in number of ratings, popularity, heavy users, duplicates and range."""
         yield self.world(11, skew=0.0)
         yield self.world(12, skew=3.0)
         yield self.nobody()
@@ -208,7 +208,7 @@ class OfSamples:
         return data.X.copy() if self.images else data.X.toarray()
 
     def strangers(self) -> Iterator[Samples]:
-        """They differ in length, words, empty rows, scale and rows alike."""
+        """They differ in length, words, empty rows, scale and equal rows."""
         yield self.world(11, skew=0.0)
         yield self.world(12, skew=3.0)
         yield self.nobody()
@@ -272,8 +272,9 @@ class OfSamples:
 
 
 class OfPeople(OfSamples):
-    """Rows of people: the unit is a person with all their rows, which may be alike, scattered and
-    any number.
+    """Rows of people: the unit is a person with all their rows.
+
+    The rows may be equal, scattered and of any number.
     """
 
     empty, heavy = sample_worlds.NOBODYS, sample_worlds.MANY
@@ -308,7 +309,7 @@ class OfPeople(OfSamples):
         return data.people
 
     def strangers(self) -> Iterator[Samples]:
-        """They differ in who has which rows as well."""
+        """They also differ in who has which rows."""
         yield self.world(11, skew=0.0)
         yield self.world(12, skew=3.0)
         yield self.nobody()
@@ -318,9 +319,7 @@ class OfPeople(OfSamples):
         yield self._of((1e9 * rows[:, ::-1], people))
 
     def _hers(self) -> Iterator[Any]:
-        """All that a person may bring: one of the worst rows, many that are alike, many that
-        are not.
-        """
+        """All that a person may bring: one of the worst rows, many equal ones, many others."""
         table = np.zeros((len(self.worst), sample_worlds.N_FEATURES))
         for place, row in enumerate(self.worst.values()):
             table[place, list(row)] = list(row.values())

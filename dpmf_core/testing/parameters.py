@@ -1,9 +1,8 @@
-"""Parameter sets drawn from an algorithm's own schema, and nothing known about the algorithm but
-that schema.
+"""Parameter sets drawn from an algorithm's own schema; nothing else is known about it.
 
-`corners` walks through every combination of its choices (booleans, literals, and numbers whose
-lowest value 0 or highest value 1 switches something off); `parameter_strategy` lets hypothesis pick
-everything near the defaults; `from_whole_range` draws every number between the ends of its range.
+`corners` visits every combination of its choices (booleans, literals, and numbers whose lowest
+value 0 or highest value 1 switches something off); `parameter_strategy` lets hypothesis pick
+values near the defaults; `from_whole_range` draws every number between the ends of its range.
 """
 
 import functools
@@ -34,15 +33,13 @@ def is_choice(field: Field) -> bool:
 
 
 def _switch(field: Field) -> Any:
-    """The value at which a number switches its part off: an inclusive end of the range that is
-    also the default.
-    """
+    """The value at which a number switches its part off: an inclusive end that is the default."""
     ends = [field[end] for end in ("minimum", "maximum") if end in field]
     return field["default"] if field["type"] == "number" and field["default"] in ends else None
 
 
 def _range(name: str, field: Field, shape: Any) -> tuple[float, float]:
-    """A small part of the field's domain around its default; clips near 0, so that they bite."""
+    """A small part of the field's domain around its default; clips near 0 take effect."""
     default = float(field["default"])
     low = float(field["minimum"] if "minimum" in field else field["exclusiveMinimum"])
     high = float(field["maximum"] if "maximum" in field else field["exclusiveMaximum"])
@@ -83,7 +80,7 @@ def corners(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str, 
     return out
 
 
-MOST_STEPS = 12  # of what only repeats a release, so that a fit on a small world stays short
+MOST_STEPS = 12  # of numbers that only repeat a release, so that fits stay short
 REPEATED = ("steps", "rounds", "passes", "iterations", "points")
 
 

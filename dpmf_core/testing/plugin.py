@@ -1,6 +1,6 @@
-"""A pytest plugin: which algorithms the tests of `contract` run on.
+"""A pytest plugin that chooses the algorithms for the tests of `contract`.
 
-It is loaded wherever dpmf is installed; elsewhere with `-p dpmf_core.testing.plugin`.
+It is loaded if dpmf is installed; otherwise use `-p dpmf_core.testing.plugin`.
 """
 
 import pytest
@@ -19,7 +19,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give each test of a contract the algorithms that it is about, with their kinds of data."""
+    """Give each test of a contract its algorithms, with their kinds of data."""
     if metafunc.cls is None or "case" not in metafunc.fixturenames:
         return
     from dpmf_core.base.errors import BadInput

@@ -1,8 +1,7 @@
-"""Laws that a PROVEN algorithm keeps from end to end (docs/PRIVACY.md, "How it is tested"), as
-checks that raise AssertionError. `curator_laws` are about its questions one by one.
+"""Laws that a PROVEN algorithm keeps from end to end, as checks that raise AssertionError.
 
-None of them knows an algorithm: each runs it twice, and compares what left the curator or what was
-about to be released.
+docs/PRIVACY.md, "How it is tested". `curator_laws` check its questions one by one. No check knows
+an algorithm: each runs it twice, and compares what left the curator or was about to be released.
 """
 
 import itertools
@@ -18,7 +17,7 @@ SLACK = 1 + 1e-6
 
 
 def same(first: Outcome, second: Outcome) -> None:
-    """All that is shared, bit for bit."""
+    """Everything that is shared, bit for bit."""
     one, other = first.shared, second.shared
     assert one.keys() == other.keys()
     for name in one:
@@ -33,7 +32,7 @@ def same(first: Outcome, second: Outcome) -> None:
 
 
 def check_blindfold(algorithm: Algorithm, home: Home = RATINGS) -> None:
-    """With every statistic multiplied by zero, nothing shared can tell two data sets apart."""
+    """With every statistic multiplied by zero, nothing shared distinguishes two data sets."""
     before = blind(algorithm, home.world())
     for stranger in home.strangers():
         after = blind(algorithm, stranger)
@@ -45,8 +44,9 @@ def check_blindfold(algorithm: Algorithm, home: Home = RATINGS) -> None:
 
 
 def check_fresh_noise(outcome: Outcome) -> None:
-    """No two parts begin with the same draw: what a blindfolded run handed out is noise alone,
-    and each noise is new.
+    """No two parts begin with the same draw.
+
+    A blindfolded run hands out noise alone, so each noise is new.
     """
     first_draws = [
         float(part.flat[0]) / entry.scale
@@ -70,10 +70,10 @@ def check_sensitivity(
     level: float = 1.0,
     home: Home = RATINGS,
 ) -> dict[str, float]:
-    """No release moves more than it declares while all releases are held fixed; returns the largest
-    move of each by adding or removing, over its bound.
+    """No release moves more than it declares while all releases are held fixed.
 
-    first, stride: which of the neighbours, to spread them over many parameter sets.
+    Returns the largest move of each by adding or removing, over its bound. first, stride: which of
+    the neighbours, to spread them over many parameter sets.
     """
     largest: dict[str, float] = {}
     data = home.world() if data is None else data
@@ -100,8 +100,9 @@ def check_sensitivity(
 
 
 def check_locality(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> None:
-    """Under the same releases a unit's own row does not notice that all others have changed: a
-    heavy unit, an empty one, a plain one.
+    """Under the same releases a unit's own row does not depend on other units.
+
+    It checks a heavy unit, an empty one and a plain one.
     """
     world = home.world()
     before = record(algorithm, world)

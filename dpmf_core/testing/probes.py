@@ -1,8 +1,7 @@
-"""Instruments that replace the pen which hands out released figures; the algorithm under test does
-not notice.
+"""Instruments that replace the object which hands out released figures, unnoticed by algorithms.
 
 `Recorder` notes every exact statistic and what was released for it. `Replay` does so too, but hands
-out what an earlier run released, so that both runs take the same path and only the statistics can
+out what an earlier run released, so both runs take the same path and only the statistics can
 differ. `Blindfold` hands out noise alone.
 """
 
@@ -24,9 +23,7 @@ Array = npt.NDArray[Any]
 
 @dataclass
 class ReleaseRecord:
-    """One release: its leaf, coordinates and noise scale; the exact parts that came in, the
-    noisy parts that went out.
-    """
+    """One release: leaf, coordinates and noise scale; exact parts in, noisy parts out."""
 
     leaf: AdditiveNoise
     size: int
@@ -47,7 +44,7 @@ class ReleaseRecord:
 
 
 class _Pen(Release):
-    """Keeps a `ReleaseRecord` up to date and hands out what its owner says."""
+    """Keeps a `ReleaseRecord` up to date and hands out what its owner decides."""
 
     owner: "Recorder"
     entry: ReleaseRecord
@@ -124,7 +121,7 @@ def fit(algorithm: Algorithm, data: Any, noise: Recorder, seed: int = 0) -> Outc
 
 
 def as_planned(event: Event) -> Event:
-    """The plan as the algorithm has it; tests of another noise put theirs here."""
+    """The algorithm's plan; tests of other noise replace this function."""
     return event
 
 
@@ -155,8 +152,9 @@ def replay(
 
 
 def pairs(first: Outcome, second: Outcome) -> Iterator[tuple[ReleaseRecord, ReleaseRecord]]:
-    """The releases of two runs side by side; order, shapes, scales and declared sensitivities
-    must agree.
+    """The releases of two runs side by side.
+
+    Order, shapes, scales and declared sensitivities must agree.
     """
     assert [entry.heading for entry in first.log] == [entry.heading for entry in second.log]
     yield from zip(first.log, second.log, strict=True)

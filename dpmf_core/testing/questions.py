@@ -1,7 +1,7 @@
-"""What one fit asked its curator, and what other rows would have answered to the same questions.
+"""The questions of one fit to its curator, and the answers that other rows would give.
 
 A statistic is a sum over units of what `add` makes of each, so what one unit moves is its own
-answer: no second fit is needed, and a unit may be as adversarial as can be.
+answer. No second fit is needed, and a unit may be as adversarial as possible.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from dpmf_core.privacy.noise import Noise
 
 @dataclass(frozen=True)
 class Question:
-    """One release: a statistic, the scale of its noise, what was shared with it, and its parts."""
+    """One release: a statistic, its noise scale, the shared values, and its parts."""
 
     statistic: Statistic
     scale: float
@@ -33,7 +33,7 @@ class Question:
 
 @dataclass
 class QuestionRecord:
-    """All questions of a fit, and how what is held was made. model: what the fit ended with."""
+    """All questions of a fit, and how stored states were made. model: the fit's last."""
 
     shape: Any
     questions: list[Question] = field(default_factory=list)
@@ -43,8 +43,9 @@ class QuestionRecord:
     def totals(
         self, question: Question, block: Block, cached: dict[Key, Any] | None = None
     ) -> list[Totals]:
-        """What the rows of a block add to the sums, part by part. cached: what was made of this
-        block for earlier questions.
+        """What the rows of a block add to the sums, part by part.
+
+        cached: states of this block for earlier questions.
         """
         states = {} if cached is None else cached
 
@@ -66,7 +67,7 @@ class QuestionRecord:
     def answer(
         self, question: Question, block: Block, cached: dict[Key, Any] | None = None
     ) -> Array:
-        """The same, as it would be released: a symmetric matrix counts in full."""
+        """The totals as they would be released: a symmetric matrix counts in full."""
         parts = [
             question.statistic.assemble(totals, *question.shared, **at).ravel()
             for totals, at in zip(self.totals(question, block, cached), question.parts, strict=True)
@@ -75,7 +76,7 @@ class QuestionRecord:
 
 
 class ListeningCurator(NoisyCurator):
-    """Answers as any curator does, and writes down what it was asked."""
+    """Answers as any curator does, and records its questions."""
 
     def __init__(self, data: Any, noise: Noise, assumptions: Sequence[str] = ()) -> None:
         super().__init__(in_memory(data), noise, assumptions)
@@ -97,7 +98,7 @@ class ListeningCurator(NoisyCurator):
 
 
 def ask(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> QuestionRecord:
-    """What the algorithm asks of these data."""
+    """The questions of an algorithm about these data."""
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
     curator = ListeningCurator(data, noise, algorithm.guarantee().assumptions)
     rng = Streams(np.random.default_rng([seed, 1]), seed + 2)

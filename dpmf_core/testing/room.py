@@ -1,6 +1,6 @@
-"""A room without rows: a process with nothing but a pipe to a curator, in which algorithms fit.
+"""A process without rows, with only a pipe to a curator, in which algorithms fit.
 
-Statistics and steps travel by module and name, so a closure cannot; what is held travels as a key.
+Statistics and steps travel by module and name, so a closure cannot; stored states travel as keys.
 """
 
 import gc
@@ -57,11 +57,11 @@ class Remote:
 
 
 def _live(pipe: Connection) -> None:
-    """Fit whatever comes through the door; send what is yielded, then how many rows are here."""
+    """Fit the algorithms that arrive; send models, and how many rows are here."""
     while (task := pipe.recv()) is not None:
         try:
             _fit(pipe, *task)
-        except Exception as error:  # the room is used again
+        except Exception as error:  # the process is used again
             pipe.send(("error", f"{type(error).__name__}: {error}"))
         else:
             gc.collect()
@@ -78,7 +78,7 @@ def _fit(pipe: Connection, algorithm: Algorithm, shape: Any, start: Any, samplin
 
 @dataclass
 class Room:
-    """The process, and how to speak with it. Closed by `close`."""
+    """The process and its pipe. Closed by `close`."""
 
     rows_seen: int = 0
     _open_releases: list[Any] = field(default_factory=list)
@@ -88,7 +88,7 @@ class Room:
         context = multiprocessing.get_context("spawn")
         self._pipe, there = context.Pipe()
         self._process = context.Process(target=_live, args=(there,), daemon=True)
-        # a spawned process imports the script that began this one, or what a test put in its place
+        # a spawned process imports the script that started this one, or a test's replacement
         with patch.dict(sys.modules, __main__=ModuleType("__main__")):
             self._process.start()
         there.close()

@@ -62,8 +62,9 @@ def with_row(samples: Samples, place: int, row: Mapping[int, float]) -> Samples:
 
 
 def whose(seed: int = 0) -> Array:
-    """The person of each row (23,): some have one row, one has seven; rows of `NOBODYS` lie
-    anywhere among the others.
+    """The person of each row (23,): some have one row, one has seven.
+
+    Rows of `NOBODYS` lie anywhere among the others.
     """
     sizes = (2, 1, 3, 2, 7, 1, 2, 1, 4)
     return np.random.default_rng([seed, 5]).permutation(np.repeat(np.arange(N_PEOPLE), sizes))
@@ -82,8 +83,9 @@ def rows_and_people(seed: int = 0, skew: float = 1.0) -> tuple[Array, Array]:
 
 
 def with_person(rows: Array, people: Array, person: int, hers: Array) -> tuple[Array, Array]:
-    """The neighbour in which a person has these rows (k, 18), none of theirs before: in their
-    places, then in those of people who have nothing.
+    """The neighbour in which a person has these rows (k, 18), and no others.
+
+    They take the person's places, then those of people without rows.
     """
     rows, people = rows.copy(), people.copy()
     rows[people == person] = 0

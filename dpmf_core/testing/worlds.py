@@ -1,7 +1,7 @@
-"""Small rating worlds with everything that has ever broken a recommender: empty and heavy users,
-duplicates, half stars, values out of range.
+"""Small rating worlds with everything that has ever broken a recommender.
 
-Shapes are rectangular and share no number with a rank, so that no transposition can hide.
+They have empty and heavy users, duplicates, half stars and values out of range. Shapes are
+rectangular and share no number with a rank, so that no transposition can hide.
 """
 
 from collections.abc import Sequence
@@ -59,8 +59,9 @@ def rows(
     bounds: tuple[float, float] = BOUNDS,
     skew: float = 1.0,
 ) -> dict[int, Row]:
-    """Raw rows as an upload might hold them: skewed popularity, half stars, duplicated pairs,
-    some values beyond the bounds.
+    """Raw rows as an upload might hold them.
+
+    They have skewed popularity, half stars, duplicated pairs and some values beyond the bounds.
     """
     rng = np.random.default_rng(seed)
     popularity = (1.0 + np.arange(n_items)) ** -skew

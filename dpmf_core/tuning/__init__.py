@@ -1,1 +1,1 @@
-"""Search over parameters, and what choosing costs."""
+"""Search over parameters, and the cost of choosing."""

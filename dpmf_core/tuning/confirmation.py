@@ -1,5 +1,6 @@
-"""A search's winner against the recommended parameters, over draws of split and noise that no
-trial has used.
+"""A search's best parameters compared with the recommended ones, over fresh draws.
+
+No trial has used these draws of split and noise.
 """
 
 import statistics
@@ -15,8 +16,9 @@ FRESH = 5  # draws
 
 @dataclass(frozen=True)
 class Outcome:
-    """The winner against the recommended parameters over fresh draws. winner, default: what was
-    made small, a draw each.
+    """The best and the recommended parameters over fresh draws.
+
+    winner, default: the minimised figure, per draw.
     """
 
     winner: tuple[float, ...]
@@ -24,19 +26,20 @@ class Outcome:
 
     @property
     def gap(self) -> PairedDifference:
-        """The winner's figure less the other's."""
+        """The best parameters' figure minus the recommended ones'."""
         return compare_pairs(self.winner, self.default)
 
     @property
     def verdict(self) -> Literal["better", "no different", "worse"]:
-        """No different where chance can explain the difference: where some draw has it the
-        other way, or the 95% interval holds 0.
+        """Better or worse, or "no different" if chance can explain the difference.
+
+        That is so if some draw has it the other way, or the 95% interval contains 0.
         """
         return ("better", "no different", "worse")[self.gap.clear + 1]
 
     @property
     def words(self) -> str:
-        """In a sentence."""
+        """The result in a sentence."""
         low, high = self.gap.interval
         means = (
             f"{statistics.fmean(self.winner):.4f} with the winner,"
@@ -54,7 +57,7 @@ class Outcome:
         return f"The winner is {self.verdict} than the recommended parameters: {means}; {text}."
 
     def export(self) -> dict[str, Any]:
-        """As JSON."""
+        """The result as JSON."""
         low, high = self.gap.interval
         return {
             "winner": self.winner,
@@ -67,8 +70,9 @@ class Outcome:
 
 
 def outcome(runs: Mapping[str, Run], metric: str) -> Outcome | None:
-    """From the finished runs of `TuneSpec.fresh`, by what was made small; None before all of
-    them have finished.
+    """The outcome from the finished runs of `TuneSpec.fresh`; None before all have finished.
+
+    metric: the minimised figure.
     """
     if any(f"{who} {draw}" not in runs for who in ("winner", "default") for draw in range(FRESH)):
         return None

@@ -1,9 +1,8 @@
-"""A private selection: a random number of private trials with settings drawn at random, of which
-nothing but the best leaves (Papernot & Steinke 2022).
+"""A private selection: a random number of private trials with random settings, only the best shown.
 
-Unlike an open search (`tune`) it may be made on private ratings: all its trials run in one worker,
-and neither their number nor the losers are told, journalled or stored. What is paid is the
-theorem's price of the whole, not of the winner.
+Papernot & Steinke 2022. Unlike an open search (`tune`) it may be made on private ratings. All its
+trials run in one worker, and neither their number nor the losers are shown, logged or stored. Its
+cost is the theorem's price of the whole, not that of the best trial.
 """
 
 import contextlib
@@ -52,8 +51,8 @@ from dpmf_core.runs.specification import DataSpec, RunSpec, Value, file_of
 from dpmf_core.tuning.search_space import Interval, TuneSpec
 
 REDRAWS = 200
-MOST = 200  # trials on average
-LEAST_EPSILON = 0.001  # of a training
+MOST = 200  # the largest mean number of trials
+LEAST_EPSILON = 0.001  # of a training run
 RULE = (
     "after Papernot & Steinke 2022 and Koskela, Redberg & Wang 2024, by the privacy profile of a"
     " trial"
@@ -66,12 +65,12 @@ class PrivateSelection(BaseModel):
     Parameters
     ----------
     searches
-        A trial draws one of them, then a value for each parameter that may move. All have one data
-        set and one budget; a search may be of a method as recommended, in which nothing moves.
+        A trial draws one of them, then a value for each parameter that may vary. All have one data
+        set and one budget; a search may be of a method as recommended, in which nothing varies.
     distribution, trials
-        Of the number of trials, and its mean.
+        The distribution of the number of trials, and its mean.
     score_noise
-        Noise multiplier of each trial's validation score.
+        The noise multiplier of each trial's validation score.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -85,7 +84,7 @@ class PrivateSelection(BaseModel):
 
     @classmethod
     def parse(cls, **parts: Any) -> Self:
-        """A checked specification. Raises BadInput with the first thing that is wrong."""
+        """A checked specification. Raises BadInput with the first problem."""
         try:
             selection = cls(**parts)
         except ValidationError as error:
@@ -121,8 +120,9 @@ class PrivateSelection(BaseModel):
         return self.searches[-1].final({})
 
     def check(self) -> None:
-        """Raises BadInput where the theorem does not apply: everything that a trial releases
-        must have the same Gaussian curve, whatever its parameters.
+        """Raise BadInput if the theorem does not apply.
+
+        Everything that a trial releases must have the same Gaussian curve, whatever its parameters.
         """
         if any(kind.task != "ratings" for kind in self.kinds):
             raise BadInput(
@@ -157,11 +157,11 @@ class PrivateSelection(BaseModel):
 
     @property
     def trial_event(self) -> Event:
-        """The releases of one trial: a training of at most the budget's mu, and a noisy score."""
+        """The releases of one trial: a training run of at most the budget's mu, and a score."""
         return self._trial(1.0)
 
     def _trial(self, factor: float) -> Event:
-        """A trial whose training is moved `factor` times as much by replacing a unit."""
+        """A trial whose training run moves `factor` times as much when a unit is replaced."""
         return sequence(
             Gaussian(
                 1 / gaussian_mu(self.budget.epsilon, self.budget.delta), "training", 1.0, factor
@@ -178,9 +178,9 @@ class PrivateSelection(BaseModel):
         return price_of_best(event, self.distribution, self.trials, self.budget.delta, relation)
 
     def within(self, total: float) -> "PrivateSelection":
-        """The same selection, with as much epsilon for training runs as a total leaves.
+        """The selection with as much epsilon for training runs as a total leaves.
 
-        Raises BadInput where the scores alone cost the total.
+        Raises BadInput if the scores alone cost the total.
         """
 
         def at(epsilon: float) -> PrivateSelection:
@@ -201,20 +201,20 @@ class PrivateSelection(BaseModel):
         return at(each)
 
     def score_deviation(self, error: float, shape: Any) -> float:
-        """How far noise moves a trial's score, as a standard deviation, where its error is this."""
+        """The standard deviation of a trial's score by its noise, at this error."""
         return score_deviation(self.score_noise, error, shape.n_users, shape.half_range)
 
     def group_price(self, size: int) -> float:
-        """Epsilon of the whole for a group of so many people, at the budget's delta."""
+        """Epsilon of the whole for a group of `size` people, at the budget's delta."""
         return self._price(of_group(self.trial_event, size), self.budget.relation)
 
     @property
     def charge(self) -> Charge:
-        """The charge to the account of private data: the price as a whole, for the releases of its
-        trials do not leave it.
+        """The charge to the account of private data: the price of the whole.
 
-        A budget for adding or removing a unit says of replacing one no more than that it moves a
-        training at most twice as much; a budget for replacing one holds for both.
+        Releases of its trials stay inside it. A budget for adding or removing a unit implies only
+        that replacing one moves a training run at most twice as much; a budget for replacing one
+        covers both.
         """
         both = self.budget.relation is Relation.REPLACE_ONE
         replace_epsilon = (
@@ -227,7 +227,7 @@ class PrivateSelection(BaseModel):
         return Charge.of(title, NOTHING, self._guarantee(), self.budget, price)
 
     def _guarantee(self) -> Guarantee:
-        """Of a trial, with the assumptions of all methods among which trials choose."""
+        """A trial's guarantee, with the assumptions of all methods that trials choose from."""
         data, specs = open_anywhere(self.data), [search.final({}) for search in self.searches]
         first, *others = [prepared_for(spec, data).guarantee for spec in specs]
         return first.assuming(*(it for other in others for it in other.assumptions))
@@ -235,9 +235,9 @@ class PrivateSelection(BaseModel):
     def measure(
         self, report: Report = ignore, stopped: Callable[[], bool] = lambda: False
     ) -> "SelectionResult":
-        """Draw, train, score, keep the best.
+        """Draw, train, score, and keep the best.
 
-        Raises BadInput, and Cancelled when `stopped` turns true.
+        Raises BadInput, and Cancelled when `stopped` returns true.
         """
         self.check()
         data = open_anywhere(self.data)
@@ -283,13 +283,14 @@ class PrivateSelection(BaseModel):
             )
             if best is None or score.value < best[0].value:
                 best = (score, trial)
-            if data.public:  # else a message a trial would tell how many there are
+            if data.public:  # messages would reveal the number of trials
                 report(Progress(0, 0, time.perf_counter() - start_time, ()))
         return best
 
     def _place(self, rng: np.random.Generator, shape: Any) -> RunSpec:
-        """What a trial runs, uniformly at random, drawn again where the public shape forbids it;
-        with a split and noise of its own.
+        """A random run for a trial, drawn again if the public shape forbids it.
+
+        It has a split and noise of its own.
         """
         for _ in range(REDRAWS):
             seed = int(rng.integers(2**62))
@@ -305,13 +306,13 @@ class PrivateSelection(BaseModel):
         raise BadInput(f"None of the parameters in the search can be run. {complaint}")
 
     def _choice(self, winner: Run) -> dict[str, Value]:
-        """The published part of the winner's choice: its method if there are several."""
+        """The published part of the best trial's choice: its method if there are several."""
         if len(self.searches) > 1:
             return {"method": winner.spec.algorithm}
         return {name: winner.record.parameters[name] for name in self.searches[0].search}
 
     def export(self, public: bool) -> dict[str, Any]:
-        """As JSON, as it may leave the machine."""
+        """The selection as JSON, as it may leave the machine."""
         spec = self.model_dump(mode="json")
         for search in () if public else spec["searches"]:
             search["data"]["id"] = file_of(search["data"]["id"])
@@ -320,10 +321,11 @@ class PrivateSelection(BaseModel):
 
 @dataclass(frozen=True)
 class SelectionResult:
-    """The result of a private selection. score: the winner's noisy validation RMSE, None where no
-    trial was drawn; epsilon: of the whole; interval: of the score, by its noise alone
-    (`NoisyError`).
-    test_rmse: of the winner, on public data alone: it is computed on raw ratings.
+    """The result of a private selection.
+
+    score: the best trial's noisy validation RMSE, None if no trial was drawn; epsilon: of the
+    whole; interval: of the score, by its noise alone (`NoisyError`). test_rmse: of the best trial,
+    only on public data, because it is computed on raw ratings.
     """
 
     spec: PrivateSelection
@@ -343,7 +345,7 @@ class SelectionResult:
         return f"delta = {delta_text(budget.delta)}, per {self.unit}, {budget.relation}; {RULE}"
 
     def export(self) -> dict[str, Any]:
-        """As JSON; on private data without what was computed from raw ratings."""
+        """The result as JSON; on private data without anything from raw ratings."""
         budget = self.spec.budget
         out = {
             "spec": self.spec.export(self.public),
@@ -362,13 +364,14 @@ class SelectionResult:
 
 
 def _require_gaussian(trial: Run) -> None:
-    """The theorem's curve is that of Gaussian releases of at most the budget; whatever else was
-    released would be outside it.
+    """Raise BadInput unless a trial has only Gaussian releases of at most the budget.
+
+    The theorem's curve covers nothing else.
     """
     if any(row.mechanism != Gaussian.mechanism for row in trial.record.ledger):
         raise BadInput(
             f"{trial.record.title} has releases other than Gaussian ones, and its trade-off curve"
-            " depends on the parameters."
+            " depends on the parameters. Choose another algorithm."
         )
     if not trial.record.guarantee.has_epsilon:
         raise BadInput(
@@ -393,7 +396,7 @@ def _draw(values: Interval | tuple[Value, ...], rng: np.random.Generator) -> Val
 
 
 def _test_rmse(winner: Run) -> float:
-    """The very model on the test ratings; training it again would be another release."""
+    """The error of this model on the test ratings; training again would be another release."""
     how = winner.spec.split.model_copy(update={"judged": "test"})
     if is_in_parts(winner.spec.data.id):
         judge = by_partitions("ratings", parts_of(winner), how, seeds(winner.spec.seed).split)

@@ -1,9 +1,9 @@
-"""Search over an algorithm's parameters on validation ratings, and what choosing costs.
+"""Search over an algorithm's parameters on validation ratings, and the cost of choosing.
 
-A search asks a sampler (Optuna's) for parameters, the engine for runs, and tells the sampler what
-came out, while runs go on. Its journal lies beside the store, and every run is in the store, so
-that a search that was cut goes on. A trial is some draws of split and noise, its score their mean.
-The winner is compared with the recommended parameters over fresh draws, judged by test ratings: no
+A search asks a sampler (Optuna's) for parameters and the engine for runs, and reports results to
+the sampler while runs continue. Its journal is next to the store, and every run is in the store, so
+an interrupted search continues. A trial is some draws of split and noise; its score is their mean.
+The best is compared with the recommended parameters over fresh draws, judged by test ratings. No
 trial was trained or judged with those seeds.
 """
 
@@ -34,8 +34,10 @@ from dpmf_core.tuning.search_space import MOST_TRIALS, Interval, TuneSpec
 
 @dataclass(frozen=True)
 class Trial:
-    """One place that was tried. score: mean over draws, smaller is better, None while it runs
-    or where it was stopped; draws: each one's score.
+    """One point that was tried.
+
+    score: mean over draws, smaller is better, None while it runs or if it was stopped; draws: each
+    one's score.
     """
 
     number: int
@@ -47,9 +49,7 @@ class Trial:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Student's 95% interval of the score over draws; None of one draw, or where there is
-        no score.
-        """
+        """Student's 95% interval of the score over draws; None for one draw or without a score."""
         return PairedDifference(self.draws).interval if len(self.draws) > 1 else None
 
 
@@ -62,9 +62,9 @@ class Jobs(Protocol):
 
 
 class Search:
-    """A search that goes on: call `advance` until it says that it has ended.
+    """A running search: call `advance` until it returns false.
 
-    Several may not share a specification at a time.
+    Only one at a time may use a specification.
     """
 
     def __init__(
@@ -77,26 +77,24 @@ class Search:
         asker: str = "",
         cost: float = 0.0,
     ) -> None:
-        """asker, cost: the session that it is made for, and estimated seconds of a training."""
+        """asker, cost: the session that asks, and the estimated seconds of a training run."""
         if not 1 <= trials <= MOST_TRIALS:
             raise BadInput(f"The number of trials must be from 1 to {MOST_TRIALS:,}. Got {trials}.")
         self.spec, self.trials_asked, self._engine, self._width = spec, trials, engine, width
         self._asking: dict[str, Any] = {"asker": asker, "cost": cost} if asker else {}
         self._study = _study(spec, folder or data_folder() / "tune")
-        # number: (optuna's trial, a job for each draw)
+        # by number: Optuna's trial, and a job for each draw
         self._running: dict[int, tuple[Any, list[Any]]] = {}
         self._reported_points: dict[
             int, int
-        ] = {}  # number: points of its curve that the pruner has seen
+        ] = {}  # by number: points of the curve that the pruner has seen
         limits.at_most("largest_search", self.n_trials, "trials of a search")
         self._left_over()
         self.failure: str | None = None
         self.cancelled = False  # cancelled and not resumed since
 
     def _left_over(self) -> None:
-        """Trials that a cut search left running are asked for again; a new search begins with
-        the recommended place.
-        """
+        """Ask again for trials that an interrupted search left; a new one starts as recommended."""
         from optuna.trial import TrialState
 
         for old in self._study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
@@ -108,17 +106,16 @@ class Search:
             self._study.enqueue_trial(place)
 
     def _put_back(self, trial: Any) -> None:
-        """A trial that was cut says nothing of its place, which is asked for again."""
+        """Ask again for the point of an interrupted trial, which has no result."""
         from optuna.trial import TrialState
 
         self._study.tell(trial.number, state=TrialState.FAIL)
         self._study.enqueue_trial(trial.params, skip_if_exists=False)
 
     def advance(self) -> bool:
-        """Take in what has finished, stop what looks poor, ask for more; also of a search that was
-        cancelled.
+        """Take finished results, stop poor trials, ask for more; also resumes a cancelled search.
 
-        Whether there is more to come. Raises BadInput where no trial can start.
+        Returns whether there is more to come. Raises BadInput if no trial can start.
         """
         self.cancelled = False
         for number, (trial, jobs) in list(self._running.items()):
@@ -144,11 +141,12 @@ class Search:
         return bool(self._running)
 
     def _watch(self, trial: Any, jobs: Sequence[Any]) -> None:
-        """Report the first draw's curve so far, which compares with the first draws of other
-        trials; stop the trial where the pruner says so.
+        """Report the first draw's curve so far, and stop the trial if the pruner says so.
+
+        It is compared with the first draws of other trials.
         """
         job = jobs[0]
-        # curves that share a budget among other steps do not compare
+        # curves that share a budget among other steps are not comparable
         if not self.spec.prune or job.progress is None or "steps" in self.spec.search:
             return
         new = job.progress.curves[self._reported_points.get(trial.number, 0) :]
@@ -205,9 +203,7 @@ class Search:
 
     @property
     def trials(self) -> list[Trial]:
-        """Every trial so far, in the order of asking; what a cut left half done is not among
-        them.
-        """
+        """Every trial so far, in the order of asking, without interrupted ones."""
         from optuna.trial import TrialState
 
         states: dict[Any, Literal["running", "done", "stopped"]] = {
@@ -236,8 +232,9 @@ class Search:
         )
 
     def importance(self) -> dict[str, float]:
-        """Share of the scores' variance that each parameter explains (Hutter, Hoos &
-        Leyton-Brown 2014); empty before there are enough trials.
+        """The share of the scores' variance that each parameter explains.
+
+        Hutter, Hoos & Leyton-Brown 2014. Empty before there are enough trials.
         """
         if (
             len(self._finished_trials()) < 4
@@ -249,7 +246,7 @@ class Search:
         return {name: float(share) for name, share in get_param_importances(self._study).items()}
 
     def cancel(self) -> None:
-        """Stop what runs; what has finished is kept, and the rest can be asked for again."""
+        """Stop running trials; finished ones are kept, and the rest can be asked for again."""
         for trial, jobs in self._running.values():
             _stop(jobs)
             self._put_back(trial)
@@ -275,9 +272,9 @@ def _study(spec: TuneSpec, folder: Path) -> Any:
         # joint densities, and trials that run side by side
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         tpe = optuna.samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True)
-    # places of a grid are asked for beforehand
+    # points of a grid are queued beforehand
     sampler = tpe if spec.sampler == "tpe" else optuna.samplers.RandomSampler(seed=seed)
-    storage: Any = None  # an uploaded file leaves no trace: its search stays in memory
+    storage: Any = None  # uploads leave no trace, so their searches stay in memory
     if not is_own(spec.data.id):
         create_folder(folder)
         journal: Any = JournalFileBackend(str(folder / f"{spec.key}.log"))
@@ -293,7 +290,7 @@ def _study(spec: TuneSpec, folder: Path) -> Any:
 
 
 def _suggestion(trial: Any, spec: TuneSpec) -> dict[str, Value]:
-    """The sampler's next place."""
+    """The sampler's next point."""
     out: dict[str, Value] = {}
     for name, values in spec.search.items():
         if isinstance(values, tuple):
@@ -311,7 +308,7 @@ def _grid(spec: TuneSpec) -> list[dict[str, Value]]:
 
 
 def _recommendation(spec: TuneSpec) -> dict[str, Value]:
-    """The algorithm's own recommendation, where it lies inside the search."""
+    """The algorithm's own recommendation, if it lies inside the search."""
     run = RunSpec.parse(
         data=spec.data,
         algorithm=spec.algorithm,
@@ -337,17 +334,17 @@ def _pairs(
 def price(
     plan: Event, score_noise: float | None, mean: float, budget: Budget, draws: int = 1
 ) -> Price:
-    """The cost of choosing the best of about `mean` trials. In each of its draws a trial releases
-    `plan` and, where its score is computed from private ratings, a noisy score.
+    """The cost of choosing the best of about `mean` trials.
+
+    In each of its draws a trial releases `plan` and, if its score is computed from private ratings,
+    a noisy score.
     """
     once = plan if score_noise is None else sequence(plan, score_event(score_noise))
     return price_of_choosing(Repeat(once, draws), mean, budget.delta, budget.relation)
 
 
 def table(trials: Sequence[Trial]) -> list[dict[str, Any]]:
-    """A row a trial: number, state, score with its interval and draws, and the parameters that
-    moved.
-    """
+    """One row per trial: number, state, score with interval and draws, varied parameters."""
     return [
         {
             "trial": trial.number,

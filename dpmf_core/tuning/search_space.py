@@ -19,12 +19,12 @@ from dpmf_core.tuning.confirmation import FRESH
 MOST_TRIALS, MOST_DRAWS = 2000, 20
 
 
-# a range that is not given reaches from a quarter of the recommended value to four times that
+# a default range reaches from a quarter of the recommended value to four times that value
 SPREAD = 4.0
 
 
 class Interval(BaseModel):
-    """Numbers from low to high; whole ones where both ends are."""
+    """Numbers from low to high; whole ones if both ends are whole."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -42,8 +42,9 @@ class Interval(BaseModel):
 
 
 class TuneSpec(BaseModel):
-    """One search, complete but for how long it goes on. search: for each parameter that may
-    move, a range or a list of choices.
+    """One complete search, except for its length.
+
+    search: for each parameter that may vary, a range or a list of choices.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -72,7 +73,7 @@ class TuneSpec(BaseModel):
 
     @classmethod
     def parse(cls, **parts: Any) -> "TuneSpec":
-        """A checked specification. Raises BadInput with the first thing that is wrong."""
+        """A checked specification. Raises BadInput with the first problem."""
         try:
             spec = cls(**parts)
         except ValidationError as error:
@@ -88,7 +89,7 @@ class TuneSpec(BaseModel):
 
     @property
     def key(self) -> str:
-        # journals of searches with one draw name none
+        # the key of a search with one draw has no draws, as in older journals
         fields = self.model_dump(mode="json", exclude={"draws"} if self.draws == 1 else None)
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:24]
 
@@ -98,9 +99,7 @@ class TuneSpec(BaseModel):
         return "rmse" if self.kind.task == "ratings" else "objective"
 
     def check(self) -> None:
-        """Raises BadInput where nothing may move, or what does not exist, or where a grid would
-        be endless.
-        """
+        """Raise BadInput if nothing may vary, a name is unknown, or a grid is too large."""
         if not self.search:
             raise BadInput("Nothing to search: name at least one parameter to search over.")
         fields = self.kind.model_fields
@@ -139,8 +138,9 @@ class TuneSpec(BaseModel):
         return self._run(place, self.split.model_copy(update={"judged": part}), self.seed + draw)
 
     def final(self, place: Mapping[str, Value], draw: int = 0) -> RunSpec:
-        """A fresh draw, of no trial's seed: trained on what would be validation too, judged by
-        the test ratings.
+        """A fresh draw with a seed of no trial, judged by the test ratings.
+
+        It also trains on what would be validation ratings.
         """
         return self._run(
             place,
@@ -149,8 +149,9 @@ class TuneSpec(BaseModel):
         )
 
     def fresh(self, winner: Mapping[str, Value]) -> dict[str, RunSpec]:
-        """The winner and the recommended parameters over the same fresh draws: winner 0,
-        default 0, winner 1, ...
+        """The best and the recommended parameters over the same fresh draws.
+
+        The names are winner 0, default 0, winner 1, ...
         """
         both: tuple[tuple[str, Mapping[str, Value]], ...] = (("winner", winner), ("default", {}))
         return {
@@ -170,8 +171,9 @@ class TuneSpec(BaseModel):
 
 
 def default_range(kind: type[Algorithm], name: str, default: Value) -> Interval | tuple[Value, ...]:
-    """From a quarter of the recommended value to four times that, within what the parameter
-    allows; every choice where it is one of several.
+    """From a quarter of the recommended value to four times that, within the parameter's range.
+
+    A parameter with choices gets all of them.
     """
     field = kind.model_json_schema()["properties"][name]
     if field.get("type") == "boolean":

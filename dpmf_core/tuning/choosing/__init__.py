@@ -1,1 +1,1 @@
-"""Choose a private method and its epsilon for your own data."""
+"""Choose a private algorithm and its epsilon for your own data."""

@@ -1,6 +1,4 @@
-"""What the finished runs of a question say: each method at each epsilon, the front, and which one
-to use.
-"""
+"""The answer from a question's finished runs: each method at each epsilon, the front, the best."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -21,13 +19,13 @@ RARE = "rare_recall_at_20"
 
 @dataclass(frozen=True)
 class Place:
-    """A method at an epsilon, a figure a draw.
+    """A method at an epsilon, with one figure per draw.
 
-    values: of the question's metric. shares: of the gain over guessing that is kept; None where
-    nothing is gained without privacy. rare: shares of the gain in Recall@20 of rare
-    items, over an arbitrary list; None where the reference gains nothing there.
-    losses: what the worst quarter of users or items loses, in units of a rating. Both None where
-    some run does not say.
+    values: of the question's metric. shares: of the gain over guessing that is kept; None if
+    nothing is gained without privacy. rare: shares of the gain in Recall@20 of rare items, over an
+    arbitrary list; None if the reference gains nothing there. losses: what the worst quarter of
+    users or items loses, in units of a rating. rare and losses are also None if some run lacks
+    them.
     """
 
     method: str
@@ -62,9 +60,11 @@ def interval(draws: Sequence[float]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Answer:
-    """places: every candidate at every epsilon, all draws. reference: id of the best method without
-    privacy; plain, guesses: its values and those of the trivial one, a draw each. without_noise:
-    values of each candidate without noise, a draw each, by its id.
+    """places: every candidate at every epsilon, all draws.
+
+    reference: id of the best method without privacy; plain, guesses: its values and those of the
+    trivial one, per draw. without_noise: values of each candidate without noise, per draw, by its
+    id.
     """
 
     question: Question
@@ -102,7 +102,7 @@ class Answer:
         return self.metric.sign * place.value
 
     def at(self, epsilon: float) -> list[Place]:
-        """The places at an epsilon that keep the constraints, the best first."""
+        """The places at an epsilon that meet the constraints, the best first."""
         places = [it for it in self.places if it.epsilon == epsilon and self.keeps(it)]
         return sorted(places, key=self._rank)
 
@@ -116,9 +116,7 @@ class Answer:
 
     @cached_property
     def front(self) -> tuple[Place, ...]:
-        """The Pareto front: the best place of each epsilon that is better than all at smaller
-        ones, ascending.
-        """
+        """The Pareto front, ascending: places better than all at smaller epsilons."""
         places: list[Place] = []
         for epsilon in self.question.epsilons:
             best = next(iter(self.at(epsilon)), None)
@@ -146,8 +144,9 @@ class Answer:
 
     @cached_property
     def best(self) -> Place | None:
-        """The recommendation: the best within the budget, or the cheapest that is good enough; None
-        where nothing is.
+        """The recommendation: the best within the budget, or the cheapest that is good enough.
+
+        None if there is none.
         """
         good = [place for place in self.front if self.enough(place)]
         if not good:
@@ -170,7 +169,7 @@ class Answer:
 
     @cached_property
     def gap(self) -> PairedDifference | None:
-        """The next best's value less the best's, draw by draw; smaller is better in both."""
+        """The next best's value minus the best's, draw by draw; smaller is better in both."""
         if self.best is None or self.next_best is None:
             return None
         first, second = (
@@ -180,7 +179,7 @@ class Answer:
 
 
 def answer(runs: Runs, finished_runs: Mapping[str, Run]) -> Answer | None:
-    """From the finished runs by `Point.key`; None before all have finished."""
+    """The answer from the finished runs by `Point.key`; None before all have finished."""
     if any(key not in finished_runs for key in runs.specs):
         return None
     draws: dict[tuple[str, float | None], list[RunRecord]] = {}
@@ -236,8 +235,9 @@ def _rare(
 
 
 def _losses(records: Sequence[RunRecord], plain: Sequence[RunRecord]) -> tuple[float, ...] | None:
-    """Of each draw the largest loss over quarters by activity and by popularity: both runs of a
-    draw have one split, so their quarters are the same.
+    """The largest loss of each draw over quarters by activity and by popularity.
+
+    Both runs of a draw have one split, so their quarters are the same.
     """
     largest = []
     for own, theirs in zip(records, plain, strict=True):

@@ -1,6 +1,4 @@
-"""An answer with all that belongs to it: whose data it is about, what choosing cost, the commands
-that find it again and that train it.
-"""
+"""An answer with its data, the cost of choosing, and the commands that repeat and train it."""
 
 import json
 import shlex
@@ -19,7 +17,7 @@ from dpmf_core.tuning.choosing.question import Question, Runs
 from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.tuning.search_space import TuneSpec
 
-AMONG, TRIALS = 4, 8.0  # methods of a private selection, and its trials on average
+AMONG, TRIALS = 4, 8.0  # methods of a private selection, and its mean number of trials
 CHOSEN_ON_PUBLIC = "Choosing cost no ε, because these data are public or synthetic."
 CHOSEN_ON_STAND_IN = (
     "Choosing cost no ε: methods were tried on synthetic data made only from declared and public"
@@ -30,9 +28,11 @@ ON_STAND_IN = "measured on synthetic data of the same shape"
 
 @dataclass(frozen=True)
 class Finding:
-    """title: what the data are called. path: how a command names them: an id of the catalogue, or a
-    path with its facts. assumptions: what of private data was taken as public. selection: what left
-    a private selection on the data themselves. parameters: of the method, where they differ from
+    """An answer about a data set.
+
+    title: the name of the data. path: how a command names them: an id of the catalogue, or a path
+    with its facts. assumptions: what was taken as public about private data. selection: the result
+    of a private selection on the data themselves. parameters: the method's, where they differ from
     the recommended ones. program: what starts dpmf (`base.program.start`).
     """
 
@@ -66,7 +66,7 @@ class Finding:
 
     @property
     def summary(self) -> str:
-        """The answer in one sentence, for someone who decides; '' where there is none."""
+        """The answer in one sentence, for decision makers; '' if there is none."""
         place, question = self.place, self.question
         if place is None:
             return ""
@@ -80,7 +80,7 @@ class Finding:
 
     @property
     def place(self) -> Place | None:
-        """The method to train at its epsilon, as it was measured; None where there is none."""
+        """The method to train at its epsilon, as measured; None if there is none."""
         best = self.answer.best
         if best is None or best.method == self.method:
             return best
@@ -93,9 +93,7 @@ class Finding:
 
     @property
     def confirmation(self) -> str:
-        """The result and the price of a private selection on the data themselves; '' without
-        one.
-        """
+        """The result and the price of a private selection on the data; '' without one."""
         selection = self.selection
         if selection is None:
             return ""
@@ -116,7 +114,7 @@ class Finding:
 
     @property
     def method(self) -> str:
-        """The method to train: what the data themselves chose, else the answer's; '' without."""
+        """The method to train: the private selection's, else the answer's; '' without."""
         if self.selection is not None and self.selection.winner:
             return str(self.selection.winner["method"])
         return "" if self.answer.best is None else self.answer.best.method
@@ -152,7 +150,7 @@ class Finding:
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """The options of `fit` that train the answer, by name; empty where there is none."""
+        """The options of `fit` that train the answer, by name; empty if there is none."""
         question, best = self.question, self.answer.best
         if best is None:
             return {}
@@ -168,7 +166,7 @@ class Finding:
 
     @property
     def configuration_file(self) -> str:
-        """The same as a file for `fit --config`; '' where there is no answer."""
+        """The configuration as a file for `fit --config`; '' if there is no answer."""
         options = self.configuration
         parameters = options.pop("param", {})
         lines = [_toml(name, value) for name, value in options.items()]
@@ -177,7 +175,7 @@ class Finding:
 
     @property
     def train(self) -> str:
-        """The command that trains the answer; '' where there is none."""
+        """The command that trains the answer; '' if there is none."""
         options = self.configuration
         if not options:
             return ""
@@ -188,7 +186,7 @@ class Finding:
 
     @property
     def again(self) -> str:
-        """The command that finds the answer again, on the data that methods were tried on."""
+        """The command that repeats the answer, on the data that methods were tried on."""
         return shlex.join([*self.program, *self.again_arguments])
 
     @property
@@ -228,8 +226,9 @@ def wish(question: Question) -> str:
 
 
 def among_the_best(question: Question, answer: Answer, data: DataSpec) -> PrivateSelection | None:
-    """Among the best methods at the answer's epsilon; None where there are not two, or no noisy
-    figure compares them.
+    """A private selection among the best methods at the answer's epsilon.
+
+    None if there are fewer than two, or no noisy figure compares them.
     """
     best = answer.best
     if best is None or question.goal != "ratings":
@@ -243,9 +242,9 @@ def among_the_best(question: Question, answer: Answer, data: DataSpec) -> Privat
 def selection(
     question: Question, data: DataSpec, methods: tuple[str, ...], epsilon: float, trials: float
 ) -> PrivateSelection:
-    """Among these methods, each trained so that whom it must protect has `epsilon`, on `data`.
+    """A private selection among these methods on `data`.
 
-    Raises BadInput.
+    Each is trained so that those it must protect have `epsilon`. Raises BadInput.
     """
     budget = Budget(
         epsilon=question.of_one(epsilon), delta=question.delta, relation=question.relation
@@ -255,6 +254,6 @@ def selection(
             TuneSpec(data=data, algorithm=name, search={}, budget=budget, seed=question.seed)
             for name in methods
         ),
-        distribution="geometric",  # the logarithmic law costs less, and often tries one alone
+        distribution="geometric",  # the logarithmic one is cheaper, but often tries only one
         trials=trials,
     )

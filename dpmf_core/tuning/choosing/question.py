@@ -1,6 +1,4 @@
-"""An analyst's question: who must be protected, the goal, ratings or lists; and the runs that
-answer the question.
-"""
+"""An analyst's question (who must be protected, the goal, ratings or lists) and its runs."""
 
 from typing import Any, Literal, Self
 
@@ -19,21 +17,21 @@ from dpmf_core.runs.sweep import Method, Point, Sweep
 
 GRID = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # public, whatever the data
 FEW, MANY = 3, 8  # draws of a first answer, and of a refined one
-QUICK = 9  # the largest rank of training time of a first answer's candidates
+QUICK = 9  # the largest rank of training time among a first answer's candidates
 LARGEST_GROUP = 1000
-LEAST_FOR_LISTS = 40  # items; else a list holds most of them
+LEAST_FOR_LISTS = 40  # items; with fewer a list holds most of them
 ROUNDING = 1e-9  # relative, of an epsilon
 
 Protect = Literal["person", "rating", "group"]
 Goal = Literal["ratings", "lists"]
 METRIC: dict[Goal, str] = {"ratings": "rmse", "lists": "recall_at_20"}
-GUESS, POPULAR = "global-mean", "popularity"  # a list by the one is as good as any
+GUESS, POPULAR = "global-mean", "popularity"  # an arbitrary list ranks as well as the first
 
 
 class Question(BaseModel):
     """One question. Exactly one of `spend`, `keep` and `reach` is given.
 
-    data: public or simulated data that the methods are tried on. delta: of every run.
+    data: public or simulated data on which methods are tried. delta: of every run.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -85,7 +83,7 @@ class Question(BaseModel):
 
     @classmethod
     def parse(cls, **parts: Any) -> "Question":
-        """A checked question. Raises BadInput with the first thing that is wrong."""
+        """A checked question. Raises BadInput with the first problem."""
         try:
             return cls(**parts)
         except ValidationError as error:
@@ -95,24 +93,27 @@ class Question(BaseModel):
 
     @property
     def metric(self) -> str:
-        """The id of what methods are judged by."""
+        """The id of the metric that judges methods."""
         return METRIC[self.goal]
 
     @property
     def relation(self) -> Relation:
-        """Who hides the replacement of a person's whole row hides any change of one rating in it;
-        a group that hides only participation does not.
+        """The relation between neighbours.
+
+        Hiding the replacement of a person's whole row also hides any change of one rating in it.
+        For a group only participation is hidden.
         """
         return Relation.REPLACE_ONE if self.protect == "rating" else Relation.ADD_REMOVE
 
     @property
     def epsilons(self) -> tuple[float, ...]:
-        """The public grid, with what may be spent; ascending, for whom it must protect."""
+        """The public grid, with the budget; ascending, for those it must protect."""
         return tuple(sorted({*GRID, *(() if self.spend is None else (self.spend,))}))
 
     def of_one(self, epsilon: float) -> float:
-        """The epsilon of one person with which the group has `epsilon`: Gaussian releases tell
-        `group` times as much of all of them.
+        """The epsilon of one person at which the group has `epsilon`.
+
+        Gaussian releases reveal `group` times as much about all of them.
         """
         if self.group == 1:
             return epsilon
@@ -120,7 +121,7 @@ class Question(BaseModel):
 
     @property
     def whom(self) -> str:
-        """Whom it protects, in words."""
+        """Those it protects, in words."""
         if self.protect == "rating":
             return "one rating"
         return "one person" if self.group == 1 else f"any group of up to {self.group} people"
@@ -129,14 +130,13 @@ class Question(BaseModel):
 class Runs:
     """The runs of a question on data of a public shape.
 
-    points: by name, each with the epsilon of whom it must protect (None without privacy).
-    methods: ids of the candidates, each of which also runs without noise; plain: of what has no
-    privacy besides.
-    refusals: titles of what does not suit, and why.
+    points: by name, each with the epsilon of those it must protect (None without privacy). methods:
+    ids of the candidates, each of which also runs without noise; plain: of those without privacy.
+    refusals: titles of unsuitable methods, and why.
     """
 
     def __init__(self, question: Question, shape: Any) -> None:
-        """Raises BadInput where no candidate is left."""
+        """Raises BadInput if no candidate is left."""
         if question.goal == "lists" and shape.n_items < LEAST_FOR_LISTS:
             raise BadInput(
                 f"Lists of 20 are informative only with at least {LEAST_FOR_LISTS} items. These"
@@ -164,9 +164,7 @@ class Runs:
         return None if point.epsilon is None else self._group_epsilons[point.epsilon]
 
     def _points(self) -> list[Point]:
-        """All draws of one place together, the quick methods first: what the user watches fills
-        from the start.
-        """
+        """All draws of one place together, quick methods first, so that the page fills early."""
         question = self.question
         order = (GUESS, *self.methods, *self.plain)
         points = Sweep(
@@ -185,7 +183,7 @@ def _method(name: str, *, noise: bool = True) -> Method:
 
 
 def _candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Ids of the proven private methods that suit, the quick ones first; and why others do not."""
+    """Ids of the proven private methods that suit, quick ones first; and why others do not."""
     refusals: dict[str, str] = {}
     candidates = []
     for kind in algorithms.of_task("ratings").values():
@@ -207,7 +205,7 @@ def _candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[s
 
 
 def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:
-    """Why a method is no candidate; '' where it is one."""
+    """Why a method is no candidate; '' if it is one."""
     epsilon = max(question.epsilons)
     budget = {
         "epsilon": question.of_one(epsilon),

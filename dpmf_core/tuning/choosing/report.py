@@ -1,8 +1,7 @@
-"""An answer as an HTML page that prints, and as a notebook that finds the answer again and trains
-it. Both need nothing else.
+"""An answer as a printable HTML page, and as a notebook that repeats and trains it.
 
-They hold the question, what public or simulated data gave, what was declared, and noisy releases:
-nothing else of private rows.
+Both are self-contained. They hold the question, figures from public or simulated data, declared
+facts and noisy releases, and nothing else of private rows.
 """
 
 import statistics
@@ -22,7 +21,7 @@ from dpmf_core.tuning.choosing.finding import Finding, wish
 
 
 def report(finding: Finding) -> str:
-    """The page."""
+    """The HTML page."""
     answer = finding.answer
     return documents.render(
         "choice.html",
@@ -38,14 +37,15 @@ def report(finding: Finding) -> str:
 
 
 def notebook(finding: Finding) -> str:
-    """The notebook as JSON. Its cells run where the package is installed."""
+    """The notebook as JSON. Its cells run if the package is installed."""
     sentences = wording.sentences(finding.answer)
     return documents.notebook("choice.notebook", finding=finding, sentences=sentences)
 
 
 def _levels(answer: Answer) -> list[ReferenceLine]:
-    """What private figures are compared with: the answer's method without noise, where there is an
-    answer; the best known without privacy; and guessing.
+    """The reference lines: the answer's method without noise, the best known, and guessing.
+
+    Without an answer the first is left out.
     """
     if answer.best is None:
         return list(answer.lines(answer.places[0])[1:])
@@ -98,7 +98,7 @@ def _note(answer: Answer, place: Place) -> str:
 
 
 def _chart(answer: Answer) -> str:
-    """Error against epsilon, a line a method: what is recommended stands out."""
+    """Error against epsilon, one line per method; the recommended one stands out."""
     ends = (answer.question.epsilons[0], answer.question.epsilons[-1])
     best, levels = answer.best, _levels(answer)
     lines = {it.label: [(end, it.value) for end in ends] for it in levels}

@@ -1,4 +1,4 @@
-"""An answer in sentences: plain text, the same on a page, in a terminal and in a report."""
+"""An answer in sentences: plain text for pages, terminals and reports."""
 
 import math
 import statistics
@@ -11,7 +11,7 @@ from dpmf_core.tuning.choosing.answer import Answer, Place, interval
 from dpmf_core.tuning.choosing.question import Question
 
 MORE = "More people and more ratings make the noise matter less. More draws narrow the intervals."
-CERTAIN = 99.0  # percent; what lies above reads as certainty
+CERTAIN = 99.0  # percent, above which a belief is called certain
 
 
 def headline(answer: Answer, place: Place | None = None) -> str:
@@ -68,7 +68,7 @@ def _between(answer: Answer, place: Place) -> str:
 
 
 def _may_miss(answer: Answer, low: float) -> str:
-    """That chance alone may hide that less is kept than was asked for; '' where it does not."""
+    """That chance may hide a smaller share than requested; '' if it does not."""
     keep = answer.question.keep
     if keep is None or low >= keep:
         return ""
@@ -76,9 +76,7 @@ def _may_miss(answer: Answer, low: float) -> str:
 
 
 def _levels(answer: Answer, place: Place | None = None) -> str:
-    """The metric with privacy, of the same method without noise, of the best known method without
-    privacy, and by guessing.
-    """
+    """The metric with privacy, without noise, of the best known method, and by guessing."""
     of_lists = answer.question.goal == "lists"
     text = "{:.0%}".format if of_lists else answer.metric.text
     figures = []
@@ -139,7 +137,7 @@ def _none(answer: Answer) -> str:
 
 
 def _closest(answer: Answer) -> str:
-    """The end of the front, where nothing on it is good enough."""
+    """The end of the front, if nothing on it is good enough."""
     spend = answer.question.spend
     within = [it for it in answer.front if spend is None or it.epsilon <= spend]
     if not within:
