@@ -221,12 +221,10 @@ def many_models() -> None:
         f" {delta_text(choice.delta)} for all models together. The total covers people whose"
         " ratings are in every model, and models that depend on earlier ones."
     )
-    with st.container(horizontal=True):
-        for page, label in (("explore", "See one of them in Explore"), ("choose", "Choose again")):
-            if st.button(label, key=f"accountant.{page}", on_click=_use, args=(each,)):
-                links.go(page)
+    links.draw_ways("accountant.next", WAYS, functools.partial(_use, each))
 
 
+WAYS = {"explore": "See one of them in Explore", "choose": "Choose again"}
 MODELS: dict[str, tuple[str, float, page_controls.Read]] = {
     "models": ("Models a year", 3, page_controls.within(int, 1, 1000)),
     "years": ("Years", 5, page_controls.within(int, 1, 100)),

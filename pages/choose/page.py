@@ -1,5 +1,6 @@
 """Which private method, at which epsilon, for my data? The question, its answer, the take-away."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -118,16 +119,8 @@ def draw_ways_on(inquiry: Inquiry, finding: Finding) -> None:
     recommendation = take_away.recommendation(finding)
     recommendations.keep(inquiry.entry.id, recommendation)
     ways = {"take-away": "Take it away", "tune": "Tune it (optional)", "explore": "Explore it"}
-    with st.container(horizontal=True):
-        for place, (page, words) in enumerate(ways.items()):
-            if st.button(
-                words,
-                key=f"choose.next.{page}",
-                type="secondary" if place else "primary",
-                on_click=recommendations.choose,
-                args=(inquiry.entry, recommendation),
-            ):
-                controls.go(page)
+    choose = partial(recommendations.choose, inquiry.entry, recommendation)
+    links.draw_ways("choose.next", ways, choose, controls.go)
 
 
 def draw_answer_step() -> None:

@@ -1,5 +1,6 @@
 """The session's own data: reports, accounts, public item tables, and the next steps."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -9,7 +10,6 @@ from dpmf_datasets import session_files
 from pages.data import report, session_data
 from pages.data.report import columns_text
 from pages.kit import data_sets, links, odometer, recommendations, safe_text
-from pages.kit.page_table import BY_ID
 from pages.server import upload_quota
 
 ENDINGS = ["csv", "tsv", "txt", "parquet", "gz", "zip"]  # of item tables
@@ -56,20 +56,12 @@ def _odometer(entry: Any) -> None:
 
 def _next_steps(entry: Any) -> None:
     """Draw buttons that choose this data set and open the next page."""
-    ways = {page: words for page, words in NEXT[data_sets.kind_of(entry)].items() if page in BY_ID}
+    ways = dict(NEXT[data_sets.kind_of(entry)])
     recommendation = recommendations.of(entry.id)
     if recommendation is not None:
         ways["explore"] = f"Explore it with {recommendation.words}"
-    with st.container(horizontal=True):
-        for place, (page, words) in enumerate(ways.items()):
-            if st.button(
-                words,
-                key=f"data.next.{page}.{entry.id}",
-                type="secondary" if place else "primary",
-                icon=BY_ID[page].material_icon,
-            ):
-                recommendations.choose(entry, recommendation)
-                links.go(page)
+    choose = partial(recommendations.choose, entry, recommendation)
+    links.draw_ways(f"data.next.{entry.id}", ways, choose)
 
 
 # ---- a public table of the items -----------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 import html
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 import segno
@@ -76,6 +77,23 @@ def to(name: str, label: str, parameters: dict[str, str], icon: str = "") -> Non
 def go(name: str, parameters: Mapping[str, str] | None = None) -> None:
     """Leave for a page."""
     st.switch_page(_as_streamlit(name), query_params=BY_ID[name].query | dict(parameters or {}))
+
+
+def draw_ways(
+    key: str,
+    ways: Mapping[str, str],
+    choose: Callable[[], None] | None = None,
+    leave: Callable[[str], None] = go,
+) -> None:
+    """Draw a button for each page, the first one primary.
+
+    ways: labels by page. choose: called first, to set what that page shows. leave: opens the page.
+    """
+    with st.container(horizontal=True):
+        for place, (page, label) in enumerate(ways.items()):
+            look: dict[str, Any] = {"type": "secondary" if place else "primary"}
+            if st.button(label, key=f"{key}.{page}", on_click=choose, **look):
+                leave(page)
 
 
 def _as_streamlit(name: str) -> st.Page:

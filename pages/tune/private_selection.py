@@ -122,7 +122,4 @@ def draw_use(algorithm: str, values: Mapping[str, Any]) -> None:
         st.button("Use these", key="tune.use", type="primary", on_click=forms.choose, args=args)
         return
     st.caption("In use on every page and in the command.")
-    with st.container(horizontal=True):
-        for page, label in WAYS.items():
-            if st.button(label, key=f"tune.next.{page}"):
-                links.go(page)
+    links.draw_ways("tune.next", WAYS)

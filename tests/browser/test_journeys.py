@@ -71,21 +71,31 @@ def test_each_door_and_view_is_one_step_of_the_back_button(visit: Visit) -> None
     """A page writes what it shows into its address: that is no step, and back shows the same."""
     page = visit("/")
     settle(page)
-    addresses = [page.url]
+    seen = [("", page.url)]
     for name in ("Lessons", "Ratings", "Topics", "2 Answer", "Account", "Papers"):
         go(page, name)
-        settle(page)
-        addresses.append(page.url)
-    first = page.evaluate("history.length") - len(addresses) + 1
+        await_view(page, name)
+        seen.append((name, page.url))
+    first = page.evaluate("history.length") - len(seen) + 1
     assert first in (1, 2)  # with the empty page of a new window, or without
-    for address in reversed(addresses[:-1]):
+    for name, address in reversed(seen[:-1]):
         page.go_back()
-        page.wait_for_url(f"{address.partition('?')[0]}**")
-        settle(page)
+        await_view(page, name)
         page.wait_for_url(address)
     page.reload()
     settle(page)
-    assert page.url == addresses[0]
+    assert page.url == seen[0][1]
+
+
+def await_view(page: Any, name: str) -> None:
+    """Until the view of this name, or the first page, is drawn to its end."""
+    target = next((it for it in PAGES if it.title == name), PAGES[0])
+    opened = page.locator("[data-testid=stTopNavLink][aria-current=page]")
+    expect(opened).to_contain_text(SECTIONS[target.section].title)
+    if sum(it.section == target.section and not it.for_operator for it in PAGES) > 1:
+        view = page.locator(".st-key-navigation-row").get_by_role("radio", name=name, exact=True)
+        expect(view).to_be_checked()
+    settle(page)
 
 
 def test_back_leads_to_the_lesson_before(visit: Visit) -> None:

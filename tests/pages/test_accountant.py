@@ -151,7 +151,7 @@ def test_many_models_are_answered_with_what_each_keeps_and_ways_to_it() -> None:
     assert float(said.rpartition("= ")[2]) == pytest.approx(exact, rel=0.01)
     measured = re.search(r"keeps (\d+)% to (\d+)%", words(app))
     assert measured is not None and int(measured[1]) < int(measured[2]) <= 100
-    app.button(key="accountant.explore").click()
+    app.button(key="accountant.next.explore").click()
     app.run()
     assert app.session_state["sidebar.epsilon"] == pytest.approx(exact, rel=0.01)
     assert app.session_state["choose.spend"] == app.session_state["sidebar.epsilon"]
