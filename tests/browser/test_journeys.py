@@ -94,7 +94,7 @@ def await_view(page: Any, name: str) -> None:
     expect(opened).to_contain_text(SECTIONS[target.section].title)
     if sum(it.section == target.section and not it.for_operator for it in PAGES) > 1:
         view = page.locator(".st-key-navigation-row").get_by_role("radio", name=name, exact=True)
-        expect(view).to_be_checked()
+        expect(view.first).to_be_checked()
     settle(page)
 
 
