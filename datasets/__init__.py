@@ -1,8 +1,7 @@
-"""The catalogue of data sets, ratings, documents and images: what there is, on which terms, and how
-to get it.
+"""The catalogue of data sets (ratings, documents, images): what there is, and how to get it.
 
-`load("cinema")` and `load("lowrank")` need nothing; `fetch` or `import_` bring a published set to
-this machine (`npz_folder.place`), from where `load("ml-1m")` takes it;
+`load("cinema")` and `load("lowrank")` need nothing. `fetch` or `import_` bring a published set to
+this machine (`npz_folder.place`), where `load("ml-1m")` finds it.
 `load("ratings.csv?bounds=0.5,5")` reads any ratings table, with its bounds declared.
 """
 
@@ -48,20 +47,20 @@ __all__ = [
 
 
 def catalogue() -> tuple[DatasetFacts, ...]:
-    """Every data set that has a name, and fits in one memory."""
+    """Every data set with a name that fits in memory."""
     return tuple(source.entry for source in SOURCES.values())
 
 
 def in_parts() -> tuple[Entry, ...]:
-    """Return every set of ratings in partitions: simulated, and kept under a name of its owner's.
+    """Return every set of ratings in partitions: simulated ones, and those of this machine's user.
 
-    One whose manifest is damaged is not listed; loading it says so.
+    A set with a damaged manifest is not listed; loading it reports the damage.
     """
     return (*LARGE.values(), *partitions.entries())
 
 
 def is_in_parts(id_or_path: str) -> bool:
-    """Whether it is a set of ratings in partitions: simulated, of its owner's, or at an address."""
+    """Whether it is a set of ratings in partitions: simulated, imported, or at an address."""
     return (
         id_or_path in LARGE
         or _is_partitioned(id_or_path)
@@ -70,7 +69,7 @@ def is_in_parts(id_or_path: str) -> bool:
 
 
 def ratings() -> tuple[Entry, ...]:
-    """Every set of ratings that has a name."""
+    """Every set of ratings with a name."""
     return tuple(
         current
         for entry in catalogue()
@@ -80,7 +79,7 @@ def ratings() -> tuple[Entry, ...]:
 
 
 def samples(holds: str) -> tuple[SampleEntry, ...]:
-    """Every set of `documents` or `images` that has a name."""
+    """Every set of `documents` or `images` with a name."""
     return tuple(
         current
         for entry in catalogue()
@@ -91,7 +90,7 @@ def samples(holds: str) -> tuple[SampleEntry, ...]:
 
 
 def entry_of(id: str) -> Entry | SampleEntry:  # noqa: A002
-    """What is said of one set of the catalogue, or of a simulated shape. Raises BadInput."""
+    """The catalogue entry of a set or of a simulated shape. Raises BadInput."""
     if stand_ins.is_stand_in(id):
         return stand_ins.entry_of(id)
     if id in LARGE:
@@ -102,7 +101,7 @@ def entry_of(id: str) -> Entry | SampleEntry:  # noqa: A002
 
 
 def present(id: str) -> bool:  # noqa: A002
-    """Whether `load` can give the data set without a download."""
+    """Whether `load` can return the data set without a download."""
     if stand_ins.is_stand_in(id) or id in LARGE or _is_partitioned(id):
         return True
     return source_of(id).entry.kind == "simulated" or npz_folder.place(id).is_file()
@@ -113,8 +112,9 @@ def _is_partitioned(id: str) -> bool:  # noqa: A002
 
 
 def stamp(id_or_path: str) -> Hashable:
-    """Changes when a file behind a data set does: name, size and time of change of each; the same
-    for all that have no file.
+    """A value that changes with the files behind a data set: name, size and modification time.
+
+    All data sets without a file have the same value.
     """
     if stand_ins.is_stand_in(id_or_path) or id_or_path in LARGE:
         return ()
@@ -126,22 +126,31 @@ def stamp(id_or_path: str) -> Hashable:
 
 
 def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
-    """The ratings or samples of a catalogue id, or at a path:
-    `ratings.csv?bounds=0.5,5&users=1000&items=200` (users, items: optional), or `sample_paths.at`.
+    """Load the ratings or samples of a catalogue id, or at a path.
 
-    Columns that are called otherwise are named after the path as well (`user=who&rating=points`;
-    `time=` for none), and how dates such as 03/04/2021 are written (`dates=dmy` or `dates=mdy`),
-    and the encoding of a text that is not UTF-8 (`encoding=koi8-r`), where they are not to be found
-    in the file. `item_table=films.csv` names a public table of the items
-    (`readers.item_tables`).
-    What `import_partitions` keeps under a name is read partition by partition, and so is its
-    folder's copy at an address of fsspec (`s3://bucket/own`).
-    `cinema?users=2000&items=200&density=0.05&bounds=1,5` is the invented cinema in that shape.
-    seed: which draw of a simulated set; others have one only. Raises BadInput when the set is
-    unknown or not on this machine.
+    Parameters
+    ----------
+    id_or_path
+        An id; a table such as `ratings.csv?bounds=0.5,5&users=1000&items=200` (users, items:
+        optional); documents or images (`sample_paths.at`); the name of a set in partitions
+        (`import_partitions`), or its folder's copy at an address of fsspec (`s3://bucket/own`); or
+        the simulated cinema in a declared shape,
+        `cinema?users=2000&items=200&density=0.05&bounds=1,5`.
+
+        Facts after a table's path also name columns (`user=who&rating=points`, `time=` for none),
+        the order in dates such as 03/04/2021 (`dates=dmy` or `dates=mdy`), the encoding of a text
+        that is not UTF-8 (`encoding=koi8-r`), and a public table of the items
+        (`item_table=films.csv`, see `readers.item_tables`).
+    seed
+        The draw of a simulated set, at least 0; other sets have only one.
+
+    Raises
+    ------
+    BadInput
+        If the set is unknown, not on this machine, or cannot be read.
     """
     if is_own(id_or_path):
-        from dpmf_datasets import session_files  # which a page's files alone need
+        from dpmf_datasets import session_files  # needed for a page's files only
 
         return session_files.load(id_or_path)
     if stand_ins.is_stand_in(id_or_path):
@@ -154,7 +163,7 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
         return partitions.read_address(id_or_path)
     if id_or_path not in SOURCES:
         with extra("files"):
-            from dpmf_datasets.table_paths import from_a_file  # and all that reads tables
+            from dpmf_datasets.table_paths import from_a_file  # loads everything that reads tables
 
         return from_a_file(id_or_path)
     source = SOURCES[id_or_path]
@@ -179,8 +188,21 @@ def fetch(
     accept_licence: bool,
     progress: Callable[[int, int], None] | bool = False,
 ) -> None:
-    """Downloads the official archive, checks it and keeps its ratings. progress: a bar on the
-    terminal, or a function of (bytes done, bytes in all).
+    """Download the official archive, check it and store its data.
+
+    Parameters
+    ----------
+    id
+        Of a published set.
+    accept_licence
+        Whether its terms are accepted; without, nothing is downloaded.
+    progress
+        A bar on the terminal, or a function of (bytes done, bytes in all).
+
+    Raises
+    ------
+    BadInput
+        If the set cannot be downloaded, or its checksum differs.
     """
     source = _source_outside(id)
     entry = source.entry
@@ -204,10 +226,21 @@ def fetch(
 
 
 def import_(id: str, path: str | Path, *, replace: bool = False) -> Report:  # noqa: A002
-    """Keeps the ratings of a file or folder the user has under a catalogue id: official archive,
-    official folder, or a table with a header.
+    """Store the ratings of a file or folder under a catalogue id.
 
-    replace: even where another set would take the place of the published one. Raises BadInput.
+    Parameters
+    ----------
+    id
+        Of a published set.
+    path
+        Its official archive or folder, or a table with a header.
+    replace
+        Whether another set may replace the published one.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be read, or would replace the published set.
     """
     return _keep(id, path, data_folder(), replace)
 
@@ -239,7 +272,7 @@ def _keep(id: str, path: str | Path, folder: Path, replace: bool) -> Report:  # 
 
 
 def _source_outside(id: str) -> Source:  # noqa: A002
-    """What is fetched or imported as it is. Raises BadInput on what is in parts."""
+    """The source of a set to fetch or import. Raises BadInput on a set in partitions."""
     if id in LARGE or _is_partitioned(id):
         raise BadInput(
             f"{id} is already on this machine, in partitions: use it as it is. Import your own"
@@ -256,9 +289,7 @@ def import_partitions(
     replace: bool = False,
     progress: Callable[[str, int, int], None] = lambda stage, count, total: None,
 ) -> Report:
-    """Keep tables of ratings of any size in partitions, as
-    `partition_import.import_partitions`.
-    """
+    """Store tables of ratings in partitions; see `partition_import.import_partitions`."""
     if name in SOURCES or name in LARGE:
         raise BadInput(
             f"{name} is a data set of the catalogue. Choose a different name for ratings in"

@@ -1,6 +1,4 @@
-"""Published data fetched from their homes: the licence is shown first, and what does not match its
-published checksum is not kept.
-"""
+"""Download published data after showing their licence, and check their published checksums."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +13,7 @@ Progress = Callable[[int, int], None]
 
 
 class _Bar:
-    """What pooch asks of a progress bar, told to a function of (bytes done, bytes in all)."""
+    """The progress bar that pooch expects, as a function of (bytes done, bytes in all)."""
 
     def __init__(self, tell: Progress) -> None:
         self._tell, self._received_bytes, self.total = tell, 0, 0
@@ -25,11 +23,11 @@ class _Bar:
         self._tell(self._received_bytes, self.total)
 
     def reset(self) -> None:
-        """pooch ends with a full bar: back to 0, then all at once."""
+        """Do nothing: pooch ends with a full bar, sets it to 0 and fills it at once."""
         self._received_bytes = 0
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no resource is open."""
 
 
 def require_consent(entry: DatasetFacts, accept_licence: bool) -> None:
@@ -49,11 +47,11 @@ def official_archive(
 
     Raises BadInput when the network or the checksum fails.
     """
-    with extra("files"):  # what it takes to download, which no other use of the data waits for
+    with extra("files"):  # packages for downloads only
         import pooch
         import requests
 
-    # the temporary place it would name is of no use to anyone
+    # pooch's message would name a temporary file
     pooch.get_logger().setLevel("WARNING")
     bar = progress if isinstance(progress, bool) else _Bar(progress)
     downloader = pooch.HTTPDownloader(progressbar=bar, timeout=30)
@@ -62,7 +60,7 @@ def official_archive(
         path = pooch.retrieve(url, f"md5:{md5}", fname=file, path=folder, downloader=downloader)
     except requests.RequestException as error:
         raise _failed(entry, f"from {url}", error, f"Download {url}") from error
-    except ValueError as error:  # pooch's word for a checksum that differs; it has removed the file
+    except ValueError as error:  # pooch's error for a wrong checksum; it has removed the file
         raise BadInput(
             f"The file at {url} does not have the published checksum (md5 {md5}). Nothing was"
             f" saved. Try again later, or download {url} in another way and run `{program()}"
@@ -72,12 +70,13 @@ def official_archive(
 
 
 def by_fetcher(entry: DatasetFacts, fetch: Callable[[str], Samples], folder: str) -> Samples:
-    """Samples by a fetcher of scikit-learn, whose own copy stays in the folder. Raises BadInput
-    without network.
+    """Download samples by scikit-learn, whose own copy stays in the folder.
+
+    Raises BadInput without network.
     """
     try:
         return fetch(folder)
-    except OSError as error:  # what urllib and a checksum that differs raise
+    except OSError as error:  # errors of urllib, and a wrong checksum
         raise _failed(entry, f"({error})", error, f"Get it from {entry.home}") from error
 
 

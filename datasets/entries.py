@@ -1,4 +1,4 @@
-"""The facts of every data set that has a name, as catalogue.toml says them."""
+"""The facts about every data set with a name, from catalogue.toml."""
 
 import tomllib
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ CATALOGUE: dict[str, Any] = tomllib.loads(FILE.read_text("utf-8"))
 
 
 def entry_from(facts: Mapping[str, Any], kind: type[Any] = Entry) -> Any:
-    """The entry of these facts, and of those that they are `like`."""
+    """The entry with these facts, and those of the entry that they are `like`."""
     whole = {**CATALOGUE["like"].get(facts.get("like", ""), {}), **facts}
     names = {field.name for field in fields(kind)} & set(whole)
     values = {name: whole[name] for name in names}

@@ -1,12 +1,13 @@
-"""Where private data come from, as a fingerprint: the same bytes are the same data, however
-often they are brought and however they are read.
+"""The fingerprint of private data's source.
+
+Equal bytes are the same data, however often they are brought and however they are read.
 """
 
 import gzip
 import hashlib
 from pathlib import Path
 
-GZIP = b"\x1f\x8b"  # how such a file begins
+GZIP = b"\x1f\x8b"  # the first bytes of such a file
 
 
 def of_bytes(content: bytes) -> str:
@@ -15,9 +16,7 @@ def of_bytes(content: bytes) -> str:
 
 
 def of(path: Path) -> str:
-    """sha256 of what a file holds (a gzip: what is packed in it), or of the names and contents
-    of a folder's files.
-    """
+    """sha256 of a file's content (unpacked if gzip), or of a folder's file names and contents."""
     if path.is_dir():
         inside = sorted(file for file in path.rglob("*") if file.is_file())
         return of_bytes(

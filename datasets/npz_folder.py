@@ -1,4 +1,4 @@
-"""The data directory: one compressed npz a data set, written aside and renamed, never a pickle."""
+"""The data folder: one compressed npz per data set, written aside and renamed, without pickles."""
 
 import functools
 import json
@@ -22,19 +22,19 @@ from dpmf_core.data.samples import Samples, Texts, is_sparse
 
 FORMAT = 2
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError)
-COMMON = ("name", "public", "assumptions", "titles", "origin")  # fields that are kept as JSON
+COMMON = ("name", "public", "assumptions", "titles", "origin")  # fields stored as JSON
 RATING_FACTS = (*COMMON, "n_users", "n_items", "bounds", "labels")
 SAMPLE_FACTS = (*COMMON, "vocabulary", "image", "n_people")
 
 
-def place(id: str) -> Path:  # noqa: A002  # the word of the catalogue
-    """The file of a data set: what the user imported, or else what was downloaded."""
+def place(id: str) -> Path:  # noqa: A002  # the catalogue's word
+    """The file of a data set: the imported one, or else the downloaded one."""
     imported = data_folder() / f"{id}.npz"
     return imported if imported.is_file() else cache_folder() / imported.name
 
 
 def save(id: str, data: Ratings | Samples, folder: Path) -> None:  # noqa: A002
-    """Keep a data set under an id in the data folder or the cache, in place of any other.
+    """Store a data set under an id in the data folder or the cache, replacing any other.
 
     A process that reads meanwhile finds the old file or the new one.
     """
@@ -51,7 +51,7 @@ def save(id: str, data: Ratings | Samples, folder: Path) -> None:  # noqa: A002
 
 
 def write(data: Ratings | Samples, file: Path) -> None:
-    """Write a data set as a file that `read_file` reads."""
+    """Write a data set to a file for `read_file`."""
     names = RATING_FACTS if isinstance(data, Ratings) else SAMPLE_FACTS
     facts = {name: getattr(data, name) for name in names}
     more_facts, arrays = _of_ratings(data) if isinstance(data, Ratings) else _of_samples(data)
@@ -96,16 +96,14 @@ def _of_samples(samples: Samples) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _small(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same whole numbers in the smallest type that holds them: the file is read in half the
-    time.
-    """
+    """Whole numbers in the smallest type that holds them, which halves the time to read."""
     fits = len(array) and array.min() >= 0
     return array.astype(np.min_scalar_type(int(array.max()))) if fits else array
 
 
 @functools.lru_cache(64)
 def _facts(path: Path, stamp: float) -> dict[str, Any]:
-    """What is said of a data set that is kept; stamp: of its file."""
+    """The facts about a stored data set; stamp: of its file."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
             facts: dict[str, Any] = json.loads(arrays["facts"].tobytes())
@@ -113,19 +111,17 @@ def _facts(path: Path, stamp: float) -> dict[str, Any]:
                 return facts
             return facts | {"n_ratings": len(arrays["values"]) if "values" in arrays else 0}
     except DAMAGE:
-        return {}  # the reader gets a warning
+        return {}  # loading reports the damage
 
 
 def is_published(id: str) -> bool:  # noqa: A002
-    """Whether the whole published set is kept under an id."""
+    """Whether the whole published set is stored under an id."""
     path = place(id)
     return path.is_file() and bool(_facts(path, path.stat().st_mtime).get("public"))
 
 
 def current_entry(entry: Entry | SampleEntry) -> Entry | SampleEntry:
-    """The entry as what is kept under its id has it: private data may lie under a published
-    name.
-    """
+    """The entry as what is stored under its id: private data may have a published name."""
     path = place(entry.id)
     if entry.kind == "simulated" or not path.is_file():
         return entry
@@ -143,12 +139,12 @@ def current_entry(entry: Entry | SampleEntry) -> Entry | SampleEntry:
 
 
 def read(id: str) -> Ratings | Samples:  # noqa: A002
-    """The data set kept under an id. Raises BadInput when the file is damaged."""
+    """The data set stored under an id. Raises BadInput if the file is damaged."""
     return read_file(place(id), id)
 
 
 def read_file(file: Path, name: str) -> Ratings | Samples:
-    """Read the data set in a file. Raises BadInput where it is gone or damaged. No pickles."""
+    """Read the data set in a file. Raises BadInput if it is missing or damaged. No pickles."""
     try:
         with np.load(file, allow_pickle=False) as archive:
             facts = _tuples(json.loads(archive["facts"].tobytes()))
@@ -184,7 +180,7 @@ def _ratings(facts: dict[str, Any], arrays: dict[str, Any]) -> Ratings:
 def _samples(facts: dict[str, Any], arrays: dict[str, Any]) -> Samples:
     X: Any = arrays.get("dense")
     if X is None:
-        from scipy.sparse import csr_array  # loaded for documents alone
+        from scipy.sparse import csr_array  # needed for documents only
 
         rows = arrays["data"], arrays["indices"].astype(np.int32), arrays["indptr"]
         X = csr_array(rows, shape=facts["shape"])

@@ -1,8 +1,8 @@
-"""Tables of ratings, however large, into partitions on disk: memory holds some rows, the ids of
-users and items, and one partition.
+"""Import tables of ratings of any size into partitions on disk.
 
-Three stages: the tables are read, file by file, and their usable rows put aside; the rows are put
-where their users' partition is gathered; each partition is sorted and written.
+Memory holds some rows, the ids of users and items, and one partition. There are three stages:
+tables are read file by file and their usable rows spilled; rows are gathered by their users'
+partition; each partition is sorted and written.
 """
 
 import shutil
@@ -51,7 +51,7 @@ from dpmf_datasets.spilled_rows import Numbers, SpilledRows
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz")
 ROW_TYPE = np.dtype([("user", "i4"), ("item", "i4"), ("value", "f4"), ("order", "i8")])
-AT_ONCE = 4_000_000  # rows that are put in their partitions together, at most
+AT_ONCE = 4_000_000  # rows that are gathered together, at most
 MOST_PARTITIONS = 10_000
 SEVERAL_TIMES = "Times were read in several ways, so the order of the ratings is not used."
 Progress = Callable[[str, int, int], None]  # stage, done, in all
@@ -65,25 +65,26 @@ def import_partitions(
     replace: bool = False,
     progress: Progress = lambda stage, count, total: None,
 ) -> Report:
-    """Keep the ratings of tables in partitions under a name.
+    """Store the ratings of tables in partitions under a name.
 
     Parameters
     ----------
     name : str
-        Of the new set.
+        The new set's name.
     path_and_facts : str
-        A table, a folder of tables, or a pattern such as ``days/*.csv``, with what `load` knows
-        after a path: ``big.csv?bounds=1,5``.
+        A table, a folder of tables, or a pattern such as ``days/*.csv``, with the facts of `load`
+        after the path: ``big.csv?bounds=1,5``.
     n_partitions : int, optional
-        One for every 32,768 users unless it is given.
+        By default one per 32,768 users.
     replace : bool
-        Even where there is a set of this name.
+        Whether to replace a set of this name.
     progress : callable
-        Of the stage, what is done, and how much there is.
+        Of the stage, the amount done, and the total.
 
     Raises
     ------
     BadInput
+        If the tables cannot be read, or the name is taken.
     """
     partitions.require_name(name)
     files, facts = _files(path_and_facts)
@@ -99,7 +100,7 @@ def import_partitions(
         )
     folder = create_folder(partitions.root()) / f".{name}.unfinished"
     with held_alone(folder.with_suffix(".lock"), f"the import of {name}"):
-        shutil.rmtree(folder, ignore_errors=True)  # of an import that was killed
+        shutil.rmtree(folder, ignore_errors=True)  # left by an import that was killed
         create_folder(folder)
         try:
             return _Import(name, files, facts, n_partitions, progress, folder).run()
@@ -108,7 +109,7 @@ def import_partitions(
 
 
 def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str]]:
-    """The tables that a path, a folder or a pattern names, and what is said after it."""
+    """The tables that a path, a folder or a pattern names, and the facts after it."""
     path, query = split_path(path_and_facts)
     facts = facts_in(query, {**RATING_FACTS, "encoding": None})
     if path.is_dir():
@@ -194,7 +195,7 @@ class _Import:
         )
 
     def _read(self, file: Path) -> _FileRead:
-        """Put the usable rows of a file aside."""
+        """Spill the usable rows of a file."""
         name, way = file_name(file), in_path(str(file), self._facts)
         with report_damage(name), file.open("rb") as stream:
             table = open_table(stream, name, self._ways["encoding"])
@@ -231,7 +232,7 @@ class _Import:
         )
 
     def _gather(self, labels: tuple[pa.Array, pa.Array], members: Members, has_order: bool) -> None:
-        """Put all rows, numbered, where their users' partition is gathered, in their order."""
+        """Gather all rows, with numbers for ids, by their users' partition, in their order."""
         users, items = (Numbers(each) for each in labels)
         chunks = list[npt.NDArray[Any]]()
         for at, table in enumerate(self._rows, 1):
@@ -257,7 +258,7 @@ class _Import:
     def _write(
         self, keys: npt.NDArray[np.uint64], n_items: int, n_partitions: int, has_order: bool
     ) -> "_Written":
-        """Sort and write each partition. keys: (n_users,) what draws of each are keyed by."""
+        """Sort and write each partition. keys: (n_users,) of each user's random draws."""
         written = _Written()
         for partition in range(n_partitions):
             rows_file = self._folder / f"rows-{partition}"
@@ -289,9 +290,7 @@ class _Import:
         size: tuple[int, int],
         written: "_Written",
     ) -> tuple[str, ...]:
-        """Write the manifest, and put the set where it belongs, in place of an older one. Returns
-        what was read of the item table.
-        """
+        """Write the manifest and move the set into place; returns the item table's sentences."""
         names = items.cast(pa.string()).to_pylist()
         more = tuple(f"item {at}" for at in range(len(names), size[1]))
         titles: dict[str, str] = {}
@@ -333,8 +332,9 @@ class _Import:
 
 @dataclass
 class _Written:
-    """What the partitions hold together. merged: ratings of a pair that was there before; raters:
-    users with ratings.
+    """Totals of the partitions.
+
+    merged: repeated ratings of a pair; raters: users with ratings.
     """
 
     hashes: list[str] = field(default_factory=list)
@@ -345,7 +345,7 @@ class _Written:
 
 @dataclass
 class _TimesRead:
-    """How the times of a file were read, each batch by itself."""
+    """How the times of a file were read, batch by batch."""
 
     words: set[str] = field(default_factory=set)
     are_ambiguous: bool = False
@@ -354,7 +354,7 @@ class _TimesRead:
     def order(
         self, batch: Batch, declared: Order | None, tally: Tally
     ) -> npt.NDArray[np.int64] | None:
-        """Return the times of a batch; one that cannot be read ends the use of all."""
+        """Return the times of a batch; an unreadable one ends the use of all."""
         if batch.times is None:
             return None
         column = dates.Column(declared)
@@ -377,7 +377,7 @@ def _origin(files: list[Path]) -> str:
 
 
 def _differing_times(files: Sequence[_FileRead]) -> bool:
-    """Whether times were read in more ways than one, so that they make no order."""
+    """Whether times were read in different ways, so that they have no common order."""
     words = {
         words for it in files for words in it.report.assumed if words.startswith(("Times", "Dates"))
     }
@@ -385,5 +385,5 @@ def _differing_times(files: Sequence[_FileRead]) -> bool:
 
 
 def _spelling_notes(labels: pa.Array, what: str) -> list[str]:
-    """As `spelling_notes`; whole numbers are written in one way."""
+    """`spelling_notes`; whole numbers have only one spelling."""
     return [] if pa.types.is_integer(labels.type) else spelling_notes(labels.to_pylist(), what)

@@ -1,9 +1,9 @@
 """Ratings in partitions: a manifest and a Parquet file for each partition.
 
-They lie in a folder of the data folder under a name, or at an address of fsspec such as
-`s3://bucket/own`, which the command line and Python take and pages never do. The manifest holds the
+They are in a folder of the data folder under a name, or at an address of fsspec such as
+`s3://bucket/own`, which the command line and Python accept and pages do not. The manifest holds the
 public facts and a hash of each file; the fingerprint of the ratings is the hash of these. A folder
-that has no manifest yet is unfinished.
+without a manifest is unfinished.
 """
 
 import contextlib
@@ -38,8 +38,10 @@ ADDRESS = re.compile(r"[a-z][a-z0-9]*(::[a-z][a-z0-9]*)*://", re.I)
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is known of a set before any partition is read. parts: sha256 of each file. The others
-    are those of `Ratings`; the item table as names of columns and values (n_items, columns).
+    """The facts about a set before any partition is read.
+
+    parts: sha256 of each file. The others are those of `Ratings`; the item table as names of
+    columns and values (n_items, columns).
     """
 
     name: str
@@ -59,7 +61,7 @@ class Manifest:
 
     @property
     def fingerprint(self) -> str:
-        """Of all facts and partitions."""
+        """The hash of all facts and partitions."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
@@ -74,7 +76,7 @@ class Manifest:
 
 
 def root() -> Path:
-    """Return the folder of all sets that have a name."""
+    """Return the folder of all sets with a name."""
     return data_folder() / "parts"
 
 
@@ -104,8 +106,9 @@ def file_of(folder: Path, partition: int) -> Path:
 
 
 def write_partition(file: Path, users: npt.NDArray[Any], rows: Ratings) -> str:
-    """Write the ratings of some users, numbered among all by `users` (n_ratings,). The file is
-    there in whole or not at all. Returns its sha256.
+    """Write the ratings of some users, completely or not at all, and return the file's sha256.
+
+    users: (n_ratings,) their numbers in the whole set.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -138,15 +141,17 @@ def finish(folder: Path, manifest: Manifest) -> None:
 
 
 def read(name: str) -> PartitionedRatings:
-    """Return the ratings of a finished set. Raises BadInput where its manifest is damaged; each
-    partition is checked when it is first read.
+    """Return the ratings of a finished set; a partition is checked when it is first read.
+
+    Raises BadInput if the manifest is damaged.
     """
     return of_folder(folder_of(name), _manifest_of(name))
 
 
 def read_address(address: str) -> PartitionedRatings:
-    """Return the ratings at an address. Raises BadInput where it cannot be read or holds no
-    manifest.
+    """Return the ratings at an address.
+
+    Raises BadInput if it cannot be read or holds no manifest.
     """
     content = _fetched(address, MANIFEST).decode(errors="replace")
     manifest = _manifest_in(content, without_query(address))
@@ -189,12 +194,12 @@ def _tuples(value: Any) -> Any:
 
 
 class ParquetPartitions(LazyParts):
-    """Partitions in files of a folder, read when asked for and not kept."""
+    """Partitions in files of a folder, read when used and not kept."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self._folder, self._manifest = folder, manifest
         self._features = manifest.item_features
-        self._checked: set[tuple[int, int]] = set()  # partition, and when its file was changed
+        self._checked: set[tuple[int, int]] = set()  # partition, and modification time of its file
 
     def __len__(self) -> int:
         return len(self._manifest.parts)
@@ -210,7 +215,7 @@ class ParquetPartitions(LazyParts):
         ids, columns = self._who.of_part(place), self._columns(place)
         users, keys = self._who.place_of[columns["user"]], None
         if "key" in columns:
-            keys = np.zeros(len(ids), np.uint64)  # of users without ratings it does not matter
+            keys = np.zeros(len(ids), np.uint64)  # any key does for users without ratings
             keys[users] = columns["key"]
         facts: dict[str, Any] = {name: getattr(self._manifest, name) for name in PARTITION_FACTS}
         rows = Ratings(
@@ -250,19 +255,17 @@ class ParquetPartitions(LazyParts):
 
 
 def entries() -> list[Entry]:
-    """Return the entry of every finished set whose manifest can be read."""
+    """Return the entry of every finished set with a readable manifest."""
     names = sorted(path.parent.name for path in root().glob(f"*/{MANIFEST}"))
     readable_sets = []
     for name in filter(NAME.fullmatch, names):
-        with contextlib.suppress(BadInput, FileNotFoundError):  # damaged, or removed just now
+        with contextlib.suppress(BadInput, FileNotFoundError):  # damaged, or just removed
             readable_sets.append(entry_of(name))
     return readable_sets
 
 
 def entry_of(name: str) -> Entry:
-    """Return what the catalogue says of a finished set. Raises BadInput where its manifest is
-    damaged.
-    """
+    """Return the catalogue entry of a finished set. Raises BadInput if its manifest is damaged."""
     manifest = _manifest_of(name)
     size = sum(file.stat().st_size for file in folder_of(name).glob("*.parquet"))
     same = ("public", "assumptions", "n_users", "n_items", "n_ratings", "bounds")
@@ -285,7 +288,7 @@ def entry_of(name: str) -> Entry:
 
 
 def is_address(text: str) -> bool:
-    """Whether it is an address of fsspec, which databases have not."""
+    """Whether it is an address of fsspec, not of a database."""
     if not ADDRESS.match(text):
         return False
     try:
@@ -306,7 +309,7 @@ def stamp(id_or_address: str) -> int:
 
 
 def without_query(address: str) -> str:
-    """Return an address without what stands after a question mark, which may be a key to it."""
+    """Return an address without the part after a question mark, which may be a key."""
     return address.partition("?")[0][:120]
 
 
@@ -321,7 +324,7 @@ class _FetchedPartitions(ParquetPartitions):
 
 
 def _fetched(address: str, name: str) -> bytes:
-    """A file at an address."""
+    """The content of a file at an address."""
     files, folder = _file_system(address)
     try:
         return bytes(files.cat_file(f"{folder.rstrip('/')}/{name}"))
@@ -331,7 +334,7 @@ def _fetched(address: str, name: str) -> bytes:
             " `datasets import NAME PATH --partitioned` made in the data folder, and name that"
             " copy."
         ) from error
-    except Exception as error:  # each kind of place has errors of its own
+    except Exception as error:  # each file system has errors of its own
         raise BadInput(
             f"{without_query(address)} cannot be read: {type(error).__name__}. Make sure that this"
             " machine and each worker may read it."
@@ -340,7 +343,7 @@ def _fetched(address: str, name: str) -> bytes:
 
 @functools.lru_cache(4)
 def _file_system(address: str) -> tuple[Any, str]:
-    """Where it is, and the path there."""
+    """The file system, and the path in it."""
     import fsspec  # type: ignore[import-untyped]
 
     if urlsplit(address).password is not None:
@@ -354,7 +357,7 @@ def _file_system(address: str) -> tuple[Any, str]:
         raise BadInput(
             f"{without_query(address)} needs a library that is not installed here: {error}."
         ) from error
-    except Exception as error:  # each kind of place has errors of its own
+    except Exception as error:  # each file system has errors of its own
         raise BadInput(
             f"{without_query(address)} is not the address of a folder: {error}."
         ) from error

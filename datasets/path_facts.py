@@ -1,4 +1,4 @@
-"""What may be said of private data after the '?' of their path, and how it is read."""
+"""The facts that may follow the '?' of a path to private data, and how they are read."""
 
 import math
 import os
@@ -14,12 +14,12 @@ from dpmf_datasets.readers import databases
 from dpmf_datasets.readers.report import Order, Outside
 
 ITEM_TABLE = "item_table"
-UPLOADS = "dpmf-uploads-"  # how the folder of all uploads begins
+UPLOADS = "dpmf-uploads-"  # the first part of the name of the uploads' folder
 
 
 @dataclass(frozen=True)
 class Fact:
-    """read: turns its text into a value, or raises ValueError. words: what it is, for messages."""
+    """read: converts its text to a value, or raises ValueError. words: its rule, for messages."""
 
     read: Callable[[str], Any] = str
     words: str = ""
@@ -81,7 +81,7 @@ RATING_FACTS = {
     ),
     ITEM_TABLE: Fact(),
 }
-TABLE_FACTS = {  # of a table that is read at once
+TABLE_FACTS = {  # of a table that is read whole
     "sheet": Fact(),
     "layout": Fact(
         _one_of("long", "wide"),
@@ -116,7 +116,7 @@ FACTS = {**RATING_FACTS, **TABLE_FACTS, **SAMPLE_FACTS, "encoding": Fact()}
 
 
 def facts_in(query: str, known_facts: Collection[str] = FACTS) -> dict[str, str]:
-    """What was said after the '?' of a path. Raises BadInput on what is not known."""
+    """The facts after the '?' of a path. Raises BadInput on unknown ones."""
     facts = dict(parse_qsl(query, keep_blank_values=True))
     if unknown := set(facts) - set(known_facts):
         raise BadInput(
@@ -127,7 +127,7 @@ def facts_in(query: str, known_facts: Collection[str] = FACTS) -> dict[str, str]
 
 
 def value(facts: Mapping[str, str], name: str, default: Any = None) -> Any:
-    """The value of one fact; the default where it was not said. Raises BadInput."""
+    """The value of one fact, or the default. Raises BadInput."""
     if name not in facts:
         return default
     fact = FACTS[name]
@@ -138,7 +138,7 @@ def value(facts: Mapping[str, str], name: str, default: Any = None) -> Any:
 
 
 def ways(facts: Mapping[str, str]) -> dict[str, Any]:
-    """How `read_table` reads ratings, by what was said after their path. Raises BadInput."""
+    """The arguments of `read_table` from the facts after a path. Raises BadInput."""
     return {
         "bounds": value(facts, "bounds"),
         "columns": {role: facts[role] for role in ROLE_NAMES if role in facts},
@@ -151,7 +151,7 @@ def ways(facts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def path_of(text: str) -> Path:
-    """A path that can be looked at. Raises BadInput on text that no system takes for one."""
+    """Convert text to a path. Raises BadInput on text that no system accepts as one."""
     path = Path(text)
     try:
         path = path.expanduser()
@@ -165,8 +165,9 @@ def path_of(text: str) -> Path:
 
 
 def split_path(path_and_facts: str) -> tuple[Path, str]:
-    """A path, and what is said after its '?'; a file whose own name has a question mark is taken
-    as it is. Raises BadInput.
+    """Split a path from the facts after its '?'. Raises BadInput.
+
+    If a file's own name has a question mark, it is not split.
     """
     whole = path_of(path_and_facts)
     if whole.is_file():

@@ -1,6 +1,4 @@
-"""Every data set that has a name: catalogue.toml says what it is, this module how it is made, read
-and downloaded.
-"""
+"""Every data set with a name: how it is made, read and downloaded; catalogue.toml has its facts."""
 
 import importlib
 from collections.abc import Callable, Mapping
@@ -32,7 +30,7 @@ Read = Callable[[Any, Path], tuple[Data, Report]]
 
 
 def _published(module: str) -> Read:
-    """The reader of published ratings, which is loaded with what reads tables."""
+    """The reader of published ratings, loaded with the readers of tables."""
 
     def read(entry: Entry, path: Path) -> tuple[Data, Report]:
         with extra("files"):
@@ -52,7 +50,7 @@ NEEDS = {"simulated": ("make",), "file": ("read",), "download": ("read", "url or
 
 @dataclass(frozen=True)
 class Source:
-    """A data set by name.
+    """A data set with a name.
 
     Parameters
     ----------
@@ -69,7 +67,7 @@ class Source:
     Raises
     ------
     ValueError
-        Where a part is missing that its kind needs.
+        If it lacks a part that its kind needs.
     """
 
     entry: Entry | SampleEntry
@@ -94,7 +92,7 @@ def registry(rows: Mapping[str, list[dict[str, Any]]]) -> dict[str, Source]:
     for facts in (*rows["ratings"], *rows["samples"]):
         entry = entry_from(facts, Entry if "n_users" in facts else SampleEntry)
         if entry.id in sources:
-            raise ValueError(f"The data set '{entry.id}' is listed twice.")
+            raise ValueError(f"The data set '{entry.id}' is listed twice. Remove one entry.")
         sources[entry.id] = Source(
             entry,
             make=MAKERS.get(facts.get("make", "")),
@@ -112,7 +110,7 @@ LARGE: dict[str, Entry] = {facts["id"]: entry_from(facts) for facts in CATALOGUE
 
 
 def source_of(id: str) -> Source:  # noqa: A002
-    """A data set by name. Raises BadInput."""
+    """A data set by its name. Raises BadInput."""
     if id not in SOURCES:
         raise BadInput(
             f"There is no data set '{id}'. Choose one of {', '.join(SOURCES)}, or give the path of"

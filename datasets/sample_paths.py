@@ -1,4 +1,4 @@
-"""Documents and images at a path, with what is said of them after its '?'."""
+"""Documents and images at a path, with the facts after its '?'."""
 
 from pathlib import Path
 
@@ -17,10 +17,10 @@ ANOTHER_ENCODING = (
 
 
 def at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
-    """Documents or images at a path, or None where it holds neither: `docs.txt`, a folder,
-    `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`.
+    """Documents or images at a path; None if it holds neither.
 
-    group: where it says whose each row is (`people.with_people`). white: of pictures of more than 8
+    Examples are `docs.txt`, a folder, `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`.
+    group: names the person of each row (`people.with_people`). white: of pictures with more than 8
     bits.
     """
     result = _at(path, facts)

@@ -1,4 +1,4 @@
-"""Published documents and images: how their official files are read, or downloaded."""
+"""Published documents and images: how their official files are read or downloaded."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,10 +19,10 @@ ReadFiles = Callable[[SampleEntry, Path], Read]
 
 
 def read(read_files: ReadFiles, entry: SampleEntry, path: Path) -> Read:
-    """A set's official files: those of its home, or the copies that are passed around. Raises
-    BadInput where they are something else.
+    """Read a set's official files, or common copies of them.
 
-    What has not as many rows as the published set is private data under its name.
+    A set with fewer rows than the published one is private data under its name. Raises BadInput if
+    the files are something else.
     """
     if not path.exists():
         raise BadInput(f"There is no file or folder {file_name(path)}.")

@@ -1,8 +1,7 @@
-"""Reads a file from outside in a child process with limits on memory, processor time and output.
+"""Read an untrusted file in a child process with limits on memory, processor time and output.
 
-A damaged or hostile file can make a reader crash, hang or allocate without end. Only the child
-suffers: its parent gets a result in JSON, files that the child wrote, or a sentence that says what
-is wrong.
+A damaged or hostile file can make a reader crash, hang or allocate without end. Only the child is
+affected: its parent gets a result in JSON, files that the child wrote, or an error message.
 """
 
 import contextlib
@@ -21,10 +20,10 @@ from typing import Any
 from dpmf_core.base.errors import BadInput
 
 REFUSAL, OUT_OF_MEMORY, FAILED, TOO_SLOW = 2, 3, 4, 5  # exit codes
-# how a child ends that the system stops for its processor time
+# signals by which the system ends a child for its processor time
 TIME_IS_OVER = (TOO_SLOW, *(-getattr(signal, name, 99) for name in ("SIGXCPU", "SIGKILL")))
 LARGEST_OUTPUT = 1 << 30  # bytes of a file that the child writes
-PATIENCE = 6  # wall time over processor time: a busy machine is no fault of the file
+PATIENCE = 6  # wall time over processor time, because the machine may be busy
 ROOT = Path(__file__).absolute().parents[1]
 START = (
     "import sys; sys.path.insert(0, sys.argv[1]); from dpmf_datasets import sandbox; sandbox.main()"
@@ -38,12 +37,12 @@ is_inside = False  # whether this process is such a child
 
 @dataclass(frozen=True)
 class Limits:
-    """What reading one file may take.
+    """The limits of reading one file.
 
     Parameters
     ----------
     memory : int
-        Bytes, beyond what the readers take before they see the file.
+        Bytes, in addition to what the readers need without the file.
     seconds : int
         Processor time.
     """
@@ -112,13 +111,13 @@ def _run(request: bytes, seconds: int) -> tuple[int, bytes, bytes]:
 
 
 def _environment() -> dict[str, str]:
-    """The few variables that a reader needs; the child holds none of a server's secrets."""
+    """The few variables that a reader needs; the child gets none of a server's secrets."""
     kept = ("PATH", "HOME", "TMPDIR", "LANG", "DPMF_DATA", "SYSTEMROOT")
     return {name: os.environ[name] for name in kept if name in os.environ}
 
 
 def _why(name: str, code: int, errors: str, limits: Limits) -> str:
-    """What a child's exit code says of the file."""
+    """The message for a child's exit code."""
     if code in (OUT_OF_MEMORY, -signal.SIGABRT):
         return (
             f"{name} needs more than {limits.memory >> 20:,} MB of memory to read, or is damaged."
@@ -126,7 +125,7 @@ def _why(name: str, code: int, errors: str, limits: Limits) -> str:
         )
     if code in TIME_IS_OVER:
         return f"{name} takes longer than {limits.seconds:,} s to be read. Save less of it."
-    if code == FAILED:  # a fault of the reader; where it is, and no value of the file
+    if code == FAILED:  # a bug in the reader: log its place, and no value of the file
         logging.getLogger(__name__).error("Reading failed: %s", errors[-200:])
     return f"{name} is damaged so badly that reading it fails. Save it again."
 
@@ -144,7 +143,7 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(NICE)
     with os.fdopen(os.dup(1), "w") as answer:
-        os.dup2(2, 1)  # a library that prints does not disturb the answer
+        os.dup2(2, 1)  # so that a library's prints do not disturb the answer
         _limit(Limits(**request["limits"]))
         code, result = called(task, request["arguments"])
         json.dump(result, answer)
@@ -171,7 +170,7 @@ def called(task: Callable[..., Any], arguments: list[Any]) -> tuple[int, Any]:
 
 
 def _limit(limits: Limits) -> None:
-    """Set the limits, where the system has them."""
+    """Set the limits, if the system has them."""
     try:
         import resource
     except ImportError:

@@ -1,9 +1,9 @@
-"""Files that a person brings to a served page.
+"""Files that a person uploads to a served page.
 
-A child process reads each file once, within limits (`sandbox`). What is made of it is kept apart
-from the catalogue, under an unguessable name, until it is removed or a day old. It lies in a
-temporary folder of the server's process, which goes when the server ends; what a crash left goes
-when the next one starts.
+A child process reads each file once, within limits (`sandbox`). The result is stored apart from the
+catalogue, under an unguessable name, until it is removed or a day old. It is in a temporary folder
+of the server's process, which is removed when the server ends; after a crash, when the next one
+starts.
 """
 
 import contextlib
@@ -35,14 +35,14 @@ from dpmf_datasets.readers.columns import PAGE
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Order, Outside, Report
 
-if TYPE_CHECKING:  # where it is needed it is loaded: nobody's own files are read elsewhere
+if TYPE_CHECKING:  # loaded where it is needed: only pages read uploads
     import pandas as pd
 
 TEMPORARY = tempfile.gettempdir()
 LIFETIME = 24 * 3600  # seconds
 ENDINGS = (".txt", ".zip", ".mat", ".csv", ".tsv", ".tgz", ".tar")  # of documents and images
 ORIGIN, COMMAND = "origin", "command"  # files next to the data: a fingerprint, a command's path
-FEATURES_NAMED = 3  # columns of an item table, with its data set
+FEATURES_NAMED = 3  # columns of an item table that the data set's description names
 # the catalogue entry of every uploaded file
 OWN: dict[str, Any] = {
     "kind": "file",
@@ -56,9 +56,7 @@ OWN: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Upload:
-    """What was made of a file: its entry, whose id is a path that this session alone knows, and
-    what was found in it.
-    """
+    """A stored file: its entry, whose id is a path that only this session knows, and its report."""
 
     entry: Entry | SampleEntry
     report: Report
@@ -66,8 +64,9 @@ class Upload:
 
 
 def home() -> Path:
-    """Where uploads lie: a folder for this user and this data folder, in systemd's runtime
-    directory or the system's temporary one.
+    """The folder of uploads for this user and this data folder.
+
+    It is in systemd's runtime directory or the system's temporary one.
     """
     where = hashlib.sha256(str(data_folder().absolute()).encode()).hexdigest()[:12]
     user = getattr(os, "getuid", int)()
@@ -100,9 +99,7 @@ def _new_folder() -> Path:
 def _read_apart(
     task: Callable[..., Any], content: bytes, name: str, *arguments: Any, ending: str = ""
 ) -> Iterator[tuple[Any, Path]]:
-    """What a task of `upload_conversion` returns, and the file that it wrote, inside a `with`
-    alone.
-    """
+    """The result of a task of `upload_conversion`, and the file that it wrote, inside the block."""
     folder = _new_folder()
     try:
         file, target = folder / f"upload{ending}", folder / "converted.npy"
@@ -121,7 +118,7 @@ def _read_apart(
 
 @_disk_errors()
 def table(content: bytes, name: str) -> OwnTable:
-    """Read a table, also in a gzip or a zip. Raises BadInput."""
+    """Read a table, also from a gzip or a zip. Raises BadInput."""
     with _read_apart(upload_conversion.write_table, content, name) as (origin, file):
         return OwnTable(name, file.read_bytes(), origin)
 
@@ -135,7 +132,7 @@ def ratings(
     outside: Outside = "clamp",
     owner: str = "",
 ) -> Upload:
-    """Read the ratings of a table and keep them.
+    """Read the ratings of a table and store them.
 
     Parameters
     ----------
@@ -143,14 +140,15 @@ def ratings(
     columns : dict
         Role to column ("": none), where its header does not tell.
     bounds, dates, outside
-        As of `read_table`.
+        See `read_table`.
     owner : str
-        The session or login that brings it, which has an account of its own. Where "", all that
-        bring the same file share one.
+        The uploading session or login, which has an account of its own. If it is "", all who upload
+        the same file share an account.
 
     Raises
     ------
     BadInput
+        If the table is no ratings table.
     """
     name, roles = source.name, {**source.roles, **columns}
     data, report = read_table(
@@ -187,12 +185,12 @@ def ratings(
 
 
 def _origin(fingerprint: str, owner: str) -> str:
-    """The key of an account: other users' work on the same file does not change it."""
+    """The key of an account, which other users' work on the same file does not change."""
     return f"{fingerprint}{OWNED_BY}{owner}" if owner else fingerprint
 
 
 def _keep(data: Ratings | Samples) -> Path:
-    """Write the data, and the fingerprint of their origin, in a new folder. Returns their file."""
+    """Write the data and the fingerprint of their origin to a new folder; returns their file."""
     folder = _new_folder()
     file = folder / f"{'ratings' if isinstance(data, Ratings) else 'samples'}.npz"
     try:
@@ -205,7 +203,7 @@ def _keep(data: Ratings | Samples) -> Path:
 
 
 def load(data_id: str) -> Ratings | Samples:
-    """Return what was kept. Raises BadInput where it is gone."""
+    """Return a stored upload. Raises BadInput if it is gone."""
     return npz_folder.read_file(Path(data_id), "your file")
 
 
@@ -220,7 +218,7 @@ def preview_items(content: bytes, name: str) -> "pd.DataFrame":
 
 @_disk_errors()
 def with_item_table(entry: Entry, content: bytes, name: str) -> tuple[Entry, tuple[str, ...]]:
-    """Give ratings that were brought a public table of their items, in place of any before.
+    """Add a public table of their items to uploaded ratings, replacing an earlier one.
 
     Returns
     -------
@@ -231,7 +229,7 @@ def with_item_table(entry: Entry, content: bytes, name: str) -> tuple[Entry, tup
     Raises
     ------
     BadInput
-        Where it is no table of these items; the entry then is as it was.
+        If it is not a table of these items; the entry is then unchanged.
     """
     data = load(entry.id)
     assert isinstance(data, Ratings)
@@ -253,7 +251,7 @@ def with_item_table(entry: Entry, content: bytes, name: str) -> tuple[Entry, tup
 
 
 def _features_named(columns: Sequence[str]) -> str:
-    """What a table says of items, in plain letters."""
+    """The feature columns of an item table, in plain letters."""
     more = len(columns) - FEATURES_NAMED
     names = ", ".join(map(_plain, columns[:FEATURES_NAMED]))
     return f"features ({names}{f' and {more} more' if more > 0 else ''})"
@@ -264,8 +262,10 @@ def _features_named(columns: Sequence[str]) -> str:
 
 @_disk_errors()
 def samples(content: bytes, name: str, facts: dict[str, str], owner: str = "") -> Upload:
-    """Read documents or images and keep them: a text file with one a line, a column of a table
-    (fact `text`), a zip of files, a MATLAB matrix. owner: as of `ratings`. Raises BadInput.
+    """Read documents or images and store them.
+
+    They may be a text file with one per line, a column of a table (fact `text`), a zip of files or
+    a MATLAB matrix. owner: see `ratings`. Raises BadInput.
     """
     ending = Path(name).suffix.lower()
     ending = ending if ending in ENDINGS else ".bin"
@@ -296,9 +296,7 @@ def samples(content: bytes, name: str, facts: dict[str, str], owner: str = "") -
 
 
 def _title_of(name: str) -> str:
-    """A file's name without folder or ending, as text of a reasonable length that reads as it
-    is wherever it is shown.
-    """
+    """A file's name without folder or ending, shortened and safe to show anywhere."""
     return (_plain(Path(name).stem)[:40] or "Your file") + " (yours)"
 
 
@@ -308,20 +306,21 @@ def _plain(text: str) -> str:
 
 
 def command_path(data_id: str) -> str:
-    """Return ratings that were brought as a command names them: the file's own name, with its
-    bounds, its columns and how its dates are written.
+    """Return the path and facts by which a command names uploaded ratings.
+
+    They are the file's own name, bounds, columns and order of dates.
     """
     return (Path(data_id).parent / COMMAND).read_text("utf-8")
 
 
 def remove(entry: Entry | SampleEntry) -> None:
-    """Forget a file that was brought."""
+    """Remove an uploaded file."""
     if is_own(entry.id):
         shutil.rmtree(Path(entry.id).parent, ignore_errors=True)
 
 
 def size(data_ids: Collection[str] | None = None) -> int:
-    """Return the bytes on disk of these data sets, or of all that was brought and is still here."""
+    """Return the bytes on disk of these data sets, or of all uploads."""
     folders = (
         home().glob("*/*/")
         if data_ids is None
@@ -331,7 +330,7 @@ def size(data_ids: Collection[str] | None = None) -> int:
 
 
 def _bytes(file: Path) -> int:
-    """0 where the file has just been removed."""
+    """The size of a file; 0 if it has just been removed."""
     try:
         return file.stat().st_size
     except FileNotFoundError:
@@ -339,21 +338,21 @@ def _bytes(file: Path) -> int:
 
 
 def origins() -> frozenset[str]:
-    """Return the fingerprints of all that was brought and is still here."""
+    """Return the fingerprints of all uploads."""
     present = set()
     for file in home().glob(f"*/*/{ORIGIN}"):
-        with contextlib.suppress(FileNotFoundError):  # removed by its owner meanwhile
+        with contextlib.suppress(FileNotFoundError):  # just removed by its owner
             present.add(file.read_text("utf-8"))
     return frozenset(present)
 
 
 def sweep(now: float | None = None) -> None:
-    """Remove what is older than a day, and what servers brought here that are no more."""
+    """Remove uploads older than a day, and those of servers that have ended."""
     uploads = home()
     if not uploads.is_dir():
         return
     clear(uploads)
     for folder in uploads.glob("*/*/"):
-        with contextlib.suppress(FileNotFoundError):  # removed by its owner meanwhile
+        with contextlib.suppress(FileNotFoundError):  # just removed by its owner
             if folder.stat().st_mtime < (now or time.time()) - LIFETIME:
                 shutil.rmtree(folder, ignore_errors=True)

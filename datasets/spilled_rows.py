@@ -1,4 +1,4 @@
-"""Rows of large tables that are put aside on disk, some at a time, and the ids in them."""
+"""Rows of large tables that are spilled to disk, and the ids in them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +12,13 @@ from dpmf_core.base.errors import BadInput
 from dpmf_datasets.readers.cells import by_label
 from dpmf_datasets.readers.cleaning import Batch
 
-MOST_WAITING = 4_000_000  # ids, before those that are there twice are left out
+MOST_WAITING = 4_000_000  # ids in memory before repeated ones are removed
 
 
 class SpilledRows:
-    """Usable rows in files of a folder, batch by batch: user and item (ids, dictionaries), value,
-    order; and the ids in memory.
+    """Usable rows in files of a folder, batch by batch: user, item, value and order.
+
+    Ids are dictionaries in the files, and all of them are in memory.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -25,7 +26,7 @@ class SpilledRows:
         self.users, self.items = _Ids(), _Ids()
 
     def add(self, batch: Batch, order: npt.NDArray[np.int64] | None) -> None:
-        """Put a batch aside, with its times. Raises BadInput where the disk is full."""
+        """Spill a batch with its times. Raises BadInput if the disk is full."""
         order = np.zeros(len(batch.values), np.int64) if order is None else order
         columns = [batch.users, batch.items, pa.array(batch.values), pa.array(order)]
         rows = pa.record_batch(columns, names=["user", "item", "value", "order"])
@@ -59,7 +60,7 @@ class SpilledRows:
 
 
 class _Ids:
-    """The different ids of users or items."""
+    """The distinct ids of users or items."""
 
     def __init__(self) -> None:
         self._arrays: list[pa.Array] = []
@@ -73,7 +74,7 @@ class _Ids:
             self._arrays, self._waiting = [self._distinct()], 0
 
     def _distinct(self) -> pa.Array:
-        """Whole numbers where all are, else text."""
+        """Whole numbers if all are, else text."""
         if len({it.type for it in self._arrays}) > 1:
             self._arrays = [it.cast(pa.string()) for it in self._arrays]
         return (
@@ -90,13 +91,13 @@ class Numbers:
     """The place of each id among all."""
 
     def __init__(self, labels: pa.Array) -> None:
-        import pandas as pd  # which most commands do without
+        import pandas as pd  # most commands do not need it
 
         self._kind = labels.type
         self._index = pd.Index(labels.to_numpy(zero_copy_only=False))
 
     def of(self, ids: pa.ChunkedArray) -> npt.NDArray[np.int32]:
-        """Of ids that are dictionaries (n,)."""
+        """The places of ids that are dictionaries (n,)."""
         chunks = []
         for chunk in ids.chunks:
             chunk_ids = chunk.dictionary.cast(self._kind).to_numpy(zero_copy_only=False)

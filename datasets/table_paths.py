@@ -34,11 +34,11 @@ from dpmf_datasets.readers.table import Table, file_name, report_damage
 from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.registry import SOURCES, source_of
 
-OF_SAMPLES = set(SAMPLE_FACTS)  # of documents and images alone
+OF_SAMPLES = set(SAMPLE_FACTS)  # for documents and images only
 
 
 def from_a_file(path_and_facts: str) -> Ratings | Samples:
-    """Private data at a path, which know what they were read from."""
+    """Private data at a path, with the fingerprint of their source."""
     if databases.is_address(path_and_facts):
         return _in_database(path_and_facts)
     path, query = split_path(path_and_facts)
@@ -62,9 +62,9 @@ def _in_database(address_and_facts: str) -> Ratings:
 
 
 def _table(file: Path, query: str) -> Ratings | Samples:
-    """Reads ratings, documents or images at a path."""
+    """Read ratings, documents or images at a path."""
     if not (file.suffix or len(file.parts) > 1 or file.is_file()):
-        source_of(str(file))  # neither a path nor an id: says which ids there are
+        source_of(str(file))  # neither a path nor an id: the message lists the ids
     if not file.exists():
         raise BadInput(
             f"There is no file {file_name(file)}. Give the path of a ratings table, or one of"
@@ -83,8 +83,9 @@ def _table(file: Path, query: str) -> Ratings | Samples:
 def _with_item_table(
     ratings: Ratings | Samples, report: Report, table: Path
 ) -> tuple[Ratings, Report]:
-    """The ratings with a public table of their items, and what was read of it. Which items have
-    the rows is read off the ratings.
+    """The ratings with a public table of their items, and its report.
+
+    Which items have the rows is read from the ratings.
     """
     if not isinstance(ratings, Ratings):
         raise BadInput(
@@ -102,8 +103,9 @@ def _with_item_table(
 
 
 def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report] | None:
-    """The one table of ratings in a folder, an archive or a text file, which would else be
-    taken for documents. Raises BadInput where it takes a choice.
+    """The one table of ratings in a folder, archive or text file that could hold documents.
+
+    Raises BadInput if there are several.
     """
     if (
         not (path.is_dir() or path.suffix.lower() in (".txt", ".zip", ".tar", ".tgz"))
@@ -136,7 +138,7 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]
 def _ratings(
     path: Path, facts: dict[str, str], source: BinaryIO | Table | None = None
 ) -> tuple[Ratings, Report]:
-    """The ratings table at a path, with what is said of it after that; source: the table within."""
+    """The ratings table at a path with its facts. source: the open table."""
     with report_damage(path.name):
         if source is None and databases.is_sqlite(path):
             source = databases.read(f"sqlite:///{path}", {}, facts.get("table"))
@@ -152,7 +154,7 @@ def _ratings(
 def _ratings_of_table(
     table: Table, name: str, facts: dict[str, str], way: Way
 ) -> tuple[Ratings, Report]:
-    """The ratings of an open table, with what is said of it."""
+    """The ratings of an open table with its facts."""
     options = ways(facts)
     if value(facts, "layout") == "wide":
         table, options["columns"] = melted(table, options["columns"].get("user"), name), {}
@@ -168,8 +170,9 @@ def _ratings_of_table(
 
 
 def _tell(report: Report) -> None:
-    """Says what was repaired to a person at a terminal. Its counts follow from private rows, which
-    a log or the output of a notebook would carry away.
+    """Print repairs to a person at a terminal.
+
+    Counts follow from private rows, and a log or a notebook's output would carry them away.
     """
     if (report.problems or report.note or report.assumed) and sys.stderr.isatty():
         print(report.words, file=sys.stderr)

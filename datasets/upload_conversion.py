@@ -25,7 +25,7 @@ from dpmf_datasets.readers.table import PREVIEW, file_name, report_damage
 from dpmf_datasets.readers.tables import GZIP, ZIP, is_packed_table, open_table
 
 LONGEST_CELL = 200  # characters that a preview shows
-LARGEST = 200 << 20  # bytes of a file once it is unpacked
+LARGEST = 200 << 20  # bytes of an unpacked file
 TABLES = (
     *(".csv", ".tsv", ".txt", ".dat", ".data", ".inter", ".jsonl", ".json"),
     *(".parquet", ".feather", ".xlsx", ".xls", ".ods", ".npz"),
@@ -35,7 +35,7 @@ REPORT: TypeAdapter[Report] = TypeAdapter(Report)
 
 
 def write_table(path: str, name: str, target: str) -> str:
-    """Write a table, also of a gzip or a zip that holds one, as Parquet.
+    """Write a table as Parquet, also from a gzip or from a zip with one table.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def item_cells(path: str, name: str, _: str) -> dict[str, Any]:
 
 
 def write_item_features(path: str, name: str, items: list[str], target: str) -> dict[str, Any]:
-    """Write the features of `items` by a table of them, float32 (n_items, n_features), as .npy.
+    """Write the features of `items` from a table of them, float32 (n_items, n_features), as .npy.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def _unpacked(file: Path, name: str) -> Path:
 
 
 def _no_one_table(name: str, members: Sequence[str], tables: Sequence[str]) -> str:
-    """Why an archive is no table of ratings, and what to choose where it holds images or texts."""
+    """Why an archive is no table of ratings, and what to choose if it holds images or texts."""
     pictures = [it for it in members if it.lower().endswith(PICTURES)]
     if len(pictures) > len(tables):
         return f"{name} holds {len(pictures):,} images and no table of ratings. {OTHER_KIND}"
@@ -131,7 +131,7 @@ def _no_one_table(name: str, members: Sequence[str], tables: Sequence[str]) -> s
 
 
 def _copy(packed: Any, target: Path, name: str) -> Path:
-    """The bytes of a stream as a file. Raises BadInput where there are too many."""
+    """Write the bytes of a stream to a file. Raises BadInput if there are too many."""
     size = 0
     with target.open("wb") as file:
         while some := packed.read(1 << 20):
@@ -142,7 +142,7 @@ def _copy(packed: Any, target: Path, name: str) -> Path:
 
 
 def _check_size(file: Path, name: str) -> None:
-    """Raises BadInput where an archive unpacks to more than a page can hold."""
+    """Raise BadInput if an archive unpacks to more than a page can hold."""
     if file.suffix in (".zip", ".tgz", ".tar"):
         with members_of(file) as members:
             _check_bytes(members.size, name)
@@ -157,7 +157,7 @@ def _check_bytes(size: int, name: str) -> None:
 
 @contextmanager
 def _under_name(file: Path, name: str) -> Iterator[None]:
-    """What is wrong with a file is told under the name that it was brought by."""
+    """Report errors under the name of the uploaded file."""
     try:
         yield
     except BadInput as error:

@@ -1,8 +1,7 @@
-"""Jester jokes (Goldberg et al. 2001): tables of 100 jokes a row, in the spreadsheets they are
-published in or exported to CSV.
+"""Jester jokes (Goldberg et al. 2001): tables of 100 jokes per row, as spreadsheets or CSV.
 
-A row is a person: first a count, then 100 ratings in [-10, 10], 99 where they gave none. Ratings
-are rescaled to 0 ... 5 as in Jain, Thakkar & Thakurta 2018.
+A row is a person: first a count, then 100 ratings in [-10, 10], 99 for none. Ratings are rescaled
+to 0 ... 5 as in Jain, Thakkar & Thakurta 2018.
 """
 
 import csv
@@ -27,9 +26,7 @@ NOBODY = [0, *[NOT_RATED] * JOKES]
 
 
 def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
-    """One table, or all tables of a folder or zip in the order of their names, people one below
-    the other.
-    """
+    """Read one table, or all tables of a folder or zip, one below another in order of names."""
     with members_of(path) as members:
         names = sorted(
             name
@@ -58,8 +55,10 @@ def _rows(members: Members, name: str) -> list[list[Any]]:
 
 
 def _ratings(entry: Entry, rows: list[list[Any]]) -> tuple[Ratings, Report]:
-    """Rows of another width become people without ratings, so that the others keep their numbers;
-    so do cells of text.
+    """Convert rows to ratings.
+
+    Rows of another width become people without ratings, so that the others keep their numbers;
+    cells of text become no rating.
     """
     import pandas as pd
 

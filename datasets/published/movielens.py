@@ -1,6 +1,4 @@
-"""The MovieLens ratings of the GroupLens group (Harper and Konstan 2015), in the layouts they
-are published in.
-"""
+"""The MovieLens ratings of the GroupLens group (Harper and Konstan 2015), in official layouts."""
 
 import csv
 import io
@@ -25,7 +23,7 @@ from dpmf_datasets.readers.table import file_name
 
 @dataclass(frozen=True)
 class Film:
-    """What the file of films says of one: its title, with the year in brackets, and its genres."""
+    """A film in the file of films: its title, with the year in brackets, and its genres."""
 
     title: str
     genres: tuple[str, ...] = ()
@@ -33,7 +31,7 @@ class Film:
 
 @dataclass(frozen=True)
 class Layout:
-    """The file of ratings, the file of films that may lie beside it, and how that is read."""
+    """The file of ratings, the optional file of films, and how that is read."""
 
     ratings: str
     films: str
@@ -46,7 +44,7 @@ def _from_dat(text: str) -> dict[str, Film]:
 
 
 def _from_flags(text: str) -> dict[str, Film]:
-    """Title second, then dates and an address, and from the sixth field a flag for each genre."""
+    """The title comes second, then dates and an address, and from the sixth field genre flags."""
     rows = (line.split("|") for line in text.splitlines())
     return {
         row[0]: Film(
@@ -70,7 +68,7 @@ def _genres(text: str) -> tuple[str, ...]:
     return tuple(genre for genre in text.split("|") if genre and not genre.startswith("("))
 
 
-# the flags of its file of films, in order (its README)
+# the flags in the file of films, in order (its README)
 GENRES_OF_100K = (
     "unknown",
     "Action",
@@ -139,8 +137,9 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
 
 
 def item_features(films: Sequence[Film]) -> ItemFeatures | None:
-    """A column of 0 and 1 for each genre, and for each decade of a title's year; None where no film
-    says any.
+    """A column of 0 and 1 for each genre and for each decade of a title's year.
+
+    None if the films have neither.
     """
     by_film = [(*sorted(film.genres), *_decade(film.title)) for film in films]
     names = sorted({name for names in by_film for name in names})
@@ -169,9 +168,9 @@ def _films(members: Members, layout: Layout) -> dict[str, Film]:
 
 
 def published_or_private(entry: Entry, ratings: Ratings, report: Report) -> tuple[Ratings, Report]:
-    """Ratings with the published counts are the published set; others are taken, as private ones.
+    """Ratings with the published counts are the published set; others are private.
 
-    Raises BadInput where they are on another scale.
+    Raises BadInput if they are on another scale.
     """
     n_clamped = next(
         (problem.count for problem in report.problems if problem.kind == Kind.CLAMPED_VALUE), 0

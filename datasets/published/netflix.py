@@ -1,5 +1,6 @@
-"""The Netflix Prize ratings (Bennett and Lanning 2007), streamed from a user's
-`combined_data_*.txt`: a line `MOVIE:` starts a film, then come lines `user,rating,date`.
+"""The Netflix Prize ratings (Bennett and Lanning 2007), streamed from `combined_data_*.txt`.
+
+A line `MOVIE:` starts a film; lines `user,rating,date` follow.
 """
 
 import gzip
@@ -24,14 +25,15 @@ from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import Table, file_name
 
-BLOCK = 16 << 20  # bytes of text read at once
+BLOCK = 16 << 20  # bytes of text that are read together
 LAYOUT = re.compile(r"combined_data_\d+\.txt(\.gz)?$")
 COLUMNS = ("user", "rating", "time", "item")
 
 
 def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
-    """The combined files of a folder or zip, or any one file in their layout; titles from
-    movie_titles beside them. Films keep the catalogue's numbers.
+    """Read the combined files of a folder or zip, or one file in their layout.
+
+    Titles come from movie_titles next to them. Films keep the catalogue's numbers.
     """
     with members_of(path) as members:
         names = sorted(name for name in members.names if LAYOUT.search(name)) or (
@@ -57,7 +59,7 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
 
 
 def _combined(members: Members, names: Sequence[str], n_films: int) -> Table:
-    """The files as one table, with a column of films; the lines that name a film take no row."""
+    """The files as one table with a column of films; lines that name a film are not rows."""
     ragged_lines: list[tuple[int, str]] = []
 
     def batches(columns: Sequence[int]) -> Iterator[list[pa.Array]]:
@@ -76,8 +78,9 @@ def _combined(members: Members, names: Sequence[str], n_films: int) -> Table:
 
 
 class _Lines:
-    """The lines of a file that are no ratings. others: their numbers, and what they hold ("" where
-    it is a film).
+    """The lines of a file that are not ratings.
+
+    others: their numbers and content ("" for a film).
     """
 
     def __init__(self) -> None:
@@ -94,7 +97,7 @@ class _Lines:
         return "skip"
 
     def films(self, rows: npt.NDArray[Any], n_films: int) -> pa.Array:
-        """The film of each row; none before the first, or where it is none of the catalogue."""
+        """The film of each row; none before the first, or if the catalogue lacks it."""
         lines = np.array([number for number, _ in self.others], np.int64)
         first_rows = lines - np.arange(len(lines)) - 1  # the row that follows each of these lines
         place = np.searchsorted(first_rows, rows, "right")

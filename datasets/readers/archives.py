@@ -24,12 +24,10 @@ class Members:
 
     names: Sequence[str]
     open: Callable[[str], BinaryIO]
-    size: int  # bytes of all of them, as they claim; no more are read
+    size: int  # bytes of all of them, as claimed; no more are read
 
     def find(self, name: str) -> str | None:
-        """The member called `name` that lies least deep: official archives keep theirs in a
-        folder.
-        """
+        """The member called `name` in the highest folder; official archives have a folder."""
         matches = [member for member in self.names if PurePosixPath(member).name == name]
         return min(matches, key=lambda member: (member.count("/"), member), default=None)
 
@@ -38,7 +36,7 @@ class Members:
 def members_of(path: Path) -> Iterator[Members]:
     """The members of a folder, zip or file.
 
-    Raises BadInput for what is missing, unsafe, damaged or cut short.
+    Raises BadInput if it is missing, unsafe, damaged or cut short.
     """
     if not path.exists():
         raise BadInput(f"There is no file or folder {file_name(path)}.")
@@ -79,7 +77,7 @@ def _looks_zipped(path: Path) -> bool:
 
 
 def _safe(archive: zipfile.ZipFile, path: Path) -> list[str]:
-    """The archive's members, when each is safe and none is encrypted. Raises BadInput."""
+    """The archive's members, if each is safe and none is encrypted. Raises BadInput."""
     for member in archive.infolist():
         _require_safe(member.filename, member.file_size, path)
         if member.flag_bits & 1:
@@ -91,7 +89,7 @@ def _safe(archive: zipfile.ZipFile, path: Path) -> list[str]:
 
 
 def _require_safe(member: str, size: int, path: Path) -> None:
-    """Raises BadInput on a member that points outside the archive or claims an absurd size."""
+    """Raise BadInput on a member that points outside the archive or claims an absurd size."""
     inside = PurePosixPath(member.replace("\\", "/"))
     if inside.is_absolute() or ".." in inside.parts or re.match("[A-Za-z]:", member):
         raise BadInput(

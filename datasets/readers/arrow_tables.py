@@ -1,4 +1,4 @@
-"""Tables that pyarrow, numpy and calamine read: Parquet, Feather, JSON, arrays, spreadsheets."""
+"""Tables read by pyarrow, numpy and calamine: Parquet, Feather, JSON, arrays, spreadsheets."""
 
 import json
 import re
@@ -22,9 +22,9 @@ from dpmf_datasets.readers.table import PREVIEW, Table, as_texts, first_sentence
 
 LARGEST = 500_000_000  # bytes that a packed file may claim to unpack to
 SPREADSHEET = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # members of xlsx, xlsb, ods
-OLE = b"\xd0\xcf\x11\xe0"  # how a spreadsheet of before 2007 begins
-ROWS = 1 << 16  # read at once
-BETWEEN = "|"  # the values of a cell that holds a list
+OLE = b"\xd0\xcf\x11\xe0"  # the first bytes of a spreadsheet before 2007
+ROWS = 1 << 16  # read together
+BETWEEN = "|"  # separates the values of a cell that holds a list
 
 
 def arrow_table(
@@ -33,11 +33,10 @@ def arrow_table(
     layout: str,
     **facts: Any,
 ) -> Table:
-    """The rows that pyarrow reads: of the columns that can be read, each alone of its name, with
-    numbers, texts, times or lists.
+    """The rows that pyarrow reads, of columns with unique names and readable types.
 
-    batches: reads columns by their names, so many rows at a time. layout: follows the number of
-    columns.
+    Readable are numbers, texts, times and lists of these. batches: reads columns by name, so many
+    rows at a time. layout: follows the number of columns in the report.
     """
     times = Counter(schema.names)
     names = [it.name for it in schema if times[it.name] == 1 and not _is_nested(it.type)]
@@ -69,7 +68,7 @@ def _is_nested(kind: pa.DataType) -> bool:
 
 
 def _flat(column: pa.Array) -> pa.Array:
-    """A column of lists as text with | between the values, any other as it is."""
+    """A column of lists as text with | between the values; others unchanged."""
     if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
         return column
     return pc.binary_join(column.cast(pa.list_(pa.string())), BETWEEN)
@@ -101,7 +100,7 @@ def feather(stream: BinaryIO, name: str) -> Table:
 
 
 def json_lines(content: bytes, name: str) -> Table:
-    """Read lines of JSON, an object each, or one list of objects. Raises BadInput."""
+    """Read lines of JSON objects, or one list of objects. Raises BadInput."""
     try:
         if content.lstrip()[:1] == b"[":
             rows = json.loads(content)
@@ -141,8 +140,9 @@ def kind_of_zip(stream: BinaryIO) -> str:
 
 
 def arrays(stream: BinaryIO, name: str) -> Table:
-    """Read arrays of one length by name, or a sparse matrix of scipy. No pickles. Raises
-    BadInput.
+    """Read arrays of one length by name, or a sparse matrix of scipy; no pickles.
+
+    Raises BadInput.
     """
     try:
         with np.load(stream, allow_pickle=False) as file:
@@ -160,7 +160,7 @@ def arrays(stream: BinaryIO, name: str) -> Table:
 
 
 def _of_matrix(stream: BinaryIO) -> pa.Table:
-    from scipy.sparse import load_npz  # which reads no pickles
+    from scipy.sparse import load_npz  # reads no pickles
 
     cells: Any = load_npz(stream)
     cells = cells.tocoo()
@@ -168,8 +168,9 @@ def _of_matrix(stream: BinaryIO) -> pa.Table:
 
 
 def spreadsheet(stream: BinaryIO, name: str, sheet: str | None = None) -> Table:
-    """Read a sheet of a spreadsheet (.xlsx, .xlsb, .xls, .ods) whose first row names the columns:
-    the first one, or the one of this name. Raises BadInput.
+    """Read a sheet of a spreadsheet (.xlsx, .xlsb, .xls, .ods) whose first row names the columns.
+
+    sheet: its name; by default the first one. Raises BadInput.
     """
     book = _workbook(stream.read(), name)
     sheets = book.sheet_names
@@ -202,7 +203,7 @@ def first_sheet(content: bytes, name: str) -> list[list[Any]]:
 
 def _workbook(content: bytes, name: str) -> Any:
     with extra("files"):
-        import python_calamine  # loaded for spreadsheets alone
+        import python_calamine  # needed for spreadsheets only
 
     return _call_reader(
         lambda: python_calamine.CalamineWorkbook.from_filelike(BytesIO(content)), name
@@ -210,7 +211,7 @@ def _workbook(content: bytes, name: str) -> Any:
 
 
 def _cells_of(book: Any, sheet: str, name: str) -> list[list[Any]]:
-    """All rows of a sheet, of one width."""
+    """All rows of a sheet, padded to one width."""
     rows: list[list[Any]] = _call_reader(
         lambda: book.get_sheet_by_name(sheet).to_python(skip_empty_area=False), name
     )
@@ -218,8 +219,9 @@ def _cells_of(book: Any, sheet: str, name: str) -> list[list[Any]]:
 
 
 def _call_reader(read: Callable[[], Any], name: str) -> Any:
-    """What a reader of spreadsheets returns; it raises whatever a damaged file leads it to, also
-    what is no `Exception`.
+    """Call a reader of spreadsheets, and convert its errors to BadInput.
+
+    A damaged file may make it raise anything, even what is not an `Exception`.
     """
     try:
         return read()
@@ -232,7 +234,7 @@ def _call_reader(read: Callable[[], Any], name: str) -> Any:
 
 
 def _as_text(cell: Any) -> str:
-    """A cell as text: whole numbers without a point, dates as ISO has them."""
+    """A cell as text: whole numbers without a point, dates in ISO format."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     if isinstance(cell, datetime | date):

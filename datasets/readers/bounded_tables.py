@@ -1,4 +1,4 @@
-"""A table of any kind as a Parquet file within bounds, with what reading it found."""
+"""A table of any kind as a Parquet file within bounds, with a report of its reading."""
 
 import json
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from dpmf_datasets.readers.arrow_tables import parquet
 from dpmf_datasets.readers.columns import detect_columns
 from dpmf_datasets.readers.table import MOST_COLUMNS, Table
 
-if TYPE_CHECKING:  # where it is needed it is loaded
+if TYPE_CHECKING:  # loaded where it is needed
     import pandas as pd
 
-FACTS = b"dpmf.table"  # in the metadata of the Parquet file
+FACTS = b"dpmf.table"  # the key in the metadata of the Parquet file
 MOST_CELLS = 50_000_000
 MOST_RAGGED = 1_000_000
 LONGEST_COLUMN_NAME = 200  # characters
 KEPT_FACTS = ("unit", "decimal_comma", "above", "layout", "assumptions", "ragged_lines")
-ROWS = 1 << 16  # of a group in the file
+ROWS = 1 << 16  # in a group of the file
 COLUMN_KINDS = (
     pa.types.is_integer,
     pa.types.is_floating,
@@ -39,7 +39,7 @@ def write_bounded(table: Table, name: str, target: Path) -> None:
     Raises
     ------
     BadInput
-        Where it has more columns, cells or ragged lines than the bounds allow.
+        If it has more columns, cells or ragged lines than the bounds allow.
     """
     width = len(table.shown_names)
     if width > MOST_COLUMNS:
@@ -81,7 +81,7 @@ def _check_cells(count: int, name: str) -> None:
 
 
 def _plain(column: pa.Array) -> pa.Array:
-    """Numbers and times as they are, anything else as text."""
+    """Numbers and times unchanged, anything else as text."""
     if any(is_kind(column.type) for is_kind in COLUMN_KINDS):
         return column
     return column.cast(pa.string())
@@ -94,7 +94,7 @@ def _facts(table: Table) -> dict[str, Any]:
 
 
 def read_bounded(stream: BinaryIO) -> Table:
-    """Open a file that `write_bounded` wrote, in this process or in a child."""
+    """Open a file from `write_bounded`, in this process or in a child."""
     table = parquet(stream, "The table")
     facts = json.loads(pa.parquet.read_metadata(stream).metadata[FACTS])
     read_as = tuple(facts.pop("read_as"))
@@ -107,16 +107,16 @@ def read_bounded(stream: BinaryIO) -> Table:
 
 @dataclass(frozen=True)
 class OwnTable:
-    """A table that was brought, as the child process left it.
+    """An uploaded table, as the child process left it.
 
     Parameters
     ----------
     name : str
-        Of the file.
+        The file's name.
     parquet : bytes
         Its cells, within bounds.
     fingerprint : str
-        Of the file.
+        The file's fingerprint.
     """
 
     name: str

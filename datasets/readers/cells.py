@@ -1,7 +1,7 @@
 """Columns of text as pyarrow holds them, and the ids of users and items in them.
 
-A column is one run of bytes, which tells much before any cell is looked at. Ids are text, numbered
-when all of them are known.
+A column is one run of bytes, which tells much before any cell is looked at. Ids are text, and get
+numbers when all of them are known.
 """
 
 import re
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 Flags = npt.NDArray[np.bool_]
-LONGEST_WHOLE = 19  # digits of ids that are sorted by size have fewer
+LONGEST_WHOLE = 19  # digits; ids that are sorted by size have fewer
 
 
 def letters(text: pa.Array) -> npt.NDArray[np.uint8]:
@@ -23,14 +23,14 @@ def letters(text: pa.Array) -> npt.NDArray[np.uint8]:
 
 
 def stripped(column: pa.Array) -> pa.Array:
-    """A column as text without blanks around it; an empty one where a cell holds nothing."""
+    """A column as text without surrounding blanks; an empty cell becomes empty text."""
     text = column.cast(pa.string())
     if text.null_count:
         text = pc.fill_null(text, "")
     codes = letters(text)
     if len(codes) and (codes.min() <= ord(" ") or codes.max() > ord("~")):
         return pc.utf8_trim_whitespace(text)
-    return text  # no letter of it is a blank
+    return text  # it holds no blank
 
 
 def only(column: pa.Array, keep: Flags) -> pa.Array:
@@ -39,8 +39,9 @@ def only(column: pa.Array, keep: Flags) -> pa.Array:
 
 
 def whole_numbers(text: pa.Array) -> pa.Array | None:
-    """The cells as 64-bit integers where each is written as the integer is: digits alone, no zero
-    before others. None where one is not, such as 007, or is larger.
+    """The cells as 64-bit integers, if every cell is written like one.
+
+    None if a cell is not, such as 007, or is too large.
     """
     codes = letters(text)
     if not len(codes) or codes.min() < ord("0") or codes.max() > ord("9"):
@@ -55,9 +56,7 @@ def whole_numbers(text: pa.Array) -> pa.Array | None:
 
 
 def _buffers(text: pa.Array) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    """Where each cell of a column of strings (n,) begins in its bytes, and the last one ends
-    (n + 1,); and the bytes.
-    """
+    """The offsets (n + 1,) of the cells (n,) of a column of strings, and its bytes."""
     _, ends, content = text.buffers()
     if not len(text) or content is None:
         return np.zeros(len(text) + 1, np.int32), np.empty(0, np.uint8)
@@ -66,26 +65,28 @@ def _buffers(text: pa.Array) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint
 
 
 def dictionary_of(ids: pa.Array) -> pa.DictionaryArray:
-    """Return ids of text as a dictionary, of whole numbers where all are."""
+    """Return ids of text as a dictionary, of whole numbers if all are."""
     numbers = whole_numbers(ids)
     return (ids if numbers is None else numbers).dictionary_encode()
 
 
 class Labels:
-    """The ids of all rows, batch by batch, which are numbered when all are known: the order of the
-    rows does not matter.
+    """The ids of all rows, batch by batch.
+
+    They get numbers when all are known, so the order of the rows does not matter.
     """
 
     def __init__(self) -> None:
         self._parts: list[pa.DictionaryArray] = []
 
     def take(self, ids: pa.DictionaryArray) -> None:
-        """Take the ids of a batch, of which the dictionary holds those of unusable rows too."""
+        """Add the ids of a batch; its dictionary also holds those of unusable rows."""
         self._parts.append(ids)
 
     def numbering(self) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
-        """The labels, whole numbers by size, others by alphabet; and each used row's place among
-        them (n_rows,).
+        """The labels, whole numbers by size, others by alphabet; and each used row's place.
+
+        The places are (n_rows,).
         """
         if not self._parts:
             return (), np.empty(0, np.int32)
@@ -106,7 +107,7 @@ def _as_text(part: pa.DictionaryArray) -> pa.DictionaryArray:
 
 
 def by_label(labels: pa.Array) -> npt.NDArray[np.int64]:
-    """The order of some different labels: whole numbers by size, others by alphabet."""
+    """The order of distinct labels: whole numbers by size, others by alphabet."""
     if pa.types.is_integer(labels.type) and len(str(pc.max(labels))) < LONGEST_WHOLE:
         return np.argsort(labels.to_numpy())
     texts = labels.cast(pa.string()).to_pylist()
@@ -118,7 +119,7 @@ def by_label(labels: pa.Array) -> npt.NDArray[np.int64]:
 
 
 def spelling_notes(labels: Sequence[str], what: str) -> list[str]:
-    """Says so where ids are one number written in two ways."""
+    """A note if some ids are one number written in several ways."""
     plain = [
         label for label in labels if label.isdecimal() and (len(label) == 1 or label[0] != "0")
     ]

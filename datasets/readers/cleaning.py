@@ -1,5 +1,6 @@
-"""Rows of a table to arrays of ratings: numbers parsed, ids numbered, and every row that is bad
-counted with its place.
+"""Convert rows of a table to arrays of ratings.
+
+Numbers are parsed, ids numbered, and every bad row is counted with its place.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,9 +26,9 @@ from dpmf_datasets.readers.cells import (
 from dpmf_datasets.readers.report import LINES_SHOWN, Kind, Order, Outside, Problem, Tally
 from dpmf_datasets.readers.table import Table
 
-NOTHING = ("", "na", "n/a", "null", "none")  # how a rating that is not there is written
+NOTHING = ("", "na", "n/a", "null", "none")  # how a missing rating is written
 THOUSANDS = r"^[+-]?\d{1,3}\.\d{3}$"  # or a number with three decimals
-# in a table with commas between its columns it stands in quotation marks; 1,234 may be a thousand
+# if commas separate columns, such a number is in quotation marks; 1,234 may be a thousand
 QUOTED_DECIMAL = r"^[+-]?\d+,(\d{1,2}|\d{4,})$"
 
 
@@ -35,8 +36,8 @@ QUOTED_DECIMAL = r"^[+-]?\d+,(\d{1,2}|\d{4,})$"
 class Batch:
     """The usable rows of some of a table (n_rows,).
 
-    users, items: their ids, of which the dictionaries hold those of unusable rows too. rows: their
-    places in the table. times: as they stand there; None where no column holds times.
+    users, items: their ids; the dictionaries also hold those of unusable rows. rows: their places
+    in the table. times: unparsed; None if no column holds times.
     """
 
     users: pa.DictionaryArray
@@ -57,10 +58,10 @@ class CleanRows:
     bounds : (float, float)
         Declared lowest and highest rating.
     outside : {"clamp", "leave-out"}
-        What becomes of a rating outside the bounds: it is set to the nearest one, or its row is
-        left out. That is decided for each row by its own value and the declared bounds, which are
-        public: what remains of a person's rows follows from those rows alone, so that neighbouring
-        tables make neighbouring ratings and no sensitivity changes.
+        Whether a rating outside the bounds is set to the nearest one, or its row is left out. The
+        decision depends on the rating and the public bounds only. So a person's remaining rows
+        follow from their rows alone, neighbouring tables make neighbouring ratings, and no
+        sensitivity changes.
 
     Attributes
     ----------
@@ -92,7 +93,7 @@ class CleanRows:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What was wrong so far, in the order of telling."""
+        """The problems so far, in the order of a report."""
         problems = self.tally.problems(self._table.line, self._table.unit)
         if ragged := self._ragged_lines:
             lines = tuple(number for number, _ in ragged[:LINES_SHOWN])
@@ -137,7 +138,7 @@ class CleanRows:
         has_ids = ~(nameless[0] | nameless[1])
         good = has_ids & np.isfinite(values)
         good &= ~self._outside_rows(good, values, row, batch)
-        # Ids are taken before bad ratings go: a user all of whose ratings are bad is still a user.
+        # Ids are added before bad ratings are removed: a user with only bad ratings is still a user
         keep = good[has_ids]
         users, items = (only(dictionary_of(only(ids, has_ids)), keep) for ids in (user, item))
         if "title" in batch:
@@ -183,7 +184,7 @@ class CleanRows:
             self.titles.setdefault(label, str(title or "").strip())
 
     def _numbers(self, column: pa.Array) -> tuple[npt.NDArray[np.float64], Flags]:
-        """Values, NaN where there is no number; and where nothing is written at all."""
+        """Values, NaN if there is no number; and which cells are empty."""
         kind = column.type
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
             numbers = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
@@ -193,8 +194,8 @@ class CleanRows:
         try:
             numbers = text.cast(pa.float64()).to_numpy(zero_copy_only=False)
             return np.array(numbers), np.zeros(len(text), np.bool_)
-        except pa.ArrowInvalid:  # some value is no number: look at each
-            import pandas as pd  # which most tables do without
+        except pa.ArrowInvalid:  # some value is not a number: look at each
+            import pandas as pd  # most tables do not need it
 
             absent = pc.is_in(pc.utf8_lower(text), pa.array(NOTHING))
             cells = pd.Series(text.to_numpy(zero_copy_only=False))
@@ -202,7 +203,7 @@ class CleanRows:
             return values, absent.to_numpy(zero_copy_only=False)
 
     def _with_points(self, text: pa.Array) -> pa.Array:
-        """Numbers with a point as the decimal sign. Of a comma and a point the last is it."""
+        """Numbers with a point as the decimal sign; it is the last of a comma and a point."""
         has_comma = bool((letters(text) == ord(",")).any())
         if not self._table.decimal_comma:
             if not has_comma:
@@ -224,8 +225,10 @@ class CleanRows:
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The usable rows of a table (n_rows,), sorted by user, item and place in the table; ids
-    numbered from 0 in the order of their labels; and what was wrong with the other rows.
+    """The usable rows of a table (n_rows,), sorted by user, item and place in the table.
+
+    Ids are numbered from 0 in the order of their labels. It also holds what was wrong with the
+    other rows.
     """
 
     users: npt.NDArray[np.int32]
@@ -237,7 +240,7 @@ class Rows:
     titles: tuple[str, ...]
     read: int
     problems: tuple[Problem, ...]
-    reading_notes: tuple[str, ...] = ()  # how what can be read in two ways was read, in sentences
+    reading_notes: tuple[str, ...] = ()  # how ambiguous values were read, in sentences
     assumptions: tuple[str, ...] = ()  # what that takes as public
     dates_are_ambiguous: bool = False
 
@@ -249,10 +252,10 @@ def collect(
     order: Order | None = None,
     outside: Outside = "clamp",
 ) -> Rows:
-    """Read a whole table. Ids are text, so that "007" and "7" stay two.
+    """Read a whole table. Ids are text, so "007" and "7" differ.
 
-    order: whether dates of three numbers have the day or the month first, where it is declared. The
-    other parameters are those of `CleanRows`. A user who loses every row keeps an empty one.
+    order: the declared order in dates of three numbers. The other parameters are those of
+    `CleanRows`. A user who loses every row keeps an empty one.
     """
     rows = CleanRows(table, places, bounds, outside)
     users, items, column = Labels(), Labels(), dates.Column(order)
@@ -303,7 +306,7 @@ def collect(
 
 
 def _joined(parts: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
-    """All batches of a column (n_rows,). Empties the list, for they take as much memory."""
+    """All batches of a column (n_rows,). Empties the list to save memory."""
     whole = np.concatenate(parts) if parts else np.empty(0, dtype)
     parts.clear()
     return whole

@@ -1,5 +1,6 @@
-"""Which column of a ratings table plays which role: as asked for, by its name, or by its place;
-never a column of times as the rating.
+"""Find the column of each role in a ratings table: as given, by its name, or by its place.
+
+A column of times is never taken as the rating.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,20 +12,21 @@ from dpmf_core.data.column_names import REQUIRED_ROLES, ROLE_NAMES, ROLES, by_na
 from dpmf_datasets.readers.dates import looks_like_times
 from dpmf_datasets.readers.table import Table, is_number
 
-# what a page calls them
+# their names on a page
 LABELS = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "title": "Item's name"}
 
 
 @dataclass(frozen=True)
 class Way:
-    """How the reader of a table can declare more about it: sentences. columns: from a role and a
-    column for each that is wrong or missing.
+    """Advice on how to declare more about a table, in sentences.
+
+    columns: from a role and a column for each that is wrong or missing.
     """
 
     columns: Callable[[Mapping[str, str]], str]
     bounds: str
     other_bounds: str = "Declare other bounds."
-    dates: str = ""  # where dates that can be read in two ways are asked about, not assumed
+    dates: str = ""  # set if ambiguous dates are asked about, not assumed
 
 
 def _rename_advice(roles: Mapping[str, str]) -> str:
@@ -32,7 +34,7 @@ def _rename_advice(roles: Mapping[str, str]) -> str:
 
 
 def in_path(path: str, facts: Mapping[str, str]) -> Way:
-    """For a path with something said after it; the advice is that path, with more."""
+    """For a path with facts after it; the advice is that path with further facts."""
 
     def saying(**more: str) -> str:
         return f"'{path}?{urlencode({**facts, **more}, safe=',/')}'"
@@ -65,8 +67,9 @@ IMPORT = Way(
 
 
 def detect_columns(table: Table) -> dict[str, str]:
-    """The column of each role as far as names or places tell, for a person to check; a role that is
-    not recognised is left out.
+    """The column of each role by names or places, for a person to check.
+
+    Roles that are not recognised are left out.
     """
     names = table.shown_names
     places = (
@@ -83,8 +86,9 @@ def detect_columns(table: Table) -> dict[str, str]:
 
 
 def chosen_columns(table: Table, columns: Mapping[str, str], name: str, way: Way) -> dict[str, int]:
-    """Which column plays which role: as asked for ("": none), by its name, or by place where
-    there is no header. Raises BadInput with advice for the way.
+    """The column of each role: as given ("": none), by its name, or by place without a header.
+
+    Raises BadInput with the way's advice.
     """
     if unknown := set(columns) - set(ROLE_NAMES):
         raise BadInput(
@@ -134,7 +138,7 @@ def chosen_columns(table: Table, columns: Mapping[str, str], name: str, way: Way
 
 
 def _no_two(names: Sequence[str], places: Mapping[str, int]) -> None:
-    """Refuses one column for two roles; an item may be called by its own name."""
+    """Refuse one column for two roles, except that a title may identify an item."""
     roles: dict[int, str] = {}
     for role, place in places.items():
         if role != "title" and roles.setdefault(place, role) != role:
@@ -147,7 +151,7 @@ def _no_two(names: Sequence[str], places: Mapping[str, int]) -> None:
 def _place(
     names: Sequence[str], column: str, name: str, role: str, way: Way, *, has_header: bool
 ) -> int:
-    """Where a column stands; without a header 4 is `column 4`."""
+    """The place of a column; without a header, 4 is `column 4`."""
     label = f"column {column}" if not has_header and column.isdecimal() else column
     if label not in names:
         raise BadInput(
@@ -158,7 +162,7 @@ def _place(
 
 
 def _no_times(table: Table, names: Sequence[str], rating: int, name: str, way: Way) -> None:
-    """Refuses what was taken for the rating without being asked for, and is none."""
+    """Refuse a rating column that was not asked for and is none."""
     sample = table.sample(rating)
     if looks_like_times(sample):
         others = other_columns(table, rating)
@@ -175,7 +179,7 @@ def _no_times(table: Table, names: Sequence[str], rating: int, name: str, way: W
 
 
 def other_columns(table: Table, rating: int) -> list[str]:
-    """The columns that may hold the rating where this one does not."""
+    """The columns that may hold the rating instead of this one."""
     return [
         column
         for place, column in enumerate(table.shown_names)
@@ -184,6 +188,6 @@ def other_columns(table: Table, rating: int) -> list[str]:
 
 
 def _few(names: Sequence[str]) -> str:
-    """The first names of a header, shortened, without what cannot be printed."""
+    """The first names of a header, shortened, without unprintable characters."""
     plain = ["".join(letter for letter in name if letter.isprintable())[:40] for name in names[:20]]
     return ", ".join(plain) + (f" and {len(names) - 20:,} more" if len(names) > 20 else "")

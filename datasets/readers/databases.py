@@ -1,6 +1,4 @@
-"""A table of a database, by its SQLAlchemy address: for the command line and Python, never for
-pages.
-"""
+"""A table of a database by its SQLAlchemy address, for the command line and Python only."""
 
 import re
 from collections.abc import Mapping
@@ -13,8 +11,8 @@ from dpmf_core.base.extras import extra
 from dpmf_datasets.readers.table import Table
 
 ADDRESS = re.compile(r"[a-z][a-z0-9]*(\+[a-z0-9_]+)?://", re.I)
-SQLITE = b"SQLite format 3\0"  # how such a file begins
-ROWS = 100_000  # fetched at once
+SQLITE = b"SQLite format 3\0"  # the first bytes of such a file
+ROWS = 100_000  # fetched together
 
 
 def is_address(text: str) -> bool:
@@ -31,18 +29,18 @@ def is_sqlite(path: Path) -> bool:
 
 
 def file_of(address: str) -> Path | None:
-    """The file of a database of SQLite; None of others."""
+    """The file of an SQLite database; None for others."""
     match = re.match(r"sqlite(?:\+\w+)?:///(.+)", address)
     return Path(match[1]) if match else None
 
 
 def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
-    """A table or view, whole. options: of the database's driver. table: its name; may be left out
-    where there is only one.
+    """Read a whole table or view, in a read-only transaction if the database has that.
 
-    The transaction is read-only where the database has that. Raises BadInput.
+    options: of the database's driver. table: its name; optional if there is only one. Raises
+    BadInput.
     """
-    with extra("files"):  # loaded for databases alone
+    with extra("files"):  # needed for databases only
         import sqlalchemy
         from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
@@ -63,7 +61,8 @@ def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
             return _read_table(connection.execution_options(**reading), address, table)
     except SQLAlchemyError as error:
         raise BadInput(
-            f"The database '{url.render_as_string()}' cannot be read: {_first_line(error)}"
+            f"The database '{url.render_as_string()}' cannot be read: {_first_line(error)} Check"
+            " the address and your permission to read it."
         ) from None
     finally:
         engine.dispose()
@@ -110,7 +109,7 @@ def _read_table(connection: Any, address: str, table: str | None) -> Table:
 
 
 def _columns(rows: Any, names: list[str]) -> Any:
-    """Rows as columns of Arrow; values of several kinds in one column as text."""
+    """Rows as columns of Arrow; a column with values of several types as text."""
     import pyarrow as pa
 
     arrays = []

@@ -1,5 +1,6 @@
-"""Times of ratings as files write them: numbers, ISO dates, dates with the day or the month
-first, names of months. Only their order is used.
+"""Times of ratings: numbers, ISO dates, dates with the day or month first, names of months.
+
+Only their order is used.
 """
 
 import re
@@ -14,43 +15,43 @@ import pyarrow as pa
 from dpmf_datasets.readers.cells import stripped
 from dpmf_datasets.readers.report import Order
 
-if TYPE_CHECKING:  # where it is needed it is loaded: most tables have none of the dates it reads
+if TYPE_CHECKING:  # loaded where it is needed: most tables have no such dates
     import pandas as pd
 
 Times = npt.NDArray[np.int64]
 ORDERS: dict[Order, str] = {"dmy": "the day first", "mdy": "the month first"}
-FORMAT_IS_PUBLIC = "the format of the dates is public"  # where it is found in private ones
-# where the times of a private file make an order: one that cannot be read ends the use of all
+FORMAT_IS_PUBLIC = "the format of the dates is public"  # if it is found in private ones
+# if the times of a private file make an order, because an unreadable one ends the use of all
 READING_IS_PUBLIC = "whether all times in the file can be read is public"
 UNREAD = int(np.iinfo(np.int64).min)
 LATEST = 9e12  # seconds whose microseconds 64 bits can hold
-# since 1970, and when they are
+# units of numbers since 1970, and their plausible ranges
 EPOCHS = (
     ("seconds", 1e8, 1e10),
     ("milliseconds", 1e11, 1e13),
     ("microseconds", 1e14, 1e16),
     ("nanoseconds", 1e17, 9.2e18),
 )
-# two numbers of day and month, then the year: with the sign between them, and what follows
+# two numbers of day and month, then the year: the sign between them, and what follows
 NUMERIC = re.compile(
     r"^(?P<first>\d{1,2})(?P<sign>[/.\- ])\s?(?P<second>\d{1,2})(?:[/.\-]\s?|,?\s)"
     r"(?P<year>\d{4}|\d{2})(?!\d)(?P<rest>.*)$"
 )
-# as C's ctime writes it: Wed Nov 27 13:05:09 +0000 2019
+# C's ctime format: Wed Nov 27 13:05:09 +0000 2019
 YEAR_LAST = re.compile(r"^(\D*\d{1,2}) (\d{1,2}:\d{2}(?::\d{2})?) ?([+-]\d{4}|UTC|GMT)? (\d{4})$")
 CLOCK = re.compile(r"[T ]?\d{1,2}:\d{2}.*")
 DATE_PARTS = r"\d+|[A-Za-z]{3,9}"  # a date has three: neither 10:30 nor Mar is one
 MONTHS = 12
-CENTURY = 69  # years of two digits below it are of this century, as POSIX has it
+CENTURY = 69  # two-digit years below it are in this century, as in POSIX
 
 
 @dataclass(frozen=True)
 class ColumnTimes:
-    """What a column's times are: whole numbers that grow with time, None where some cannot be
-    read; how they were read, and what that takes as public.
+    """The times of a column.
 
-    ambiguous: whether all dates can be read with the day first and with the month first, and
-    nobody said which.
+    They are whole numbers that grow with time, None if some cannot be read; with how they were read
+    and what that takes as public. ambiguous: whether all dates can be read with the day first and
+    with the month first, and the order was not declared.
     """
 
     order: Times | None
@@ -69,8 +70,9 @@ class _Part:
 
 
 class Column:
-    """The times of a table, batch by batch; how dates are written is decided when all are
-    known, unless it is declared.
+    """The times of a table, batch by batch.
+
+    Unless declared, the format of dates is decided when all are known.
     """
 
     def __init__(self, order: Order | None = None) -> None:
@@ -111,7 +113,7 @@ class Column:
         return _Part("date", dates.day_first[at], dates.month_first[at])
 
     def result(self) -> ColumnTimes:
-        """What the whole column says."""
+        """The times of the whole column."""
         kinds = {part.kind for part in self._parts}
         if not kinds:
             return ColumnTimes(None, np.empty(0, np.bool_))
@@ -147,7 +149,7 @@ class Column:
         )
 
     def _choose_order(self, readings: dict[Order, Times]) -> tuple[Order, str]:
-        """Which of both readings, and why."""
+        """The order of day and month, and why."""
         if self._order:
             return self._order, "so it was declared"
         bad = {name: int((times == UNREAD).sum()) for name, times in readings.items()}
@@ -159,7 +161,7 @@ class Column:
 
 
 def _of_numbers(order: Times, are_fractions: bool) -> ColumnTimes:
-    """Times that are numbers: since 1970, dates of eight digits, or of no known unit."""
+    """Times that are numbers: since 1970, dates of eight digits, or in an unknown unit."""
     nothing = np.zeros(len(order), np.bool_)
     scale = 1_000_000 if are_fractions else 1
     units = [
@@ -181,14 +183,14 @@ def _of_numbers(order: Times, are_fractions: bool) -> ColumnTimes:
 
 @dataclass(frozen=True)
 class Dates:
-    """Some dates in microseconds since 1970, UNREAD where a text is none.
+    """Some dates in microseconds since 1970, UNREAD if a text is none.
 
     Parameters
     ----------
     day_first, month_first : int64 (n,)
-        Read with the day first, and with the month first, where that makes a difference.
+        Read with the day first and with the month first; equal if that makes no difference.
     signs : tuple of str
-        What stands between the numbers of each date that it makes a difference for.
+        The signs between the numbers of dates for which it makes a difference.
     have_names : bool
         Whether some have names of months.
     """
@@ -200,7 +202,7 @@ class Dates:
 
 
 def parse_dates(texts: Sequence[str]) -> Dates:
-    """Read dates of any form by pandas, which reads ISO's itself and others by dateutil."""
+    """Read dates of any format by pandas, which reads ISO dates itself and others by dateutil."""
     import pandas as pd
 
     values = pd.Series([" ".join(text.split()) for text in texts], dtype=object)
@@ -227,7 +229,7 @@ def parse_dates(texts: Sequence[str]) -> Dates:
 
 
 def _moments(texts: "pd.Series[str]") -> Times:
-    """All in the form of the first one, which is quick; the others each by itself."""
+    """Read all in the format of the first one, which is quick, then the others one by one."""
     import pandas as pd
     from pandas.tseries.api import guess_datetime_format
 
@@ -243,8 +245,9 @@ def _moments(texts: "pd.Series[str]") -> Times:
 
 
 def looks_like_times(values: Sequence[str]) -> bool:
-    """Whether some values of a column can hardly be anything else: seconds to nanoseconds since
-    1970 in whole numbers, or dates.
+    """Whether some values of a column are almost certainly times.
+
+    These are seconds to nanoseconds since 1970 in whole numbers, or dates.
     """
     texts = [value.strip() for value in values if value.strip()]
     if not texts:
@@ -274,7 +277,7 @@ def _micro(stamps: "pd.Series[pd.Timestamp]") -> Times:
 
 
 def _numbers(text: pa.Array) -> _Part | None:
-    """Whole numbers as they are, fractions in millionths; None where there is no number at all."""
+    """Whole numbers unchanged, fractions in millionths; None if there is no number at all."""
     try:
         times = np.asarray(text.cast(pa.int64()).to_numpy(zero_copy_only=False))
         return _Part("number", times, times)

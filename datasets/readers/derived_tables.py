@@ -1,4 +1,4 @@
-"""Tables made of other tables: a wide table as ratings, a table of interactions with ones."""
+"""Tables made from other tables: a wide table as ratings, interactions as ones."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,23 +16,23 @@ INTERACTION = "interaction"  # the column of ones of a table without ratings
 
 
 def melted(table: Table, user: str | None, name: str) -> Table:
-    """Return a wide table, a row for each user and a column for each item, as a row for each
-    rating.
+    """Convert a wide table, one row per user and one column per item, to one row per rating.
 
     Parameters
     ----------
     table : Table
         Its empty cells are no ratings.
     user : str, optional
-        The column of the users' ids; the first one unless it is given.
+        The column of the users' ids; by default the first.
     name : str
         The file's name in messages.
 
     Raises
     ------
     BadInput
+        If it has too few columns, or no such column.
     """
-    names = list(table.names or table.first)  # where items are numbers, a header looks like data
+    names = list(table.names or table.first)  # if items are numbers, a header looks like data
     if len(names) < 2:
         raise BadInput(
             f"{name} has {len(names)} columns. A wide table has one row per user and one column per"
@@ -45,7 +45,7 @@ def melted(table: Table, user: str | None, name: str) -> Table:
         )
     place = names.index(user) if user else 0
     others = [j for j in range(len(names)) if j != place]
-    above = 0 if table.names else 1  # rows that are the header
+    above = 0 if table.names else 1  # header rows among the data
     parts: list[pa.Table] = []
     for batch in table.batches([place, *others]):
         users, *ratings = (column.slice(above).cast(pa.string()) for column in batch)
@@ -67,8 +67,9 @@ def _ratings_of_item(item: str, users: pa.Array, column: pa.Array) -> pa.Table:
 
 
 def interactions(table: Table) -> Table:
-    """A table without ratings, with a column of ones in their place: each row says that a user has
-    an item. Of a table without a header the first two columns are user and item.
+    """A table without ratings, plus a column of ones: each row says that a user has an item.
+
+    Without a header the first two columns are user and item.
     """
     header = table.names or (*ROLES[:2], *table.shown_names[2:])
 

@@ -1,5 +1,6 @@
-"""Which letters the bytes of a text stand for: UTF-8 where they are that, else what
-charset-normalizer finds, and what was lost.
+"""The encoding of a text: UTF-8 if it is valid, otherwise charset-normalizer's guess.
+
+Damaged characters are counted.
 """
 
 import codecs
@@ -12,8 +13,8 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 
 UTF8, WESTERN = "utf-8", "cp1252"
-ENCODING_IS_PUBLIC = "the encoding of the text is public"  # where it is found in private texts
-LOOKED_AT = 1 << 16  # bytes that the finder is given
+ENCODING_IS_PUBLIC = "the encoding of the text is public"  # if it is found in private texts
+LOOKED_AT = 1 << 16  # bytes for the guess
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -21,8 +22,8 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# What files that are not UTF-8 are written in, and what these encodings are called; a finder that
-# may choose among all there are takes Russian for Japanese.
+# The usual encodings of files that are not UTF-8, and their names. With all encodings to choose
+# from, the library takes Russian for Japanese.
 USUAL = {
     WESTERN: "Windows-1252 (Western European)",
     "cp1250": "Windows-1250 (Central European)",
@@ -43,7 +44,7 @@ USUAL = {
     "latin-1": "ISO 8859-1 (Western European)",
 }
 LATIN = (WESTERN, "cp1250", "iso8859_2", "cp1254")
-ALIKE = 0.05  # two readings whose mess and coherence differ by no more are equally likely
+ALIKE = 0.05  # two readings whose mess and coherence differ by at most this are equally likely
 
 
 def require_encoding(name: str) -> str:
@@ -71,8 +72,10 @@ def usual_name(encoding: str) -> str:
 
 
 def encoding_of(content: bytes, otherwise: str = "") -> tuple[str, bool]:
-    """The encoding of some bytes, and whether that is no more than likely; `otherwise` where
-    they are no UTF-8. UTF-8 with few damaged letters is UTF-8.
+    """The encoding of some bytes, and whether it is only likely.
+
+    otherwise: the encoding if they are not UTF-8. UTF-8 with a few damaged characters counts as
+    UTF-8.
     """
     by_mark = next((name for mark, name in MARKS if content.startswith(mark)), None)
     if by_mark or (content.isascii() and b"\0" not in content):
@@ -86,14 +89,15 @@ def encoding_of(content: bytes, otherwise: str = "") -> tuple[str, bool]:
 
 
 def detect_encoding(content: bytes) -> tuple[str, bool]:
-    """The encoding of some bytes, and whether it was found in them and might be another."""
+    """The encoding of some bytes, and whether it was guessed."""
     encoding, uncertain = encoding_of(content)
     return (encoding, uncertain) if encoding else (_likely(content), True)
 
 
 def _wide(content: bytes) -> str:
-    """UTF-16 by where the zero bytes of its spaces and ASCII letters stand; "" where it is
-    none, for text may hold some zero bytes.
+    """UTF-16 by the places of zero bytes in its spaces and ASCII letters, else "".
+
+    Other text may also hold a few zero bytes.
     """
     even, odd = content[::2].count(0), content[1::2].count(0)
     if 100 * max(even, odd) < max(len(content), 1) or 10 * min(even, odd) > max(even, odd):
@@ -102,9 +106,7 @@ def _wide(content: bytes) -> str:
 
 
 def _likely(content: bytes) -> str:
-    """The usual encoding in which the lines that are not ASCII make most sense; of equally
-    likely ones the Western.
-    """
+    """The usual encoding in which lines that are not ASCII make most sense; ties go to Western."""
     with extra("files"):
         from charset_normalizer import from_bytes
 
@@ -135,11 +137,10 @@ def fits(content: bytes, encoding: str) -> bool:
 
 @dataclass
 class Reader:
-    """Turns the bytes of documents into text, and remembers in which encodings, and what was lost.
+    """Decodes documents, and remembers the encodings used and the damaged characters.
 
-    encoding: the declared one of all. otherwise: that of whatever is no UTF-8, where the source of
-    the documents says so; else it is found in them.
-    advice: how to say another than the one found.
+    encoding: the declared one of all. otherwise: that of documents that are not UTF-8, if their
+    source says so; else it is guessed. advice: how to declare another one.
     """
 
     encoding: str | None = None
@@ -154,8 +155,10 @@ class Reader:
             require_encoding(self.encoding)
 
     def texts(self, contents: Sequence[bytes]) -> list[str]:
-        """A text for each; those that are no UTF-8 are taken to share one encoding as far as
-        they can, for a short one alone tells little.
+        """Decode documents.
+
+        Those that are not UTF-8 share one encoding as far as they can, because a short one alone
+        tells little.
         """
         guesses = [
             (self.encoding, False) if self.encoding else encoding_of(content, self.otherwise)
@@ -184,7 +187,7 @@ class Reader:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """How the bytes were read, in a sentence; nothing of what goes without saying."""
+        """How the bytes were read, in a sentence; nothing for plain UTF-8."""
         others = sorted(usual_name(it) for it in self.encodings - {UTF8, "utf-8-sig"})
         if not others:
             return ()
@@ -199,16 +202,12 @@ class Reader:
 
 
 def count_damaged(text: str) -> int:
-    """Characters that no letter stands for: what replaced undecodable bytes, and control
-    characters that no file means.
-    """
+    """The number of damaged characters: replaced undecodable bytes, and control characters."""
     return text.count("\ufffd") + sum(map(text.count, map(chr, range(0x80, 0xA0))))
 
 
 class RepairedStream:
-    """A binary file of UTF-8 in which damaged characters are replaced, and counted, while it is
-    read.
-    """
+    """A binary file of UTF-8 in which damaged characters are replaced and counted while reading."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self._decoder, self.n_damaged = (
@@ -221,7 +220,7 @@ class RepairedStream:
     def read(self, size: int = -1) -> bytes:
         raw = self._stream.read(size)
         text = self._decoder.decode(raw, final=not raw)
-        # a character cut in its middle: nothing would say that the file ends
+        # a character cut in its middle: nothing would report that the file ends
         while raw and not text:
             raw = self._stream.read(size)
             text = self._decoder.decode(raw, final=not raw)

@@ -1,4 +1,4 @@
-"""Images from files: MATLAB tables with an image a row or a column, and archives of pictures."""
+"""Images from files: MATLAB tables with an image per row or column, and archives of pictures."""
 
 from collections import Counter
 from dataclasses import replace
@@ -17,20 +17,20 @@ from dpmf_datasets.readers.report import Problem, Report, Tally
 from dpmf_datasets.readers.table import file_name
 
 Array = npt.NDArray[Any]
-IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # where it is read off them
+IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # if it is read from them
 PICTURES = (".png", ".jpg", ".jpeg", ".pgm", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 UNREADABLE = "file that is no picture, left out"
 RESIZED_PICTURE = "picture of another size, brought to the commonest"
 STRETCHED_PICTURE = "picture of other proportions, stretched"
-STRETCH = 0.05  # of the proportions: less is rounding
+STRETCH = 0.05  # relative change of proportions, below which it is rounding
 MOST_FILES = 200_000
-LARGEST = 10_000  # pixels of a picture that parts are found in
+LARGEST = 10_000  # pixels of a picture for factorisation
 
 
 def side_of(columns: int, name: str, image: tuple[int, int] | None) -> tuple[int, int]:
     """Height and width of images with so many pixels.
 
-    Raises BadInput where they are no square and not declared.
+    Raises BadInput if they are not square and not declared.
     """
     if image is not None:
         if image[0] * image[1] != columns:
@@ -50,7 +50,7 @@ def side_of(columns: int, name: str, image: tuple[int, int] | None) -> tuple[int
 
 
 def turned(X: Array, image: tuple[int, int]) -> Array:
-    """Rows of pixels that were read column by column, line by line."""
+    """Rows of pixels that were stored column by column, reordered line by line."""
     height, width = image
     return np.ascontiguousarray(X.reshape(-1, width, height).swapaxes(1, 2).reshape(len(X), -1))
 
@@ -69,8 +69,9 @@ def without(matrix: Any, columns: tuple[int, ...], name: str) -> Any:
 def upright(
     matrix: Any, name: str, transpose: bool, features: int | None, *, square: bool
 ) -> tuple[Any, str]:
-    """A table with a row for each sample, and what is to be said of it. square: whether the
-    number of columns alone tells the size of images.
+    """A table with one row per sample, and a note about its orientation.
+
+    square: whether only the number of columns tells the size of images.
     """
     rows, columns = matrix.shape
     if transpose or (features is not None and rows == features != columns):
@@ -99,11 +100,10 @@ def from_matlab(
     transpose: bool = False,
     features: int | None = None,
 ) -> tuple[Samples, Report]:
-    """Images (dense) or word counts (sparse), a row each. order: of the pixels, column by column as
-    MATLAB has them, or line by line.
+    """Read images (dense) or word counts (sparse), one per row.
 
-    transpose: each is a column, as it is taken to be where not the columns but the rows are as many
-    as the features (or pixels of `image`) declared.
+    order: of the pixels, column by column as in MATLAB, or line by line. transpose: one per column;
+    also assumed if the rows, not the columns, match the declared features (or pixels of `image`).
     """
     matrix, matrix_name = table(path, key)
     matrix, note = upright(
@@ -137,7 +137,7 @@ def from_matlab(
 
 
 def _documents(matrix: Any, name: str, public: bool, note: str) -> tuple[Samples, Report]:
-    """Word counts, a document a row, whose words the table does not name."""
+    """Word counts, one document per row, for a table without the words."""
     samples = Samples.of(
         matrix,
         vocabulary=tuple(f"term {j + 1}" for j in range(matrix.shape[1])),
@@ -168,11 +168,11 @@ def _report(
 def pictures(
     path: Path, *, name: str, image: tuple[int, int] | None = None, white: float | None = None
 ) -> tuple[Samples, Report]:
-    """Every picture of a folder or archive in shades of grey, upright, at the size declared or the
-    commonest; what was done to how many is reported.
+    """Read every picture of a folder or archive in shades of grey, upright, at one size.
 
-    white: the declared value of white in pictures of more than 8 bits. Raises BadInput where most
-    pictures are damaged or fewer than three are left.
+    The size is declared or the most common one. The report counts all changes. white: the declared
+    value of white in pictures with more than 8 bits. Raises BadInput if most pictures are damaged
+    or fewer than three are left.
     """
     with members_of(path) as members:
         names = sorted(
@@ -224,9 +224,7 @@ def _grey_rows(
     is_declared: bool,
     white: float | None,
 ) -> tuple[list[Array], list[str], Tally]:
-    """The pixels of every picture among some files, how the file is called, and what was done to
-    how many.
-    """
+    """The pixels of every picture among some files, their names, and counts of changes."""
     rows, titles, tally = [], [], Tally()
     for place, name in enumerate(names):
         try:
@@ -248,9 +246,9 @@ def _content(members: Members, name: str) -> bytes:
 
 
 def _commonest(members: Members, names: list[str]) -> tuple[int, int] | None:
-    """The size that most pictures have, of two the smaller; None where there is no picture.
+    """The most common size, the smaller of two; None if there is no picture.
 
-    It is told as an assumption.
+    It becomes an assumption.
     """
     sizes: Counter[tuple[int, int]] = Counter()
     for name in names:
@@ -271,7 +269,7 @@ def _left_out(name: str, why: Exception) -> str:
 def _fit_to_size(
     grey: Any, size: tuple[int, int], is_declared: bool
 ) -> tuple[Array, tuple[str, ...]]:
-    """The pixels of a picture at a size, line by line, and what that did to it."""
+    """The pixels of a picture at a size, line by line, and the changes that this made."""
     height, width = size
     repairs: tuple[str, ...] = ()
     if grey.size != (width, height):

@@ -1,5 +1,6 @@
-"""A public table of items, brought beside ratings: a row for each item, its id in the first column
-or in one called so.
+"""A public table of items next to ratings: one row per item.
+
+The item's id is in the first column, or in one with a name for ids.
 """
 
 import re
@@ -20,12 +21,12 @@ from dpmf_datasets.readers.table import (
 from dpmf_datasets.readers.tables import open_table
 
 IDS = ("item", "itemid", "iid", "id")
-LARGEST = 500_000_000  # bytes, unpacked: the table is read at once
+LARGEST = 500_000_000  # bytes, unpacked: the table is read whole
 
 
 @dataclass(frozen=True)
 class ItemCells:
-    """names: of the columns. rows: cells as text, as many in each."""
+    """names: of the columns. rows: cells as text, equally many in each."""
 
     names: tuple[str, ...]
     rows: Sequence[Sequence[str]]
@@ -38,6 +39,7 @@ def read_item_table(path: Path, items: Sequence[str], name: str = "") -> Encoded
     Raises
     ------
     BadInput
+        If the file is missing, has no header, or is not a table of these items.
     """
     name = name or file_name(path)
     if not path.is_file():
@@ -62,8 +64,9 @@ def read_item_table(path: Path, items: Sequence[str], name: str = "") -> Encoded
 
 
 def cells_of(file: BinaryIO, name: str) -> ItemCells:
-    """Return all that stands in a table, whose first row names the columns, also where these are
-    numbers. Raises BadInput, or what `report_damage` knows.
+    """Return all cells of a table, whose first row names the columns even if these are numbers.
+
+    Raises BadInput, or what `report_damage` converts.
     """
     table = open_table(file, name)
     names = table.names or table.first
@@ -96,8 +99,9 @@ def _check_header(table: ItemCells, name: str) -> None:
 
 
 def _id_column(table: ItemCells, items: Sequence[str]) -> int:
-    """Where the items' ids stand: in a column called so, else in the first; in the one with most
-    of the ids where that has none of them.
+    """The place of the items' ids.
+
+    It is a column with such a name, else the first; if that has none of the ids, the one with most.
     """
     plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in table.names]
     named_place = next((place for place, name in enumerate(plain) if name in IDS), 0)

@@ -1,5 +1,6 @@
-"""The one large numeric matrix of a MATLAB file, read in a child process: scipy's reader can be
-made to crash, and it would take the server with it.
+"""The one large numeric matrix of a MATLAB file, read in a child process.
+
+scipy's reader can be made to crash, and it would end the server too.
 """
 
 import math
@@ -23,7 +24,7 @@ def table(path: Path, key: str | None = None) -> tuple[Any, str]:
     ----------
     path : Path
     key : str, optional
-        Its name, where there are several.
+        Its name, if there are several.
 
     Returns
     -------
@@ -33,7 +34,7 @@ def table(path: Path, key: str | None = None) -> tuple[Any, str]:
     Raises
     ------
     BadInput
-        It names the matrices there are.
+        The message lists the matrices in the file.
     """
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "matrix.npz"
@@ -61,7 +62,7 @@ def write_matrix(path: str, key: str | None, target: str) -> str:
         _write(loadmat(file, variable_names=[name])[name], target)
     except MemoryError:
         raise
-    except Exception as error:  # a damaged file leads scipy to raise almost anything
+    except Exception as error:  # a damaged file makes scipy raise almost anything
         raise BadInput(
             f"{file.name} cannot be read: '{name}' is damaged or not a table of numbers"
             f" ({str(error)[:200]}). The file may be cut short."
@@ -70,9 +71,7 @@ def write_matrix(path: str, key: str | None, target: str) -> str:
 
 
 def _matrix_name(file: Path, key: str | None) -> str:
-    """Which matrix of a file is read: the one asked for, else one with a usual name, else the
-    largest.
-    """
+    """The name of the matrix to read: the given one, else a usual name, else the largest."""
     shapes = _shapes(file)
     listing = (
         ", ".join(f"{name} ({' x '.join(map(str, shape))})" for name, shape in shapes.items())[:500]
@@ -109,7 +108,7 @@ def _shapes(file: Path) -> dict[str, tuple[int, ...]]:
 
 
 def _write(matrix: Any, target: str) -> None:
-    """Write a matrix. Raises ValueError where it is no table of numbers."""
+    """Write a matrix. Raises ValueError if it is not a table of numbers."""
     from scipy.sparse import csr_array, issparse, save_npz
 
     if not min(matrix.shape):
@@ -117,8 +116,8 @@ def _write(matrix: Any, target: str) -> None:
     if matrix.dtype.kind not in "buif":
         raise ValueError("its entries are not real numbers")
     if issparse(matrix):
-        rows: Any = matrix  # whose type scipy's stubs take for an abstract one
-        rows.check_format(full_check=True)  # indices that point outside would be followed
+        rows: Any = matrix  # scipy's stubs take its type for an abstract one
+        rows.check_format(full_check=True)  # otherwise indices could point outside
         save_npz(target, csr_array(rows), compressed=False)
     else:
         np.savez(target, allow_pickle=False, dense=np.asarray(matrix))

@@ -1,5 +1,6 @@
-"""Whose each document or image is: a column of a table, a vector of a MATLAB file, or the
-sub-folder that a file lies in. The person then is the unit.
+"""The person of each document or image, who then is the privacy unit.
+
+It is a column of a table, a vector of a MATLAB file, or the sub-folder of a file.
 """
 
 from collections.abc import Sequence
@@ -24,11 +25,11 @@ TABLES, ARCHIVES = (".csv", ".tsv"), (".zip", ".tar", ".tgz")
 def with_people(
     path: Path, samples: Samples, report: Report, facts: dict[str, str]
 ) -> tuple[Samples, Report]:
-    """Samples with a person for each row, by the fact `group`; `people` declares how many people
-    there are, else they are counted.
+    """Samples with a person for each row, by the fact `group`.
 
-    Raises BadInput where that cannot be read, names fewer than two people, or leaves a row without
-    one: it might be anybody's.
+    `people` declares the number of people; otherwise they are counted. Raises BadInput if `group`
+    cannot be read, names fewer than two people, or leaves a row without one, which might be
+    anyone's.
     """
     if "group" not in facts:
         if "people" in facts:
@@ -67,7 +68,7 @@ def with_people(
 
 
 def _labels(path: Path, samples: Samples, group: str, encoding: str | None) -> list[str]:
-    """A name for each row; '' where there is none. encoding: of a table, where it is declared."""
+    """A name for each row; '' if there is none. encoding: of a table, if declared."""
     ending = path.suffix.lower()
     if ending == ".mat":
         return _vector(matlab.table(path, group)[0], path, group)
@@ -98,9 +99,7 @@ def _vector(values: Any, path: Path, group: str) -> list[str]:
 
 
 def folders(names: Sequence[str]) -> list[str]:
-    """The first folder below the one that holds all files, of each; '' of a file that lies
-    beside those.
-    """
+    """Each file's first folder below the common one; '' for a file outside these folders."""
     parts = [PurePosixPath(name).parts[:-1] for name in names]
     depth = 0
     while (

@@ -1,5 +1,6 @@
-"""One picture file as shades of grey: scaled by its depth, turned upright, its first frame;
-what was done to it is told, and what is damaged is refused.
+"""One picture file in shades of grey: scaled by its depth, upright, its first frame.
+
+Changes are reported, and damaged files are refused.
 """
 
 import io
@@ -22,7 +23,7 @@ DAMAGED_PICTURE = "picture that is cut short or damaged, left out"
 TOO_LARGE = "picture of more than 40 million pixels, left out"
 
 MOST_PIXELS = 40_000_000
-WHITE = 255.0  # of what is handed out
+WHITE = 255.0  # in the result
 ORIENTATION, BITS_PER_SAMPLE = 0x0112, 258  # tags of EXIF and TIFF
 SIDEWAYS = (5, 6, 7, 8)
 
@@ -35,7 +36,7 @@ class Unusable(ValueError):
 def _picture_in(content: bytes) -> "Iterator[Image.Image]":
     """A picture, not decoded yet.
 
-    Raises Unusable where it is none, cut short, damaged, or too large.
+    Raises Unusable if it is no picture, cut short, damaged, or too large.
     """
     with extra("files"):
         from PIL import Image
@@ -45,14 +46,14 @@ def _picture_in(content: bytes) -> "Iterator[Image.Image]":
             if candidate.width * candidate.height > MOST_PIXELS:
                 raise Unusable(TOO_LARGE)
             if candidate.format == "PNG":
-                candidate.verify()  # sums and end of all its parts: pixels are handed out without
+                candidate.verify()  # checksums and end of all parts; decoding does not check them
         with Image.open(io.BytesIO(content)) as picture:
             yield picture
     except (Unusable, BadInput):
         raise
     except Image.DecompressionBombError:
         raise Unusable(TOO_LARGE) from None
-    except Exception as error:  # a damaged head makes the library raise almost anything
+    except Exception as error:  # a damaged header makes the library raise almost anything
         raise Unusable(DAMAGED_PICTURE) from error
 
 
@@ -60,7 +61,7 @@ def size(content: bytes) -> tuple[int, int]:
     """Height and width of a picture once it is upright. Raises Unusable."""
     with _picture_in(content) as picture:
         width, height = picture.size
-        # of TIFF the library has done so
+        # the library has turned TIFF already
         sideways = picture.format != "TIFF" and picture.getexif().get(ORIENTATION) in SIDEWAYS
         return (width, height) if sideways else (height, width)
 
@@ -68,10 +69,10 @@ def size(content: bytes) -> tuple[int, int]:
 def grey(
     content: bytes, name: str, white: float | None = None
 ) -> "tuple[Image.Image, tuple[str, ...]]":
-    """A picture from 0, black, to 255, white (mode L, or F where it was deeper), and what was done
-    to it. white: the declared value of white, of deep ones.
+    """A picture from 0 (black) to 255 (white), mode L or F, and the changes that were made.
 
-    Raises Unusable, and BadInput where the picture's numbers do not tell what white is.
+    white: the declared value of white in deep pictures. Raises Unusable, and BadInput if the
+    picture's numbers do not define white.
     """
     from PIL import ImageOps
 
@@ -87,9 +88,9 @@ def grey(
 
 
 def _head_repairs(picture: "Image.Image") -> tuple[str, ...]:
-    """What of a picture's head asks for a repair."""
+    """The repairs that a picture's header asks for."""
     is_turned = picture.getexif().get(ORIENTATION, 1) in range(2, 9)
-    # a photograph with a preview is none
+    # a photograph with a preview is no animation
     frames = picture.format != "MPO" and getattr(picture, "n_frames", 1) > 1
     return (TURNED_PICTURE,) * is_turned + (FIRST_FRAME,) * frames
 
@@ -101,7 +102,7 @@ def _is_deep(picture: "Image.Image") -> bool:
 def _white(picture: "Image.Image", name: str, white: float | None) -> float:
     """The number that stands for white.
 
-    Raises BadInput where only the pixels could tell: on private ones that would be read off them.
+    Raises BadInput if only the pixels could tell, because reading it from private ones would leak.
     """
     if white is not None:
         return white

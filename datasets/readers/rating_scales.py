@@ -1,4 +1,4 @@
-"""The usual scales of ratings, and what a column's name says of its own: never what it holds."""
+"""The usual scales of ratings, and the scale in a column's name; values are never looked at."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ OUT_OF = re.compile(r"(?:out[ _]?of|von|/)[ _]?(5|10|100)(?!\d)")
 
 @dataclass(frozen=True)
 class Scale:
-    """low, high: the lowest and highest rating that can be given."""
+    """low, high: the lowest and highest possible rating."""
 
     low: float
     high: float
@@ -29,9 +29,7 @@ USUAL = (STARS, HALF_STARS, TEN, PLUS_MINUS_TEN, PERCENT)
 
 
 def scale_in_name(column: str) -> Scale | None:
-    """The scale that a column's name says: `score (1-10)`, `half_stars`, `rating out of 5`,
-    `percent`; None where it says none.
-    """
+    """The scale in a column's name, such as `score (1-10)` or `percent`; None without one."""
     text = column.lower()
     if match := FROM_TO.search(text):
         low, high = map(float, match.groups())

@@ -1,4 +1,4 @@
-"""Whether something that could be taken for documents holds a table of ratings instead."""
+"""Whether something that could be documents holds a table of ratings instead."""
 
 import gzip
 from pathlib import Path, PurePosixPath
@@ -11,12 +11,13 @@ from dpmf_datasets.readers.tables import open_table
 
 TABLES = (".csv", ".tsv", ".dat", ".data", ".txt")
 OFFICIAL = ("ratings.dat", "u.data")  # tables of MovieLens, which have no header
-MOST = 50  # files that are looked into
+MOST = 50  # files that are checked
 
 
 def ratings_tables(path: Path) -> tuple[str, ...]:
-    """The tables of ratings in a folder, an archive or a file, by their names in it: those
-    whose header names user, item and rating.
+    """The tables in a folder, archive or file whose header names user, item and rating.
+
+    They are given by their names in it.
     """
     with members_of(path) as members:
         tables = [

@@ -1,6 +1,4 @@
-"""Ratings from any table a person has: columns recognised, bad rows left out, everything
-repaired or refused counted in a report.
-"""
+"""Ratings from any table: columns are recognised, bad rows left out, and everything counted."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -30,15 +28,13 @@ from dpmf_datasets.readers.tables import open_table
 Source = str | Path | bytes | BinaryIO | Table
 
 VALUES_SHOWN = 3  # values of each chosen column
-MOST_OUTSIDE = 10  # one rating in so many may lie outside the declared bounds
-# that may be declared of a file that has fewer: each takes memory, an item its name too
+MOST_OUTSIDE = 10  # at most one rating in this many may lie outside the declared bounds
+# sizes that may be declared: each takes memory, an item also for its name
 MOST = {"users": 20_000_000, "items": 1_000_000}
 
 
 class AmbiguousDates(BadInput):
-    """Nothing in a column of dates tells whether the day or the month comes first, and nobody has
-    said so.
-    """
+    """All dates of a column can be read in two ways, and the order was not declared."""
 
 
 def read_table(
@@ -61,33 +57,31 @@ def read_table(
     source : path, bytes, binary file or Table
         CSV, TSV, Parquet, Feather, lines of JSON, a spreadsheet, arrays of numpy; texts also .gz.
     name : str
-        What messages call it.
+        The table's name in messages.
     bounds : (float, float)
-        The lowest and highest rating that can be given: public, so declared and not read off the
-        data.
+        The lowest and highest possible rating: declared and public, not read from the data.
     columns : mapping, optional
-        {"user" | "item" | "rating" | "time" | "title": column name} where the detection would
-        choose others.
+        {"user" | "item" | "rating" | "time" | "title": column name} if the detection would choose
+        others.
     n_users, n_items : int, optional
-        Declared sizes; without them the file's own count is used, and the ratings say that it is
-        assumed public.
+        Declared sizes; by default the file's own counts, which the ratings then assume public.
     dates : {"dmy", "mdy"}, optional
-        Whether dates such as 03/04/2021 have the day or the month first; without it the column
-        tells, and the ratings say so.
+        Whether dates such as 03/04/2021 have the day or the month first; by default the column
+        tells, and the ratings assume it public.
     encoding : str, optional
-        Of a text, where it is declared.
+        The declared encoding of a text.
     outside : {"clamp", "leave-out"}
-        What becomes of a rating outside the bounds: it is set to the nearest one, or its row is
-        left out. Either looks at that row and the bounds alone, so that sensitivities stay as they
-        are proven.
+        Whether a rating outside the bounds is set to the nearest one, or its row is left out.
+        Either looks at that row and the bounds alone, so proved sensitivities hold.
     way : Way
+        How the reader can declare more.
         How the reader can declare more.
 
     Raises
     ------
     BadInput
-        When the table is no ratings table, holds one user only, more than half of its rows cannot
-        be used, or more than a tenth of its ratings lie outside the bounds.
+        If the table is no ratings table, holds one user only, more than half of its rows cannot be
+        used, or more than a tenth of its ratings lie outside the bounds.
     """
     low, high = require_bounds(bounds, name, way)
     with report_damage(name):
@@ -128,7 +122,7 @@ def _ratings(
     name: str,
     assumptions: tuple[str, ...],
 ) -> Ratings:
-    """Usable rows as ratings; items that are declared and not in the file have a name too."""
+    """Usable rows as ratings; declared items that are not in the file get names too."""
     titles, labels = (
         (*names, *(f"item {j}" for j in range(len(rows.item_labels), size[1])))
         for names in (rows.titles, rows.item_labels)
@@ -152,13 +146,13 @@ def _ratings(
 
 
 def _empty_users(rows: Rows) -> list[Problem]:
-    """Users of the file none of whose rows could be used."""
+    """Users of the file without a usable row."""
     empty = int((np.bincount(rows.users, minlength=len(rows.user_labels)) == 0).sum())
     return [Problem(Kind.EMPTY_USER, empty)] if empty else []
 
 
 def require_bounds(bounds: tuple[float, float] | None, name: str, way: Way) -> tuple[float, float]:
-    """The declared bounds. Raises BadInput where they are none."""
+    """The declared bounds. Raises BadInput if they are missing or invalid."""
     if bounds is None:
         raise BadInput(
             f"The lowest and highest rating of {name} are not declared, and reading them from"
@@ -175,9 +169,7 @@ def require_bounds(bounds: tuple[float, float] | None, name: str, way: Way) -> t
 
 
 def column_facts(table: Table, places: Mapping[str, int]) -> dict[str, Any]:
-    """What a report says of the columns: which has which role, some different values of each, and
-    which are not used.
-    """
+    """The report's facts about columns: their roles, some distinct values, and unused ones."""
     names = table.shown_names
     samples = [[it.strip()[:40] for it in table.sample(j, PREVIEW)] for j in places.values()]
     return {
@@ -190,7 +182,7 @@ def column_facts(table: Table, places: Mapping[str, int]) -> dict[str, Any]:
 def require_usable(
     read: int, problems: Sequence[Problem], table: Table, places: dict[str, int], name: str
 ) -> None:
-    """Raises BadInput on what no algorithm could use. read: rows that are not blank."""
+    """Raise BadInput on a table that no algorithm could use. read: rows that are not blank."""
     if not read:
         raise BadInput(
             f"{name} has no rows below its header. A ratings table has one row per rating: user,"
@@ -209,7 +201,7 @@ def require_usable(
 
 
 def _of_several(rows: Rows, name: str) -> None:
-    """Refuses ratings of one person."""
+    """Refuse ratings of one person."""
     if not len(rows.users) or rows.users[0] == rows.users[-1]:  # they are sorted
         raise BadInput(
             f"{name} holds usable ratings by one user only. At least 2 users are needed."
@@ -225,8 +217,9 @@ def require_within(
     name: str,
     way: Way,
 ) -> None:
-    """Raises BadInput on ratings many of which would be left out, or become the lowest or the
-    highest: that is another column, or other bounds. usable: usable ratings.
+    """Raise BadInput if too many ratings lie outside the bounds.
+
+    Then the column or the bounds are wrong. usable: usable ratings.
     """
     beyond = outside_of(problems)
     if beyond is None:
@@ -252,7 +245,7 @@ def _inside(sentence: str) -> str:
 
 
 def declared_size(size: int | None, count: int, what: str, name: str) -> int:
-    """The declared number of users or items, or the one found. Raises BadInput."""
+    """The declared number of users or items, or the count. Raises BadInput."""
     if size is not None and size < count:
         raise BadInput(
             f"{name} was declared to have {size:,} {what}. It has {count:,}: declare at least"
@@ -267,7 +260,5 @@ def declared_size(size: int | None, count: int, what: str, name: str) -> int:
 
 
 def assumed_sizes(n_users: int | None) -> tuple[str, ...]:
-    """What is taken as public: which items there are, whatever their number; and the number of
-    users, where it is not declared.
-    """
+    """What is taken as public: the set of items, and the number of users if not declared."""
     return (USERS_ARE_PUBLIC,) * (n_users is None) + (ITEMS_ARE_PUBLIC,)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 
 class Kind(StrEnum):
-    """What may be wrong with a row of ratings, in the order of telling."""
+    """The problems of a row of ratings, in the order of a report."""
 
     MISSING = "missing"
     NOT_A_NUMBER = "not a number"
@@ -31,7 +31,7 @@ Outside = Literal["clamp", "leave-out"]
 LINES_SHOWN = 5
 VALUES_NAMED = 5  # of ratings outside the bounds
 LEFT_OUT = "row left out"
-# a kind in words of its own, and what was done about it, in the order of telling
+# each kind in words, and what was done about it, in the order of a report
 IN_TABLE: dict[str, tuple[str, str]] = {
     Kind.MISSING: ("no user, no item or no rating", LEFT_OUT),
     Kind.NOT_A_NUMBER: ("rating is not a number", LEFT_OUT),
@@ -50,8 +50,9 @@ UNUSABLE = (Kind.MISSING, Kind.NOT_A_NUMBER, Kind.INFINITE, Kind.RAGGED_LINE)
 
 @dataclass(frozen=True)
 class Problem:
-    """One kind of problem: how often, on which first lines (or files), and the first value
-    found there. commonest: of ratings outside the bounds the commonest values, each with its count.
+    """One kind of problem: its count, the first lines (or files), and the first value there.
+
+    commonest: for ratings outside the bounds, the most common values with their counts.
     """
 
     kind: str
@@ -63,14 +64,14 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """Where the first ones are."""
+        """The first places."""
         more = ", ..." if self.count > len(self.lines) else ""
         lines = ", ".join(f"{line:,}" for line in self.lines)
         return f"{self.where} {lines}{more}" if self.lines else ""
 
     @property
     def examples(self) -> str:
-        """What was found there: the commonest values, else the first one."""
+        """The values there: the most common ones, else the first one."""
         values = ", ".join(f"{value} ({count:,} x)" for value, count in self.commonest)
         return values or self.example
 
@@ -82,7 +83,7 @@ class Problem:
 
     @property
     def row(self) -> dict[str, str]:
-        """As a row of a table shown to the holder of the file."""
+        """A row of the table for the holder of the file."""
         what, repair = IN_TABLE.get(self.kind, (self.kind, ""))
         return {
             "What": what,
@@ -98,19 +99,17 @@ class Problem:
 
 
 def outside_of(problems: Sequence[Problem]) -> Problem | None:
-    """The ratings outside the declared bounds, whatever was done with them; None where there are
-    none.
-    """
+    """The ratings outside the declared bounds, whatever was done with them; None without any."""
     return next((it for it in problems if it.kind in (Kind.CLAMPED_VALUE, Kind.OUTSIDE)), None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """The account of one file. read: rows that are not blank; kept: ratings after merging; columns:
-    (role, column) pairs as detected.
+    """The account of one file.
 
-    assumed: how what can be read in two ways was read. values: some values of each of the columns,
-    for the holder of the file only; they are in `on_screen` and not in `words`.
+    read: rows that are not blank; kept: ratings after merging; columns: (role, column) pairs as
+    detected. assumed: how ambiguous values were read. values: some values of each column, for the
+    holder of the file only; `on_screen` shows them, `words` does not.
     """
 
     name: str
@@ -123,8 +122,8 @@ class Report:
     note: str = ""
     assumed: tuple[str, ...] = ()
     values: tuple[tuple[str, ...], ...] = ()
-    what: tuple[str, ...] = ()  # of samples: what rows and columns are
-    ignored: tuple[str, ...] = ()  # columns that play no role
+    what: tuple[str, ...] = ()  # for samples: what rows and columns are
+    ignored: tuple[str, ...] = ()  # columns without a role
 
     @property
     def words(self) -> str:
@@ -143,12 +142,12 @@ class Report:
 
     @property
     def outside(self) -> Problem | None:
-        """The ratings outside the declared bounds; None where there are none."""
+        """The ratings outside the declared bounds; None without any."""
         return outside_of(self.problems)
 
     @property
     def on_screen(self) -> str:
-        """`words`, and what the chosen columns hold."""
+        """`words`, and some values of the chosen columns."""
         lines = [
             f"{role}: {column} ({', '.join(some) or 'empty'})"
             for (role, column), some in zip(self.columns, self.values, strict=False)
@@ -158,8 +157,9 @@ class Report:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What may leave the machine: the shape and the columns, and nothing that was counted in
-        rows. What was repaired is in `words`, for the screen.
+        """What may leave the machine: the shape and the columns, and nothing counted in rows.
+
+        Repairs are in `words`, for the screen.
         """
         names = ("name", "n_users", "n_items", "columns", "ignored", "what")
         return {name: getattr(self, name) for name in names}
@@ -175,12 +175,12 @@ class Tally:
     values: dict[str, Counter[str]] = field(default_factory=dict)
 
     def count_values(self, kind: str, values: npt.NDArray[np.float64]) -> None:
-        """Counts how often each value occurs under `kind`."""
+        """Count how often each value occurs under `kind`."""
         if len(values):
             self.values.setdefault(kind, Counter()).update(f"{it:g}" for it in values.tolist())
 
     def add(self, kind: str, rows: npt.NDArray[np.integer[Any]], example: object = "") -> None:
-        """Counts `rows` under `kind`; `example` is the value in the first of them."""
+        """Count `rows` under `kind`; `example` is the value in the first of them."""
         if not len(rows):
             return
         self.counts[kind] = self.counts.get(kind, 0) + len(rows)
@@ -189,7 +189,7 @@ class Tally:
         self.examples.setdefault(kind, str(example))
 
     def problems(self, line: Callable[[int], int], unit: str = "line") -> list[Problem]:
-        """What was counted, with positions turned into lines, or into what else `unit` says."""
+        """The counted problems, with positions converted to lines, or to another `unit`."""
         return [
             Problem(
                 kind,

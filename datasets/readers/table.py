@@ -17,12 +17,12 @@ from typing import Any
 
 from dpmf_core.base.errors import BadInput
 
-HEAD = 1 << 16  # bytes looked at to recognise a file
+HEAD = 1 << 16  # bytes from which a file is recognised
 SAMPLE_ROWS = 30  # rows from which a column is judged
-PREVIEW = 300  # rows from which a person is shown some different values
+PREVIEW = 300  # rows from which a person sees some distinct values
 MOST_COLUMNS = 2000
 LONGEST_NAME = 80  # characters of a file's name in a message
-DAMAGE = (  # what readers raise on damaged files, whatever these lead them to
+DAMAGE = (  # errors of readers on damaged files
     zipfile.BadZipFile,
     zlib.error,
     EOFError,
@@ -48,7 +48,7 @@ class Table:
     Parameters
     ----------
     names : tuple of str
-        The header; empty where there is none.
+        The header; empty if there is none.
     head : sequence of tuples of str
         The first rows of data as text.
     batches : callable
@@ -64,10 +64,10 @@ class Table:
     assumptions : tuple of str
         What its reading takes as public.
     n_rows : int
-        How many rows the file claims to have; 0 where it does not say.
+        How many rows the file claims to have; 0 if unknown.
     ragged_lines : list of (int, str)
-        Lines with another number of columns, and what they hold ("" for a blank one); complete
-        once `batches` is exhausted.
+        Lines with another number of columns, and their content ("" for a blank one); complete once
+        `batches` is exhausted.
     read_as : callable
         Returns how the bytes were read, in sentences; right once `batches` is exhausted.
     """
@@ -90,11 +90,11 @@ class Table:
         return self.head[0] if self.head else ()
 
     def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
-        """Return what a column holds in the first rows, `most` at most."""
+        """Return the first values of a column, at most `most`."""
         return tuple(row[column] for row in self.head[:most] if column < len(row))
 
     def line(self, row: int) -> int:
-        """Return where a row stands in the file; right once `batches` is exhausted.
+        """Return the place of a row in the file; right once `batches` is exhausted.
 
         Rows that were skipped still take a line.
         """
@@ -106,7 +106,7 @@ class Table:
 
     @property
     def shown_names(self) -> tuple[str, ...]:
-        """The names of the columns, or what they are called where there is no header."""
+        """The names of the columns, or `column 1` and so on without a header."""
         return self.names or tuple(f"column {j + 1}" for j in range(len(self.first)))
 
 
@@ -124,23 +124,23 @@ def is_number(text: str) -> bool:
 
 
 def file_name(file: str | Path) -> str:
-    """Return how a message names a file, folder or member of an archive: by its last part.
+    """Return the last part of a file's path, which messages use.
 
-    The folders above may tell something.
+    The folders above may reveal something.
     """
     name = PurePosixPath(str(file).replace("\\", "/")).name or str(file)
     return (name if name.isprintable() else ascii(name)[1:-1])[:LONGEST_NAME]
 
 
 def damage(*more: type[Exception]) -> tuple[type[Exception], ...]:
-    """Return what readers raise on damaged files; of pyarrow where that is in use."""
+    """Return the errors of readers on damaged files; pyarrow's if it is in use."""
     arrow = sys.modules.get("pyarrow")
     return (*DAMAGE, *more, *([] if arrow is None else [arrow.ArrowException]))
 
 
 @contextmanager
 def report_damage(name: str | Path) -> Iterator[None]:
-    """Turn what readers raise on damaged files into a BadInput."""
+    """Convert errors of readers on damaged files to BadInput."""
     try:
         yield
     except damage() as error:

@@ -1,4 +1,4 @@
-"""The table in a file of any kind, recognised by how the file begins."""
+"""The table in a file of any kind, recognised by the file's first bytes."""
 
 import gzip
 import shutil
@@ -15,7 +15,7 @@ from dpmf_datasets.readers.bounded_tables import read_bounded, write_bounded
 from dpmf_datasets.readers.table import HEAD, Table, file_name, report_damage
 from dpmf_datasets.readers.text_tables import text_table
 
-BEGINNING = 64  # bytes that tell what kind a file is
+BEGINNING = 64  # bytes that tell the kind of a file
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 Source = str | Path | bytes | BinaryIO | Table
 
@@ -31,9 +31,9 @@ def open_table(
     name : str
         What messages call the file.
     encoding : str, optional
-        Of a text, where it is declared.
+        The declared encoding of a text.
     sheet : str, optional
-        Of a spreadsheet; its first one unless it is given.
+        The sheet of a spreadsheet; by default the first.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def open_table(
 
 
 def _unpacked(stream: BinaryIO) -> tuple[BinaryIO, bytes]:
-    """Return the stream, or what is packed in it by gzip; and how that begins."""
+    """Return the stream, unpacked if it is gzip; and its first bytes."""
     magic = stream.read(BEGINNING)
     stream.seek(0)
     if magic[:2] != GZIP:
@@ -88,7 +88,7 @@ def _stream(source: str | Path | bytes | BinaryIO) -> BinaryIO:
 
 
 def _spreadsheet(stream: BinaryIO, name: str, sheet: str | None) -> Table:
-    """A sheet, read in a child process: a file of a kilobyte may claim a table of terabytes."""
+    """A sheet, read in a child process, because a kilobyte may claim a table of terabytes."""
     if sandbox.is_inside:
         return arrow_tables.spreadsheet(stream, name, sheet)
     with tempfile.TemporaryDirectory() as folder:
@@ -113,4 +113,4 @@ def is_packed_table(file: Path) -> bool:
         with file.open("rb") as stream:
             return bool(arrow_tables.kind_of_zip(stream))
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        return False  # what is wrong with it is told where it is read
+        return False  # reading it reports the damage

@@ -1,5 +1,6 @@
-"""Documents from files: a line each, a file each, or a column of a table; word counts in
-reading order, nothing left out but stop words.
+"""Documents from files: one per line, one per file, or a column of a table.
+
+Words are counted and kept in reading order; only stop words are left out.
 """
 
 import csv
@@ -21,7 +22,7 @@ from dpmf_datasets.readers.report import Problem, Report
 from dpmf_datasets.readers.table import file_name
 
 SHORTEST = 3  # letters of a word
-# what may stand inside a word without being seen
+# invisible characters that may stand inside a word
 INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -42,7 +43,7 @@ HEADLINES = ("newscorpora.csv", "uci-news-aggregator.csv")
 
 @functools.cache
 def _token() -> re.Pattern[str]:
-    """A run of letters of any script with the marks upon them, or a number."""
+    """A run of letters of any script with their marks, or a number."""
     kinds = {chr(code): unicodedata.category(chr(code)) for code in range(0x80, 0x1F000)}
     marks = re.escape("".join(letter for letter, kind in kinds.items() if kind[0] == "M"))
     numbers = "".join(letter for letter, kind in kinds.items() if kind in ("No", "Nl"))
@@ -51,7 +52,7 @@ def _token() -> re.Pattern[str]:
 
 
 def tokens(text: str) -> list[str]:
-    """Words of any script and numbers, in lower case and composed (NFC), in their order."""
+    """Words of any script and numbers, in lower case and composed (NFC), in order."""
     if text.isascii():
         return re.findall(r"[a-z]+|\d+", text.lower())
     return _token().findall(unicodedata.normalize("NFC", text.translate(INVISIBLE).lower()))
@@ -65,13 +66,13 @@ def documents(
     public: bool = False,
     reader: Reader | None = None,
 ) -> tuple[Samples, Report]:
-    """Word counts of texts. Words: three letters or more of any script, lower case, without English
-    stop words (scikit-learn's list).
+    """Count the words of texts.
 
-    reader: what turned their bytes into text, for the report. Raises BadInput with fewer than three
-    documents, or without two different words.
+    Words have three letters or more of any script, in lower case, without English stop words
+    (scikit-learn's list). reader: what decoded the texts, for the report. Raises BadInput with
+    fewer than three documents, or without two different words.
     """
-    from scipy.sparse import csr_array  # loaded for documents alone
+    from scipy.sparse import csr_array  # needed for documents only
 
     _must_be_many_enough(texts, name)
     reading, left_out = _read(texts)
@@ -113,7 +114,7 @@ def _must_be_many_enough(texts: Sequence[str], name: str) -> None:
 
 
 def _read(texts: Sequence[str]) -> tuple[Texts, Counter[str]]:
-    """The kept words of each text in their order, the vocabulary sorted; how many were left out."""
+    """The kept words of each text in order, with a sorted vocabulary; and counts of the others."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     place: dict[str, int] = {}
@@ -174,19 +175,20 @@ def _report(
 
 
 def _title(text: str) -> str:
-    """The first line that says something, shortened."""
+    """The first line with a letter or digit, shortened."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "(empty)")
     return line if len(line) <= 80 else line[:77] + "..."
 
 
 def lines(path: Path, reader: Reader) -> list[str]:
-    """A document a line; empty lines are left out."""
+    """One document per line, without empty lines."""
     return [line for line in NEW_LINE.split(reader.text(path.read_bytes())) if line.strip()]
 
 
 def files(path: Path, reader: Reader) -> list[tuple[str, str]]:
-    """(name, text) of every text file in a folder or archive, in the order of their names;
-    nothing is unpacked to disk.
+    """(name, text) of every text file in a folder or archive, in order of names.
+
+    Nothing is unpacked to disk.
     """
     with members_of(path) as members:
         candidates = sorted(
@@ -218,7 +220,7 @@ def files(path: Path, reader: Reader) -> list[tuple[str, str]]:
 def column(path: Path, heading: str, reader: Reader) -> list[str]:
     """The texts of one column of a CSV or TSV file with a header.
 
-    Raises BadInput naming the columns there are.
+    Raises BadInput, which lists the columns.
     """
     text = reader.text(path.read_bytes())
     first = text.partition("\n")[0]
@@ -238,8 +240,9 @@ def column(path: Path, heading: str, reader: Reader) -> list[str]:
 
 
 def posts(named_texts: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    """News posts without their headers and quotations, and their subjects: one file each, as in
-    20 Newsgroups.
+    """News posts without headers and quotations, and their subjects, as in 20 Newsgroups.
+
+    Each post is a file.
     """
     texts, subjects = [], []
     for name, text in named_texts:

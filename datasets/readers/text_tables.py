@@ -22,7 +22,7 @@ from dpmf_datasets.readers.table import (
     is_number,
 )
 
-BATCH = 8 << 20  # bytes of text read at once
+BATCH = 8 << 20  # bytes of text that are read together
 SEPARATORS = {
     "::": "two colons",
     "\t": "tabs",
@@ -34,7 +34,7 @@ SEPARATORS = {
 
 
 def text_table(stream: BinaryIO, name: str, encoding: str | None = None) -> Table:
-    """Open a text file. encoding: where it is declared. Raises BadInput."""
+    """Open a text file. encoding: if declared. Raises BadInput."""
     return _TextFile(stream, name, encoding).table
 
 
@@ -92,7 +92,7 @@ class _TextFile:
             _without_types(rows[0]) if header else (),
             rows[int(header) :],
             self._batches,
-            # a cell reaches over several lines; spreadsheets count like this
+            # a cell reaches over several lines, which spreadsheets count as one row
             unit="row" if has_long_cells else "line",
             decimal_comma=self._separator != ",",
             above=self._above,
@@ -106,7 +106,7 @@ class _TextFile:
         )
 
     def _batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
-        # The reader knows one-character separators only: under "::" every second column is empty.
+        # The reader knows one-character separators only: with "::" every second column is empty.
         field_names = [f"f{j * len(self._separator)}" for j in columns]
         reading = pa.csv.ReadOptions(
             use_threads=False,
@@ -151,7 +151,7 @@ class _TextFile:
 
 
 def _without_types(header: tuple[str, ...]) -> tuple[str, ...]:
-    """A header as RecBole writes it, user_id:token and the like, without the kinds of columns."""
+    """A header without RecBole's types of columns, as in user_id:token."""
     names = tuple(re.sub(r":(token|float)(_seq)?$", "", name) for name in header)
     return names if all(map(str.__ne__, names, header)) else header
 
@@ -160,8 +160,9 @@ def _without_types(header: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def separator_of(lines: Sequence[str]) -> str:
-    """The separator under which most of the first lines have one same number of columns: three or
-    more, or else two.
+    """The separator with which most of the first lines have one number of columns.
+
+    Three or more columns are preferred to two.
     """
     for least in (3, 2):
         votes = {it: _agreement(lines[:SAMPLE_ROWS], it, least) for it in SEPARATORS}
@@ -171,7 +172,7 @@ def separator_of(lines: Sequence[str]) -> str:
 
 
 def _agreement(lines: Sequence[str], separator: str, least: int) -> int:
-    """How many lines have the commonest number of columns; 0 where that is below `least`."""
+    """How many lines have the most common number of columns; 0 if that is below `least`."""
     widths = Counter(len(_fields_of(line, separator)) for line in lines)
     columns, times = widths.most_common(1)[0]
     return times if columns >= least else 0
@@ -187,7 +188,7 @@ def _fields_of(line: str, separator: str) -> tuple[str, ...]:
 
 
 def _rows_of(lines: Sequence[str], separator: str) -> list[tuple[str, ...]]:
-    """The cells of some lines; one in quotation marks may reach over several."""
+    """The cells of some lines; a quoted cell may reach over several."""
     if len(separator) > 1:
         return [_fields_of(line, separator) for line in lines]
     text = (f"{line}\n" for line in lines)
@@ -195,8 +196,10 @@ def _rows_of(lines: Sequence[str], separator: str) -> list[tuple[str, ...]]:
 
 
 def _check_widths(rows: Sequence[tuple[str, ...]], name: str) -> None:
-    """Refuse a header that names fewer columns than its rows have: every name would stand above
-    the wrong one. A separator at the end of each row makes no column.
+    """Refuse a header that names fewer columns than its rows have.
+
+    Every name would stand above the wrong column. A separator at the end of each row makes no
+    column.
     """
     columns, more = len(rows[0]), [row for row in rows[1:] if len(row) > len(rows[0])]
     if 2 * len(more) > len(rows) - 1 and any("".join(row[columns:]) for row in more):
@@ -207,8 +210,9 @@ def _check_widths(rows: Sequence[tuple[str, ...]], name: str) -> None:
 
 
 def _table_lines(lines: list[str], separator: str) -> list[str]:
-    """The lines from the first one with several columns: what stands above, a title or
-    `sep=;`, is no part of the table.
+    """The lines from the first one with several columns.
+
+    A title or `sep=;` above is no part of the table.
     """
     columns = [len(_fields_of(line, separator)) for line in lines[:SAMPLE_ROWS]]
     first = next((place for place, count in enumerate(columns) if count > 2), 0)
@@ -218,5 +222,5 @@ def _table_lines(lines: list[str], separator: str) -> list[str]:
 
 
 def _says_separator(line: str) -> bool:
-    """Whether a line is there for a spreadsheet program."""
+    """Whether a line is an instruction for a spreadsheet program."""
     return line.strip().strip('"').lower()[:-1] == "sep="

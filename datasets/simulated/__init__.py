@@ -1,1 +1,1 @@
-"""Invented data sets, always there."""
+"""Simulated data sets, which need no download."""

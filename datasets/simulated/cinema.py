@@ -1,9 +1,8 @@
-"""An invented cinema: films with readable titles, people with tastes, half-star ratings.
+"""A simulated cinema: films with readable titles, people with tastes, half-star ratings.
 
-Skews, biases and the worth of a factorisation follow the 400 most rated films of MovieLens 1M
-(measured: tests/datasets/test_cinema.py).
-A rating is `3.55 + person's mood + film's quality + taste . character + luck`, rounded as the
-person rounds and clamped to half a star ... five stars.
+Skews, biases and the benefit of a factorisation follow the 400 most rated films of MovieLens 1M
+(measured in tests/datasets/test_cinema.py). A rating is `3.55 + person's mood + film's quality +
+taste . character + noise`, rounded as the person rounds and clamped to half a star ... five stars.
 """
 
 import tomllib
@@ -21,17 +20,17 @@ BOUNDS = (0.5, 5.0)
 AT_ONCE = 20_000_000  # pairs of person and film that are drawn together
 
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
-# A genre is a latent dimension of taste; its words make the titles, so that a recommendation shows
-# its theme: (adjectives, nouns) of each.
+# A genre is a latent dimension of taste. Its words (adjectives, nouns) make the titles, so that a
+# recommendation shows its theme.
 GENRES: dict[str, tuple[list[str], list[str]]] = {
     name: (words["adjectives"].split(), words["nouns"].split())
     for name, words in WORDS["genres"].items()
 }
 PLACES = WORDS["common"]["places"].split()
 TEMPLATES = ("The {0} {1}", "The {0} {1}", "{0} {1}", "{1} in {2}", "The {1} of {2}")
-MOODS = 2  # further dimensions of taste that have no name
-# Who likes one genre tends to like its neighbours: heavy against light, near life against invented
-# (rows in the order of GENRES).
+MOODS = 2  # further dimensions of taste without a name
+# People who like one genre tend to like its neighbours: serious against light, realistic against
+# fantastic (rows in the order of GENRES).
 KINSHIP = np.array(
     [
         [0.9, 0.6],
@@ -54,8 +53,9 @@ def cinema(
     seed: int = 0,
     name: str = "cinema",
 ) -> Ratings:
-    """Ratings of `n_items` invented films; `density` is about the share of (person, film) pairs
-    that are rated.
+    """Ratings of `n_items` simulated films.
+
+    density: about the share of (person, film) pairs that are rated.
     """
     films, people, going, stars, clock = (
         np.random.default_rng(s) for s in np.random.SeedSequence([seed, 1896]).spawn(5)
@@ -85,8 +85,10 @@ def cinema(
 def films_of(
     n_items: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.float64], tuple[str, ...], npt.NDArray[np.float32]]:
-    """Each film's character (n_items, genres + moods), centred over the films, its title, and which
-    genres it has, 0 or 1 (n_items, genres).
+    """Each film's character, title and genres.
+
+    Characters (n_items, genres + moods) are centred over the films; genres are 0 or 1 (n_items,
+    genres).
     """
     main = rng.permutation(np.arange(n_items) % len(GENRES))
     other = rng.integers(len(GENRES), size=n_items)
@@ -99,7 +101,7 @@ def films_of(
 
 
 def _titles(genre: npt.NDArray[np.int64], rng: np.random.Generator) -> tuple[str, ...]:
-    """Distinct titles in the words of each film's genre; a name that returns is a sequel."""
+    """Distinct titles in the words of each film's genre; a repeated name becomes a sequel."""
     words = list(GENRES.values())
     counts: dict[str, int] = {}
     titles = []
@@ -127,8 +129,10 @@ def _visits(
     films: np.random.Generator,
     going: np.random.Generator,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Who rates what, and how they like it (n_ratings,): log-normal activity times log-normal
-    popularity, and more of what one likes.
+    """The ratings' users, items and scores (n_ratings,).
+
+    A pair is rated with log-normal activity times log-normal popularity, more often if the person
+    likes the film.
     """
     n_users, n_items = len(taste), len(character)
     activity = np.exp(going.normal(0, 0.95, n_users))
@@ -169,9 +173,7 @@ def rounded(
 def _seconds(
     users: npt.NDArray[np.int64], n_users: int, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """When each rating was given: a person joins some day of ten years and rates most films
-    soon after.
-    """
+    """When each rating was given: people join within ten years and rate most films soon after."""
     year = 365 * 86_400
     first_visit = rng.uniform(0, 10 * year, n_users)
     return np.asarray(first_visit[users] + rng.exponential(year / 4, len(users)), np.int64)

@@ -1,6 +1,4 @@
-"""Invented faces: parts at known places, each more or less strong, under light from varying
-sides.
-"""
+"""Simulated faces: parts at known places, each more or less strong, under light from a side."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,8 +6,8 @@ import numpy.typing as npt
 from dpmf_core.data.samples import Samples
 
 SIDE = 24
-# name: (x, y, width, height) of a soft ellipse, in sides of the picture; mirrored where x is not
-# 0.5.
+# name: (x, y, width, height) of a soft ellipse, in sides of the picture; mirrored unless x is
+# 0.5
 ELLIPSES = {
     "head": (0.5, 0.52, 0.36, 0.44),
     "left eye": (0.34, 0.42, 0.08, 0.045),
@@ -28,8 +26,9 @@ PARTS = (*ELLIPSES, *LIGHTS)
 
 
 def faces(n_images: int = 4_000, *, seed: int = 0, name: str = "faces") -> Samples:
-    """Images of 24 x 24 pixels, each a sum of parts with gamma-distributed strengths and a
-    little noise. parts: the parts, of norm 1.
+    """Images of 24 x 24 pixels, sums of parts with gamma-distributed strengths and a little noise.
+
+    parts: the parts, of norm 1.
     """
     rng = np.random.default_rng([seed, 13])
     parts = drawn_parts()  # (13, pixels)

@@ -1,9 +1,8 @@
-"""Large cinemas: the invented cinema with as many people as are asked for, made part by part when
-it is read. No disk holds it.
+"""Large cinemas: the simulated cinema with any number of people, made in partitions when read.
 
-People are made in blocks; a block's stream follows from the seed and its number alone, so that a
-person's ratings are the same whatever else is made. What a person sees is drawn by genre, then by
-popularity: films of a genre that they like come up more often.
+They take no disk space. People are made in blocks. A block's stream follows from the seed and its
+number alone, so a person's ratings do not depend on other blocks. What a person sees is drawn by
+genre, then by popularity, so films of a favourite genre come up more often.
 """
 
 import hashlib
@@ -25,19 +24,20 @@ from dpmf_core.data.partitioned import (
 from dpmf_core.data.ratings import Ratings
 from dpmf_datasets.simulated.cinema import BOUNDS, GENRES, KINSHIP, films_of, rounded
 
-VERSION = 1  # of what is made: part of every fingerprint
+VERSION = 1  # of the generator: part of every fingerprint
 N_ITEMS = 10_000
 AT_ONCE = 4_096  # people of a block
-SLOTS = 1 << 16  # of a genre's popularity: a film has as many as its share
-MEAN_FILMS, LEAST, MOST = 108.0, 5, 1_000  # films that a person sees: their mean, and the bounds
+SLOTS = 1 << 16  # of a genre's popularity: each film has as many as its share
+MEAN_FILMS, LEAST, MOST = 108.0, 5, 1_000  # films that a person sees: mean and bounds
 SPREAD = 0.95  # of the logarithm of activity, as in the small cinema
 
 
 @dataclass(frozen=True)
 class Films:
-    """What all people of a cinema share. character: (n_items, tastes). level: (n_items,) what a
-    film's rating is without taste. slots: (genres, SLOTS) films by their share of a genre's visits.
-    shares: (genres,) of all visits.
+    """What all people of a cinema share.
+
+    character: (n_items, tastes). level: (n_items,) a film's rating without taste. slots: (genres,
+    SLOTS) films by their share of a genre's visits. shares: (genres,) of all visits.
     """
 
     character: npt.NDArray[np.float32]
@@ -73,11 +73,12 @@ class Films:
 def ratings_of(
     block: int, n_users: int, films: Films, seed: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """Users from 0, items and values (n_ratings,) of a block's people, of whom the first `n_users`
-    are asked for; sorted by user and item.
+    """Users from 0, items and values (n_ratings,) of a block's first `n_users` people.
+
+    They are sorted by user and item.
     """
     random = np.random.Generator(
-        np.random.SFC64(np.random.SeedSequence([seed, 1896, 2, block]))  # quick
+        np.random.SFC64(np.random.SeedSequence([seed, 1896, 2, block]))  # a fast generator
     )
     taste = random.standard_normal((AT_ONCE, films.character.shape[1]), np.float32) * 0.9
     kin = random.standard_normal((AT_ONCE, 2), np.float32) * 0.5
@@ -93,7 +94,7 @@ def ratings_of(
     items = films.slots[genres, random.integers(SLOTS, size=len(users), dtype=np.uint16)]
     luck = random.standard_normal(len(users), np.float32) * np.float32(0.77)
     pairs = np.sort(users * np.int32(N_ITEMS) + items)
-    first = np.append(True, pairs[1:] != pairs[:-1])  # nobody rates a film twice
+    first = np.append(True, pairs[1:] != pairs[:-1])  # each film is rated once
     users, film_ids = np.divmod(pairs[first], np.int32(N_ITEMS))
     liking = np.einsum("ij,ij->i", taste[users], films.character[film_ids])
     score = mood[users] + films.level[film_ids] + liking + luck[: len(users)]
@@ -104,7 +105,7 @@ def ratings_of(
 
 @dataclass(frozen=True)
 class CinemaParts(LazyParts):
-    """Parts of consecutive people, made when asked for and not kept."""
+    """Partitions of consecutive people, made when used and not kept."""
 
     n_users: int
     seed: int

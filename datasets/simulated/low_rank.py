@@ -1,11 +1,10 @@
-"""Low-rank ratings drawn as in Chien et al. 2021, section 6.1, and rank-one ratings as in Jain,
-Thakkar & Thakurta 2018, section 5.
+"""Low-rank ratings of Chien et al. 2021, section 6.1, and rank-one ratings of Jain et al. 2018.
 
 U* (n, r) and V* (m, r) are random orthonormal, the entries of U* V*^T are scaled to standard
-deviation 1, and every entry is seen with probability p = 20 ln n / m; so predicting zero has an
-RMSE of 1. The source leaves the values unbounded. A public bound is needed for privacy:
-BOUNDS are declared, and the entries beyond them, one in some 6,000, are clamped (measured in
-tests/datasets/test_synthetic.py).
+deviation 1, and every entry is seen with probability p = 20 ln n / m, so predicting zero has an
+RMSE of 1. The source leaves the values unbounded. Privacy needs a public bound: BOUNDS are
+declared, and the entries beyond them, about one in 6,000, are clamped (measured in
+tests/datasets/test_synthetic.py). Rank one: Jain, Thakkar & Thakurta 2018, section 5.
 """
 
 import math
@@ -19,7 +18,7 @@ from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
 
 BOUNDS = (-5.0, 5.0)
-BLOCK = 4_000_000  # entries of U* V*^T held at once
+BLOCK = 4_000_000  # entries of U* V*^T that are held together
 Factor = npt.NDArray[np.float64]
 
 
@@ -32,8 +31,9 @@ def lowrank(
     seed: int = 0,
     name: str = "lowrank",
 ) -> Ratings:
-    """Entries of a random rank-`rank` matrix, each observed with probability `p` (20 ln n / m
-    when None).
+    """Entries of a random rank-`rank` matrix, each observed with probability `p`.
+
+    p: 20 ln n / m if None.
     """
     if not 1 <= rank <= min(n_users, n_items):
         raise BadInput(
@@ -58,8 +58,9 @@ def rankone(
     seed: int = 0,
     name: str = "rankone",
 ) -> Ratings:
-    """Entries of u v^T with u, v uniform in [-1, 1], scaled to largest entry 1, each seen with
-    probability `p`.
+    """Entries of u v^T with u, v uniform in [-1, 1], scaled to largest entry 1.
+
+    Each is seen with probability `p`.
     """
     _require_probability(p, "rankone")
     rows, columns, entries = _streams(seed, 2018)
@@ -76,7 +77,7 @@ def _require_probability(p: float, name: str) -> None:
 
 
 def _streams(seed: int, year: int) -> list[np.random.Generator]:
-    """Of rows, columns and entries."""
+    """The random generators of rows, columns and entries."""
     return [np.random.default_rng(it) for it in np.random.SeedSequence([seed, year]).spawn(3)]
 
 
@@ -87,9 +88,7 @@ def _orthonormal(rows: int, rank: int, rng: np.random.Generator) -> Factor:
 def _observed(
     U: Factor, V: Factor, p: float, rng: np.random.Generator
 ) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Factor]]:
-    """Users, items and values of the entries of U V^T that are seen, sorted by (user, item), some
-    rows at a time.
-    """
+    """Users, items and values of the observed entries of U V^T, sorted, some rows at a time."""
     step = max(1, BLOCK // len(V))
     for start in range(0, len(U), step):
         product = U[start : start + step] @ V.T

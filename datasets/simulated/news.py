@@ -1,6 +1,4 @@
-"""Invented news: documents drawn from eight topics whose words are known, so that what a
-factorisation finds can be checked.
-"""
+"""Simulated news: documents from eight topics with known words, to check what is found."""
 
 import tomllib
 from pathlib import Path
@@ -18,8 +16,9 @@ WORDS = tuple(dict.fromkeys(" ".join([*TOPICS.values(), COMMON]).split()))
 
 
 def news(n_documents: int = 4_000, *, seed: int = 0, name: str = "news") -> Samples:
-    """Documents of about 60 words: one or two topics each, two words in five from everybody's
-    vocabulary. parts: each topic's word shares.
+    """Documents of about 60 words, with one or two topics each.
+
+    Two words in five are from a shared vocabulary. parts: each topic's word shares.
     """
     rng = np.random.default_rng([seed, 8])
     share = _shares()  # (topics, words)
@@ -33,7 +32,7 @@ def news(n_documents: int = 4_000, *, seed: int = 0, name: str = "news") -> Samp
         _picked_columns(_everyday()[None], np.zeros(len(document), int), rng),
         _picked_columns(share, topic, rng),
     )
-    from scipy.sparse import csr_array  # loaded for documents alone
+    from scipy.sparse import csr_array  # needed for documents only
 
     counts = csr_array((np.ones(len(word)), (document, word)), shape=(n_documents, len(WORDS)))
     counts.sum_duplicates()
@@ -81,7 +80,7 @@ def _picked_columns(
     """One column for each entry of `row`, drawn by that row's shares."""
     edges = np.cumsum(shares, axis=1)
     width = edges.shape[1]
-    # all rows laid end to end: one search
+    # one search over all rows laid end to end
     flat = (edges / edges[:, -1:] + np.arange(len(edges))[:, None]).ravel()
     picks = np.searchsorted(flat, row + rng.random(len(row)), side="right") - row * width
     return np.asarray(np.minimum(picks, width - 1), np.int64)

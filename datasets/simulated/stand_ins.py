@@ -1,4 +1,4 @@
-"""The invented cinema in any declared shape: `cinema?users=2000&items=200&density=0.05&bounds=1,5`.
+"""The simulated cinema in any shape: `cinema?users=2000&items=200&density=0.05&bounds=1,5`.
 
 A stand-in for private data has their public shape, and nothing of their rows.
 """
@@ -26,7 +26,7 @@ def is_stand_in(data_id: str) -> bool:
 def stand_in_id(n_users: int, n_items: int, density: float, bounds: tuple[float, float]) -> str:
     """The id of the stand-in for data of a shape.
 
-    density: share of (user, item) pairs that are rated. Of a large catalogue the stand-in holds as
+    density: share of (user, item) pairs that are rated. For a large catalogue the stand-in has as
     many items as can be simulated.
     """
     items = max(LEAST, min(n_items, MOST_CELLS // max(n_users, 1)))
@@ -38,7 +38,7 @@ def stand_in_id(n_users: int, n_items: int, density: float, bounds: tuple[float,
 
 
 def entry_of(data_id: str) -> Entry:
-    """What is said of a simulated set of a declared shape. Raises BadInput."""
+    """The catalogue entry of a simulated set of a declared shape. Raises BadInput."""
     users, items, density, bounds = _facts(data_id)
     entry: Entry = entry_from(
         {
@@ -56,7 +56,7 @@ def entry_of(data_id: str) -> Entry:
 
 
 def load(data_id: str, seed: int = 0) -> Ratings:
-    """The ratings: those of the cinema, stretched to the declared bounds. Raises BadInput."""
+    """The cinema's ratings, stretched to the declared bounds. Raises BadInput."""
     users, items, density, (low, high) = _facts(data_id)
     data = cinema(users, items, density=density, seed=seed, name=data_id)
     first, last = BOUNDS

@@ -1,7 +1,7 @@
 """Gradient descent on item factors, private by noise on the sum of the users' gradients (DP-SGD).
 
-Abadi et al. 2016: for every user and step, the gradient is clipped as one vector. docs/PRIVACY.md,
-"Item gradient".
+Abadi et al. 2016: for every user and step, the gradient is clipped as one vector.
+docs/PRIVACY.md, "Item gradient".
 """
 
 import math

@@ -25,8 +25,8 @@ RATINGS = "every rating"
 class EveryRating(Statistic):
     """The value of every rating (n_ratings,), in the public order of the cells.
 
-    Each coordinate holds one rating, which moves it by at most the range. docs/PRIVACY.md, "Every
-    rating".
+    Each coordinate holds one rating, which moves it by at most the range.
+    docs/PRIVACY.md, "Every rating".
     """
 
     bounds: tuple[float, float]

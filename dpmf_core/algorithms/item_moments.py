@@ -108,8 +108,8 @@ class SecondMoment(Statistic):
 class MomentColumns(Statistic):
     """Columns `column_ids` of the second moment (n_kept, n_columns).
 
-    A user adds a times a part of a, of Frobenius norm at most 1. docs/PRIVACY.md, "Columns of the
-    item second moment".
+    A user adds a times a part of a, of Frobenius norm at most 1.
+    docs/PRIVACY.md, "Columns of the item second moment".
     """
 
     name: ClassVar[str] = COLUMNS
@@ -132,8 +132,8 @@ class MomentTimesSubspace(Statistic):
     """The second moment times Q (n_kept, K) with orthonormal columns.
 
     A user adds f a (a^T Q), of Frobenius norm f ||a|| ||Q^T a|| <= `clip`, with f <= 1; at clip 1
-    no f is below 1. rounding: the largest norm by which the grid moves f Q^T a. docs/PRIVACY.md,
-    "Second moment times subspace" and Lemma 3.
+    no f is below 1. rounding: the largest norm by which the grid moves f Q^T a.
+    docs/PRIVACY.md, "Second moment times subspace" and Lemma 3.
     """
 
     clip: float
@@ -166,8 +166,8 @@ class MomentTimesSubspace(Statistic):
 class RatedCounts(Statistic):
     """sum_u of 1 / sqrt(n_u) for each of a user's n_u items (n_items,).
 
-    A user adds a vector of L2 norm at most 1 without negative entries. docs/PRIVACY.md, "Weighted
-    item counts".
+    A user adds a vector of L2 norm at most 1 without negative entries.
+    docs/PRIVACY.md, "Weighted item counts".
     """
 
     name: ClassVar[str] = COUNTS

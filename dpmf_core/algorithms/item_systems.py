@@ -142,8 +142,8 @@ def clipped(U: Array, clip_norm: float) -> Array:
 class UserMoment(Statistic):
     """sum_u u u^T (r, r) of factors within the clip norm.
 
-    A user adds a matrix of Frobenius norm at most its square. docs/PRIVACY.md, "User second
-    moment".
+    A user adds a matrix of Frobenius norm at most its square.
+    docs/PRIVACY.md, "User second moment".
     """
 
     clip_norm: float

@@ -194,8 +194,8 @@ class CoefficientProducts(Statistic):
     """sum of h x^T (K, n_features), ||h|| <= `clip` and ||x|| <= 1.
 
     x is a row of `rows`, or the cleaned one. A row adds a matrix of Frobenius norm ||h|| ||x|| <=
-    clip without negative entries, and so do a person's weighted rows together. docs/PRIVACY.md,
-    "Coefficients times samples".
+    clip without negative entries, and so do a person's weighted rows together.
+    docs/PRIVACY.md, "Coefficients times samples".
     """
 
     clip: float

@@ -1,8 +1,8 @@
 """Private SVD from one noisy second moment: Jain, Thakkar & Thakurta 2018 [J18], Alg. 4.
 
 Item directions V are the top eigenvectors of a noisy sum_i a_i a_i^T. Each user computes their own
-row, by the source's scaled projection or a ridge regression on V. docs/PRIVACY.md, "Item second
-moment".
+row, by the source's scaled projection or a ridge regression on V.
+docs/PRIVACY.md, "Item second moment".
 """
 
 import math

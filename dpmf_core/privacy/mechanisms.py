@@ -380,8 +380,8 @@ class PosteriorSample(Mechanism):
 class DisjointGroup(NamedTuple):
     """Group `number`, from 0, of a split of all units into `of` groups.
 
-    One release on each of them costs a unit what one release costs: docs/PRIVACY.md, "Disjoint
-    groups of units".
+    One release on each of them costs a unit what one release costs:
+    docs/PRIVACY.md, "Disjoint groups of units".
     """
 
     number: int

@@ -45,8 +45,8 @@ class NameCounts(Statistic):
     A unit adds 1 / sqrt(t) to each of its t names, of at most `most` that a hash of the names
     chooses. So it adds a vector of L2 norm at most 1 without negative entries. Replaced by another:
     ||a - b||^2 <= ||a||^2 + ||b||^2 <= 2, because <a, b> >= 0. If documents have people, a person
-    is the unit, with the words of all their documents. docs/PRIVACY.md, "Names and their weighted
-    counts".
+    is the unit, with the words of all their documents.
+    docs/PRIVACY.md, "Names and their weighted counts".
     """
 
     name: ClassVar[str] = ITEMS

@@ -44,7 +44,7 @@ def test_a_file_says_what_the_options_would(file: Path, capsys: pytest.CaptureFi
     [
         ('algorith = "dpals"', "'algorithm'"),
         ("algorithm: dpals", "TOML"),
-        ('param = "rank=2"', "'param' is a table"),
+        ('param = "rank=2"', "[param]"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_named(
