@@ -1,10 +1,10 @@
-"""The spectral recommender (ours): one noisy second moment of the users' rows, its eigenvectors,
-local ridge regressions, and a few noisy gradients that refine what was found.
+"""The spectral recommender (ours): eigenvectors of one noisy second moment, refined by gradients.
 
 A user's row, centred by the user's mean and by private item offsets, is weighted by item popularity
 and scaled to norm 1. The sum of a a^T is released once; its eigenvectors are free, at any rank. Its
-diagonal carries sampling, not taste, and is dropped after the release. docs/PRIVACY.md, "Item
-second moment", "Refining gradient".
+diagonal carries sampling, not taste, and is dropped after the release. Users solve local ridge
+regressions, and a few noisy gradients refine the factors.
+docs/PRIVACY.md, "Item second moment", "Refining gradient".
 """
 
 import math
@@ -75,8 +75,9 @@ SPARE = 8  # columns of an iterated subspace beyond the rank
 
 
 class Spectral(PrivateAlgorithm):
-    """Private biases, then one release of the second moment of users' rows, then noisy gradients
-    that refine what it shows; the rest is post-processing and local.
+    """Release private biases, the second moment of users' rows once, and noisy gradients.
+
+    The rest is post-processing and local.
     """
 
     id: ClassVar[str] = "spectral"
@@ -193,8 +194,9 @@ class Spectral(PrivateAlgorithm):
     def recommend(
         cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """From n, m, mu(epsilon, delta) and bounds alone; constants were chosen on MovieLens 1M
-        and the low-rank sets, and checked elsewhere.
+        """Recommend from n, m, mu(epsilon, delta) and bounds alone.
+
+        Constants were chosen on MovieLens 1M and the low-rank sets, and checked elsewhere.
         """
         if budget is None:
             return {"rank": min(32, shape.n_items)}
@@ -340,9 +342,7 @@ class Spectral(PrivateAlgorithm):
         return with_local_columns(model, counts if self._share else None, shape)
 
     def _lists(self, curator: Curator) -> Recommender:
-        """Scores of the kept items by their regression on all others, unseen items after them by
-        their counts.
-        """
+        """Rank kept items by their regression on all others, other items below them by counts."""
         scale, C = curator.scale(RatedCounts()), curator.release(RatedCounts())
         if self.release == "none":
             return list_by_counts(curator.shape, C)

@@ -1,5 +1,7 @@
-"""Where data sets are found in a clone whose link `dpmf_datasets` is no link, as git writes it on
-Windows: in the folder `datasets` beside `app.py`.
+"""Import data sets in a clone without symbolic links, as on Windows.
+
+There git writes the link `dpmf_datasets` as a file; the data sets are in the folder `datasets` next
+to `app.py`.
 """
 
 import importlib.util
@@ -14,7 +16,7 @@ NAME, FOLDER = "dpmf_datasets", "datasets"
 
 
 class _BesideTheApp(MetaPathFinder):
-    """Finds the package of data sets in a clone, by the name that it has when it is installed."""
+    """Finds the package of data sets in a clone by its installed name."""
 
     def __init__(self, clone: Path) -> None:
         self.clone = clone
@@ -26,7 +28,7 @@ class _BesideTheApp(MetaPathFinder):
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
         folder = self.clone / FOLDER
-        # another package of this folder's name may lie beside an installed dpmf
+        # next to an installed dpmf there may be another package with this folder's name
         if fullname != NAME or not (self.clone / "app.py").is_file() or not folder.is_dir():
             return None
         return importlib.util.spec_from_file_location(

@@ -54,8 +54,9 @@ def false_negatives(
 
 
 def belief(prior: float, epsilon: float) -> float:
-    """Return the highest belief after a release. The odds of `prior` grow by at most e^epsilon,
-    with the exceptions of `Odds`.
+    """The highest belief after a release, with the exceptions of `Odds`.
+
+    The odds of `prior` grow by at most e^epsilon.
     """
     after = prior / (1 - prior) * math.exp(epsilon)
     return after / (1 + after)

@@ -1,5 +1,4 @@
-"""The cost of privacy: the cost of noise and the cost of the method, compared with the best known
-method without privacy.
+"""The cost of privacy: of the noise and of the method, compared with the best known method.
 
 All pages, tables and reports get the cost of privacy here.
 """
@@ -121,16 +120,12 @@ class PrivacyCost:
 
     @property
     def noise(self) -> float:
-        """The cost of noise: the private run compared with the same method without noise; below 0
-        if noise helps.
-        """
+        """The cost of noise: the private run minus the method without noise; below 0 if it helps."""
         return round(self.metric.sign * (self.private - self.without_noise), self.metric.digits)
 
     @property
     def method(self) -> float:
-        """The cost of the method: without noise, compared with the best known; below 0 if it is
-        better.
-        """
+        """The cost of the method without noise, compared with the best known; below 0 if better."""
         return round(self.metric.sign * (self.without_noise - self.best), self.metric.digits)
 
     @property
