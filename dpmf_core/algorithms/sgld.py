@@ -235,7 +235,7 @@ class SGLD(PrivateAlgorithm):
         prior, has = 1 / self.prior_precision, self.prior_variance(shape, level)
         return self._unproven(
             "the sample is private only if the chain has reached its posterior, which cannot"
-            f" be shown: after {self.steps} steps an item that nobody rated, which must keep"
+            f" be shown: after {self.steps} steps an unrated item, which must keep"
             f" the prior's variance {prior:.3f}, has {has:.3f}"
         )
 

@@ -224,7 +224,7 @@ class Spectral(PrivateAlgorithm):
 
     @property
     def _share(self) -> float:
-        """Of mu^2, before the second moment: all of it where there is none."""
+        """The share of mu^2 before the second moment: all of it if there is none."""
         if self.release == "none":
             return 1.0
         return self.bias_share if self.biases or self.implicit else 0.0

@@ -122,7 +122,7 @@ def row_errors(evaluation: SamplesEvaluation) -> Array:
 
 
 def source_errors(evaluation: SamplesEvaluation) -> Array:
-    """Of rows that are scaled to maximum 1, as in Saha & Imtiaz 2022."""
+    """Errors of rows scaled to maximum 1, as in Saha & Imtiaz 2022."""
     return _over_rows(evaluation.errors * part_metrics.source_scale(evaluation.samples))
 
 

@@ -122,7 +122,7 @@ def _on_data(
 
 
 def _item_facts(spec: DataSpec, shape: Any) -> tuple[str, ...]:
-    """Public facts about the items besides their set."""
+    """Public facts about the items, except their set."""
     if spec.item_features == "none":
         return ()
     features = getattr(shape, "item_features", None)

@@ -100,7 +100,7 @@ class PrivacyCost:
 
     @classmethod
     def of(cls, metric: Metric, draws: Draws) -> "PrivacyCost":
-        """Of medians over draws, rounded to the metric's digits, so that what is printed adds up.
+        """Compute from medians over draws, rounded so that printed figures add up.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class PrivacyCost:
 
     @property
     def noise(self) -> float:
-        """The cost of noise: the private run minus the method without noise; below 0 if it helps."""
+        """The cost of noise: the private run minus the method without noise; may be negative."""
         return round(self.metric.sign * (self.private - self.without_noise), self.metric.digits)
 
     @property

@@ -135,7 +135,7 @@ def _everybody(run: Run) -> tuple[Ints, Ints]:
     return np.arange(len(counts)), counts
 
 
-# ---- everybody's lists ---------------------------------------------------------------------------
+# ---- everyone's lists ----------------------------------------------------------------------------
 
 
 def write_lists(

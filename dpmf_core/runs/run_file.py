@@ -29,7 +29,7 @@ TABLE = """CREATE TABLE runs (
     created TEXT NOT NULL,    -- when the run was kept: ISO 8601, UTC
     note TEXT NOT NULL,
     tags TEXT NOT NULL,       -- comma-separated
-    owner TEXT NOT NULL,      -- '' where nobody is named
+    owner TEXT NOT NULL,      -- '' if unnamed
     pinned INTEGER NOT NULL,  -- 1: never removed to make room
     digest TEXT NOT NULL,     -- SHA-256 of all that follows, with the key
     summary TEXT NOT NULL,    -- JSON: what a list of runs shows
