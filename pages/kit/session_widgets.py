@@ -86,7 +86,7 @@ def number_within(
     number: float = st.session_state[key]
     if (got := st.session_state.get(refusal)) is not None:
         place.error(
-            f"{label}: give a number from {low:g} to {high:g}. Got {got:g}; {number:g} is used."
+            f"{label}: give a number from {low:g} to {high:g}. Got {got:,.10g}; {number:g} is used."
         )
     return number
 
