@@ -292,18 +292,3 @@ def test_an_unknown_page_says_so_and_offers_all_sections(visit: Visit, path: str
         expect(
             page.get_by_test_id("stPageLink-NavLink").filter(has_text=section.title)
         ).not_to_have_count(0)
-
-
-def test_a_phones_menu_closes_after_a_choice(visit: Visit) -> None:
-    phone = {
-        "viewport": {"width": 390, "height": 844},
-        "user_agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Mobile Safari/604.1",
-        "has_touch": True,
-    }
-    page = visit("/", **phone)
-    page.get_by_test_id("stExpandSidebarButton").click()
-    menu = page.get_by_test_id("stSidebar")
-    expect(menu).to_have_attribute("data-collapsed", "false")
-    menu.get_by_text("Papers", exact=True).click()
-    page.wait_for_url("**/papers*")
-    expect(menu).to_have_attribute("data-collapsed", "true")

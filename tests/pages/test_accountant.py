@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -57,15 +56,6 @@ def ran(app: AppTest) -> AppTest:
     return app
 
 
-def from_(app: AppTest, source: str) -> AppTest:
-    app.segmented_control(key="accountant.source").set_value(source)
-    return ran(app)
-
-
-def table_with(app: AppTest, column: str) -> pd.DataFrame:
-    return next(frame for frame in frames(app) if column in frame.columns)
-
-
 def test_the_sidebar_s_algorithm_costs_the_sidebar_s_epsilon() -> None:
     app = page(**{"from": "plan", "eps": "3"})
     assert app.title[0].value.endswith("cost ε = 3.00")
@@ -74,38 +64,28 @@ def test_the_sidebar_s_algorithm_costs_the_sidebar_s_epsilon() -> None:
 
 
 def test_a_stored_run_is_accounted_from_its_ledger() -> None:
-    app = from_(page(), "run")
-    assert app.error
+    app = page()
+    app.segmented_control(key="accountant.source").set_value("run")
+    assert ran(app).error
     run = stored_run()
     engine().store.put(run)
     app = ran(app)
     assert app.title[0].value.endswith("cost ε = 2.00")
-    assert "(δ = 1e-5, per user, add/remove, exact)" in words(app)
-    assert "PROVEN" in words(app)
-    releases = table_with(app, "noise scale")
+    assert "(δ = 1e-5, per user, add/remove, exact)" in words(app) and "PROVEN" in words(app)
+    (releases,) = [it for it in frames(app) if "noise scale" in it.columns]
     assert releases["sensitivity"].tolist() == [row.sensitivity for row in run.record.ledger]
 
 
 def stored_run() -> Run:
     """A run as the store keeps it; only what it spent matters here."""
-    from dpmf_core.data.ratings import Shape
-
-    spec = RunSpec.parse(
-        data={"id": "cinema"}, algorithm="dpals", budget={"epsilon": 2.0, "delta": 1e-5}, seed=4
-    )
+    budget = {"epsilon": 2.0, "delta": 1e-5}
+    spec = RunSpec.parse(data={"id": "cinema"}, algorithm="dpals", budget=budget, seed=4)
     ready = prepare(spec, Shape(20_000, 400, (0.5, 5.0)))
     privacy = PrivacyRecord.of(
-        normal_form(ready.plan), ready.plan, Budget(epsilon=2.0, delta=1e-5), ready.guarantee
+        normal_form(ready.plan), ready.plan, Budget(**budget), ready.guarantee
     )
-    rest = {
-        "spec": spec,
-        "key": "k" * 32,
-        "title": "DPALS",
-        "public": True,
-        "metrics": {},
-        "seconds": {"fit": 1.0},
-    }
-    return run_of(**dict(privacy), **rest)
+    facts = {"spec": spec, "key": "k" * 32, "title": "DPALS", "seconds": {"fit": 1.0}}
+    return run_of(**dict(privacy), **facts, public=True, metrics={})
 
 
 @pytest.mark.parametrize("text", ["g:10:5", "g:0.001:100000,l:1e+09:1", "l:3.25:2:1.5,g:7:1"])

@@ -33,9 +33,13 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question, "GRID", (2.0, 5.0, 10.0))
 
 
-def page(data: str = SMALL) -> AppTest:
+def opened(entry: Any = None, **address: str) -> AppTest:
+    """The page at an address, in a session that brought a data set."""
     app = AppTest.from_string(SCRIPT, default_timeout=60)
-    app.query_params["data"] = data
+    app.query_params.update(address)
+    if entry is not None:
+        app.session_state["data.own"] = {entry.id: entry}
+        app.session_state["sidebar.dataset"] = entry.id
     app.run()
     assert not app.exception, [error.value for error in app.exception]
     return app
@@ -55,16 +59,14 @@ def answered(app: AppTest) -> AppTest:
 @pytest.mark.slow
 def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path: Path) -> None:
     """A reload is a new session at the same address; the command runs in another folder."""
-    app = page()
+    app = opened(data=SMALL)
     app.segmented_control(key="choose.wish").set_value("keep").run()
     app.number_input(key="choose.keep").set_value(30).run()
     title = answered(app).title[0].value
     method = app.session_state["choose.recommended"][SMALL].method
     whole = [name for name, it in find(method).model_fields.items() if it.annotation is int]
     tuned = {f"p.{name}": "2" for name in whole[:1]}  # as Tune writes it
-    reloaded = AppTest.from_string(SCRIPT, default_timeout=60)
-    reloaded.query_params.update({**app.query_params, **tuned})
-    reloaded.run()
+    reloaded = opened(**{**app.query_params, **tuned})
     assert reloaded.title[0].value == title
     assert reloaded.number_input(key="choose.keep").value == 30
     taken = at_step(reloaded, "take")
@@ -85,10 +87,7 @@ def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path: Path) -> None:
 
 
 def test_a_link_asks_its_question_and_what_it_cannot_say_is_told() -> None:
-    app = AppTest.from_string(SCRIPT, default_timeout=60)
-    app.query_params.update({"dataset": "cinema-small", "protect": "group", "group": "5"})
-    app.query_params["wish"] = "win"
-    app.run()
+    app = opened(dataset="cinema-small", protect="group", group="5", wish="win")
     assert app.number_input(key="choose.group").value == 5
     assert app.segmented_control(key="choose.wish").value == "spend"
     assert "wish" in app.warning[0].value and "protect" in app.query_params
@@ -97,22 +96,11 @@ def test_a_link_asks_its_question_and_what_it_cannot_say_is_told() -> None:
 
 def test_an_address_names_the_synthetic_data_of_a_file_and_opens_them(mine: Any) -> None:
     _, entry = mine
-    app = AppTest.from_string(SCRIPT, default_timeout=60)
-    app.session_state["data.own"] = {entry.id: entry}
-    app.session_state["sidebar.dataset"] = entry.id
-    app.run()
-    name = app.query_params["dataset"]
+    name = opened(entry).query_params["dataset"]
     assert name.startswith(f"cinema?users={entry.n_users}&items={entry.n_items}&")
-    other = page_of(name)
-    assert not other.warning and not other.exception
-    assert f"{entry.n_users:,} people" in words(other)
-    assert page_of("cinema?users=1000000&items=100&density=0.9&bounds=1,5").warning
-
-
-def page_of(data: str) -> AppTest:
-    app = AppTest.from_string(SCRIPT, default_timeout=60)
-    app.query_params["dataset"] = data
-    return app.run()
+    other = opened(dataset=name)
+    assert not other.warning and f"{entry.n_users:,} people" in words(other)
+    assert opened(dataset="cinema?users=1000000&items=100&density=0.9&bounds=1,5").warning
 
 
 @pytest.fixture
@@ -129,10 +117,7 @@ def mine() -> Iterator[Any]:
 @pytest.mark.slow
 def test_private_rows_are_not_touched(mine: Any) -> None:
     table, entry = mine
-    app = AppTest.from_string(SCRIPT, default_timeout=60)
-    app.session_state["data.own"] = {entry.id: entry}
-    app.session_state["sidebar.dataset"] = entry.id
-    app.run()
+    app = opened(entry)
     assert "synthetic data set of the same shape" in words(app)
     app.number_input(key=f"choose.each.{entry.id}").set_value(9)
     app.button(key="choose.go").click()
@@ -154,9 +139,7 @@ def test_private_rows_are_not_touched(mine: Any) -> None:
 @pytest.mark.slow
 def test_a_choice_on_private_data_is_bought_and_in_the_account(mine: Any) -> None:
     table, entry = mine
-    app = AppTest.from_string(SCRIPT, default_timeout=60)
-    app.session_state["data.own"] = {entry.id: entry}
-    app.session_state["sidebar.dataset"] = entry.id
+    app = opened(entry)
     app.session_state["choose.spend"] = 10.0
     app.run()
     answered(app)

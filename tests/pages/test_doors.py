@@ -117,11 +117,8 @@ def test_pages_of_this_server_are_not(server: TestClient) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/_stcore/metrics",
-        "/_stcore/metrics/",
-        "/_stcore/%6detrics",
-        "/base/_stcore/metrics",
-        "/_stcore/metrics?families=x",
+        *("/_stcore/metrics", "/_stcore/metrics/", "/_stcore/%6detrics"),
+        *("/base/_stcore/metrics", "/_stcore/metrics?families=x"),
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
@@ -149,29 +146,25 @@ def test_every_answer_tells_browsers_how_far_to_trust_it(server: TestClient) -> 
 
 
 FOR_DEVELOPERS = [
-    BackMsg(clear_cache=True),
-    BackMsg(set_run_on_save=True),
-    BackMsg(load_git_info=True),
+    *(BackMsg(clear_cache=True), BackMsg(set_run_on_save=True), BackMsg(load_git_info=True)),
     BackMsg(debug_shutdown_runtime=True),
     BackMsg(backend_operation_request={"install_skills": {}}),
     BackMsg(backend_operation_request={"dismiss_skills_nudge": {}}),
 ]
-FOR_VISITORS = [
-    BackMsg(rerun_script={}),
-    BackMsg(stop_script=True),
-    BackMsg(backend_operation_request={"deferred_file": {"file_id": "1"}}),
-]
+FOR_VISITORS = {
+    "rerun_script": BackMsg(rerun_script={}),
+    "stop_script": BackMsg(stop_script=True),
+    "backend_operation_request": BackMsg(
+        backend_operation_request={"deferred_file": {"file_id": "1"}}
+    ),
+}
 
 
 def test_frames_for_developers_do_not_reach_streamlit(server: TestClient) -> None:
     with server.websocket_connect("/heard", headers={"host": HERE}) as socket:
-        for frame in [*FOR_DEVELOPERS, *FOR_VISITORS]:
+        for frame in [*FOR_DEVELOPERS, *FOR_VISITORS.values()]:
             socket.send_bytes(frame.SerializeToString())
-        assert [socket.receive_text() for _ in FOR_VISITORS] == [
-            "rerun_script",
-            "stop_script",
-            "backend_operation_request",
-        ]
+        assert [socket.receive_text() for _ in FOR_VISITORS] == list(FOR_VISITORS)
 
 
 def test_a_full_server_refuses_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -254,20 +247,13 @@ def test_on_loopback_nobody_has_to_log_in(address: str) -> None:
 
 @pytest.mark.parametrize("address", [None, "0.0.0.0", "::", "192.0.2.2", "dpmf.example.org", ""])
 def test_elsewhere_there_is_a_login_or_a_purpose(address: str | None) -> None:
-    with pytest.raises(BadInput, match=r"does not start.*DPMF_OPEN=on-purpose"):
+    with pytest.raises(BadInput, match="DPMF_OPEN=on-purpose"):
         Doors().listening_on(address, login=False)
-    assert not Doors().listening_on(address, login=True).answers_to("evil.example")
-    assert (
-        not Doors(without_login=True).listening_on(address, login=False).answers_to("evil.example")
-    )
-
-
-def test_a_named_address_is_a_name_of_the_server() -> None:
-    assert (
-        Doors(without_login=True)
-        .listening_on("192.0.2.2", login=False)
-        .answers_to("192.0.2.2:8501")
-    )
+    for doors, login in ((Doors(), True), (Doors(without_login=True), False)):
+        listening = doors.listening_on(address, login=login)
+        assert not listening.answers_to("evil.example")
+        if address == "192.0.2.2":  # a named address is a name of the server
+            assert listening.answers_to("192.0.2.2:8501")
 
 
 @pytest.mark.parametrize(
@@ -280,22 +266,16 @@ def test_a_named_address_is_a_name_of_the_server() -> None:
 def test_the_server_does_not_start_in_the_open_by_mistake(
     command: tuple[str, ...], tmp_path: Path
 ) -> None:
-    environment = {
-        **os.environ,
-        "DPMF_DATA": str(tmp_path),
-        "STREAMLIT_SERVER_HEADLESS": "true",
-        "STREAMLIT_SERVER_ADDRESS": "0.0.0.0",
-        "STREAMLIT_SERVER_PORT": "0",
-    }
+    options = {"HEADLESS": "true", "ADDRESS": "0.0.0.0", "PORT": "0"}
+    settings = {f"STREAMLIT_SERVER_{name}": value for name, value in options.items()}
     process = subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,
-        env=environment,
+        env={**os.environ, **settings, "DPMF_DATA": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
-    assert process.returncode == 2
-    assert "would listen on 0.0.0.0" in process.stderr
-    assert "Traceback" not in process.stderr
+    assert process.returncode == 2 and "Traceback" not in process.stderr
+    assert "0.0.0.0" in process.stderr

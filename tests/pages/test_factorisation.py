@@ -37,11 +37,6 @@ def point(app: AppTest, epsilon: float) -> dict[str, Any]:
     return match
 
 
-def title(app: AppTest) -> str:
-    """What the first view says at the epsilon that is chosen."""
-    return str(point(app, story(app)["epsilon"])["title"])
-
-
 def partners(private: Run, plain: Run) -> list[tuple[int, float]]:
     """For each component without privacy its private partner, and their cosine."""
     one, other = (
@@ -60,46 +55,42 @@ def heaviest(run: Run, part: int) -> list[str]:
     return [vocabulary[j] for j in order[:10] if weights[j] > 0]
 
 
-def link(name: str, **parameters: str) -> AppTest:
+def page(name: str, **parameters: str) -> AppTest:
     app = AppTest.from_string(behind_sidebar(f"{name}/page.py"), default_timeout=120)
     for key, value in parameters.items():
         app.query_params[key] = value
-    return app
+    return settled(app)
 
 
-def page(name: str, **parameters: str) -> AppTest:
-    return settled(link(name, **parameters))
-
-
-def run_spec(
-    data: str, algorithm: str, epsilon: float, seed: int = 0, **parameters: object
-) -> RunSpec:
-    preparation = {"weighting": "tfidf"} if data == "news" else {}
+def runs_of(algorithm: str, epsilon: float) -> list[Run]:
+    """The draws of a method with eight topics on the news."""
     budget = {"epsilon": epsilon, "delta": 2e-5} if epsilon else None
-    return RunSpec.parse(
-        data={"id": data, **preparation},
-        algorithm=algorithm,
-        parameters=parameters,
-        budget=budget,
-        seed=seed,
-    )
+    return [
+        engine_run(
+            RunSpec.parse(
+                data={"id": "news", "weighting": "tfidf"},
+                algorithm=algorithm,
+                parameters={"n_components": 8},
+                budget=budget,
+                seed=seed,
+            )
+        )
+        for seed in range(DRAWS)
+    ]
 
 
 @pytest.mark.slow
 def test_topics_say_what_the_runs_say() -> None:
     app = page("topics", eps="2")
-    private, plain = (
-        [engine_run(run_spec("news", name, epsilon, seed, n_components=8)) for seed in range(DRAWS)]
-        for name, epsilon in (("oneshot-nmf", 2), ("nmf", 0))
-    )
+    private, plain = runs_of("oneshot-nmf", 2), runs_of("nmf", 0)
+
+    def medians(runs: list[Run], name: str) -> float:
+        return statistics.median(run.record.metrics[name] for run in runs)
+
     each = [
-        (one["trivial_objective"] - one["objective"])
-        / (one["trivial_objective"] - other["objective"])
-        for one, other in zip(
-            (it.record.metrics for it in private),
-            (it.record.metrics for it in plain),
-            strict=True,
-        )
+        (one.record.metrics["trivial_objective"] - one.record.metrics["objective"])
+        / (one.record.metrics["trivial_objective"] - other.record.metrics["objective"])
+        for one, other in zip(private, plain, strict=True)
     ]
     here = point(app, 2.0)
     assert f"{statistics.median(each):.0%}" in here["title"]
@@ -109,15 +100,9 @@ def test_topics_say_what_the_runs_say() -> None:
     assert here["alike"] == pytest.approx([cosine for _, cosine in order])
     stay = [len(set(a) & set(b)) for a, b in zip(here["parts"], story(app)["plain"], strict=True)]
     assert f"{statistics.mean(stay):.1f}" in here["sentence"]
-    shares = [
-        2 * statistics.median(run.record.metrics[name] for run in runs)
-        for runs, name in (
-            (private, "objective"),
-            (plain, "objective"),
-            (plain, "trivial_objective"),
-        )
-    ]
-    assert all(f"{share:.0%}" in here["sentence"] for share in shares)
+    errors = (medians(private, "objective"), medians(plain, "objective"))
+    for error in (*errors, medians(plain, "trivial_objective")):
+        assert f"{2 * error:.0%}" in here["sentence"]
     assert "2.00" in words(app)
     assert "CONDITIONAL" in words(app)
 
@@ -145,24 +130,17 @@ def mine() -> Iterator[Any]:
 def test_on_private_documents_only_what_was_bought_is_shown(mine: Any) -> None:
     app = AppTest.from_string(behind_sidebar("topics/page.py"), default_timeout=120)
     app.session_state["data.own"] = {mine.entry.id: mine.entry}
-    for name, value in (
-        ("dataset", mine.entry.id),
-        ("most_words", None),
-        ("delta", 1e-5),
-    ):
+    chosen = {"dataset": mine.entry.id, "most_words": None, "delta": 1e-5}
+    for name, value in chosen.items():
         app.session_state[f"sidebar.documents.{name}"] = value
     settled(app)
     widget_of(app.number_input, "sidebar.epsilon").set_value(3.0)
     settled(app)
     account = account_of(mine.entry.id)
     assert not account.entries
-
-    def press(text: str) -> None:
-        next(it for it in app.button if it.label.startswith(text)).click()
+    for label in ("This run", "Without privacy"):
+        next(it for it in app.button if it.label.startswith(label)).click()
         settled(app)
-
-    press("This run")
-    press("Without privacy")
     assert [it["epsilon"] for it in story(app)["points"]] == [3.0]
     assert "3.00" in point(app, 3.0)["sentence"]
     entry_count = len(account.entries)

@@ -57,18 +57,6 @@ def test_answers_go_before_what_stands_below_and_each_in_the_order_of_coming(
     assert drawn == [1, 3, 0, 2] and line.holders == 0
 
 
-def test_who_is_not_wanted_any_more_leaves_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "LOOK", 0.01)
-    line = Turns()
-    line.take(ANSWER, nothing)
-    with pytest.raises(EndOfPage):
-        line.take(ANSWER, end)
-    assert line.line == []
-    line.give_back()
-    line.take(ANSWER, end)  # free: nobody waits, so nobody looks
-    assert line.holders == 1
-
-
 @pytest.fixture
 def line(monkeypatch: pytest.MonkeyPatch) -> Turns:
     """The line of this process."""

@@ -10,7 +10,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.top_items import top_items
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import references
-from dpmf_core.runs.epsilon_grid import EPSILONS, at_epsilon
+from dpmf_core.runs.epsilon_grid import at_epsilon
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import Store
 from pages.kit.page_table import BY_ID
@@ -55,12 +55,6 @@ def test_more_of_the_list_without_noise_stays_at_a_larger_epsilon() -> None:
         for epsilon in (0.1, 31.6)
     }
     assert stay[0.1] + 1 < stay[31.6]
-
-
-def test_a_model_comes_with_every_epsilon_of_the_grid() -> None:
-    for epsilon in (None, *EPSILONS):
-        run = shipped(epsilon)
-        assert run.record.public and you.model(epsilon) is not None
 
 
 def test_rating_five_films_shows_a_list_and_an_attack_and_stores_nothing(

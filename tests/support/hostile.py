@@ -6,6 +6,7 @@ Used by the tests.
 import csv
 import importlib
 import io
+import itertools
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
@@ -28,39 +30,11 @@ from dpmf_datasets import sandbox, session_files
 
 SECONDS = 5
 TOKENS = (
-    b"\x00",
-    b"\xff\xfe",
-    b"\xef\xbb\xbf",
-    b"nan",
-    b"-inf",
-    b"1e999",
-    b"9" * 40,
-    b"-0",
-    b'"',
-    b"'",
-    b"\r",
-    b"\n\n",
-    b",,,,",
-    b";",
-    b"\t",
-    b"=1+1",
-    b"@SUM(A1)",
-    b"../",
-    b"/etc/passwd",
-    b"C:\\",
-    b"\\\\?\\",
-    b"{",
-    b"<script>",
-    b"PK\x03\x04",
-    b"PAR1",
-    b"\x1f\x8b",
-    b"user",
-    b"rating",
-    "Ж\u202e😀".encode(),
-    b" " * 300,
-    b"\x80\x03cos\nsystem\n",
-    b"\x7f\xff\xff\xff",
-    b"\xff\xff\xff\xff",
+    *(b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"nan", b"-inf", b"1e999", b"9" * 40, b"-0"),
+    *(b'"', b"'", b"\r", b"\n\n", b",,,,", b";", b"\t", b"=1+1", b"@SUM(A1)", b"../"),
+    *(b"/etc/passwd", b"C:\\", b"\\\\?\\", b"{", b"<script>", b"PK\x03\x04", b"PAR1"),
+    *(b"\x1f\x8b", b"user", b"rating", "Ж\u202e😀".encode(), b" " * 300),
+    *(b"\x80\x03cos\nsystem\n", b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff"),
 )
 
 
@@ -70,33 +44,20 @@ def _table(separator: str = ",", head: bool = True) -> bytes:
     if head:
         rows.writerow(["user", "item", "rating", "timestamp", "title"])
     for k in range(60):
-        rows.writerow(
-            [f"u{k % 9}" if head else k % 9, k % 7, 1 + k % 5, 1000 + k, f"Film, {k % 7}"]
-        )
+        user = f"u{k % 9}" if head else k % 9
+        rows.writerow([user, k % 7, 1 + k % 5, 1000 + k, f"Film, {k % 7}"])
     return out.getvalue().encode()
 
 
 def _parquet() -> bytes:
-    out = io.BytesIO()
-    pd.DataFrame(
-        {
-            "user": [k % 9 for k in range(60)],
-            "item": [k % 7 for k in range(60)],
-            "rating": [1.0 + k % 5 for k in range(60)],
-        }
-    ).to_parquet(out)
-    return out.getvalue()
+    return pd.read_csv(io.BytesIO(_table())).iloc[:, :3].to_parquet()
 
 
-def _mat(compress: bool, sparse: bool, old: bool = False) -> bytes:
+def _mat(compress: bool, sparse: bool, form: str = "5") -> bytes:
     out = io.BytesIO()
     X = np.random.default_rng(0).integers(0, 255, (12, 16)).astype(float)
-    savemat(
-        out,
-        {"fea": csc_array(X) if sparse else X, "gnd": np.arange(12.0)[:, None]},
-        do_compression=compress,
-        format="4" if old else "5",
-    )
+    matrices = {"fea": csc_array(X) if sparse else X, "gnd": np.arange(12.0)[:, None]}
+    savemat(out, matrices, do_compression=compress, format=form)
     return out.getvalue()
 
 
@@ -119,6 +80,7 @@ def _picture() -> bytes:
 TEXT = "\n".join(
     f"orbit rocket launch {'planet ' * (k % 3)}number {k} engine" for k in range(20)
 ).encode()
+TITLES = [b"%d\t%s\tx" % (k, line) for k, line in enumerate(TEXT.splitlines())]
 SOUND: dict[str, Callable[[], list[tuple[str, bytes]]]] = {
     "csv": lambda: [
         ("a.csv", _table()),
@@ -128,27 +90,16 @@ SOUND: dict[str, Callable[[], list[tuple[str, bytes]]]] = {
         ("a.csv", _table(":", False).replace(b":", b"::")),
         ("a.parquet", _parquet()),
     ],
-    "mat": lambda: (
-        [
-            ("a.mat", _mat(compressed, sparse))
-            for compressed in (False, True)
-            for sparse in (False, True)
-        ]
-        + [("a.mat", _mat(False, False, True))]
-    ),
+    "mat": lambda: [
+        *(("a.mat", _mat(*it)) for it in itertools.product((False, True), repeat=2)),
+        ("a.mat", _mat(False, False, "4")),
+    ],
     "zip": lambda: [
         ("a.zip", zipped({"ratings.csv": _table()})),
         ("a.zip", zipped({f"d/{k}.txt": TEXT[20 * k : 20 * k + 200] for k in range(5)})),
         ("a.zip", zipped({f"p/{k}.png": _picture() for k in range(4)})),
     ],
-    "text": lambda: [
-        ("a.txt", TEXT),
-        (
-            "a.csv",
-            b"ID\ttitle\tURL\n"
-            + b"\n".join(b"%d\t%s\tx" % (k, line) for k, line in enumerate(TEXT.splitlines())),
-        ),
-    ],
+    "text": lambda: [("a.txt", TEXT), ("a.csv", b"\n".join([b"ID\ttitle\tURL", *TITLES]))],
 }
 
 
@@ -240,16 +191,8 @@ def _zip_with_link() -> bytes:
 
 
 def _words() -> bytes:
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    words = (
-        letters[k % 26]
-        + letters[k // 26 % 26]
-        + letters[k // 676 % 26]
-        + letters[k // 17576 % 26]
-        + letters[k // 456976 % 26]
-        for k in range(1_000_000)
-    )
-    return "\n".join([" ".join(words), "abc def", "ghi jkl"]).encode()
+    words = itertools.islice(itertools.product("abcdefghijklmnopqrstuvwxyz", repeat=5), 1_000_000)
+    return "\n".join([" ".join(map("".join, words)), "abc def", "ghi jkl"]).encode()
 
 
 def _gzip() -> bytes:
@@ -265,33 +208,13 @@ def _nested_zip(depth: int) -> bytes:
     return content
 
 
-def _sheet(rows: str) -> bytes:
-    """A spreadsheet with a header and rows in its own language."""
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    package = "http://schemas.openxmlformats.org/package/2006"
-    header = "".join(
-        f'<c r="{at}1" t="inlineStr"><is><t>{name}</t></is></c>'
-        for at, name in zip("ABC", ("user", "item", "rating"), strict=True)
-    )
-    parts = {
-        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
-        '<Default Extension="xml" ContentType="application/xml"/></Types>',
-        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
-        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
-        '<sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
-        f'<Relationship Id="r1" Type="{office}/worksheet" Target="worksheets/sheet1.xml"/>'
-        "</Relationships>",
-        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData><row r="1">{header}'
-        f"</row>{rows}</sheetData></worksheet>",
-    }
-    return zipped({name: text.encode() for name, text in parts.items()})
-
-
-FAR_CELL = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
-TEXTS = f'<row><c t="inlineStr"><is><t>{"x" * 30_000}</t></is></c></row>' * 10_000
+def _far_cell() -> bytes:
+    """A spreadsheet whose last cell is its only one beside the header."""
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    book.active.append(["user", "item", "rating"])
+    book.active.cell(1_048_576, 16_384, 1)
+    book.save(out)
+    return out.getvalue()
 
 
 def _ods() -> bytes:
@@ -358,8 +281,7 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a million words": ("a.txt", _words),
     "nothing": ("a.csv", lambda: b""),
     "a pickle": ("a.mat", lambda: b"\x80\x04cposix\nsystem\n(S'touch /tmp/dpmf-pwned'\ntR."),
-    "a cell far away": ("a.xlsx", lambda: _sheet(FAR_CELL)),
-    "a sheet of long texts": ("a.xlsx", lambda: _sheet(TEXTS)),
+    "a cell far away": ("a.xlsx", _far_cell),
     "a sheet of repeats": ("a.ods", _ods),
     "sixty million cells": ("a.parquet", _long_parquet),
     "a deep object": ("a.jsonl", _deep_json),
