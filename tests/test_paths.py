@@ -24,21 +24,16 @@ ROOT = Path(__file__).parents[1]
 TABLE = b"user,item,rating\n" + b"".join(
     b"%d,%d,%d\n" % (k % 9, k % 7, 1 + k % 5) for k in range(63)
 )
-SERVER = """
+BRINGS = """
 import sys
-from pathlib import Path
 from dpmf_datasets import session_files
 from dpmf_core.base.paths import workplace
-from tests.test_paths import TABLE
-found = session_files.ratings(session_files.table(TABLE, "mine.csv"), {"user": "user", "item": "item", "rating": "rating"}, (1, 5))
+from tests.test_paths import brought
 (workplace() / "half-written.npz").write_bytes(b"half")
-print(found.entry.id.partition("?")[0], workplace() / "half-written.npz", flush=True)
-sys.stdin.readline()
-"""  # brings a file, leaves a temporary one, and lives until its input closes  # noqa: E501
-
-STOPPED = SERVER.replace(
-    "sys.stdin.readline()",
-    """
+print(brought(), workplace() / "half-written.npz", flush=True)
+"""  # brings a file, and leaves a temporary one
+SERVER = f"{BRINGS}\nsys.stdin.readline()"  # lives until its input closes
+STOPPED = f"""{BRINGS}
 import contextlib, uvicorn
 from starlette.applications import Starlette
 from pages.server.lifespan import lifespan
@@ -50,8 +45,14 @@ async def told(app):
         yield
 
 uvicorn.run(Starlette(lifespan=told), port=0, log_level="critical")
-""",
-)  # the same below a web server, which hears signals
+"""  # the same below a web server, which hears signals
+
+
+def brought() -> Path:
+    """The file of a table that a session brings."""
+    columns = {"user": "user", "item": "item", "rating": "rating"}
+    upload = session_files.ratings(session_files.table(TABLE, "mine.csv"), columns, (1, 5))
+    return Path(upload.entry.id.partition("?")[0])
 
 
 @pytest.fixture(autouse=True)
@@ -124,14 +125,7 @@ def test_the_folder_is_its_users_alone_and_a_fork_has_its_own() -> None:
 
 
 def test_old_uploads_go_and_young_ones_stay() -> None:
-    columns = {"user": "user", "item": "item", "rating": "rating"}
-    old, young = (
-        Path(upload.entry.id.partition("?")[0])
-        for upload in (
-            session_files.ratings(session_files.table(TABLE, "mine.csv"), columns, (1, 5))
-            for _ in range(2)
-        )
-    )
+    old, young = brought(), brought()
     os.utime(old.parent, (0.0, 0.0))
     round_made()
     assert (old.exists(), young.exists()) == (False, True)

@@ -1,7 +1,6 @@
 """A class under one lesson link: the teacher sees what the students did."""
 
 from collections.abc import Iterator
-from html import unescape
 from pathlib import Path
 
 import pytest
@@ -166,18 +165,6 @@ def class_links(app: AppTest) -> list[str]:
     return [it.value for it in app.code if "class=" in it.value or "teach=" in it.value]
 
 
-@pytest.mark.usefixtures("class_settings")
-def test_an_unknown_lesson_is_named() -> None:
-    app = opened("lessons/page.py", lesson="nonsense")
-    assert "nonsense" in app.warning[0].value and not app.error
-    app.selectbox(key="learn.lesson").set_value("attacker")
-    settled(app)
-    assert not app.warning and app.title[0].value == LESSONS["attacker"].title
-    link = LessonLink.parse(page="lessons", query={"lesson": "nonsense"})
-    token = link_token(LessonSequence.parse(steps=(link,)))
-    assert "nonsense" in opened("lessons/page.py", **{"class": token}).error[0].value
-
-
 PRIVATE = LessonSequence.parse(
     steps=(LessonLink.parse(page="glossary", question="Did you cheat?", choices=("yes", "never")),),
     gathers=True,
@@ -220,15 +207,3 @@ def test_a_private_question_shows_counts_with_noise_and_no_answer() -> None:
 def test_a_private_question_that_cannot_be_asked_is_refused(parts: dict[str, object]) -> None:
     with pytest.raises(BadInput):
         LessonLink.parse(**parts)
-
-
-def test_answers_to_a_private_question_are_gathered_or_not_asked_for() -> None:
-    with pytest.raises(BadInput):
-        LessonSequence.parse(steps=PRIVATE.steps)
-
-
-@pytest.mark.usefixtures("class_settings")
-def test_a_qr_code_has_the_link_as_its_alternative_text() -> None:
-    teacher = opened("lessons/page.py", teach=link_token(PRIVATE, TEACHER))
-    (code,) = [it.proto.body for it in teacher.get("html")]
-    assert f"class={link_token(PRIVATE)}" in unescape(code) and "data:image/svg+xml" in code

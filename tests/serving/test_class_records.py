@@ -76,14 +76,6 @@ def test_seats_without_a_login_come_at_a_rate(monkeypatch: pytest.MonkeyPatch) -
     record("class-one", new_seat(), OPENED)
 
 
-def test_a_login_has_one_seat_in_a_class() -> None:
-    seat = class_records.seat_of_login("class-one", "login:0123")
-    assert seat == class_records.seat_of_login("class-one", "login:0123")
-    assert len({seat, *(class_records.seat_of_login("class-two", "login:0123"),)}) == 2
-    record("class-one", seat, ANSWER, by_login=True)
-    assert answers_of("class-one", seat) == ANSWER
-
-
 def test_links_of_strangers_do_not_push_out_a_lesson_that_its_teacher_looked_at() -> None:
     seat = new_seat()
     record("of-a-teacher", seat, ANSWER)
