@@ -22,31 +22,22 @@ FAULTS: dict[str, tuple[str, str, str]] = {
     "toy-no-clipping": ("np.minimum(1.0, ", "np.fmax(1.0, ", "sensitivity_of_every_answer"),
     "toy-half": ("return self.clip\n", "return self.clip / 2\n", "sensitivity_of_every_answer"),
     "toy-all-users-mean": (
-        "user_means(rows, rows.values)[rows.users]",
-        "rows.values.sum() / max(len(rows), 1)",
+        "user_means(rows, rows.values)[rows.users]", "rows.values.sum() / max(len(rows), 1)",
         "additivity",
     ),
     "toy-exact-count": (
-        "on_grid(x, self.clip, block.n_units)",
-        "x / max(len(rows), 1)",
-        "additivity",
+        "on_grid(x, self.clip, block.n_units)", "x / max(len(rows), 1)", "additivity",
     ),
     "toy-unplanned": (
-        "return self._rows(shape).event(level)",
-        "return ClippedRows(self.row_clip).event(level)",
+        "return self._rows(shape).event(level)", "return ClippedRows(self.row_clip).event(level)",
         "plan_is_the_declared_statistics",
     ),
-    "toy-row-reader": (
-        "centre=shape.mid_range",
-        "centre=LEAKED[-1]",
-        "blindfold",
-    ),
+    "toy-row-reader": ("centre=shape.mid_range", "centre=LEAKED[-1]", "blindfold"),
     "toy-stale-noise": (
         f"total = {RELEASE}",
-        f"total = FIRST.setdefault((str(shape), self.row_clip), {RELEASE})",
-        "fresh_noise",
+        f"total = FIRST.setdefault((str(shape), self.row_clip), {RELEASE})", "fresh_noise",
     ),
-}
+}  # fmt: skip
 BROKEN = """
 from typing import ClassVar
 from dpmf_core.algorithms import REGISTRY, Algorithm

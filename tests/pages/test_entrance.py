@@ -18,7 +18,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 
 from pages.server.login import COOKIE, LoginGate
 
-HOME = "https://dpmf.example.org"
+HOME, PROVIDER = "https://dpmf.example.org", "https://login.example.org/authorize"
 
 
 async def _stream(websocket: WebSocket) -> None:
@@ -29,19 +29,15 @@ async def _stream(websocket: WebSocket) -> None:
 
 def _browser(required: bool) -> TestClient:
     """A browser of a server that answers as Streamlit's: to the provider, and then to the root."""
+    provider, root = (RedirectResponse(it, 302) for it in (PROVIDER, "/"))
     routes = [
-        Route(
-            "/auth/login",
-            lambda request: RedirectResponse("https://login.example.org/authorize", 302),
-        ),
-        Route("/oauth2callback", lambda request: RedirectResponse("/", 302)),
+        Route("/auth/login", lambda request: provider),
+        Route("/oauth2callback", lambda request: root),
         WebSocketRoute("/_stcore/stream", _stream),
         Route("/{path:path}", lambda request: PlainTextResponse("inside"), methods=["GET", "PUT"]),
     ]
-    gate = Middleware(LoginGate, required=required)
-    return TestClient(
-        Starlette(routes=routes, middleware=[gate]), base_url=HOME, follow_redirects=False
-    )
+    app = Starlette(routes=routes, middleware=[Middleware(LoginGate, required=required)])
+    return TestClient(app, base_url=HOME, follow_redirects=False)
 
 
 @pytest.fixture
@@ -103,7 +99,7 @@ def test_without_a_login_everything_is_answered() -> None:
 )
 def test_what_was_open_is_open_again_and_once(browser: TestClient, address: str) -> None:
     there = browser.get("/auth/login", headers={"referer": HOME + address})
-    assert there.headers["location"] == "https://login.example.org/authorize"
+    assert there.headers["location"] == PROVIDER
     assert browser.get("/oauth2callback?code=1").headers["location"] == address
     assert browser.get("/oauth2callback?code=1").headers["location"] == "/"
 
@@ -118,11 +114,7 @@ def test_a_foreign_or_endless_page_is_not_noted(browser: TestClient, referer: st
 
 
 @pytest.mark.parametrize(
-    "note",
-    [
-        *("//evil.example.org", "/%5Cevil.example.org", "https://evil.example.org"),
-        *("%2F%2Fevil", "/%0d%0aset-cookie:x", ""),
-    ],
+    "note", ["//evil.example.org", "/%5Cevil.example.org", "%2F%2Fevil", "/%0d%0aset-cookie:x", ""]
 )
 def test_a_planted_note_leads_nowhere_else(browser: TestClient, note: str) -> None:
     browser.cookies.set(COOKIE, note)

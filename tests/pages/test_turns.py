@@ -17,10 +17,6 @@ def nothing() -> None:
     """Always wanted."""
 
 
-def end() -> None:
-    raise EndOfPage
-
-
 def waiting_for(line: Turns, place: int) -> Callable[[], None]:
     """Looks until so many wait."""
     there = threading.Event()
