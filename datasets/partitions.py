@@ -359,6 +359,6 @@ def _file_system(address: str) -> tuple[Any, str]:
         ) from error
     except Exception as error:  # each file system has errors of its own
         raise BadInput(
-            f"{without_query(address)} is not the address of a folder: {error}."
+            f"{without_query(address)} is not the address of a folder: {error}. Check the address."
         ) from error
     return files, folder

@@ -89,7 +89,10 @@ def _new_folder() -> Path:
     root = home()
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     if root.is_symlink() or (hasattr(os, "getuid") and root.stat().st_uid != os.getuid()):
-        raise BadInput(f"{root} belongs to another user: uploads cannot be stored there.")
+        raise BadInput(
+            f"{root} belongs to another user: uploads cannot be stored there. "
+            "Ask the operator to remove it."
+        )
     folder = claim_folder(root) / secrets.token_urlsafe(24)
     folder.mkdir(mode=0o700)
     return folder

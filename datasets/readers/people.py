@@ -92,7 +92,7 @@ def _vector(values: Any, path: Path, group: str) -> list[str]:
     if min(array.shape) != 1:
         raise BadInput(
             f"'{group}' of {path.name} has {array.shape[0]:,} x {array.shape[1]:,} entries; a"
-            " vector with the person of each row is needed."
+            " vector with the person of each row is needed. Name another variable with group=."
         )
     numbers: npt.NDArray[np.float64] = array.ravel().astype(np.float64)
     return [f"{number:.17g}" if np.isfinite(number) else "" for number in numbers]

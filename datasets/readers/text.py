@@ -293,13 +293,13 @@ def headlines(path: Path, reader: Reader, each: int = 750) -> list[str]:
         if len(cells) <= max(title, kind):
             raise BadInput(
                 f"Line {number:,} of {path.name} has {len(cells)} columns; the UCI News Aggregator"
-                " has 8, separated by tabs or commas."
+                " has 8, separated by tabs or commas. Give the original file."
             )
         if cells[kind] in KINDS and len(some := by_category.setdefault(cells[kind], [])) < each:
             some.append(cells[title])
     if not by_category:
         raise BadInput(
             f"No line of {path.name} has one of the categories {', '.join(KINDS)} of the UCI News"
-            " Aggregator, in its fifth column."
+            " Aggregator in its fifth column. Give the original file."
         )
     return [headline for category in sorted(by_category) for headline in by_category[category]]

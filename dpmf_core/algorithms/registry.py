@@ -40,7 +40,10 @@ class Place:
             importlib.import_module(f"dpmf_core.algorithms.{self.module}"), self.name
         )
         if kind.id != self.id:
-            raise ValueError(f"{self.name} has the id {kind.id!r}, and is listed as {self.id!r}")
+            raise ValueError(
+                f"{self.name} is listed as {self.id!r} and has the id {kind.id!r}. "
+                "Correct one of them."
+            )
         return kind
 
 
@@ -100,7 +103,7 @@ class Registry(Mapping[str, type[Algorithm]]):
         stored. Raises BadInput if it is no algorithm or its id is taken.
         """
         if problem := _problem(kind, getattr(kind, "id", "")):
-            raise BadInput(f"{kind!r} cannot be registered: {problem}.")
+            raise BadInput(f"{kind!r} cannot be registered: {problem}. Correct the class.")
         with self._lock:
             external = self._from_packages()
             if kind.id in self._own or (kind.id in external and kind.id not in self._added_ids):

@@ -76,7 +76,10 @@ def _must_suit(kind: type[Algorithm], data: Data) -> None:
     """Raise BadInput on data of another kind, or if a person has several rows."""
     holds = "ratings" if isinstance(data, Ratings) else "samples"
     if kind.task != holds:
-        raise BadInput(f"{kind.title} factorises {kind.task}; {data.name} holds {holds}.")
+        raise BadInput(
+            f"{kind.title} factorises {kind.task}; {data.name} holds {holds}. Choose another"
+            " algorithm."
+        )
     if isinstance(data, Samples) and data.people is not None:
         raise BadInput(
             "An audit removes or adds one row, but in these data a person has several rows. Leave"

@@ -306,7 +306,7 @@ class PeopleElsewhere:
 
     def __init__(self, ratings: PartitionedRatings, shape: Shape | SampleShape) -> None:
         if ratings.folding is None:
-            raise ValueError("These parts are read on this machine.")
+            raise ValueError("These parts are read on this machine. Use `in_parts`.")
         self.shape, self._ratings, self._folding = shape, ratings, ratings.folding
 
     def total(
@@ -324,7 +324,9 @@ class PeopleElsewhere:
         self._folding.drop(key)
 
     def cells(self) -> Cells:
-        raise PlanViolation("Which items were rated is never read out of the parts.")
+        raise PlanViolation(
+            "Which items were rated never leaves partitions that are read elsewhere."
+        )
 
 
 def _keys(shared: Sequence[Any]) -> list[Key]:

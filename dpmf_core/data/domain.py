@@ -82,7 +82,10 @@ class Domain:
         if not n_values:
             return
         if columns.min() < 0 or columns.max() >= self.n_columns:
-            raise OutsideDomain(f"Columns are numbered from 0 to {self.n_columns - 1}.")
+            raise OutsideDomain(
+                f"Columns must be numbers from 0 to {self.n_columns - 1}. Got {columns.min()} to"
+                f" {columns.max()}."
+            )
         ascends = columns[1:] > columns[:-1]
         ascends[starts[1:-1][(starts[1:-1] > 0) & (starts[1:-1] < n_values)] - 1] = True
         if not ascends.all():

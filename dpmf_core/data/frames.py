@@ -81,7 +81,7 @@ def ratings_of(
     if columns:
         raise BadInput(
             "Columns can only be named for a data frame; a sparse matrix has users as rows and"
-            " items as columns."
+            " items as columns. Leave columns out."
         )
     rows = _counts(data)
     if min(rows.shape) < 1 or not rows.nnz:

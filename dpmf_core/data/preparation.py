@@ -95,7 +95,7 @@ def prepared(samples: Samples, how: Preparation) -> Samples:
     ):
         raise BadInput(
             f"{samples.name} has no words: hashing, document frequencies, vocabulary size and"
-            " weights are for documents."
+            " weights are for documents. Leave these options out."
         )
     if how.outlier_rows and how.outlier_cells:
         samples = contaminated(samples, how.outlier_rows, how.outlier_cells)

@@ -379,7 +379,7 @@ def require_not_negative(bounds: tuple[float, float]) -> None:
     if bounds[0] < 0:
         raise BadInput(
             f"Ratings from {bounds[0]:g} cannot be parts of a sum: non-negative factorisation needs"
-            " bounds of at least 0."
+            " bounds of at least 0. Choose an algorithm for ratings."
         )
 
 

@@ -154,7 +154,7 @@ def split(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids = None) -> Spli
     if spec.test_fraction + spec.validation_fraction >= 1:
         raise BadInput(
             "The test and validation fractions must leave ratings to train on: their sum must be"
-            " below 1."
+            " below 1. Lower one of them."
         )
     how = {"users": _by_users, "window": _by_window, "none": _undivided}.get(spec.kind, _by_rating)
     parts = how(ratings, spec, seed, ids)

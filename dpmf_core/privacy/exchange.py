@@ -195,7 +195,7 @@ def read_ledger(path: Path) -> "Event | DpEvent":
     try:
         content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path.name} cannot be read as JSON: {error}.") from None
+        raise BadInput(f"{path.name} cannot be read as JSON: {error}. Give a JSON file.") from None
     if isinstance(content, dict) and isinstance(content.get("ledger"), list):
         try:
             return event_of_rows(content["ledger"])

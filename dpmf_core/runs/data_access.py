@@ -160,7 +160,9 @@ def as_ratings(data: AnyData) -> Ratings:
             f"{data.name} is stored in parts. Use a data set that fits in memory for this."
         )
     if not isinstance(data, Ratings):
-        raise BadInput(f"Only ratings can be split; {data.name} holds {data.unit}s.")
+        raise BadInput(
+            f"Only ratings can be split; {data.name} holds {data.unit}s. Leave split out."
+        )
     return data
 
 

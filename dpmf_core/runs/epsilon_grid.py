@@ -122,7 +122,7 @@ def grid_runs(
 def at_epsilon(spec: RunSpec, epsilon: float) -> RunSpec:
     """The same run at another epsilon. Raises BadInput if it has no budget."""
     if spec.budget is None:
-        raise BadInput(f"{spec.algorithm} has no epsilon here, so there is no grid of epsilons.")
+        raise BadInput(f"{spec.algorithm} has no epsilon here. Choose a private algorithm.")
     return spec.model_copy(update={"budget": spec.budget.model_copy(update={"epsilon": epsilon})})
 
 

@@ -176,5 +176,5 @@ def _check_private_choice(data: AnyData, spec: DataSpec) -> None:
     if isinstance(data, Samples) and (data.vocabulary is None or data.unit == "user"):
         raise BadInput(
             f"{data.name} holds no documents, so it has no words to choose: item_choice=private is"
-            " for ratings and documents."
+            " for ratings and documents. Leave it out."
         )

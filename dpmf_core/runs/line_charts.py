@@ -43,7 +43,9 @@ class Chart:
         try:
             file.write_text(self.svg.replace("<svg ", f'<svg xmlns="{NAMESPACE}" ', 1), "utf-8")
         except OSError as error:
-            raise BadInput(f"The figure cannot be saved as '{path}' ({error.strerror}).") from error
+            raise BadInput(
+                f"The figure cannot be saved as '{path}' ({error.strerror}). Name another file."
+            ) from error
         return file
 
 

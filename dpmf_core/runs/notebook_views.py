@@ -132,7 +132,7 @@ def chart_of_sweep(
         if points := _medians(rows, figure, ends):
             lines[", ".join([str(key[0]), *values])] = points
     if not lines:
-        raise BadInput(f"No run of this sweep has the figure '{figure}'.")
+        raise BadInput(f"No run of this sweep has the figure '{figure}'. Choose another one.")
     return _plotly_lines(lines, "ε", METRICS[figure].label if figure in METRICS else figure)
 
 

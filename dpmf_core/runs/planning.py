@@ -146,7 +146,7 @@ def _first(spec: RunSpec, budget: Budget | None, guarantee: Guarantee) -> Event:
     ):
         raise BadInput(
             "item_choice=private and row_count=private need exact calibration and an algorithm"
-            " with a proof for a whole user or sample."
+            " with a proof for a whole user or sample. Leave them out, or change these."
         )
     if budget.noise is NoiseKind.DISCRETE:
         raise BadInput(
@@ -251,7 +251,7 @@ def epsilon_of_each(spec: RunSpec, shape: Any, times: int) -> float:
 
     budget = spec.budget
     if budget is None:
-        raise BadInput(f"{spec.algorithm} has no epsilon here, so there is nothing to divide.")
+        raise BadInput(f"{spec.algorithm} has no epsilon here. Choose a private algorithm.")
 
     def excess(log_epsilon: float) -> float:
         own = budget.model_copy(update={"epsilon": math.exp(log_epsilon)})

@@ -151,7 +151,9 @@ def write_lists(
     recommends nothing, k is below 1, or the file cannot be written.
     """
     if not issubclass(algorithms.find(run.spec.algorithm).model_type, Recommender):
-        raise BadInput(f"{run.title} recommends nothing: only runs on ratings have lists.")
+        raise BadInput(
+            f"{run.title} recommends nothing: only runs on ratings have lists. Choose one."
+        )
     if k < 1:
         raise BadInput(f"A list must have at least 1 item. Got {k}.")
     with extra("files"):
@@ -171,7 +173,9 @@ def write_lists(
                 progress(count, data.n_users)
         aside.replace(file)
     except OSError as error:
-        raise BadInput(f"{file} cannot be written ({error.strerror}).") from error
+        raise BadInput(
+            f"{file} cannot be written ({error.strerror}). Name another file or free some space."
+        ) from error
     finally:
         aside.unlink(missing_ok=True)
     return n_rows

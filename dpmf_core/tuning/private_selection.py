@@ -132,6 +132,7 @@ class PrivateSelection(BaseModel):
         if any((it.budget, it.data) != (self.budget, self.data) for it in self.searches):
             raise BadInput(
                 "All methods of a private selection must use the same data set and the same budget."
+                " Make them equal."
             )
         if self.budget.calibration is not Calibration.EXACT:
             raise BadInput(
@@ -148,7 +149,7 @@ class PrivateSelection(BaseModel):
             if promise.status is not Status.PROVEN or promise.unit != "user":
                 raise BadInput(
                     f"{kind.title} is not proven for a whole person, so the cost of choosing it is"
-                    " unknown."
+                    " unknown. Leave it out."
                 )
 
     @property
@@ -376,7 +377,7 @@ def _require_gaussian(trial: Run) -> None:
     if not trial.record.guarantee.has_epsilon:
         raise BadInput(
             f"{trial.record.title} has no proof with these parameters, so the cost of choosing"
-            " among its runs is unknown."
+            " among its runs is unknown. Choose other parameters."
         )
 
 

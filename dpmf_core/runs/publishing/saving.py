@@ -67,7 +67,9 @@ def require_free(folder: str | Path) -> Path:
         is_occupied = place.exists() and (not place.is_dir() or any(place.iterdir()))
         inside = place.parent.is_dir()
     except (OSError, ValueError) as error:
-        raise BadInput(f"The model cannot be saved in '{folder}' ({error}).") from None
+        raise BadInput(
+            f"The model cannot be saved in '{folder}' ({error}). Name another folder."
+        ) from None
     if is_occupied:
         raise BadInput(
             f"A model needs an empty folder. '{folder}' is not empty: name another folder, or"
