@@ -1,11 +1,12 @@
-"""ALS of dpmf, implicit and cmfrec on the same ratings: `python -m benchmarks.als [PART ...]`.
+"""Compare ALS of dpmf, implicit and cmfrec on the same ratings.
 
-Processor seconds on one thread. The parts, all of them by default:
+`python -m benchmarks.als [PART ...]` measures processor seconds on one thread. The parts, all of
+them by default:
 
-iteration  of both half-steps at several ranks; each library in turn, medians over rounds
-equal      until a loss or a held-out error is reached; dpmf and implicit in turn
+iteration  of both half-steps at several ranks; the libraries take turns, medians over rounds
+equal      until a loss or a held-out error is reached; dpmf and implicit take turns
 large      the same by conjugate gradients on ten million simulated ratings, with the peak memory;
-           each library in a process of its own
+           each library in its own process
 
 dpmf and implicit minimise Hu, Koren & Volinsky 2008: the sum over all cells of c (p - u . v)^2
 plus ridge (|u|^2 + |v|^2). A rated cell has p = 1 and c = 1 + its rating, any other p = 0 and
@@ -54,7 +55,7 @@ Fit = Callable[["Problem", int, Observer, bool], list[float]]  # seconds of each
 
 @dataclass(frozen=True)
 class Problem:
-    """Ratings, the number of factors, and where everyone starts."""
+    """Ratings, the number of factors, and the starting factors that all libraries share."""
 
     data: Ratings
     rank: int
@@ -67,7 +68,7 @@ class Problem:
         return users, items
 
     def loss(self, U: Array, V: Array) -> float:
-        """The objective, in float64 where it is summed."""
+        """The objective, summed in float64."""
         data = self.data
         predictions = kernels.predict_pairs(U, V, data.users, data.items, threads=1).astype(float)
         confidence = 1 + data.values.astype(float)
@@ -77,7 +78,7 @@ class Problem:
         return float(of_ratings + everywhere + RIDGE * ((X**2).sum() + (Y**2).sum()))
 
     def held_out_rmse(self, test: Ratings, U: Array, V: Array) -> float:
-        """Of the preference, 1, of held-out rated cells."""
+        """Error on held-out rated cells, whose preference is 1."""
         predictions = kernels.predict_pairs(U, V, test.users, test.items, threads=1).astype(float)
         return float(np.sqrt(np.mean((1 - predictions) ** 2)))
 
@@ -137,7 +138,7 @@ def implicit(problem: Problem, iterations: int, observe: Observer, cg: bool) -> 
 
 
 def cmfrec_seconds(problem: Problem) -> float:
-    """Of a further iteration by Cholesky, without set-up."""
+    """Seconds of one more iteration by Cholesky, without set-up."""
     from cmfrec import CMF
 
     data = problem.data
@@ -172,8 +173,9 @@ LIBRARIES: dict[str, Fit] = {"dpmf": dpmf, "implicit": implicit}
 
 
 def iteration_seconds(data: Ratings, rank: int) -> dict[str, dict[str, Any]]:
-    """Each library's median seconds, and its ratio to exact dpmf: the median over rounds, and an
-    interval of it.
+    """Each library's median seconds, and its ratio to exact dpmf.
+
+    The ratio is the median over rounds, with an interval.
     """
     problem = Problem(data, rank)
 
@@ -200,11 +202,11 @@ def iteration_seconds(data: Ratings, rank: int) -> dict[str, dict[str, Any]]:
 
 
 def time_to_equal(data: Ratings, rank: int) -> dict[str, Any]:
-    """Median seconds until the implicit loss and the held-out error have converged and stay so;
-    None where they never do.
+    """Median seconds until the implicit loss and the held-out error have converged for good.
 
-    Compared with the best of both libraries' CG after `MOST_ITERATIONS`, the loss is then at most
-    `SLACK` larger, and the error at most `SLACK` away: with many factors it falls and then rises.
+    None where they never do. Converged means: compared with the best of both libraries' CG after
+    `MOST_ITERATIONS`, the loss is at most `SLACK` larger, and the error at most `SLACK` away in
+    either direction, since with many factors it falls and then rises.
     """
     parts = split(data, SplitSpec(), 0)
     problem = Problem(parts.train, rank)
@@ -254,7 +256,7 @@ def _to_target(
 
 
 def iterations_until(shares: Sequence[float], lowest: float) -> int:
-    """How many iterations until every later share of the best is within the slack."""
+    """How many iterations it takes until all later shares of the best are within the slack."""
     outside = [at for at, share in enumerate(shares) if not lowest <= share <= 1 + SLACK]
     return (max(outside) if outside else -1) + 2
 

@@ -1,13 +1,15 @@
-"""A class on one server: thirty students open a teacher's link within ten seconds, move epsilon
-five times and start a training each. Six of them are those of `benchmarks.hostile`: a sweep of
-4,096 cells and an audit of 100,000 trainings, six uploads of 90 MB, one who attacks the server with
-files, idle connections and developers' messages, three who leave in mid-training.
+"""Load one server with a class.
+
+Thirty students open a teacher's link within ten seconds, move epsilon five times and start a
+training each. Six of them are those of `benchmarks.hostile`: one runs a sweep of 4,096 cells and an
+audit of 100,000 trainings, one uploads 90 MB six times, one attacks the server with files, idle
+connections and developers' messages, and three leave during a training.
 
 `python -m benchmarks.classroom [--students 30] [--data cinema-small] [--kind]`
-starts a server of its own on an empty data directory, looks at its memory and its log all the
-while, and checks every result against a training in this process. Everybody looks at a
-result for 2 to 8 seconds. Students and server share this machine.
---kind: nobody is hostile.
+starts its own server on an empty data directory, watches its memory and its log throughout, and
+checks every result against a training in this process. Each student looks at a result for 2 to 8
+seconds. Students and server share this machine.
+--kind: no student is hostile.
 """
 
 import argparse
@@ -38,10 +40,10 @@ from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
 
 PRESETS = (0.5, 1.0, 2.0, 5.0, 10.0)
-# seconds within which all come; for which each looks at a result
+# seconds within which all students arrive; seconds for which each looks at a result
 OPENING, THINKING = 10.0, (2.0, 8.0)
-AFTER = 60.0  # seconds until memory is looked at again
-LEAVERS, OTHERS = 3, 3  # who leave in mid-training; who sweep, upload or attack
+AFTER = 60.0  # seconds until memory is measured again
+LEAVERS, OTHERS = 3, 3  # who leave during a training; who sweep, upload or attack
 ALGORITHM = "dpals"
 
 
@@ -52,14 +54,14 @@ def free_port() -> int:
 
 
 class Watch(threading.Thread):
-    """Resident memory of the server and everything below it, twice a second."""
+    """Resident memory of the server and its descendants, twice a second."""
 
     def __init__(self, pid: int) -> None:
         super().__init__(daemon=True)
         self.root, self.over, self.most = psutil.Process(pid), threading.Event(), 0.0
 
     def now(self) -> float:
-        """MB."""
+        """Resident memory in MB."""
         total = 0.0
         for process in (self.root, *self.root.children(recursive=True)):
             try:
@@ -70,12 +72,12 @@ class Watch(threading.Thread):
 
     @property
     def server_mb(self) -> float:
-        """Of the server itself, without its workers."""
+        """Memory of the server process, without its workers."""
         return float(self.root.memory_info().rss) / 1e6
 
     @property
     def processor_seconds(self) -> float:
-        """Of the server itself, without its workers."""
+        """Processor time of the server process, without its workers."""
         return float(sum(self.root.cpu_times()[:2]))
 
     def run(self) -> None:
@@ -101,9 +103,7 @@ async def one(
 
 
 def expected(data: str, epsilons: set[float], delta: float, seed: int) -> dict[float, set[str]]:
-    """What a page may say of each epsilon: the median of the draws that have finished,
-    whichever these are.
-    """
+    """What a page may say of each epsilon: the median of any draws that have finished."""
     texts = {}
     for epsilon in epsilons:
         budget = {"epsilon": epsilon, "delta": delta}
@@ -120,9 +120,7 @@ def expected(data: str, epsilons: set[float], delta: float, seed: int) -> dict[f
 
 
 def creation_times() -> dict[str, str]:
-    """When each stored run was made: one that is trained twice would be stored twice, with
-    another moment.
-    """
+    """When each stored run was made; a run that is trained twice would have two times."""
     from dpmf_core.runs.store import Store
 
     store = Store()
@@ -157,7 +155,7 @@ def start_server(folder: str, port: int, log: Any) -> subprocess.Popen[bytes]:
 async def whole_class(
     base: str, query: str, students: int, kind: bool
 ) -> tuple[list[tuple[Student, list[tuple[float, str]]]], dict[str, Any]]:
-    """Everybody who learns, and what came of the others. kind: there are no others."""
+    """The students who learn, and what happened to the hostile ones. kind: there are none."""
     over = asyncio.Event()
     others = (
         {}
@@ -229,8 +227,9 @@ def main() -> None:
 
 
 def answer_figures(arguments: argparse.Namespace, students: list[Any]) -> dict[str, Any]:
-    """How long students waited, what they were shown, and whether it was right. students: a
-    student and their results each.
+    """How long students waited, what they were shown, and whether it was right.
+
+    students: pairs of a student and their results.
     """
     results = [pair for _, pairs in students for pair in pairs]
     right = expected(
@@ -261,7 +260,7 @@ def answer_figures(arguments: argparse.Namespace, students: list[Any]) -> dict[s
 
 
 def lesson(arguments: argparse.Namespace, base: str, query: str, pid: int) -> dict[str, Any]:
-    """The class itself; what was seen of it."""
+    """Run the class, and report what was measured."""
     watch = Watch(pid)
     asyncio.run(visit(base, query))  # the teacher looks first
     before, seconds, alone = watch.now(), watch.processor_seconds, watch.server_mb
@@ -273,7 +272,7 @@ def lesson(arguments: argparse.Namespace, base: str, query: str, pid: int) -> di
     first = creation_times()
     answers = answer_figures(arguments, students)
     time.sleep(arguments.after)
-    asyncio.run(visit(base, query))  # whoever comes next
+    asyncio.run(visit(base, query))  # the next visitor
     after = watch.now()
     watch.over.set()
     return {

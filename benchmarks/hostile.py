@@ -1,5 +1,7 @@
-"""Students who stop a class, or try: one sweeps 4,096 cells and audits with 100,000 trainings,
-one uploads 90 MB six times, one attacks the server, some leave in mid-training.
+"""Students who stop a class, or try to.
+
+One sweeps 4,096 cells and audits with 100,000 trainings, one uploads 90 MB six times, one attacks
+the server, some leave during a training.
 """
 
 import asyncio
@@ -23,12 +25,12 @@ TRAININGS = 100_000
 SIZE, TIMES = 90_000_000, 6  # bytes of a file, uploads
 IDLE_SESSIONS, IDLE_UPLOADS = 252, 7
 DECLARED = 90_000_000  # bytes that an idle upload declares
-BETWEEN = 2.0  # seconds between two attacks
-CANCEL_AFTER = 2.0  # seconds in which somebody leaves again
+BETWEEN = 2.0  # seconds from one attack to the next
+CANCEL_AFTER = 2.0  # seconds after which a leaver leaves
 
 
 def grid() -> str:
-    """64 by 64 places of the spectral method."""
+    """A 64 by 64 grid of parameters of the spectral method."""
     ridges = ", ".join(f"{0.1 + 0.01 * place:.2f}" for place in range(CELLS))
     return (
         f"prediction_ridge = {ridges}; shrinkage ="
@@ -37,7 +39,7 @@ def grid() -> str:
 
 
 async def sweeps(base: str, over: asyncio.Event) -> str:
-    """Ask for a sweep and stay until the class is over; what the page says of it in the end."""
+    """Ask for a sweep, stay until the class is over, and return what the page then says."""
     async with Student(
         base, "data=cinema-small&methods=spectral&epsilons=1&draws=1", "trade-off"
     ) as student:
@@ -60,7 +62,7 @@ async def audits(base: str, over: asyncio.Event) -> str:
 
 
 async def uploads(base: str, over: asyncio.Event) -> list[int]:
-    """Upload a large table again and again; the server's answers (a refusal is one)."""
+    """Upload a large table again and again; returns the server's answers, refusals included."""
     answers = []
     async with Student(base, "", "data") as student:
         await student.first_drawing()
@@ -73,8 +75,10 @@ async def uploads(base: str, over: asyncio.Event) -> list[int]:
 
 
 async def attacks(base: str, over: asyncio.Event) -> dict[str, int]:
-    """Open idle sessions and idle uploads; then again and again empty all caches and upload a
-    spreadsheet with one far cell and a table with an endless name. Counts the server's answers.
+    """Open idle sessions and idle uploads, then attack until the class is over.
+
+    Each attack empties all caches and uploads a spreadsheet with one far cell and a table with an
+    endless name. Counts the server's answers.
     """
     answers = Counter[str]()
     async with contextlib.AsyncExitStack() as idle, Student(base, "", "data") as student:
@@ -112,7 +116,7 @@ def declare(url: str) -> http.client.HTTPConnection:
 
 
 def far_cell() -> bytes:
-    """A spreadsheet of one header and the last cell that there can be."""
+    """A spreadsheet with one header and a value in the last possible cell."""
     sheet = (
         '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
         '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c>'
@@ -137,9 +141,7 @@ def far_cell() -> bytes:
 
 
 def put(url: str, content: bytes, name: str = "large.csv") -> int:
-    """Send a file as the page's uploader does; the status of the answer, 0 where the connection
-    was cut.
-    """
+    """Send a file as the page's uploader does; returns the status, 0 if the connection was cut."""
     place = urlsplit(url)
     host = http.client.HTTPConnection(place.netloc, timeout=300)
     try:
@@ -168,7 +170,7 @@ def put(url: str, content: bytes, name: str = "large.csv") -> int:
 
 
 async def leaves(base: str, query: str, rng: random.Random) -> None:
-    """Open the lesson, ask for something new, and close the tab while it is computed."""
+    """Open the lesson, ask for something new, and close the tab while it is being computed."""
     await asyncio.sleep(rng.uniform(0, 10))
     async with Student(base, query) as student:
         await student.first_drawing()

@@ -1,7 +1,7 @@
-"""Item offsets with a curator, and from every user's own noisy message, on the same splits:
-`python -m benchmarks.local_noise`.
+"""Item offsets with a curator, and from noisy messages of every user, on the same splits.
 
-Every row of `results/local-noise.csv` is one run. Both methods replace one user, at delta 1e-5.
+`python -m benchmarks.local_noise` writes `results/local-noise.csv`, one run a row. Both methods
+replace one user, at delta 1e-5.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,9 +36,11 @@ def measurements(name: str) -> pd.DataFrame:
 
 
 def equal_errors(frame: pd.DataFrame) -> Iterator[list[object]]:
-    """Data, users, a curator's epsilon and median error; the epsilon at which messages reach it,
-    log-linear between measured points (None: beyond 1000); and the median error of messages at
-    epsilon 1 and of each user's own mean.
+    """Epsilons at which messages are as accurate as a curator.
+
+    Yields data, users, the curator's epsilon and median error; the epsilon at which messages reach
+    that error, log-linear between measured points (None: beyond 1000); and the median error of
+    messages at epsilon 1 and of each user's own mean.
     """
     by = frame.groupby(["data", "users", "algorithm", "epsilon"], sort=False)["rmse"].median()
     for name, users in frame[["data", "users"]].drop_duplicates().itertuples(index=False):

@@ -1,13 +1,14 @@
-"""Whole private runs by one command, `fit`: `python -m benchmarks.one_command [csv|billion]
-[ALGORITHM ...]`.
+"""Whole private runs by one command, `fit`.
 
-csv      from a table of ten million ratings to a saved model, in one memory; one table is sorted by
-         user, with three columns, the other in no order, with times
-billion  the simulated cinemas of 10 million and of a billion ratings, made partition by partition
-         as they are read
+`python -m benchmarks.one_command [csv|billion] [ALGORITHM ...]`
 
-Each command is a process with a data folder of its own, trains at epsilon 1 and judges the model on
-the ratings held out. Compiled code is there before. A recorded row is replaced.
+csv      from a table of ten million ratings to a saved model, in memory; one table has three
+         columns and is sorted by user, the other is unsorted and has times
+billion  the simulated cinemas of 10 million and of a billion ratings, generated partition by
+         partition as they are read
+
+Each command is a process with its own data folder. It trains at epsilon 1 and measures the error on
+the ratings held out. Kernels are compiled beforehand. A recorded row is replaced.
 """
 
 import json
@@ -48,7 +49,7 @@ def tables() -> dict[str, Path]:
 
 
 def make_table(path: Path) -> None:
-    """Writes a table of ratings in no order, with the columns of MovieLens."""
+    """Write a table of ratings in no order, with the columns of MovieLens."""
     rng = np.random.default_rng(1)
     activity = rng.lognormal(0, 1, N_USERS)
     users = rng.choice(N_USERS, MILLIONS * 1_100_000, p=activity / activity.sum())
@@ -65,8 +66,9 @@ def make_table(path: Path) -> None:
 
 
 def measurement(algorithm: str, *options: str) -> dict[str, Any]:
-    """What `fit` took: seconds from the command to its end, of the processor too, the most memory,
-    and the error on held-out ratings. Raises RuntimeError where it fails.
+    """What `fit` took: seconds from start to end, processor seconds, peak memory.
+
+    The error on held-out ratings is reported too. Raises RuntimeError if the command fails.
     """
     command = [sys.executable, "-m", "dpmf_core", "fit", "--algorithm", algorithm, "--json"]
     command += ["--epsilon", "1"] if algorithm in PRIVATE else []
@@ -102,7 +104,7 @@ def measurement(algorithm: str, *options: str) -> dict[str, Any]:
 
 
 def cases(part: str, algorithms: Sequence[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Name of the data, algorithm, options of the command."""
+    """The name of the data, the algorithm and the options of each command."""
     if part == "csv":
         data = {
             name: ("--dataset", f"{path}?bounds=0.5,5", "--save", "{folder}/model")

@@ -1,24 +1,23 @@
-"""How long a person waits for Explore and for the other pages, in a real Chromium before a real
-server.
+"""How long a person waits for Explore and for the other pages, in Chromium with a real server.
 
-`python -m benchmarks.page_speed [--repeats 7]` serves the app on an empty data directory, has the
-default data set's grid of epsilons computed, and measures. Every clock is the browser's own,
-`performance.now()`, with its origin at the start of the navigation; it starts at the time stamp
-that the browser gave an input, and ends when the first frame that shows the end has been handed to
-the compositor: in a task after the `requestAnimationFrame` callback that finds the end in the page.
-Measure on a machine that does nothing else.
+`python -m benchmarks.page_speed [--repeats 7]` serves the app on an empty data directory, computes
+the default data set's grid of epsilons, and measures. All times are the browser's own,
+`performance.now()`, counted from the start of the navigation. A measurement starts at the time
+stamp that the browser gave the input. It ends when the first frame that shows the result has been
+handed to the compositor: in a task after the `requestAnimationFrame` callback that finds the result
+in the page. Measure on an idle machine.
 
-drag: on stored epsilons, the mouse button held. From a `pointermove` until figure, headline and
-slider stand at the epsilon under the pointer; the figure's headline must be a measured one.
-box: from the Enter in the number box, at an epsilon whose runs are stored, until headline and
-figure show it as measured and the privacy label says it.
+drag: among stored epsilons with the mouse button held. From a `pointermove` until figure, headline
+and slider show the epsilon under the pointer; the figure's headline must be a measured one.
+box: from Enter in the number box, at an epsilon whose runs are stored, until headline and figure
+show it as measured and the privacy label states it.
 link: from the start of a navigation to an address with a stored epsilon, in a new browser profile
-with an empty cache, until the same. "link, cached": in a new session of a profile that has been
-here before.
-run: from the Enter in the number box, at an epsilon of which nothing is stored, until headline and
-figure show that epsilon as measured, that is, at least its first draw was trained and judged.
+with an empty cache, until the same. "link, cached": in a new session of a profile that has visited
+before.
+run: from Enter in the number box, at an epsilon without stored runs, until headline and figure show
+that epsilon as measured: at least its first draw was trained and evaluated.
 page: from the click on another section in the header until its heading is drawn and its script has
-ended; over sections whose runs are stored.
+ended, for sections whose runs are stored.
 """
 
 import argparse
@@ -44,14 +43,14 @@ VIEW = {"width": 1280, "height": 900}
 PATIENCE = 1200.0  # seconds until everything that a page asks for is stored
 DATA = "cinema"  # 20,000 people
 TARGETS = {"drag": 0.15, "box": 0.4, "link": 1.2, "run": 2.0, "page": 1.0}  # seconds
-STORED_EPSILONS = (1.0, 2.0, 5.0)  # walked between; each with all that stands beside it
+STORED_EPSILONS = (1.0, 2.0, 5.0)  # visited in turn; each with all comparisons of the page
 TOUR = ("Learn", "Explore", "Choose", "Verify", "Papers", "Start")  # the doors
 
 PATHS = {it.title: "/" if it.id == HOME else it.id for it in SECTIONS.values()}
 OTHER_PAGE = "clock.hero() === null && document.querySelector('h1') !== null"
 
-# In the page: `clock.arm(event, end)` waits for the first such event, or for none where the
-# navigation is the start, and `clock.read()` gives the seconds, null before the end.
+# In the page: `clock.arm(event, end)` waits for the first such event (null: the navigation is the
+# start), and `clock.read()` gives the seconds, null before the end.
 CLOCK = """
 window.clock = (() => {
   let began = null, ended = null, arrived = () => false;
@@ -103,8 +102,9 @@ window.clock = (() => {
 
 
 def until(page: Any, condition: str) -> None:
-    """Until an expression holds in a page; the server's policy forbids the page to evaluate text,
-    so that it is asked again and again from here.
+    """Wait until an expression is true in a page.
+
+    The server's policy forbids the page to evaluate text, so the expression is polled from here.
     """
     end = time.monotonic() + PATIENCE
     while not page.evaluate(condition):
@@ -114,7 +114,7 @@ def until(page: Any, condition: str) -> None:
 
 
 class Bench:
-    """A browser before a server, and the clocks."""
+    """A browser connected to a server, and the measurements."""
 
     def __init__(self, chromium: Any, base: str) -> None:
         self.chromium, self.base = chromium, base
@@ -138,7 +138,7 @@ class Bench:
     # -- until the store has everything ------------------------------------------------------------
 
     def fill(self) -> None:
-        """Every epsilon of the grid in all draws, and what stands beside the walked ones."""
+        """Compute every epsilon of the grid in all draws, and the comparisons of those visited."""
         for epsilon in STORED_EPSILONS:
             self.page.goto(self.address(epsilon))
             self.await_draws(self.page, epsilon)
@@ -150,16 +150,16 @@ class Bench:
             self.quiet(self.page)
 
     def go(self, name: str) -> None:
-        """To another section through the header."""
+        """Open another section through the header."""
         self.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
 
     def await_draws(self, page: Any, epsilon: float) -> None:
-        """Until the page shows all draws of everything that it asked for."""
+        """Wait until the page shows all draws that it asked for."""
         until(page, f"clock.at('{epsilon:g}')")
         self.quiet(page)
 
     def quiet(self, page: Any) -> None:
-        """Until no run goes on and the script has ended, for a while."""
+        """Wait until no run is going on and the script has been idle for a while."""
         page.get_by_role("button", name="Cancel").first.wait_for(state="detached")
         for _ in range(2):
             until(page, "clock.idle()")
@@ -168,7 +168,7 @@ class Bench:
     # -- clocks ------------------------------------------------------------------------------------
 
     def look(self, page: Any, event: str | None, end: str, act: Callable[[], object]) -> float:
-        """Seconds between the first such event of an act and the end, an expression."""
+        """Seconds from the first such event of an act until `end`, an expression, is true."""
         if event is not None:
             page.evaluate(f"clock.arm('{event}', () => {end})")
         act()
@@ -176,7 +176,7 @@ class Bench:
         return float(page.evaluate("clock.read()"))
 
     def drag(self, _: int) -> float:
-        """The handle is held, and moved to a neighbouring measured epsilon."""
+        """Hold the handle and move it to a neighbouring measured epsilon."""
         page, rail = self.page, self.page.get_by_test_id("stSidebar").get_by_role("slider")
         box = rail.bounding_box()
         y = box["y"] + box["height"] / 2
@@ -193,7 +193,7 @@ class Bench:
 
     @staticmethod
     def _place(rail: Any, box: Any, epsilon: float) -> float:
-        """Where the slider has an epsilon, across the page."""
+        """The horizontal position of an epsilon on the slider."""
         low, high = (float(rail.get_attribute(f"aria-value{it}")) for it in ("min", "max"))
         share = rail.evaluate(
             "(_, it) => Math.log(it[0] / it[1]) / Math.log(it[2] / it[1])", [epsilon, low, high]
@@ -207,7 +207,7 @@ class Bench:
         return seconds
 
     def run(self, _: int) -> float:
-        """An epsilon that nobody has asked for; what stands beside it is called off afterwards."""
+        """Type an epsilon without stored runs; its comparisons are cancelled afterwards."""
         seconds = self._type(next(self.unused), with_label=False)
         self._type(STORED_EPSILONS[0], with_label=True)
         self.await_draws(self.page, STORED_EPSILONS[0])
@@ -223,7 +223,7 @@ class Bench:
         return self.look(page, "keydown", end, lambda: field.press("Enter"))
 
     def link(self, _: int) -> float:
-        """Of a profile that was never here."""
+        """Open a link in a new profile."""
         profile = self._profile()
         try:
             return self._open(profile)
@@ -243,7 +243,7 @@ class Bench:
         return seconds
 
     def pages(self, turn: int) -> float:
-        """The next of the tour."""
+        """Open the next section of the tour."""
         name = TOUR[turn % len(TOUR)]
         drawn = "clock.hero() !== null" if name == "Explore" else OTHER_PAGE
         end = f"location.pathname.endsWith('{PATHS[name]}') && clock.idle() && {drawn}"
@@ -254,7 +254,7 @@ class Bench:
 
 @contextmanager
 def open_bench(folder: str) -> Iterator[Bench]:
-    """A server on a data directory, and a browser before it; everything that is walked stored."""
+    """A server on a data directory, and a browser; everything to be visited is stored."""
     from playwright.sync_api import sync_playwright
 
     port = free_port()
@@ -272,7 +272,7 @@ def open_bench(folder: str) -> Iterator[Bench]:
 
 
 def measurements(bench: Bench, repeats: int) -> dict[str, list[float]]:
-    """All clocks, so many repetitions each."""
+    """All measurements, each repeated so often."""
     page, looks = bench.page, dict[str, list[float]]()
     kinds: list[tuple[str, str, Callable[[int], float]]] = [
         ("drag", "2", bench.drag),

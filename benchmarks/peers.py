@@ -1,10 +1,11 @@
-"""Recommenders that predict ratings, each library at its own defaults, on MovieLens 1M: `python -m
-benchmarks.peers BENCH_PYTHON SURPRISE_PYTHON`, the interpreters of environments with LensKit,
-cmfrec and myFM, and with scikit-surprise. myFM is compared with our Bayesian factorisation, the
-others with ALS.
+"""Compare recommenders that predict ratings, each library at its own defaults, on MovieLens 1M.
 
-One thread, processor seconds of training, a process of its own for each; in every round each has
-its turn, on another split. dpmf is timed until its held-out RMSE is the peer's or less.
+`python -m benchmarks.peers BENCH_PYTHON SURPRISE_PYTHON` takes the interpreters of two
+environments: one with LensKit, cmfrec and myFM, one with scikit-surprise. myFM is compared with our
+Bayesian factorisation, the others with ALS.
+
+One thread, processor seconds of training, one process for each training. In each round every
+library trains once, on a new split. dpmf is timed until its held-out RMSE is the peer's or lower.
 """
 
 import argparse
@@ -30,7 +31,7 @@ PEERS = {
     "myfm": "myFM, rank 32, 150 sweeps",
 }
 OWN = {"dpmf": "dpmf, ALS", "dpmf-bmf": "dpmf, Bayesian MF"}
-RIVAL = {"myfm": "dpmf-bmf"}  # of a peer, where it is not ALS
+RIVAL = {"myfm": "dpmf-bmf"}  # which of ours a peer is compared with, if not ALS
 
 
 def write(data: Ratings, seed: int, file: Path) -> None:
@@ -57,8 +58,9 @@ def measurement(python: str, library: str, file: Path, seed: int) -> dict[str, A
 
 
 def comparison(rounds: list[dict[str, dict[str, Any]]], peer: str) -> dict[str, Any]:
-    """A peer's medians, and how many times sooner dpmf has its error: an interval of the
-    median over rounds, where it has it in each.
+    """A peer's medians, and how many times sooner dpmf reaches its error.
+
+    The latter is an interval of the median over rounds, given if dpmf reaches it in each.
     """
     theirs = [it[peer]["points"][-1] for it in rounds]
     sooner: list[float | None] = []
@@ -81,7 +83,7 @@ def comparison(rounds: list[dict[str, dict[str, Any]]], peer: str) -> dict[str, 
 
 
 def own_cost(rounds: list[dict[str, dict[str, Any]]], name: str) -> dict[str, Any]:
-    """Medians of an algorithm of ours."""
+    """Medians of one of our algorithms."""
     own = [it[name] for it in rounds]
     return {
         "title": OWN[name],

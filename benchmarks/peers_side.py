@@ -1,8 +1,8 @@
-"""One library's recommender, trained once for `benchmarks.peers` by an interpreter that has it:
-`python benchmarks/peers_side.py LIBRARY RATINGS.npz SEED`.
+"""Train one library's recommender for `benchmarks.peers`.
 
-The file holds users, items, values of both parts. Prints held-out RMSE, processor seconds of
-training from arrays in memory, and the process's peak memory, as JSON: of dpmf after each step.
+`python benchmarks/peers_side.py LIBRARY RATINGS.npz SEED` is run by an interpreter that has the
+library. The file holds users, items and values of both parts. Prints JSON: held-out RMSE, processor
+seconds of training from arrays in memory, and the process's peak memory; for dpmf after each step.
 """
 
 import json
@@ -134,8 +134,9 @@ def dpmf_bmf(parts: Parts, seed: int) -> Points:
 
 
 def myfm(parts: Parts, seed: int) -> Points:
-    """A Bayesian factorisation machine of user, item and what the user rated [Rendle, Zhang & Koren
-    2019]: rank 32, 150 sweeps, of which the later three quarters are kept.
+    """A Bayesian factorisation machine of user, item and what the user rated.
+
+    Rendle, Zhang & Koren 2019; rank 32, 150 sweeps, of which the last three quarters are kept.
     """
     from myfm import MyFMRegressor, RelationBlock
     from scipy import sparse
@@ -185,7 +186,7 @@ DISTRIBUTIONS = {
 
 
 def peak_mb() -> float:
-    """Of this program alone; `ru_maxrss` begins with that of the process that started it."""
+    """Peak memory of this program; `ru_maxrss` would begin with its parent's."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 

@@ -1,9 +1,8 @@
-"""How far one unit moves a release over what is declared: `python -m benchmarks.realised
-[ALGORITHM ...]`.
+"""How far one unit can move a release, as a share of the declared sensitivity.
 
-Draws all parameters and the noise log-uniformly from one end of their range to the other, with the
-worst known units among the people, and records the furthest move over the declared one: 1 is tight,
-and more would be a fault.
+`python -m benchmarks.realised [ALGORITHM ...]` draws all parameters and the noise log-uniformly
+over their ranges, with the worst known units among the people, and records the largest move divided
+by the declared one: 1 is tight, and more would be a fault.
 """
 
 import argparse
@@ -33,8 +32,7 @@ def private() -> list[str]:
 
 
 def over_ranges(kind: type[Algorithm]) -> dict[str, Any]:
-    """The furthest move of any unit, over `DRAWS` draws of parameters and noise on each kind of
-    data.
+    """The largest move of any unit, over `DRAWS` draws on each kind of data.
 
     Raises AssertionError where a unit moves a release further than declared, or all releases
     together further than the accountant counts.

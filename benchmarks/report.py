@@ -1,4 +1,4 @@
-"""Ratings that benchmarks share, and where results go: JSON that describes the machine."""
+"""Ratings that benchmarks share, and JSON of results with a description of the machine."""
 
 import json
 import os
@@ -18,15 +18,16 @@ LIBRARIES = ("numpy", "scipy", "numba", "implicit", "cmfrec", "dp-accounting")
 
 
 def movielens_or_simulated() -> Ratings:
-    """MovieLens 1M where it is here, otherwise simulated ratings of its size."""
+    """MovieLens 1M if it is installed, otherwise simulated ratings of its size."""
     if datasets.present("ml-1m"):
         return cast(Ratings, datasets.load("ml-1m"))
     return skewed_ratings(1_000_000, 6_040, 3_706)
 
 
 def skewed_ratings(count: int, n_users: int, n_items: int) -> Ratings:
-    """About `count` distinct ratings with log-normal activity and a long tail of items, as on
-    MovieLens 20M.
+    """About `count` distinct ratings with the skew of MovieLens 20M.
+
+    Activity is log-normal, and items have a long tail.
     """
     random = np.random.default_rng(0)
     draws = int(count * 1.25)
@@ -45,7 +46,7 @@ def skewed_ratings(count: int, n_users: int, n_items: int) -> Ratings:
 
 
 def interval(values: Any) -> tuple[float, float]:
-    """Order statistics between which the median lies with 95%, or with as much as so few allow."""
+    """Order statistics around the median, with 95% confidence or the most that the values allow."""
     in_order = np.sort(values)
     low = int(binom.ppf(0.025, len(in_order), 0.5))
     return float(in_order[max(low - 1, 0)]), float(
@@ -70,7 +71,7 @@ def _version_of(name: str) -> str | None:
 
 
 def machine() -> dict[str, Any]:
-    """Processor, cores usable by this process, Python and the libraries that matter."""
+    """The processor, the cores usable by this process, and versions of Python and libraries."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     versions = {name: _version_of(name) for name in LIBRARIES}
     return {

@@ -1,8 +1,9 @@
-"""What ratings in partitions cost: time, memory and processor time a rating of private training in
-memory and on disk, and of the import, at 1, 10 and 100 million simulated ratings; the models must
-have the same bits: `python -m benchmarks.scale [MILLIONS ...]`.
+"""What ratings in partitions cost: `python -m benchmarks.scale [MILLIONS ...]`.
 
-Each fit is a process of its own. The sets are made in the data folder (DPMF_DATA), once.
+Measures wall time, memory and processor time per rating of private training in memory and on disk,
+and of the import, at 1, 10 and 100 million simulated ratings. Both models must be equal bit by bit.
+
+Each fit is a process of its own. The data sets are made once, in the data folder (DPMF_DATA).
 """
 
 import argparse
@@ -35,7 +36,7 @@ PEAK = "from dpmf_core.runs.memory import peak_mb; import sys; print(peak_mb(), 
 
 
 def table_folder(millions: int, text: bool) -> Path:
-    """A folder with a table of so many ratings: one CSV, or a Parquet file for each part."""
+    """A folder with a table of so many ratings: one CSV, or one Parquet file for each part."""
     folder = data_folder() / "scale" / f"{millions}m-{'csv' if text else 'parquet'}"
     if (folder / "complete").exists():
         return folder
@@ -61,7 +62,7 @@ def table_folder(millions: int, text: bool) -> Path:
 
 
 def import_figures(millions: int, text: bool) -> dict[str, Any]:
-    """Takes the tables in parts, in a process of its own: what that took."""
+    """Time and memory of an import of the tables into partitions, in a process of its own."""
     name, folder = f"scale-{millions}m", table_folder(millions, text)
     code = (
         "import sys, dpmf_datasets as datasets;"
@@ -89,8 +90,10 @@ def import_figures(millions: int, text: bool) -> dict[str, Any]:
 
 
 def fit_figures(millions: int, algorithm: str, ratings: int) -> list[dict[str, Any]]:
-    """The same fit in each place. Raises AssertionError where the models differ; without privacy
-    ALS in one memory sums in another order than over parts.
+    """The same fit in memory and on disk.
+
+    Raises AssertionError if the models differ. Non-private ALS is exempt: in memory it sums in
+    another order than over partitions.
     """
     rows = []
     for place in PLACES:
@@ -135,7 +138,7 @@ def main() -> None:
 
 
 def replace_rows(record: dict[str, Any], kind: str, rows: list[dict[str, Any]]) -> None:
-    """New rows in the place of those of the same size, algorithm and place."""
+    """Replace the rows of the same size, algorithm and place by new ones."""
 
     def of(row: dict[str, Any]) -> tuple[Any, ...]:
         return row["millions"], row.get("algorithm"), row.get("place")

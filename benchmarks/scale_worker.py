@@ -1,5 +1,7 @@
-"""One fit in a fresh process, for `benchmarks.scale`: `python -m benchmarks.scale_worker NAME
-ALGORITHM memory|disk`. NAME: of ratings in parts. Prints one line of JSON.
+"""One fit in a fresh process, for `benchmarks.scale`.
+
+`python -m benchmarks.scale_worker NAME ALGORITHM memory|disk` takes the name of ratings in
+partitions and prints one line of JSON.
 """
 
 import hashlib
@@ -28,8 +30,9 @@ BUDGET = Budget(epsilon=1.0, delta=1e-8)
 
 
 def fit(algorithm: str, people: People, tables: Mapping[str, Any]) -> Any:
-    """The model; of a private algorithm at epsilon 1. tables: what an algorithm that is not private
-    has in its memory.
+    """The model; a private algorithm trains at epsilon 1.
+
+    tables: what a non-private algorithm holds in memory.
     """
     private = issubclass(algorithms.find(algorithm), PrivateAlgorithm)
     method: Any = algorithms.build(algorithm, {}, people.shape, BUDGET if private else None)
@@ -47,24 +50,24 @@ def fit(algorithm: str, people: People, tables: Mapping[str, Any]) -> Any:
 
 
 def warm(algorithm: str) -> None:
-    """Compiles what the algorithm needs."""
+    """Compile what the algorithm needs."""
     few = low_rank(n_users=50)
     data = of_ratings(few) if of_samples(algorithm) else few
     fit(algorithm, in_memory(data), {"train": data})
 
 
 def of_samples(algorithm: str) -> bool:
-    """Whether it takes ratings as samples."""
+    """Whether the algorithm takes ratings as samples."""
     return algorithms.find(algorithm).task == "samples"
 
 
 def in_place(data: PartitionedRatings, algorithm: str, folder: Path) -> People:
-    """The people of ratings in parts, as the algorithm takes them."""
+    """People of ratings in partitions, in the form that the algorithm takes."""
     return in_parts(PartitionedTable(data) if of_samples(algorithm) else data, folder)
 
 
 def people_in(place: str, name: str, algorithm: str, folder: Path) -> tuple[People, dict[str, Any]]:
-    """The people of a place, and their tables where these are in memory."""
+    """The people in memory or on disk, and their tables if these are in memory."""
     ratings: Any = datasets.load(name)
     if place == "disk":
         return in_place(ratings.kept_in(folder), algorithm, folder), {}

@@ -1,13 +1,15 @@
-"""The runs that come with the package: `python -m benchmarks.shipped` computes all of them anew and
-replaces the file; `--check` computes them anew and compares; `--check --sample` does so with the
-first and then every tenth run of an algorithm on a data set, and without what pages show of arrays.
+"""The runs that come with the package.
 
-What is compared: of every run the specification's key (which holds the data's fingerprint and the
-version of the algorithm), epsilon by every rule and what was released, each to 1e-9 of itself; its
-figures and released models to 1e-4 of themselves, and pictures to 2 of 255 shades; lists, words and
-the order of parts, which must be the same. Times, memory and versions of libraries are the run's
-own. Linear algebra uses the instructions of one processor on every x86-64: others round otherwise,
-and parts found from another rounding can differ by more than that.
+`python -m benchmarks.shipped` computes all of them anew and replaces the file. `--check` computes
+and compares them. `--check --sample` compares only the first and then every tenth run of an
+algorithm on a data set, without what pages show of arrays.
+
+Compared are, for every run: the specification's key (which holds the data's fingerprint and the
+version of the algorithm), epsilon by every rule and the releases, to a relative 1e-9; figures and
+released models to a relative 1e-4; pictures to 2 of 255 shades; lists, words and the order of
+parts, which must be equal. Times, memory and versions of libraries are not compared. Linear algebra
+uses the instructions of one processor on every x86-64. Other processors round differently, and
+parts found from numbers that were rounded differently can differ by more than these tolerances.
 """
 
 import argparse
@@ -44,10 +46,10 @@ from pages.explore.story import LIST_LENGTH, LISTS, PERSON
 from pages.kit.factorisation import MATCHED_PARTS, match_parts
 from pages.start.you import FILMS, films_to_rate
 
-EXACT, CLOSE = 1e-9, 1e-4  # by how much of itself a number may differ
+EXACT, CLOSE = 1e-9, 1e-4  # relative tolerances
 # parts of a record that say where and when it was made
 OWN = frozenset({"seconds", "peak_mb", "created", "versions", "cached"})
-PNG, SHADES = "iVBOR", 2  # how a picture begins; by how much of 255 its pixels may differ
+PNG, SHADES = "iVBOR", 2  # how a picture begins; tolerance of its pixels, of 255
 EXACTLY = frozenset({"epsilon", "ledger", "delta"})
 
 
@@ -72,12 +74,12 @@ def compute(wanted: Iterable[RunSpec]) -> dict[str, RunRecord]:
 
 
 def _first_view_values() -> Iterator[tuple[str, ViewData]]:
-    """What first views show of the arrays of the first draw at each epsilon of a grid."""
+    """What first views show of the arrays of the first draw, at each epsilon of a grid."""
     for page, kind in first_views.FOLLOWING.items():
         run = first_views.usual_run(kind)
         beside = (
             BEST_KNOWN if kind == "ratings" else OPEN
-        )  # lists are compared with those without noise
+        )  # lists are compared with those of the run without noise
         first = [it for it in grid_runs(run, draws=1) if it.who not in (TRIVIAL, beside)]
         if kind == "ratings":
             trivial = references(run)[TRIVIAL]
@@ -97,8 +99,9 @@ def _first_view_values() -> Iterator[tuple[str, ViewData]]:
 
 
 def _models() -> dict[str, Mapping[str, Any]]:
-    """Arrays of the models of the first draw of ratings, with privacy and without noise, by the
-    identity of their runs.
+    """Arrays of models by the identity of their runs.
+
+    First draws on ratings, with privacy and without noise.
     """
     runs = grid_runs(first_views.usual_run("ratings"), draws=1)
     shown = [it.spec for it in runs if it.who not in (TRIVIAL, BEST_KNOWN)]
@@ -115,7 +118,7 @@ def _whole(spec: RunSpec) -> Run:
 
 
 def differences(old: Mapping[str, ShippedRun], new: Mapping[str, ShippedRun]) -> list[str]:
-    """Where two sets of shipped runs differ by more than is allowed, a line each."""
+    """Differences between two sets of shipped runs beyond the tolerances, one line each."""
     lines = [f"{name}: only in one of them" for name in old.keys() ^ new.keys()]
     for name in old.keys() & new.keys():
         before, after = (json.loads(to_json(it[name].record.to_dict())) for it in (old, new))
@@ -130,7 +133,7 @@ def differences(old: Mapping[str, ShippedRun], new: Mapping[str, ShippedRun]) ->
 
 
 def _apart(place: str, old: Any, new: Any, tolerance: float) -> list[str]:
-    """Where two values of JSON differ."""
+    """Where two JSON values differ."""
     if isinstance(old, Mapping) and isinstance(new, Mapping) and old.keys() == new.keys():
         return [
             line for key in old for line in _apart(f"{place}.{key}", old[key], new[key], tolerance)
@@ -156,8 +159,8 @@ def _pixels(picture: str) -> np.ndarray:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true", help="compare, and change nothing")
-    parser.add_argument("--sample", action="store_true", help="compare a few runs alone")
-    parser.add_argument("--folder", help="a data folder whose stored runs count; none: all anew")
+    parser.add_argument("--sample", action="store_true", help="compare only a few runs")
+    parser.add_argument("--folder", help="data folder whose stored runs are used")
     arguments = parser.parse_args()
     partly = arguments.check and arguments.sample
     with tempfile.TemporaryDirectory() as fresh:

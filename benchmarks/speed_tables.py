@@ -18,7 +18,7 @@ METHODS = {  # as sentences name them
 
 
 def als_speed() -> str:
-    """Seconds an iteration of ALS, beside other libraries."""
+    """Seconds per iteration of ALS, compared with other libraries."""
     record = read_json("als.json")["iteration"]
     names = {
         "dpmf": "dpmf, exact",
@@ -35,7 +35,7 @@ def als_speed() -> str:
 
 
 def als_convergence() -> str:
-    """Seconds of ALS until it is as good as it becomes."""
+    """Seconds of ALS until its error no longer falls."""
     rows = []
     for rank, measures in read_json("als.json")["equal"].items():
         for measure, title in (("loss", "loss"), ("held_out_rmse", "held-out error")):
@@ -130,7 +130,7 @@ def billion() -> str:
 
 
 def large_imports() -> str:
-    """Tables into parts."""
+    """Imports of tables into partitions."""
     rows = [
         [
             f"{it['millions']}",
@@ -145,7 +145,7 @@ def large_imports() -> str:
 
 
 def one_command() -> str:
-    """A CSV to a saved model by one command."""
+    """From a CSV to a saved model by one command."""
     by_algorithm: dict[str, dict[str, dict[str, Any]]] = {}
     for row in read_json("one-command.json")["rows"]:
         by_algorithm.setdefault(row["algorithm"], {})[row["table"]] = row
@@ -162,7 +162,7 @@ def one_command() -> str:
 
 
 def classroom() -> str:
-    """Answers and memory of a class, with hostile students and without."""
+    """Answer times and memory of a class, with hostile students and without."""
     classes = {
         "some are hostile": "classroom.json",
         "nobody is": "classroom-calm.json",
@@ -179,7 +179,7 @@ def classroom() -> str:
 
 
 def waiting() -> str:
-    """How long a person waits, by a browser's own clock."""
+    """How long a person waits, measured by the browser."""
     clocks = read_json("page_speed.json")["clocks"]
     names = {
         "drag": "the slider is dragged over stored epsilons, until the figure follows",

@@ -1,6 +1,4 @@
-"""A student without a browser: a websocket client that speaks the page's own protocol, for the
-load of a class.
-"""
+"""A student without a browser, for the load of a class: a client of the page's websocket."""
 
 import asyncio
 import contextlib
@@ -18,14 +16,15 @@ Value = float | str | list[str]
 PATIENCE = 600.0  # seconds for a result
 HERO = "dpmf.hero"  # Explore's first view, which holds the figures of all its epsilons
 SENTENCE = re.compile(r"Held-out RMSE ([\d.]*\d)")
-FOLLOWS = re.compile(r"\.\d+$")  # numbers the widgets that have stood for one value
-PLACE = re.compile(r"runs finished|your turn")  # what a page says of runs that are not finished
+FOLLOWS = re.compile(r"\.\d+$")  # numbers the successive widgets of one value
+PLACE = re.compile(r"runs finished|your turn")  # what a page says of unfinished runs
 
 
 class Student:
-    """One session. Seconds from each touch of a widget: `answers` until the page said the new
-    epsilon with its figure or, where that is being computed, its place in the queue; `drawn` until
-    the page stood again.
+    """One session, with the seconds that each touch of a widget took.
+
+    `answers`: until the page showed the new epsilon with its figure, or its place in the queue if
+    it is being computed. `drawn`: until the page was drawn completely.
     """
 
     def __init__(self, base: str, query: str, page: str = "") -> None:
@@ -34,18 +33,17 @@ class Student:
         self.drawings: list[float] = []
         self.whole = self.parts = 0  # drawings of the page, and of fragments of it
         self.messages: list[str] = []  # exceptions and progress texts that were shown
-        self._ids: dict[str, str] = {}  # widget key: id of the widget that stands there now
-        # by id: values of boxes and sliders, all of which a browser repeats with whatever it asks
-        # for
+        self._ids: dict[str, str] = {}  # widget key: id of its present widget
+        # values of boxes and sliders by id; a browser sends all of them with each request
         self._states: dict[str, Value] = {}
         self._texts: dict[tuple[int, ...], str] = {}
-        self._story: dict[str, Any] = {}  # of the first view
+        self._story: dict[str, Any] = {}  # figures of the first view
         self._reruns: dict[str, asyncio.Task[None]] = {}
         self._idle = asyncio.Event()
-        self._waiting = ""  # what the page says of its runs, since it was last drawn
+        self._waiting = ""  # what the page has said of its runs since it was last drawn
         self._addresses: asyncio.Queue[str] = asyncio.Queue()  # for uploads
         self._session = ""
-        self._hash = ""  # of the page that is open
+        self._hash = ""  # of the open page
 
     async def __aenter__(self) -> "Student":
         url = self._base.replace("http", "ws", 1) + "/_stcore/stream"
@@ -72,7 +70,7 @@ class Student:
 
     async def _rerun(self, fragment: str = "", button: str = "", **widgets: Any) -> None:
         message = BackMsg()
-        # a session that was led to another page stays there
+        # a session that was redirected to another page stays there
         message.rerun_script.page_name = "" if self._hash else self._page
         message.rerun_script.page_script_hash = self._hash
         message.rerun_script.query_string = self._query
@@ -130,7 +128,7 @@ class Student:
         await self._until(lambda: self.has(key), key)
 
     async def upload_address(self, name: str) -> str:
-        """Where the server wants a file of this name; '' where it does not."""
+        """The upload address for a file of this name; '' if the server refuses it."""
         message = BackMsg()
         message.file_urls_request.request_id, message.file_urls_request.session_id = (
             name,
@@ -141,11 +139,11 @@ class Student:
         return await asyncio.wait_for(self._addresses.get(), PATIENCE)
 
     async def send(self, message: BackMsg) -> None:
-        """Send what no browser would."""
+        """Send a message that no browser would send."""
         await self._socket.send(message.SerializeToString())
 
     async def choose_file(self, name: str, url: str, key: str = "data.file.ratings") -> None:
-        """Have the page draw itself with an uploaded file, as its uploader does."""
+        """Draw the page with an uploaded file, as its uploader does."""
         message = BackMsg()
         message.rerun_script.page_script_hash = self._hash
         state = message.rerun_script.widget_states.widgets.add(id=self._ids.get(key, ""))
@@ -196,7 +194,7 @@ class Student:
                 self._idle.set()
 
     def _begin(self, fragment: bool) -> None:
-        """A drawing of the page, or of a fragment, begins."""
+        """Start a drawing of the page or of a fragment."""
         if fragment:
             self.parts += 1
             return
@@ -230,7 +228,7 @@ class Student:
             self._texts[tuple(message.metadata.delta_path)] = text
 
     def _hold(self, ident: str, body: Any) -> None:
-        """What a box or a slider shows: its first value, or one that the server sets."""
+        """Keep the value of a box or a slider: its first, or one that the server sets."""
         kind = type(body).__name__
         # an empty box says nothing
         if kind == "NumberInput" and (
@@ -265,8 +263,9 @@ class Student:
         await self._until(self._idle.is_set, "the first page")
 
     async def result(self, epsilon: float, whole: bool = False) -> str:
-        """The private RMSE that the page says for this epsilon; whole: once nothing is left to
-        be computed.
+        """The private RMSE that the page shows for this epsilon.
+
+        whole: wait until nothing is left to compute.
         """
         await self._until(
             lambda: bool(self._figure(epsilon)) and not (whole and self._reruns),
@@ -275,7 +274,7 @@ class Student:
         return self._figure(epsilon)
 
     def _figure(self, epsilon: float) -> str:
-        """The RMSE that the first view says now, if it is of this epsilon; else ''."""
+        """The RMSE that the first view shows now if it is for this epsilon, else ''."""
         if not self._story or self._story["stale"] or self._story["epsilon"] != epsilon:
             return ""
         points = [it for it in self._story["points"] if it["epsilon"] == epsilon]
@@ -283,6 +282,6 @@ class Student:
 
 
 def rmse_in(sentence: str) -> str:
-    """The private error that a sentence of Explore's first view says."""
+    """The private error in a sentence of Explore's first view."""
     match = SENTENCE.search(sentence)
     return match[1] if match else ""

@@ -1,4 +1,4 @@
-"""What the tables of docs/RESULTS.md are made with: recorded figures and claims, and Markdown."""
+"""Helpers for the tables of docs/RESULTS.md: recorded figures and claims, and Markdown."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -40,12 +40,12 @@ def medians(frame: pd.DataFrame, metric: str, along: str = "epsilon") -> pd.Data
 
 
 def decimals(value: float, digits: int) -> str:
-    """A number as it is printed; a dash for none."""
+    """A printed number; a dash for None."""
     return "-" if pd.isna(value) else f"{value:.{digits}f}"
 
 
 def bold_smallest(rows: Rows) -> Rows:
-    """The smallest number of every column but the first in bold, all of them where several tie."""
+    """Set the smallest number of every column but the first in bold, ties included."""
     smallest = [min(column, key=number) for column in list(zip(*rows, strict=True))[1:]]
 
     def in_bold(cell: str, best: str) -> str:
@@ -55,7 +55,7 @@ def bold_smallest(rows: Rows) -> Rows:
 
 
 def number(cell: str) -> float:
-    """The number that a cell begins with; infinity for a dash."""
+    """The number at the start of a cell; infinity for a dash."""
     first = cell.split()[0]
     return float("inf") if first == "-" else float(first)
 
@@ -63,7 +63,7 @@ def number(cell: str) -> float:
 def by_epsilon(
     frame: pd.DataFrame, metric: str, names: Mapping[str, str], digits: int = 3
 ) -> tuple[list[str], Rows]:
-    """Head and rows of a table with a column for each epsilon, methods in the order of names."""
+    """Head and rows of a table with one column per epsilon; methods in the order of names."""
     table = medians(frame[frame["label"].isin(names)], metric)
     head = [f"{epsilon:g}" for epsilon in table.columns]
     rows = [
@@ -84,7 +84,7 @@ def without_epsilon(frame: pd.DataFrame, metric: str, names: Mapping[str, str]) 
 
 
 def claims() -> str:
-    """Every claim by paper: its verdict, and each statement with the numbers that decide it."""
+    """All claims by paper: the verdict, and each statement with its figures."""
     outcomes = [
         result.verdict(claim).outcome
         for claim in CLAIMS.values()

@@ -1,7 +1,7 @@
-"""The tables of docs/RESULTS.md, made from benchmarks/results: `python -m benchmarks.tables`.
+"""Make docs/RESULTS.md from benchmarks/results: `python -m benchmarks.tables`.
 
-The words around them are in results.md.in, where `{{ films }}` stands for the table that the
-function of that name makes. `make lint` compares the page with what this module makes.
+The text is in results.md.in, where `{{ films }}` stands for the table that the function of that
+name makes. `make lint` compares the page with what this module makes.
 """
 
 import re
@@ -98,9 +98,7 @@ def films() -> str:
 
 
 def feature_table(frame: pd.DataFrame) -> str:
-    """The same of methods that know genres and decades, where the file has them: a table of its
-    own.
-    """
+    """A table of the methods that know genres and decades, if the file has any."""
     if not frame["label"].str.endswith(", features").any():
         return ""
     titles = {f"{name}, features": title for name, title in FEATURE_METHODS.items()}
@@ -166,7 +164,7 @@ def both_low_ranks() -> str:
 
 
 def parts(file: str, names: Mapping[str, str], trivial: str, digits: int) -> str:
-    """Objectives by epsilon, beside the trivial guess and the factorisation without privacy."""
+    """Objectives by epsilon, with the trivial guess and the non-private factorisation."""
     frame = read_csv(file)
     head, rows = by_epsilon(frame, "objective", names, digits)
     guess, without_privacy = (
@@ -246,7 +244,7 @@ def _audited_sketches(frame: pd.DataFrame) -> str:
 
 
 def trusting_nobody() -> str:
-    """Epsilon of every user's own noise at a curator's error."""
+    """The epsilon at which noise of every user reaches a curator's error."""
     rows = [
         [
             f"{data}, {users:,}",
@@ -274,7 +272,7 @@ def trusting_nobody() -> str:
 
 
 def realised_ranges() -> str:
-    """The furthest move of any release over the declared one, by algorithm."""
+    """The largest move of any release over the declared one, by algorithm."""
     rows = [
         [
             f"`{row['algorithm']}`",
@@ -316,13 +314,13 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def page() -> str:
-    """The whole of docs/RESULTS.md. Raises KeyError on a table that no function makes."""
+    """The whole of docs/RESULTS.md. Raises KeyError for a table that no function makes."""
     template = TEMPLATE.read_text("utf-8")
     return re.sub(r"{{ (\w+) }}", lambda match: TABLES[match[1]](), template)
 
 
 def main() -> None:
-    """Write the page; with --check, end with 1 where it is another."""
+    """Write the page; with --check, exit with 1 if it differs."""
     if sys.argv[1:] != ["--check"]:
         PAGE.write_text(page(), "utf-8")
     elif PAGE.read_text("utf-8") != page():
