@@ -104,7 +104,8 @@ def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
     faults = faults_of(kind)
     takes_epsilon = "small-noise" in faults
     _start_epsilon()
-    look = {"step": 0.5, "format": "%g", "disabled": common["disabled"] or not takes_epsilon}
+    look: dict[str, Any] = {"step": 0.5, "format": "%g"}
+    look["disabled"] = common["disabled"] or not takes_epsilon
     epsilon = number_within(
         second.container(), "Its ε", "audit.epsilon", LEAST, MOST, _move_dial, **look
     )

@@ -58,20 +58,23 @@ def number_within(
     low: float,
     high: float,
     then: Callable[[], None] | None = None,
+    below: DeltaGenerator | None = None,
     **look: Any,
 ) -> float:
-    """A box for the session's number under key, which says in words why it does not take one.
+    """Draw a box for the session's number under key that says in words why it refuses one.
 
     Streamlit's own limits mark the box red, say nothing, and keep the number from the session.
 
     Parameters
     ----------
     place
-        Where it is drawn.
+        Where the box is drawn.
     low, high
-        The numbers that it takes lie between them.
+        Range of the number.
     then
         Called after a person has changed the number.
+    below
+        Where the refusal is drawn; by default in the same place.
     look
         Further arguments of `st.number_input`.
     """
@@ -85,7 +88,7 @@ def number_within(
     place.number_input(label, **follow(key, then, check), **look)
     number: float = st.session_state[key]
     if (got := st.session_state.get(refusal)) is not None:
-        place.error(
+        (below or place).error(
             f"{label}: give a number from {low:g} to {high:g}. Got {got:,.10g}; {number:g} is used."
         )
     return number

@@ -18,14 +18,13 @@ from pages.kit import data_sets, lesson, odometer, safe_text, sidebar_values
 from pages.kit.components import Stop, draw_epsilon_slider
 from pages.kit.data_sets import data_kind, session_key
 from pages.kit.page_table import DataKind
-from pages.kit.session_widgets import bind, follow
+from pages.kit.session_widgets import bind, number_within
 from pages.kit.sidebar_values import (
     COMPLAINED_AT,
     COMPLAINTS,
     CONTROLS,
     EPSILONS,
     Choice,
-    accepts,
     chosen_entry,
     controls,
     put,
@@ -195,9 +194,11 @@ def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
 
 
 def _delta(fixed: bool) -> None:
-    st.number_input(
+    number_within(
+        st.container(),
         "δ",
-        **follow(session_key("delta"), check=partial(accepts, "delta")),
+        session_key("delta"),
+        *CONTROLS["delta"].range,
         format="%.1e",
         step=1e-6,
         disabled=fixed,
@@ -298,13 +299,9 @@ def _epsilon(fixed: bool, unused: Collection[str] = ()) -> None:
     """Draw the slider, its meaning and the box."""
     _slider("sidebar.slider", fixed, unused, "side")
     left, right = st.columns([5, 6], vertical_alignment="bottom")
-    left.number_input(
-        "ε, exactly",
-        **follow(session_key("epsilon"), check=partial(accepts, "epsilon")),
-        format="%g",
-        step=0.5,
-        disabled=fixed,
-    )
+    limits, below = CONTROLS["epsilon"].range, st.container()
+    look: dict[str, Any] = {"format": "%g", "step": 0.5, "disabled": fixed}
+    number_within(left, "ε, exactly", session_key("epsilon"), *limits, below=below, **look)
     with right.popover("Real uses", width="stretch"):
         _list_deployments()
 

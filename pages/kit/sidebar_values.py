@@ -235,19 +235,6 @@ def _read(control: Control, text: str | None, first: Any, source: str) -> Any:
     return first
 
 
-def accepts(name: str, number: float) -> bool:
-    """Return whether a typed number is valid; otherwise the sidebar says why not."""
-    control = CONTROLS[name]
-    low, high = control.range
-    if low <= number <= high:
-        return True
-    st.session_state[COMPLAINTS] = [
-        f"'{name}' must be {range_words(control.schema)}; got {number:g}. {value(name):g} stays."
-    ]
-    st.session_state.pop(COMPLAINED_AT, None)
-    return False
-
-
 def _enforce_lesson() -> None:
     """Set what a lesson fixes, whatever the address or the browser says."""
     first = _first_values()

@@ -15,7 +15,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import Store
 from pages.kit.page_table import BY_ID
 from pages.start import price, you
-from tests.pages.driving import words
+from tests.pages.driving import component, words
 
 STARS = (5, 1, 4, 2, 5)
 
@@ -64,12 +64,14 @@ def test_rating_five_films_shows_a_list_and_an_attack_and_stores_nothing(
     app = AppTest.from_file(str(BY_ID["start"].script), default_timeout=60).run()
     films = you.films()
     assert films is not None and "100% sure" not in words(app)
+    assert component(app, "price_curve")["follows"] is False  # there is no list that could
     for title, stars in zip(films["asked"], STARS, strict=True):
         app.segmented_control(key=f"start.stars.{title}").set_value(stars)
     app.run()
     assert not app.exception
     ratings = dict(zip(films["asked"], STARS, strict=True))
     shown = words(app)
+    assert component(app, "price_curve")["follows"] is True
     assert "100% sure" in shown and "at most 88%" in shown
     for title in you.recommended(2.0, ratings):
         assert title.split(" (")[0] in shown
