@@ -140,17 +140,8 @@ def first_failure(fault: Fault, folder: Path) -> str:
     sound = path.read_text("utf-8")
     assert sound.count(fault.old) == 1, f"{fault.name}: {sound.count(fault.old)} places"
     path.write_text(sound.replace(fault.old, fault.new), "utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        "not slow",
-    ]
+    options = ("-q", "-x", "-p", "no:cacheprovider", "-m", "not slow")
+    command = [sys.executable, "-m", "pytest", *options]
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     environment["NUMBA_CACHE_DIR"] = str(ROOT / ".venv/compiled")
     try:

@@ -26,7 +26,6 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
-from dpmf_core.runs.store import Store
 from dpmf_core.testing.worlds import low_rank
 
 
@@ -147,21 +146,6 @@ def frame_of(ratings: Ratings) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def test_a_frame_and_a_matrix_are_fitted_as_the_same_ratings() -> None:
-    ratings = low_rank(n_users=200)
-    frame = frame_of(ratings)
-    matrix = csr_array((frame["rating"], (frame["user"], frame["item"])), shape=(200, 17))
-    parameters = {"epsilon": 3.0, "delta": 1e-6, "rank": 2, "steps": 1}
-    runs = [
-        fit(load(data, bounds=ratings.bounds, public=True), "dpals", **parameters)
-        for data in (frame, matrix)
-    ]
-    expected = fit(ratings, "dpals", **parameters)
-    for run in runs:
-        assert run.record.metrics == expected.record.metrics
-    assert list(Store().rows()) == []
-
-
 def test_a_private_frame_has_one_account_however_it_is_brought(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -180,14 +164,6 @@ def test_a_private_frame_has_one_account_however_it_is_brought(
     frame_account.set_budget(1.5, 1e-6)
     with pytest.raises(BadInput, match=r"budget"):
         fit(frame, "private-bias", epsilon=1.0, delta=1e-6, bounds=bounds)
-
-
-def test_a_file_takes_its_bounds_either_way(tmp_path: Path) -> None:
-    path = tmp_path / "ratings.csv"
-    path.write_text("user,item,rating\na,x,1\na,y,5\nb,x,3\nb,y,2\n")
-    first, second = load(path, bounds=(1, 5)), load(f"{path}?bounds=1,5")
-    assert isinstance(first, Ratings) and isinstance(second, Ratings)
-    assert first.bounds == (1, 5) and np.array_equal(first.values, second.values)
 
 
 FRAME = pd.DataFrame({"user": [0, 1], "item": [0, 0], "rating": [1, 2]})

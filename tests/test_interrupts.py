@@ -166,15 +166,3 @@ def test_ctrl_c_stops_a_server_that_runs(tmp_path: Path) -> None:
         child.kill()
     with pytest.raises(ProcessLookupError):  # no worker is left
         os.killpg(child.pid, 0)
-
-
-@pytest.mark.slow
-def test_a_server_on_a_data_folder_that_takes_nothing_does_not_start(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    child = start(SERVER, tmp_path / "file" / "data", NUMBA_CACHE_DIR="")
-    try:
-        _, errors = child.communicate(timeout=120)
-    finally:
-        child.kill()
-    assert child.returncode == 2 and "Traceback" not in errors
-    assert f"{tmp_path}/file/data" in errors and "DPMF_DATA" in errors

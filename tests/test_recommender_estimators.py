@@ -20,11 +20,9 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dpmf_core import (
-    PlainNMF,
     PlainRecommender,
     PrivateNMF,
     PrivateRecommender,
@@ -76,18 +74,6 @@ FAILING |= {f"check_{name}": SPARSE for name in OF_SPARSE}
 )
 def test_scikit_learns_checks_of_what_is_not_about_features(estimator: Any, check: Any) -> None:
     check(estimator)
-
-
-def test_a_model_is_called_random_only_where_no_seed_repeats_it() -> None:
-    for model, is_random in (
-        (PrivateRecommender(), True),
-        (PrivateRecommender(public=True), False),
-        (PlainRecommender(), False),
-        (PrivateNMF(), True),
-        (PrivateNMF(public=True), False),
-        (PlainNMF(), False),
-    ):
-        assert get_tags(model).non_deterministic == is_random
 
 
 def test_frames_arrays_and_tables_of_others_give_the_same_model() -> None:

@@ -42,15 +42,6 @@ def test_what_cannot_be_a_part_is_named(sparse: bool, bad: float, words: str) ->
         Samples.of(csr_array(X) if sparse else X)
 
 
-def test_shapes_are_declared() -> None:
-    with pytest.raises(BadInput, match="3 x 5 have 15 pixels"):
-        Samples.of(COUNTS, image=(3, 5))
-    with pytest.raises(BadInput, match="2 words for 4 features"):
-        Samples.of(COUNTS, vocabulary=("a", "b"))
-    with pytest.raises(BadInput):
-        Samples.of(np.zeros(3))
-
-
 def test_the_fingerprint_sees_every_cell_word_and_declared_fact() -> None:
     one = documents()
     other = COUNTS.copy()

@@ -86,14 +86,6 @@ def test_lowrank_is_the_papers_matrix():
     assert spectrum[4] > 0.9 * spectrum[0]
 
 
-def test_lowrank_is_seen_in_part_and_clamped_rarely():
-    ratings = load("lowrank")
-    p = 20 * np.log(20_000) / 1_000
-    assert abs(len(ratings) / (20_000 * 1_000 * p) - 1) < 0.005
-    assert abs(float(ratings.values.std()) - 1) < 0.002
-    assert (np.abs(ratings.values) >= 5).mean() < 1 / 5_000
-
-
 def test_cinema_behaves_as_movielens(films: Ratings):
     values = figures(films)
     wrong = {

@@ -111,13 +111,6 @@ def test_a_damaged_run_is_computed_again(engine: Engine) -> None:
 # ---- turns and places ----------------------------------------------------------------------------
 
 
-def test_a_sweep_yields_what_finishes_and_what_fails(engine: Engine) -> None:
-    specs = [spec(QUICK, seed=seed) for seed in range(2)] + [spec(QUICK, budget=None)]
-    outcomes = {one.model_dump_json(): outcome for one, outcome in engine.sweep(specs)}
-    assert isinstance(outcomes[specs[2].model_dump_json()], BadInput)
-    assert sum(isinstance(outcome, Run) for outcome in outcomes.values()) == 2
-
-
 # ---- cancelled -----------------------------------------------------------------------------------
 
 

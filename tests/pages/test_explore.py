@@ -14,7 +14,6 @@ from tests.pages.driving import (
     engine_run,
     headline,
     settled,
-    widget_of,
     words,
 )
 
@@ -88,12 +87,6 @@ def test_every_method_of_the_ladder_has_the_same_draws() -> None:
         assert sorted(draws) == list(range(DRAWS))
     ours = table[table["name"] == "Private biases"].sort_values("draw")["rmse"].tolist()
     assert ours == pytest.approx(errors_of("private-bias", 2))
-
-
-def test_an_impossible_parameter_is_named() -> None:
-    app = page(eps="5", **{"p.rank": "300"})
-    assert "'rank'" in words(app)
-    assert widget_of(app.number_input, "sidebar.epsilon").value == 5.0
 
 
 def test_the_sources_rule_shows_what_it_truly_costs() -> None:

@@ -15,8 +15,6 @@ from dpmf_core.runs.execution import run
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.summary import summarise
-from pages.runs.comparison import run_table
 from tests.support.records import altered
 
 ROOT = Path(__file__).parents[2]
@@ -44,16 +42,6 @@ def test_only_what_differs_is_shown(two: list[Run]) -> None:
     other = run_with(algorithm="user-mean")
     names = {row["setting"] for row in differences([two[0].record, other.record])}
     assert names >= {"algorithm", "budget: epsilon", "prior_deviation"} and "seed" not in names
-
-
-def test_the_list_names_a_data_set_by_its_title_and_size() -> None:
-    shape = "cinema?users=800&items=350&density=0.1057&bounds=1,5"
-    rows = [{**summarise(run_with(algorithm="user-mean").record), "dataset": shape}]
-    rows += [{**rows[0], "dataset": "a set that is gone"}]
-    labels = {"created": "2026-01-01", "tags": "", "note": "", "owner": ""}
-    table = run_table([{**row, **labels} for row in rows], {})
-    assert "800" in table["data"][0] and "350" in table["data"][0]
-    assert "users=" not in table["data"][0] and table["data"][1] == "a set that is gone"
 
 
 def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two: list[Run]) -> None:

@@ -1,6 +1,5 @@
 """The start page stands on an empty store, by figures of real runs of today's usual choice."""
 
-import math
 import re
 import statistics
 from pathlib import Path
@@ -63,14 +62,6 @@ def test_the_epsilon_that_keeps_a_share_is_the_one_of_the_other_pages() -> None:
     """On an empty store too: Explore and Trade-off read it off what comes with the package."""
     value, detail = answer(epsilon_grid.read(price.choice().spec()).kept, Goal.share(0.8))
     assert f"{value}{detail}" in price.caption() and value == "ε ≈ 5"
-
-
-@pytest.mark.parametrize(("epsilon", "text"), [(0.1, "52%"), (2.0, "88%"), (31.6, "over 99%")])
-def test_an_even_suspicion_grows_by_e_to_the_epsilon(epsilon: float, text: str) -> None:
-    (stop,) = [it for it in price.stops(price.choice().delta) if it["epsilon"] == epsilon]
-    assert text in str(stop["facts"])
-    share = 1 / (1 + math.exp(-epsilon))  # odds of e^epsilon to 1
-    assert text == f"{share:.0%}" or share > 0.995
 
 
 def test_the_page_stands_on_an_empty_store_and_asks_for_no_run(

@@ -17,7 +17,7 @@ from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Summary, Sweep
-from tests.pages.made_up import made_up
+from tests.support.made_up import made_up
 
 SMALL = DataSpec(id="cinema-small")
 

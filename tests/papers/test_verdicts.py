@@ -7,8 +7,8 @@ from dpmf_core.papers.clauses import Median, MissingResult, falls, less
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.runs.sweep import Summary
-from tests.pages.made_up import made_up
 from tests.papers.planted import with_truths
+from tests.support.made_up import made_up
 
 every = pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
 
