@@ -77,20 +77,6 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
     ),
 )
 @click.option(
-    "--mechanism",
-    type=click.Choice([*KINDS]),
-    default="gaussian",
-    show_default=True,
-    help="With --epsilon alone: the kind of noise.",
-)
-@click.option(
-    "--count",
-    type=int,
-    default=1,
-    show_default=True,
-    help="With --epsilon alone: how often the release is repeated.",
-)
-@click.option(
     "--algorithm",
     metavar="ID",
     shell_complete=algorithm_ids,
@@ -121,7 +107,6 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
 @field_option("calibration", Budget.model_fields["calibration"])
 @json_option
 def account(**options: Any) -> None:
-    """Compute what releases cost together, or the noise for a budget, without data."""
     if options["file"] is not None:
         event = read_ledger(options["file"])
         if not isinstance(event, Event):
@@ -267,7 +252,7 @@ def _noise_for(options: dict[str, Any]) -> _Cost:
     For several releases it is the factor on their given Z.
     """
     budget = _budget(options, options["epsilon"], options["delta"])
-    releases = options["releases"] or [f"{options['mechanism']}:1:{options['count']}"]
+    releases = options["releases"] or ["gaussian:1:1"]
     total = sum(count for _, count in normal_form(sequence(*(_release(text) for text in releases))))
 
     def plan(level: float) -> Event:

@@ -22,7 +22,6 @@ from dpmf_core.runs.store import to_json
 @json_option
 @click.pass_context
 def datasets(context: click.Context, as_json: bool) -> None:
-    """List data sets: licence, size, and whether they are on this machine."""
     if context.invoked_subcommand is not None:
         return
     entries = (*catalogue().catalogue(), *catalogue().in_parts())
@@ -181,7 +180,6 @@ def describe(kind: type[Algorithm]) -> dict[str, Any]:
 @click.command()
 @json_option
 def algorithms(as_json: bool) -> None:
-    """List the algorithms, their sources, guarantees and parameters."""
     rows = [describe(kind) for kind in registry.REGISTRY.values()]
     if as_json:
         click.echo(to_json(rows))

@@ -25,6 +25,7 @@ class Place:
         with interrupts.at_once(), _without_collection():
             command = getattr(importlib.import_module(f"dpmf_core.cli.{module}"), attribute)
         assert isinstance(command, click.Command)
+        command.help = command.help or self.words
         return command
 
 

@@ -50,7 +50,6 @@ PLACES = {
 @json_option
 @click.pass_context
 def runs(context: click.Context, as_json: bool) -> None:
-    """List and manage the stored runs."""
     if context.invoked_subcommand is not None:
         return
     store = Store()

@@ -95,7 +95,6 @@ def fit(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Train one model on all cores and store the run."""
     choices, name = run_choices(options), options["algorithm"]
     warn_of(options["dataset"])
     kind = algorithm_of(name)

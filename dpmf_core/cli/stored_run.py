@@ -57,7 +57,6 @@ def show(key: str, as_json: bool) -> None:
 @click.option("--notebook", is_flag=True, help="Print a Jupyter notebook that repeats the run.")
 @json_option
 def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
-    """Print a run as it may leave this machine, without anything from raw private rows."""
     if script + notebook + as_json != 1:
         raise BadInput("Choose what to export: --script, --notebook or --json.")
     run = find_stored(key)
@@ -71,7 +70,6 @@ def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
 @click.argument("key", shell_complete=run_keys)
 @json_option
 def delete(key: str, as_json: bool) -> None:
-    """Delete a run."""
     store = Store()
     whole = whole_key(store, key)
     store.delete(whole)
@@ -83,7 +81,6 @@ def delete(key: str, as_json: bool) -> None:
 @click.option("--off", is_flag=True, help="Unpin: the run may be deleted when it is the oldest.")
 @json_option
 def pin(key: str, off: bool, as_json: bool) -> None:
-    """Keep a run when older ones are deleted."""
     store = Store()
     whole = whole_key(store, key)
     permissions.pin(store, whole, not off)

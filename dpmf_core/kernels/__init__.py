@@ -7,50 +7,27 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpmf_core.kernels.compilation import compile_kernel
-    from dpmf_core.kernels.conjugate_gradients import (
-        CG_STEPS,
-        RowSolver,
-        WarmStart,
-        refine_rows,
-    )
-    from dpmf_core.kernels.least_squares import solve_psd, solve_rows
-    from dpmf_core.kernels.lists import best_unseen, best_unseen_products
-    from dpmf_core.kernels.normal_equations import right_sides, weighted_grams
-    from dpmf_core.kernels.posterior import draw_rows
-    from dpmf_core.kernels.rows import (
-        error_sums,
-        predict_pairs,
-        predict_ratings,
-        rank_segments,
-        residuals,
-        round_towards_zero,
-        segment_sums,
-        unfold,
-    )
+    from dpmf_core.kernels.compilation import compile_kernel as compile_kernel
+    from dpmf_core.kernels.conjugate_gradients import CG_STEPS as CG_STEPS
+    from dpmf_core.kernels.conjugate_gradients import RowSolver as RowSolver
+    from dpmf_core.kernels.conjugate_gradients import WarmStart as WarmStart
+    from dpmf_core.kernels.conjugate_gradients import refine_rows as refine_rows
+    from dpmf_core.kernels.least_squares import solve_psd as solve_psd
+    from dpmf_core.kernels.least_squares import solve_rows as solve_rows
+    from dpmf_core.kernels.lists import best_unseen as best_unseen
+    from dpmf_core.kernels.lists import best_unseen_products as best_unseen_products
+    from dpmf_core.kernels.normal_equations import right_sides as right_sides
+    from dpmf_core.kernels.normal_equations import weighted_grams as weighted_grams
+    from dpmf_core.kernels.posterior import draw_rows as draw_rows
+    from dpmf_core.kernels.rows import error_sums as error_sums
+    from dpmf_core.kernels.rows import predict_pairs as predict_pairs
+    from dpmf_core.kernels.rows import predict_ratings as predict_ratings
+    from dpmf_core.kernels.rows import rank_segments as rank_segments
+    from dpmf_core.kernels.rows import residuals as residuals
+    from dpmf_core.kernels.rows import round_towards_zero as round_towards_zero
+    from dpmf_core.kernels.rows import segment_sums as segment_sums
+    from dpmf_core.kernels.rows import unfold as unfold
 
-__all__ = [
-    "CG_STEPS",
-    "RowSolver",
-    "WarmStart",
-    "best_unseen",
-    "best_unseen_products",
-    "compile_kernel",
-    "draw_rows",
-    "error_sums",
-    "predict_pairs",
-    "predict_ratings",
-    "rank_segments",
-    "refine_rows",
-    "residuals",
-    "right_sides",
-    "round_towards_zero",
-    "segment_sums",
-    "solve_psd",
-    "solve_rows",
-    "unfold",
-    "weighted_grams",
-]
 # the module of each compiled name
 PLACES = {
     name: module
