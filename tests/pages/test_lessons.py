@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.teaching import completion
+from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 from dpmf_core.teaching.lessons import LESSONS
 from tests.pages.driving import settled, words
 
@@ -47,3 +48,30 @@ def test_a_lesson_is_walked_to_its_code(name: str) -> None:
 def press(app: AppTest, label: str) -> None:
     next(it for it in app.button if it.label == label).click()
     settled(app)
+
+
+SEQUENCE = """
+import streamlit as st
+from pages.kit import lesson
+lesson.current()
+st.write(str(lesson.place()))
+st.button("Next", on_click=lesson.go, args=(1,))
+"""
+
+
+@pytest.mark.parametrize("came_back", [True, False])
+def test_the_back_button_leads_to_the_page_before_in_a_sequence(
+    came_back: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A browser that repeats an old address, because it has not heard of the new one, does not."""
+    steps = [LessonLink.parse(page="lessons", query={"lesson": name}) for name in list(LESSONS)[:2]]
+    app = AppTest.from_string(SEQUENCE, default_timeout=30)
+    app.query_params["class"] = link_token(LessonSequence.parse(steps=steps))
+    app.run()
+    app.button[0].click().run()
+    assert app.markdown[0].value == "1"
+    monkeypatch.setattr("pages.kit.links.came_back", lambda: came_back)
+    app.query_params["at"] = "1"
+    app.run()
+    assert app.markdown[0].value == str(int(not came_back))
+    assert app.query_params["at"] in (str(2 - came_back), [str(2 - came_back)])
