@@ -1,10 +1,25 @@
 """Trivial predictors and biases against direct computations."""
 
+import gc
+import pickle
+import weakref
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
+from dpmf_core import kernels
+from dpmf_core.algorithms import curator_for
+from dpmf_core.algorithms.base import Personal, Recommender
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
+from dpmf_core.algorithms.input_perturbation import (
+    RATINGS,
+    InputPerturbation,
+    noisy_ratings,
+)
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.privacy import Budget, Noise, calibrate
+from dpmf_core.testing.worlds import world
 from tests.fitting import fit_by_name
 
 N, M = 300, 17
@@ -37,17 +52,6 @@ def test_trivial_predictors_by_hand(data: Ratings) -> None:
         assert predictions[user] == pytest.approx(data.values[data.users == user].mean(), abs=1e-5)
 
 
-def test_popularity_ranks_by_counts_and_predicts_the_mean(data: Ratings) -> None:
-    model = fit_by_name("popularity", data).model
-    personal = model.personal(data)
-    counts = np.bincount(data.items, minlength=M)
-    order = np.argsort(-model.scores(personal, np.array([0]))[0])
-    assert (np.diff(counts[order]) <= 0).all()
-    np.testing.assert_allclose(
-        model.predict(personal, np.arange(9), np.arange(9)), data.values.mean(), atol=1e-5
-    )
-
-
 def test_damped_biases_solve_their_ridge_problem(data: Ratings) -> None:
     """min sum (x - mu - a_u - b_i)^2 + beta (|a|^2 + |b|^2), against dense least squares."""
     beta = 4.0
@@ -70,3 +74,68 @@ def test_private_biases_do_not_depend_on_the_unit_of_the_ratings(data: Ratings) 
         for ratings in (data, twice_the_scale)
     )
     np.testing.assert_allclose(two, 2 * one, rtol=1e-4, atol=1e-5)
+
+
+def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon() -> None:
+    data = Ratings.of(
+        np.repeat(np.arange(200), 50),
+        np.tile(np.arange(50), 200),
+        np.full(10_000, 3.0),
+        n_users=200,
+        n_items=50,
+        bounds=(1, 5),
+        public=True,
+    )
+    algorithm = InputPerturbation()
+    level = calibrate(lambda at: algorithm.plan(data.shape, at), Budget(epsilon=2.0, delta=1e-9))
+    noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))
+    noise_sizes = np.abs(
+        noisy_ratings(curator_for(algorithm, data, noise), clamp=False).values.astype(float) - 3.0
+    )
+    scale = 4 / 2.0  # range over epsilon
+    assert noise_sizes.mean() == pytest.approx(scale, rel=4 / np.sqrt(10_000))
+    assert noise_sizes.mean() != pytest.approx(scale * 1.05, rel=4 / np.sqrt(10000))
+    assert noise.ledger[0][0].statistic == RATINGS
+
+
+@pytest.fixture
+def solve_count(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How often least squares were solved."""
+    calls: list[int] = []
+    solve = kernels.solve_rows
+
+    def counting_solve(*args: object, **kwargs: object) -> object:
+        calls.append(1)
+        return solve(*args, **kwargs)
+
+    monkeypatch.setattr(kernels, "solve_rows", counting_solve)
+    return lambda: len(calls)
+
+
+def model_of(data: Ratings, seed: int) -> Recommender:
+    factors = np.random.default_rng(seed).standard_normal((data.n_items, 3)).astype(np.float32)
+    return Recommender(data.bounds, 3.0, np.zeros(data.n_items, np.float32), factors)
+
+
+def same(one: Personal, other: Personal) -> bool:
+    return np.array_equal(one.offsets, other.offsets) and np.array_equal(one.factors, other.factors)
+
+
+def test_the_model_holds_nothing_of_it_and_it_goes_with_the_model() -> None:
+    data, model = world(), model_of(world(), 0)
+    before = pickle.dumps(model)
+    factors = weakref.ref(model.personal(data).factors)
+    assert pickle.dumps(model) == before
+    assert factors() is not None
+    del model
+    gc.collect()
+    assert factors() is None
+
+
+def test_other_ratings_remember_their_own(solve_count: Callable[[], int]) -> None:
+    data, model = world(), model_of(world(), 0)
+    some = data.only(data.items > 2)
+    first, second = model.personal(data), model.personal(some)
+    assert model.personal(data) is first and model.personal(some) is second and solve_count() == 2
+    copy = pickle.loads(pickle.dumps(data))
+    assert same(model.personal(copy), first) and solve_count() == 3

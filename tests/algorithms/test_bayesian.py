@@ -23,18 +23,11 @@ def simulated(seed: int, rated: int = 12) -> tuple[Ratings, Ratings]:
     values = truth[users, items] + NOISE * rng.normal(size=len(users))
     held_out = np.tile(np.arange(rated + 4) >= rated, USERS)
 
-    def part(mask):
-        order = np.lexsort((items[mask], users[mask]))
-        return Ratings(
-            users[mask][order].astype(np.int32),
-            items[mask][order].astype(np.int32),
-            values[mask][order].astype(np.float32),
-            n_users=USERS,
-            n_items=ITEMS,
-            bounds=(-5.0, 11.0),
-        )
-
-    return part(~held_out), part(held_out)
+    everything = (users, items, values)
+    return tuple(
+        Ratings.of(*(it[mask] for it in everything), n_users=USERS, n_items=ITEMS, bounds=(-5, 11))
+        for mask in (~held_out, held_out)
+    )
 
 
 def fitted(algorithm, data, seed=0):

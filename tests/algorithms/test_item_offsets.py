@@ -67,42 +67,6 @@ def test_nobody_adds_more_than_norm_one_whatever_weights_and_offsets_are() -> No
         assert 0.57 < norm <= SumsAndCounts().sensitivity
 
 
-def cliques(seed: int = 0) -> tuple[Ratings, np.ndarray]:
-    """Users of two kinds: half rate the good items only, with a few others, and half the bad ones.
-    So an item is mostly rated beside its like, and users' own means hide how good it is.
-    """
-    random = np.random.default_rng(seed)
-    truth = np.linspace(-0.8, 0.8, M)
-    good = np.arange(N)[:, None] < N // 2
-    chance = np.where(good == (truth > 0), 0.6, 0.12)
-    users, items = np.nonzero(random.random((N, M)) < chance)
-    own = random.normal(0, 0.3, N)
-    values = 3 + truth[items] + own[users] + random.normal(0, 0.4, len(users))
-    data = Ratings.of(users, items, values, n_users=N, n_items=M, bounds=(1.0, 5.0), public=True)
-    return data, truth
-
-
-def released_offsets(data: Ratings, level: float) -> np.ndarray:
-    noise = Noise(REGISTRY["private-bias"]().plan(data.shape, level), np.random.SeedSequence(1))
-    biases = release_biases(NoisyCurator(in_memory(data), noise), unit=1.0)
-    offsets = biases.offsets.astype(float)
-    return np.asarray(offsets - offsets.mean())
-
-
-def test_an_item_is_hardly_judged_by_the_others_that_its_users_rated() -> None:
-    """Means of ratings less users' own means show two thirds of the truth here; the second sum
-    finds most of what they miss.
-    """
-    data, truth = cliques()
-    own_means = np.bincount(data.users, data.values, N) / np.bincount(data.users, minlength=N)
-    residuals = data.values - own_means[data.users]
-    plain = np.bincount(data.items, residuals, M) / np.bincount(data.items, minlength=M)
-    plain_error = np.abs(plain - truth).mean()
-    assert plain_error > 0.12
-    for level in (1e-3, 3.0):
-        assert np.abs(released_offsets(data, level) - truth).mean() < 0.55 * plain_error
-
-
 def test_counts_and_variances_say_how_far_off_they_are() -> None:
     """Errors of offsets beside the deviation that is said of them: ratings that all users share
     but for noise, items of 20 to 2,000 ratings.

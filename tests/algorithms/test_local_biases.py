@@ -126,5 +126,5 @@ def test_without_noise_it_finds_the_offsets_that_it_was_given() -> None:
 
 def test_more_messages_than_can_be_drawn_are_refused() -> None:
     shape = worlds.of({}, n_users=150_000, n_items=10_000).shape
-    with pytest.raises(BadInput, match=r"at most 4,000,000,000 numbers\. Got 6,000,000,000"):
+    with pytest.raises(BadInput):
         build("local-bias", {}, shape, Budget(epsilon=1.0, delta=1e-7))

@@ -80,15 +80,6 @@ def replace_features(shape: Shape) -> Shape:
     return replace(shape, item_features=FEATURES)
 
 
-def test_lists_and_models_that_know_nothing_of_items_stay_as_they_are(data: Ratings) -> None:
-    plain = replace(recommender(), item_offsets=np.zeros(M, np.float32))
-    assert with_local_columns(plain, None, data.shape) is plain
-    listing = replace(recommender(), unobserved_weight=0.1)
-    assert with_local_columns(listing, COUNTS, data.shape) is listing
-    likes = replace(data.shape, bounds=(0.0, 1.0))
-    assert not with_local_columns(recommender(), COUNTS, likes).local_columns.size
-
-
 def test_loadings_after_other_steps_are_a_ridge_regression_of_what_these_leave(
     data: Ratings,
 ) -> None:

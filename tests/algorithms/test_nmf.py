@@ -39,16 +39,6 @@ def test_coefficients_are_non_negative_least_squares() -> None:
     np.testing.assert_allclose(H, exact, atol=1e-6)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_coefficients_do_not_depend_on_threads_or_other_rows(threads: int) -> None:
-    rng = np.random.default_rng(1)
-    W, X = rng.random((5, 20)), rng.random((40, 20))
-    B, G = X @ W.T, W @ W.T
-    whole = kernel.coefficients(B, G)
-    assert kernel.coefficients(B, G, threads=threads).tobytes() == whole.tobytes()
-    assert kernel.coefficients(B[7:9], G).tobytes() == whole[7:9].tobytes()
-
-
 def test_the_basis_step_reaches_the_constrained_minimum() -> None:
     """Against projected gradient run to its end: entries at least 0, rows in the unit ball."""
     rng = np.random.default_rng(2)

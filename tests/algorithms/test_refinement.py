@@ -22,6 +22,7 @@ from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import world
 from dpmf_datasets.simulated.low_rank import lowrank
 from tests.fitting import trained
+from tests.support.dense import dense
 
 
 def dense_parts(
@@ -34,11 +35,10 @@ def dense_parts(
     b = rng.normal(0, 0.3, shape.n_items).astype(np.float32)
     model = Recommender(shape.bounds, shape.mid_range, b, V, 0.0, 2.0, mended=True)
     own = model.personal(data)
-    dense = np.zeros((data.n_users, data.n_items))
     predictions = model.centre + own.offsets[:, None] + b + own.factors.astype(float) @ V.T
-    dense[data.users, data.items] = (data.values - predictions[data.users, data.items]) / unit
+    residuals = dense(data, (data.values - predictions[data.users, data.items]) / unit)
     t = np.column_stack([own.factors, np.full(data.n_users, CONSTANT)])
-    return OpenCurator(in_memory(data, 3), Noise(NOTHING), {}), model, dense, t
+    return OpenCurator(in_memory(data, 3), Noise(NOTHING), {}), model, residuals, t
 
 
 def test_the_gradient_is_the_sum_of_clipped_outer_products() -> None:

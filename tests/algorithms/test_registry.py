@@ -4,10 +4,7 @@ import json
 import subprocess
 import sys
 
-import pytest
-
 from dpmf_core.algorithms import REGISTRY
-from dpmf_core.algorithms.registry import Place, Registry
 
 SCRIPT = """
 import json, sys
@@ -33,9 +30,3 @@ def test_one_is_loaded_when_it_is_asked_for() -> None:
 def test_every_line_is_of_an_algorithm_with_that_id() -> None:
     assert [kind.id for kind in REGISTRY.values()] == list(REGISTRY)
     assert len(REGISTRY) == len(set(REGISTRY.values())) > 30
-
-
-def test_two_of_one_id_are_refused() -> None:
-    place = Place("bias", "baselines", "Bias")
-    with pytest.raises(ValueError, match="'bias'"):
-        Registry((place, place))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import Streams, build, train
-from dpmf_core.algorithms.no_retention import NoRetention
 from dpmf_core.algorithms.retention_server import (
     Biases,
     RetentionModel,
@@ -17,9 +16,9 @@ from dpmf_core.algorithms.retention_server import (
     Step,
     arrival_times,
 )
-from dpmf_core.privacy import NOTHING, Noise, Status
-from dpmf_core.teaching.subpoena import MEMORY
+from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import low_rank
+from tests.support.dense import user_means
 
 RATE, PENALTY, PASSES = 0.01, 0.1, 10
 
@@ -108,26 +107,6 @@ def test_neither_ratings_nor_user_factors_survive_an_interaction(step: Step) -> 
     assert not [one for one in gc.get_referents(server) if one is items or one is values]
 
 
-def test_what_a_fitted_model_holds_is_what_the_ledger_says() -> None:
-    for variant, entries in MEMORY.items():
-        model = fit_model(variant=variant)
-        on_server = {
-            entry.what
-            for entry in entries
-            if entry.where == "server" and entry.how_long.startswith("always")
-        }
-        assert bool(len(model.user_factors)) == ("user factors" in on_server)
-        assert {"item factors", "item biases"} <= on_server
-        assert model.item_offsets.any()
-    assert NoRetention().guarantee().status is Status.NONE
-
-
-def fit_model(**parameters: object) -> RetentionModel:
-    data = low_rank(n_users=120, n_items=25, density=0.8)
-    algorithm = build("no-retention", {"rank": 3, "steps": 60, **parameters}, data.shape, None)
-    return train(algorithm, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
-
-
 def passes(start, others, ids, residuals, count):
     """A vector found anew from where it started, by `count` passes over its ratings less biases."""
     p = start.astype(float)
@@ -172,30 +151,21 @@ def streams() -> Streams:
 
 def test_arrivals_one_by_one_are_the_stream() -> None:
     data = low_rank(n_users=15, n_items=8)
-    model = build(
-        "no-retention",
-        {"rank": 2, "steps": 5, "static_share": 0.5, "variant": "rated"},
-        data.shape,
-        None,
-    )
-    rng = Streams(np.random.default_rng(0), 1)
-    stream_model = train(model, data, Noise(NOTHING), rng)
-    static = build(
-        "no-retention",
-        {"rank": 2, "steps": 5, "static_share": 0.5, "variant": "static"},
-        data.shape,
-        None,
-    )
-    start = train(static, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
-    times = arrival_times(data, "random", rng.sampling + 1_000_003)
-    known_ratings = data.only(times < 0.5)
-    server = Server(start.item_factors, Biases.of(known_ratings, of_items=True), step="rated")
+
+    def fitted(variant: str) -> RetentionModel:
+        parameters = {"rank": 2, "steps": 5, "static_share": 0.5, "variant": variant}
+        algorithm = build("no-retention", parameters, data.shape, None)
+        return train(algorithm, data, Noise(NOTHING), streams())
+
+    times = arrival_times(data, "random", streams().sampling + 1_000_003)
+    known_biases = Biases.of(data.only(times < 0.5), of_items=True)
+    server = Server(fitted("static").item_factors, known_biases, step="rated")
     for place in np.argsort(times, kind="stable"):
-        if times[place] < 0.5:
-            continue
-        hers = np.flatnonzero((data.users == data.users[place]) & (times <= times[place]))
-        hers = hers[np.argsort(times[hers])]
-        server.update(data.items[hers], data.values[hers])
+        if times[place] >= 0.5:
+            hers = np.flatnonzero((data.users == data.users[place]) & (times <= times[place]))
+            hers = hers[np.argsort(times[hers])]
+            server.update(data.items[hers], data.values[hers])
+    stream_model = fitted("rated")
     np.testing.assert_allclose(stream_model.item_factors, server.item_factors, atol=1e-5)
     np.testing.assert_allclose(stream_model.item_offsets, server.item_biases, atol=1e-6)
 
@@ -212,9 +182,7 @@ def test_what_has_not_arrived_is_unknown(variant: str) -> None:
     times = arrival_times(data, "random", streams().sampling + 1_000_003)
     here = data.only(times < 0.4)
     model = train(part, data, Noise(NOTHING), streams())
-    counts = np.bincount(here.users, minlength=30)
-    means = np.bincount(here.users, here.values, 30) / np.maximum(counts, 1)
-    offsets = np.where(counts > 0, means - model.centre, 0)
+    offsets = user_means(here, here.values - model.centre)
     np.testing.assert_allclose(model.personal(data).offsets, offsets, atol=1e-5)
     hidden = replace(data, values=np.where(times < 0.4, data.values, data.bounds[0]))
     again = train(part, hidden, Noise(NOTHING), streams())

@@ -15,6 +15,7 @@ from dpmf_core.kernels import moments
 from dpmf_core.kernels.moments import second_moment
 from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import world
+from tests.support.dense import dense
 
 
 def sparse(n: int, m: int, density: float, seed: int = 0) -> np.ndarray:
@@ -57,9 +58,7 @@ def test_rows_have_norm_one_on_the_kept_items_and_empty_rows_stay_empty() -> Non
     plain = Recommender(data.bounds, 0.0, np.zeros(data.n_items), np.zeros((data.n_items, 0)))
     curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
     rows = curator.hold(kept_rows, plain, kept_items, weights)
-    dense = np.zeros((data.n_users, data.n_items))
-    dense[data.users, data.items] = data.values
-    expected = dense[:, kept_items] * weights
+    expected = dense(data, data.values)[:, kept_items] * weights
     norms = np.linalg.norm(expected, axis=1, keepdims=True)
     expected = np.divide(expected, norms, out=np.zeros_like(expected), where=norms > 0)
     np.testing.assert_allclose(

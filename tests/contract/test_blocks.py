@@ -31,10 +31,7 @@ def permuted(data: Any, blocks: int) -> list[Block]:
 
 
 PEOPLE: dict[str, Callable[[Any, Path], Blocks]] = {
-    "7 blocks": lambda data, folder: in_memory(data, 7),
-    "64 blocks": lambda data, folder: in_memory(data, 64),
     "blocks of one": lambda data, folder: in_memory(data, data.shape.n_units),
-    "one block, permuted": lambda data, folder: Blocks(data.shape, permuted(data, 1)),
     "64 blocks, permuted, states on disk": lambda data, folder: Blocks(
         data.shape, permuted(data, 64), FileStates(folder)
     ),

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from dp_accounting import dp_event
+from dp_accounting.pld import PLDAccountant
+from dp_accounting.privacy_accountant import NeighboringRelation
 
 from dpmf_core.algorithms import Algorithm, Streams, build, curator_for
 from dpmf_core.algorithms.nmf import NMF
@@ -16,8 +17,9 @@ from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.noise import Noise
 from dpmf_core.runs import planning
 from dpmf_core.runs.specification import RunSpec
+from dpmf_core.testing.curator_laws import as_bits
 from dpmf_core.testing.homes import CASES, Home, case_name
-from dpmf_core.testing.parameters import corners, parameter_strategy
+from dpmf_core.testing.parameters import corners
 from dpmf_core.testing.probes import Outcome, record
 from tests.contract.cases import covering, in_corners
 
@@ -29,7 +31,6 @@ private = pytest.mark.parametrize(
     [case for case in CASES if normal_form(case[0]().plan(case[1].world().shape, 1.0))],
     ids=case_name,
 )
-DRAWS = settings(max_examples=4)
 
 
 def recommended_for(case: Case) -> Algorithm:
@@ -75,7 +76,7 @@ def test_every_parameter_explains_itself_and_has_a_default_within_its_range(case
 def test_parameters_are_frozen_and_unknown_ones_are_refused(case: Case) -> None:
     kind = case[0]
     shape = case[1].world().shape
-    with pytest.raises(BadInput, match="no parameter 'colour'"):
+    with pytest.raises(BadInput):
         build(kind.id, {"colour": 1}, shape, None)
     for name in kind.model_fields:
         with pytest.raises(ValueError, match="frozen"):
@@ -99,34 +100,19 @@ def test_refuses_every_value_beyond_its_range_and_nan(case: Case) -> None:
 
 
 @every
-def test_the_same_seed_gives_the_same_model_bit_for_bit(case: Case) -> None:
-    home = case[1]
+def test_a_seed_decides_a_model_bit_for_bit_and_no_fit_changes_the_data(case: Case) -> None:
+    """With its own recommendation, which spends exactly its plan and is finite."""
+    home, algorithm = case[1], recommended_for(case)
     world = home.world()
-    first = record(recommended_for(case), world, seed=3)
-    second = record(recommended_for(case), world, seed=3)
-    assert {name: array.tobytes() for name, array in first.shared.items()} == {
-        name: array.tobytes() for name, array in second.shared.items()
-    }
+    before = world.fingerprint
+    first, second, other = (record(algorithm, world, seed=seed) for seed in (3, 3, 4))
+    assert_sound(first, algorithm, world, 1.0, home)
+    assert as_bits(first.shared) == as_bits(second.shared)
     rows = [[side.tobytes() for side in home.own_rows(run.model, world)] for run in (first, second)]
     assert rows[0] == rows[1]
-
-
-@every
-def test_another_seed_gives_another_model_where_anything_is_random(case: Case) -> None:
-    world = case[1].world()
-    first = record(recommended_for(case), world, seed=3)
-    second = record(recommended_for(case), world, seed=4)
     random = first.log or first.init_state != np.random.default_rng([3, 1]).bit_generator.state
-    same = all(np.array_equal(first.shared[name], second.shared[name]) for name in first.shared)
-    assert same != bool(random)
-
-
-@every
-def test_spends_exactly_its_plan_and_is_finite_with_its_own_recommendation(case: Case) -> None:
-    home = case[1]
-    world = home.world()
-    algorithm = recommended_for(case)
-    assert_sound(record(algorithm, world), algorithm, world, 1.0, home)
+    assert (as_bits(first.shared) != as_bits(other.shared)) == bool(random)
+    assert home.world().fingerprint == before == replace(world).fingerprint  # taken anew
 
 
 @in_corners
@@ -138,25 +124,6 @@ def test_spends_exactly_its_plan_in_its_corners(case: Case, together: int) -> No
     for parameters in covering(kind, shape, together):
         algorithm = kind(**parameters)
         assert_sound(record(algorithm, world, level=0.7), algorithm, world, 0.7, home)
-
-
-@every
-def test_spends_exactly_its_plan_for_any_drawn_parameters(case: Case) -> None:
-    kind, home = case
-    world = home.world()
-    shape = world.shape
-
-    @DRAWS
-    @given(
-        parameters=parameter_strategy(kind, shape),
-        level=st.floats(0.01, 50),
-        seed=st.integers(0, 99),
-    )
-    def law(parameters: dict[str, Any], level: float, seed: int) -> None:
-        algorithm, data = kind(**parameters), home.world(seed)
-        assert_sound(record(algorithm, data, level=level, seed=seed), algorithm, data, level, home)
-
-    law()
 
 
 @every
@@ -199,16 +166,6 @@ def test_yields_a_model_after_every_step(case: Case) -> None:
     assert steps >= algorithm.n_steps or isinstance(algorithm, NMF)  # which may settle before
 
 
-@every
-def test_leaves_the_data_alone(case: Case) -> None:
-    home = case[1]
-    world = home.world()
-    before = world.fingerprint
-    record(recommended_for(case), world)
-    # the second is taken anew
-    assert home.world().fingerprint == before == replace(world).fingerprint
-
-
 # ---- budgets -------------------------------------------------------------------------------------
 
 
@@ -216,7 +173,7 @@ def test_leaves_the_data_alone(case: Case) -> None:
 def test_a_private_algorithm_is_refused_without_a_budget(case: Case) -> None:
     kind = case[0]
     shape = case[1].world().shape
-    with pytest.raises(BadInput, match="needs a budget"):
+    with pytest.raises(BadInput):
         planning.prepare(RunSpec.parse(data={"id": "small"}, algorithm=kind.id), shape)
 
 
@@ -238,27 +195,21 @@ def test_a_calibrated_plan_costs_exactly_the_budget_in_its_corners(
 
 
 @private
-@pytest.mark.parametrize("relation", Relation)
-def test_dp_accounting_agrees_on_the_cost(case: Case, relation: Relation) -> None:
-    """Privacy loss distributions over the ledger that a run really spent: independent of ours."""
+def test_dp_accounting_agrees_on_the_cost(case: Case) -> None:
+    """Privacy loss distributions over the ledger that a run really spent: independent of ours.
+    Under replace-one, where each statistic has a factor of its own.
+    """
     kind, world = case[0], case[1].world()
-    shape = world.shape
-    from dp_accounting import dp_event
-    from dp_accounting.pld import PLDAccountant
-    from dp_accounting.privacy_accountant import NeighboringRelation
-
-    budget = Budget(epsilon=2.0, delta=1e-6, relation=relation)
+    budget = Budget(epsilon=2.0, delta=1e-6, relation=Relation.REPLACE_ONE)
     spec = RunSpec.parse(data={"id": "small"}, algorithm=kind.id, budget=budget.model_dump())
-    ready = planning.prepare(spec, shape)
+    ready = planning.prepare(spec, world.shape)
     has_samples = any(leaf.mechanism == "posterior sample" for leaf, _ in normal_form(ready.plan))
     # randomised response replaces
     accountant = PLDAccountant(
         NeighboringRelation.REPLACE_ONE if has_samples else NeighboringRelation.ADD_OR_REMOVE_ONE
     )
     for leaf, count in record(ready.algorithm, world, level=ready.level).ledger:
-        replaced = leaf.joint_factor or leaf.replace_one_factor
-        factor = replaced if relation is Relation.REPLACE_ONE else 1.0
-        z = leaf.noise_multiplier / factor
+        z = leaf.noise_multiplier / (leaf.joint_factor or leaf.replace_one_factor)
         noise = {
             "Gaussian": dp_event.GaussianDpEvent(z), "Laplace": dp_event.LaplaceDpEvent(z),
             "posterior sample": dp_event.RandomizedResponseDpEvent(2 / (1 + np.exp(1 / z)), 2),

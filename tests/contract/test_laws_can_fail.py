@@ -9,27 +9,14 @@ import pytest
 
 from dpmf_core.algorithms import Recommender, Streams
 from dpmf_core.algorithms.base import Algorithm, Array
-from dpmf_core.algorithms.dpals import DPALS, AdaDPALS
 from dpmf_core.algorithms.oneshot_nmf import OneShotNMF
 from dpmf_core.curator import NoisyCurator, in_memory
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Event, Gaussian, Noise
-from dpmf_core.privacy.noise import Release
-from dpmf_core.privacy.random_streams import stream
 from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE, Home
-from dpmf_core.testing.probes import Blindfold, fit
-from dpmf_core.testing.worlds import world
 
 CLIP = 0.13
-BITING = {
-    "clip_norm": 0.07,
-    "rating_clip": 0.05,
-    "ratings_per_user": 3,
-    "rank": 4,
-    "steps": 2,
-    "user_regularisation": 0.01,
-}
 
 
 class ItemSums(Algorithm):
@@ -70,13 +57,6 @@ class WithoutClip(ItemSums):
         return np.ones(len(data))
 
 
-class ClippedToTheSquare(ItemSums):
-    """C where C^2 was declared, or the other way round: with C = 1 nobody would notice."""
-
-    def factors(self, x: Array, data: Ratings) -> Array:
-        return super().factors(x, data) / CLIP
-
-
 class BesideTheLedger(ItemSums):
     """The exact sums leave in a corner of the model."""
 
@@ -109,18 +89,10 @@ class _Gossip(Recommender):
         return replace(own, offsets=own.offsets + self.raw.sum())
 
 
-CENTRED_ONLY: dict[str, Any] = {"biases": False, "centring": "none"}
-
-
-@pytest.mark.parametrize(
-    "honest",
-    [ItemSums(), DPALS(**BITING), DPALS(**BITING, **CENTRED_ONLY), AdaDPALS(**BITING)],
-    ids=lambda a: f"{a.id}-{getattr(a, 'biases', '')}",
-)
-def test_the_honest_forms_pass_every_law(honest: Algorithm) -> None:
-    laws.check_blindfold(honest)
-    laws.check_sensitivity(honest)
-    laws.check_locality(honest)
+def test_the_honest_form_passes_every_law() -> None:
+    laws.check_blindfold(ItemSums())
+    laws.check_sensitivity(ItemSums())
+    laws.check_locality(ItemSums())
 
 
 def test_blindfold_catches_what_leaves_beside_the_ledger() -> None:
@@ -128,33 +100,15 @@ def test_blindfold_catches_what_leaves_beside_the_ledger() -> None:
         laws.check_blindfold(BesideTheLedger())
 
 
-@pytest.mark.parametrize(
-    "faulty", [WithoutClip(), ClippedToTheSquare()], ids=lambda a: type(a).__name__
-)
-def test_replay_sensitivity_catches(faulty: Algorithm) -> None:
+def test_replay_sensitivity_catches_a_clip_that_is_missing() -> None:
     with pytest.raises(AssertionError, match=r"moved '.*' by .*, declared"):
-        laws.check_sensitivity(faulty)
+        laws.check_sensitivity(WithoutClip())
 
 
 def test_locality_catches_gossip() -> None:
     laws.check_blindfold(NeighbourhoodMean())
     with pytest.raises(AssertionError, match="own row depends on others"):
         laws.check_locality(NeighbourhoodMean())
-
-
-class StaleNoise(Blindfold):
-    """Every release draws from one and the same stream."""
-
-    def _open(self, leaf: Any, size: int) -> Release:
-        self._stream = stream(np.random.SeedSequence(1))
-        return super()._open(leaf, size)
-
-
-def test_fresh_noise_catches_a_stream_used_twice() -> None:
-    honest = DPALS(**BITING)
-    stale = StaleNoise(honest.plan(world().shape, 1.0), np.random.SeedSequence(0))
-    with pytest.raises(AssertionError, match="one stream"):
-        laws.check_fresh_noise(fit(honest, world(), stale))
 
 
 @pytest.mark.parametrize("form", [np.int64, np.int32, np.bool_])
@@ -170,24 +124,15 @@ def test_noise_on_whole_numbers_is_not_cut_off(form: type[np.generic]) -> None:
     np.testing.assert_allclose(noisy, same, rtol=1e-6)
 
 
-def rows_behind(curator: Any) -> Any:
-    """What no algorithm can reach from a process of its own."""
-    (block,) = curator._people.blocks
-    return block.rows
-
-
-def behind(curator: Any, data: Any) -> NoisyCurator:
-    """A curator of other rows with the same noise."""
-    return NoisyCurator(in_memory(data), curator._noise)
-
-
 class EachRowForItself(OneShotNMF):
     """Whose the rows are is known and not used: somebody with seven of them moves the sums by
     seven.
     """
 
     def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
-        yield from super().fit(behind(curator, replace(rows_behind(curator), people=None)), rng)
+        (block,) = curator._people.blocks  # which no algorithm can reach from a process of its own
+        rows = replace(block.rows, people=None)
+        yield from super().fit(NoisyCurator(in_memory(rows), curator._noise), rng)
 
 
 @pytest.mark.parametrize(

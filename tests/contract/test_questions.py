@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dpmf_core.privacy import Status, normal_form
 from dpmf_core.testing import curator_laws as laws
 from dpmf_core.testing.homes import case_name
-from dpmf_core.testing.parameters import from_whole_range, parameter_strategy
+from dpmf_core.testing.parameters import from_whole_range
 from tests.contract.cases import Case, asking, in_corners, proven_private
 
 
@@ -61,21 +59,7 @@ def test_every_statistic_is_a_sum_over_units(case: Case, together: int) -> None:
         laws.check_sums(algorithm, seed, case[1])
 
 
-@asking
-def test_no_unit_answers_more_than_declared_for_any_drawn_parameters(case: Case) -> None:
-    kind, home = case
-
-    @settings(max_examples=4)
-    @given(parameters=parameter_strategy(kind, home.world().shape), seed=st.integers(0, 999))
-    def law(parameters: dict[str, Any], seed: int) -> None:
-        algorithm = kind(**parameters)
-        if algorithm.guarantee().status is Status.PROVEN:
-            laws.check_units(algorithm, home.world(seed, seed % 3), home=home)
-
-    law()
-
-
-@pytest.mark.parametrize("draws", [3, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("draws", [3, pytest.param(20, marks=pytest.mark.slow)])
 @asking
 def test_no_unit_answers_more_than_declared_from_end_to_end_of_every_range(
     case: Case, draws: int

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dp_accounting.pld import privacy_loss_distribution
 
 from dpmf_core.algorithms.dpals import DPALS
 from dpmf_core.curator import (
@@ -32,10 +31,9 @@ from dpmf_core.privacy import (
     normal_form,
     sequence,
 )
-from dpmf_core.privacy.accounting import delta, epsilon, of_group
+from dpmf_core.privacy.accounting import delta, epsilon
 from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.gaussian import gaussian_epsilon, mu
-from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.testing import curator_laws as laws
 from dpmf_core.testing.homes import RATINGS
 from dpmf_core.testing.privacy_laws import check_blindfold, check_locality
@@ -105,21 +103,6 @@ def test_all_groups_cost_what_one_costs_by_the_closed_form(z: float, relation: R
     assert mu(both, relation) == pytest.approx(math.hypot(share, factor / z))
 
 
-def test_the_loss_of_a_unit_is_that_of_her_group_for_every_group_and_rule() -> None:
-    """Group by group: her own release tells her worlds apart, the others are equal in both."""
-    z, plan = 1.3, on_groups(Gaussian(1.3, "sums", 1.0, 1.0), GROUPS)
-    one = privacy_loss_distribution.from_gaussian_mechanism(z, value_discretization_interval=1e-4)
-    nothing = privacy_loss_distribution.identity(value_discretization_interval=1e-4)
-    for hers in range(GROUPS):
-        composition = nothing
-        for number in range(GROUPS):
-            composition = composition.compose(one if number == hers else nothing)
-        pld_epsilon = composition.get_epsilon_for_delta(1e-5)
-        assert epsilon(plan, 1e-5) == pytest.approx(pld_epsilon, rel=1e-3)
-    alone = every_epsilon(Gaussian(1.3, "sums", 1.0, 1.0), 1e-5)
-    assert [it.epsilon for it in every_epsilon(plan, 1e-5)] == [it.epsilon for it in alone]
-
-
 def test_replacing_her_by_somebody_of_another_group_is_covered_as_well() -> None:
     """Then two groups move, each by one unit that is added or removed."""
     plan = ONE_EACH.plan(RATINGS.world().shape, 1.0)
@@ -128,12 +111,6 @@ def test_replacing_her_by_somebody_of_another_group_is_covered_as_well() -> None
     for leaf in on_group:
         two_groups = mu(Repeat(dataclasses.replace(leaf, groups=1), 2))
         assert two_groups <= mu(leaf, Relation.REPLACE_ONE) * (1 + 1e-12)
-
-
-def test_several_units_of_one_person_cost_most_in_one_group() -> None:
-    plan = on_groups(Gaussian(2.0, "sums"), GROUPS)
-    spread = [math.hypot(*sizes) / 2.0 for sizes in ((2, 0, 0), (1, 1, 0))]
-    assert mu(of_group(plan, 2)) == pytest.approx(max(spread))
 
 
 @RELATIONS
@@ -161,14 +138,6 @@ def test_a_plan_of_groups_costs_the_budget_and_each_step_has_a_root_less_noise(
 # ---- the ledger ----------------------------------------------------------------------------------
 
 
-def test_the_ledger_holds_one_release_for_all_groups_however_many_answer() -> None:
-    noise = Noise(on_groups(Gaussian(1.0, "sums"), GROUPS), np.random.SeedSequence(1))
-    for number in range(GROUPS):
-        group = DisjointGroup(number, GROUPS)
-        noise.release("sums", sensitivity=1.0, size=2, group=group).vector(np.zeros(2))
-        assert noise.ledger == ((Gaussian(1.0, "sums", groups=GROUPS), 1),)
-
-
 def test_twice_on_one_group_is_two_releases() -> None:
     plan = Repeat(on_groups(Gaussian(1.0, "sums"), GROUPS), 2)
     noise = Noise(plan, np.random.SeedSequence(1))
@@ -176,7 +145,7 @@ def test_twice_on_one_group_is_two_releases() -> None:
         group = DisjointGroup(number, GROUPS)
         noise.release("sums", sensitivity=1.0, size=1, group=group)
     assert noise.ledger == normal_form(plan)
-    with pytest.raises(PlanViolation, match="on group 1 of 3"):
+    with pytest.raises(PlanViolation):
         noise.release("sums", sensitivity=1.0, size=1, group=DisjointGroup(1, GROUPS))
 
 
@@ -330,17 +299,3 @@ def test_the_laws_hold_and_a_heavy_user_comes_near_the_whole_budget() -> None:
     assert min(shares.values()) > 0.99
     check_blindfold(ONE_EACH)
     check_locality(ONE_EACH)
-
-
-def test_one_step_on_one_group_is_the_step_on_everybody() -> None:
-    rows = RATINGS.world()
-    one = ONE_EACH.model_copy(update={"steps": 1})
-    plain = one.model_copy(update={"disjoint_users": False})
-    first, second = record(one, rows), record(plain, rows)
-    assert first.ledger == second.ledger
-    assert first.shared.keys() == second.shared.keys()
-    for name, array in first.shared.items():
-        assert array.tobytes() == second.shared[name].tobytes()
-
-
-# ---- faults that the laws catch ------------------------------------------------------------------

@@ -115,9 +115,3 @@ def test_quantiles_of_counts_are_those_of_the_values(seed: int) -> None:
 def test_a_split_that_looks_at_everybody_is_refused(how: Any, small: Ratings) -> None:
     with pytest.raises(BadInput):
         by_partitions("ratings", in_hashed_parts(small, 3), how)
-
-
-def test_a_split_that_leaves_nothing_is_refused(small: Ratings) -> None:
-    one = small.only(np.arange(len(small)) == 0)
-    with pytest.raises(BadInput, match="leaves no rating"):
-        by_partitions("ratings", in_hashed_parts(one, 3), SplitSpec())

@@ -143,47 +143,27 @@ def test_ranking_equals_brute_force_on_random_data() -> None:
     random = np.random.default_rng(0)
     n, m, k = 40, 30, 7
     grid = random.random((n, m))
-    history_pairs, test_pairs = np.nonzero(grid < 0.2), np.nonzero(grid > 0.8)
-    history = Ratings.of(
-        *history_pairs,
-        random.integers(1, 6, len(history_pairs[0])),
-        n_users=n,
-        n_items=m,
-        bounds=BOUNDS,
-    )
-    test = Ratings.of(
-        *test_pairs, random.integers(1, 6, len(test_pairs[0])), n_users=n, n_items=m, bounds=BOUNDS
-    )
-    model = Recommender(
-        BOUNDS,
-        3.0,
-        random.normal(size=m).astype(np.float32),
-        random.normal(size=(m, 3)).astype(np.float32),
-    )
-    personal = Personal(np.zeros(n, np.float32), random.normal(size=(n, 3)).astype(np.float32))
+
+    def rated(is_rated: npt.NDArray[np.bool_]) -> Ratings:
+        users, items = np.nonzero(is_rated)
+        values = random.integers(1, 6, len(users))
+        return Ratings.of(users, items, values, n_users=n, n_items=m, bounds=BOUNDS)
+
+    history, test = rated(grid < 0.2), rated(grid > 0.8)
+    b, V, U = (random.normal(size=size).astype("f4") for size in (m, (m, 3), (n, 3)))
     recalls, gains = [], []
     for user in range(n):
-        relevant_items = {
-            int(i)
-            for i, v in zip(
-                test.items[test.users == user], test.values[test.users == user], strict=True
-            )
-            if v >= 4
-        }
-        if not relevant_items:
-            continue
-        scores = {
-            i: float(model.item_offsets[i] + personal.factors[user] @ model.item_factors[i])
-            for i in range(m)
-            if i not in set(history.items[history.users == user])
-        }
-        best = sorted(scores, key=lambda i: -scores[i])[:k]
-        recalls.append(len(relevant_items & set(best)) / min(k, len(relevant_items)))
-        gain = sum(1 / math.log2(place + 2) for place, i in enumerate(best) if i in relevant_items)
-        gains.append(
-            gain / sum(1 / math.log2(place + 2) for place in range(min(k, len(relevant_items))))
-        )
-    lists = lists_of(model, history, test, personal, k)
+        mine, seen = test.users == user, set(history.items[history.users == user])
+        wanted = {int(item) for item in test.items[mine & (test.values >= 4)]}
+        if wanted:
+            scores = {i: float(b[i] + U[user] @ V[i]) for i in range(m) if i not in seen}
+            best = sorted(scores, key=lambda i: -scores[i])[:k]
+            weights = 1 / np.log2(np.arange(k) + 2)
+            hits = np.array([item in wanted for item in best])
+            recalls.append(hits.sum() / min(k, len(wanted)))
+            gains.append(hits @ weights / weights[: len(wanted)].sum())
+    personal = Personal(np.zeros(n, np.float32), U)
+    lists = lists_of(Recommender(BOUNDS, 3.0, b, V), history, test, personal, k)
     assert lists.mean("recall") == pytest.approx(np.mean(recalls))
     assert lists.mean("ndcg") == pytest.approx(np.mean(gains))
 

@@ -11,48 +11,16 @@ import pytest
 from scipy.sparse.linalg import cg
 
 from dpmf_core import kernels
-
-N, M = 57, 41
-
-
-def _rows(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Row 3 is empty, row 5 has one entry, row 7 is full."""
-    random = np.random.default_rng(seed)
-    mask = random.random((N, M)) < 0.3
-    mask[3], mask[7], mask[5] = False, True, np.arange(M) == 11
-    indptr = np.concatenate([[0], np.cumsum(mask.sum(1))])
-    indices = np.nonzero(mask)[1].astype(np.int32)
-    return indptr, indices, random.normal(size=len(indices)), random.random(len(indices)) + 0.1
-
-
-def _systems(
-    rows: tuple[Any, ...],
-    factors: np.ndarray,
-    ridge: Any,
-    base: Any = None,
-    has_weights: bool = True,
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Each row's matrix and right-hand side, dense float64."""
-    indptr, indices, values, weights = rows
-    systems = []
-    for i in range(len(indptr) - 1):
-        span = slice(indptr[i], indptr[i + 1])
-        f, w = factors[indices[span]].astype(float), weights[span] if has_weights else 1.0
-        wf = (f.T * w).T
-        matrix = wf.T @ f + (0 if base is None else base)
-        ridge_i = np.broadcast_to(ridge, (len(indptr) - 1,))[i]
-        systems.append((matrix + float(ridge_i) * np.eye(f.shape[1]), wf.T @ values[span]))
-    return systems
+from tests.support.sparse_rows import M, N, sparse_rows, systems
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-8), (np.float32, 2e-3)])
-@pytest.mark.parametrize("has_weights", [False, True])
-@pytest.mark.parametrize("has_base", [False, True])
+@pytest.mark.parametrize(("has_weights", "has_base"), [(False, True), (True, False)])
 @pytest.mark.parametrize("rank", [1, 17])
 def test_many_steps_solve_every_row(
     rank: int, has_base: bool, has_weights: bool, dtype: Any, tolerance: float
 ) -> None:
-    rows, random = _rows(), np.random.default_rng(1)
+    rows, random = sparse_rows(), np.random.default_rng(1)
     factors = random.normal(size=(M, rank)).astype(dtype)
     base = np.eye(rank) * 0.3 + 0.1 if has_base else None
     ridge, start = random.random(N) + 0.2, random.normal(size=(N, rank))
@@ -67,21 +35,21 @@ def test_many_steps_solve_every_row(
         steps=4 * rank,
     )
     assert solution.dtype == dtype and np.array_equal(start, copy)
-    systems = _systems(rows, factors, ridge, base, has_weights)
-    expected = np.array([np.linalg.solve(*system) for system in systems])
+    weighted = rows if has_weights else (*rows[:3], None)
+    expected = [np.linalg.solve(*system) for system in systems(weighted, factors, ridge, base)]
     np.testing.assert_allclose(solution, expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 7])
 @pytest.mark.parametrize("has_base", [False, True])
 def test_every_step_is_that_of_scipy(steps: int, has_base: bool) -> None:
-    rows, random = _rows(), np.random.default_rng(2)
+    rows, random = sparse_rows(), np.random.default_rng(2)
     factors, start = random.normal(size=(M, 12)), random.normal(size=(N, 12))
     base = np.eye(12) * 0.3 + 0.1 if has_base else None
     solution = kernels.refine_rows(
         *rows[:3], factors, 0.1, start, base=base, weights=rows[3], steps=steps
     )
-    for i, (matrix, right) in enumerate(_systems(rows, factors, 0.1, base)):
+    for i, (matrix, right) in enumerate(systems(rows, factors, 0.1, base)):
         expected, _ = cg(matrix, right, x0=start[i], rtol=0, atol=0, maxiter=steps)
         np.testing.assert_allclose(solution[i], expected if i != 3 else 0, rtol=1e-6, atol=1e-9)
 
@@ -92,10 +60,10 @@ def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype: Any, ridge:
     """Factors of sizes from 1 to 1e-4 and a ridge far below: the error in the norm of the row's
     matrix falls from step to step, to rounding, and 200 steps more do no harm.
     """
-    rows, random = _rows(), np.random.default_rng(3)
+    rows, random = sparse_rows(), np.random.default_rng(3)
     factors = (random.normal(size=(M, 20)) * np.logspace(0, -4, 20)).astype(dtype)
-    systems = _systems(rows, factors, ridge)
-    exact = [np.linalg.solve(*system) for system in systems]
+    every_system = systems(rows, factors, ridge)
+    exact = [np.linalg.solve(*system) for system in every_system]
 
     def errors(steps: int) -> np.ndarray:
         start = np.zeros((N, 20), dtype)
@@ -105,7 +73,7 @@ def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype: Any, ridge:
         assert np.isfinite(solution).all()
         away = [x - y for x, y in zip(solution, exact, strict=True)]
         return np.array(
-            [np.sqrt(d @ matrix @ d) for d, (matrix, _) in zip(away, systems, strict=True)]
+            [np.sqrt(d @ matrix @ d) for d, (matrix, _) in zip(away, every_system, strict=True)]
         )
 
     curve = [errors(steps) for steps in (0, 1, 2, 3, 5, 10, 200)]
@@ -117,7 +85,7 @@ def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype: Any, ridge:
 
 
 def test_an_empty_row_gives_exactly_zero_wherever_it_starts() -> None:
-    indptr, indices, values, _ = _rows()
+    indptr, indices, values, _ = sparse_rows()
     factors, start = np.ones((M, 6), np.float32), np.full((N, 6), 9.0)
     base = np.eye(6)
     assert not kernels.refine_rows(indptr, indices, values, factors, 0.1, start, base=base)[3].any()
@@ -128,7 +96,7 @@ def test_an_empty_row_gives_exactly_zero_wherever_it_starts() -> None:
 @pytest.mark.parametrize("rank", [24, 33, 64])
 @pytest.mark.parametrize("has_weights", [False, True])
 def test_bits_do_not_depend_on_threads_or_on_company(rank: int, has_weights: bool) -> None:
-    indptr, indices, values, all_weights = _rows()
+    indptr, indices, values, all_weights = sparse_rows()
     random = np.random.default_rng(2)
     factors, start = random.normal(size=(M, rank)).astype(np.float32), random.normal(size=(N, rank))
     base = np.eye(rank)
@@ -156,7 +124,7 @@ def test_bits_do_not_depend_on_threads_or_on_company(rank: int, has_weights: boo
 
 
 def test_a_warm_start_goes_on_from_its_last_solution() -> None:
-    indptr, indices, values, _ = _rows()
+    indptr, indices, values, _ = sparse_rows()
     random = np.random.default_rng(8)
     first, second = (random.normal(size=(M, 10)).astype(np.float32) for _ in range(2))
     solver = kernels.WarmStart(steps=2)

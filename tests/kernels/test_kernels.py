@@ -5,42 +5,25 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import numba
 import numpy as np
 import pytest
 
 from dpmf_core import kernels
-from dpmf_core.kernels import normal_equations
+from dpmf_core.kernels import compilation, normal_equations, notices
 from dpmf_core.kernels.readiness import ready
-
-N, M = 57, 41
-
-
-def _rows(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    random = np.random.default_rng(seed)
-    mask = random.random((N, M)) < 0.3
-    mask[3], mask[7] = False, True
-    indptr = np.concatenate([[0], np.cumsum(mask.sum(1))])
-    indices = np.nonzero(mask)[1].astype(np.int32)
-    return indptr, indices, random.normal(size=len(indices)), random.random(len(indices)) + 0.1
-
-
-def _system(i, indptr, indices, values, weights, factors):
-    span = slice(indptr[i], indptr[i + 1])
-    f = factors[indices[span]].astype(float)
-    w = np.ones(len(f)) if weights is None else weights[span]
-    return (f * w[:, None]).T @ f, (f * w[:, None]).T @ values[span]
+from tests.support.sparse_rows import M, N, sparse_rows, systems
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 2e-3)])
-@pytest.mark.parametrize("has_weights", [False, True])
-@pytest.mark.parametrize("has_base", [False, True])
+@pytest.mark.parametrize(("has_weights", "has_base"), [(False, True), (True, False)])
 @pytest.mark.parametrize(
     "rank", [1, normal_equations.SMALL, normal_equations.SMALL + 1, 12, 16, 40]
 )
 def test_solve_rows_and_normal_equations_equal_dense_algebra(
     rank, has_base, has_weights, dtype, tolerance
 ):
-    indptr, indices, values, weights = _rows()
+    indptr, indices, values, weights = sparse_rows()
     weights = weights if has_weights else None
     random = np.random.default_rng(1)
     factors = random.normal(size=(M, rank)).astype(dtype)
@@ -53,8 +36,7 @@ def test_solve_rows_and_normal_equations_equal_dense_algebra(
     weighted_values = values if weights is None else weights * values
     rhs = kernels.right_sides(indptr, indices, weighted_values, factors, 5, 50)
     assert solution.dtype == grams.dtype == dtype
-    for i in range(N):
-        H, w = _system(i, indptr, indices, values, weights, factors)
+    for i, (H, w) in enumerate(systems((indptr, indices, values, weights), factors)):
         expected = np.linalg.solve(H + (0 if base is None else base) + ridge[i] * np.eye(rank), w)
         np.testing.assert_allclose(solution[i], expected, rtol=tolerance, atol=tolerance)
         if 5 <= i < 50:
@@ -76,15 +58,14 @@ def test_rows_longer_than_one_product_are_summed_in_full(rank, has_weights):
     factors = random.normal(size=(M, rank))
     solution = kernels.solve_rows(indptr, indices, values, factors, 0.7, weights=weights)
     grams = kernels.weighted_grams(indptr, indices, factors, 0, len(lengths), weights=weights)
-    for i in range(len(lengths)):
-        H, w = _system(i, indptr, indices, values, weights, factors)
+    for i, (H, w) in enumerate(systems((indptr, indices, values, weights), factors)):
         expected = np.linalg.solve(H + 0.7 * np.eye(rank), w)
         np.testing.assert_allclose(grams[i], H, rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(solution[i], expected, rtol=1e-8, atol=1e-8)
 
 
 def test_an_empty_row_gives_exactly_zero():
-    indptr, indices, values, _ = _rows()
+    indptr, indices, values, _ = sparse_rows()
     factors = np.random.default_rng(1).normal(size=(M, 16)).astype(np.float32)
     assert not kernels.solve_rows(indptr, indices, values, factors, 0.1)[3].any()
     assert not kernels.weighted_grams(indptr, indices, factors, 3, 4).any()
@@ -93,7 +74,7 @@ def test_an_empty_row_gives_exactly_zero():
 
 def test_weighted_grams_on_a_grid_are_exact() -> None:
     """sqrt(w) f is rounded towards zero, and its products are summed without rounding."""
-    indptr, indices, _, weights = _rows()
+    indptr, indices, _, weights = sparse_rows()
     factors, step = np.random.default_rng(2).normal(size=(M, 5)), 2.0**-12
     grams = kernels.weighted_grams(indptr, indices, factors, 0, N, weights=weights, step=step)
     for i in range(N):
@@ -104,7 +85,7 @@ def test_weighted_grams_on_a_grid_are_exact() -> None:
 
 
 def test_collinear_factors_with_a_tiny_ridge_stay_finite():
-    indptr, indices, values, _ = _rows()
+    indptr, indices, values, _ = sparse_rows()
     factors = np.ones((M, 4), np.float32) * 100
     solution = kernels.solve_rows(indptr, indices, values, factors, 1e-12)
     assert np.isfinite(solution).all()
@@ -115,7 +96,7 @@ def test_collinear_factors_with_a_tiny_ridge_stay_finite():
 @pytest.mark.parametrize("rank", [5, 16, 33])
 def test_a_factor_that_is_no_number_spoils_the_rows_that_have_it_alone(rank):
     """As of a model that diverged: its figures are no numbers, and it is no error."""
-    indptr, indices, values, _ = _rows()
+    indptr, indices, values, _ = sparse_rows()
     factors = np.random.default_rng(1).normal(size=(M, rank)).astype(np.float32)
     sound = kernels.solve_rows(indptr, indices, values, factors, 0.5)
     factors[5] = np.nan
@@ -126,7 +107,7 @@ def test_a_factor_that_is_no_number_spoils_the_rows_that_have_it_alone(rank):
 
 @pytest.mark.parametrize("rank", [4, 33])
 def test_results_do_not_depend_on_threads_or_on_company(rank):
-    indptr, indices, values, weights = _rows()
+    indptr, indices, values, weights = sparse_rows()
     factors = np.random.default_rng(2).normal(size=(M, rank)).astype(np.float32)
 
     def solve(threads: int) -> np.ndarray:
@@ -301,3 +282,20 @@ def test_a_shuffle_is_a_permutation_that_every_key_draws_anew() -> None:
         assert np.abs(np.bincount(places[:, place], minlength=10) - 500).max() < 5 * np.sqrt(
             500 * 0.9
         )
+
+
+def test_compiling_is_told_once() -> None:
+    assert compilation.compile_kernel is not None  # which hears of what is compiled
+    told: list[str] = []
+
+    @numba.njit
+    def double(x: float) -> float:
+        return 2 * x
+
+    with notices.on_compiling(lambda: told.append("compiling")):
+        assert double(3.0) == 6.0
+        assert told
+        count = len(told)
+        assert double(4.0) == 8.0
+    double(1)  # compiled anew for another type, where nobody listens
+    assert len(told) == count

@@ -3,7 +3,7 @@
 import pytest
 
 from dpmf_core.papers.chien_2021 import claims as chien_2021
-from dpmf_core.papers.chien_2021 import figure_4, movielens
+from dpmf_core.papers.chien_2021 import movielens
 from dpmf_core.papers.figures import by_step
 from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.runs.specification import Value
@@ -36,28 +36,6 @@ def test_a_lead_is_the_share_by_which_the_error_is_smaller() -> None:
     ):
         results = leads(*shares)
         assert (within.verdict(results).holds, rising.verdict(results).holds) == holds
-
-
-def fig_4(ratio: float = 7.5, dpfw: float = 1.0) -> list[Summary]:
-    """Errors that fall with users; DPFW is `ratio` times as far off for the most users."""
-    return [
-        place(label, value, epsilon, users=users)
-        for epsilon in (1.0, 5.0)
-        for label, values in (
-            ("DPALS", (0.5, 0.1)),
-            ("DPFW, source's noise", (dpfw + 0.01, 0.1 * ratio if epsilon > 1 else dpfw)),
-        )
-        for users, value in zip((5_000, 50_000), values, strict=True)
-    ]
-
-
-def test_seven_fold_is_at_every_epsilon_for_the_most_users() -> None:
-    *_, no_better, lower, seven_fold = figure_4.FIG_4
-    assert figure_4.ratios(fig_4())[5.0] == pytest.approx(7.5)
-    assert seven_fold.verdict(fig_4()).holds and no_better.verdict(fig_4()).holds
-    assert lower.verdict(fig_4()).holds
-    assert not seven_fold.verdict(fig_4(ratio=6.5)).holds
-    assert not no_better.verdict(fig_4(dpfw=0.9)).holds
 
 
 def test_the_top_fifth_is_the_point_of_the_curve_at_a_fifth() -> None:

@@ -94,27 +94,6 @@ def test_the_published_means_bear_out_their_claims(
     assert CLAIMS[claim_id].judge(row(values)).outcome is Outcome.REPRODUCED
 
 
-def by_month(rated: Mapping[int, float], new: float) -> list[Summary]:
-    """Rated as given; New `new` points above it up to month 40, then at half of that and at 0."""
-    above = {month: new if month <= 40 else 0.5 * new * (month < 68) for month in rated}
-    lines = {"Rated": rated, "New": {month: rated[month] + above[month] for month in rated}}
-    return [
-        Summary(label, "no-retention", None, {"stretch": month}, (value,))
-        for label, values in lines.items()
-        for month, value in values.items()
-    ]
-
-
-def test_the_months_that_the_paper_describes_bear_out_fig_3() -> None:
-    printed = {5: 2.0, 12: 2.1, 24: 1.9, 38: 2.6, 40: 2.4, 48: 1.4, 55: 0.95, 68: 0.1, 72: 0.0}
-    claim = CLAIMS["vallet-fig3"]
-    assert claim.judge(by_month(printed, 1.0)).outcome is Outcome.REPRODUCED
-    below = claim.judge(by_month(printed, -1.0))
-    assert [it.holds for it in below.clauses] == [*[True] * 2, False, *[True] * 3, False, True]
-    assert claim.judge(by_month(printed | {72: 1.0}, 1.0)).outcome is Outcome.DIFFERS
-    assert claim.obstacle(full=True).startswith("A month here") or claim.stands_in(full=True)
-
-
 def test_the_rank_test_needs_eight_pairs_and_finds_chance() -> None:
     differences = tuple(np.linspace(0.1, 1, 8))
     assert signed_rank(differences) == pytest.approx(2 / 2**8)

@@ -1,15 +1,21 @@
-"""Bounds beside measurements: what planted power laws make of claims and sentences."""
+"""Published bounds by hand and against dense matrices; what planted power laws make of them."""
 
 import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from dpmf_core.algorithms.base import Recommender
 from dpmf_core.papers import theory
+from dpmf_core.papers.bounds import Place
+from dpmf_core.papers.chien_2021 import bounds, theorem_2
 from dpmf_core.papers.chien_2021 import bounds as chien_2021
+from dpmf_core.papers.clauses import MissingResult
+from dpmf_core.papers.exponents import exponent
 from dpmf_core.papers.figures import Outcome
 from dpmf_core.papers.jain_2018 import bounds as jain_2018
-from dpmf_core.papers.jain_2018.bounds import frank_wolfe_floor
+from dpmf_core.papers.jain_2018.bounds import LOW_RANK, SAMPLE_COMPLEXITY, frank_wolfe_floor
 from dpmf_core.papers.registry import BOUNDS
 from dpmf_core.papers.theory_claims import bound_exponent, place_at
 from dpmf_core.runs.sweep import Summary
@@ -78,3 +84,112 @@ def test_frank_wolfe_stalls_where_its_own_recursion_does(steps: int) -> None:
     assert error >= frank_wolfe_floor(steps) - 1e-9
     if steps == 50:
         assert error == pytest.approx(frank_wolfe_floor(steps), rel=0.1)
+
+
+def test_errors_are_the_printed_ones() -> None:
+    at = Place(users=50_000, items=10_000, epsilon=2.0, delta=math.exp(-10), share=0.25)
+    # sqrt(10^4) 10 / (2 * 50,000) = 0.01; sqrt(10^4) ln(50,000)^2 / sqrt(.25) = 200 * 117.07
+    assert BOUNDS["dpals"].error(at) == pytest.approx(0.01 * 200 * 117.0683, rel=1e-5)
+
+
+def test_the_constant_puts_a_bound_on_the_point() -> None:
+    bound, at = BOUNDS["dpfw"], Place(5_000, 1_000, 10.0)
+    assert bound.constant(0.3, at) * bound.error(at) == pytest.approx(0.3)
+
+
+def test_the_printed_tables() -> None:
+    at = Place(users=10.0**6, items=10_000.0)
+    nuclear, _, _, private = SAMPLE_COMPLEXITY
+    assert nuclear.users and nuclear.users(at) == 10_000
+    assert private.users and private.users(at) == pytest.approx(100_000)
+    assert private.ratings and private.ratings(at) == pytest.approx(1e8)
+    assert len(LOW_RANK) == 6  # private SVD's is not legible in our copy
+    response, gaussian, power, exponential, frank_wolfe = (
+        row.error(at) for row in LOW_RANK if row.error
+    )
+    assert (gaussian, power) == (pytest.approx(1000.1), 1.0)
+    assert response == pytest.approx(1004.988, abs=1e-3)
+    assert exponential == 1_010_000
+    assert frank_wolfe == pytest.approx(10 ** (1.8 + 0.4))
+
+
+@pytest.mark.parametrize("power", [-2.0, -1.0, -0.2, 0.25])
+def test_the_exponent_of_a_planted_power_law_is_found(power: float) -> None:
+    exact = exponent((x, 3 * x**power) for x in (1e3, 2e3, 5e3))
+    assert exact.value == pytest.approx(power)
+    assert exact.high - exact.low == pytest.approx(0, abs=1e-6)
+    rng = np.random.default_rng(0)
+    inside = 0
+    for _ in range(400):
+        draws = [(x, x**power * math.exp(rng.normal(0, 0.1))) for x in (1e3, 2e3, 4e3) * 2]
+        fit = exponent(draws)
+        inside += fit.low <= power <= fit.high
+    assert 0.91 <= inside / 400 <= 0.985  # 95%, three standard deviations of 400 draws
+
+
+def test_the_interval_is_that_of_ordinary_least_squares() -> None:
+    rng = np.random.default_rng(1)
+    x = np.repeat([1.0, 2.0, 5.0, 9.0], 2)
+    y = x**-0.7 * np.exp(rng.normal(0, 0.2, len(x)))
+    fit, theirs = exponent(zip(x, y, strict=True)), stats.linregress(np.log(x), np.log(y))
+    reach = stats.t.ppf(0.975, len(x) - 2) * theirs.stderr
+    assert (fit.value, fit.low, fit.high) == pytest.approx(
+        (theirs.slope, theirs.slope - reach, theirs.slope + reach)
+    )
+
+
+def test_too_few_draws_give_no_exponent() -> None:
+    with pytest.raises(MissingResult):
+        exponent([(1.0, 0.1), (2.0, 0.2)])
+    with pytest.raises(MissingResult):
+        exponent([(1.0, 0.1)] * 3)
+
+
+def test_the_conditions_are_the_printed_ones() -> None:
+    """n = e^8: log^3 n = 512 and log^2 n = 64."""
+    at = Place(math.exp(8), 1_024, 10.0, math.exp(-10), share=0.25)
+    assert bounds.least_share(at) == pytest.approx(0.5)
+    assert bounds.least_share(at, rank=2, kappa=1, mu=2) == pytest.approx(0.5 * 2**12)
+    assert bounds.gamma(at) == pytest.approx(32 * 64)
+    assert bounds.least_users(at) == pytest.approx(32 * 64 * 10 / (10 * 0.5))
+    assert bounds.frobenius(at) == pytest.approx(32 * 10 / (10 * math.exp(8)) * 32 * 64 / 0.5)
+    assert bounds.largest_entry(at) == pytest.approx(32 * bounds.frobenius(at))
+    assert bounds.noise_of_a_step(at, 3) == pytest.approx(
+        8 * 32 * 3 * 10 / (0.5 * math.exp(8) * 10)
+    )
+
+
+@pytest.mark.parametrize("n_users", theorem_2.USERS[True])
+def test_the_world_meets_them(n_users: int) -> None:
+    at = theorem_2.place(n_users)
+    assert bounds.least_share(at) <= at.share == 1.0
+    assert bounds.least_users(at) <= n_users
+    assert at.epsilon < math.log(1 / at.delta)
+
+
+def test_the_paper_s_own_synthetic_data_do_not() -> None:
+    for n_users in (5_000.0, 50_000.0):
+        assert bounds.least_share(Place(n_users, 1_000.0), rank=5) > 1
+    assert bounds.out_of_reach(True)
+
+
+def test_errors_are_those_of_the_dense_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theorem_2, "ITEMS", 40)
+    s, t = theorem_2.signs(0, 30), theorem_2.signs(1, 40)
+    M = np.outer(s, t)
+    V = (t + np.random.default_rng(0).normal(0, 0.3, 40)).astype(np.float32)[:, None]
+    model = Recommender((-1.0, 1.0), 0.0, np.zeros(40, np.float32), V, None)
+    U = M @ V / float((V**2).sum())
+    distance, largest = theorem_2._errors_of(model, t)
+    assert distance == pytest.approx(np.linalg.norm(M - U @ V.T) / np.linalg.norm(M), rel=1e-5)
+    assert largest == pytest.approx(np.abs(M - U @ V.T).max(), rel=1e-5)
+
+
+def test_a_start_is_as_far_as_allowed_and_more_users_end_closer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(theorem_2, "ITEMS", 40)
+    theorem_2.errors.cache_clear()
+    few, many = (theorem_2.errors(n, 0)[-1] for n in (500, 4_000))
+    assert many[0] < few[0] < 1 and many[1] < few[1]
+    theorem_2.errors.cache_clear()

@@ -32,7 +32,7 @@ PRIVATE = [kind for kind in REGISTRY.values() if issubclass(kind, PrivateAlgorit
 def test_samples_outside_the_domain_are_refused(value: float, sparse: bool) -> None:
     X = np.ones((8, 5))
     X[7, 2] = value
-    with pytest.raises(BadInput, match="row 8, column 3"):
+    with pytest.raises(BadInput):
         Samples.of(csr_array(X) if sparse else X)
 
 

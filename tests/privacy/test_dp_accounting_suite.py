@@ -4,6 +4,7 @@ Epsilon is ours. What an event is allowed to be, delta, and the relation replace
 package does not have, are asked of the PLD accountant.
 """
 
+import re
 import unittest
 from collections.abc import Iterator
 from typing import Any
@@ -47,8 +48,11 @@ class Adapter(privacy_accountant.PrivacyAccountant):
 
 
 def cases() -> Iterator[unittest.TestCase]:
-    loader = unittest.TestLoader()
-    yield from loader.loadTestsFromTestCase(pld_privacy_accountant_test.PldPrivacyAccountantTest)  # type: ignore[misc]
+    """All but those of events that our accounting hands to theirs unseen, which take minutes."""
+    suite = pld_privacy_accountant_test.PldPrivacyAccountantTest
+    for case in unittest.TestLoader().loadTestsFromTestCase(suite):
+        if not re.search("mixture|truncated", case._testMethodName):
+            yield case  # type: ignore[misc]
 
 
 # Their own names of some cases hold addresses in memory, which differ between pytest's processes.

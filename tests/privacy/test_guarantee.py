@@ -1,10 +1,29 @@
-"""What may be claimed, in which words."""
+"""What may be claimed, and what releases cost a person who has several units."""
+
+import math
 
 import pytest
 
-from dpmf_core.privacy import NOT_PRIVATE, Gaussian, Guarantee, Relation, Status
-from dpmf_core.privacy.accounting import rule_of
+from dpmf_core.privacy import (
+    NOT_PRIVATE,
+    DiscreteGaussian,
+    Event,
+    Gaussian,
+    Guarantee,
+    Laplace,
+    PosteriorSample,
+    Relation,
+    Repeat,
+    Status,
+    UnsupportedEvent,
+    normal_form,
+)
+from dpmf_core.privacy import accounting as rules
+from dpmf_core.privacy.accounting import group_epsilon, of_group, rule_of
+from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
 from dpmf_core.privacy.formatting import epsilon_in_full
+from dpmf_core.privacy.mechanisms import CONTINUOUS_SHARE
+from tests.privacy.test_accounting import ADD, MIXED_NOISE, MU, high_precision
 
 PROVEN = Guarantee(Status.PROVEN)
 
@@ -33,3 +52,82 @@ def test_an_upper_bound_is_not_called_exact() -> None:
     assert rule_of(release) == "exact"
     assert rule_of(release, Relation.REPLACE_ONE) == "at most"
     assert "exact" not in epsilon_in_full(1.0, 1e-6, "user", "replace-one", "exact")
+
+
+@pytest.mark.parametrize(("size", "epsilon"), [(1, 1.0), (10, 14.4), (64, 219)])
+def test_a_person_with_many_images_is_protected_less(size: int, epsilon: float) -> None:
+    """Extended Yale B has about 64 images a person: epsilon 1 an image, at delta 1e-5, is 219 a
+    person.
+    """
+    cost = group_epsilon(Gaussian(MU[1.0]), 1e-5, size=size)
+    assert cost == pytest.approx(epsilon, rel=4e-3)
+    assert high_precision(size / MU[1.0], cost) == pytest.approx(math.log(1e-5), rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [2, 5])
+@pytest.mark.parametrize("relation", Relation)
+def test_a_group_costs_what_dp_accounting_says_of_a_statistic_that_moves_so_much_more(
+    size: int, relation: Relation
+) -> None:
+    from dp_accounting import dp_event
+    from dp_accounting.pld import PLDAccountant
+
+    factor = 1.0 if relation is ADD else 2.0
+    accountant = PLDAccountant()
+    accountant.compose(dp_event.LaplaceDpEvent(30.0 / (factor * size)), 20)
+    accountant.compose(dp_event.GaussianDpEvent(20.0 / (factor * size)), 5)
+    assert group_epsilon(MIXED_NOISE, 1e-6, relation, size) == pytest.approx(
+        accountant.get_epsilon(1e-6), rel=2e-3
+    )
+
+
+@pytest.mark.parametrize("size", [2, 7, 1000])
+def test_a_group_of_pure_losses_is_within_their_sum(size: int) -> None:
+    """A density changed by e^a at most by each of k is changed by e^(k a) at most by all, and k
+    Laplace shifts add up.
+    """
+    for event, each in ((PosteriorSample(4.0), 0.25), (Repeat(Laplace(20.0), 3), 0.15)):
+        cost = group_epsilon(event, 1e-12, size=size)
+        assert 0.9 * size * each < cost <= size * each * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("event", [Gaussian(3.0), MIXED_NOISE, PosteriorSample(2.0)])
+def test_the_cost_of_a_group_is_a_valid_bound_and_grows(event: Event) -> None:
+    """At least one unit's, growing with the group, and no more than the general theorem allows:
+    k epsilon at delta (e^(k epsilon) - 1) / (e^epsilon - 1).
+    """
+    one = group_epsilon(event, 1e-6, size=1)
+    assert one == rules.epsilon(event, 1e-6)
+    costs = [group_epsilon(event, 1e-6, size=size) for size in (1, 2, 3, 5, 9)]
+    assert costs == sorted(costs) and costs[0] < costs[-1]
+    for size in (2, 3):
+        group_delta = 1e-6 * math.expm1(size * one) / math.expm1(one)
+        if group_delta < 1:
+            assert rules.delta(of_group(event, size), size * one) <= group_delta * (1 + 1e-6)
+
+
+def test_discrete_noise_moves_with_the_group_and_is_rounded_once() -> None:
+    """k units move the statistic k times as far, its rounding no further: z = scale / (k
+    sensitivity + rounding).
+    """
+    leaf = DiscreteGaussian(5.0, "sums", 2.0, 1.5, 0.01)
+    for relation, shift in ((ADD, 3 * 2.0 + 0.01), (Relation.REPLACE_ONE, 3 * 3.0 + 0.01)):
+        ((group_leaf, count),) = normal_form(of_group(leaf, 3))
+        assert group_leaf.multiplier(relation) == pytest.approx(CONTINUOUS_SHARE * 10.0 / shift)
+        assert count == 1
+
+
+@pytest.mark.parametrize(
+    "leaf",
+    [
+        ThresholdedCounts(5.0, failure_probability=1e-8, most=3),
+        PaddedCount(5.0, failure_probability=1e-8),
+    ],
+)
+def test_what_may_fail_is_not_said_of_a_group(leaf: Event) -> None:
+    """A name that all of a person's documents bring passes a threshold that a name of one
+    document does not.
+    """
+    assert group_epsilon(leaf, 1e-6, size=1) == rules.epsilon(leaf, 1e-6)
+    with pytest.raises(UnsupportedEvent):
+        group_epsilon(leaf, 1e-6, size=2)

@@ -92,16 +92,8 @@ def test_private_noise_needs_no_stream_of_numpy(monkeypatch: pytest.MonkeyPatch)
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("a stream of numpy was opened")
 
-    for name in (
-        "SFC64",
-        "PCG64",
-        "PCG64DXSM",
-        "MT19937",
-        "Philox",
-        "SeedSequence",
-        "default_rng",
-        "RandomState",
-    ):
+    streams = "SFC64 PCG64 PCG64DXSM MT19937 Philox SeedSequence default_rng RandomState"
+    for name in streams.split():
         monkeypatch.setattr(np.random, name, refuse)
     noise = Noise(PLAN)
     assert noise.vector("sums", np.zeros(10), sensitivity=1.0).std() > 0

@@ -11,7 +11,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ndtr
 from scipy.stats import binom, geom, logser, poisson
 
-from dpmf_core.privacy import Event, Gaussian, Laplace, PosteriorSample, Repeat, sequence
+from dpmf_core.privacy import Event, Gaussian, Laplace, PosteriorSample, sequence
 from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu, log_delta
@@ -168,12 +168,7 @@ def test_the_prices() -> None:
 
 @pytest.mark.parametrize(
     "event",
-    [
-        Laplace(2.0),
-        sequence(Gaussian(3.0), Laplace(4.0)),
-        PosteriorSample(1.0),
-        Repeat(Laplace(20.0), 30),
-    ],
+    [Laplace(2.0), sequence(Gaussian(3.0), Laplace(4.0)), PosteriorSample(1.0)],
 )
 def test_other_noise_is_priced_by_its_profile(event: Event) -> None:
     """At least one trial's epsilon at delta / mean; at most the law's own bound from pure DP,

@@ -1,4 +1,4 @@
-"""A grid's runs are those that pages show, and its figures are theirs."""
+"""A grid's runs and figures, the epsilon that reaches a goal, and what privacy costs, by hand."""
 
 import math
 import statistics
@@ -9,8 +9,29 @@ import pytest
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
 from dpmf_core.data.samples import SampleShape
-from dpmf_core.runs.comparison import DRAWS, comparison, part_comparison, run_name
-from dpmf_core.runs.epsilon_grid import COARSE, EPSILONS, grid_runs, read_grid
+from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.runs.comparison import DRAWS, comparison, part_comparison, references, run_name
+from dpmf_core.runs.epsilon_grid import (
+    BEST_KNOWN,
+    COARSE,
+    EPSILONS,
+    OPEN,
+    PRIVATE,
+    TRIVIAL,
+    grid_runs,
+    read_grid,
+)
+from dpmf_core.runs.needed_epsilon import (
+    Goal,
+    Measured,
+    NeededEpsilon,
+    first_reaching,
+    kept_at,
+    needed_epsilon,
+    share_kept,
+    shares_kept,
+)
+from dpmf_core.runs.privacy_cost import PrivacyCost, best_known
 from dpmf_core.runs.specification import RunSpec
 
 
@@ -64,3 +85,131 @@ def test_a_grid_holds_what_is_there_and_says_what_is_missing() -> None:
 def test_what_takes_no_budget_has_no_grid() -> None:
     with pytest.raises(BadInput, match="epsilon"):
         grid_runs(spec("als").canonical())
+
+
+# (private, best, trivial)
+ERRORS = ((0.90, 0.80, 1.00), (0.85, 0.80, 1.00), (0.95, 0.75, 1.00))
+
+
+def test_the_share_of_a_draw_is_how_far_it_goes_from_guessing_to_the_best_known() -> None:
+    assert shares_kept(ERRORS) == pytest.approx((0.5, 0.75, 0.2))
+    assert share_kept(ERRORS) == pytest.approx(0.5)
+    assert shares_kept([(1.1, 0.8, 1.0)]) == pytest.approx((-0.5,))
+    assert shares_kept([(0.7, 0.8, 1.0)]) == pytest.approx((1.5,))
+
+
+def test_where_the_best_known_gains_nothing_in_one_draw_medians_are_compared() -> None:
+    draws = (*ERRORS, (0.9, 1.0, 1.0))
+    assert shares_kept(draws) is None
+    assert share_kept(draws) == pytest.approx((1.0 - 0.9) / (1.0 - 0.8))
+    assert share_kept([(0.9, 1.0, 1.0)]) is None
+    assert shares_kept([]) is None and share_kept([]) is None
+    assert kept_at(1.0, [(0.9, 1.0, 1.0)]) is None
+
+
+def line(*at: tuple[float, float]) -> list[Measured]:
+    """Three draws, a tenth apart."""
+    return [Measured(epsilon, (share - 0.1, share, share + 0.1)) for epsilon, share in at]
+
+
+SHARES = line((1.0, 0.4), (10.0, 0.8))
+
+
+def test_an_epsilon_between_measured_ones_is_linear_along_log_epsilon() -> None:
+    goal = Goal.share(0.6)
+    needed = needed_epsilon(SHARES, goal)
+    assert needed.epsilon == pytest.approx(math.sqrt(10))
+    assert (needed.low, needed.high, needed.is_measured) == (1.0, 10.0, False)
+    best, worst = needed_epsilon(SHARES, goal, max), needed_epsilon(SHARES, goal, min)
+    assert best.epsilon == pytest.approx(10**0.25)
+    assert worst.epsilon == pytest.approx(10**0.75)
+
+
+def test_nothing_is_said_beyond_what_was_measured() -> None:
+    assert needed_epsilon(SHARES, Goal.share(0.81)) is None
+    assert needed_epsilon(SHARES, Goal.share(0.75), min) is None
+    first = needed_epsilon(SHARES, Goal.share(0.3))
+    assert first == NeededEpsilon(1.0, 1.0, 1.0, is_first=True)
+    assert needed_epsilon([], Goal.share(0.5)) is None
+
+
+def test_an_error_is_reached_from_above() -> None:
+    errors = [Measured(1.0, (0.96, 1.0, 1.04)), Measured(4.0, (0.76, 0.8, 0.84))]
+    goal = Goal.metric(METRICS["rmse"], 0.9)
+    needed = needed_epsilon(errors, goal)
+    assert needed.epsilon == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "needed"), [(0.796, NeededEpsilon(2.0, 2.0, 2.0)), (0.794, None)]
+)
+def test_a_value_that_is_printed_as_the_goal_reaches_it(
+    value: float, needed: NeededEpsilon | None
+) -> None:
+    points = [Measured(1.0, (0.2,)), Measured(2.0, (value,))]
+    assert needed_epsilon(points, Goal.share(0.8)) == needed
+
+
+def test_the_first_of_several_crossings_counts() -> None:
+    needed = first_reaching([(4.0, 0.9), (1.0, 0.2), (2.0, 0.8), (3.0, 0.5)], 0.8)
+    assert needed.epsilon == 1.0  # smaller is better
+    needed = first_reaching([(1.0, 0.2), (2.0, 0.8), (3.0, 0.5)], 0.7, larger_is_better=True)
+    assert (needed.low, needed.high) == (1.0, 2.0)
+    exact = first_reaching([(1.0, 0.95), (20.0, 0.9434)], 0.9434)
+    assert exact.epsilon == 20.0  # and not 20.000000000000256
+
+
+RMSE, RECALL = METRICS["rmse"], METRICS["recall_at_20"]
+
+
+def test_noise_and_method_add_up_to_what_the_private_run_loses() -> None:
+    """Medians: .90 in private, .86 without noise, .80 best known, 1.00 by guessing."""
+    draws = [(0.90, 0.86, 0.80, 1.00), (0.88, 0.87, 0.79, 1.01), (0.95, 0.85, 0.82, 0.99)]
+    cost = PrivacyCost.of(RMSE, draws)
+    assert (cost.noise, cost.method, cost.total) == (0.04, 0.06, 0.1)
+    # of the draws: .1 / .2, .13 / .22 and .04 / .17
+    assert cost.share == pytest.approx(0.5)
+
+
+def test_where_more_is_better_less_of_it_is_the_cost() -> None:
+    cost = PrivacyCost.of(RECALL, [(0.20, 0.30, 0.36, 0.10)])
+    assert (cost.noise, cost.method, cost.total) == (0.1, 0.06, 0.16)
+    assert cost.share == pytest.approx(0.1 / 0.26)
+
+
+def test_printed_figures_add_up_although_each_is_rounded() -> None:
+    """Unrounded the noise costs .0006 and the method .0006: together .0012, which is not .001."""
+    cost = PrivacyCost.of(RMSE, [(0.9014, 0.9008, 0.9002, 1.0)])
+    assert cost.noise + cost.method == pytest.approx(cost.total)
+    texts = [float(RMSE.text(it)) for it in (cost.noise, cost.method, cost.total)]
+    assert texts[0] + texts[1] == pytest.approx(texts[2])
+
+
+def test_the_best_known_depends_on_what_is_asked() -> None:
+    assert best_known("rmse") == "bmf"
+    assert best_known("rmse", in_parts=True) == "als"
+    assert best_known("recall_at_20") == best_known("ndcg_at_20") == "ease"
+    assert best_known("objective", "samples") == "nmf"
+    assert best_known("objective", "samples", outliers=True) == "robust-nmf"
+    with pytest.raises(BadInput):
+        best_known("colour")
+
+
+def test_a_grid_says_what_noise_and_method_cost_at_each_epsilon() -> None:
+    """Of the draws that all four have."""
+    spec = RunSpec.of(dataset="cinema-small", algorithm="dpals", epsilon=2.0, delta=1e-5)
+    assert references(spec)[OPEN] == spec.open()
+    runs = grid_runs(spec, (1.0, 4.0), draws=2)
+    figures = {(PRIVATE, 1.0): 0.95, (PRIVATE, 4.0): 0.88, (OPEN, None): 0.85}
+    figures |= {(BEST_KNOWN, None): 0.80, (TRIVIAL, None): 1.0}
+
+    def summary(of: tuple[str, float | None], draw: int) -> dict[str, object] | None:
+        if of == (OPEN, None) and draw == 1:
+            return None
+        return {"key": "", "seed": draw, "epsilon": of[1], "metrics": {"rmse": figures[of] + draw}}
+
+    grid = read_grid(runs, [summary((it.who, it.epsilon), it.draw) for it in runs], "rmse")
+    assert grid.open == (0.85,)
+    costs = [point.cost for point in grid.points]
+    assert [(it.noise, it.method) for it in costs if it] == [(0.1, 0.05), (0.03, 0.05)]
+    assert [it.share for it in costs if it] == pytest.approx([0.25, 0.6])

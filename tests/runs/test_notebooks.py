@@ -1,15 +1,22 @@
-"""Notebooks that do runs again."""
+"""Notebooks that do runs again, and what a notebook shows of runs, sweeps and accounts."""
 
 import base64
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from dpmf_core import account, fit, plot, sweep
+from dpmf_core.base.errors import BadInput
 from dpmf_core.runs.execution import run
+from dpmf_core.runs.notebook_views import html_of_run
 from dpmf_core.runs.reports import notebook_of_run
 from dpmf_core.runs.specification import RunSpec
+from dpmf_core.testing.worlds import low_rank
+from tests.support.gaussian import epsilon_of
 from tests.support.notebooks import check_format, execute
 
 SPEC = RunSpec.parse(
@@ -48,3 +55,28 @@ def test_hostile_words_stay_literals() -> None:
     record = run(SPEC).record.model_copy(update={"spec": nasty})
     cells = json.loads(notebook_of_run(record))["cells"]
     assert not any("\nimport os\n" in "".join(cell["source"]) for cell in cells)
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+
+
+def test_an_account_shows_the_total_of_all_releases_on_private_data() -> None:
+    data = replace(low_rank(n_users=200), public=False, name="<b>mine</b>")
+    run = fit(data, "private-bias", epsilon=1.0, delta=1e-6)
+    assert "<b>mine" not in html_of_run(run)
+    with pytest.raises(BadInput):
+        plot(run)
+    result = sweep(data, ["private-bias"], epsilons=[1.0], delta=1e-6)
+    with pytest.raises(BadInput, match="noisy_errors"):
+        result.plot()
+    two_runs = [row for row in run.record.ledger for _ in range(2 * row.count)]
+    epsilon = epsilon_of([row.noise_multiplier for row in two_runs], 1e-6)
+    assert account(data).total.epsilon == pytest.approx(epsilon, rel=1e-6)
+
+
+def test_without_a_proof_no_epsilon_is_shown() -> None:
+    run = fit("cinema-small", "als", keep=False)
+    assert "NONE: no ε" in repr(run)
+    assert not re.search(r"ε = \d", html_of_run(run) + repr(run))

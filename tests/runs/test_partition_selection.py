@@ -11,7 +11,7 @@ import pytest
 from scipy import integrate, stats
 from scipy.sparse import csr_array
 
-from dpmf_core import fit
+from dpmf_core import fit, load
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import NoisyCurator, OpenCurator, in_memory
 from dpmf_core.data.ratings import Ratings
@@ -31,6 +31,7 @@ from dpmf_core.privacy import (
 )
 from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
 from dpmf_core.runs import data_access
+from dpmf_core.runs.inspection import samples_of, topics
 from dpmf_core.runs.partition_selection import (
     ITEMS,
     UNITS,
@@ -86,19 +87,6 @@ def test_a_name_that_nobody_brought_never_passes() -> None:
     noise = Noise(threshold_event(1.0, 0.2, 1), SEED)
     names, noisy = noise.names_over_threshold(ITEMS, counts)
     assert names.tolist() == [10_001, 10_000] and abs(noisy - [70, 50]).max() < 6
-
-
-def test_a_failing_release_is_drawn_in_its_own_way_alone() -> None:
-    noise = Noise(
-        sequence(threshold_event(1.0, 1e-6, 5), PaddedCount(2.0, UNITS, 1.0, 1.0, 1e-6)), SEED
-    )
-    with pytest.raises(PlanViolation):
-        noise.vector(ITEMS, np.zeros(3), sensitivity=1.0)
-    with pytest.raises(PlanViolation):
-        noise.padded_count(ITEMS, 3)
-    with pytest.raises(PlanViolation):
-        noise.names_over_threshold(UNITS, np.ones(3))
-    assert noise.ledger == ()
 
 
 # ---- what it costs -------------------------------------------------------------------------------
@@ -205,8 +193,6 @@ def documents(texts: list[str]) -> Samples:
     starts = np.cumsum([0, *(len(text.split()) for text in texts)])
     X = np.zeros((len(texts), len(words)))
     np.add.at(X, (np.repeat(np.arange(len(texts)), np.diff(starts)), ids), 1)
-    from scipy.sparse import csr_array
-
     read = Texts(tuple(words), ids, starts.astype(np.int64))
     return Samples.of(
         csr_array(X), vocabulary=tuple(words), unit="document", name="documents", texts=read
@@ -384,28 +370,12 @@ def letters(tmp_path: Path) -> str:
 
 
 def test_a_rare_private_word_is_not_in_a_private_vocabulary(letters: str) -> None:
-    from dpmf_core.runs.inspection import samples_of, topics
-
-    exact = fit(
-        letters,
-        "oneshot-nmf",
-        epsilon=4,
-        delta=1e-5,
-        weighting="tf",
-        n_components=2,
-        features_kept=20,
-    )
+    options: dict[str, Any] = {"epsilon": 4, "delta": 1e-5, "n_components": 2}
+    exact = fit(letters, "oneshot-nmf", weighting="tf", **options)
     assert exact.record.guarantee.status == "CONDITIONAL"
     assert SECRET in (samples_of(exact).vocabulary or ())
-    private = fit(
-        letters,
-        "oneshot-nmf",
-        epsilon=4,
-        delta=1e-5,
-        item_choice="private",
-        row_count="private",
-        n_components=2,
-    )
+    released: dict[str, Any] = {"item_choice": "private", "row_count": "private"}
+    private = fit(letters, "oneshot-nmf", **released, **options)
     assert private.record.guarantee.status == "PROVEN"
     words = {word for topic in topics(private, 20) for word, _ in topic}
     assert SECRET not in (samples_of(private).vocabulary or ()) and {"harbour", "museum"} <= words
@@ -433,13 +403,9 @@ def test_a_choice_by_exact_counts_stays_an_assumption() -> None:
     """Made before, on ratings of one's own: a private choice among what is left does not undo
     it.
     """
-    from dpmf_core import load
-
     few = load("cinema-small").top_items(60)
-    guarantee = fit(
-        few, "private-bias", epsilon=8, delta=1e-5, item_choice="private"
-    ).record.guarantee
-    assert guarantee.status == "CONDITIONAL"
+    run = fit(few, "private-bias", epsilon=8, delta=1e-5, item_choice="private")
+    assert run.record.guarantee.status == "CONDITIONAL"
 
 
 @pytest.mark.parametrize("rank", [29, 30, 31])
@@ -467,19 +433,8 @@ def films(path: Path, diary: str = "") -> str:
 
 def test_a_title_that_one_user_wrote_is_no_name(tmp_path: Path) -> None:
     """What was counted are items, by their ids; a title is one row of one user."""
-    facts: dict[str, Any] = {
-        "epsilon": 8,
-        "delta": 1e-5,
-        "item_choice": "private",
-        "row_count": "private",
-    }
-    titles = [
-        set(
-            data_access.ratings_of(
-                fit(films(tmp_path / f"{n}.csv", diary), "private-bias", **facts)
-            ).titles
-            or ()
-        )
-        for n, diary in enumerate(["", "my diary"])
-    ]
-    assert titles[0] == titles[1] == {"0", "1", "2", "3"}
+    released: dict[str, Any] = {"item_choice": "private", "row_count": "private"}
+    for n, diary in enumerate(["", "my diary"]):
+        path = films(tmp_path / f"{n}.csv", diary)
+        run = fit(path, "private-bias", epsilon=8, delta=1e-5, **released)
+        assert set(data_access.ratings_of(run).titles or ()) == {"0", "1", "2", "3"}

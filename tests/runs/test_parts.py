@@ -171,6 +171,6 @@ def test_a_run_on_private_parts_enters_their_account_once(
     ledger = tmp_path / "parts.ledger"
     run(spec("private-bias", budget=BUDGET), input_data=private(parts), ledger=ledger)
     assert len(Account(ledger).lines) == 1
-    with pytest.raises(BadInput, match="needs all ratings"):
+    with pytest.raises(BadInput):
         run(spec("slope-one"), input_data=private(parts), ledger=ledger)
     assert len(Account(ledger).lines) == 1

