@@ -196,7 +196,7 @@ class Figure:
         ids = {data.id for data in self._data(full)}
         if not self.source_data or ids <= set(self.source_ids):
             return ""
-        return f"The source uses {self.source_data}; here it is {self.data(full)}."
+        return f"The source uses {self.source_data}; we use {self.data(full)}."
 
     def size(self, full: bool = False) -> str:
         """Return the size of the experiment and its data."""

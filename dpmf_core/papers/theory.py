@@ -85,10 +85,10 @@ def verdict(it: Comparison) -> str:
         f" places: {it.bound_exponent:+.2f}."
     )
     if not it.holds:
-        return f"{sentence} Over this range the error does worse than the bound says."
+        return f"{sentence} Over this range the error is worse than the bound."
     if it.exponent.high < it.bound_exponent:
-        return f"{sentence} That is better than promised, as an upper bound allows."
-    return f"{sentence} The bound lies within the interval."
+        return f"{sentence} The error is better than the bound, as an upper bound allows."
+    return f"{sentence} The bound is within the interval."
 
 
 def promise(it: Comparison) -> str:
@@ -96,8 +96,8 @@ def promise(it: Comparison) -> str:
     last, error = max(it.medians.items())
     name = SYMBOLS[it.axis]
     return (
-        f"With its constant fitted on the one point {name} = {it.start:,g}, the bound promises"
-        f" {it.curve([last])[0]:.3f} at {name} = {last:,g}; measured {error:.3f}."
+        f"Fitted at {name} = {it.start:,g}, the bound predicts {it.curve([last])[0]:.3f} at"
+        f" {name} = {last:,g}; measured {error:.3f}."
     )
 
 
@@ -106,4 +106,4 @@ def users_for(it: Comparison, error: float = 0.1) -> str:
     if it.axis != "users" or it.bound.users is None:
         return ""
     n_users = it.bound.users(error / it.constant, PLACES["users"])
-    return f"An error of {error:g} takes {n_users:,.0f} users by the fitted bound."
+    return f"By the fitted bound, an error of {error:g} needs {n_users:,.0f} users."

@@ -55,10 +55,8 @@ CLAIMS = (
         id="balu-fig1",
         title="RMSE as the regularisation goes to 0",
         source=f"{B16}, Fig. 1",
-        words=(
-            "No threshold; γ = 1. The source has d = 32 and 100 passes; page size d = 8 and 20"
-            " passes over the ratings."
-        ),
+        words="No threshold; γ = 1. The source has d = 32 and 100 passes; page size d = 8 and 20"
+        " passes.",
         sweeps=protocol.by_regularisation,
         limits=_fewer_passes,
         clauses=statements.FIG_1,
@@ -70,11 +68,9 @@ CLAIMS = (
         id="balu-fig2",
         title="Best regularisation by dimension and space gain",
         source=f"{B16}, Fig. 2",
-        words=(
-            "No threshold. The source has d of 8, 16 and 32 and γ of 1, 2 and 4, and makes 100"
-            " passes over the ratings; full size 40, page size 15, with d up to 16 and γ of 1"
-            " and 4."
-        ),
+        words="No threshold. The source has d of 8, 16 and 32, γ of 1, 2 and 4, and 100 passes"
+        " over the ratings; full size has 40 passes, page size 15, with d up to 16 and γ of 1 and"
+        " 4.",
         sweeps=protocol.best_regularisation,
         limits=_fewer_passes_at_either_size,
         clauses=statements.FIG_2,
@@ -87,10 +83,8 @@ CLAIMS = (
         id="balu-fig3",
         title="RMSE against the threshold",
         source=f"{B16}, Fig. 3",
-        words=(
-            "Ratings with a larger loss are passed over. At page size d = 8 and 10 passes over the"
-            " ratings."
-        ),
+        words="Ratings with a larger loss are skipped. Page size: d = 8 and 10 passes over the"
+        " ratings.",
         sweeps=protocol.by_threshold,
         limits=_fewer_passes,
         clauses=tuple(
@@ -105,10 +99,8 @@ CLAIMS = (
         id="balu-fig4",
         title="KL divergence against the threshold",
         source=f"{B16}, Fig. 4",
-        words=(
-            "Of the errors in training from those held out. At page size d = 8 and 10 passes over"
-            " the ratings."
-        ),
+        words="The divergence of training errors from held-out errors. Page size: d = 8 and 10"
+        " passes.",
         sweeps=protocol.by_threshold,
         measure=_divergences,
         limits=_fewer_passes,
@@ -123,12 +115,10 @@ CLAIMS = (
     ),
     Claim(
         id="balu-top-users-kl",
-        title="KL divergence of users who rate much",
+        title="KL divergence of users with many ratings",
         source=f"{B16}, section 5.4, top users",
-        words=(
-            "The paper's top users are those who submitted a lot, without a number; here they are"
-            " the busiest tenth. At page size d = 8 and 10 passes over the ratings."
-        ),
+        words="The paper's top users submitted many ratings, without a number; here they are the"
+        " busiest tenth. Page size: d = 8 and 10 passes over the ratings.",
         sweeps=protocol.by_threshold,
         measure=_divergences,
         limits=_fewer_passes,
@@ -143,7 +133,7 @@ CLAIMS = (
         id="balu-fig4-d",
         title="KL divergence against the dimension",
         source=f"{B16}, Fig. 4, dimensions",
-        words="γ = 1. At page size 10 passes over the ratings, where the source makes 100.",
+        words="γ = 1. Page size: 10 passes over the ratings; the source makes 100.",
         sweeps=protocol.by_dimension,
         limits=_fewer_passes,
         clauses=(statements.LOWER_DIMENSION,),
@@ -155,12 +145,10 @@ CLAIMS = (
     ),
     Claim(
         id="balu-top-users",
-        title="RMSE of users who rate much",
+        title="RMSE of users with many ratings",
         source=f"{B16}, section 5.4, top users",
-        words=(
-            "The paper's top users are those who submitted a lot, without a number; here they are"
-            " the quarter who rated most. At page size d = 8 and 10 passes over the ratings."
-        ),
+        words="The paper's top users submitted many ratings, without a number; here they are the"
+        " quarter with most ratings. Page size: d = 8 and 10 passes over the ratings.",
         sweeps=protocol.by_threshold,
         measure=_errors_of_top_users,
         limits=_fewer_passes,

@@ -88,12 +88,11 @@ ERRATA = (
         place="Section 2.2, equations 4 and 5",
         status=Status.ERROR,
         quote="denotes the gradient of the functional w.r.t. latent vector",
-        statement="Equation 5 gives the gradient of (r − p·q)²/2 + λ|p|²/2 as (r − p·q) q + λ p,"
-        " and equation 2 steps against it.",
-        holds="The gradient is −(r − p·q) q + λ p. Equation 4 is right; equation 5 evaluates it"
-        " with"
-        " the wrong sign. So printed, the loss's part of every step makes the error larger: it is a"
-        " misprint, and the experiments cannot have been run so.",
+        statement="Equation 5 states that the gradient of (r − p·q)²/2 + λ|p|²/2 is (r − p·q) q +"
+        " λ p, and equation 2 steps against it.",
+        holds="The gradient is −(r − p·q) q + λ p. Equation 4 is right; equation 5 has the wrong"
+        " sign. As printed, each step would increase the loss, so this is a misprint that the"
+        " experiments cannot have used.",
         section="Sign of the gradient",
         means=gradient_sign,
         settings="One rating 1 above the mean, 8 components, 20 steps of length .05.",
@@ -106,34 +105,34 @@ ERRATA = (
         status=Status.AMBIGUOUS,
         quote="Otherwise [...] the cells are not updated at all. [...] The differential privacy is"
         " enforced by clipping the loglikelihood",
-        statement="Section 3.2 passes over a rating where its loss is above ε, and the loss is half"
-        " the squared error (section 2.1). Section 4.3 clips where the whole squared error is.",
-        holds="At the same ε the two rules act on different ratings, and clipping would leave the"
-        " penalty's step. By ε = 2B (section 2.4.2) the rule of section 4.3 belongs to ε, and that"
-        " of section 3.2 to 2ε. Section 5.3 says 'above 16', which would fit the rule of section"
-        " 4.3 for ratings from 1 to 5.",
+        statement="Section 3.2 skips a rating if its loss, half the squared error (section 2.1),"
+        " is above ε. Section 4.3 clips if the whole squared error is above ε.",
+        holds="At the same ε the two rules affect different ratings, and clipping would keep the"
+        " penalty's step. By ε = 2B (section 2.4.2) the rule of section 4.3 corresponds to ε, that"
+        " of section 3.2 to 2ε. Section 5.3 says 'above 16', which fits the rule of section 4.3"
+        " for ratings from 1 to 5.",
         section="Two thresholds",
         means=thresholds,
         stored_figures=("1.8% of ratings", "10.3% of ratings"),
-        settings="ε = 2 on the small simulated cinema less its means, before the first epoch.",
+        settings="ε = 2 on the small simulated cinema minus its means, before the first epoch.",
     ),
     Erratum(
         id="balu-distribution",
-        title="The argument needs a draw from a distribution and has none",
+        title="The argument needs a random draw, and there is none",
         source=B16,
         place="Section 4.3",
         status=Status.CONCEDED,
         quote="This enables [...] -DP as shown in [28, 19], except that this no longer defines a"
         " valid conditional"
         " probability.",
-        statement="Clipping the log-likelihood gives ε-DP as in posterior sampling, except that no"
-        " valid conditional probability is left.",
-        holds="The theorem is about a draw from the posterior (section 2.4.2). Nothing is drawn"
-        " here: given the hashes, the start and the order of the ratings, the update is a function"
-        " of exact ratings, and section 4.3 itself says that its noise is not SGLD's. So no ε"
-        " follows, though the paper concedes the missing distribution alone. The attack sees"
-        " the factors, which is more than the single predictions of equation 7; section 7 leaves"
-        " what factors reveal to future work.",
+        statement="Clipping the log-likelihood gives ε-DP as in posterior sampling, except that it"
+        " no longer defines a valid conditional probability.",
+        holds="The theorem is about a draw from the posterior (section 2.4.2). Here nothing is"
+        " drawn: given the hashes, the start and the order of the ratings, the update is a"
+        " function of exact ratings, and section 4.3 states that its noise is not SGLD's. So no ε"
+        " follows, although the paper concedes only the missing distribution. The attack sees the"
+        " factors, which is more than the single predictions of equation 7; section 7 leaves what"
+        " factors reveal to future work.",
         section="No distribution",
         means=Attack(
             AuditSpec(

@@ -36,18 +36,17 @@ def temperature() -> Comparison:
 ERRATA = (
     Erratum(
         id="sgld-temperature",
-        title="Langevin noise of half the variance",
+        title="Langevin noise with half the variance",
         source=B16,
         place="Section 2.4.2, equations 11 and 12",
         status=Status.ERROR,
         quote="This technique is called Stochastic Gradient Langevin Dynamics (SGLD). In our"
         " context, this would mean replacing (2) and (3) by",
-        statement="A gradient step of length η comes with noise of deviation √η.",
-        holds="A whole step of length η needs √(2η), or noise √η half a step. With the sign of"
-        " equation 5 put right and the gradient that of the whole functional (equation 1), the"
-        " chain"
-        " samples the posterior at temperature one half: its variance is half of what it should"
-        " be. The paper describes SGLD and does not use it: its own method is another (section"
+        statement="A gradient step of length η has noise of standard deviation √η.",
+        holds="A full step of length η needs noise √(2η), or noise √η needs half a step. With the"
+        " sign of equation 5 corrected and the gradient of the whole functional (equation 1), the"
+        " chain samples the posterior at temperature one half: its variance is half of what it"
+        " should be. The paper describes SGLD but does not use it: its own method differs (section"
         " 4.3).",
         section="Temperature of the chain",
         means=temperature,

@@ -102,7 +102,7 @@ def _loses_less(other: str) -> Clause:
 
 def _better_at_zero(other: str) -> Clause:
     return Clause(
-        f"at λ = 0 {SKETCH} errs less than {other}",
+        f"at λ = 0 {SKETCH} is more accurate than {other}",
         lambda results: _at_zero(results, other) - _at_zero(results, SKETCH),
         lambda results: (
             f"{SKETCH} {_at_zero(results, SKETCH):.4f}, {other} {_at_zero(results, other):.4f}"

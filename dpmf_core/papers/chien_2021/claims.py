@@ -52,7 +52,7 @@ def _more_on_top(words: str, more: str, fewer: str) -> Clause:
 CLAIMS = (
     Claim(
         id="chien-fig2",
-        title="How ratings bunch on few films",
+        title="How ratings concentrate on few films",
         source=f"{C21}, Fig. 2",
         words=(
             f"Share of observations against share of top films; {RATINGS_PER_USER} ratings a user."
@@ -109,10 +109,8 @@ CLAIMS = (
         id="chien-fig3b",
         title="RMSE against epsilon, all films",
         source=f"{C21}, Fig. 3b",
-        words=(
-            "Every film, where most are rated by few. DPFW learns the frequent tenth; the rest get"
-            " the user's mean. DPALS is tuned as in Fig. 3a."
-        ),
+        words="Every film; most have few ratings. DPFW learns the frequent tenth; the others get"
+        " the user's mean. DPALS is tuned as in Fig. 3a.",
         sweeps=runs.all_films,
         measure=tuned,
         clauses=FIG_3B,
@@ -123,10 +121,8 @@ CLAIMS = (
         id="chien-fig3c",
         title="Recall@20 against epsilon",
         source=f"{C21}, Fig. 3c",
-        words=(
-            "What people liked, ranked for people whose ratings were not trained on. δ = 1/n;"
-            " settings are fixed."
-        ),
+        words="What people liked, ranked for people outside the training data. δ = 1/n; fixed"
+        " settings.",
         sweeps=runs.recall,
         clauses=FIG_3C,
         source_data="MovieLens 20M, ratings above 3.5",
@@ -139,7 +135,7 @@ CLAIMS = (
     ),
     Claim(
         id="chien-fig4",
-        title="Simulated low rank, more and more users",
+        title="Simulated low rank with more and more users",
         source=f"{C21}, Fig. 4",
         words="Exactly low rank; predicting 0 has RMSE 1.",
         sweeps=runs.more_users,
@@ -152,7 +148,7 @@ CLAIMS = (
         id="chien-fig5",
         title="RMSE against the share of films that get factors",
         source=f"{C21}, Fig. 5",
-        words="The other films get the user's mean. ε = 10; k = 50 ratings of a user.",
+        words="The other films get the user's mean. ε = 10; k = 50 ratings per user.",
         sweeps=runs.film_share,
         clauses=FIG_5,
         source_data=ML10M,
@@ -185,12 +181,10 @@ CLAIMS = (
     ),
     Claim(
         id="chien-users",
-        title="A quarter of the users against all of them",
+        title="A quarter of the users compared with all",
         source=f"{C21}, section 1 and appendix D.4",
-        words=(
-            "The source: DPALS on 23% of the users beats DPFW on all. Here on a quarter: simulated"
-            " sets of one law exist at sizes that far apart."
-        ),
+        words="The source: DPALS on 23% of the users is better than DPFW on all. Here a quarter:"
+        " simulated sets of one law exist at both sizes.",
         sweeps=runs.fewer_users,
         clauses=tuple(
             less(

@@ -167,14 +167,14 @@ def highest_error() -> Comparison:
 ERRATA = (
     Erratum(
         id="chien-theorem-1",
-        title="Each step releases two statistics, one is counted",
+        title="Each step releases two statistics but counts one",
         source=C21,
         place="Theorem 1",
         status=Status.ERROR,
         statement="T steps with noise σ are (α, αρ²)-RDP with ρ² = kT/(2σ²).",
         holds="Gram matrices and right-hand sides are both released with noise σ, so ρ² = kT/σ²."
-        " The source's conversion from RDP is loose and hides most of the gap: accounted exactly,"
-        " its noise costs a little more than stated.",
+        " The source's conversion from RDP is loose and hides most of the gap: by exact"
+        " accounting, its noise costs a little more than stated.",
         section="Both releases of a step",
         means=both_releases,
         settings="σ of the theorem for ε = 1 at δ = 1e-5, per user, add/remove; the same for any k"
@@ -183,15 +183,13 @@ ERRATA = (
     ),
     Erratum(
         id="chien-clip",
-        title="The formula of the clip and its words differ",
+        title="Formula and text of the clip differ",
         source=C21,
         place="Algorithm 1, clip",
         status=Status.AMBIGUOUS,
-        statement="clip(u, c) is u · max(1, c/‖u‖), that is, the projection of u on a ball of"
-        " radius c.",
-        holds="The words hold: the projection is u · min(1, c/‖u‖), and the authors' public code"
-        " has it. With max, as the formula is printed, a long factor stays long and a short one is"
-        " made longer.",
+        statement="clip(u, c) is u · max(1, c/‖u‖), the projection of u on a ball of radius c.",
+        holds="The text is right: the projection is u · min(1, c/‖u‖), as in the authors' public"
+        " code. With the printed max a long factor stays long and a short one becomes longer.",
         section="Clip of the listing",
         means=clip,
         settings="One step, noise for ε = 1 at δ = 1e-5, and a user whose factor is twice as long"
@@ -203,41 +201,40 @@ ERRATA = (
     ),
     Erratum(
         id="chien-private-mean",
-        title="The private mean has noise for one count",
+        title="The private mean's noise covers only one count",
         source=C21,
         place="Section 5.2",
         status=Status.ERROR,
-        statement="The sum of ratings gets noise of variance kΓ²σ², their number kσ², where a user"
-        " has at most k ratings within Γ.",
-        holds="These two are single numbers. One user moves them by up to kΓ and k, not √k times:"
-        " the noise must have variances k²Γ²σ² and k²σ². The √k is right for a vector with"
-        " one entry an item.",
+        statement="The sum of ratings gets noise of variance kΓ²σ², their number kσ², for at most"
+        " k ratings per user within Γ.",
+        holds="Both are single numbers. One user moves them by up to kΓ and k, not √k times: the"
+        " noise needs variances k²Γ²σ² and k²σ². The √k is right for a vector with one entry per"
+        " item.",
         section="Noise of the private mean",
         means=mean_of_ratings,
         stored_figures=("ε = 1", "ε = 9.36"),
-        settings="k = 50; both totals together for ε = 1 at δ = 1e-5. Releases of a world without"
-        " one user are replayed on the world with them.",
+        settings="k = 50; both totals together for ε = 1 at δ = 1e-5. Releases without one user"
+        " are replayed with them.",
         quote=r"$\tilde{m} = \frac{\sum_{(i,j) \in \Omega} M_{ij} + \mathcal{N}(0, k\Gamma^2 M"
         r" \sigma^2)}{|\Omega| + \mathcal{N}(0, k\sigma^2)}$ guarantees"
         r" $(\alpha, \alpha/\sigma^2)$-RDP",
     ),
     Erratum(
         id="chien-code",
-        title="Noise of the public code does not grow with ratings",
+        title="The public code's noise does not grow with ratings",
         source=C21,
         place="public implementation, item step",
         status=Status.ERROR,
-        statement="Right-hand sides get noise of σ times the bound of a factor; ratings are centred"
-        " and not clipped.",
-        holds="A rating of size M moves a right-hand side by M times the factor. The noise must be"
-        " scaled by the largest rating, and ratings clipped to it. This is about the code alone:"
-        " Algorithm 1 of the paper clips and scales rightly (lines 1 and 9). That both releases"
-        " of a"
-        " step are counted is right in the code.",
+        statement="Right-hand sides get noise of σ times the bound of a factor; ratings are"
+        " centred but not clipped.",
+        holds="A rating of size M moves a right-hand side by M times the factor. The noise must"
+        " scale with the largest rating, and ratings must be clipped to it. This concerns only the"
+        " code: Algorithm 1 of the paper clips and scales correctly (lines 1 and 9), and the code"
+        " correctly counts both releases of a step.",
         section="Noise of the public code",
         means=public_code,
         settings="k = 100, T = 2, equal noise on all statistics, for ε = 1 at δ = 1e-5; ratings"
-        " from .5 to 5 less a mean of 3.5. The item steps alone.",
+        " from .5 to 5 minus a mean of 3.5. Only the item steps.",
     ),
     Erratum(
         id="chien-remark-6",
@@ -246,13 +243,13 @@ ERRATA = (
         place="Remark 6",
         status=Status.AMBIGUOUS,
         statement="For a relative error ζ, DPALS requires n ≥ C m / (ζ ε) users; Table 1 has n"
-        " above m with log³n ratings of each.",
-        holds="Theorem 2's bound on the Frobenius error has √m γ / √p. With log³n ratings each,"
-        " p = log³n / m, it asks for n of the order m√m / (ζ ε), as section 1 prints. The proof"
+        " above m with log³n ratings each.",
+        holds="Theorem 2's bound on the Frobenius error has √m γ / √p. With log³n ratings each, p"
+        " = log³n / m, so it requires n of order m√m / (ζ ε), as section 1 states. The proof"
         " sketch bounds the distance of the factors by α, which has one √m less and gives the m of"
-        " Remark 6 and Table 1. Both cannot be the order of one bound. Table 1's caption lays m√m"
-        " to the start of Remark 2; that has no 1/ζ, so it does not explain section 1. Theorem 2 is"
-        " judged here as printed.",
+        " Remark 6 and Table 1. One bound cannot have both orders. Table 1's caption attributes"
+        " m√m to the start of Remark 2; that has no 1/ζ, so it does not explain section 1. Here"
+        " Theorem 2 is tested as printed.",
         section="Users of Remark 6",
         means=remark_6,
         settings="Theorem 2's bound with its logarithms, C = 1, for an error of .1 at ε = 10 and"
@@ -261,31 +258,30 @@ ERRATA = (
     ),
     Erratum(
         id="chien-start",
-        title="The noise of the start is for one rating, if σ is that of Theorem 1",
+        title="The start's noise covers one rating, if σ is that of Theorem 1",
         source=C21,
         place="Remark 2",
         status=Status.AMBIGUOUS,
         statement="The start releases P(M)ᵀP(M) with noise of standard deviation σ Γ_M² on each"
-        " entry; which σ the remark does not say.",
-        holds="A row of k ratings within Γ_M moves P(M)ᵀP(M) by up to k Γ_M² in Frobenius norm: the"
-        " noise multiplier is σ/k. With the σ of Theorem 1 the start alone costs more than all of"
-        " the stated ε. Theorem 1 is about a random start and leaves it out. Ours scales rows to"
-        " norm 1 and counts the release.",
+        " entry; the remark does not say which σ.",
+        holds="A row of k ratings within Γ_M moves P(M)ᵀP(M) by up to k Γ_M² in Frobenius norm:"
+        " the noise multiplier is σ/k. With the σ of Theorem 1 the start alone costs more than the"
+        " whole stated ε. Theorem 1 is about a random start and does not include it. Our version"
+        " scales rows to norm 1 and counts the release.",
         section="Noise of the start",
         means=noise_of_the_start,
-        settings="σ of Theorem 1 for ε = 1 at δ = 1e-5, k = 50, T = 5; the release of the start"
-        " alone.",
+        settings="σ of Theorem 1 for ε = 1 at δ = 1e-5, k = 50, T = 5; only the start's release.",
         quote=r"a symmetric Gaussian matrix with standard deviation $\sigma \Gamma_{\mathbf{M}}^2$",
     ),
     Erratum(
         id="chien-highest-rmse",
-        title='"Highest RMSE" reads as lowest',
+        title='"Highest RMSE" should be lowest',
         source=C21,
         place="section 6.3",
         status=Status.AMBIGUOUS,
-        statement="Without privacy, ALS has its highest RMSE when it is trained on all movies.",
+        statement="Without privacy, ALS has its highest RMSE when trained on all movies.",
         holds="The sentence contrasts it with private models, which gain from fewer movies; that"
-        " needs the lowest RMSE. Measured on MovieLens 1M it is the lowest.",
+        " requires the lowest RMSE. Measured on MovieLens 1M, it is the lowest.",
         section="The highest RMSE",
         means=highest_error,
         settings="The recorded runs of Fig. 5 at page size: MovieLens 1M, rank 16.",

@@ -80,7 +80,7 @@ FIG_4 = (
         "while DPALS has a lower RMSE, which significantly improves with larger",
     ),
     Clause(
-        "for the most users DPFW errs at least 7 times as much as DPALS, at every ε",
+        "for the most users the error of DPFW is at least 7 times that of DPALS, at every ε",
         lambda results: min(ratios(results).values()) - 7,
         lambda results: ", ".join(
             f"{ratio:.1f} times at ε = {budget_text(at)}" for at, ratio in ratios(results).items()

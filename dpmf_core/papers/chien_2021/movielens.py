@@ -61,13 +61,13 @@ def with_theorem_1(results: Results) -> str:
         f"{gain(results, at, SOURCE_DPALS):.1%} at ε = {budget_text(at)}"
         for at in epsilons_of(results, "DPALS")
     )
-    return f"With the noise of Theorem 1 DPALS errs by {leads} less than DPFW."
+    return f"With the noise of Theorem 1 the error of DPALS is {leads} below that of DPFW."
 
 
 SECTION_62 = "section 6.2, DPALS vs. DPFW on ML10M"
 FIG_3A = (
     Clause(
-        "DPALS errs by 7% to 11.6% less than DPFW",  # 6.5 and 11.65 allow for rounding
+        "the error of DPALS is 7% to 11.6% below that of DPFW",  # 6.5 and 11.65 allow for rounding
         lambda results: min(min(_gains(results)) - 6.5, 11.65 - max(_gains(results))),
         _in_percent,
     ).quoting(

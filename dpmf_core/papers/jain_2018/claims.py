@@ -72,7 +72,7 @@ def leads(results: Results, label: str, other: str) -> dict[float, float]:
 
 
 def almost_always_less(label: str, other: str, words: str) -> Clause:
-    """State that a method errs less than another at three of four measured epsilons or more."""
+    """State that a method is more accurate than another at all but one in four epsilons."""
 
     def margin(results: Results) -> float:
         values = sorted(leads(results, label, other).values())
@@ -107,7 +107,7 @@ def _beats(other: str, name: str, place: str, quote: str) -> Clause:
     return almost_always_less(
         DPFW.name,
         other,
-        f"private Frank-Wolfe, with its source's noise, almost always errs less than {name}",
+        f"private Frank-Wolfe, with its source's noise, almost always is more accurate than {name}",
     ).quoting(place, quote)
 
 
@@ -296,17 +296,15 @@ CLAIMS = (
         id="jain-svd",
         title="Private SVD against private Frank-Wolfe",
         source=f"{J18}, Appendix B, Remark 6",
-        words=(
-            "Both as printed, at ε = 10, on a simulated incoherent matrix of rank one that is seen"
-            " uniformly. The source also says that private SVD can be significantly worse, which no"
-            " single experiment can contradict."
-        ),
+        words="Both as printed, at ε = 10, on a simulated incoherent matrix of rank one with"
+        " uniformly observed entries. The source adds that private SVD can be significantly worse,"
+        " which no single experiment can contradict.",
         sweeps=_svd_and_frank_wolfe,
         clauses=(
             less(
                 Median(SVD.name),
                 Median(DPFW.name),
-                "private SVD errs less than private Frank-Wolfe in such a setting",
+                "private SVD is more accurate than private Frank-Wolfe in such a setting",
             ).quoting(
                 "section 1.1.1, SVD-based method",
                 "there are settings where this method outperforms our FW-based method",

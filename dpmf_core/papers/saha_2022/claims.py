@@ -114,7 +114,7 @@ LEARNING = (
         source=f"{S22}, Fig. 2",
         left_open=LEFT_OPEN,
         page="topics",
-        words="ε is of each of two statistics in each step.",
+        words="ε is for each of two statistics in each step.",
         sweeps=by_epsilon(documents, BOTH_LEVELS),
         clauses=gap_clauses(BOTH_LEVELS, LITTLE, NARROWER),
         remark=remark_on_documents,
@@ -130,11 +130,9 @@ LEARNING = (
         source=f"{S22}, Fig. 3",
         left_open=LEFT_OPEN,
         page="topics",
-        words=(
-            "Every step pays again: the axis above says what all steps cost. The source takes these"
-            " values after reaching the optimum, and says that the gap is small under some"
-            " parameter regime (abstract)."
-        ),
+        words="Every step costs again: the upper axis shows the cost of all steps. The source"
+        " takes these values after reaching the optimum, and states that the gap is small under"
+        " some parameter regime (abstract).",
         sweeps=by_epsilon(documents, PER_STEP),
         clauses=gap_clauses(PER_STEP, SMALL, NARROWER),
         remark=remark_on_documents,
@@ -149,7 +147,7 @@ LEARNING = (
         source=f"{S22}, Fig. 5",
         left_open=LEFT_OPEN,
         page="faces",
-        words="ε is of each of two statistics in each step.",
+        words="ε is for each of two statistics in each step.",
         sweeps=by_epsilon(face_sets, BOTH_LEVELS),
         clauses=gap_clauses(BOTH_LEVELS, FACES_NARROWER, FACES_NARROWER),
         remark=remark_on_faces,
@@ -165,10 +163,8 @@ LEARNING = (
         source=f"{S22}, Fig. 6",
         left_open=LEFT_OPEN,
         page="faces",
-        words=(
-            "Every step pays again: the axis above says what all steps cost. The source takes these"
-            " values after reaching the optimum."
-        ),
+        words="Every step costs again: the upper axis shows the cost of all steps. The source"
+        " takes these values after reaching the optimum.",
         sweeps=by_epsilon(face_sets, PER_STEP),
         clauses=gap_clauses(PER_STEP, SMALL, FACES_NARROWER),
         remark=remark_on_faces,
@@ -179,11 +175,11 @@ LEARNING = (
     ),
     Claim(
         id="saha-start",
-        title="NNDSVD against a random start",
+        title="NNDSVD compared with a random start",
         source=f"{S22}, section 4.1",
         left_open=LEFT_OPEN,
         page="papers",
-        words="The objective at ε = 0.9 a step, by the start. No ε covers the first start.",
+        words="The objective at ε = 0.9 a step, by the start. No ε covers the first one.",
         sweeps=by_epsilon(every_set, BOTH_LEVELS),
         clauses=(on_each("data", _start()),),
         source_ids=(*DOCUMENTS, *FACES),
@@ -197,10 +193,8 @@ LEARNING = (
         source=f"{S22}, section 5",
         left_open=LEFT_OPEN,
         page="papers",
-        words=(
-            "How many steps the objective takes to its lowest value, but for 1% of its fall, at"
-            " ε = 0.5 a step. Without noise, each step solves for the components."
-        ),
+        words="The steps until the objective is within 1% of its fall to the lowest value, at ε ="
+        " 0.5 a step. Without noise, each step solves for the components.",
         sweeps=beside_quiet_steps,
         measure=epochs,
         clauses=(on_each("data", _more_epochs()),),
@@ -211,11 +205,11 @@ LEARNING = (
     ),
     Claim(
         id="saha-images",
-        title="What privacy costs images and documents",
+        title="The cost of privacy for images and documents",
         source=f"{S22}, section 5",
         left_open=LEFT_OPEN,
         page="papers",
-        words="What privacy adds to the objective, as a share of it, at ε = 0.5 a step.",
+        words="The relative increase of the objective through privacy, at ε = 0.5 a step.",
         sweeps=by_epsilon(every_set, BOTH_LEVELS),
         clauses=(
             images_cost_more().quoting(
@@ -234,11 +228,11 @@ LEARNING = (
 TOPICS = (
     Claim(
         id="saha-fig4",
-        title="Topics as words, private beside non-private",
+        title="Topics as words, private and non-private",
         source=f"{S22}, Fig. 4",
         left_open=LEFT_OPEN,
         page="topics",
-        words="How many of the ten heaviest words a topic shares with its partner.",
+        words="How many of the top ten words a topic shares with its partner.",
         sweeps=by_epsilon(with_topics, PER_STEP),
         measure=beside_plain(shared_words),
         clauses=(
@@ -269,7 +263,7 @@ TOPICS = (
         source=f"{S22}, Table 3",
         left_open=LEFT_OPEN,
         page="topics",
-        words="TC-W2V of the ten heaviest words of a topic.",
+        words="TC-W2V of a topic's top ten words.",
         sweeps=by_epsilon(guardian, TABLE_3),
         clauses=(
             rises("coherence increases with the ε of a step", PRIVATE, "epsilon").quoting(
@@ -295,7 +289,7 @@ TOPICS = (
         source=f"{S22}, Table 3",
         left_open=LEFT_OPEN,
         page="topics",
-        words="93 words for seven topics of ten: too few to tell good topics from bad ones.",
+        words="93 words for seven topics of ten: too few to distinguish good topics from bad ones.",
         sweeps=by_epsilon(headlines, TABLE_3, K=7),
         clauses=(
             near("without privacy it is 0.9997", Median(PLAIN), UCI_PLAIN, 0.01).quoting(
@@ -325,7 +319,7 @@ TOPICS = (
         source=f"{S22}, Fig. 10",
         left_open=LEFT_OPEN,
         page="topics",
-        words="Without privacy here; the source says that its figure suggests 8 topics.",
+        words="Without privacy; the source says that its figure suggests 8 topics.",
         sweeps=topic_numbers,
         clauses=(
             eight_topics().quoting(
@@ -346,7 +340,7 @@ ROUGHNESS = (
 PARTS = (
     Claim(
         id="saha-fig7",
-        title="Parts of clean faces, private beside non-private",
+        title="Parts of clean faces, private and non-private",
         source=f"{S22}, Fig. 7",
         left_open=LEFT_OPEN,
         page="faces",

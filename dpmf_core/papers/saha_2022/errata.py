@@ -207,11 +207,11 @@ ERRATA = (
         status=Status.ERROR,
         quote="By definition, they differ by only one user data. [...] we follow Non negative"
         " Double Singular Value Decomposition",
-        statement="The coefficients of two neighbouring data sets differ in one column, so A moves"
-        " by at most 2/N.",
-        holds="W₀ and H₀ come from NNDSVD of all samples. In the first step, one sample changes the"
-        " columns of all others, and A moves further than 2/N. A start without private data has"
-        " no such effect: a column then depends on its own sample and on earlier releases.",
+        statement="The coefficients of neighbouring data sets differ in one column, so A moves by"
+        " at most 2/N.",
+        holds="W₀ and H₀ come from NNDSVD of all samples. In the first step, one sample changes"
+        " the columns of all others, and A moves further than 2/N. A start without private data"
+        " avoids this: a column then depends only on its own sample and on earlier releases.",
         section="Neighbours at the start",
         means=neighbours_at_the_start,
         stored_figures=("2.0/N", "26.3/N"),
@@ -225,9 +225,9 @@ ERRATA = (
         place="sections 3.3 and 4.1",
         status=Status.ERROR,
         quote="we follow Non negative Double Singular Value Decomposition",
-        statement="W and H start from NNDSVD of the data; the steps alone are accounted.",
-        holds="NNDSVD is computed from the private samples without noise. What follows carries it"
-        " along, so no ε covers the run. A random start is free; a noisy one is one more release.",
+        statement="W and H start from NNDSVD of the data; only the steps are accounted.",
+        holds="NNDSVD is computed from the private samples without noise. Every later step depends"
+        " on it, so no ε covers the run. A random start is free; a noisy one is one more release.",
         section="Start from the data",
         means=Attack(
             AuditSpec(
@@ -247,7 +247,7 @@ ERRATA = (
     ),
     Erratum(
         id="saha-coherence",
-        title="Coherence does not increase with ε throughout",
+        title="Coherence does not always increase with ε",
         source=S22,
         place="section 4.2, Table 3",
         status=Status.ERROR,
@@ -266,12 +266,11 @@ ERRATA = (
         status=Status.AMBIGUOUS,
         quote="One way to do that is by normalizing each column of [...] To get a constant [...]"
         " sensitivity value in (14), we normalized both the columns of",
-        statement="The columns of V and R are normalised, and one way to bound what a sample"
-        " adds to"
-        " A is to normalise those of H.",
-        holds="Algorithm 2 lists no such step: run as listed, coefficients are longer than 1. With"
-        " the normalisation of section 3.2 the bounds hold. Here samples, coefficients and cleaned"
-        " samples are clipped to norm 1.",
+        statement="The columns of V and R are normalised; normalising those of H is one way to"
+        " bound a sample's contribution to A.",
+        holds="Algorithm 2 lists no such step: as listed, coefficients are longer than 1. With the"
+        " normalisation of section 3.2 the bounds hold. Our version clips samples, coefficients"
+        " and cleaned samples to norm 1.",
         section="Normalisation in Algorithm 2",
         means=coefficients_of_the_listing,
         stored_figures=("norm 1.0", "norm 8.6"),
@@ -286,10 +285,10 @@ ERRATA = (
         quote="we normalized both the columns of [...] we normalized each data sample of [...] so"
         " that it has a unit maximum index value",
         statement="Section 3.2 normalises the columns of V, for Δ_B; section 4 scales each sample"
-        " so that its largest entry is 1.",
-        holds="The sensitivities need an L2 norm of at most 1. If the largest entry is what is"
-        " scaled to 1, a sample is longer and moves B further: by up to the root of its number of"
-        " entries. If the L2 norm is, the bounds hold.",
+        " to a largest entry of 1.",
+        holds="The sensitivities need an L2 norm of at most 1. With a largest entry of 1, a sample"
+        " is longer and moves B further, by up to the root of its number of entries. With an L2"
+        " norm of 1 the bounds hold.",
         section="Scaling of rows",
         means=scaled_to_maximum,
         stored_figures=("ε = 3.05", "ε = 40.57"),
@@ -298,14 +297,14 @@ ERRATA = (
     ),
     Erratum(
         id="saha-total",
-        title="ε is of one statistic in one step",
+        title="ε is for one statistic in one step",
         source=S22,
         place="section 4.3, Fig. 7",
         status=Status.AMBIGUOUS,
         quote="In the case of [...] DP Private, the facial features are noisy",
         statement="Results after all steps are described as (0.5, 1e-5)-DP.",
-        holds="That ε is each of two statistics', in each step (Algorithm 2). The source plots the"
-        " total beside it in its Figures 3 and 6; its tables and the text of Fig. 7 print ε"
+        holds="That ε is for each of two statistics in each step (Algorithm 2). The source plots"
+        " the total next to it in Figures 3 and 6; its tables and the text of Fig. 7 print ε"
         " without the total. A run costs the total.",
         section="Epsilon of a step",
         means=total,
@@ -315,18 +314,17 @@ ERRATA = (
     ),
     Erratum(
         id="saha-units",
-        title="The errors of Table 4 do not have the size of one unit",
+        title="Table 4 mixes units",
         source=S22,
         place="section 4.4, Table 4",
         status=Status.AMBIGUOUS,
         quote="is the number of user-item pairs",
-        statement="On MovieLens 1M the method has an RMSE of .0675, the one beside it 1.1953.",
-        holds="By section 4.4 V holds ratings, so both would be in stars. By its size the first is"
-        " an error of scaled rows, where predicting 0 for everything errs little too: by .0777 in"
-        " rows of norm 1. The second has the size of an error in stars. Section 4 scales the"
-        " samples"
-        " of its six data sets to a largest entry of 1, section 3.2 normalises them; for MovieLens"
-        " 1M no scaling is printed, nor K, nor the number of steps.",
+        statement="On MovieLens 1M the method has an RMSE of .0675, the method next to it 1.1953.",
+        holds="By section 4.4 V contains ratings, so both would be in stars. The first has the"
+        " size of an error of scaled rows, where predicting 0 everywhere also errs little: by"
+        " .0777 in rows of norm 1. The second has the size of an error in stars. Section 4 scales"
+        " the samples of its six data sets to a largest entry of 1, section 3.2 normalises them;"
+        " for MovieLens 1M neither the scaling nor K nor the number of steps is printed.",
         section="Units of Table 4",
         means=units_of_table_4,
         settings="MovieLens 1M by its published counts: 6,040 users, 3,706 films with ratings,"
@@ -342,7 +340,7 @@ ERRATA = (
         " document-term matrix",
         statement="A sample is a column of TF-IDF weights, and neighbours differ in one column.",
         holds="Vocabulary and weights are fitted on all documents, so one document changes columns"
-        " of others. The source does not say whether they count as public. If they do, the bounds"
+        " of others. The source does not say whether they are public. If they are, the bounds"
         " hold; if not, they are one more release. A hashed vocabulary with local weights needs no"
         " such assumption.",
         section="Fitted vocabulary",
@@ -352,17 +350,17 @@ ERRATA = (
     ),
     Erratum(
         id="saha-sensitivities",
-        title="2/N and 4/N are not the smallest bounds",
+        title="2/N and 4/N are larger than necessary",
         source=S22,
         place="section 3.2",
         status=Status.LOOSE,
         quote="In the case of excluding the outlier effect, we can stop the update of outlier"
         " matrix",
-        statement="Of normalised columns A moves by at most 2/N, B by 2/N, or by 4/N where outliers"
-        " are set apart.",
-        holds="These bounds hold. Entries of H and V are not negative, so A and B move by at most"
-        " √2/N when a sample is replaced, and B by (2 + √2)/N with outliers; by half of the"
-        " source's bounds when one is added or removed. The same noise costs less.",
+        statement="For normalised columns A moves by at most 2/N, and B by 2/N, or by 4/N with"
+        " outliers.",
+        holds="These bounds hold. Since entries of H and V are not negative, replacing a sample"
+        " moves A and B by at most √2/N, and B by (2 + √2)/N with outliers; adding or removing one"
+        " moves them by half of the source's bounds. So the same noise costs less.",
         section="Sensitivities of A and B",
         means=sensitivities,
         settings=SETTINGS + " 100 steps; both figures without outliers.",

@@ -32,19 +32,19 @@ def _few_shares(full: bool) -> str:
     if full:
         return ""
     n_shares = len(protocol.shares(full))
-    return f"The source averages over ten static shares; here it is {n_shares}."
+    return f"The source averages over ten static shares; we use {n_shares}."
 
 
 def _stretches(full: bool) -> str:
     return (
-        "A month here is one of 72 stretches of time with equally many ratings, not a month of the"
-        " calendar: the source says of such stretches (1M ratings each, footnote 5) that results"
-        " are similar, and prints none."
+        "A month here is one of 72 periods with equally many ratings, not a calendar month. The"
+        " source states that results for such periods (1M ratings each, footnote 5) are similar,"
+        " and prints none."
     )
 
 
 def _other_machine(full: bool) -> str:
-    return "The source measured on one core of an AMD Opteron 4184; here it is another machine."
+    return "The source measured on one core of an AMD Opteron 4184; we use another machine."
 
 
 def _weighted_step(results: Results) -> str:
@@ -55,9 +55,9 @@ def _weighted_step(results: Results) -> str:
 
 def _of_activity(words: str) -> str:
     return (
-        f"R_s = .3; users in four equal groups by how much they rate ({words} in the source). Users"
-        " bring what has arrived. Here the baseline keeps all ratings, those to come included; the"
-        " source says of it that it retains all available ratings."
+        f"R_s = .3; users in four equal groups by number of ratings ({words} in the source). Users"
+        " bring what has arrived. Our baseline keeps all ratings, including future ones; the"
+        " source's retains all available ratings."
     )
 
 
@@ -75,7 +75,7 @@ SPEED = Clause(
 CLAIMS = (
     Claim(
         id="vallet-table1",
-        title="What keeping nothing costs, ratings in random order",
+        title="The cost of storing nothing, ratings in random order",
         source=f"{V14}, Table 1, random split",
         words=f"Means over static shares and draws. {DRAWS}",
         sweeps=protocol.random_split,
@@ -91,7 +91,7 @@ CLAIMS = (
     ),
     Claim(
         id="vallet-table1-time",
-        title="What keeping nothing costs, ratings in the order of time",
+        title="The cost of storing nothing, ratings in order of time",
         source=f"{V14}, Table 1, time split",
         words=(
             "Means over static shares and draws. The last 10% of every user's ratings are held out,"
@@ -111,7 +111,7 @@ CLAIMS = (
     ),
     Claim(
         id="vallet-fig1a",
-        title="Excess against what is known from the start, random order",
+        title="Excess by the share known from the start, random order",
         source=f"{V14}, Fig. 1a",
         words=f"From R_s = 0, where nothing is known, to .9. {DRAWS}",
         sweeps=protocol.random_split,
@@ -125,7 +125,7 @@ CLAIMS = (
     ),
     Claim(
         id="vallet-fig1b",
-        title="Excess against what is known from the start, by time",
+        title="Excess by the share known from the start, in order of time",
         source=f"{V14}, Fig. 1b",
         words="From R_s = 0, where nothing is known, to .9; each user's last 10% are held out.",
         sweeps=protocol.time_split,
@@ -169,10 +169,8 @@ CLAIMS = (
         id="vallet-fig3",
         title="Month by month",
         source=f"{V14}, Fig. 3",
-        words=(
-            "The first 4 of 72 months are known from the start; each later one is predicted from"
-            " those before it, with a baseline that is trained anew."
-        ),
+        words="The first 4 of 72 months are known from the start; each later month is predicted"
+        " from those before it, with a baseline trained anew.",
         sweeps=protocol.by_month,
         measure=retention_excess.by_stretch,
         quantity=retention_excess.AXIS_TITLE,
@@ -190,12 +188,10 @@ CLAIMS = (
     ),
     Claim(
         id="vallet-speed",
-        title="Ratings that are processed in a second",
+        title="Ratings processed in a second",
         source=f"{V14}, footnote 6",
-        words=(
-            "After each rating the user's vector is found, item factors take their steps, and ten"
-            " items are recommended; the last ratings in the order of time, by processor time."
-        ),
+        words="After each rating the user's vector is computed, item factors take their steps, and"
+        " ten items are recommended; the last ratings in order of time, by processor time.",
         compute=speed.ratings_a_second,
         computed_on=protocol.dated_films,
         quantity="ratings a second",

@@ -46,17 +46,17 @@ def _with_and_without() -> Comparison:
 ERRATA = (
     Erratum(
         id="vallet-retention",
-        title="What is not stored is not hidden",
+        title="Data that are not stored are not hidden",
         source=V14,
         place="Section 5",
         status=Status.CONCEDED,
         quote="this does not prevent possible leakages of item-related data [...] it could still be"
         " abused to derive personal information [...] addressing this risk would require the use of"
         " complementing privacy mechanisms, such as differential privacy",
-        statement="Item factors that the server keeps may reveal personal information, though such"
-        " attacks need more effort and auxiliary data. The paper claims no differential privacy.",
-        holds="They do. Item factors follow from exact ratings without noise, and an attacker who"
-        " sees them can tell whether somebody took part.",
+        statement="Item factors on the server may reveal personal information, though such attacks"
+        " need more effort and auxiliary data. The paper claims no differential privacy.",
+        holds="They do. Item factors are computed from exact ratings without noise, and an"
+        " attacker who sees them can tell whether a person took part.",
         section="Retention and privacy",
         means=Attack(
             AuditSpec(algorithm="no-retention", runs=400, parameters={"variant": "new"}),
@@ -68,16 +68,17 @@ ERRATA = (
     ),
     Erratum(
         id="vallet-item-biases",
-        title="Which item biases",
+        title="Which item biases?",
         source=V14,
         place="Section 4, parameters; section 3.3",
         status=Status.AMBIGUOUS,
         quote="We use the user and item biases as presented in Section 3.3.",
-        statement="User and item biases are those of section 3.3. That section gives a formula for"
-        " user biases alone, and does not say how the server learns item biases without ratings.",
-        holds="Here an item's bias is the mean of its ratings less their users' means. The server"
+        statement="User and item biases are those of section 3.3. That section gives a formula"
+        " only for user biases, and does not say how the server learns item biases without"
+        " ratings.",
+        holds="Here an item's bias is the mean of its ratings minus their users' means. The server"
         " keeps a sum and a count for each item. The choice matters: the figures are errors on the"
-        " same ratings with user biases alone and with both.",
+        " same ratings with user biases only and with both.",
         section="Item biases without ratings",
         means=_with_and_without,
         settings="All ratings of the simulated cinema of 2,000 people, no factors.",

@@ -157,20 +157,20 @@ TABLE_TIME = (
 
 FIG_1A = (
     _baseline_is_best(tuple(RANDOM)),
-    _above("New errs less than Rated from a share of .4 on", "Rated", "New", FEW_DATA, 1).quoting(
+    _above("New is better than Rated from a share of .4 on", "Rated", "New", FEW_DATA, 1).quoting(
         SECTION_1, "the new variant outperforms the rated variant for Rs ≥ 0.4"
     ),
-    _above("New errs more than Rated at lower shares", "New", "Rated", 0, FEW_DATA - 0.05).quoting(
+    _above("New is worse than Rated at lower shares", "New", "Rated", 0, FEW_DATA - 0.05).quoting(
         SECTION_1, "its error is substantially higher for lower ratios of static data"
     ),
     _above(
-        "at the highest share Static too errs less than Rated", "Rated", "Static", 0.9, 1
+        "at the highest share Static is better than Rated, too", "Rated", "Static", 0.9, 1
     ).quoting(
         SECTION_1,
         "just like the static approach [...] yields good performance for high values of Rs."
         " Conversely, the rated variant [...] leads to less accurate predictions",
     ),
-    _above("Rated errs less than Static at lower shares", "Static", "Rated", 0, 0.35).quoting(
+    _above("Rated is better than Static at lower shares", "Static", "Rated", 0, 0.35).quoting(
         SECTION_1, "superior to that of new and static for lower ratios of Rs"
     ),
     significant_order(tuple(RANDOM)),
@@ -184,17 +184,17 @@ def _spread(results: Results) -> float:
 
 FIG_1B = (
     _baseline_is_best(tuple(BY_TIME)),
-    _above("Rated errs less than New at every share", "New", "Rated", 0, 1).quoting(
+    _above("Rated is better than New at every share", "New", "Rated", 0, 1).quoting(
         SECTION_1, "rated outperforms new across the board"
     ),
     Clause(
-        "Rated errs less than Static, means over the shares",
+        "Rated is better than Static, means over the shares",
         lambda results: excess(results, "Static") - excess(results, "Rated"),
         lambda results: (
             f"Rated {excess(results, 'Rated'):.2f}%, Static {excess(results, 'Static'):.2f}%"
         ),
     ).quoting("Table 1, time split", _ROW),
-    _above("Online errs less than Rated at every share", "Rated", "Online", 0, 1).quoting(
+    _above("Online is better than Rated at every share", "Rated", "Online", 0, 1).quoting(
         SECTION_1, "is consistently superior to our best performing rated variant"
     ),
     between(
@@ -265,7 +265,7 @@ FIG_2A = (
         " baseline MF",
     ),
     between(
-        "once all has arrived, the least active quarter still errs more than with the baseline",
+        "once all has arrived, the least active quarter is still worse than with the baseline",
         lambda results: _at_end(results, QUARTERS[:1])[0],
         0.0,
         math.inf,
@@ -418,7 +418,11 @@ FIG_3 = (
         "farthest from 0, in points",
     ).quoting(SECTION_3, "virtually disappears from month 68 onward"),
     between(
-        "Rated errs less than New in most months", _rated_wins, 0.5, math.inf, "share of months"
+        "Rated is better than New in most months",
+        _rated_wins,
+        0.5,
+        math.inf,
+        "share of months",
     ).quoting(SECTION_3, "rated outperforms new at most stages"),
     Clause(
         "in the last months New and Rated are closer to each other than up to month 24",
