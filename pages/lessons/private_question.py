@@ -19,7 +19,7 @@ from pages.kit.safe_text import escape_letters
 
 
 def draw(class_id: str, place: int, link: LessonLink, all_answers: list[Answers]) -> None:
-    """Draw the question, its epsilon, the last publication at that epsilon, and the account."""
+    """Draw the question, its epsilon, its last publication at that epsilon, and the account."""
     step = f"{place}.{ANSWER}"
     count = sum(step in answers for answers in all_answers)
     with st.container(border=True):

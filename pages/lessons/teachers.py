@@ -277,7 +277,7 @@ def steps_table(sequence: LessonSequence, all_answers: list[class_records.Answer
 def _draw_answers(
     sequence_id: str, place: int, link: LessonLink, all_answers: list[class_records.Answers]
 ) -> None:
-    """Draw predictions and answers of one page."""
+    """Draw the predictions and answers of one page."""
     course_lesson = lesson_of(link)
     question = course_lesson.own_words if course_lesson else escape_letters(link.question)
     if link.choices:
