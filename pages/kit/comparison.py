@@ -1,4 +1,4 @@
-"""A comparison's runs as figures and in a sentence, over draws that all of them share."""
+"""A comparison's runs as figures and in a sentence, over the draws that all of them share."""
 
 import statistics
 import textwrap
