@@ -134,14 +134,6 @@ def private_svd_order(at: Place) -> float:
     return float((at.items / at.users) ** 2 + 1 / math.sqrt(at.items))
 
 
-def crossing_users(items: float) -> float:
-    """Return the users above which private Frank-Wolfe's order is below private SVD's.
-
-    There m^(5/8) / √n equals 1 / √m; private SVD's noise is negligible.
-    """
-    return float(items**2.25)
-
-
 RANK_ONE = (
     Row(
         "Private Frank-Wolfe, excess risk on the ratings (Theorem 3.2, Remark 1)",
@@ -185,14 +177,6 @@ TABLES = (
         " m^(9/4) users, private Frank-Wolfe's above.",
     ),
 )
-
-
-def output_rank(place: Place) -> float:
-    """Return the order of the rank of Private Frank-Wolfe's output in the second table.
-
-    It is the order of its number of steps, because each adds one.
-    """
-    return float(place.users**0.4 / place.items**0.2)
 
 
 def frank_wolfe_floor(steps: int) -> float:
