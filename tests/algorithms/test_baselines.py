@@ -12,11 +12,7 @@ from dpmf_core import kernels
 from dpmf_core.algorithms import curator_for
 from dpmf_core.algorithms.base import Personal, Recommender
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
-from dpmf_core.algorithms.input_perturbation import (
-    RATINGS,
-    InputPerturbation,
-    noisy_ratings,
-)
+from dpmf_core.algorithms.input_perturbation import RATINGS, InputPerturbation, noisy_ratings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Budget, Noise, calibrate
 from dpmf_core.testing.worlds import world

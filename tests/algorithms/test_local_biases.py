@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import build, train
-from dpmf_core.algorithms.base import Streams
 from dpmf_core.algorithms.local_biases import LocalBias, Messages, added_up
-from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import NoisyCurator, in_memory
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Budget, Gaussian, Noise, Relation, calibrate, normal_form
@@ -110,21 +107,3 @@ def test_noise_is_drawn_for_each_message() -> None:
     assert messages.shape == (50, 800)
     assert np.corrcoef(messages)[np.triu_indices(50, 1)] == pytest.approx(0, abs=5 / math.sqrt(800))
     assert messages.std() == pytest.approx(3.0, rel=0.02)
-
-
-def test_without_noise_it_finds_the_offsets_that_it_was_given() -> None:
-    """Items that everybody rates half a star apart."""
-    truth = np.linspace(-1, 1, 9)
-    rng = np.random.default_rng(0)
-    rows = {user: (range(9), 2.75 + truth + 0.1 * rng.standard_normal(9)) for user in range(200)}
-    data = worlds.of(rows, n_users=200, n_items=9)
-    noise = Noise(LocalBias().plan(data.shape, 1e-6), np.random.SeedSequence(0))
-    model = train(LocalBias(), data, noise, Streams(rng, 1))
-    offsets = model.item_offsets - model.item_offsets.mean()
-    assert offsets == pytest.approx(truth, abs=0.03)
-
-
-def test_more_messages_than_can_be_drawn_are_refused() -> None:
-    shape = worlds.of({}, n_users=150_000, n_items=10_000).shape
-    with pytest.raises(BadInput):
-        build("local-bias", {}, shape, Budget(epsilon=1.0, delta=1e-7))

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from dpmf_core.algorithms import build
 from dpmf_core.algorithms.frank_wolfe import ResidualProduct
 from dpmf_core.algorithms.private_frank_wolfe import DPFW, DPFWOja
 from dpmf_core.curator import Block
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.privacy import Budget, Calibration, normal_form
+from dpmf_core.privacy import normal_form
 from dpmf_core.privacy.gaussian import mu
 from tests.fitting import fit_by_name
 from tests.support.dense import BOUNDS, Array, centred, rectangle, user_means
@@ -74,20 +73,6 @@ def test_ridge_in_the_end_is_a_regression_on_the_released_directions(data: Ratin
         np.testing.assert_allclose(
             personal.offsets[user], means[user] + unit * row[3], rtol=1e-3, atol=1e-4
         )
-
-
-def test_the_source_s_noise_is_the_same_whatever_the_clip() -> None:
-    shape = Shape(1000, 50, BOUNDS)
-    budget = Budget(epsilon=3.0, delta=1e-6, calibration=Calibration.SOURCE)
-    assert build("dpfw-oja", {}, shape, budget) == build(
-        "dpfw-oja", {"product_clip": 1.0, "user_step": "steps"}, shape, budget
-    )
-    scales = []
-    for clip in (0.1, 1.0):
-        algorithm = build("dpfw-oja", {"product_clip": clip}, shape, budget)
-        ((leaf, _),) = normal_form(algorithm.plan(shape, algorithm.source_level(shape, budget)))
-        scales.append(leaf.noise_multiplier * leaf.sensitivity)
-    assert scales[0] == pytest.approx(scales[1])
 
 
 def products_of(rows: Array, v: Array, statistic: ResidualProduct) -> Array:

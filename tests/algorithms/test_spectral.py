@@ -8,11 +8,7 @@ import pytest
 from dpmf_core.algorithms import build
 from dpmf_core.algorithms.baselines import PrivateBias
 from dpmf_core.algorithms.item_lists import ItemLikes, content_share, item_regression, liked_rows
-from dpmf_core.algorithms.item_moments import (
-    MomentColumns,
-    SecondMoment,
-    kept_rows,
-)
+from dpmf_core.algorithms.item_moments import MomentColumns, SecondMoment, kept_rows
 from dpmf_core.algorithms.spectral import Spectral
 from dpmf_core.algorithms.spectrum import Spectrum, column_space, least_signal
 from dpmf_core.curator import OpenCurator, in_memory

@@ -164,11 +164,8 @@ def test_every_candidate_also_runs_without_noise() -> None:
 
 def test_the_front_only_gets_better() -> None:
     front = answer_of(question(), *PLACES).front
-    assert [(it.method, it.epsilon) for it in front] == [
-        ("dpals", 0.5),
-        ("spectral", 1.0),
-        ("spectral", 2.0),
-    ]
+    expected = [("dpals", 0.5), ("spectral", 1.0), ("spectral", 2.0)]
+    assert [(it.method, it.epsilon) for it in front] == expected
 
 
 # ---- report and notebook -------------------------------------------------------------------------

@@ -84,22 +84,6 @@ def test_parameters_are_frozen_and_unknown_ones_are_refused(case: Case) -> None:
 
 
 @every
-def test_refuses_every_value_beyond_its_range_and_nan(case: Case) -> None:
-    kind = case[0]
-    shape = case[1].world().shape
-    for name, field in kind.model_json_schema().get("properties", {}).items():
-        if field.get("type") not in ("integer", "number"):
-            continue
-        low, high = (
-            next(field[end] for end in ends if end in field)
-            for ends in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
-        )
-        for bad in (low - 1, high + 1, float("nan"), float("inf")):
-            with pytest.raises(BadInput, match=f"'{name}'"):
-                build(kind.id, {name: bad}, shape, None)
-
-
-@every
 def test_a_seed_decides_a_model_bit_for_bit_and_no_fit_changes_the_data(case: Case) -> None:
     """With its own recommendation, which spends exactly its plan and is finite."""
     home, algorithm = case[1], recommended_for(case)

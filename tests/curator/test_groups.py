@@ -11,14 +11,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms.dpals import DPALS
-from dpmf_core.curator import (
-    Block,
-    NoisyCurator,
-    Totals,
-    in_memory,
-    on_disjoint_groups,
-    on_groups,
-)
+from dpmf_core.curator import Block, NoisyCurator, Totals, in_memory, on_disjoint_groups, on_groups
 from dpmf_core.curator.groups import GroupStatistic, groups_of, members
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import (

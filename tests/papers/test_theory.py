@@ -11,7 +11,6 @@ from dpmf_core.papers import theory
 from dpmf_core.papers.bounds import Place
 from dpmf_core.papers.chien_2021 import bounds, theorem_2
 from dpmf_core.papers.chien_2021 import bounds as chien_2021
-from dpmf_core.papers.clauses import MissingResult
 from dpmf_core.papers.exponents import exponent
 from dpmf_core.papers.figures import Outcome
 from dpmf_core.papers.jain_2018 import bounds as jain_2018
@@ -92,11 +91,6 @@ def test_errors_are_the_printed_ones() -> None:
     assert BOUNDS["dpals"].error(at) == pytest.approx(0.01 * 200 * 117.0683, rel=1e-5)
 
 
-def test_the_constant_puts_a_bound_on_the_point() -> None:
-    bound, at = BOUNDS["dpfw"], Place(5_000, 1_000, 10.0)
-    assert bound.constant(0.3, at) * bound.error(at) == pytest.approx(0.3)
-
-
 def test_the_printed_tables() -> None:
     at = Place(users=10.0**6, items=10_000.0)
     nuclear, _, _, private = SAMPLE_COMPLEXITY
@@ -138,13 +132,6 @@ def test_the_interval_is_that_of_ordinary_least_squares() -> None:
     )
 
 
-def test_too_few_draws_give_no_exponent() -> None:
-    with pytest.raises(MissingResult):
-        exponent([(1.0, 0.1), (2.0, 0.2)])
-    with pytest.raises(MissingResult):
-        exponent([(1.0, 0.1)] * 3)
-
-
 def test_the_conditions_are_the_printed_ones() -> None:
     """n = e^8: log^3 n = 512 and log^2 n = 64."""
     at = Place(math.exp(8), 1_024, 10.0, math.exp(-10), share=0.25)
@@ -165,12 +152,6 @@ def test_the_world_meets_them(n_users: int) -> None:
     assert bounds.least_share(at) <= at.share == 1.0
     assert bounds.least_users(at) <= n_users
     assert at.epsilon < math.log(1 / at.delta)
-
-
-def test_the_paper_s_own_synthetic_data_do_not() -> None:
-    for n_users in (5_000.0, 50_000.0):
-        assert bounds.least_share(Place(n_users, 1_000.0), rank=5) > 1
-    assert bounds.out_of_reach(True)
 
 
 def test_errors_are_those_of_the_dense_matrix(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,14 +13,7 @@ from scipy import stats
 
 from dpmf_core.kernels import discrete as kernel
 from dpmf_core.kernels.discrete import LARGEST, discrete_gaussian
-from dpmf_core.privacy import (
-    DiscreteGaussian,
-    Laplace,
-    Noise,
-    Relation,
-    Repeat,
-    UnsupportedEvent,
-)
+from dpmf_core.privacy import DiscreteGaussian, Laplace, Noise, Relation, Repeat, UnsupportedEvent
 from dpmf_core.privacy.accounting import delta, epsilon
 from dpmf_core.privacy.events import event_of_rows, ledger_rows, normal_form, on_grids
 from dpmf_core.privacy.gaussian import gaussian_epsilon

@@ -8,14 +8,7 @@ import pytest
 from scipy import stats
 
 from dpmf_core.data.ratings import Shape
-from dpmf_core.runs.comparison import (
-    DRAWS,
-    clearly_better,
-    comparison,
-    run_name,
-    same_draws,
-    split_name,
-)
+from dpmf_core.runs.comparison import DRAWS, clearly_better, comparison, run_name, split_name
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit.comparison import better_method
@@ -103,11 +96,3 @@ def test_what_is_not_clear_or_not_comparable_is_not_said(
     runs = runs_with({"main": MINE, "spectral": rival}, **more)
     run_names = runs_with({"main": MINE, "spectral": MINE})
     assert clearly_better(runs, run_names) is None
-
-
-def test_draws_that_only_one_of_them_has_are_no_pair() -> None:
-    runs = runs_with({"main": MINE, "best": MINE[:2]})
-    assert same_draws(runs, "main", "best") == [(0.90, 0.90), (0.92, 0.92)]
-    del runs["main"]
-    assert same_draws(runs, "main", "best") == [(0.92, 0.92)]
-    assert same_draws({}, "main") == []
