@@ -4,7 +4,7 @@ ended.
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,27 @@ def behind_sidebar(path: str) -> str:
         f"sidebar.draw({kind!r})\nwith runs.following():\n"
         f"    runpy.run_path({str(ROOT / 'pages' / path)!r})\n"
     )
+
+
+def app_of(script: str, state: Mapping[str, Any] | None = None, **address: str) -> AppTest:
+    """A script, or the page at `pages/....py`, in a session of this state at an address: not yet
+    drawn.
+    """
+    is_file = script.endswith(".py")
+    app = (
+        AppTest.from_file(str(ROOT / "pages" / script)) if is_file else AppTest.from_string(script)
+    )
+    app.default_timeout = 120  # seconds
+    for name, value in (state or {}).items():
+        app.session_state[name] = value
+    app.query_params.update(address)
+    return app
+
+
+def brought(entry: Any, kind: str = "") -> dict[str, Any]:
+    """The state of a session that brought a data set and has chosen it."""
+    key = ".".join(filter(None, ("sidebar", kind, "dataset")))
+    return {"data.own": {entry.id: entry}, key: entry.id}
 
 
 def plain(text: str) -> str:

@@ -26,7 +26,7 @@ from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.accountant import figures, ledger_table
-from tests.pages.driving import behind_sidebar, frames, widget_of, words
+from tests.pages.driving import app_of, behind_sidebar, frames, widget_of, words
 from tests.support.records import run_of
 
 SCRIPT = behind_sidebar("accountant/page.py")
@@ -44,10 +44,7 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 
 def page(**parameters: str) -> AppTest:
-    app = AppTest.from_string(SCRIPT, default_timeout=60)
-    for name, value in parameters.items():
-        app.query_params[name] = value
-    return ran(app)
+    return ran(app_of(SCRIPT, **parameters))
 
 
 def ran(app: AppTest) -> AppTest:

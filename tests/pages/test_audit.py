@@ -8,9 +8,7 @@ from streamlit.testing.v1 import AppTest
 from dpmf_core.teaching.lesson_links import LessonLink
 from dpmf_core.teaching.membership import SUSPECTS, best_score
 from pages.audit.game import DELTA, EPSILONS, ROUNDS, STATE_KEY, Game
-from tests.pages.driving import ROOT, frames, settled, words
-
-PAGE = ROOT / "pages" / "audit" / "page.py"
+from tests.pages.driving import app_of, frames, settled, words
 
 
 def after_audit(app: AppTest) -> AppTest:
@@ -24,12 +22,8 @@ def after_audit(app: AppTest) -> AppTest:
 
 
 def page(attack: str = "private-bias", runs: int = 200, **state: object) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    app.query_params["attack"] = attack
-    app.session_state["audit.runs"] = runs
-    for name, value in state.items():
-        app.session_state[f"audit.{name}"] = value
-    return after_audit(app)
+    chosen = {f"audit.{name}": value for name, value in (state | {"runs": runs}).items()}
+    return after_audit(app_of("audit/page.py", chosen, attack=attack))
 
 
 def test_what_proves_nothing_shows_no_promise() -> None:
@@ -45,11 +39,8 @@ def test_what_a_lesson_fixes_stays_whatever_the_browser_says() -> None:
         query={"attack": "private-bias", "runs": "40", "fault": "unlisted-release"},
         locked=("page",),
     )
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    app.session_state["lesson.link"] = link
-    app.session_state["audit.runs"] = 5000
-    app.session_state["audit.algorithm"] = "dpals"
-    app.query_params["fault"] = "none"
+    state = {"lesson.link": link, "audit.runs": 5000, "audit.algorithm": "dpals"}
+    app = app_of("audit/page.py", state, fault="none")
     after_audit(app)
     assert app.number_input(key="audit.runs").value == 40
     assert app.number_input(key="audit.runs").disabled
@@ -60,8 +51,8 @@ def test_what_a_lesson_fixes_stays_whatever_the_browser_says() -> None:
 
 @pytest.mark.parametrize("seed", range(len(EPSILONS)))
 def test_the_game_counts_what_was_right_and_tells_epsilon_only_at_the_end(seed: int) -> None:
-    app, game = AppTest.from_file(str(PAGE), default_timeout=60), Game(seed)
-    app.session_state[STATE_KEY] = game
+    game = Game(seed)
+    app = app_of("audit/page.py", {STATE_KEY: game})
     app.run()
     for number in range(ROUNDS):
         assert "ε =" not in words(app)

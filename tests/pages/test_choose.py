@@ -15,7 +15,7 @@ from dpmf_core.algorithms import find
 from dpmf_core.runs.spending import account_of
 from dpmf_core.tuning.choosing import question
 from dpmf_datasets import session_files
-from tests.pages.driving import ROOT, run_until, words
+from tests.pages.driving import ROOT, app_of, brought, run_until, words
 from tests.support.messy_table import messy_table
 
 SCRIPT = (
@@ -35,11 +35,7 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def opened(entry: Any = None, **address: str) -> AppTest:
     """The page at an address, in a session that brought a data set."""
-    app = AppTest.from_string(SCRIPT, default_timeout=60)
-    app.query_params.update(address)
-    if entry is not None:
-        app.session_state["data.own"] = {entry.id: entry}
-        app.session_state["sidebar.dataset"] = entry.id
+    app = app_of(SCRIPT, {} if entry is None else brought(entry), **address)
     app.run()
     assert not app.exception, [error.value for error in app.exception]
     return app

@@ -12,10 +12,17 @@ from streamlit.testing.v1 import AppTest
 import dpmf_datasets as datasets
 from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
-from tests.pages.driving import behind_sidebar, component, everything_asked, settled, words
+from tests.pages.driving import (
+    app_of,
+    behind_sidebar,
+    brought,
+    component,
+    everything_asked,
+    settled,
+    words,
+)
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "pages" / "data" / "page.py"
 EXPLORE = f"""
 import runpy
 from pages.kit import sidebar
@@ -36,16 +43,8 @@ def mine() -> Any:
     )
 
 
-def with_own(app: AppTest, entry: Any) -> AppTest:
-    app.session_state["data.own"] = {entry.id: entry}
-    app.session_state["sidebar.dataset"] = entry.id
-    return app.run()
-
-
 def test_nobody_opens_anothers_by_its_address(mine: Any) -> None:
-    app = AppTest.from_string(EXPLORE, default_timeout=60)
-    app.query_params["data"] = mine.entry.id
-    app.run()
+    app = app_of(EXPLORE, data=mine.entry.id).run()
     assert app.sidebar.selectbox(key="sidebar.dataset").value == "cinema" and app.warning
 
 
@@ -53,15 +52,13 @@ def test_raw_figures_of_ones_own_data_are_for_the_screen(mine: Any) -> None:
     """Of the numbers below figures those of the trade-off curve alone can be saved, which follow
     from the ledger; golden pages show what can be saved of public data.
     """
-    app = AppTest.from_string(behind_sidebar("explore/page.py"), default_timeout=60)
-    app = everything_asked(settled(with_own(app, mine.entry)))
+    app = app_of(behind_sidebar("explore/page.py"), brought(mine.entry))
+    app = everything_asked(settled(app))
     assert [it.label for it in app.get("download_button")].count("Download as CSV") == 1
 
 
-def with_upload(app: AppTest, upload: Any, holds: str) -> AppTest:
-    app.session_state["data.own"] = {upload.entry.id: upload.entry}
-    app.session_state[f"sidebar.{holds}.dataset"] = upload.entry.id
-    return settled(app)
+def with_upload(page: str, upload: Any, kind: str) -> AppTest:
+    return settled(app_of(behind_sidebar(page), brought(upload.entry, kind)))
 
 
 def pictures() -> bytes:
@@ -89,7 +86,7 @@ def test_documents_and_images_of_ones_own_are_worked_with(holds: str) -> None:
     """
     page, make = SAMPLES[holds]
     upload = make()
-    app = with_upload(AppTest.from_string(behind_sidebar(page), default_timeout=90), upload, holds)
+    app = with_upload(page, upload, holds)
     assert "0.00" in words(app)
     app = everything_asked(app)
     assert not app.error
@@ -111,20 +108,12 @@ def test_a_person_with_all_her_images_is_protected_where_it_is_said_whose_they_a
     out = io.BytesIO()
     savemat(out, {"fea": np.random.default_rng(0).random((40, 36)), "gnd": np.arange(40) % 8})
     by_person = session_files.samples(out.getvalue(), "a.mat", {"group": "gnd"})
-    app = with_upload(
-        AppTest.from_string(behind_sidebar("faces/page.py"), default_timeout=90),
-        by_person,
-        "images",
-    )
+    app = with_upload("faces/page.py", by_person, "images")
     assert "(δ = 1e-2, per person, add/remove, exact)" in words(app)  # 1 / (10 x 8), rounded down
     assert not [field for field in app.number_input if str(field.key).startswith("card.each")]
     assert any("40 images of 8 people" in it.value for it in app.caption)
     alone = session_files.samples(out.getvalue(), "a.mat", {})
-    app = with_upload(
-        AppTest.from_string(behind_sidebar("faces/page.py"), default_timeout=90),
-        alone,
-        "images",
-    )
+    app = with_upload("faces/page.py", alone, "images")
     assert "per image, add/remove, exact)" in words(app)
     assert app.number_input(key="card.each.image.10").value == 10
     for upload in (by_person, alone):
@@ -141,9 +130,7 @@ def test_a_private_file_under_a_published_name_is_private_on_pages(
     datasets.import_("ml-100k", tmp_path / "mine.csv")
     entry = next(it for it in datasets.ratings() if it.id == "ml-100k")
     assert not entry.public and (entry.n_users, entry.n_items) == (30, 12) and entry.assumptions
-    app = AppTest.from_string(behind_sidebar("explore/page.py"), default_timeout=60)
-    app.query_params["data"] = "ml-100k"
-    app = settled(app)
+    app = settled(app_of(behind_sidebar("explore/page.py"), data="ml-100k"))
     assert [button.label for button in app.get("download_button")].count("Download as CSV") == 1
     assert "CONDITIONAL" in words(app)
 
@@ -152,7 +139,7 @@ def test_a_private_file_under_a_published_name_is_private_on_pages(
 
 
 def with_table(content: bytes, name: str = "mine.csv") -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60).run()
+    app = app_of("data/page.py").run()
     app.file_uploader[0].upload(name, content)
     return app.run()
 
@@ -208,7 +195,7 @@ def test_an_item_table_is_public_and_offered_in_the_sidebar() -> None:
     (entry,) = app.session_state["data.own"].values()
     assert {it.label: it.value for it in app.metric}["Ratings kept"] == "360"
     assert account_of(entry.id).key == account  # the same people
-    other = with_own(AppTest.from_string(EXPLORE, default_timeout=60), entry)
+    other = app_of(EXPLORE, brought(entry)).run()
     assert (
         other.sidebar.radio(key="sidebar.item_features").label
         == f"The items' {entry.item_features}"

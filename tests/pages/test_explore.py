@@ -9,6 +9,7 @@ from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.recommendations import recommend
 from dpmf_core.runs.specification import RunSpec
 from tests.pages.driving import (
+    app_of,
     behind_sidebar,
     component,
     engine_run,
@@ -23,10 +24,7 @@ pytestmark = pytest.mark.usefixtures("short_grid")
 
 def page(**parameters: str) -> AppTest:
     """The page on the small cinema, looked at again until its runs are finished."""
-    app = AppTest.from_string(SCRIPT, default_timeout=60)
-    for name, value in ({"data": "cinema-small"} | parameters).items():
-        app.query_params[name] = value
-    return settled(app)
+    return settled(app_of(SCRIPT, **({"data": "cinema-small"} | parameters)))
 
 
 def spec(epsilon: float, **more: object) -> RunSpec:

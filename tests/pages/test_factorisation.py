@@ -17,7 +17,9 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
 from tests.pages.driving import (
+    app_of,
     behind_sidebar,
+    brought,
     component,
     engine_run,
     settled,
@@ -56,10 +58,7 @@ def heaviest(run: Run, part: int) -> list[str]:
 
 
 def page(name: str, **parameters: str) -> AppTest:
-    app = AppTest.from_string(behind_sidebar(f"{name}/page.py"), default_timeout=120)
-    for key, value in parameters.items():
-        app.query_params[key] = value
-    return settled(app)
+    return settled(app_of(behind_sidebar(f"{name}/page.py"), **parameters))
 
 
 def runs_of(algorithm: str, epsilon: float) -> list[Run]:
@@ -128,11 +127,9 @@ def mine() -> Iterator[Any]:
 
 
 def test_on_private_documents_only_what_was_bought_is_shown(mine: Any) -> None:
-    app = AppTest.from_string(behind_sidebar("topics/page.py"), default_timeout=120)
-    app.session_state["data.own"] = {mine.entry.id: mine.entry}
-    chosen = {"dataset": mine.entry.id, "most_words": None, "delta": 1e-5}
-    for name, value in chosen.items():
-        app.session_state[f"sidebar.documents.{name}"] = value
+    chosen = {"sidebar.documents.most_words": None, "sidebar.documents.delta": 1e-5}
+    state = brought(mine.entry, "documents") | chosen
+    app = app_of(behind_sidebar("topics/page.py"), state)
     settled(app)
     widget_of(app.number_input, "sidebar.epsilon").set_value(3.0)
     settled(app)

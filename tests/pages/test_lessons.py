@@ -1,23 +1,17 @@
 """The course is walked through, each prediction before its result, and the glossary looks up."""
 
-from pathlib import Path
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.teaching import completion
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 from dpmf_core.teaching.lessons import LESSONS
-from tests.pages.driving import settled, words
-
-PAGES = Path(__file__).parents[2] / "pages"
+from tests.pages.driving import app_of, settled, words
 
 
 def page(lesson: str) -> AppTest:
-    app = AppTest.from_file(str(PAGES / "lessons/page.py"), default_timeout=60)
-    app.query_params["lesson"] = lesson
-    app.query_params["lang"] = "de"  # as links of earlier versions say, and of no meaning
-    return settled(app)
+    # the language is what links of earlier versions say, and of no meaning
+    return settled(app_of("lessons/page.py", lesson=lesson, lang="de"))
 
 
 @pytest.mark.parametrize("name", list(LESSONS))

@@ -13,7 +13,16 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
-from tests.pages.driving import behind_sidebar, component, run_until, settled, widget_of, words
+from tests.pages.driving import (
+    app_of,
+    behind_sidebar,
+    brought,
+    component,
+    run_until,
+    settled,
+    widget_of,
+    words,
+)
 from tests.support.gaussian import epsilon_of
 
 DELTA = 1e-5
@@ -44,17 +53,9 @@ def page_with(
     page: str, mine: Any, epsilon: float = 2.0, algorithm: str = "private-bias"
 ) -> AppTest:
     """A page in a session that brought these data."""
-    app = AppTest.from_string(behind_sidebar(page), default_timeout=120)
-    app.session_state["data.own"] = {mine.entry.id: mine.entry}
-    for name, value in (
-        ("dataset", mine.entry.id),
-        ("epsilon", epsilon),
-        ("algorithm", algorithm),
-        ("delta", DELTA),
-    ):
-        app.session_state[f"sidebar.{name}"] = value
-    app.session_state["sidebar.top_items"] = None
-    return settled(app)
+    chosen = {"epsilon": epsilon, "algorithm": algorithm, "delta": DELTA, "top_items": None}
+    state = brought(mine.entry) | {f"sidebar.{name}": value for name, value in chosen.items()}
+    return settled(app_of(behind_sidebar(page), state))
 
 
 def total_epsilon(mine: Any) -> float:

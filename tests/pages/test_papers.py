@@ -16,16 +16,13 @@ from dpmf_core.teaching.sketch_collisions import sketch_layout
 from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, stream
 from pages.papers import figures, saha_figures
 from pages.papers.figures import place
-from tests.pages.driving import ROOT, frames, settled
+from tests.pages.driving import ROOT, app_of, frames, settled
 
 PAGE = ROOT / "pages" / "papers" / "page.py"
 
 
 def page(**address: str) -> AppTest:
-    app = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, text in address.items():
-        app.query_params[name] = text
-    return settled(app)
+    return settled(app_of("papers/page.py", **address))
 
 
 def said(app: AppTest, name: str) -> str:

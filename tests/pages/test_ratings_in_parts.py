@@ -14,6 +14,7 @@ from dpmf_core.runs.spending import account_of
 from dpmf_core.testing.worlds import low_rank
 from dpmf_datasets import partitions
 from tests.pages.driving import (
+    app_of,
     behind_sidebar,
     settled,
 )
@@ -60,11 +61,8 @@ def private() -> Iterator[None]:
 
 
 def page_with(page: str, **link: str) -> AppTest:
-    app = AppTest.from_string(behind_sidebar(page), default_timeout=120)
     defaults = {"data": NAME, "algo": "spectral", "eps": "5", "delta": f"{DELTA}"}
-    for name, value in (defaults | link).items():
-        app.query_params[name] = value
-    return app
+    return app_of(behind_sidebar(page), **(defaults | link))
 
 
 def data_sets_of(app: AppTest) -> list[str]:

@@ -17,18 +17,14 @@ from pages.kit import epsilon_grid
 from pages.tradeoff import exports
 from pages.tradeoff.controls import Question
 from pages.tradeoff.findings import Results, line_of
-from tests.pages.driving import behind_sidebar, settled, words
+from tests.pages.driving import app_of, behind_sidebar, settled, words
 
 SCRIPT = behind_sidebar("tradeoff/page.py")
 
 
 def page(**parameters: str) -> AppTest:
-    app = AppTest.from_string(SCRIPT, default_timeout=60)
-    for name, value in (
-        {"data": "cinema-small", "methods": "private-bias", "epsilons": "1, 5"} | parameters
-    ).items():
-        app.query_params[name] = value
-    return settled(app)
+    defaults = {"data": "cinema-small", "methods": "private-bias", "epsilons": "1, 5"}
+    return settled(app_of(SCRIPT, **(defaults | parameters)))
 
 
 def record(
@@ -108,19 +104,14 @@ def test_the_notebook_makes_the_same_runs_again() -> None:
 
 def test_what_a_lesson_fixes_stays_and_what_it_hides_is_not_there() -> None:
     query = {"data": "cinema-small", "methods": "private-bias", "epsilons": "2", "draws": "1"}
-    app = AppTest.from_string(SCRIPT, default_timeout=60)
-    app.session_state["lesson.link"] = LessonLink.parse(
-        page="trade-off", query=query, locked=("page",)
-    )
-    app.session_state["tradeoff.epsilons"] = "1, 2, 3"
-    app.query_params["draws"] = "9"
+    link = LessonLink.parse(page="trade-off", query=query, locked=("page",))
+    state = {"lesson.link": link, "tradeoff.epsilons": "1, 2, 3"}
+    app = app_of(SCRIPT, state, draws="9")
     settled(app)
     assert app.text_input(key="tradeoff.epsilons").value == "2"
     assert app.text_input(key="tradeoff.epsilons").disabled
     assert app.number_input(key="tradeoff.draws").value == 1
-    app = AppTest.from_string(SCRIPT, default_timeout=60)
-    app.session_state["lesson.link"] = LessonLink.parse(
-        page="trade-off", query=query, hidden=("page",)
-    )
+    link = LessonLink.parse(page="trade-off", query=query, hidden=("page",))
+    app = app_of(SCRIPT, {"lesson.link": link})
     settled(app)
     assert not [it for it in app.text_input if it.key == "tradeoff.epsilons"]

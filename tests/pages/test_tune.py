@@ -16,17 +16,13 @@ from dpmf_core.tuning.search import price
 from dpmf_core.tuning.search_space import TuneSpec
 from dpmf_datasets import session_files
 from pages.tune import open_search
-from tests.pages.driving import behind_sidebar, run_until, settled
+from tests.pages.driving import app_of, behind_sidebar, brought, run_until, settled
 
 SCRIPT = behind_sidebar("tune/page.py")
 
 
 def page(data: str = "cinema-small", **state: object) -> AppTest:
-    app = AppTest.from_string(SCRIPT, default_timeout=60)
-    app.query_params["data"] = data
-    app.query_params["algo"] = "private-bias"
-    for name, value in state.items():
-        app.session_state[name] = value
+    app = app_of(SCRIPT, state, data=data, algo="private-bias")
     app.run()
     assert not app.exception, [error.value for error in app.exception]
     return app
@@ -77,7 +73,7 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
         "tune.way": "private",
         "tune.cap.5": 3.0,
     }
-    own = {"data.own": {mine.entry.id: mine.entry}, "sidebar.dataset": mine.entry.id}
+    own = brought(mine.entry)
     assert "total ε" not in page(**own).button(key="tune.go").label  # on synthetic data
     app = page(**state, **own)
     price = re.search(r"total ε 0\.00 → ([\d.]+)", app.button(key="tune.select").label)

@@ -15,7 +15,7 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 from pages.server import visitor
-from tests.pages.driving import behind_sidebar, words
+from tests.pages.driving import app_of, behind_sidebar, words
 from tests.support.engines import gated, gates
 
 ROOT = Path(__file__).parents[2]
@@ -56,13 +56,7 @@ def hers(seed: int = 0) -> str:
 
 
 def drawn(script: str, **address: str) -> AppTest:
-    """A page's script, or the name of its file, at an address."""
-    make = AppTest.from_file if script.endswith(".py") else AppTest.from_string
-    app = make(str(ROOT / "pages" / script) if script.endswith(".py") else script)
-    app.default_timeout = 60
-    for name, value in address.items():
-        app.query_params[name] = value
-    app.run()
+    app = app_of(script, **address).run()
     assert not app.exception, [error.value for error in app.exception]
     return app
 

@@ -17,9 +17,8 @@ from dpmf_core.teaching.lesson_links import (
     sequence_of,
 )
 from dpmf_core.teaching.lessons import LESSONS
-from tests.pages.driving import frames, settled, words
+from tests.pages.driving import app_of, frames, settled, words
 
-PAGES = Path(__file__).parents[2] / "pages"
 SEQUENCE = LessonSequence.parse(
     steps=(
         LessonLink.parse(page="lessons", query={"lesson": "neighbours"}),
@@ -41,10 +40,7 @@ def class_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(str(PAGES / page), default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    return settled(app)
+    return settled(app_of(page, **query))
 
 
 def address_of(app: AppTest) -> dict[str, str]:

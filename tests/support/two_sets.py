@@ -6,7 +6,32 @@ import numpy as np
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
-from dpmf_datasets import *  # noqa: F403
+from dpmf_datasets import (
+    Entry,
+    catalogue,
+    fetch,
+    import_,
+    in_parts,
+    is_in_parts,
+    present,
+    ratings,
+    samples,
+)
+
+__all__ = [
+    "Entry",
+    "catalogue",
+    "fetch",
+    "import_",
+    "in_parts",
+    "is_in_parts",
+    "is_own",
+    "load",
+    "present",
+    "ratings",
+    "samples",
+    "stamp",
+]
 
 SHAPES = {"small": (210, 40, 5_000), "medium": (2_100, 300, 120_000), "own": (210, 40, 5_000)}
 
