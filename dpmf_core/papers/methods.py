@@ -39,12 +39,6 @@ DPALS, SPECTRAL = (
 )
 
 
-ADA, BIASES = (
-    Method(algorithm="ada-dpals", label="Ada-DPALS"),
-    Method(algorithm="private-bias", label="Private biases"),
-)
-
-
 DPFW, SVD = (
     Method(algorithm="dpfw", label="DPFW"),
     Method(algorithm="private-svd", label="Private SVD"),

@@ -66,12 +66,12 @@ def _database() -> Iterator[sqlite3.Connection]:
 
 
 def new_seat() -> str:
-    """A seat for a session without a login."""
+    """Return a seat for a session without a login."""
     return secrets.token_urlsafe(12)
 
 
 def seat_of_login(class_id: str, owner: str) -> str:
-    """The one seat of a login in a class; it does not tell whose it is."""
+    """Return the seat of a login in a class; it does not reveal the login."""
     return urlsafe_b64encode(signature("seat", f"{class_id} {owner}".encode(), 12)).decode()
 
 
@@ -110,7 +110,7 @@ def _must_be_drawn(class_id: str, seat: str) -> None:
 
 
 def _make_room(db: sqlite3.Connection, class_id: str, now: float, by_login: bool) -> None:
-    """Room for one more seat. Raises BadInput where there is none."""
+    """Make room for one more seat; raise BadInput if there is none."""
     if class_id != NO_CLASS:
         _make_room_for_lesson(db, class_id)
     count = "SELECT COUNT(*) FROM seats WHERE class = ?"
@@ -157,7 +157,7 @@ def _make_room_for_lesson(db: sqlite3.Connection, class_id: str) -> None:
 
 
 def pin(class_id: str) -> None:
-    """Keep a lesson when older ones make room: its teacher has looked at it."""
+    """Protect a lesson from removal, because its teacher has looked at it."""
     if not CLASS.fullmatch(class_id):
         raise ValueError("a class must have a name drawn by this server")
     with _database() as db:
@@ -165,7 +165,7 @@ def pin(class_id: str) -> None:
 
 
 def answers_of(class_id: str, seat: str) -> Answers | None:
-    """What a session had reached and answered; None where there is no such seat."""
+    """Return what a session has reached and answered; None for an unknown seat."""
     with _database() as db:
         query = "SELECT answers FROM seats WHERE class = ? AND seat = ?"
         row = db.execute(query, (class_id, seat)).fetchone()
@@ -173,14 +173,14 @@ def answers_of(class_id: str, seat: str) -> Answers | None:
 
 
 def class_answers(class_id: str) -> list[Answers]:
-    """The answers of each session of a class, in an order that does not tell who came when."""
+    """Return the answers of each session of a class, in an order that reveals nothing."""
     with _database() as db:
         query = "SELECT answers FROM seats WHERE class = ? ORDER BY seat"
         return [json.loads(text) for (text,) in db.execute(query, (class_id,))]
 
 
 def count() -> int:
-    """How many classes have given answers."""
+    """Return the number of classes with answers."""
     with _database() as db:
         query = "SELECT COUNT(DISTINCT class) FROM seats WHERE class <> ?"
         return int(db.execute(query, (NO_CLASS,)).fetchone()[0])
@@ -217,7 +217,7 @@ def publish(
 
 
 def publications(class_id: str, step: str) -> list[Publication]:
-    """What was published of the answers to a step, oldest first."""
+    """Return the publications of the answers to a step, oldest first."""
     query = (
         "SELECT epsilon, n_answers, counts FROM published WHERE class = ? AND step = ?"
         " ORDER BY rowid"

@@ -34,12 +34,12 @@ class Completion:
 
 
 def mark(what: str) -> bytes:
-    """Four bytes that stand for a lesson or a sequence."""
+    """Return four bytes that identify a lesson or a sequence."""
     return hashlib.sha256(what.encode()).digest()[:4]
 
 
 def today() -> str:
-    """The day, as `code` takes it."""
+    """Return the day in the form that `code` takes."""
     return datetime.now(UTC).date().isoformat()
 
 
@@ -66,9 +66,7 @@ def code(what: str, right: int, n_questions: int, seat: str, day: str) -> str:
 
 
 def read(text: str) -> Completion:
-    """What a code says; spaces, hyphens and case do not matter. Raises Forged where this server
-    did not make it.
-    """
+    """Return the content of a code, ignoring spaces, hyphens and case; raise ForgedToken."""
     letters = "".join(text.split()).replace("-", "").upper()
     try:
         whole = base64.b32decode(letters + "=" * (-len(letters) % 8))

@@ -62,9 +62,7 @@ def _new_name(name: str, kind: str, text: str = "") -> str:
 
 
 def in_new_names(query: Mapping[str, str], kind: str = "ratings") -> dict[str, str]:
-    """What a link says, by today's names, where it is of an earlier edition; kind: of the page's
-    data.
-    """
+    """Return a link's values under current names. kind: of the page's data."""
     return {
         _new_name(name, kind, text): "private" if (name, text) == ("shape", "released") else text
         for name, text in query.items()
@@ -135,12 +133,12 @@ class LessonLink(BaseModel):
 
     @property
     def fixed(self) -> frozenset[str]:
-        """The locked controls."""
+        """The locked and hidden controls."""
         return frozenset((*self.locked, *self.hidden))
 
     @classmethod
     def parse(cls, **parts: object) -> "LessonLink":
-        """Raises BadInput with the first thing that is wrong."""
+        """Return a link; raise BadInput with the first fault."""
         return _parse(cls, parts)
 
 
@@ -168,7 +166,7 @@ class LessonSequence(BaseModel):
 
     @classmethod
     def parse(cls, **parts: object) -> "LessonSequence":
-        """Raises BadInput with the first thing that is wrong."""
+        """Return a sequence; raise BadInput with the first fault."""
         return _parse(cls, parts)
 
 
@@ -183,9 +181,9 @@ def _parse(kind: type[Kind], parts: Mapping[str, object]) -> Kind:
 
 
 def link_token(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
-    """The link of a sequence, for its class or (purpose TEACHER) for its teacher.
+    """Return the token of a sequence's link; raise BadInput if it is too long for an address.
 
-    Raises BadInput where it would be too long for an address.
+    purpose: TEACHER for the teacher's link, otherwise the class's.
     """
     parts: dict[str, Any] = sequence.model_dump(mode="json", exclude_defaults=True)
     token = signing.sign(purpose, parts | {"id": sequence.id})
@@ -195,7 +193,7 @@ def link_token(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
 
 
 def sequence_of(token: str, purpose: str = PURPOSE) -> LessonSequence:
-    """The sequence of a link. Raises BadInput where this server did not make it, or not for this
+    """Return the sequence of a link; raise BadInput if this server did not make it for this
     purpose.
     """
     if "." not in token and purpose == PURPOSE:
@@ -213,7 +211,7 @@ def _folder() -> Path:
 
 
 def _stored_sequence(ident: str) -> LessonSequence:
-    """A link that an earlier version kept under this name."""
+    """Return a link that an earlier version stored under this name."""
     file = _folder() / f"{ident}.json"
     if not IDENT.fullmatch(ident) or not file.is_file():
         raise BadInput(UNKNOWN)

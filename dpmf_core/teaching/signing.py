@@ -31,7 +31,7 @@ class ForgedToken(ValueError):
 
 
 def key_is_lasting() -> bool:
-    """Whether the operator has set the key, so that links outlive the data folder."""
+    """Return whether the operator has set the key, so that links outlive the data folder."""
     return settings().lesson_key is not None
 
 
@@ -42,7 +42,7 @@ def _key() -> str:
 
 @functools.lru_cache(8)
 def _key_in(folder: Path) -> str:
-    """The key of a data folder, drawn by whichever process comes first."""
+    """Return the key of a data folder, drawn by the first process that needs it."""
     file = create_folder(folder) / FILE
     if not file.is_file():
         logging.getLogger(__name__).warning(WARNING)
@@ -66,13 +66,15 @@ def _serializer(purpose: str) -> URLSafeSerializer:
 
 
 def sign(purpose: str, content: Any) -> str:
-    """JSON content as a token for an address, with its signature for this purpose."""
+    """Return JSON content as a token for an address, signed for this purpose."""
     token = _serializer(purpose).dumps(content)
     return token if isinstance(token, str) else token.decode()
 
 
 def content(purpose: str, token: str) -> Any:
-    """What a token says. Raises ForgedToken where this server did not sign it for this purpose."""
+    """Return the content of a token; raise ForgedToken if this server did not sign it for this
+    purpose.
+    """
     if len(token) > LONGEST or not token.isascii():
         raise ForgedToken
     try:
@@ -82,6 +84,6 @@ def content(purpose: str, token: str) -> Any:
 
 
 def signature(purpose: str, message: bytes, size: int) -> bytes:
-    """The first `size` bytes of a signature of a message that is not itself sent as JSON."""
+    """Return the first `size` bytes of the signature of a message that is not JSON."""
     signer = Signer(_key(), f"dpmf.{purpose}", **_options())
     return hmac.digest(signer.derive_key(), message, hashlib.sha256)[:size]

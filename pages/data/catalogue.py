@@ -11,11 +11,6 @@ from pages.kit import data_sets, safe_text
 from pages.server import visitor
 
 
-def _in_partitions() -> list[datasets.Entry]:
-    """Return the partitioned data sets that this visitor may use."""
-    return [it for it in data_sets.in_parts() if limits.allowed_here(it.id)]
-
-
 def draw() -> None:
     st.header("The catalogue", anchor=False)
     _draw_table()
@@ -45,10 +40,12 @@ def draw() -> None:
 
 
 def _draw_table() -> None:
+    ids = {it.id for it in datasets.catalogue()}
     rows = [
         {"id": it.id, "data": it.title, "here": datasets.present(it.id)}
         | {"what": it.words, "licence": it.licence}
-        for it in (*datasets.catalogue(), *_in_partitions())
+        for it in (*datasets.catalogue(), *data_sets.in_parts())
+        if it.id in ids or limits.allowed_here(it.id)
     ]
     widths = {"id": 120, "data": 200, "what": 400, "licence": 330}
     texts = {name: st.column_config.TextColumn(width=width) for name, width in widths.items()}

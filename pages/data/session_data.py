@@ -26,11 +26,6 @@ ITEM_TABLES = "data.item_tables"  # in the session: reports on item tables, by d
 _readers = threading.BoundedSemaphore(2)  # each needs several times its file's size
 
 
-def own_data_sets() -> list[Any]:
-    """Return the data sets of this session in the order of their arrival."""
-    return list(st.session_state.get(data_sets.OWN, {}).values())
-
-
 def report_of(data_id: str) -> Report | None:
     """Return the report on a data set."""
     report: Report | None = st.session_state.get(REPORTS, {}).get(data_id)

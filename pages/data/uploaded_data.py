@@ -24,7 +24,7 @@ NEXT = {
 
 def draw() -> None:
     """Draw the session's data sets, latest first."""
-    for entry in reversed(session_data.own_data_sets()):
+    for entry in reversed(st.session_state.get(data_sets.OWN, {}).values()):
         with st.container(border=True):
             _draw_one(entry)
 

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.privacy import NOTHING
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.comparison import Comparison, same_draws
@@ -20,7 +21,6 @@ from pages.explore import sections, story
 from pages.explore.story import NO_BETTER
 from pages.kit import (
     comparison,
-    data_sets,
     drawing,
     epsilon_grid,
     exports,
@@ -148,7 +148,7 @@ def main() -> None:
         beneath = meaning_and_card(choice, spec, ready)
     with news:
         runs = selection.runs
-        slow = choice.entry.public and data_sets.is_in_parts(choice.dataset)
+        slow = choice.entry.public and is_in_parts(choice.dataset)
         finished_runs = ask("explore", runs, whole=WITH_LISTS, confirm=slow)
     if not is_drawn:
         grid = epsilon_grid.read(spec, also=(choice.epsilon,))

@@ -273,8 +273,10 @@ def level(
 def reference_line(
     fig: go.Figure, line: ReferenceLine, colour: str = "", *, above: bool = True
 ) -> None:
-    """What private figures are compared with, as a named line: the method without noise solid, in
-    its colour; the method without privacy dashed; a guess dotted.
+    """Draw a line with its name that private figures are compared with.
+
+    Solid, in its colour: the method without noise. Dashed: the best known method without privacy.
+    Dotted: a guess.
     """
     own = line.reference is Reference.WITHOUT_NOISE
     tint = colour if own and colour else colours.ink()

@@ -112,17 +112,12 @@ def in_parts() -> tuple[Any, ...]:
     return tuple(it for it in datasets.in_parts() if n_ratings(it) <= LARGEST_IN_PARTS)
 
 
-def is_in_parts(data_id: str) -> bool:
-    """Whether a data set is kept in parts, of which one is in memory at a time."""
-    return datasets.is_in_parts(data_id)
-
-
 def why_unsuited(page: Page) -> str:
     """Return why a page cannot use the chosen data set; '' if it can."""
     if page.takes_parts or page.data_kind != "ratings":
         return ""
     data_id = st.session_state[session_key("dataset")]
-    if not is_in_parts(data_id):
+    if not datasets.is_in_parts(data_id):
         return ""
     return (
         f"'{find(data_id).title}' is too large for memory, and this page needs all ratings at once."
@@ -186,7 +181,7 @@ def private_algorithms() -> list[str]:
     data_id = st.session_state.get(session_key("dataset"))
     has_table = data_id is None or bool(getattr(find(data_id), "item_features", ""))
     plain = not has_table or st.session_state.get(session_key("item_features")) != "public"
-    parts = data_id is not None and is_in_parts(data_id)
+    parts = data_id is not None and datasets.is_in_parts(data_id)
     return [
         name
         for name, kind in REGISTRY.items()

@@ -6,7 +6,7 @@ previous result stays on the page meanwhile.
 
 import functools
 import statistics
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -24,7 +24,6 @@ from pages.kit import data_sets, runs, time_estimate
 from pages.kit.sidebar_values import Choice
 
 LOOK = 2.0  # seconds between updates of a filling grid
-RunSummary = Mapping[str, Any] | None  # a run's summary
 Story = dict[str, Any]  # data of a first view's component
 
 
@@ -37,18 +36,14 @@ def read(spec: RunSpec, metric: str = "rmse", also: Collection[float] = ()) -> E
     public = data_sets.is_public(spec.data.id)
     bought_epsilons = [] if public else engine().known_runs.epsilons(spec)
     runs_along = grid_runs(spec, (*EPSILONS, *also, *bought_epsilons))
-    grid = read_grid(runs_along, run_summaries([run.spec for run in runs_along]), metric)
+    summaries = engine().known_runs.find_all([run.spec for run in runs_along])
+    grid = read_grid(runs_along, summaries, metric)
     return grid if public else replace(grid, missing=())
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
     """Return the runs of a private run's grid; raise BadInput."""
     return [run.spec for run in grid_runs(spec)]
-
-
-def run_summaries(specs: Sequence[RunSpec]) -> Sequence[RunSummary]:
-    """Return the stored or shipped summary of each run."""
-    return engine().known_runs.find_all(specs)
 
 
 def fill(place: str, grid: EpsilonGrid) -> runs.Request:

@@ -27,7 +27,7 @@ def put_in_address(values: Mapping[str, str | None]) -> None:
 
 
 def came_back() -> bool:
-    """Whether the browser's back or forward button led here: its address leads, not the session."""
+    """Return whether the browser's back or forward button led here, so that its address wins."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 

@@ -58,7 +58,7 @@ class Request:
 
     @property
     def lacks_results(self) -> bool:
-        """Whether a job goes on, or has ended since results were last taken."""
+        """Return whether a job is unfinished, or has ended since results were collected."""
         return any(job.state in (*OPEN, "done") for job in list(self.jobs.values()))
 
     def advance(self) -> None:

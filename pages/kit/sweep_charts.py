@@ -83,7 +83,7 @@ def _levels(fig: go.Figure, points: pd.DataFrame, x: str, best: str) -> None:
 
 
 def _reference(method: str) -> Reference:
-    """What a level of a method stands for."""
+    """Return the kind of reference that a level of a method is."""
     if colours.is_trivial(method):
         return Reference.GUESS
     return Reference.BEST_KNOWN if colours.is_reference(method) else Reference.WITHOUT_NOISE

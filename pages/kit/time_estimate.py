@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpmf_core.audit.membership_inference import AuditSpec
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.machine import duration
@@ -46,7 +47,7 @@ def _size(data_id: str) -> int:
 def stored_names(specs: Mapping[str, RunSpec]) -> frozenset[str]:
     """Return the names of stored runs; raise BadInput if the data cannot be opened."""
     for data in {spec.data for spec in specs.values()}:
-        if data_sets.is_in_parts(data.id) or _size(data.id) <= LARGEST:
+        if is_in_parts(data.id) or _size(data.id) <= LARGEST:
             data_access.identified_data(data)  # the store finds runs only on opened data
     here = engine().store.find_all(list(specs.values()))
     return frozenset(name for name, it in zip(specs, here, strict=True) if it is not None)
@@ -71,7 +72,7 @@ def costs(works: Iterable[Work]) -> list[float]:
 
     def of(work: Work) -> float:
         if isinstance(work, RunSpec):
-            in_parts = data_sets.is_in_parts(work.data.id)
+            in_parts = is_in_parts(work.data.id)
             reading = PART_READING * size_of(work.data.id) / 1e6 if in_parts else 0.0
             return _training(work, speeds, size_of) + AROUND + reading
         if isinstance(work, AuditSpec):

@@ -44,7 +44,7 @@ def in_both_units(summaries: Results) -> pd.DataFrame:
         *theirs,
         (OWN_MEAN, OWN_MEAN, None),
     ]
-    published_errors = _published_errors()
+    published_errors = {(mark.label, mark.x): mark.y for mark in saha_units.TABLE_4.marks}
     return pd.DataFrame(
         {
             "name": name,
@@ -59,10 +59,6 @@ def in_both_units(summaries: Results) -> pd.DataFrame:
         }
         for name, label, at in lines
     )
-
-
-def _published_errors() -> dict[tuple[str, float | None], float]:
-    return {(mark.label, mark.x): mark.y for mark in saha_units.TABLE_4.marks}
 
 
 def units_chart(table: pd.DataFrame) -> go.Figure:

@@ -126,7 +126,7 @@ def _facts(
 
 
 def exceptions(one: Meaning) -> str:
-    """How many in 100,000, to one digit."""
+    """Return a probability as a number in 100,000, to one digit."""
     return f"{float(f'{1e5 * one.exception:.1g}'):g}"
 
 

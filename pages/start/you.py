@@ -72,7 +72,7 @@ def recommended(epsilon: float | None, ratings: Mapping[str, int]) -> list[str]:
 
 
 def has_rated() -> bool:
-    """Whether the visitor has rated all films that the page asks for."""
+    """Return whether the visitor has rated all films that the page asks for."""
     titles = (films() or {}).get("asked", ())
     return bool(titles) and all(st.session_state.get(f"{STARS_KEY}{it}") for it in titles)
 

@@ -23,17 +23,24 @@ ENTRY = 1 / 5
 
 
 def corollary_steps(at: Place) -> float:
-    """The number of steps T that Corollary 3.1 chooses: k^(4/3) / (|Omega| (n + m))^(1/3), k the
-    nuclear norm and |Omega| the number of ratings; logarithms and the constant are left open there.
+    """Return the number of steps T of Corollary 3.1: k^(4/3) / (
+
+    Omega
+
+    (n + m))^(1/3).
+
+    k is the nuclear norm and
+
+    Omega
+
+    the number of ratings; logarithms and the constant are open.
     """
     k = NUCLEAR_NORM * math.sqrt(at.users * at.items)
     return float(k ** (4 / 3) / (_ratings(at) * (at.users + at.items)) ** (1 / 3))
 
 
 def corollary_terms(at: Place) -> tuple[float, float]:
-    """Both terms of Corollary 3.1, of the mean squared error: that of the noise, and that of seeing
-    only some entries.
-    """
+    """Return both terms of Corollary 3.1's mean squared error: of noise, and of missing entries."""
     k = NUCLEAR_NORM * math.sqrt(at.users * at.items)
     row_norm = ENTRY * math.sqrt(at.share * at.items)
     size, ratings = at.users + at.items, _ratings(at)
@@ -47,8 +54,9 @@ def _ratings(at: Place) -> float:
 
 
 def generalisation_error(at: Place) -> float:
-    """The root of Corollary 3.1's mean squared error, without its constant. It hides logarithms in
-    n and m; one stands here for them, as Theorem D.6 has it.
+    """Return the root of Corollary 3.1's mean squared error, without its constant.
+
+    It hides logarithms in n and m; here one stands for them, as in Theorem D.6.
     """
     return math.sqrt(math.log(at.users + at.items) * sum(corollary_terms(at)))
 
@@ -120,16 +128,19 @@ LOW_RANK = (
 
 
 def frank_wolfe_order(at: Place) -> float:
-    """Mean squared error of private Frank-Wolfe on a matrix of rank one with entries of order one
-    and √m ratings of each user: the first term of Corollary 3.1; the second vanishes there.
+    """Return the order of private Frank-Wolfe's mean squared error.
+
+    The matrix has rank one, entries of order one and √m ratings of each user: the first term of
+    Corollary 3.1, because the second vanishes.
     """
     return float(at.items**0.625 / math.sqrt(at.users))
 
 
 def private_svd_order(at: Place) -> float:
-    """The same of private SVD where the matrix is incoherent [Theorem B.3]: its noise has spectral
-    norm √m L², L² = √m, against the square n / √m · √m of the observed matrix' singular value, and
-    entries that are missing leave √m of its m.
+    """Return the order of private SVD's mean squared error on an incoherent matrix [Theorem B.3].
+
+    Its noise has spectral norm √m L², L² = √m, compared with the square n / √m · √m of the observed
+    matrix' singular value; missing entries leave √m of its m.
     """
     return float((at.items / at.users) ** 2 + 1 / math.sqrt(at.items))
 
