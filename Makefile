@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCK := $(BIN)/uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes --no-header --quiet
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
-# tests start many processes: byte code is written, whatever the machine's default
+# tests start many processes, so byte code is cached even if the machine's default is not to
 export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: app check test test-all lint lock bench docs clean
@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE =
 app: .venv/app-ready  ## set up, serve and open the browser
 	@exec $(BIN)/python app.py
 
-check: .venv/dev-ready  ## style, types, laws, and the tests of what differs from SINCE or main
+check: .venv/dev-ready  ## style, types, laws, and the tests of what changed since SINCE or main
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -40,7 +40,7 @@ lock: .venv/dev-ready  ## renew the locked versions within the ranges, install t
 	$(LOCK) pyproject.toml --extra dev -c requirements.lock -o requirements-dev.lock
 	$(MAKE) test
 
-bench: .venv/bench-ready  ## needs no data of its own; uses MovieLens 1M where it is present
+bench: .venv/bench-ready  ## simulated data, or MovieLens 1M if it is installed
 	.venv/bench/bin/python -m benchmarks.als
 	$(BIN)/python -m benchmarks.peers .venv/bench/bin/python .venv/bench-surprise/bin/python
 	$(BIN)/python -m benchmarks.tables

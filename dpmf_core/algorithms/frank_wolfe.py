@@ -45,8 +45,8 @@ class FrankWolfeModel(Recommender):
 
     item_factors: v_t (n_items, T). inverse_singular: 1 / l_t (T,). rates: eta_t (T,). kappa:
     nuclear norm. row_bound: L, None for no bound. refit: whether a user's residuals are finally
-    regressed on all v_t (ridge, offset mended), instead of using the steps' coefficients. partial:
-    whether only some items have factors; then only ratings of these take the steps.
+    regressed on all v_t (ridge, offset fitted again), instead of using the steps' coefficients.
+    partial: whether only some items have factors; then only ratings of these take the steps.
     """
 
     inverse_singular: Array = field(default_factory=lambda: np.zeros(0))

@@ -321,7 +321,7 @@ class Estimates:
         C = counts.expected
         # sum of w^2 over sum of w, to a constant
         typical_weight = min(1.0, shape.n_users / max(float(counts.values.sum()), 1.0))
-        # error variances besides the noise: of ratings, in units of 1, and of the count
+        # error variances other than the noise: of ratings, in units of 1, and of the count
         luck = C * typical_weight + counts.variances * prior_deviation**2
         variance = self.variances + luck / C**2
         prior = regress_offsets(

@@ -179,7 +179,7 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         scale = curator.scale(SampleMoment())
         M = curator.release(SampleMoment(), rows, kept_features)
         distribution = moments.estimate_distribution(M, total[kept_features], scale, shape.n_units)
-        # as many random numbers whatever was found
+        # as many random numbers in every case
         points = distribution.points(rng.init.standard_normal((self.points, len(kept_features))))
         W = np.zeros((self.n_components, shape.n_features))
         W[:, kept_features] = self._factorise(points, "random", rng)

@@ -126,8 +126,8 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         `signal` = n mu / m is what all users give an item over the noise of one release. More
         signal supports more steps and a wider clip. The ball grows with the steps: a step of kappa
         / T beyond 0.045 carries active users far past their target, and the next step only takes it
-        back. Constants were chosen on MovieLens 1M; if every user rates alike, as in low-rank data,
-        the true nuclear norm is better.
+        back. Constants were chosen on MovieLens 1M; if all users rate in the same way, as in
+        low-rank data, the true nuclear norm is better.
         """
         if budget is None:
             return {}
