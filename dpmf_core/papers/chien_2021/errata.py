@@ -275,7 +275,7 @@ ERRATA = (
     ),
     Erratum(
         id="chien-highest-rmse",
-        title='"Highest RMSE" should be lowest',
+        title='"Highest RMSE" seems to mean lowest',
         source=C21,
         place="section 6.3",
         status=Status.AMBIGUOUS,

@@ -107,7 +107,7 @@ def _beats(other: str, name: str, place: str, quote: str) -> Clause:
     return almost_always_less(
         DPFW.name,
         other,
-        f"private Frank-Wolfe, with its source's noise, almost always is more accurate than {name}",
+        f"private Frank-Wolfe, with its source's noise, is almost always more accurate than {name}",
     ).quoting(place, quote)
 
 

@@ -314,7 +314,7 @@ ERRATA = (
     ),
     Erratum(
         id="saha-units",
-        title="Table 4 mixes units",
+        title="Table 4 seems to mix units",
         source=S22,
         place="section 4.4, Table 4",
         status=Status.AMBIGUOUS,
