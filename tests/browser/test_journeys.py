@@ -114,6 +114,13 @@ def test_back_leads_to_the_lesson_before(visit: Visit) -> None:
     headline(page, first.title)
 
 
+def test_no_option_is_cut_off_in_a_narrow_window(visit: Visit) -> None:
+    page = visit("/choose", viewport={"width": 760, "height": 900})
+    settle(page)
+    for group in page.get_by_role("radiogroup").all():
+        assert group.evaluate("it => it.scrollWidth <= it.clientWidth")
+
+
 def test_the_menu_of_a_narrow_window_closes_after_a_choice(visit: Visit) -> None:
     page = visit("/", viewport={"width": 700, "height": 900})
     settle(page)
