@@ -26,6 +26,7 @@ Work = Any  # a RunSpec or a Measurement
 LOOK = 1.0  # seconds between updates of an account while runs go on
 # in the session: requested work that has not been submitted yet
 BOUGHT_WORK = "odometer.bought"
+WHOLE_PLAN = "Running runs count with their whole plan."
 NO_PROMISE = (
     "This is the composition of all releases so far. If results influenced later runs, it is no"
     " guarantee by itself. For a guarantee, set a budget before you begin."
@@ -245,7 +246,7 @@ def _panel(account: Account, where: str, units: int, goes_on: bool) -> None:
     )
     if total.n_uncovered:
         st.caption(f"Runs without a guarantee: {total.n_uncovered:,}.")
-    plan = " Running runs count with their whole plan." if goes_on else ""
+    plan = f" {WHOLE_PLAN}" if goes_on else ""
     st.caption(terms(total) + plan)
     with st.popover("Details and budget", width="stretch"):
         _draw_account(account, total)

@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
+from pages.kit import odometer
 from pages.kit.page_table import PAGES, Page
 
 ROOT = Path(__file__).parents[2]
@@ -141,7 +142,7 @@ def _waits(app: AppTest) -> bool:
     """Whether runs went on when the page was drawn, or when its sidebar was, which adds up what
     they cost; a script alone leaves following them to the app around it.
     """
-    if any("Of what is running the whole plan counts." in it.value for it in app.caption):
+    if any(odometer.WHOLE_PLAN in it.value for it in app.caption):
         return True
     has_list = "runs.followed" in app.session_state  # which has no `get`
     watches = has_list and app.session_state["runs.followed"]
