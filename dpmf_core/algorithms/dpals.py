@@ -29,7 +29,7 @@ from dpmf_core.algorithms.item_systems import (
     user_factors,
 )
 from dpmf_core.algorithms.local_columns import with_local_columns
-from dpmf_core.algorithms.spectrum import rating_factors, spectrum
+from dpmf_core.algorithms.spectrum import MomentNoise, rating_factors, spectrum
 from dpmf_core.algorithms.svd import top_directions
 from dpmf_core.algorithms.svd_cleansing import capped_ratings
 from dpmf_core.base.hashing import draw_key
@@ -192,7 +192,8 @@ class DPALS(DPALSPlan):
         if not spectral:
             return top_directions(moment, most)
         n_users = curator.shape.n_users
-        return rating_factors(spectrum(moment, n_users, noise, most, 0.9), level, 0.25, n_users)
+        uniform = MomentNoise.uniform(len(moment), n_users, noise)
+        return rating_factors(spectrum(moment, uniform, most, 0.9), level, 0.25, n_users)
 
     def _item_step(
         self, curator: Curator, U: Held, entries: Held, ridge: Array, kept_items: Array

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from dpmf_core.algorithms.base import INSIDE, Array, Personal, Recommender
 from dpmf_core.algorithms.item_moments import Rows, SecondMoment
 from dpmf_core.algorithms.local_columns import feature_columns
-from dpmf_core.algorithms.spectrum import Spectrum, spectrum
+from dpmf_core.algorithms.spectrum import MomentNoise, Spectrum, spectrum
 from dpmf_core.curator import Block, Curator, on_grid
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings, Shape
@@ -161,7 +161,7 @@ def liked_covariance(curator: Curator, likes: ItemLikes, rank: int, shrinkage: f
     scale = curator.scale(SecondMoment())
     M = curator.release(SecondMoment(), rows, m)
     # the release leaves M without its diagonal
-    moment_spectrum = spectrum(M, n_users, scale, min(rank, m), shrinkage)
+    moment_spectrum = spectrum(M, MomentNoise.uniform(m, n_users, scale), min(rank, m), shrinkage)
     content = likes.content(curator.shape.item_features)
     content = content * math.sqrt(content_share(M, moment_spectrum, along, content))
     taste = np.concatenate([moment_spectrum.Q * np.sqrt(moment_spectrum.eta), content], axis=1)

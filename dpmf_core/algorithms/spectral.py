@@ -55,6 +55,7 @@ from dpmf_core.algorithms.item_offsets import (
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.spectrum import (
+    MomentNoise,
     Spectrum,
     column_space,
     factor_variances,
@@ -92,7 +93,7 @@ class Spectral(PrivateAlgorithm):
     )
     source: ClassVar[str] = "ours, after Dwork et al. 2014, McSherry & Mironov 2009"
     model_type: ClassVar[type] = Projection
-    version: ClassVar[int] = 8
+    version: ClassVar[int] = 9
 
     rank: int = Field(
         32,
@@ -378,18 +379,13 @@ class Spectral(PrivateAlgorithm):
     def _spectrum(self, curator: Curator, rows: Held, counts: Array) -> Spectrum:
         """counts: of the kept items (n_kept,)."""
         n_users, m = curator.shape.n_users, len(counts)
-        if self.release == "covariance":
-            scale = curator.scale(SecondMoment())
-            return spectrum(
-                curator.release(SecondMoment(), rows, m),
-                n_users,
-                scale,
-                min(self.rank, m),
-                self.shrinkage,
-            )
         share = counts ** (1 + 2 * self.popularity_exponent)
         # as popularity alone would make it: the true one is not released
         diagonal = n_users * share / share.sum()
+        if self.release == "covariance":
+            noise = MomentNoise.by_popularity(diagonal, n_users, curator.scale(SecondMoment()))
+            M = curator.release(SecondMoment(), rows, m)
+            return spectrum(M, noise, min(self.rank, m), self.shrinkage)
         # the most counted tell most
         column_ids = np.sort(np.argsort(-counts, kind="stable")[: max(1, min(m, MOST_CELLS // m))])
         products = self._products(curator.shape)
@@ -400,4 +396,5 @@ class Spectral(PrivateAlgorithm):
         for _ in range(self.rounds):
             Q, _ = np.linalg.qr(Y)
             Y = curator.release(products, rows, Q) - diagonal[:, None] * Q
-        return subspace_spectrum(Q, Y, n_users, scale, self.shrinkage, self.rank)
+        sampling = diagonal / math.sqrt(n_users)
+        return subspace_spectrum(Q, Y, sampling, scale, self.shrinkage, self.rank)

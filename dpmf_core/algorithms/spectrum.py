@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 from scipy.sparse.linalg import eigsh, svds
 
 from dpmf_core.algorithms.base import Array
@@ -16,33 +17,88 @@ from dpmf_core.algorithms.base import Array
 class Spectrum:
     """What a released second moment shows above its noise.
 
-    Q: eigenvectors (n_kept, K). eta: shrunk eigenvalues (K,), above 0. error: noise variance of an
-    entry of Q eta.
+    Q: eigenvectors (n_kept, K). eta: shrunk eigenvalues (K,), above 0. error: noise variance of the
+    entries of Q eta, one for all or (n_kept, 1). weights: multiplied the moment's rows and columns,
+    one for all or (n_kept,).
     """
 
     Q: Array
     eta: Array
-    error: float
+    error: float | Array
+    weights: float | Array = 1.0
 
 
-def spectrum(M: Array, n_users: int, scale: float, most: int, shrinkage: float) -> Spectrum:
-    """Eigenpairs above the noise of a released M (m, m).
+@dataclass(frozen=True)
+class MomentNoise:
+    """The noise of a released second moment of unit rows, from privacy and from sampling.
 
-    Off the diagonal its entries have noise of variance scale^2 / 2. A random symmetric matrix of
-    entry variance v has its spectrum's edge at 2 sqrt(m v) (Wigner): v = scale^2 / 2 from privacy,
-    and n / m^2 from sampling, as if unit rows were random. eta^2 = w^2 - (shrinkage edge)^2.
+    weights: multiply the moment's rows and columns, (m,). deviations: s (m,); after that, entry ij
+    off the diagonal has noise of variance at most s_i s_j.
+    """
+
+    weights: Array
+    deviations: Array
+
+    @classmethod
+    def uniform(cls, m: int, n_users: int, scale: float) -> "MomentNoise":
+        """Variance scale^2 / 2 from privacy and n / m^2 from sampling, as if rows were random."""
+        return cls(np.ones(m), np.full(m, math.sqrt(scale**2 / 2 + n_users / m**2)))
+
+    @classmethod
+    def by_popularity(cls, diagonal: Array, n_users: int, scale: float) -> "MomentNoise":
+        """Variance scale^2 / 2 from privacy and d_i d_j / n from sampling.
+
+        d is the `diagonal` (m,) of the moment: d_i d_j / n is the sum of a_ui^2 a_uj^2, if entries
+        of a row are independent. The sum of both variances is at most the root of those of ii and
+        jj multiplied (Cauchy-Schwarz). The weights make the noise of popular items alike. Sums of
+        rare items are of few users and not Gaussian, so their weights have a bound.
+        """
+        typical = float(diagonal @ diagonal) / max(float(diagonal.sum()), 1e-300)
+        privacy = scale**2 / 2
+        squares = 1 / np.sqrt(privacy + (diagonal + typical) ** 2 / n_users)
+        return cls(np.sqrt(squares), squares * np.sqrt(privacy + diagonal**2 / n_users))
+
+
+def noise_edge(deviations: Array) -> float:
+    """The largest eigenvalue of symmetric independent noise of variances s_i s_j, for large m.
+
+    For `deviations` s (m,) it is the least t sqrt(sum_j s_j / (t - s_j)) over t > max s (by the
+    Dyson equation; Ajanki, Erdos & Kruger 2017), and 2 s sqrt(m) if all are equal (Wigner).
+    """
+    largest = float(deviations.max(initial=0.0))
+    if not largest:
+        return 0.0
+    s = deviations / largest
+
+    def edge(log_distance: float) -> float:
+        t = 1 + math.exp(log_distance)
+        return t * math.sqrt(float((s / (t - s)).sum()))
+
+    smallest = minimize_scalar(
+        edge, bounds=(-20.0, 20.0), method="bounded", options={"xatol": 1e-9}
+    )
+    return largest * float(smallest.fun)
+
+
+def spectrum(M: Array, noise: MomentNoise, most: int, shrinkage: float) -> Spectrum:
+    """Eigenpairs above the noise of a released M (m, m), whose diagonal is set to 0.
+
+    eta^2 = w^2 - (shrinkage edge)^2, with the edge of the noise's spectrum.
     """
     m = len(M)
     np.fill_diagonal(M, 0.0)
+    weighted = noise.weights[:, None] * M * noise.weights
     if most < m - 1:
-        w, Q = eigsh(M, k=most, which="LA", v0=np.ones(m))
+        w, Q = eigsh(weighted, k=most, which="LA", v0=np.ones(m))
     else:
-        w, Q = np.linalg.eigh(M)
+        w, Q = np.linalg.eigh(weighted)
+    s = noise.deviations
     return _shrunk(
         w[::-1][:most],
         Q[:, ::-1][:, :most],
-        shrinkage**2 * 4 * m * (scale**2 / 2 + n_users / m**2),
-        scale**2 / 2 + n_users / m**2,
+        (shrinkage * noise_edge(s)) ** 2,
+        (s * s.mean())[:, None],
+        noise.weights,
     )
 
 
@@ -62,27 +118,30 @@ def column_space(Y: Array, column_ids: Array, most: int) -> Array:
 
 
 def subspace_spectrum(
-    Q: Array, Y: Array, n_users: int, scale: float, shrinkage: float, most: int | None = None
+    Q: Array, Y: Array, sampling: Array, scale: float, shrinkage: float, most: int | None = None
 ) -> Spectrum:
     """The spectrum from a noisy product Y = M Q + noise (m, K).
 
-    It takes the leading singular pairs, except those with a negative eigenvalue of M.
+    It takes the leading singular pairs, except those with a negative eigenvalue of M. sampling:
+    deviations (m,) of M, as in `noise_edge`.
     """
     m, K = Y.shape
     left, w, right = np.linalg.svd(Y, full_matrices=False)
     upright = np.einsum("ik,ik->k", left, Q @ right.T) > 0
-    edge2 = scale**2 * (math.sqrt(m) + math.sqrt(K)) ** 2 + 4 * n_users / m
+    edge2 = scale**2 * (math.sqrt(m) + math.sqrt(K)) ** 2 + noise_edge(sampling) ** 2
     return _shrunk(
         np.where(upright, w, 0.0)[:most],
         left[:, :most],
         shrinkage**2 * edge2,
-        scale**2 + n_users / m**2,
+        (scale**2 + sampling * sampling.mean())[:, None],
     )
 
 
-def _shrunk(w: Array, Q: Array, edge2: float, error: float) -> Spectrum:
+def _shrunk(
+    w: Array, Q: Array, edge2: float, error: Array, weights: float | Array = 1.0
+) -> Spectrum:
     eta = np.sqrt(np.maximum(w**2 - edge2, 0.0)) * (w > 0)
-    return Spectrum(Q[:, eta > 0], eta[eta > 0], error)
+    return Spectrum(Q[:, eta > 0], eta[eta > 0], error, weights)
 
 
 def rating_factors(
@@ -91,10 +150,10 @@ def rating_factors(
     """Item factors F (n_kept, K) for which users' factors are about standard normal.
 
     Entry ij of the moment grows with the users who rated both, about C_i C_j, and with both
-    weights: M ~ h G G^T h, h = C^(1 + exponent). Each row of G = Q sqrt(eta) / h is shrunk by as
-    much as the error of Q eta explains of it (Wiener).
+    weights: M ~ h G G^T h, h = C^(1 + exponent), times the spectrum's weights. Each row of G =
+    Q sqrt(eta) / h is shrunk by as much as the error of Q eta explains of it (Wiener).
     """
-    h = counts ** (1 + exponent)
+    h = counts ** (1 + exponent) * moment_spectrum.weights
     error = moment_spectrum.error / moment_spectrum.eta**2
     gain = h[:, None] / (h[:, None] ** 2 + error * (h**2).sum())
     return np.asarray(
@@ -109,7 +168,7 @@ def factor_variances(
     moment_spectrum: Spectrum, counts: Array, exponent: float, n_users: int
 ) -> tuple[Array, Array]:
     """Error variances of `rating_factors` (n_kept, K), and those of an unknown item (K,)."""
-    h2 = counts ** (2 + 2 * exponent)
+    h2 = (counts ** (1 + exponent) * moment_spectrum.weights) ** 2
     noise = moment_spectrum.error / moment_spectrum.eta**2 * h2.sum()
     prior = n_users * float((counts ** (2 * exponent)).mean()) * moment_spectrum.eta / h2.sum()
     return prior * noise / (h2[:, None] + noise), prior

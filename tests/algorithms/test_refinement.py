@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import dpmf
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Recommender
 from dpmf_core.algorithms.refinement import (
@@ -20,6 +21,7 @@ from dpmf_core.curator import Block, OpenCurator, in_memory
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import world
+from dpmf_datasets.simulated.cinema import cinema
 from dpmf_datasets.simulated.low_rank import lowrank
 from tests.fitting import trained
 from tests.support.dense import dense
@@ -97,3 +99,13 @@ def test_without_factors_and_columns_nothing_outside_empty_arrays_is_read() -> N
         rank=5, shrinkage=1.5, refinement_steps=2, local_columns=False, release="covariance"
     )
     assert trained(algorithm, data, 1e4).item_sides.shape == (shape.n_items, 0)
+
+
+def test_exact_sums_do_no_worse_than_noisy_ones_where_items_have_few_ratings() -> None:
+    """500 people and 800 items, about 30 ratings an item: sampling noise alone."""
+    data = cinema(500, 800, density=0.06, seed=3)
+    errors = [
+        dpmf.fit(data, "spectral", keep=False, seed=1, **noise).record.metrics["rmse"]
+        for noise in ({"epsilon": 20.0}, {"epsilon": 50.0}, {"noise": "none"})
+    ]
+    assert errors[2] < min(errors[:2])

@@ -9,7 +9,14 @@ from scipy.optimize import minimize
 from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.base import INSIDE
 from dpmf_core.algorithms.item_moments import MomentTimesSubspace, Rows, SecondMoment, kept_rows
-from dpmf_core.algorithms.spectrum import Spectrum, rating_factors, spectrum, subspace_spectrum
+from dpmf_core.algorithms.spectrum import (
+    MomentNoise,
+    Spectrum,
+    noise_edge,
+    rating_factors,
+    spectrum,
+    subspace_spectrum,
+)
 from dpmf_core.curator import Block, OpenCurator, grid_step, in_memory, on_grid
 from dpmf_core.kernels import moments
 from dpmf_core.kernels.moments import second_moment
@@ -167,20 +174,56 @@ def symmetric_noise(m: int, scale: float, seed: int) -> np.ndarray:
 
 
 def test_pure_noise_has_its_edge_where_wigner_says() -> None:
+    noise = MomentNoise.uniform(400, 0, 3.0)
+    assert noise_edge(noise.deviations) == pytest.approx(2 * np.sqrt(400 * 3.0**2 / 2), rel=1e-9)
     for seed in range(5):
-        assert not len(spectrum(symmetric_noise(400, 3.0, seed), 0, 3.0, 20, 1.05).eta)
-        assert len(spectrum(symmetric_noise(400, 3.0, seed), 0, 3.0, 20, 0.9).eta)
+        assert not len(spectrum(symmetric_noise(400, 3.0, seed), noise, 20, 1.05).eta)
+        assert len(spectrum(symmetric_noise(400, 3.0, seed), noise, 20, 0.9).eta)
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 3.0])
+def test_edge_of_uneven_noise_is_its_largest_eigenvalue(power: float) -> None:
+    s = np.linspace(0.2, 1, 900) ** power
+    G = np.random.default_rng(4).normal(size=(900, 900))
+    largest = np.linalg.eigvalsh(np.outer(s, s) ** 0.5 * (G + G.T) / np.sqrt(2))[-1]
+    assert largest == pytest.approx(noise_edge(s), rel=0.02)
+    assert noise_edge(np.zeros(5)) == 0.0
+
+
+def test_sampling_noise_of_rows_without_taste_stays_below_the_edge() -> None:
+    """Rows of independent entries, exact sums: no factor, though rare items have few ratings."""
+    rng, n_users, m = np.random.default_rng(5), 3000, 200
+    chance = 0.5 * np.linspace(1, 0.02, m) ** 2
+    A = rng.normal(size=(n_users, m)) * (rng.random((n_users, m)) < chance)
+    A /= np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1e-12)
+    M = A.T @ A
+    diagonal = n_users * chance / chance.sum()
+    noise = MomentNoise.by_popularity(diagonal, n_users, 0.0)
+    assert len(spectrum(M.copy(), MomentNoise.uniform(m, n_users, 0.0), 20, 1.05).eta)
+    assert not len(spectrum(M, noise, 20, 1.05).eta)
+
+
+def test_deviations_bound_both_kinds_of_noise() -> None:
+    diagonal = np.geomspace(0.01, 80, 50)
+    noise = MomentNoise.by_popularity(diagonal, 900, 2.0)
+    variance = (2.0 + np.outer(diagonal, diagonal) / 900) * np.outer(
+        noise.weights, noise.weights
+    ) ** 2
+    bound = np.outer(noise.deviations, noise.deviations)
+    assert np.all(variance <= bound * (1 + 1e-12))
+    np.testing.assert_allclose(np.diag(variance), np.diag(bound))
 
 
 def test_a_planted_factor_is_found_at_its_size() -> None:
     m, q = 400, np.ones(400) / 20.0
-    moment_spectrum = spectrum(symmetric_noise(m, 1.0, 0) + 200 * np.outer(q, q), 0, 1.0, 5, 1.05)
+    M = symmetric_noise(m, 1.0, 0) + 200 * np.outer(q, q)
+    moment_spectrum = spectrum(M, MomentNoise.uniform(m, 0, 1.0), 5, 1.05)
     assert len(moment_spectrum.eta) == 1
     # a spike theta shows at theta + v m / theta (Benaych-Georges & Nadakuditi 2011); 200 less its
     # share of the lost diagonal
     assert moment_spectrum.eta[0] == pytest.approx(200, rel=0.02)
     assert abs(moment_spectrum.Q[:, 0] @ q) ** 2 == pytest.approx(1 - 200 / 200**2, abs=0.02)
-    assert moment_spectrum.error == pytest.approx(0.5)
+    np.testing.assert_allclose(moment_spectrum.error, 0.5)
 
 
 def test_iteration_ends_where_the_eigenvectors_are_without_noise() -> None:
@@ -190,7 +233,7 @@ def test_iteration_ends_where_the_eigenvectors_are_without_noise() -> None:
     for _ in range(60):
         Q = np.linalg.qr(Y)[0]
         Y = M @ Q
-    moment_spectrum = subspace_spectrum(Q, Y, 0, 0.0, 0.0)
+    moment_spectrum = subspace_spectrum(Q, Y, np.zeros(30), 0.0, 0.0)
     w, E = np.linalg.eigh(M)
     np.testing.assert_allclose(moment_spectrum.eta[:3], w[::-1][:3], rtol=1e-6)
     np.testing.assert_allclose(
@@ -200,7 +243,7 @@ def test_iteration_ends_where_the_eigenvectors_are_without_noise() -> None:
 
 def test_what_the_moment_turns_round_is_no_factor() -> None:
     Q = np.eye(6)[:, :2]
-    moment_spectrum = subspace_spectrum(Q, Q * [5.0, -9.0], 0, 0.0, 0.0)
+    moment_spectrum = subspace_spectrum(Q, Q * [5.0, -9.0], np.zeros(6), 0.0, 0.0)
     assert moment_spectrum.eta.tolist() == [5.0]
 
 
@@ -209,8 +252,9 @@ def test_factors_undo_the_weights_where_there_is_no_noise() -> None:
     rng = np.random.default_rng(3)
     G, counts, exponent = np.linalg.qr(rng.normal(size=(50, 2)))[0], rng.uniform(1, 9, 50), 0.25
     h = counts ** (1 + exponent)
-    w, Q = np.linalg.eigh(h[:, None] * (G @ np.diag([4.0, 2.0]) @ G.T) * h)
-    F = rating_factors(Spectrum(Q[:, -2:], w[-2:], 0.0), counts, exponent, 100)
+    weights = rng.uniform(0.5, 1, 50)
+    w, Q = np.linalg.eigh((weights * h)[:, None] * (G @ np.diag([4.0, 2.0]) @ G.T) * h * weights)
+    F = rating_factors(Spectrum(Q[:, -2:], w[-2:], 0.0, weights), counts, exponent, 100)
     np.testing.assert_allclose(
         F @ F.T, G @ np.diag([4.0, 2.0]) @ G.T * 100 * (counts**0.5).mean(), rtol=1e-8
     )
