@@ -19,8 +19,8 @@ from pages.kit.session_widgets import bind
 
 USUAL = 80  # percent of the gain
 BETWEEN = (
-    "≈: interpolated between two measured ε, along log ε. Nothing is extrapolated. 100% of the"
-    " gain is the method without privacy, 0% is guessing the mean."
+    "≈: interpolated along log ε between two measured points. 100% of the gain is the best known"
+    " method without privacy, 0% is guessing the mean."
 )
 SHARE, VALUE = "share", "value"
 

@@ -188,8 +188,8 @@ def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
         placeholder=f"all {total:,}",
         step=step,
         disabled=fixed,
-        help=f"Keeps the {keeps}. Exact counts choose them, so the privacy card lists the {columns}"
-        " as public.",
+        help=f"Keeps the {keeps}, by exact counts, so the privacy card lists the {columns} as"
+        " public.",
     )
 
 

@@ -198,8 +198,9 @@ def price() -> None:
     st.markdown(questions.payers_sentence(draws, "private", "not private"))
     error = {name: run.record.metric("rmse") for name, run in runs.items()}
     st.markdown(
-        f"At ε = {budget_text(epsilon)} private ALS errs by **{error['private']:.3f}**, ALS without"
-        f" privacy by {error['not private']:.3f}, each user's own mean by {error['guessing']:.3f}."
+        f"At ε = {budget_text(epsilon)} the error of private ALS is **{error['private']:.3f}**,"
+        f" that of ALS without privacy {error['not private']:.3f}, of each user's own mean"
+        f" {error['guessing']:.3f}."
     )
     st.caption(
         f"ε in total, δ = {DELTA_TEXT}, per user, add/remove, exact. Errors are computed on"

@@ -143,7 +143,7 @@ def _widgets(fixed: bool) -> None:
     first, second, third, fourth = st.columns([3, 2, 3, 3])
     epsilons_help = "Total ε, separated by commas: 0.5, 1, 2, 5."
     first.text_input("Epsilons", **bind("tradeoff.epsilons"), help=epsilons_help, **common)
-    draws_help = "Seeds from the sidebar's on. Each has its own split and noise."
+    draws_help = "Seeds, starting with the sidebar's. Each has its own split and noise."
     draws = bind("tradeoff.draws") | common
     second.number_input("Draws", 1, MOST_DRAWS, help=draws_help, **draws)
     third.selectbox(
