@@ -75,7 +75,6 @@ def read_table(
         Either looks at that row and the bounds alone, so proved sensitivities hold.
     way : Way
         How the reader can declare more.
-        How the reader can declare more.
 
     Raises
     ------

@@ -220,11 +220,6 @@ class PrivateNMF(_NMF):
         self.noise = noise
         self.ledger = ledger
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = not self.public  # noise on private rows has a secret key
-        return tags
-
 
 class PlainNMF(_NMF):
     """Non-negative components of samples without privacy, to compare with `PrivateNMF`.

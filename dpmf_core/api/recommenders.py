@@ -302,11 +302,6 @@ class PrivateRecommender(_RatingsEstimator):
         """
         return self._charge(self._read(X, y)[0])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = not self.public  # noise on private ratings has a secret key
-        return tags
-
 
 class PlainRecommender(_RatingsEstimator):
     """A recommender without privacy, to compare with `PrivateRecommender`.

@@ -105,6 +105,12 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         self.noise_ = run.record.noise
         self.delta_, self.epsilon_ = run.record.delta, self.run_.epsilon
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # noise on private data has a secret key
+        tags.non_deterministic = hasattr(self, "epsilon") and not self.public
+        return tags
+
     def __getstate__(self) -> dict[str, Any]:
         """Return everything except the account, which is on this machine, and raw figures."""
         state = {name: it for name, it in super().__getstate__().items() if name != "account_"}

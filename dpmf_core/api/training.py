@@ -24,7 +24,6 @@ from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import (
     PARAMETERS,
-    DataSpec,
     RunSpec,
     with_delta,
 )
@@ -126,7 +125,8 @@ def fit(
     dataset, own_data, choices = data_of(data, bounds, [algorithm], choices)
     choices = with_delta(choices, [algorithm], dataset.shape.n_units)
     spec = RunSpec.of(**choices, algorithm=algorithm)
-    with _spread_over(data, algorithm, spread), _open_store(keep) as store:
+    stored = contextlib.closing(Store()) if keep else contextlib.nullcontext()
+    with _spread_over(data, algorithm, spread), stored as store:
         return TrainedModel.of(_run(spec, own_data, ledger, store), _training(data, own_data))
 
 
@@ -137,10 +137,6 @@ def _training(data: Source, own_data: AnyData | None) -> Training | None:
     if frames.is_table(data):
         return Training(own_data, *frames.ids_in(data))
     return Training(own_data, pd.RangeIndex(own_data.n_users))
-
-
-def _open_store(keep: bool) -> contextlib.AbstractContextManager[Store | None]:
-    return contextlib.closing(Store()) if keep else contextlib.nullcontext()
 
 
 def _spread_over(
@@ -305,18 +301,17 @@ def sweep(
     ids = [method.algorithm for method in methods]
     choices["epsilon"] = next(iter(epsilons), None)
     dataset, own_data, choices = data_of(data, bounds, ids, choices)
-    choices = with_delta(choices, ids, dataset.shape.n_units)
     spec = Sweep.of(
-        choices,
+        with_delta(choices, ids, dataset.shape.n_units),
         methods=methods,
         epsilons=epsilons,
         seeds=tuple(seeds),
         grid={name: _values(name, values) for name, values in (grid or {}).items()},
     )
-    # not the data that this machine has under the same name
-    with contextlib.nullcontext() if own_data is None else lent(spec.data.id, own_data):
-        points = spec.points_on(_open_data(spec.data, own_data).shape)
-    runs = _run_all({point.key: point.spec for point in points}, own_data, ledger)
+    points = _points(spec, own_data)
+    with contextlib.closing(Store()) as store:
+        distinct = {point.key: point.spec for point in points}
+        runs = {key: _run(run, own_data, ledger, store) for key, run in distinct.items()}
     training = _training(data, own_data)
     models = {key: TrainedModel.of(run, training) for key, run in runs.items()}
     noisy = {} if noisy_errors is None else release(runs, noisy_errors, ledger)
@@ -364,13 +359,9 @@ def _require_errors_of_a_file(data: Source, noisy_errors: float | None) -> None:
         )
 
 
-def _open_data(spec: DataSpec, own_data: AnyData | None) -> AnyData:
-    """The catalogue's data, or the given ones, after a specification's filters."""
-    return data_access.open_anywhere(spec) if own_data is None else filtered(own_data, spec)
-
-
-def _run_all(
-    distinct: Mapping[str, RunSpec], own_data: AnyData | None, ledger: str | Path | None
-) -> dict[str, Run]:
-    with contextlib.closing(Store()) as store:
-        return {key: _run(spec, own_data, ledger, store) for key, spec in distinct.items()}
+def _points(spec: Sweep, own_data: AnyData | None) -> list[Point]:
+    """The runs of a sweep on the catalogue's data or the given ones. Raises BadInput."""
+    if own_data is None:
+        return spec.points_on(data_access.open_anywhere(spec.data).shape)
+    with lent(spec.data.id, own_data):  # not what this machine has under the same name
+        return spec.points_on(filtered(own_data, spec.data).shape)
