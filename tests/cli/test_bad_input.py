@@ -25,17 +25,10 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
     "no algorithm": (SMALL, "--algorithm"),
     "option without a value": ((*DPALS, "--min-user-count"), "min_user_count"),
     "no budget": (DPALS, "needs a budget"),
-    "rank above the items": (
-        (*DPALS, *BUDGET, "--param", "rank=41"),
-        "number",
-    ),
     "unknown algorithm": ((*SMALL, "--algorithm", "dplas"), "'dpals'"),
     "unknown data": (("fit", "--dataset", "smal", "--algorithm", "als"), "'smal'"),
     "unknown command": (("fti",), "'fit'"),
     "unknown option": ((*DPALS, "--epsilom", "1"), "--epsilon"),
-    "unknown split": ((*DPALS, *BUDGET, "--split", "tme"), "random"),
-    "no times": ((*DPALS, *BUDGET, "--split", "time"), "no times"),
-    "nothing left": ((*DPALS, *BUDGET, "--min-user-count", "999"), "after the filters"),
     "sweep of bad seeds": (
         ("sweep", "--dataset", "small", "--algorithms", "als", "--seeds", "4-x"),
         "--seeds",

@@ -55,13 +55,6 @@ def test_a_stored_zero_is_a_rating_and_the_matrix_stays_as_it_was() -> None:
     assert triples(ratings) == [(0, 1, 0.0), (1, 0, 1.0)] and matrix.nnz == 2
 
 
-def test_counts_are_documents() -> None:
-    counts = coo_array(([1, 2, 3], ([0, 1, 1], [4, 0, 0])), shape=(2, 5))
-    documents = frames.documents_of(counts)
-    assert documents.unit == "document" and not documents.public
-    np.testing.assert_array_equal(documents.X.toarray(), [[0, 0, 0, 0, 1], [5, 0, 0, 0, 0]])
-
-
 @pytest.mark.parametrize(
     ("frame", "words"),
     [

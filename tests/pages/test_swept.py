@@ -76,14 +76,6 @@ def test_what_has_no_proof_has_no_epsilon() -> None:
     assert table.loc["A"].tolist() == ["PROVEN, one user", "10.00 at nominal 10", "1.00 (2 runs)"]
 
 
-def test_the_part_of_a_gap_that_is_the_rule_alone() -> None:
-    points, runs = points_and_runs(
-        ("A", "dpals", 5.0, 0.90), ("A, source's noise", "dpals", 5.0, 0.95), *ENDS
-    )
-    (sentence,) = findings.rule_costs(Results(points, runs, "rmse"))
-    assert "33%" in sentence  # .05 of .15
-
-
 def test_privacy_costs_are_differences_to_the_reference_in_each_quarter() -> None:
     def of(base: float, step: float) -> list[Run]:
         quarters = [{"rmse": base + place * step} for place in range(4)]
