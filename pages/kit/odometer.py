@@ -26,7 +26,7 @@ Work = Any  # a RunSpec or a Measurement
 LOOK = 1.0  # seconds between updates of an account while runs go on
 # in the session: requested work that has not been submitted yet
 BOUGHT_WORK = "odometer.bought"
-WHOLE_PLAN = "Running runs count with their whole plan."
+WHOLE_PLAN = "Unfinished runs count with their whole plan."
 NO_PROMISE = (
     "This is the composition of all releases so far. If results influenced later runs, it is no"
     " guarantee by itself. For a guarantee, set a budget before you begin."
