@@ -111,7 +111,7 @@ def test_a_composition_costs_what_the_contract_says(say: Any) -> None:
 
 def test_noise_is_found_for_a_budget(say: Any) -> None:
     budget = "--epsilon 1 --delta 1e-5"
-    once = accounted(say, f"{budget} --count 4")["noise_multiplier"]
+    once = accounted(say, f"{budget} --release gaussian:1:4")["noise_multiplier"]
     assert once == pytest.approx(2 * 3.7306, abs=2e-4)
     twice = accounted(say, f"{budget} --release gaussian:1:4 --relation replace-one")
     assert twice["noise_multiplier"] == pytest.approx(2 * once)
