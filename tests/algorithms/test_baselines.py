@@ -1,4 +1,6 @@
-"""Trivial predictors and biases against direct computations."""
+"""Trivial predictors, biases and noisy ratings against direct computations; what users compute for
+themselves is remembered with their ratings, never in a model.
+"""
 
 import gc
 import pickle

@@ -22,8 +22,6 @@ from dpmf_core.privacy import Budget, Calibration, Noise, Status, normal_form
 from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import IMAGES
 from dpmf_core.testing.sample_worlds import blocks
-
-# ---- kernels -------------------------------------------------------------------------------------
 from tests.fitting import trained
 
 

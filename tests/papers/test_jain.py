@@ -15,7 +15,7 @@ from dpmf_datasets.simulated.low_rank import rankone
 
 
 def test_the_nuclear_norm_of_the_simulated_set_is_a_third() -> None:
-    n, m = 3_000, 900
+    n, m = 1_000, 300
     data = rankone(n, m, p=1.0)
     singular = np.linalg.svd(data.values.reshape(n, m).astype(float), compute_uv=False)
     assert singular[1] < 1e-4 * singular[0]
