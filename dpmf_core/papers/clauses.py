@@ -1,6 +1,4 @@
-"""Clauses: single statements of a claim, each a quantity of results that is
-positive if it holds.
-"""
+"""Clauses: statements of a claim, each a quantity of results that is positive if it holds."""
 
 import itertools
 import math

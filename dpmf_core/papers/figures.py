@@ -19,9 +19,7 @@ Measure = Callable[[Sequence[Point], Runs, str], list[Summary]]
 
 @dataclass(frozen=True)
 class Mark:
-    """A published number: its line, its place (None: at no epsilon, without
-    privacy), its source.
-    """
+    """A published number: its line, place (None without privacy) and source."""
 
     label: str
     x: float | None
@@ -219,9 +217,7 @@ class Figure:
         return self.stands_in(full)
 
     def judge(self, results: Results, obstacle: str = "") -> Verdict:
-        """Return the verdict of results. obstacle: why they cannot test the
-        source, if they cannot.
-        """
+        """Return the verdict. obstacle: why results cannot test the source, if they cannot."""
         return Verdict(Outcome.NOTHING_CLAIMED, remark=self.remark(results) if self.remark else "")
 
 

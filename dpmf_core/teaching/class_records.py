@@ -1,11 +1,10 @@
-"""What the sessions of a class have reached and answered, and what was published of it with noise,
-in one SQLite file, without names.
+"""Answers and steps of classes, and publications with noise, in one SQLite file without names.
 
 Each session has a seat. The seat of a login follows from the login and the server's key, so one
-person has one seat. Other seats are drawn, at most 60 a minute for a class. Where a class is full,
-a seat without an answer makes room. Where the server is full, it is the lesson that was used
-longest ago, of those that no teacher has looked at. Learners whose answers no teacher gathers share
-one list, in which the seat that was used longest ago makes room.
+person has one seat. Other seats are drawn, at most 60 a minute for a class. In a full class, a seat
+without an answer makes room. On a full server, the lesson used longest ago makes room, of those
+that no teacher has looked at. Learners without a teacher share one list, in which the seat used
+longest ago makes room.
 """
 
 import contextlib
@@ -51,7 +50,7 @@ CREATE TABLE IF NOT EXISTS published (
 
 @contextlib.contextmanager
 def _database() -> Iterator[sqlite3.Connection]:
-    """The records, within one write transaction."""
+    """Open the records within one write transaction."""
     file = create_folder(data_folder()) / "classes.sqlite"
     with contextlib.closing(sqlite3.connect(file, isolation_level=None, timeout=30)) as db:
         db.execute("BEGIN IMMEDIATE")

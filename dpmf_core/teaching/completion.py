@@ -22,8 +22,10 @@ PURPOSE = "completion"
 
 @dataclass(frozen=True)
 class Completion:
-    """what: which lesson or sequence, by its mark. right, n_questions: predictions, how many
-    were right and how many there were. nonce: of the seat that finished it.
+    """The content of a code.
+
+    what: the mark of the lesson or sequence. right, n_questions: correct predictions and all
+    predictions. nonce: of the seat that finished it.
     """
 
     what: bytes
@@ -44,7 +46,7 @@ def today() -> str:
 
 
 def code(what: str, right: int, n_questions: int, seat: str, day: str) -> str:
-    """A code, in groups of letters.
+    """Return a code, in groups of letters.
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-"""Computations behind the lessons: noisy sums, clipping, composition, an attacker's beliefs,
-groups.
-"""
+"""Computations behind the lessons: noisy sums, clipping, composition, beliefs, groups."""
 
 import math
 from collections.abc import Sequence
@@ -77,9 +75,7 @@ def clipping_errors(
 
 
 def added_up(each: float, steps: int, delta: float = 1e-5) -> tuple[float, float]:
-    """Return the exact total epsilon of `steps` releases of epsilon `each`, and the sum of
-    epsilons.
-    """
+    """Return the exact total epsilon of `steps` releases of epsilon `each`, and their sum."""
     z = 1 / gaussian_mu(each, delta)
     return exactly(Repeat(Gaussian(z), steps), delta), each * steps
 
@@ -100,9 +96,7 @@ def beliefs(epsilon: float) -> list[tuple[float, float]]:
 
 
 def best_attacks(epsilon: float, delta: float = 1e-5) -> list[tuple[float, float]]:
-    """Return (false positive rate, lowest false negative rate) of any attack on one Gaussian
-    release.
-    """
+    """Return (false positive rate, lowest false negative rate) for a Gaussian release."""
     alarms = [step / 50 for step in range(51)]
     misses = false_negatives(Gaussian(1 / gaussian_mu(epsilon, delta)), alarms)
     return list(zip(alarms, map(float, misses), strict=True))

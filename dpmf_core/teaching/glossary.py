@@ -36,8 +36,9 @@ def matching_terms(text: str) -> tuple[Term, ...]:
 
 
 def nearness(text: str, names: Sequence[str], words: str) -> int | None:
-    """Return how well an entry matches the text: 0 its name, 1 a word of its names, 2 a word of its
-    description, 3 part of a word. None: no match.
+    """Return how well an entry matches the text, or None.
+
+    0: its name. 1: a word of its names. 2: a word of its description. 3: part of a word.
     """
     query = text.strip().lower()
     whole = re.compile(rf"(?<!\w){re.escape(query)}(?!\w)")

@@ -1,8 +1,7 @@
-"""A teacher's link: one page or several in their order, each with what it shows, what is locked or
-hidden, a title and a question.
+"""A teacher's link: pages in order, each with its values, locks, title and question.
 
-The link itself holds all of it, signed by the server, so that editing it unlocks nothing and
-nothing need be kept. Links of earlier versions were kept under a name, and still open.
+The link itself holds all of it, signed by the server, so editing it unlocks nothing and nothing
+need be stored. Links of earlier versions, stored under a name, still open.
 """
 
 import json
@@ -193,9 +192,7 @@ def link_token(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
 
 
 def sequence_of(token: str, purpose: str = PURPOSE) -> LessonSequence:
-    """Return the sequence of a link; raise BadInput if this server did not make it for this
-    purpose.
-    """
+    """Return the sequence of a link; raise BadInput if this server did not sign it."""
     if "." not in token and purpose == PURPOSE:
         return _stored_sequence(token)
     try:

@@ -1,6 +1,4 @@
-"""The course: lessons in order, each with predictions and a question to answer in one's own words.
-The texts are in `lessons.toml`.
-"""
+"""The course: lessons in order, with predictions and a question. Texts are in `lessons.toml`."""
 
 import tomllib
 from collections.abc import Sequence

@@ -1,5 +1,4 @@
-"""Linking simulated viewers of two sites: one publishes rows without names, the other reviews with
-names.
+"""Linking simulated viewers of two sites: rows without names, and reviews with names.
 
 The attack is the simplest of those of Narayanan & Shmatikov, Robust De-anonymization of Large
 Sparse Datasets, S&P 2008: keep the rows that agree with everything known.
@@ -48,9 +47,7 @@ def published_days(seed: int = 0) -> npt.NDArray[np.int32]:
 
 @functools.cache
 def reviews_of_targets(most: int, off: int, seed: int = 1) -> npt.NDArray[np.int32]:
-    """Return (TARGETS, most, 2): films that the first viewers reviewed, and days, each wrong by at
-    most `off`.
-    """
+    """Return (TARGETS, most, 2): reviewed films, and days that are wrong by at most `off`."""
     rng = np.random.default_rng(seed)
     days = published_days()
     reviews = np.empty((TARGETS, most, 2), np.int32)

@@ -1,6 +1,4 @@
-"""Membership attacks on sums of a film club, with and without noise: the best attack, an attacker
-who knows some ratings, and a game.
-"""
+"""Membership attacks on sums of a film club: the best attack, partial knowledge, and a game."""
 
 import math
 from collections.abc import Sequence
@@ -36,9 +34,7 @@ class Club:
 
 
 def club(films: tuple[int, ...], noise: float = 0.0, draw: int = 0) -> Club:
-    """Return the club with you as a member who saw these films. noise: standard deviation for every
-    sum.
-    """
+    """Return the club with you, who saw these films. noise: standard deviation for every sum."""
     others = np.random.default_rng(0).binomial(MEMBERS, np.linspace(0.8, 0.2, FILMS)).astype(float)
     has_seen = np.isin(np.arange(FILMS), films)
     noise_sample = np.zeros(FILMS)

@@ -22,9 +22,7 @@ def truth_probability(epsilon: float) -> float:
 
 
 def response_epsilon(truth: float) -> float:
-    """Return the epsilon of an answer that is true with probability `truth`, in (0.5, 1); delta is
-    0.
-    """
+    """Return the epsilon of an answer true with probability `truth`, in (0.5, 1); delta 0."""
     return math.log(truth / (1 - truth))
 
 

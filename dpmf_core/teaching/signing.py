@@ -72,9 +72,7 @@ def sign(purpose: str, content: Any) -> str:
 
 
 def content(purpose: str, token: str) -> Any:
-    """Return the content of a token; raise ForgedToken if this server did not sign it for this
-    purpose.
-    """
+    """Return the content of a token; raise ForgedToken if not signed here for this purpose."""
     if len(token) > LONGEST or not token.isascii():
         raise ForgedToken
     try:

@@ -60,9 +60,7 @@ def vectors() -> tuple[str, ...]:
 
 
 def sketch_layout(d: int, k: int, gamma: float, seed: int = 0) -> SketchLayout:
-    """Return the layout of d-dimensional vectors in a sketch of k rows, `gamma` times smaller than
-    they are.
-    """
+    """Return the layout of d-dimensional vectors in k rows, `gamma` times smaller."""
     rng = np.random.default_rng(seed)
     width = max(1, math.ceil((USERS + ITEMS) * d / (gamma * k)))
     keys = (hash_keys(rng, k), hash_keys(rng, k))

@@ -1,6 +1,4 @@
-"""What a server stores in each variant of factorisation without retention, and what it receives: as
-a list, and counted on a small stream.
-"""
+"""What a server without retention stores and receives in each variant, listed and counted."""
 
 from dataclasses import dataclass
 
@@ -82,9 +80,7 @@ class Holding:
 
 @dataclass(frozen=True)
 class Moment:
-    """One arriving rating, and what each variant's server holds after it. Users and items count
-    from 1.
-    """
+    """An arriving rating, and what each variant's server holds then. Users and items from 1."""
 
     number: int
     user: int

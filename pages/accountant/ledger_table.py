@@ -43,10 +43,9 @@ def columns() -> dict[str, Any]:
 
 
 def table(text: str) -> pd.DataFrame:
-    """Return rows from `g:multiplier:times[:replace-one factor]`, separated by commas; raise
-    BadInput.
+    """Return rows from `g:multiplier:times[:replace-one factor]`; raise BadInput.
 
-    g stands for Gaussian noise, l for Laplace noise.
+    Commas separate rows; g stands for Gaussian noise, l for Laplace noise.
     """
     parts = list(filter(None, text.split(",")))
     if len(parts) > MOST_ROWS:

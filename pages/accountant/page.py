@@ -193,9 +193,7 @@ def main(heading: DeltaGenerator) -> None:
 
 
 def many_models() -> None:
-    """Draw the inverse question: a total budget split over several models of
-    the sidebar's method.
-    """
+    """Draw the inverse question: a total budget split over several models."""
     st.header("How much may each of several models cost?", anchor="many-models")
     choice = sidebar.choice()
     models, years, total = (

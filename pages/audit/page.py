@@ -75,9 +75,7 @@ releases and 1% to each of the other three. Without a pair test, all share it eq
 
 
 def draw_controls() -> tuple[AuditSpec, bool]:
-    """Return the audit that the controls describe, and whether its fault is
-    secret; raise BadInput.
-    """
+    """Return the described audit, and whether its fault is secret; raise BadInput."""
     invisible, fixed = lesson.is_hidden("page"), lesson.page_values() is not None
     place = st.empty() if invisible else st.container()
     with place.container():
@@ -152,9 +150,7 @@ def _move_dial() -> None:
 
 
 def _canary(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]) -> Any:
-    """Ask for the difference between two neighbouring data sets; the default is
-    the protected unit.
-    """
+    """Ask how two neighbouring data sets differ; the default is the protected unit."""
     own, key = protected_unit(kind()), f"audit.unit.{kind.id}"
     units: list[str] = [own]
     units += [it for it in CANARIES if it != own and kind.task == "ratings"]

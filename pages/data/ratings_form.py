@@ -193,9 +193,7 @@ def _refused_key(name: str) -> str:
 
 
 def _dates(rows: pd.DataFrame, column: str, name: str) -> tuple[str | None, bool]:
-    """Ask for the date format if a date can be read in two ways. Return it, and whether it was
-    asked.
-    """
+    """Ask for an ambiguous date format. Return it, and whether it was asked."""
     values = [str(value) for value in rows[column]] if column in rows else []
     ambiguous = st.session_state.get(_refused_key(name), False)
     if not column or not (has_numeric_dates(values) or ambiguous):

@@ -88,9 +88,7 @@ def reading() -> Iterator[None]:
 
 
 def read_once(file: Any, read: Callable[[bytes, str], Result]) -> Result:
-    """Return what `read` makes of an uploaded file, computed once; raise
-    BadInput again if it did.
-    """
+    """Return what `read` makes of an uploaded file, computed once; raise BadInput."""
     key = f"{READ_ONCE}.{read.__name__}"
     file_id, result = st.session_state.get(key, ("", None))
     if file_id != file.file_id:

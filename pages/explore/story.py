@@ -152,9 +152,7 @@ def lists(
 
 
 def _items(spec: str, user: int) -> Items:
-    """Return a run's recommendations for a person; empty if neither run nor list is known. spec:
-    JSON.
-    """
+    """Return a run's recommendations for a person; empty if unknown. spec: JSON."""
     run_spec = RunSpec.model_validate_json(spec)
     run = engine().known_runs.whole(run_spec)
     if run is None:

@@ -82,8 +82,7 @@ Ends = Sequence[tuple[Any, tuple[Any, float]]]  # lines with their last points, 
 
 
 def with_legend(fig: go.Figure) -> go.Figure:
-    """Return the figure with its lines named at their right ends, or in a legend if these are too
-    close.
+    """Return the figure with its lines named at their ends, or in a legend.
 
     A figure of many lines, or of bars, keeps its legend above.
     """

@@ -32,9 +32,7 @@ NAMES = {PLAIN: "DPALS without biases"}
 
 
 def title(who: str, run: Run, unit: str = "user") -> str:
-    """Return a method's name with a note on the meaning of its epsilon. unit: what the others
-    protect.
-    """
+    """Return a method's name with a note on its epsilon. unit: what the others protect."""
     name = NAMES.get(who, run.record.title)
     note = sweep_frames.caution(run.record, unit)
     return f"{name} ({note})" if note else name

@@ -92,9 +92,7 @@ def in_turn() -> Iterator[None]:
 
 @contextmanager
 def waiting(then: int | None = None) -> Iterator[None]:
-    """Give the turn to others while waiting. then: the urgency of the rest; by
-    default as before.
-    """
+    """Give the turn to others while waiting. then: the urgency of the rest."""
     before = _give_back()
     yield
     if before is not None:

@@ -47,9 +47,7 @@ def specs(spec: RunSpec) -> list[RunSpec]:
 
 
 def fill(place: str, grid: EpsilonGrid) -> runs.Request:
-    """Request what a grid lacks, at low priority, while its page is open. Failed runs are not
-    repeated.
-    """
+    """Request a grid's missing runs at low priority while its page is open, once each."""
     specs_by_text = {spec.model_dump_json(): spec for spec in _affordable(grid)}
     request = runs.request_at(f"{place}.grid")
     if request.called_off or not specs_by_text.keys() <= request.specs.keys():

@@ -254,9 +254,7 @@ def _point(
 def _find_parts(
     subject: Subject, choice: Choice, spec: RunSpec, best: RunSpec
 ) -> MatchedParts | None:
-    """Return components of a stored or shipped run, or None; cached for all sessions on public
-    data.
-    """
+    """Return components of a stored or shipped run, or None; cached on public data."""
     texts = subject.id, spec.model_dump_json(), best.model_dump_json()
     try:
         return _cached_parts(*texts) if choice.entry.public else match_parts(*texts)

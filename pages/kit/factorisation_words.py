@@ -20,8 +20,9 @@ from pages.kit.sidebar_values import Choice
 
 @dataclass(frozen=True)
 class Subject:
-    """A page's words. id: of the page. title, many, numbered_title: of components. row, a_row: of
-    data.
+    """A page's words.
+
+    id: of the page. title, many, numbered_title: of components. row, a_row: of data.
     """
 
     id: str
@@ -54,9 +55,7 @@ class Sayings:
     def finding(
         self, point: Point, shared: float | None, coherence: float | None
     ) -> tuple[str, str]:
-        """Return headline and sentence. shared: mean number of a topic's top ten words that
-        survive.
-        """
+        """Return headline and sentence. shared: mean number of surviving top ten words."""
         if not point.beside:
             return self._headline(point, f"has found {self.subject.many}"), ""
         nothing = f"finds no {self.subject.many}: it does no better than the average"

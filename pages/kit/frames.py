@@ -1,6 +1,4 @@
-"""Frames of finished runs with declared columns, so that figures find them
-whatever has finished.
-"""
+"""Frames of finished runs with declared columns, whatever has finished."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -64,7 +64,7 @@ def _begin(sequence: LessonSequence, token: str, owner: str) -> None:
 
 
 def _place_in_address() -> int | None:
-    """The page of the sequence that the address names, from 0; None where it names none."""
+    """Return the page of the sequence in the address, from 0; None for none."""
     text, steps = st.query_params.get(PLACE, "")[:4], st.session_state["lesson.sequence"].steps
     return int(text) - 1 if text.isdecimal() and 1 <= int(text) <= len(steps) else None
 

@@ -1,6 +1,4 @@
-"""Private data on pages: training only on request, a price on every button, and
-the total so far.
-"""
+"""Private data on pages: training on request, prices on buttons, and the total so far."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -68,9 +66,7 @@ def _identity(work: Work) -> str:
 
 
 def buy(works: Sequence[Work]) -> None:
-    """Mark work on private data as requested by a button. Use it as a callback, before the page is
-    drawn.
-    """
+    """Mark work on private data as requested. Use it as a callback, before the page is drawn."""
     st.session_state[BOUGHT_WORK] = st.session_state.get(BOUGHT_WORK, frozenset()) | {
         _identity(work) for work in works
     }

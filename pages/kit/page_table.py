@@ -1,6 +1,4 @@
-"""The sections of the app and their views. A new view is a folder with a `page.py` and one line
-here.
-"""
+"""The sections of the app and their views. A new view is a folder with a `page.py` and a line."""
 
 from dataclasses import dataclass
 from pathlib import Path

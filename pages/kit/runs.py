@@ -225,8 +225,9 @@ def ask(
 
 
 def _collect(place: str, request: Request, whole: Collection[str] | None, patience: float) -> None:
-    """Take finished results and draw the progress of the rest; wait up to
-    `patience` for the first.
+    """Take finished results and draw the progress of the rest.
+
+    patience: seconds to wait for the first result.
     """
     news = st.empty()
     if request.busy:

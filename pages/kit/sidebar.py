@@ -361,9 +361,7 @@ def _meaning(claim: str | None, epsilon: float) -> str:
 
 
 def suspicion(epsilon: float) -> str:
-    """Return what an even suspicion may become, rounded up with enough digits
-    to differ from 100%.
-    """
+    """Return what an even suspicion may become, rounded up but never to 100%."""
     doubt = 100 * belief(0.5, -epsilon)  # percent
     if doubt < LEAST_DOUBT:
         return "may become almost certain"

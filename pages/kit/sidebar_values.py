@@ -216,9 +216,7 @@ def _start_from_address() -> None:
 
 
 def _read(control: Control, text: str | None, first: Any, source: str) -> Any:
-    """Return a value from text; without text the default, with invalid text the default and a
-    complaint.
-    """
+    """Return a value from text, or the default; add a complaint for invalid text."""
     if not text:
         return first
     try:
@@ -343,9 +341,7 @@ class Choice:
         data: dict[str, Any] | None = None,
         **changes: Any,
     ) -> RunSpec:
-        """Return the chosen run, or a variant of it; raise BadInput. data: how samples are
-        prepared.
-        """
+        """Return the chosen run or a variant; raise BadInput. data: preparation of samples."""
         choices = asdict(self) | (data or {}) | changes
         if self.kind == "ratings":
             choices |= {"top_items": self.kept_items, "item_features": self.known_features}

@@ -1,6 +1,4 @@
-"""Figures of a sweep: a metric against epsilon, a parameter or a group, one
-line for each method.
-"""
+"""Figures of a sweep: a metric against epsilon, a parameter or a group."""
 
 from collections.abc import Sequence
 
@@ -22,8 +20,7 @@ TICKS = [0.1, 0.3, 1, 3, 10, 30, 100]
 
 
 def against(points: pd.DataFrame, x: str, metric: str, title: str, best: str = "") -> go.Figure:
-    """Return a figure of a metric against x: draws as faint marks, medians as lines, ranges as
-    bands.
+    """Return a figure of a metric against x: draws, medians and ranges.
 
     points: name, id, source, value and x; rows without x become levels. best: id of the best known
     method without privacy. The axis is logarithmic if its values span most of a power of ten, and

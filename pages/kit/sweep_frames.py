@@ -53,9 +53,7 @@ def method(label: str, note: str = "") -> str:
 
 
 def caution(record: RunRecord, unit: str = "user") -> str:
-    """Return why a private method's epsilon differs in meaning from the
-    others'; '' if it does not.
-    """
+    """Return why a private method's epsilon means something else; '' if it does not."""
     guarantee = record.guarantee
     if record.spec.budget is None:
         return ""

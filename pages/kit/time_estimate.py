@@ -120,9 +120,7 @@ def _share(parameters: Mapping[str, Any]) -> float:
 def _training(
     spec: RunSpec, speeds: Mapping[tuple[str, str], float], size_of: Callable[[str], int]
 ) -> float:
-    """Estimate training seconds from the same data, otherwise in proportion to
-    other data's size.
-    """
+    """Estimate training seconds from the same data, or in proportion from others."""
     share, size = _share(spec.parameters), size_of(spec.data.id)
     if (same := speeds.get((spec.algorithm, spec.data.id))) is not None:
         return same * share

@@ -1,6 +1,4 @@
-"""What is happening here? The operator sees sessions, memory, store and queue,
-and can stop runs.
-"""
+"""What is happening here? Sessions, memory, store and queue for operators, who can stop runs."""
 
 import time
 from typing import Any

@@ -1,6 +1,4 @@
-"""Corrections of a paper: the statement, what holds, the status, and figures
-computed on request.
-"""
+"""Corrections of a paper: statement, truth, status, and figures computed on request."""
 
 import pandas as pd
 import streamlit as st

@@ -1,6 +1,4 @@
-"""Figures of Saha & Imtiaz 2022: two units, topics as words, components as
-pictures, total epsilon.
-"""
+"""Figures of Saha & Imtiaz 2022: two units, topics, components, total epsilon."""
 
 from collections.abc import Sequence
 
@@ -204,9 +202,7 @@ def totals(points: Sequence[Point]) -> pd.DataFrame:
 
 
 def _released(spec: RunSpec) -> Event:
-    """Return the releases of a run with its source's noise; they do not depend
-    on the data's shape.
-    """
+    """Return the releases of a run with its source's noise, for any shape of the data."""
     shape, budget = SampleShape(10_000, 10_000), spec.budget
     assert budget is not None
     method = algorithms.build(spec.algorithm, spec.parameters, shape, budget)

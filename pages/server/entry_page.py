@@ -14,7 +14,7 @@ HEADERS = {"cache-control": "no-cache"}
 
 
 def routes(sections: Iterable[str], base: str = "") -> list[Route]:
-    """The addresses of these sections and of the script, under the path where the server is."""
+    """Return the routes of these sections and of the script, under the server's path."""
     start = f"/{base.strip('/')}".rstrip("/")
     html = with_script(STREAMLIT_PAGE.read_text("utf-8"))
 
@@ -29,5 +29,5 @@ def routes(sections: Iterable[str], base: str = "") -> list[Route]:
 
 
 def with_script(html: str) -> str:
-    """A page that runs the script before all others."""
+    """Return the page with the script before all others."""
     return html.replace("<head>", f'<head>\n    <script src="./{SCRIPT.name}"></script>', 1)

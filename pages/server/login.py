@@ -73,9 +73,7 @@ class LoginGate:
         return PlainTextResponse("Log in first.\n", 401)
 
     async def _lead(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Record the open place in the browser and return there, because Streamlit returns to the
-        root.
-        """
+        """Record the open place in the browser and return there after the login."""
         request = Request(scope)
 
         async def with_redirect(message: Message) -> None:

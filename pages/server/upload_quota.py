@@ -1,6 +1,4 @@
-"""The upload quota: before a file is stored, the server checks its session's
-and the total limit.
-"""
+"""The upload quota, checked before a file is stored: of its session and in total."""
 
 import re
 from collections import Counter, OrderedDict

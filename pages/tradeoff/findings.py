@@ -218,9 +218,7 @@ def weak_references(results: Results) -> list[str]:
 
 
 def remarks(results: Results) -> list[str]:
-    """Return which private methods beat the best non-private one, and which do
-    worse than guessing.
-    """
+    """Return which private methods beat the best non-private one or lose to guessing."""
     out: list[str] = []
     digits, sign, text = results.kind.digits, results.kind.sign, results.kind.text
     for label in dict.fromkeys(it.label for it in results.private):

@@ -41,9 +41,7 @@ def _pick_epsilon(question: Question, key: str, label: str = "collapsed") -> flo
 
 
 def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -> None:
-    """Draw the metric against epsilon or a parameter. aside: the place for the
-    choice of epsilon.
-    """
+    """Draw the metric against epsilon or a parameter. aside: for the choice of epsilon."""
     kind, axis = METRICS[metric], question.axis
     table = sweep_frames.frame(question.points, runs, metric)
     if table.empty:

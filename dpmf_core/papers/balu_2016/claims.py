@@ -1,5 +1,6 @@
-"""Claims of Balu & Furon 2016, "Differentially Private Matrix Factorization using Sketching
-Techniques".
+"""Claims of Balu & Furon 2016.
+
+"Differentially Private Matrix Factorization using Sketching Techniques".
 """
 
 from collections.abc import Sequence

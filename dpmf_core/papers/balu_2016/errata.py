@@ -38,12 +38,7 @@ def gradient_sign() -> Comparison:
 
 
 def _error_after(sign: float) -> float:
-    """Return
-
-    r - p . q
-
-    of a rating 1 above the mean after STEPS of `sign` times the gradient.
-    """
+    """Return |r - p . q| of a rating 1 above the mean after STEPS of `sign` times the gradient."""
     p, q = np.full(RANK, 0.1), np.full(RANK, 0.2)
     for _ in range(STEPS):
         error = 1.0 - float(p @ q)

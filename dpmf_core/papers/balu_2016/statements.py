@@ -47,9 +47,7 @@ def _figures(values: Mapping[float, float]) -> str:
 
 
 def _fall(values: Sequence[float], level: float) -> float:
-    """Return how far values fall: the last is below the first, and none rises
-    by more than `level`.
-    """
+    """Return how far values fall: last below first, and no step rises by more than `level`."""
     steps = (before + level - after for before, after in itertools.pairwise(values))
     return min(values[0] - values[-1], *steps)
 
@@ -174,9 +172,7 @@ def _lowest(values: Mapping[float, float]) -> float:
 
 
 def _decades_by_gain(results: Results) -> float:
-    """Return the smallest fall of the best λ, in decades, from the smallest to the largest space
-    gain.
-    """
+    """Return the smallest fall of the best λ in decades, from smallest to largest space gain."""
     best = best_regularisations(results)
     gains = [gain for _, gain in best]
     ranks = {rank for rank, _ in best}
@@ -184,9 +180,7 @@ def _decades_by_gain(results: Results) -> float:
 
 
 def _decades_by_rank(results: Results) -> float:
-    """Return the mean fall of the best λ, in decades, from the largest to the
-    smallest dimension.
-    """
+    """Return the mean fall of the best λ in decades, from largest to smallest dimension."""
     best = best_regularisations(results)
     ranks = [rank for rank, _ in best]
     gains = {gain for _, gain in best}

@@ -39,14 +39,7 @@ def frobenius(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> 
 
 
 def largest_entry(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
-    """Return Theorem 2's bound on the largest error of an entry, over
-
-
-    M
-
-
-    _2 / sqrt(mn).
-    """
+    """Return Theorem 2's bound on the largest error of an entry, over ||M||_2 / sqrt(mn)."""
     return math.sqrt(at.items) * frobenius(at, rank, kappa, mu) * mu**2 * rank
 
 

@@ -1,7 +1,6 @@
-"""Claims of Chien, Jain, Krichene, Rendle, Song, Thakurta & Zhang 2021, "Private Alternating Least
-Squares".
+"""Claims of Chien, Jain, Krichene, Rendle, Song, Thakurta & Zhang 2021.
 
-Their runs are in `sweeps`.
+"Private Alternating Least Squares". Their runs are in `sweeps`.
 """
 
 from dpmf_core.data.popularity_skew import shares

@@ -113,9 +113,7 @@ def public_code() -> Comparison:
 
 
 def users_of_theorem_2(n_items: float, error: float = 0.1) -> float:
-    """Return the users for which Theorem 2's bound equals `error`, with log^3 n ratings each; C =
-    1.
-    """
+    """Return the users for which Theorem 2's bound is `error`; log^3 n ratings each; C = 1."""
 
     def gap(log_n: float) -> float:
         n = math.exp(log_n)
@@ -136,9 +134,7 @@ def remark_6() -> Comparison:
 
 
 def noise_of_the_start() -> Comparison:
-    """Account the start of Remark 2 with the sigma of Theorem 1, and with
-    enough noise for a row.
-    """
+    """Account the start of Remark 2 with Theorem 1's sigma, and with enough for a row."""
     k, steps = 50, 5
     sigma = math.sqrt(2 * k * steps * (1 - math.log(DELTA)))
     return Comparison(

@@ -43,9 +43,7 @@ class _Total(Statistic):
 
 @dataclass(frozen=True)
 class SumOfRatings(_Total):
-    """The sum of all ratings minus mid-range, (1,). docs/PRIVACY.md, "Noise of
-    the private mean".
-    """
+    """The sum of ratings minus mid-range, (1,). docs/PRIVACY.md, "Noise of the private mean"."""
 
     name: ClassVar[str] = "sum of ratings"
 

@@ -85,14 +85,7 @@ def world(n_users: int, seed: int) -> Ratings:
 
 
 def start_distance(n_users: int) -> float:
-    """Return
-
-
-    (I - V* V*^T) V0
-
-
-    as Theorem 2 allows it: 1 / (kappa^2 r^2 ln n).
-    """
+    """Return ||(I - V* V*^T) V0|| as Theorem 2 allows it: 1 / (kappa^2 r^2 ln n)."""
     return 1 / math.log(n_users)
 
 
@@ -100,14 +93,7 @@ class FromAStart(DPALS):
     """DPALS from item factors near the true ones, as the theorem assumes."""
 
     def _start(self, curator: Curator, *others: object) -> Array:
-        """Return t / sqrt(m), turned until
-
-
-        (I - V* V*^T) V0
-
-
-        = 1 / (kappa^2 r^2 ln n).
-        """
+        """Return t / sqrt(m), turned until ||(I - V* V*^T) V0|| = 1 / (kappa^2 r^2 ln n)."""
         shape = curator.shape
         t = signs(self.world_seed * 2 + 1, shape.n_items) / math.sqrt(shape.n_items)
         other = np.ones(shape.n_items) - t * t.sum()

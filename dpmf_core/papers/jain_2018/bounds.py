@@ -23,17 +23,9 @@ ENTRY = 1 / 5
 
 
 def corollary_steps(at: Place) -> float:
-    """Return the number of steps T of Corollary 3.1: k^(4/3) / (
+    """Return the number of steps T of Corollary 3.1: k^(4/3) / (|Omega| (n + m))^(1/3).
 
-    Omega
-
-    (n + m))^(1/3).
-
-    k is the nuclear norm and
-
-    Omega
-
-    the number of ratings; logarithms and the constant are open.
+    k is the nuclear norm and |Omega| the number of ratings; logarithms and the constant are open.
     """
     k = NUCLEAR_NORM * math.sqrt(at.users * at.items)
     return float(k ** (4 / 3) / (_ratings(at) * (at.users + at.items)) ** (1 / 3))

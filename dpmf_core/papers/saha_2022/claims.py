@@ -1,11 +1,10 @@
-"""Figures, tables and sentences of Saha & Imtiaz 2022 [S22]: topics, faces, MovieLens through
-non-negative factorisation.
+"""Claims of Saha & Imtiaz 2022 [S22]: topics, faces, and MovieLens.
 
 Its epsilon is per statistic and per step. A method "as in the source" starts from the private data
 (NNDSVD), so nothing is proved for it.
 
-Not here: Fig. 1, a drawing of the protocol; Fig. 9, bars of a topic's words, and Fig. 11, one face
-as a sum of parts, which the Topics and Faces pages draw of any run.
+Not included: Fig. 1, which draws the protocol; Fig. 9, bars of a topic's words, and Fig. 11, one
+face as a sum of parts, which Topics and Faces draw for any run.
 """
 
 from dpmf_core.papers.clauses import Clause, Median, between, larger, less, near, on_each, rises

@@ -1,6 +1,4 @@
-"""Corrections of Vallet, Friedman & Berkovsky 2014: what the authors concede, measured, and what
-the text leaves open.
-"""
+"""Corrections of Vallet, Friedman & Berkovsky 2014: concessions, measured, and open points."""
 
 import math
 

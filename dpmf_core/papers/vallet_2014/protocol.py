@@ -1,6 +1,4 @@
-"""Runs for the figures of Vallet et al. 2014: methods with published settings,
-splits and shares.
-"""
+"""Runs for the figures of Vallet et al. 2014: methods as published, splits and shares."""
 
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.figures import first_present
@@ -79,9 +77,7 @@ def random_split(full: bool) -> tuple[Sweep, ...]:
 
 
 def time_split(full: bool) -> tuple[Sweep, ...]:
-    """Return the runs of Fig. 1b and the second row of Table 1, also with
-    section 3.3's weighting.
-    """
+    """Return the runs of Fig. 1b and Table 1's second row, also with section 3.3's weighting."""
     return _by_share(dated_films(full), full, (*EVALUATED, WEIGHTED), SplitSpec(kind="time"))
 
 
@@ -112,8 +108,9 @@ def activity_time(full: bool) -> tuple[Sweep, ...]:
 
 
 def by_month(full: bool) -> tuple[Sweep, ...]:
-    """Return the runs of Fig. 3: each period predicted from those before it;
-    four are known first.
+    """Return the runs of Fig. 3: each period predicted from those before it.
+
+    The first four are known from the start.
     """
     months = tuple(range(FIRST_MONTHS + 1, MONTHS + 1)) if full else PAGE_MONTHS
     return tuple(

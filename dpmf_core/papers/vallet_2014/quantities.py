@@ -21,9 +21,7 @@ def excess(results: Results, label: str) -> float:
 
 
 def by_draw(results: Results, label: str) -> np.ndarray:
-    """Return a method's mean excess over all places in each draw, (n_draws,);
-    raise MissingResult.
-    """
+    """Return a method's mean excess in each draw, (n_draws,); raise MissingResult."""
     lines = [it.draws for it in results if it.label == label]
     if not lines or len({len(draws) for draws in lines}) != 1:
         raise MissingResult(f"{label} lacks draws")

@@ -1,5 +1,4 @@
-"""Browser components: each is a folder with a `.js` and a `.css`, and a function here that draws
-it.
+"""Browser components: each is a folder with a `.js` and a `.css`, and a function here.
 
 Streamlit runs a script passed as text from a `blob:` address, which the server's policy forbids.
 Scripts in declared folders are files of this server, which the policy allows. Streamlit finds such
@@ -57,9 +56,7 @@ def _declare(manager: BidiComponentManager, folder: str) -> None:
 
 @cache
 def _renderer(folders: tuple[str, ...]) -> ComponentRenderer:
-    """Return the mounting command of the last folder. Styles are inline, so nothing is drawn
-    unstyled.
-    """
+    """Return the mounting command of the last folder, with inline styles."""
     styles = [(FOLDER / it / f"{it}.css").read_text("utf-8") for it in folders]
     name = folders[-1]
     return st.components.v2.component(f"{PROJECT}.{name}", css="".join(styles), js=f"{name}.js")
