@@ -91,6 +91,7 @@ def without_noise(kind: type[Algorithm]) -> type[Algorithm]:
 
     class WithoutNoise(kind):  # type: ignore[valid-type, misc]
         title: ClassVar[str] = f"{kind.title} without noise"
+        version: ClassVar[int] = kind.version + kind.version_without_noise  # either only rises
         adds_noise: ClassVar[bool] = False
 
         def plan(self, shape: Any, level: float) -> Event:

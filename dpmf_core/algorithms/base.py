@@ -246,6 +246,8 @@ class Algorithm(BaseModel):
         Command-line name, display name, one line of description, citation.
     version : int
         Part of every cache key; raise it when results change.
+    version_without_noise : int
+        Added to it for runs without noise; raise it when only their parameters change.
     task : str
         What it factorises: "ratings" (shapes and data of `data.ratings`) or "samples".
     model_type : type
@@ -271,6 +273,7 @@ class Algorithm(BaseModel):
     words: ClassVar[str]
     source: ClassVar[str]
     version: ClassVar[int] = 1
+    version_without_noise: ClassVar[int] = 0
     task: ClassVar[Literal["ratings", "samples"]] = "ratings"
     model_type: ClassVar[type] = Recommender
     colour: ClassVar[str] = ""

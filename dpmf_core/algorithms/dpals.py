@@ -57,6 +57,7 @@ class DPALS(DPALSPlan):
     )
     source: ClassVar[str] = "Chien et al. 2021"
     version: ClassVar[int] = 8
+    version_without_noise: ClassVar[int] = 1
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape

@@ -5,7 +5,7 @@ predictors, and other private algorithms at the same budget.
 """
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,10 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
+from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy.budget import Calibration
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.privacy_cost import BEST_BY_SUMS, best_known
+from dpmf_core.runs.privacy_cost import BEST_BY_SUMS, PrivacyCost, best_known
 from dpmf_core.runs.record import Figures, Run, RunRecord
 from dpmf_core.runs.specification import DataSpec, RunSpec
 
@@ -120,6 +121,30 @@ def references(spec: RunSpec) -> dict[str, RunSpec]:
     if task == "samples":
         return {"best": best, "open": spec.open()}
     return {"best": best, "trivial": _other(spec, "global-mean"), "open": spec.open()}
+
+
+def cost_of(record: RunRecord, find: Callable[[RunSpec], Run | None]) -> PrivacyCost | None:
+    """The cost of one private run's noise and of its method, by its error or its objective.
+
+    find: returns a finished run, or None where there is none. None where the run is not private, or
+    a run that it is compared with is missing.
+    """
+    if record.spec.budget is None:
+        return None
+    metric = next((it for it in ("rmse", "objective") if record.metrics.get(it) is not None), None)
+    runs = {name: find(spec) for name, spec in references(record.spec).items()}
+    others = {name: run.record.metrics for name, run in runs.items() if run is not None}
+    if metric is None or others.keys() != runs.keys():
+        return None
+    guesses, guess = others.get("trivial", record.metrics), metric
+    if "trivial" not in others:  # of parts every run says what guessing costs
+        guess = f"trivial_{metric}"
+    values = [it.get(metric) for it in (record.metrics, others["open"], others["best"])]
+    values.append(guesses.get(guess))
+    if any(it is None for it in values):
+        return None
+    private, without_noise, best, nothing = (float(it or 0.0) for it in values)
+    return PrivacyCost.of(METRICS[metric], [(private, without_noise, best, nothing)])
 
 
 def best_known_on(data: DataSpec, shape: Any, metric: str) -> str:

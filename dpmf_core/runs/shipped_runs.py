@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dpmf_core import algorithms
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.run_file import Label, RunFile, write_file
 from dpmf_core.runs.specification import RunSpec
@@ -35,7 +34,7 @@ class ShippedRun:
 
 def identity(spec: RunSpec) -> str:
     """A text that identifies a run and the version of its algorithm."""
-    return _identity(spec, algorithms.find(spec.algorithm).version)
+    return _identity(spec, spec.kind.version)
 
 
 def record(spec: RunSpec) -> RunRecord | None:

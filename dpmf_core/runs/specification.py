@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from dpmf_core import algorithms
-from dpmf_core.algorithms import PrivateAlgorithm
+from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
 from dpmf_core.base.errors import BadInput, closest, explain
 from dpmf_core.data.preparation import Preparation
 from dpmf_core.data.splits import SplitSpec
@@ -210,6 +210,12 @@ class RunSpec(BaseModel):
         """Whether the algorithm is private and adds noise."""
         return self.budget is not None and self.canonical().budget is not None
 
+    @property
+    def kind(self) -> type[Algorithm]:
+        """The algorithm, or what it is without noise."""
+        kind = algorithms.find(self.algorithm)
+        return algorithms.without_noise(kind) if self.without_noise else kind
+
     def open(self) -> "RunSpec":
         """The run without noise."""
         return self.model_copy(update={"budget": None, "without_noise": True}).canonical()
@@ -342,7 +348,7 @@ def run_key(spec: RunSpec, data: HasFingerprint) -> str:
     parts = [
         canonical.model_dump(mode="json"),
         data.fingerprint,
-        algorithms.find(spec.algorithm).version,
+        spec.kind.version,
     ]
     if (budget := canonical.budget) and (
         budget.noise is NoiseKind.DISCRETE or budget.relation is Relation.REPLACE_ONE

@@ -80,10 +80,11 @@ def draw(event: Event, delta: float) -> None:
         charts.show(fig, "accountant.delta", alt, curve, leaves=True, caption=words)
 
 
-def kept_words(line: Sequence[Measured], epsilon: float) -> str:
+def kept_words(line: Sequence[Measured], epsilon: float, best: str) -> str:
     """Return how much a model keeps at an epsilon, measured there or on both sides.
 
-    line: shares kept, ascending by epsilon.
+    line: shares kept, ascending by epsilon. best: the title of the method without privacy whose
+    gain over guessing is 100%.
     """
     here = [it for it in line if it.epsilon == epsilon]
     below = [it for it in line if it.epsilon < epsilon][-1:]
@@ -94,4 +95,4 @@ def kept_words(line: Sequence[Measured], epsilon: float) -> str:
         return f"How much each model keeps is not measured yet; Explore measures it.{near}"
     at = " and ".join(budget_text(it.epsilon) for it in around)
     shares = " to ".join(f"{max(it.median, 0.0):.0%}" for it in around)
-    return f"**Each keeps {shares} of what the recommender can learn** (measured at ε = {at})."
+    return f"**Each keeps {shares} of {best}'s gain over guessing** (measured at ε = {at})."

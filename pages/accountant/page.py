@@ -30,6 +30,7 @@ from pages.kit import (
     sidebar,
     sidebar_values,
 )
+from pages.kit.comparison import best_known_title
 from pages.kit.privacy_card import Promise
 from pages.kit.session_widgets import bind, number_within
 
@@ -214,8 +215,9 @@ def many_models() -> None:
         f" {budget_text(each)}",
         anchor=False,
     )
+    kept = figures.kept_words(line, each, best_known_title(choice.algorithm))
     st.write(
-        f"{figures.kept_words(line, each)} For {title} on {safe_text.escape_letters(data)}, at δ ="
+        f"{kept} For {title} on {safe_text.escape_letters(data)}, at δ ="
         f" {delta_text(choice.delta)} for all models together. The total covers people whose"
         " ratings are in every model, and models that depend on earlier ones."
     )

@@ -305,11 +305,14 @@ def _templates(choice: Choice, title: str) -> dict[str, Any]:
         "price": f"+{{gap}} {unit}: the noise",
         "nothing": "noise costs nothing",
         "unknown": unknown,
-        "between": f"At ε = {epsilon}, {title} keeps about {{share}} of the gain over guessing",
+        "between": (
+            f"At ε = {epsilon}, {title} keeps about {{share}} of"
+            f" {best_known_title(choice.algorithm)}'s gain over guessing"
+        ),
         "betweenWorse": f"At ε = {epsilon}, {title} does about no better than guessing the mean",
         "betweenBetter": (
-            f"At ε = {epsilon}, {title} does about as well as {best_known_title(choice.algorithm)},"
-            " which has no privacy"
+            f"At ε = {epsilon}, {title} does about as well as {best_known_title(choice.algorithm)}"
+            " without privacy"
         ),
         "sentence": (
             f"Off by about {{private}} {unit} with privacy, {{best}} with"

@@ -33,7 +33,7 @@ def outlier_settings(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]
     return data, choice.assumptions
 
 
-SIDES = {"main": "With privacy", "best": "Without privacy"}
+SIDES = {"main": "with privacy", "best": "without privacy"}
 
 
 def _image(picture: Any, caption: str) -> None:
@@ -58,7 +58,7 @@ def one_image(choice: Choice, runs: dict[str, Run]) -> None:
             _image(private.clean, "before outliers were planted")
     for column, (name, image) in zip(rest, sides.items(), strict=False):
         with column:
-            st.subheader(SIDES[name], anchor=False)
+            st.subheader(f"{runs[name].record.title}, {SIDES[name]}", anchor=False)
             _image(image.reconstruction, f"reconstructed from components; error {image.error:.0%}")
             if image.outliers is not None:
                 _image(image.outliers, "separated as outliers")

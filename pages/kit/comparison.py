@@ -278,9 +278,10 @@ def gain_kept(draws: Draws, without: str, no_better: str) -> str:
     if private >= trivial:
         return no_better
     if private <= best:
-        return f"does at least as well as {without}, which has no privacy"
+        return f"does at least as well as {without} without privacy"
     between = _between([share_text(it) for it in sorted(shares_kept(draws) or ())])
-    return f"keeps {share_text(share_kept(draws) or 0)} of the gain over guessing{between}"
+    kept = share_text(share_kept(draws) or 0)
+    return f"keeps {kept} of {without}'s gain over guessing{between}"
 
 
 def _between(values: Sequence[str]) -> str:

@@ -222,7 +222,7 @@ def _story(
         "plain": plain.parts[:most],
         "across": row_length(len(plain.parts[:most])),
         "points": [_point(sayings, points[at], it, plain, most) for at, it in by_epsilon.items()],
-        "terms": factorisation_words.terms(subject),
+        "terms": factorisation_words.terms(subject, without.title),
         "words": factorisation_words.templates(sayings),
         "stale": False,
         "pending": choice.epsilon not in by_epsilon,

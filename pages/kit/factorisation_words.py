@@ -108,7 +108,7 @@ def _coherence(private: float | None, plain: float | None) -> str:
     return f"Coherence {private:.2f} with privacy, {plain:.2f} without."
 
 
-def terms(subject: Subject) -> list[dict[str, str]]:
+def terms(subject: Subject, without: str) -> list[dict[str, str]]:
     """Return the first view's terms with their meanings, in order."""
     values = {"a_row": subject.a_row, "row": subject.row, "many": subject.many}
     meanings = {
@@ -145,7 +145,7 @@ def templates(sayings: Sayings) -> dict[str, Any]:
         "near": (NEAREST_BOUGHT if mine else NEAREST),
         "pending": "" if mine else "This ε itself is being computed.",
         "stale": "",
-        "caption": f"{_legend(subject)} {_draws_note(subject, sayings.choice)}",
+        "caption": f"{_legend(subject, sayings.without)} {_draws_note(subject, sayings.choice)}",
         "part": component,
         "stay": "{stay} of {all} words survive",
         "gone": "gone:",
@@ -164,14 +164,14 @@ def _columns(subject: Subject) -> list[str]:
     return common + (["surviving words", "coherence"] if subject is TOPICS else [])
 
 
-def _legend(subject: Subject) -> str:
+def _legend(subject: Subject, without: str) -> str:
     if subject is TOPICS:
         return (
-            "Each list has a topic's top ten words without privacy. Struck out: lost to privacy."
+            f"Each list has the top ten words of a topic of {without}. Struck out: lost to privacy."
             " +: added by privacy."
         )
     return (
-        "Each component is next to its most similar one without privacy, with its own scale from"
+        f"Each component is next to the most similar one of {without}, with its own scale from"
         " black to white. The bar below it shows their similarity (cosine): full for equal"
         " pictures."
     )

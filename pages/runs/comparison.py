@@ -1,15 +1,20 @@
 """Stored runs as a table, and up to six of them side by side."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS, title_of
+from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import neighbours
 from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_number, epsilon_text
-from dpmf_core.runs.comparison import differences, extremes
+from dpmf_core.runs.comparison import cost_of, differences, extremes, references
+from dpmf_core.runs.privacy_cost import PrivacyCost, ReferenceLine
 from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import DamagedRun, Store
 from pages.kit import charts, colours, data_sets, privacy_card, safe_text, sweep_charts
 from pages.kit.frames import Curve, curve_frame
@@ -70,7 +75,9 @@ def side_by_side(runs: list[Run]) -> None:
     names, records = names_of(runs), [run.record for run in runs]
     st.header(finding(names, records), anchor=False)
     safe_text.table(figures(names, records))
-    curves(names, runs)
+    costs = [cost_of(record, engine().known_runs.find) for record in records]
+    curves(names, runs, lines(records, costs))
+    what_privacy_costs(names, records, costs)
     st.subheader("Differences", anchor=False)
     rows = differences(records)
     cells = {
@@ -116,12 +123,59 @@ def figures(names: list[str], records: list[RunRecord]) -> pd.DataFrame:
     return pd.DataFrame(rows).dropna(axis="columns", how="all")
 
 
+Costs = Sequence[PrivacyCost | None]
+
+
+def lines(records: Sequence[RunRecord], costs: Costs) -> dict[str, tuple[str, ReferenceLine]]:
+    """By its label, what the error is compared with, and the algorithm whose colour it has: of runs
+    with one split, for a level of one split says nothing about another.
+    """
+    if len({(it.spec.data, it.spec.split, it.spec.seed) for it in records}) > 1:
+        return {}
+    return {
+        line.label: (record.spec.algorithm, line)
+        for record, cost in zip(records, costs, strict=True)
+        if cost is not None
+        for line in cost.lines(_title(record.spec), _best_known(record))
+    }
+
+
+def _title(spec: RunSpec) -> str:
+    return algorithms.find(spec.algorithm).title
+
+
+def _best_known(record: RunRecord) -> str:
+    return _title(references(record.spec)["best"])
+
+
+def what_privacy_costs(names: Sequence[str], records: Sequence[RunRecord], costs: Costs) -> None:
+    """A sentence for every private run; where to compute what is missing."""
+    private = [it.spec.budget is not None for it in records]
+    if not any(private):
+        return
+    st.subheader("What privacy costs", anchor=False)
+    for name, record, cost in zip(names, records, costs, strict=True):
+        if cost is not None:
+            st.markdown(f"- {safe_text.escape(name)}: {cost.words(_best_known(record))}")
+    if sum(it is not None for it in costs) < sum(private):
+        st.caption(
+            "The other runs have nothing to be compared with yet: Explore computes the same method"
+            " without noise, the best known method without privacy and guessing, with the same"
+            " seed."
+        )
+
+
 def _cell(value: Any) -> str:
     return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def curves(names: list[str], runs: list[Run]) -> None:
-    """Draw error by step, one line for each run; training errors are only in the table."""
+def curves(
+    names: list[str], runs: list[Run], levels: Mapping[str, tuple[str, ReferenceLine]]
+) -> None:
+    """Draw error by step, one line for each run; training errors are only in the table.
+
+    levels: as of `lines`.
+    """
     parts = {key: title_of(key) for key in ("test_rmse", "train_rmse", "objective")}
     table = curve_frame(
         (
@@ -143,6 +197,8 @@ def curves(names: list[str], runs: list[Run]) -> None:
         look |= {"dash": sweep_charts.DASHES[place % len(sweep_charts.DASHES)]}
         points = {"x": line["step"], "y": line["value"], "name": str(of), "mode": "lines+markers"}
         fig.add_scatter(**points, line=look, marker=marker)
+    for algorithm, level in levels.values():
+        charts.reference_line(fig, level, colours.of(algorithm))
     charts.show(fig, "runs.curves", "Error by step of the chosen runs.", table, leaves=True)
 
 

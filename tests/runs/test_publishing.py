@@ -45,6 +45,8 @@ MODELS: list[tuple[str, dict[str, Any]]] = [
     ("private-pgd", {"epsilon": 9.0}),
     ("sgd-mf", {}),
     ("als", {"rank": 3}),
+    ("bmf", {"rank": 3, "steps": 8, "draws": 3}),
+    ("bmf", {"rank": 3, "steps": 8, "draws": 3, "attention": 0}),
     ("fw", {}),
     ("pgd", {}),
     ("user-mean", {}),

@@ -40,6 +40,8 @@ FOR_ITEMS = {
     "item_features",
     "probe",
     "directions",
+    "draw_offsets",
+    "loadings",
 }  # these have a row per item
 
 
@@ -322,12 +324,32 @@ def _take_gradient_steps(model: ReleasedModel, items: Array, values: Array) -> O
     return _with_loadings(model, items, values, offset, C)
 
 
+def _average_posterior_means(model: ReleasedModel, items: Array, values: Array) -> OwnSide:
+    """The person's posterior mean given each draw of the items' side, averaged over draws."""
+    arrays, unit, count = model.arrays, _unit(model), len(items)
+    links, precisions = arrays["links"], arrays["precisions"]
+    V = arrays["item_factors"].astype(float).reshape(model.n_items, len(links), -1)
+    attention = arrays["loadings"][items].astype(float).sum(axis=0) / math.sqrt(max(count, 1))
+    features = np.array([1, *attention, math.log1p(count) - model.settings["mean_log_count"]])
+    sides = []
+    for draw, noise in enumerate(arrays["noise_precisions"]):
+        prior, columns = features @ links[draw], np.column_stack([V[items, draw], np.ones(count)])
+        residuals = (values - model.centre) / unit - arrays["draw_offsets"][items, draw]
+        system = precisions[draw] + noise * (columns.T @ columns)
+        gap = noise * columns.T @ (residuals - columns @ prior)
+        sides.append(prior + np.linalg.solve(system, gap))
+    factors = np.concatenate([side[:-1] for side in sides]) * unit / len(sides)
+    offset = unit * float(np.mean([side[-1] for side in sides]))
+    return OwnSide(offset, np.append(factors, np.zeros(arrays["local_columns"].shape[1])))
+
+
 LOCAL_STEPS: dict[str, Callable[[ReleasedModel, Array, Array], OwnSide]] = {
     "regression": _regress,
     "projection": _project,
     "probe": _add_probes,
     "frank-wolfe": _take_frank_wolfe_steps,
     "gradient": _take_gradient_steps,
+    "posterior": _average_posterior_means,
 }
 
 

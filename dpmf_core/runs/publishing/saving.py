@@ -14,6 +14,7 @@ import numpy as np
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Recommender
+from dpmf_core.algorithms.bayesian import PosteriorDraws
 from dpmf_core.algorithms.frank_wolfe import FrankWolfeModel
 from dpmf_core.algorithms.item_lists import Projection
 from dpmf_core.algorithms.iterates import GradientModel
@@ -41,8 +42,16 @@ from dpmf_core.runs.record import ItemNames, Run
 from dpmf_core.runs.summary import to_json
 
 PEOPLE = {"user_factors", "user_offsets"}  # what some models without a guarantee hold of users
-SAVEABLE_MODELS = (Recommender, Subspace, Projection, FrankWolfeModel, GradientModel, LearntUsers)
-ALWAYS = ("item_offsets", "item_factors", "local_columns")
+SAVEABLE_MODELS = (
+    Recommender,
+    Subspace,
+    Projection,
+    FrankWolfeModel,
+    GradientModel,
+    LearntUsers,
+    PosteriorDraws,
+)
+ALWAYS = ("item_offsets", "item_factors", "local_columns", "loadings")
 # arrays next to the model's own
 NAMES = {"item_ids", "item_titles", "item_feature_names", "item_features", "warning"}
 
@@ -174,6 +183,8 @@ def _local_step(model: Recommender) -> str:
         return "frank-wolfe"
     if isinstance(model, GradientModel):
         return "gradient"
+    if isinstance(model, PosteriorDraws):
+        return "posterior"
     if isinstance(model, Subspace) and model.projection and model.item_factors.shape[1]:
         return "projection"
     if isinstance(model, Projection) and model.probe.size:
