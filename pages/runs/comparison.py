@@ -127,8 +127,9 @@ Costs = Sequence[PrivacyCost | None]
 
 
 def lines(records: Sequence[RunRecord], costs: Costs) -> dict[str, tuple[str, ReferenceLine]]:
-    """By its label, what the error is compared with, and the algorithm whose colour it has: of runs
-    with one split, for a level of one split says nothing about another.
+    """Return what the error is compared with, and the algorithm whose colour it has, by label.
+
+    Only for runs with one split: a level of one split says nothing about another.
     """
     if len({(it.spec.data, it.spec.split, it.spec.seed) for it in records}) > 1:
         return {}
