@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Statistic
@@ -26,6 +26,12 @@ LEAST, LEAST_SHARE = 1e-6, 1e-3
 MOST_ITEMS = 12_000  # for an item x item matrix held in full: 1.2 GB
 # parameters of a method without noise are those for a budget with almost no noise
 ALMOST_NO_NOISE = Budget(epsilon=1000.0, delta=1e-6)
+
+
+def share_field(default: float, title: str, description: str) -> Any:
+    """A parameter that is a share of a budget, neither nothing nor all of it."""
+    share = 1 - LEAST_SHARE
+    return Field(default, ge=LEAST_SHARE, le=share, title=title, description=description)
 
 
 @dataclass(frozen=True)

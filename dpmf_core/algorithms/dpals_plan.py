@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from dpmf_core.algorithms.base import LEAST, LEAST_SHARE, PrivateAlgorithm, triangle
+from dpmf_core.algorithms.base import LEAST, PrivateAlgorithm, share_field, triangle
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS, UserMeans
 from dpmf_core.algorithms.item_moments import MOMENT as START
 from dpmf_core.algorithms.item_moments import SecondMoment
@@ -103,13 +103,7 @@ class DPALSPlan(PrivateAlgorithm):
     biases: bool = Field(
         True, description="private item offsets first, then factors on the residuals"
     )
-    bias_share: float = Field(
-        0.2,
-        ge=LEAST_SHARE,
-        le=1 - LEAST_SHARE,
-        title="budget share of biases",
-        description="of the total mu²",
-    )
+    bias_share: float = share_field(0.2, "budget share of biases", "of the total mu²")
     centring: Literal["none", "user", "global"] = Field(
         "user",
         description=(
@@ -143,19 +137,13 @@ class DPALSPlan(PrivateAlgorithm):
             " spectral: shrunk and scaled by noisy counts"
         ),
     )
-    start_share: float = Field(
+    start_share: float = share_field(
         0.2,
-        ge=LEAST_SHARE,
-        le=1 - LEAST_SHARE,
-        title="budget share of the start",
-        description="of the budget left after biases and counts, unless the start is random",
+        "budget share of the start",
+        "of the budget left after biases and counts, unless the start is random",
     )
-    gram_share: float = Field(
-        0.5,
-        ge=LEAST_SHARE,
-        le=1 - LEAST_SHARE,
-        title="budget share of Grams",
-        description="of each step; the rest goes to the right-hand sides",
+    gram_share: float = share_field(
+        0.5, "budget share of Grams", "of each step; the rest goes to the right-hand sides"
     )
     resample: bool = Field(
         False,

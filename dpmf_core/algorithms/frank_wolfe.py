@@ -19,7 +19,6 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from dpmf_core.algorithms.base import (
     INSIDE,
-    LEAST,
     Algorithm,
     Array,
     Personal,
@@ -28,7 +27,7 @@ from dpmf_core.algorithms.base import (
 )
 from dpmf_core.algorithms.exact_sums import damped_biases, item_counts
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.row_moments import RowMoment
+from dpmf_core.algorithms.row_moments import RowMoment, nuclear_norm_field
 from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.replay import Rows, replay
@@ -171,13 +170,7 @@ class FrankWolfe(Algorithm):
         title="steps T",
         description="rank-one terms; the source uses 400 without privacy, at most 50 with it",
     )
-    nuclear_norm: float = Field(
-        0.45,
-        ge=LEAST,
-        le=100,
-        title="nuclear norm κ",
-        description="radius of the ball, in √(n m) half-ranges of the rating scale",
-    )
+    nuclear_norm: float = nuclear_norm_field(0.45)
     step_size: Literal["2/(t+2)", "1/T"] = Field(
         "2/(t+2)", title="step size η", description="the source uses 1/T in private steps"
     )

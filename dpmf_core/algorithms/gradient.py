@@ -17,11 +17,11 @@ from dpmf_core import kernels
 from dpmf_core.algorithms.base import (
     INSIDE,
     LEAST,
-    LEAST_SHARE,
     Array,
     PrivateAlgorithm,
     Recommender,
     Streams,
+    share_field,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.item_offsets import (
@@ -115,13 +115,7 @@ class DPSGD(PrivateAlgorithm):
     biases: bool = Field(
         True, description="private item offsets first, then factors on the residuals"
     )
-    bias_share: float = Field(
-        0.2,
-        ge=LEAST_SHARE,
-        le=1 - LEAST_SHARE,
-        title="budget share of biases",
-        description="of the total mu²",
-    )
+    bias_share: float = share_field(0.2, "budget share of biases", "of the total mu²")
     clip_norm: float = Field(
         0.5,
         ge=LEAST,

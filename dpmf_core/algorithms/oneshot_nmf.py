@@ -11,7 +11,13 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core.algorithms import moments
-from dpmf_core.algorithms.base import LEAST_SHARE, Array, PrivateAlgorithm, Streams, triangle
+from dpmf_core.algorithms.base import (
+    Array,
+    PrivateAlgorithm,
+    Streams,
+    share_field,
+    triangle,
+)
 from dpmf_core.algorithms.components import PUBLIC_FACTS, Components, Factorisation
 from dpmf_core.algorithms.moments import estimate_residuals, residual_reach
 from dpmf_core.algorithms.nmf import COMPONENTS, descend, starting_factors, unit_components
@@ -54,12 +60,8 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     version: ClassVar[int] = 4
 
     n_components: int = COMPONENTS
-    sum_share: float = Field(
-        0.1,
-        ge=LEAST_SHARE,
-        le=1 - LEAST_SHARE,
-        title="share of the sum",
-        description="of the total mu², for the sum of all rows",
+    sum_share: float = share_field(
+        0.1, "share of the sum", "of the total mu², for the sum of all rows"
     )
     second_moment: bool = Field(
         True,

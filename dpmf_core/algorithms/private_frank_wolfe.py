@@ -30,7 +30,12 @@ from dpmf_core.algorithms.frank_wolfe import (
     ResidualMoment,
     ResidualProduct,
 )
-from dpmf_core.algorithms.row_moments import RowBound, row_bound_field, source_level
+from dpmf_core.algorithms.row_moments import (
+    RowBound,
+    nuclear_norm_field,
+    row_bound_field,
+    source_level,
+)
 from dpmf_core.algorithms.svd_cleansing import CappedCounts, capped_ratings
 from dpmf_core.curator import Curator, Held, Statistic
 from dpmf_core.data.ratings import Shape
@@ -61,13 +66,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
     steps: int = Field(
         10, ge=1, le=200, title="steps T", description="rank-one terms; each costs budget"
     )
-    nuclear_norm: float = Field(
-        0.45,
-        ge=LEAST,
-        le=100,
-        title="nuclear norm κ",
-        description="radius of the ball, in √(n m) half-ranges of the rating scale",
-    )
+    nuclear_norm: float = nuclear_norm_field(0.45)
     step_size: Literal["2/(t+2)", "1/T"] = Field(
         "1/T", title="step size η", description="the source uses 1/T"
     )

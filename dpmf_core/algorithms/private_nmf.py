@@ -13,7 +13,15 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core.algorithms import moments
-from dpmf_core.algorithms.base import LEAST, LEAST_SHARE, Array, PrivateAlgorithm, Streams, triangle
+from dpmf_core.algorithms.base import (
+    LEAST,
+    LEAST_SHARE,
+    Array,
+    PrivateAlgorithm,
+    Streams,
+    share_field,
+    triangle,
+)
 from dpmf_core.algorithms.components import PUBLIC_FACTS, Components, Factorisation
 from dpmf_core.algorithms.nmf import (
     COMPONENTS,
@@ -90,12 +98,10 @@ class DPNMF(PrivateAlgorithm, Factorisation):
             " Δ_B = 4/N, which it uses when it removes outliers"
         ),
     )
-    start_share: float = Field(
+    start_share: float = share_field(
         0.25,
-        ge=LEAST_SHARE,
-        le=1 - LEAST_SHARE,
-        title="share of the start",
-        description="of the total mu², for a start from a noisy mean row or second moment",
+        "share of the start",
+        "of the total mu², for a start from a noisy mean row or second moment",
     )
     basis_passes: int = Field(
         10,

@@ -35,7 +35,12 @@ from dpmf_core.algorithms.iterates import (
     next_iterate,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.row_moments import RowBound, row_bound_field, source_level
+from dpmf_core.algorithms.row_moments import (
+    RowBound,
+    nuclear_norm_field,
+    row_bound_field,
+    source_level,
+)
 from dpmf_core.curator import Curator, Held, OpenCurator, Statistic
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status
@@ -84,13 +89,7 @@ class PGD(Algorithm):
         title="steps T",
         description="gradient steps; each costs budget in the private version",
     )
-    nuclear_norm: float = Field(
-        0.4,
-        ge=LEAST,
-        le=100,
-        title="nuclear norm κ",
-        description="radius of the ball, in √(n m) half-ranges of the rating scale",
-    )
+    nuclear_norm: float = nuclear_norm_field(0.4)
     step_size: float = Field(
         1.0,
         ge=LEAST,

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 from scipy.sparse import csr_array
 
-from dpmf_core.algorithms.base import Array
+from dpmf_core.algorithms.base import LEAST, Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
@@ -56,6 +56,12 @@ def row_bound_field() -> Any:
             " source's noise assumes; or L, with noise four times as large"
         ),
     )
+
+
+def nuclear_norm_field(default: float) -> Any:
+    """The parameter that is the nuclear norm's bound."""
+    words = "radius of the ball, in √(n m) half-ranges of the rating scale"
+    return Field(default, ge=LEAST, le=100, title="nuclear norm κ", description=words)
 
 
 def gridded_rows(block: Block, values: Array, bound: float) -> csr_array:

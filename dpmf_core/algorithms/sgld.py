@@ -15,11 +15,11 @@ from scipy.sparse import csr_array
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import (
     LEAST,
-    LEAST_SHARE,
     Array,
     PrivateAlgorithm,
     Recommender,
     Streams,
+    share_field,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.gradient import GRADIENT, ItemGradient
@@ -114,13 +114,7 @@ class SGLD(PrivateAlgorithm):
     biases: bool = Field(
         True, description="steps: private item offsets first, then factors on the residuals"
     )
-    bias_share: float = Field(
-        0.2,
-        ge=LEAST_SHARE,
-        le=1 - LEAST_SHARE,
-        title="budget share of biases",
-        description="of the total mu²",
-    )
+    bias_share: float = share_field(0.2, "budget share of biases", "of the total mu²")
     local_columns: bool = LOCAL_COLUMNS
     gradient_clip: float = Field(
         1.0,

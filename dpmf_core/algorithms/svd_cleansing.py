@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 from scipy.sparse import csr_array
 
-from dpmf_core.algorithms.base import INSIDE, LEAST, LEAST_SHARE, Array, Streams
+from dpmf_core.algorithms.base import INSIDE, LEAST, Array, Streams, share_field
 from dpmf_core.algorithms.baselines import (
     COUNTS,
     SUMS,
@@ -147,12 +147,8 @@ class SVDCleansing(PrivateSVD):
         title="user damping β_u",
         description="pseudo-count that pulls a user's own average to 0",
     )
-    average_share: float = Field(
-        0.3,
-        ge=LEAST_SHARE,
-        le=1 - LEAST_SHARE,
-        title="budget share of averages",
-        description="of the total mu²; a fifteenth of it for the global one",
+    average_share: float = share_field(
+        0.3, "budget share of averages", "of the total mu²; a fifteenth of it for the global one"
     )
 
     @classmethod
