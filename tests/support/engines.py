@@ -18,7 +18,7 @@ from dpmf_core.jobs.worker import Worker
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 
-WAIT = 60.0  # seconds before a test that hangs fails
+WAIT = 300.0  # seconds before a test that hangs fails: kernels may be compiled meanwhile
 CATALOGUE = "tests.support.two_sets"
 QUICK: dict[str, Any] = {
     "data": {"id": "small"},
