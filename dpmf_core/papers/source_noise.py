@@ -131,18 +131,14 @@ class NoiseSource:
 
 
 def _both_sensitivities(steps: int) -> Callable[[float], tuple[SourceNoise, ...]]:
-    return lambda epsilon: (
-        saha(epsilon, steps=steps),
-        saha(epsilon, steps=steps, tight=True),
-    )
+    return lambda epsilon: (saha(epsilon, steps=steps), saha(epsilon, steps=steps, tight=True))
 
 
 SOURCE_NOISE = by_id(
     (
         NoiseSource("Chien et al. 2021", lambda epsilon: (chien(epsilon),)),
         NoiseSource(
-            "Jain et al. 2018",
-            lambda epsilon: (jain(epsilon), jain(epsilon, row_bound="L")),
+            "Jain et al. 2018", lambda epsilon: (jain(epsilon), jain(epsilon, row_bound="L"))
         ),
         NoiseSource("Saha & Imtiaz 2022, 100 steps", _both_sensitivities(100), 0.5),
         NoiseSource("Saha & Imtiaz 2022, 500 steps", _both_sensitivities(500), 0.5),

@@ -70,22 +70,14 @@ HOLDERS = {
             " In local differential privacy each message has enough noise of its own.",
             "sum": f"Each phone masks its message, {MASKS} total, with the noise of 2,000 phones.",
         },
-        {
-            "parts": "only your own phone",
-            "sum": "the masks, and other people to add their noise",
-        },
+        {"parts": "only your own phone", "sum": "the masks, and other people to add their noise"},
     ),
 }
 
 
 def _choice(place: Any, label: str, options: Mapping[Any, str], key: str, first: Any) -> Any:
     return place.segmented_control(
-        label,
-        list(options),
-        default=first,
-        key=key,
-        required=True,
-        format_func=options.__getitem__,
+        label, list(options), default=first, key=key, required=True, format_func=options.__getitem__
     )
 
 

@@ -156,12 +156,7 @@ def postprocessing() -> None:
     noisy = trust.noisy_counts(epsilon)
     after = trust.processed(noisy, frozenset(steps))
     table = pd.DataFrame(
-        {
-            "stars": range(1, 6),
-            "true": trust.STARS,
-            "published": noisy[0],
-            "afterwards": after[0],
-        }
+        {"stars": range(1, 6), "true": trust.STARS, "published": noisy[0], "afterwards": after[0]}
     )
     fig = charts.figure("stars", "people", height=300)
     for column, name, tint in (

@@ -216,11 +216,7 @@ def add_overall_axis(fig: go.Figure, points: Sequence[Point]) -> None:
     if not len(table):
         return
     fig.add_scatter(
-        x=table["step"],
-        y=[None] * len(table),
-        xaxis="x2",
-        showlegend=False,
-        hoverinfo="skip",
+        x=table["step"], y=[None] * len(table), xaxis="x2", showlegend=False, hoverinfo="skip"
     )
     ink = {"color": colours.ink()}
     title = f"total ε of {table['steps'].iloc[0]} steps"

@@ -131,9 +131,7 @@ ERRATA = (
         section="No distribution",
         means=Attack(
             AuditSpec(
-                algorithm="sketch",
-                runs=400,
-                parameters={"threshold": THRESHOLD, "loss": "whole"},
+                algorithm="sketch", runs=400, parameters={"threshold": THRESHOLD, "loss": "whole"}
             ),
             _attack_reading,
         ),

@@ -133,8 +133,7 @@ FIG_1 = (
         lambda results: min(_rise_at_zero(results, label) for label in (SKETCH, HASHING, REGULAR)),
         lambda results: _rise_figures(results, SKETCH, HASHING, REGULAR),
     ).quoting(
-        "section 5.2, Fig. 1",
-        "When we decrease λ below the optimal value, the RMSE degrades",
+        "section 5.2, Fig. 1", "When we decrease λ below the optimal value, the RMSE degrades"
     ),
     _loses_less(HASHING),
     _loses_less(REGULAR),
@@ -279,8 +278,7 @@ def _divergence_rises(label: str) -> Clause:
         ),
         lambda results: _figures(_along(results, "threshold", label)),
     ).quoting(
-        "section 5.4, Fig. 4",
-        "KL divergence increases along with the targeted level of privacy",
+        "section 5.4, Fig. 4", "KL divergence increases along with the targeted level of privacy"
     )
 
 

@@ -9,14 +9,7 @@ from dpmf_core.papers.bounds import Place
 from dpmf_core.papers.chien_2021 import private_mean
 from dpmf_core.papers.chien_2021.bounds import frobenius
 from dpmf_core.papers.clauses import line
-from dpmf_core.papers.erratum import (
-    Comparison,
-    Erratum,
-    Reading,
-    Status,
-    epsilon_form,
-    nominal,
-)
+from dpmf_core.papers.erratum import Comparison, Erratum, Reading, Status, epsilon_form, nominal
 from dpmf_core.papers.results import recorded_result
 from dpmf_core.privacy import Budget, Event, Gaussian, Relation, Repeat, calibrate, sequence
 from dpmf_core.privacy.accounting import epsilon as exactly

@@ -123,12 +123,7 @@ LIKES = Method(
     algorithm="als",
     label="ALS",
     parameters=PLAIN
-    | {
-        "unobserved_weight": 0.1,
-        "rank": 32,
-        "regularisation": 5.0,
-        "regularisation_exponent": 0.0,
-    },
+    | {"unobserved_weight": 0.1, "rank": 32, "regularisation": 5.0, "regularisation_exponent": 0.0},
 )
 POPULARITY = Method(algorithm="popularity", label="Popularity")
 

@@ -233,12 +233,7 @@ def _svd_and_frank_wolfe(full: bool) -> tuple[Sweep, ...]:
 
 CLAIMS = (
     _simulated_claim("2a", 400, "rankone", of_fig_2=True),
-    _real_claim(
-        "2b",
-        "Jester",
-        "Jester (100 jokes)",
-        RealRatings(("jester",), 100, capped=False),
-    ),
+    _real_claim("2b", "Jester", "Jester (100 jokes)", RealRatings(("jester",), 100, capped=False)),
     _real_claim("2c", "The 400 most rated items, Fig. 2c to 2e", _films(400), FIG_2C),
     _simulated_claim("3a", 900, "rankone-900", of_fig_2=False),
     _real_claim(

@@ -78,12 +78,7 @@ def _run(method: Method, **parameters: Value) -> RunSpec:
 
 
 def _preset(
-    name: str,
-    title: str,
-    place: str,
-    settings: str,
-    sweeps: Tuned,
-    run: RunSpec,
+    name: str, title: str, place: str, settings: str, sweeps: Tuned, run: RunSpec
 ) -> Preset:
     return Preset(
         id=f"jain-preset-{name}",

@@ -64,14 +64,8 @@ SMALL = (
     "section 5",
     "All the results show a small utility gap compared to the non-private mechanism",
 )
-LITTLE = (
-    "section 4.2, Fig. 2",
-    "For all the data sets, there exists a little utility gap",
-)
-NARROWER = (
-    "section 4.2, Fig. 2",
-    "this gap decreases further for a higher privacy budget",
-)
+LITTLE = ("section 4.2, Fig. 2", "For all the data sets, there exists a little utility gap")
+NARROWER = ("section 4.2, Fig. 2", "this gap decreases further for a higher privacy budget")
 FACES_NARROWER = (
     "section 4.3, Fig. 5",
     "The utility gap is very small and is even smaller for higher privacy budget",

@@ -117,10 +117,7 @@ def gap_clauses(
     small, smaller: place and words of the source.
     """
     private = [Median(PRIVATE, epsilon) for epsilon in epsilons]
-    clauses = (
-        close(private, Median(PLAIN)).quoting(*small),
-        narrows(epsilons).quoting(*smaller),
-    )
+    clauses = (close(private, Median(PLAIN)).quoting(*small), narrows(epsilons).quoting(*smaller))
     return tuple(on_each("data", clause) for clause in clauses)
 
 
@@ -143,10 +140,7 @@ def images_cost_more() -> Clause:
     """State that privacy increases the objective of all images more than of any documents."""
 
     def both(results: Results) -> tuple[float, float]:
-        return (
-            min(costs(results, (*FACES, "faces"))),
-            max(costs(results, (*DOCUMENTS, "news"))),
-        )
+        return (min(costs(results, (*FACES, "faces"))), max(costs(results, (*DOCUMENTS, "news"))))
 
     return Clause(
         "at ε = 0.5 a step privacy adds a larger share to the objective of images than of"

@@ -418,11 +418,7 @@ FIG_3 = (
         "farthest from 0, in points",
     ).quoting(SECTION_3, "virtually disappears from month 68 onward"),
     between(
-        "Rated is better than New in most months",
-        _rated_wins,
-        0.5,
-        math.inf,
-        "share of months",
+        "Rated is better than New in most months", _rated_wins, 0.5, math.inf, "share of months"
     ).quoting(SECTION_3, "rated outperforms new at most stages"),
     Clause(
         "in the last months New and Rated are closer to each other than up to month 24",
