@@ -38,6 +38,7 @@ OLD_NAMES = {  # of controls, in links of earlier editions
     "features": "item_features",
     "algo": "algorithm",
     "eps": "epsilon",
+    "spend": "epsilon",
     "rule": "calibration",
     "shape": "row_count",
     "noise_kind": "noise",

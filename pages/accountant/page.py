@@ -245,7 +245,7 @@ def _ask(column: DeltaGenerator, name: str, label: str, first: float, read: Any)
 def _use(each: float) -> None:
     """Use the epsilon of one model on other pages."""
     sidebar_values.put("epsilon", each)
-    st.session_state["choose.wish"], st.session_state["choose.spend"] = "spend", each
+    st.session_state["choose.wish"] = "spend"
 
 
 first, models, account = (st.container() for _ in range(3))

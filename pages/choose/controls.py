@@ -83,14 +83,16 @@ def prepare() -> None:
     st.session_state[data_sets.KIND] = "ratings"
     sidebar_values.prepare()
     sidebar.show_complaints()
+    sidebar_values.dial(PARTS["spend"].first)
     for name, part in PARTS.items():
-        first = sidebar_values.dial(part.first) if name == "spend" else part.first
-        page_controls.start(_key(name), name, first, part.read)
-        st.session_state.setdefault(_key(name), part.first)
+        if name != "spend":
+            page_controls.start(_key(name), name, part.first, part.read)
+            st.session_state.setdefault(_key(name), part.first)
 
 
 def _key(name: str) -> str:
-    return f"choose.{name}"
+    """Return a part's key in the session; what may be spent is the epsilon of all pages."""
+    return sidebar_values.EPSILON if name == "spend" else f"choose.{name}"
 
 
 def _value_of(name: str) -> Any:
@@ -112,6 +114,7 @@ def address() -> dict[str, str | None]:
     st.session_state[_key("draws")] = ("many" if every else "few") if is_asked else None
     values = {name: _value_of(name) for name in PARTS}
     texts = {name: None if it == PARTS[name].first else f"{it}" for name, it in values.items()}
+    texts |= {"epsilon": texts["spend"], "spend": None}
     return texts | {"dataset": data_sets.stand_in(entry).id}
 
 

@@ -132,10 +132,17 @@ def _tab_title(page: page_table.Page) -> str:
     return f"{view}{section.title} · {PRODUCT}"
 
 
+def _unused(page: page_table.Page) -> tuple[str, ...]:
+    """Return the sidebar's controls without effect, on Account epsilon for a ledger by hand."""
+    source = st.session_state.get("accountant.source", st.query_params.get("from", "hand"))
+    by_hand = page.id == "accountant" and source == "hand"
+    return (*page.unused, "epsilon") if by_hand else page.unused
+
+
 def _draw(page: page_table.Page) -> None:
     """Draw the sidebar, if any, and the page."""
     if page.data_kind is not None:
-        sidebar.draw(page.data_kind, page.unused)
+        sidebar.draw(page.data_kind, _unused(page))
     st.set_page_config(page_title=_tab_title(page))
     if lesson_link is None:
         _draw_unknown(page)

@@ -251,7 +251,7 @@ def _noise(fixed: bool) -> None:
     _radio(
         "noise",
         "Noise",
-        {"continuous": "floating-point", "discrete": "exact, on a grid", "none": "none"},
+        {"continuous": "floating-point", "discrete": "exact, on a grid"},
         "Floating-point Gaussian noise leaves traces in the last digits (Mironov 2012). Exact noise"
         " rounds statistics to a grid and draws a discrete Gaussian on it; the same ε needs 0.1%"
         " more noise.",

@@ -202,5 +202,10 @@ def open_run(run: RunSpec) -> None:
         st.session_state.pop(data_sets.session_key(name, kind), None)
     for name in run.parameters:
         st.session_state.pop(f"{PAGES[kind]}.{run.algorithm}.{name}", None)
+    planted = run.data.outlier_rows > 0 and run.data.outlier_cells > 0
+    st.session_state["faces.outliers"] = planted
+    if planted:  # no link holds these
+        st.session_state["faces.rows"] = run.data.outlier_rows
+        st.session_state["faces.cells"] = run.data.outlier_cells
     settings |= {f"p.{name}": value for name, value in run.parameters.items()}
     links.go(PAGES[kind], {name: str(it) for name, it in settings.items() if it is not None})

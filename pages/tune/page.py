@@ -33,8 +33,7 @@ WAYS = {OPENLY: "on synthetic data, free", PRIVATELY: "on your own data, for ε"
 def parameters(choice: Choice) -> dict[str, Any]:
     """Ask for the method's parameters, which all pages and the command use."""
     budget = choice.spec().budget
-    if budget is None:
-        raise BadInput("Only methods with noise can be tuned. Choose a noise in the sidebar.")
+    assert budget is not None  # the sidebar has no choice without noise
     with st.expander("Set parameters yourself"):
         return forms.parameters(choice.algorithm, choice.shape, budget, "explore")
 

@@ -131,4 +131,4 @@ def test_many_models_are_answered_with_what_each_keeps_and_ways_to_it() -> None:
     app.button(key="accountant.next.explore").click()
     app.run()
     assert app.session_state["sidebar.epsilon"] == pytest.approx(exact, rel=0.01)
-    assert app.session_state["choose.spend"] == app.session_state["sidebar.epsilon"]
+    assert app.session_state["choose.wish"] == "spend"

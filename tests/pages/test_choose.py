@@ -136,7 +136,7 @@ def test_private_rows_are_not_touched(mine: Any) -> None:
 def test_a_choice_on_private_data_is_bought_and_in_the_account(mine: Any) -> None:
     table, entry = mine
     app = opened(entry)
-    app.session_state["choose.spend"] = 10.0
+    app.session_state["sidebar.epsilon"] = 10.0
     app.run()
     answered(app)
     account = account_of(entry.id)

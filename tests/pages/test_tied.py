@@ -111,7 +111,6 @@ def test_what_is_typed_before_the_answer_comes_is_kept() -> None:
 @pytest.mark.parametrize(
     ("script", "key", "parameters"),
     [
-        ("choose", "choose.spend", {}),
         ("accountant", "accountant.total", {}),
         ("accountant", "accountant.nominal", {"from": "claim"}),
         ("audit", "audit.epsilon", {"attack": "private-svd"}),
