@@ -271,6 +271,13 @@ def test_windows_follow_the_clock_and_what_comes_later_is_left_out() -> None:
     assert len(all_tested) == sum(sizes)
 
 
+def test_windows_of_places_cut_every_row() -> None:
+    parts = split(timed_ratings(), SplitSpec(kind="window", windows=2, window=1), 5)
+    for user in range(11):
+        train, test = (part.order[part.users == user] for part in (parts.train, parts.test))
+        assert len(train) == len(test) == 5 and train.max() < test.min()
+
+
 def test_rare_users_and_items_are_judged_by_nobody_nor_trained_on() -> None:
     """Counted over all ratings, before the split; the ratings that are trained on stay."""
     data = world()

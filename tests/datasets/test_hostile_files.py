@@ -115,3 +115,13 @@ class TestTheChild:
         monkeypatch.setattr(sandbox, "_run", lambda request, seconds: (code, b"", b""))
         with pytest.raises(BadInput, match=words):
             session_files.table(b"x", "a.csv")
+
+    @pytest.mark.parametrize(
+        ("error", "code"), [(MemoryError(), sandbox.OUT_OF_MEMORY), (KeyError("x"), sandbox.FAILED)]
+    )
+    def test_errors_have_exit_codes(self, error: Exception, code: int) -> None:
+        def task() -> None:
+            raise error
+
+        assert sandbox.called(task, []) == (code, None)
+        assert sandbox.called(lambda x: x + 1, [1]) == (0, 2)

@@ -34,6 +34,13 @@ def test_a_persons_ratings_do_not_depend_on_who_else_is_asked_for(films: Films) 
         assert np.array_equal(one, other[:count])
 
 
+def test_parts_are_the_same_whenever_they_are_made(films: Films) -> None:
+    second = cinema(33_000).parts[1]
+    assert np.array_equal(second.ids, np.arange(32_768, 33_000))
+    again = ratings_of(32_768 // AT_ONCE, len(second.ids), films, 0)
+    assert np.array_equal(second.rows.items, again[1])
+
+
 def test_what_is_made_is_fixed(films: Films) -> None:
     """Another digest is another set: raise VERSION then."""
     assert large_cinema.VERSION == 1

@@ -13,7 +13,7 @@ from scipy.io import savemat
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import Samples
-from dpmf_datasets import sample_paths
+from dpmf_datasets import sample_paths, sample_sets
 from dpmf_datasets.readers import text
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.report import Report
@@ -97,6 +97,18 @@ def read_as(name: str, path: Path) -> tuple[Samples, Report]:
     """The official files of a set at a path."""
     source = SOURCES[name]
     return source.read(source.entry, path)
+
+
+def test_what_is_imported_is_what_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "g.txt").write_text("\n".join(DOCS), "utf-8")
+    datasets.import_("guardian", tmp_path / "g.txt")
+    samples = text.documents([doc for doc in DOCS if doc], name="guardian")[0].assuming(
+        sample_sets.NUMBER_IS_PUBLIC
+    )
+    assert datasets.load("guardian").fingerprint == samples.fingerprint
+    savemat(tmp_path / "faces.mat", {"fea": np.tile(portraits().reshape(6, -1), (1, 1))})
+    with pytest.raises(BadInput, match="Images"):
+        datasets.import_("yaleb", tmp_path / "faces.mat")
 
 
 @pytest.mark.slow
