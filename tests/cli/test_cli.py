@@ -117,6 +117,12 @@ def test_noise_is_found_for_a_budget(say: Any) -> None:
     assert twice["noise_multiplier"] == pytest.approx(2 * once)
 
 
+def test_a_plan_on_a_declared_shape_costs_its_budget(say: Any) -> None:
+    shape = "--n-users 900 --n-items 9 --bounds 1,5"
+    record = accounted(say, f"--algorithm private-bias --epsilon 2 --delta 1e-5 {shape}")
+    assert record["epsilon"]["exact"] == pytest.approx(2.0, rel=1e-6)
+
+
 def test_a_group_has_its_own_epsilon(say: Any) -> None:
     release = "--release gaussian:3.7306:1 --delta 1e-5"
     record = accounted(say, f"{release} --group-size 64")

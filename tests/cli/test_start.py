@@ -70,6 +70,21 @@ def test_commands_options_and_ids_are_completed(
     assert [it.value for it in shell.get_completions(words.split(), incomplete)] == completions
 
 
+def test_options_are_listed_in_groups(say: Any) -> None:
+    text = say("fit", "--help").out
+    groups = (
+        "--algorithm",
+        "Data:",
+        "--dataset",
+        "Privacy:",
+        "--epsilon",
+        "Split:",
+        "--test-fraction",
+    )
+    places = [text.index(it) for it in groups]
+    assert places == sorted(places)
+
+
 @pytest.mark.parametrize(
     ("command", "package", "extra"),
     [
