@@ -32,6 +32,7 @@ OCTAVES = (-8.0, 12.0)  # the range of a size that users report
 CONSTANT = 0.3  # next to a user's factor, for the offsets
 CLIP = 0.5  # of a gradient, in typical norms
 KEPT_SHARE = 0.8  # of the gradients' curvature that users with norms below the clip have
+MANY_ITEMS = 4096  # beyond it, noise has more eigenvalues near its edge than factors have
 PRIOR = 0.5  # variance of factors, in that of the start
 LEAST_LEFT = 0.25  # of a user's ratings, as degrees of freedom
 VARIANCE_RATIOS = (0.1, 10.0)  # the range in which variances are corrected
@@ -175,11 +176,12 @@ def recommended_refinement(shape: Shape, signal: float, steps: int) -> dict[str,
     signal an item has, the more gradients find below the edge of the noise; beyond a mu of 2 most
     noise is from sampling. Chosen on MovieLens 1M and 100K, the low-rank set and the cinema.
     """
+    near_edge = 0.75 + shape.n_items / min(signal, 2 * shape.n_users)
     return {
         "refinement_steps": steps,
         "refinement_share": min(0.7, max(0.3, 4 * shape.n_items / signal)),
         "bias_share": min(0.8, max(0.1, shape.n_items / (shape.n_items + signal))),
-        "shrinkage": min(0.9, max(0.8, 0.75 + shape.n_items / min(signal, 2 * shape.n_users))),
+        "shrinkage": 0.95 if shape.n_items > MANY_ITEMS else min(0.9, max(0.8, near_edge)),
     }
 
 

@@ -383,7 +383,11 @@ class Spectral(PrivateAlgorithm):
         # as popularity alone would make it: the true one is not released
         diagonal = n_users * share / share.sum()
         if self.release == "covariance":
-            noise = MomentNoise.by_popularity(diagonal, n_users, curator.scale(SecondMoment()))
+            scale = curator.scale(SecondMoment())
+            if curator.shape.n_items > refinement.MANY_ITEMS:
+                noise = MomentNoise.uniform(m, n_users, scale)
+            else:
+                noise = MomentNoise.by_popularity(diagonal, n_users, scale)
             M = curator.release(SecondMoment(), rows, m)
             return spectrum(M, noise, min(self.rank, m), self.shrinkage)
         # the most counted tell most
