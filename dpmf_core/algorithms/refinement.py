@@ -33,6 +33,8 @@ CONSTANT = 0.3  # next to a user's factor, for the offsets
 CLIP = 0.5  # of a gradient, in typical norms
 KEPT_SHARE = 0.8  # of the gradients' curvature that users with norms below the clip have
 MANY_ITEMS = 4096  # beyond it, noise has more eigenvalues near its edge than factors have
+EVEN_NOISE = 0.75  # below such a mu privacy's noise prevails over that of sampling
+FEW_ITEMS = 512  # the same where that noise prevails
 PRIOR = 0.5  # variance of factors, in that of the start
 LEAST_LEFT = 0.25  # of a user's ratings, as degrees of freedom
 VARIANCE_RATIOS = (0.1, 10.0)  # the range in which variances are corrected
@@ -174,14 +176,19 @@ def recommended_refinement(shape: Shape, signal: float, steps: int) -> dict[str,
 
     A second moment finds factors; gradients measure few of them better, and offsets too. The more
     signal an item has, the more gradients find below the edge of the noise; beyond a mu of 2 most
-    noise is from sampling. Chosen on MovieLens 1M and 100K, the low-rank set and the cinema.
+    noise is from sampling. Many items have many eigenvalues of noise near the edge: where privacy's
+    noise prevails, which is alike for all items, or items are very many, the edge stays near 1.
+    Chosen on MovieLens 1M and 100K, the low-rank set and the cinema.
     """
-    near_edge = 0.75 + shape.n_items / min(signal, 2 * shape.n_users)
+    m = shape.n_items
+    shrinkage = min(0.9, max(0.8, 0.75 + m / min(signal, 2 * shape.n_users)))
+    if m > (FEW_ITEMS if signal < EVEN_NOISE * shape.n_users else MANY_ITEMS):
+        shrinkage = 0.95
     return {
         "refinement_steps": steps,
         "refinement_share": min(0.7, max(0.3, 4 * shape.n_items / signal)),
         "bias_share": min(0.8, max(0.1, shape.n_items / (shape.n_items + signal))),
-        "shrinkage": 0.95 if shape.n_items > MANY_ITEMS else min(0.9, max(0.8, near_edge)),
+        "shrinkage": shrinkage,
     }
 
 

@@ -158,6 +158,8 @@ def test_explore_follows_a_held_handle_and_keeps_what_it_is_let_go_at(visit: Vis
     headline(page, "At ε = 2,")
     go(page, "Account")
     settle(page)
+    go(page, "Ratings")
+    settle(page)
     page.reload()
     settle(page)
     expect(box).to_have_value("2")
