@@ -166,8 +166,8 @@ class PrivacyCost:
         which = "the best known method" if is_best else "a method"
         direction = "less" if bool(self.metric.larger_is_better) == (self.total >= 0) else "more"
         return (
-            f"In {self.metric.title}, noise costs {noise} and the method {method}: together {total}"
-            f" {direction} than {best}, {which} without privacy."
+            f"{self.metric.title} is {total} {direction} than with {best}, {which} without"
+            f" privacy: {noise} from noise, {method} from the method."
         )
 
     def text(self, cost: float) -> str:

@@ -92,7 +92,7 @@ def kept_words(line: Sequence[Measured], epsilon: float, best: str) -> str:
     around = here or [*below, *above]
     if not here and not (below and above):
         near = "".join(f" At ε = {budget_text(it.epsilon)} it is {it.median:.0%}." for it in around)
-        return f"How much each model keeps is not measured yet; Explore measures it.{near}"
+        return f"The gain that each model keeps is not measured yet; Explore measures it.{near}"
     at = " and ".join(budget_text(it.epsilon) for it in around)
     shares = " to ".join(f"{max(it.median, 0.0):.0%}" for it in around)
     return f"**Each keeps {shares} of {best}'s gain over guessing** (measured at ε = {at})."

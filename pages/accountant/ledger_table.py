@@ -28,7 +28,7 @@ def columns() -> dict[str, Any]:
     """Return how each column is edited."""
     select, number = st.column_config.SelectboxColumn, st.column_config.NumberColumn
     times = "How often it is released"
-    moves = "How many times further replacing a unit moves it than removing it, 1 to 2"
+    moves = "Sensitivity to replacing a unit divided by that to removing one, 1 to 2"
     scale: dict[str, Any] = {"help": "Noise scale divided by sensitivity", "required": True}
     return {
         "noise": select(options=list(KINDS), required=True, default="Gaussian", format_func=str),

@@ -66,8 +66,8 @@ and uses the likelihood ratio, which is optimal on the releases.
   the figure (Kairouz, Oh & Viswanath 2015), for any noise. Only this rule works if a sum is missing
   from the ledger, the start was computed from the data, or the noise is not Gaussian.
 
-All bounds hold together with 95% confidence: 2% of the error probability go to the pair test on the
-releases and 1% to each of the other three. Without a pair test, all share it equally.
+All bounds hold together with 95% confidence: of the error probability of 5%, the pair test on the
+releases gets 2 points and each of the other three 1. Without a pair test, all share it equally.
 """
 
 
@@ -200,7 +200,7 @@ def headline(audit: Audit) -> str:
 def canary_text(audit: Audit) -> str:
     """Return what the measurement leaves open."""
     if audit.broken:
-        return "A sum is missing from the ledger, or its noise is too small."
+        return "A release is missing from the ledger, or its noise is too small."
     if audit.lost_epsilon is None or audit.proven is None:
         return "An attack that finds little proves nothing: a better one may find more."
     return (

@@ -118,7 +118,7 @@ def draw_ways_on(inquiry: Inquiry, finding: Finding) -> None:
     """Draw links to the next steps, with the answer's method and epsilon."""
     recommendation = take_away.recommendation(finding)
     recommendations.keep(inquiry.entry.id, recommendation)
-    ways = {"take-away": "Take it away", "tune": "Tune it (optional)", "explore": "Explore it"}
+    ways = {"take-away": "Export", "tune": "Tune it (optional)", "explore": "Explore it"}
     choose = partial(recommendations.choose, inquiry.entry, recommendation)
     links.draw_ways("choose.next", ways, choose, controls.go)
 
@@ -155,7 +155,7 @@ def draw_take_away_step() -> None:
     finding = None if current is None else find(current)
     if current is None or finding is None or finding.place is None:
         if current is None or finding is not None:
-            st.title("There is no answer to take away yet", anchor=False)
+            st.title("There is no answer to export yet", anchor=False)
             links.to("choose", "Ask the question", {})
         return
     st.title(finding.name, anchor=False)

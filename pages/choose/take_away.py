@@ -64,9 +64,9 @@ def check(finding: Finding, entry: Any) -> None:
     methods = names([kind.id for kind in spec.kinds])
     st.write(
         linked(
-            f"A private selection trains {methods} on your ratings, at ε ="
-            f" {budget_text(best.epsilon)} and about {TRIALS:g} times in total. It scores each with"
-            " noise, and releases only the winner and its noisy error."
+            f"A private selection trains {methods} on your ratings, about {TRIALS:g} times in"
+            f" total, each time at ε = {budget_text(best.epsilon)}. It scores each with noise, and"
+            " releases only the winner and its noisy error."
         )
     )
     button = st.container()
@@ -123,10 +123,7 @@ def draw(finding: Finding, entry: Any) -> None:
             placeholder="without it, run the command in that folder",
         )
     st.code(finding.train, language="bash", wrap_lines=True)
-    st.caption(
-        f"{finding.cost} {finding.training} The command runs in any folder, and so does `fit"
-        " --config which-method.toml`."
-    )
+    st.caption(f"{finding.cost} {finding.training} `fit --config which-method.toml` does the same.")
     files = {
         "which-method.html": ("Page to print", report(finding), "text/html"),
         "which-method.toml": ("Configuration", finding.configuration_file, "application/toml"),
@@ -137,7 +134,7 @@ def draw(finding: Finding, entry: Any) -> None:
             look: Any = {"type": "primary"} if mime == "text/html" else {}
             look |= {"key": f"choose.file.{name}", "on_click": "ignore"}
             st.download_button(label, data, name, mime, **look)
-        if st.button("How many such models in total?", on_click=_ask_total, args=(finding,)):
+        if st.button("Split ε over several models", on_click=_ask_total, args=(finding,)):
             links.go("accountant")
     st.caption("The files contain public, synthetic, declared and noisy figures, no private rows.")
 

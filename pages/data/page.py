@@ -38,7 +38,8 @@ def main() -> None:
     st.header("Bring your own", anchor=False)
     st.write(
         "We read the file, check it and report what we found. Only you see it, in this session, and"
-        " no result on it is stored. **Reloading the page forgets the file:** use the app's links."
+        " no result on it is stored. **Reloading the page deletes the file:** move between pages"
+        " with the app's links."
     )
     left, right = st.columns([1, 3])
     kind = (

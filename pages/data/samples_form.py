@@ -10,7 +10,7 @@ from pages.data import session_data
 from pages.kit import safe_text
 from pages.server import visitor
 
-NOBODYS = "none: each row is another person's"
+NOBODYS = "none: each row is a different person's"
 ORDERS = {"columns": "column by column, as MATLAB does", "lines": "line by line"}
 Facts = dict[str, str]
 
@@ -67,7 +67,7 @@ def _of_matrix(left: Any, right: Any) -> Facts:
     )
     transposed = st.checkbox("Rows are pixels or words, columns are samples", key="data.transpose")
     group = st.text_input(
-        "Name of the vector of people (empty: each row is another person's)",
+        "Name of the vector of people (empty: each row is a different person's)",
         key="data.group",
         max_chars=60,
     )

@@ -18,7 +18,7 @@ ENDINGS = ["csv", "tsv", "txt", "parquet", "gz", "zip"]  # of item tables
 NEXT = {
     "ratings": {"choose": "Next: the question", "explore": "Explore it"},
     "documents": {"topics": "Find its topics"},
-    "images": {"faces": "Find its parts"},
+    "images": {"faces": "Find its components"},
 }
 
 
@@ -35,8 +35,8 @@ def _draw_one(entry: Any) -> None:
     if right.button("Remove", key=f"data.remove.{entry.id}", width="stretch"):
         session_data.remove(entry)
     st.caption(
-        "Every page of this session can use it. It is in no link and not in the store, and is"
-        " deleted when the session ends."
+        "Every page of this session can use it. It is not stored or put in links, and is deleted"
+        " when the session ends."
     )
     if (file_report := session_data.report_of(entry.id)) is not None:
         report.draw(file_report)
@@ -49,8 +49,8 @@ def _draw_one(entry: Any) -> None:
 def _odometer(entry: Any) -> None:
     odometer.panel(entry.id, f"data.{entry.id}", data_sets.privacy_units(entry))
     st.caption(
-        "This count is deleted with the file, but releases cannot be undone: if you upload the file"
-        " again, add this figure to the new count."
+        "This total is deleted with the file, but releases cannot be undone: if you upload the file"
+        " again, add it to the new total."
     )
 
 

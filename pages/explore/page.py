@@ -126,7 +126,7 @@ def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: Pr
     who_sees_what.draw(who_sees_what.of(choice.algorithm))
     if "main" in runs:
         drawing.let_answers_pass()
-        with st.expander("Take it away"):
+        with st.expander("Export"):
             exports.draw(runs["main"])
 
 

@@ -82,7 +82,7 @@ def recovery_table(runs: dict[str, Run]) -> None:
         if (run := runs.get(name)) and "outlier_f1" in run.record.metrics
     ]
     if rows:
-        words = "**Detected outliers** (pixels moved by more than a hundredth of the largest)"
+        words = "**Outlier detection** (planted: pixels changed by over 1% of the largest)"
         st.markdown(words)
         safe_text.table(pd.DataFrame(rows))
 
@@ -103,7 +103,7 @@ def main() -> None:
     )
     st.caption("“One image as a sum of components” above is the source's Fig. 11.")
     if "main" in view.runs:
-        with st.expander("Take it away"):
+        with st.expander("Export"):
             exports.draw(view.runs["main"])
 
 

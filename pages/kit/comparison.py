@@ -356,8 +356,8 @@ def headline(choice: Choice, point: Point, title: str, clause: str, each: str = 
     draws = of_draws(len(point.beside) or DRAWS)
     if choice.calibration == "source" and point.prices:
         return (
-            f"At the source's ε = {budget_text(point.epsilon)}{each}, truly"
-            f" {epsilon_text(point.prices[0])}, {title} {clause}{draws}"
+            f"At the source's ε = {budget_text(point.epsilon)}{each} (true ε"
+            f" {epsilon_text(point.prices[0])}), {title} {clause}{draws}"
         )
     return proved_headline(point.epsilon, title, clause, draws)
 
@@ -369,7 +369,7 @@ def proved_headline(epsilon: float, title: str, clause: str, draws: str = "") ->
 
 def unproved_headline(title: str, clause: str, draws: str = "") -> str:
     """Return the headline without a proven epsilon."""
-    return f"With nothing proved, {title} {clause}{draws}"
+    return f"With no proven ε, {title} {clause}{draws}"
 
 
 def of_draws(count: int) -> str:

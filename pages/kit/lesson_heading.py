@@ -105,8 +105,8 @@ def draw_notice(link: LessonLink | None = None) -> None:
         )
     elif sequence is not None and sequence.gathers:
         words = (
-            "Your answers are gathered. Your teacher sees, without names, how far each student"
-            " came, what they predicted and what they wrote."
+            "Your answers are collected. Your teacher sees, without names, how far each student"
+            " got, what they predicted and what they wrote."
         )
     else:
         words = (

@@ -114,7 +114,7 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
     with right:
         locked_controls, hidden_controls = _ask_locks(page)
         gathers = st.toggle(
-            "Gather answers for a class view",
+            "Collect answers for a class view",
             True,
             key="lesson.gathers",
             persist_state="session",

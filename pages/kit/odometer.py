@@ -24,7 +24,7 @@ Work = Any  # a RunSpec or a Measurement
 LOOK = 1.0  # seconds between updates of an account while runs go on
 # in the session: requested work that has not been submitted yet
 BOUGHT_WORK = "odometer.bought"
-WHOLE_PLAN = "Unfinished runs count with their whole plan."
+WHOLE_PLAN = "Unfinished runs count at their full planned cost."
 NO_PROMISE = (
     "This is the composition of all releases so far. If results influenced later runs, it is no"
     " guarantee by itself. For a guarantee, set a budget before you begin."
@@ -286,7 +286,7 @@ def _draw_account(account: Account, total: Total) -> None:
     )
     if total.n_uncovered:
         sentence += (
-            f" Nor does it cover releases of {total.n_uncovered} of them, for which nothing is"
+            f" Nor does it cover what {total.n_uncovered} of these runs released: nothing is"
             f" proved for one {total.unit}."
         )
     st.caption(sentence)

@@ -33,7 +33,7 @@ def start(key: str, name: str, first: Any, read: Read = str) -> None:
         value = first if text is None else read(text)
     except (ValueError, OverflowError):
         value = first
-        got = f"'{name}' in the link cannot be used; got '{(text or '')[:40]}'."
+        got = f"'{name}' in the link is invalid. Got '{(text or '')[:40]}'."
         st.warning(safe_text.escape(f"{got} {first} is used instead."))
     if st.session_state.get(key) != value:
         st.session_state[key] = value

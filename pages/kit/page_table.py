@@ -126,7 +126,7 @@ PAGES = (
          also=("chooser", "advice", "answer")),
     Page("tune", "3 Tune", "tune", "choose", "tune", "ratings", unused=("row_count",),
          takes_parts=True, also=("tuning", "search")),
-    Page("take-away", "4 Take away", "ios_share", "choose", "take", in_lessons=False,
+    Page("take-away", "4 Export", "ios_share", "choose", "take", in_lessons=False,
          script_folder="choose", also=("take",)),
     Page("accountant", "Account", "calculate", "verify", "", "ratings", takes_parts=True,
          has_dial=False, also=("account", "accounting")),

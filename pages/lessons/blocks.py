@@ -51,14 +51,14 @@ HOLDERS = {
         20,
         "your hospital's part",
         {
-            "parts": "Each hospital sends one noisy sum of its people. The server reads 20 of them:"
-            " in each, a person is hidden by a 20th of the noise's variance.",
+            "parts": "Each hospital sends a noisy sum of its people's ratings. The server reads all"
+            " 20 sums. Each has only a 20th of the noise's variance.",
             "sum": f"Each hospital masks its sum, {MASKS} total, which carries all of the noise.",
         },
         {
-            "parts": "your hospital with your ratings and to add its noise",
-            "sum": "your hospital with your ratings, the masks, and the other hospitals to add"
-            " their noise",
+            "parts": "your hospital to protect your ratings and to add its noise",
+            "sum": "your hospital to protect your ratings, the masks, and the other hospitals to"
+            " add their noise",
         },
     ),
     "phones": Holder(
@@ -115,9 +115,9 @@ def _draw_who_learns(name: str, reads: str, epsilon: float) -> None:
     st.markdown(f"**You trust** {holder.trusted[reads]}.")
     if name != "server" and reads == "parts":
         st.markdown(
-            f"To keep ε = {budget_text(epsilon)} from the server too, every part needs"
-            f" √{holder.count:,} = **{math.sqrt(holder.count):.3g} times as much noise**, and the"
-            " sum then carries as much more."
+            f"For ε = {budget_text(epsilon)} against the server too, every part needs"
+            f" √{holder.count:,} = **{math.sqrt(holder.count):.3g} times as much noise**, and so"
+            " does the sum."
         )
 
 

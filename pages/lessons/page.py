@@ -57,8 +57,8 @@ def _draw_lesson(name: str) -> bool:
     """Draw a lesson up to its current step. Return whether it is finished; raise BadInput."""
     if name not in LESSONS:
         raise BadInput(
-            f"There is no lesson '{name[:40]}'. Ask your teacher for a new link; there are"
-            f" {', '.join(LESSONS)}."
+            f"There is no lesson '{name[:40]}'. Ask your teacher for a new link. The lessons"
+            f" are {', '.join(LESSONS)}."
         )
     course_lesson = LESSONS[name]
     st.title(course_lesson.title, anchor=False)

@@ -51,7 +51,7 @@ def linking() -> None:
     fig.update_layout(showlegend=False)
     show(fig, "linking.figure", "Share of people identified, by the number of known films.", table)
     st.markdown(
-        f"With {count} films and the day known {EXACTNESS[off]}, **{share:.1%}** of the people are"
+        f"With {count} films (day known: {EXACTNESS[off]}), **{share:.1%}** of the people are"
         " identified."
     )
     _draw_person()
@@ -141,8 +141,8 @@ def noisy_sums() -> None:
     st.button("Draw the noise again", key="learn.again", on_click=_draw_again)
     best, yours = membership.best_attack(epsilon), membership.best_attack(epsilon, len(films))
     st.markdown(
-        f"The best attacker is right about you in **{100 * yours:.0f} of 100** cases, and in at"
-        f" most {100 * best:.0f} about anyone. Tossing a coin is right in 50."
+        f"The best attacker is right about you in **{100 * yours:.0f} of 100** cases, and about no"
+        f" one in more than {100 * best:.0f}. Tossing a coin is right in 50."
     )
     st.caption(
         f"Normal noise of {noise:.1f} on each of {membership.FILMS} sums: ε ="
@@ -214,16 +214,15 @@ def attacker() -> None:
     with right:
         curve = pd.DataFrame(best_attacks(epsilon), columns=["fpr", "fnr"])
         show(charts.trade_off(curve), "curve", "Trade-off curve.", curve)
-    st.markdown(
-        "Someone who starts at 50:50 can become at most"
-        f" **{belief(0.5, epsilon):.0%}** sure that you took part."
-    )
+    most = belief(0.5, epsilon)
+    sure = f"at most **{most:.0%}**" if most < 0.995 else "**over 99%**"
+    st.markdown(f"Someone who starts at 50:50 can become {sure} sure that you took part.")
     st.caption(
         f"ε in total, δ = {DELTA_TEXT}, per person, add/remove, exact. With Gaussian noise, a"
         " result that moves the belief further has probability"
         f" {belief_exception(epsilon, DELTA):.2g}."
     )
-    label = "Play the attacker: find a planted fault"
+    label = "Attack a method: plant a fault"
     links.to("audit", label, {"attack": "private-bias"})
 
 

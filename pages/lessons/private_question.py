@@ -91,6 +91,6 @@ def _draw_account(class_id: str, publications: list[Publication]) -> None:
     st.progress(min(1.0, spent_epsilon / MOST), f"All publications of this class: {words}")
     parts = " + ".join(budget_text(it.epsilon) for it in publications)
     st.caption(
-        f"This question: ε = {parts or '0'}. Epsilons add up. Showing a publication again costs"
-        " nothing, because its noise is drawn once. New answers need a new publication."
+        f"This question: ε = {parts or '0'}. With δ = 0, epsilons add up. Showing a publication"
+        " again costs nothing, because its noise is drawn once. New answers need a new publication."
     )

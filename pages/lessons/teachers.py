@@ -97,7 +97,7 @@ def _draw_sequence() -> LessonSequence | None:
     st.session_state.setdefault("teach.title", "")
     st.session_state.setdefault("teach.gathers", True)
     title = st.text_input("Title of the sequence", **bind("teach.title"), max_chars=120)
-    gathers = st.toggle("Gather answers for a class view", **bind("teach.gathers"))
+    gathers = st.toggle("Collect answers for a class view", **bind("teach.gathers"))
     try:
         sequence = lesson_maker.class_of(pages, title, gathers)
         links.put_in_address({SEQUENCE: link_token(sequence, TEACHER)})

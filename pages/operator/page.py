@@ -127,7 +127,7 @@ def _draw_shared_files() -> None:
     files = accounts.shared_files()
     if not files:
         return
-    st.header("Private files that several brought", anchor=False)
+    st.header("Private files uploaded in several sessions", anchor=False)
     rows = [(it.fingerprint[:8], it.n_accounts, accounts.in_full(it.total)) for it in files]
     safe_text.table(pd.DataFrame(rows, columns=["file", "accounts", "together"]))
 
@@ -137,8 +137,7 @@ def main() -> None:
         return
     st.title("What is happening here", anchor=False)
     st.write(
-        "Stop ends a run, between two of its steps, for everyone who waits for it. Finished runs"
-        " stay."
+        "Stop ends a run after its current step, for everyone waiting for it. Finished runs stay."
     )
     drawing.repeat(draw_overview, EVERY)
 

@@ -160,9 +160,8 @@ def what_privacy_costs(names: Sequence[str], records: Sequence[RunRecord], costs
             st.markdown(f"- {safe_text.escape(name)}: {cost.words(_best_known(record))}")
     if sum(it is not None for it in costs) < sum(private):
         st.caption(
-            "The other runs have nothing to be compared with yet: Explore computes the same method"
-            " without noise, the best known method without privacy and guessing, with the same"
-            " seed."
+            "The other runs have nothing to compare with yet. With the same seed, Explore computes"
+            " the method without noise, the best known method without privacy, and guessing."
         )
 
 

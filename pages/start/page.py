@@ -53,7 +53,7 @@ def main() -> None:
         links.to("lessons", f"New here? Lesson 0: {first.title}", {"lesson": lesson_id})
     st.markdown(
         f"We trained a film recommender on {price.choice().entry.n_users:,} people's ratings."
-        " **How much worse does it get if no one can tell whether you were one of them?** We"
+        " **How much worse does it get if noise hides whether you were one of them?** We"
         " trained it on the same data with and without differential privacy."
     )
     if not price.grid().missing:

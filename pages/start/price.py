@@ -119,7 +119,7 @@ def _facts(
         },
         {
             "number": suspicion,
-            "words": "at most: how sure someone who starts at 50:50 can become that you took part"
+            "words": "is how sure someone who starts at 50:50 can become that you took part"
             f" (exceptions: {exceptions(one)} in 100,000).",
         },
     ]

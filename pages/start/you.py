@@ -143,7 +143,7 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
     figures: dict[str, Any] = {
         "Without noise": "100% sure",
         f"With noise, ε = {budget_text(epsilon)}": f"{low:.0%} to {high:.0%} sure",
-        "The bound": f"at most {_percent(one.suspicion)}",
+        "The bound": "at most " * (one.suspicion < 0.995) + _percent(one.suspicion),
     }
     for column, (label, value) in zip(st.columns(3), figures.items(), strict=True):
         column.markdown(f"{label}  \n**{value}**")

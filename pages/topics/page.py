@@ -123,7 +123,7 @@ def main() -> None:
     view = factorisation.draw_page(TOPICS, "Topics, words and parameters", preparation, most, below)
     st.caption("“A topic in full” above is the source's Fig. 9. Its Fig. 1 draws the protocol.")
     if "main" in view.runs:
-        with st.expander("Take it away"):
+        with st.expander("Export"):
             exports.draw(view.runs["main"])
 
 

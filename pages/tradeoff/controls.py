@@ -158,8 +158,8 @@ def _widgets(fixed: bool) -> None:
         list(JUDGES),
         **bind("tradeoff.judge", list(JUDGES)),
         format_func=JUDGES.__getitem__,
-        help="A validation split is a tenth of the training ratings, so the choice can still be"
-        " tested. A grid always uses it.",
+        help="A validation split is a tenth of the training ratings; test ratings stay unused. A"
+        " grid always uses it.",
         **common,
     )
     st.text_input(

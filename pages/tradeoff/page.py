@@ -58,7 +58,7 @@ def below(question: Question, results: Results) -> None:
     sections.rule(results)
     sections.payers(question, results)
     sections.promises(results)
-    with st.expander("Take it away"):
+    with st.expander("Export"):
         exports.draw(question, results.runs)
 
 

@@ -194,10 +194,10 @@ def costs(choice: Choice, search: Search) -> None:
     st.caption(
         linked(
             f"δ = {delta_text(budget.delta)}, per {unit}, {neighbours(unit, budget.relation)}."
-            f" Each trial trains {draws} times, scored with noise of multiplier {SCORE_NOISE:g}."
-            f" The comparison on new draws trained {2 * FRESH} more times, at ε ="
-            f" {budget_text(budget.epsilon)} each. The first and last row are exact, the others"
-            " upper bounds (Papernot & Steinke 2022; Koskela, Redberg & Wang 2024)."
+            f" Each trial trains {draws} models, scored with noise of multiplier {SCORE_NOISE:g}."
+            f" The comparison on new draws trained {2 * FRESH} more, at ε ="
+            f" {budget_text(budget.epsilon)} each. The first and last rows are exact; the others"
+            " are upper bounds (Papernot & Steinke 2022; Koskela, Redberg & Wang 2024)."
         )
     )
 

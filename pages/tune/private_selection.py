@@ -18,7 +18,7 @@ from pages.kit.session_widgets import number_within
 from pages.kit.sidebar_values import Choice
 
 RULE = "by the privacy profile of a trial"
-WAYS = {"take-away": "Take it away", "explore": "Explore it", "choose": "Back to the answer"}
+WAYS = {"take-away": "Export", "explore": "Explore it", "choose": "Back to the answer"}
 
 
 def _select(spec: PrivateSelection) -> None:

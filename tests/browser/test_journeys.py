@@ -57,7 +57,7 @@ def test_from_the_start_page_to_a_share_link(visit: Visit) -> None:
     page.get_by_role("link", name=text).click()
     page.wait_for_url(f"**/explore?*epsilon={text.removeprefix('ε = ')}*")
     settle(page)
-    page.get_by_text("Take it away", exact=True).click(timeout=WORK)
+    page.get_by_text("Export", exact=True).click(timeout=WORK)
     page.get_by_role("button", name="Share link").click(timeout=WORK)
     link = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text().strip()
     other = visit("/explore?" + link.split("?", 1)[1])
@@ -182,7 +182,7 @@ def test_from_an_upload_to_a_report_without_a_word_of_its_rows(
     page.get_by_role("heading", name=re.compile("^(Use|No method|Up to)")).wait_for(timeout=WORK)
     page.get_by_role("button", name=re.compile("^Choose on my data")).click()
     page.get_by_text("A private selection on your data cost ε = ").wait_for(timeout=WORK)
-    page.get_by_role("button", name="Take it away").click()
+    page.get_by_role("button", name="Export").click()
     report, _ = without_rows(page, table)
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) == 1
     assert "A private selection on your data cost" in report

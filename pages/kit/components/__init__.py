@@ -112,7 +112,7 @@ def _mount_story(name: str, key: str, story: Story, **on_change: Any) -> None:
 MEANING_WORDS = {
     "title": "What ε = {epsilon} means for one person",
     "suspicion": (
-        "Someone who starts at 50:50 can become {about}at most {suspicion}% sure that you took"
+        "Someone who starts at 50:50 can become at most {about}{suspicion}% sure that you took"
         " part, except with probability {exception}."
     ),
     "always": (
