@@ -93,7 +93,7 @@ def test_the_teacher_sees_how_far_each_student_came() -> None:
 def test_a_reload_lands_on_the_page_that_was_open() -> None:
     """Also after going back; an address without a page opens the last one that was reached."""
     app = opened("kit/navigation.py", **{"class": link_token(SEQUENCE)})
-    assert any("gathered" in it.value for it in app.caption)  # before anything is answered
+    assert any("teacher" in it.value for it in app.caption)  # before anything is answered
     press(app, "lesson.next")
     press(app, "lesson.back")
     address = address_of(app)
