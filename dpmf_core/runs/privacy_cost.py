@@ -165,8 +165,9 @@ class PrivacyCost:
         noise, method, total = (self.text(it) for it in (self.noise, self.method, abs(self.total)))
         which = "the best known method" if is_best else "a method"
         direction = "less" if bool(self.metric.larger_is_better) == (self.total >= 0) else "more"
+        title = self.metric.title[0].upper() + self.metric.title[1:]
         return (
-            f"{self.metric.title} is {total} {direction} than with {best}, {which} without"
+            f"{title} is {total} {direction} than with {best}, {which} without"
             f" privacy: {noise} from noise, {method} from the method."
         )
 

@@ -154,7 +154,10 @@ def draw_take_away_step() -> None:
     controls.write_to_address()
     finding = None if current is None else find(current)
     if current is None or finding is None or finding.place is None:
-        if current is None or finding is not None:
+        if finding is not None:
+            st.title("No method is recommended, so there is nothing to export", anchor=False)
+            links.to("choose", "Back to the answer", {})
+        elif current is None:
             st.title("There is no answer to export yet", anchor=False)
             links.to("choose", "Ask the question", {})
         return
