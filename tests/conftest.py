@@ -24,12 +24,13 @@ if platform.machine() in ("x86_64", "AMD64"):
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".venv/compiled"))
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.settings import settings as server_settings
 from dpmf_core.data import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.runs import data_access
 from dpmf_core.testing.worlds import low_rank, world
-from tests.support.engines import in_threads
+from tests.support import engines
 
 # the same examples each time; one may take any time on a machine that does other work
 settings.register_profile("dpmf", deadline=None, derandomize=True)
@@ -42,7 +43,7 @@ CATALOGUE = "tests.small_catalogue"
 def workers_of_this_process() -> Iterator[None]:
     """What tests have computed is computed in this process, unless they start worker processes."""
     with pytest.MonkeyPatch.context() as patch:
-        in_threads(patch)
+        engines.in_threads(patch)
         yield
 
 
@@ -83,6 +84,33 @@ def main_module(monkeypatch: pytest.MonkeyPatch) -> None:
     import it.
     """
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+
+
+@pytest.fixture
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The data folder of this test, which is empty."""
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def two_sets(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs are on the two small simulated sets."""
+    monkeypatch.setenv("DPMF_CATALOGUE", engines.CATALOGUE)
+
+
+@pytest.fixture
+def configure(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """configure(name=value): a server's settings; none before it is called."""
+
+    def change(**values: object) -> None:
+        for name, value in values.items():
+            monkeypatch.setenv(f"DPMF_{name.upper()}", str(value))
+        server_settings.cache_clear()
+
+    change()
+    yield change
+    server_settings.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -28,10 +28,7 @@ from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from dpmf_core.testing.worlds import low_rank
 
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("data_folder")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dpmf_core.audit.membership_inference import AuditSpec
-from dpmf_core.base import requesters, settings
+from dpmf_core.base import requesters
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.requesters import OPERATOR, Asker, asking
 from dpmf_core.jobs.engine import Engine
@@ -28,20 +28,10 @@ Set = Callable[..., None]
 
 
 @pytest.fixture
-def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Set]:
+def put(configure: Set) -> Set:
     """put(name=value): the class profile with these settings."""
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    monkeypatch.setenv("DPMF_PROFILE", "class")
-    monkeypatch.setenv("DPMF_CATALOGUE", "tests.support.two_sets")
-
-    def set_variables(**values: object) -> None:
-        for name, value in values.items():
-            monkeypatch.setenv(f"DPMF_{name.upper()}", str(value))
-        settings.settings.cache_clear()
-
-    set_variables(data_sets="small")
-    yield set_variables
-    settings.settings.cache_clear()
+    configure(profile="class", catalogue="tests.support.two_sets", data_sets="small")
+    return configure
 
 
 @pytest.fixture

@@ -223,9 +223,8 @@ def test_the_price_of_folds_of_random_searches_and_of_pipelines() -> None:
 
 
 @pytest.fixture
-def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def own_folder(monkeypatch: pytest.MonkeyPatch, data_folder: Path) -> None:
     """Accounts lie in an empty data folder, and no ledger is named."""
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     monkeypatch.delenv(LEDGER)
 
 

@@ -1,5 +1,6 @@
 """Data frames and sparse matrices as data."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -75,21 +76,21 @@ def test_a_frame_that_cannot_be_read_is_one_sentence(frame: pd.DataFrame, words:
         frames.ratings_of(frame, BOUNDS)
 
 
-class ForeignTable:
-    """A table of another library, which can be had by one protocol alone."""
-
-    def __init__(self, frame: pd.DataFrame, protocol: str) -> None:
-        setattr(type(self), protocol, lambda self, *args, **kwargs: getattr(frame, protocol)())
+PLAIN = FRAME.drop(columns="comment")
+FOREIGN = {
+    "pyarrow": pyarrow.Table.from_pandas(FRAME),
+    "a stream of Arrow": SimpleNamespace(__arrow_c_stream__=PLAIN.__arrow_c_stream__),
+    "the interchange protocol": SimpleNamespace(__dataframe__=PLAIN.__dataframe__),
+    "a lazy frame": SimpleNamespace(collect_schema=None, collect=lambda: PLAIN),
+}
 
 
 @pytest.mark.filterwarnings("ignore:The Dataframe Interchange Protocol is deprecated")
-@pytest.mark.parametrize("protocol", ["__arrow_c_stream__", "__dataframe__"])
-def test_a_table_of_another_library_is_the_same_ratings(protocol: str) -> None:
-    kind = type("Other", (ForeignTable,), {})
-    plain = FRAME.drop(columns="comment")
-    ratings = frames.ratings_of(kind(plain, protocol), BOUNDS)
+@pytest.mark.parametrize("table", FOREIGN.values(), ids=FOREIGN)
+def test_a_table_of_another_library_is_the_same_ratings(table: Any) -> None:
+    assert frames.is_table(table)
+    ratings = frames.ratings_of(table, BOUNDS)
     assert ratings.account == frames.ratings_of(FRAME, BOUNDS).account
-    assert frames.ratings_of(pyarrow.Table.from_pandas(FRAME), BOUNDS).account == ratings.account
 
 
 def test_columns_are_found_by_what_they_are_often_called() -> None:

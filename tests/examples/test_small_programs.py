@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
 
 import dpmf
 from dpmf_core.algorithms import REGISTRY, Algorithm, Recommender, Streams
@@ -18,9 +17,7 @@ WORLD = low_rank(n_users=300)
 BOUNDS = WORLD.bounds
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
+pytestmark = pytest.mark.usefixtures("data_folder")
 
 
 @pytest.fixture
@@ -28,28 +25,6 @@ def frame() -> pd.DataFrame:
     """Ratings with own ids: userId "p0", "p1", ..., movieId 100, 101, ..., rating."""
     users = [f"p{user}" for user in WORLD.users]
     return pd.DataFrame({"userId": users, "movieId": WORLD.items + 100, "rating": WORLD.values})
-
-
-@pytest.mark.parametrize("lazy", [False, True])
-def test_polars(frame: pd.DataFrame, lazy: bool) -> None:
-    polars = pytest.importorskip("polars", reason="polars is large; see CONTRIBUTING.md")
-    table = polars.from_dict({name: frame[name].to_list() for name in frame})
-    table = table.lazy().filter(polars.col("rating") > 0) if lazy else table
-    model = dpmf.PrivateRecommender("private-bias", epsilon=2.0, bounds=BOUNDS).fit(table)
-    assert model.predict(table).shape == (len(frame),)
-    assert (
-        dpmf.fit(table, "bias", bounds=BOUNDS).recommend(["p3"], k=2)["user"].tolist() == ["p3"] * 2
-    )
-
-
-def test_scipy() -> None:
-    shape = (WORLD.n_users, WORLD.n_items)
-    matrix = csr_array((WORLD.values, (WORLD.users, WORLD.items)), shape=shape)
-    model = dpmf.fit(matrix, "dpals", epsilon=3.0, rank=2, bounds=BOUNDS, split=None)
-    assert model.recommend([0, 299], k=1)["user"].tolist() == [0, 299]
-    counts = csr_array(np.random.default_rng(0).poisson(1.0, (200, 30)))
-    parts = dpmf.PrivateNMF(3, epsilon=5.0).fit(counts)
-    assert parts.transform(counts).shape == (200, 3) and parts.components_.min() >= 0
 
 
 def test_sweep_and_plot(tmp_path: Path) -> None:

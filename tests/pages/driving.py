@@ -15,6 +15,8 @@ from streamlit.testing.v1 import AppTest
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.spending import account_of
+from dpmf_datasets import session_files
 from pages.kit import odometer
 from pages.kit.page_table import PAGES, Page
 
@@ -55,6 +57,13 @@ def brought(entry: Any, kind: str = "") -> dict[str, Any]:
     """The state of a session that brought a data set and has chosen it."""
     key = ".".join(filter(None, ("sidebar", kind, "dataset")))
     return {"data.own": {entry.id: entry}, key: entry.id}
+
+
+def forget(upload: Any) -> None:
+    """Take away what a session brought, with its account and its runs."""
+    account_of(upload.entry.id).forget()
+    engine().forget(upload.entry.id)
+    session_files.remove(upload.entry)
 
 
 def plain(text: str) -> str:

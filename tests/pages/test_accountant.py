@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
-from dpmf_core.jobs.engine import Engine, engine
+from dpmf_core.jobs.engine import engine
 from dpmf_core.papers.source_noise import saha
 from dpmf_core.privacy import (
     Budget,
@@ -26,6 +26,7 @@ from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.accountant import figures, ledger_table
+from tests.pages.conftest import fresh_store
 from tests.pages.driving import app_of, behind_sidebar, frames, widget_of, words
 from tests.support.records import run_of
 
@@ -33,14 +34,9 @@ SCRIPT = behind_sidebar("accountant/page.py")
 
 
 @pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    engines: list[Engine] = []
-    monkeypatch.setattr("dpmf_core.jobs.engine._only", engines)
-    yield
-    for one in engines:
-        one.close()
-        one.store.close()
+def own_store(tmp_path: Path) -> Iterator[None]:
+    with fresh_store(tmp_path):
+        yield
 
 
 def page(**parameters: str) -> AppTest:

@@ -22,13 +22,7 @@ from tests.pages.driving import (
     words,
 )
 
-ROOT = Path(__file__).parents[2]
-EXPLORE = f"""
-import runpy
-from pages.kit import sidebar
-sidebar.draw()
-runpy.run_path({str(ROOT / "pages" / "accountant" / "page.py")!r})
-"""
+ACCOUNTANT = behind_sidebar("accountant/page.py")
 
 
 def table() -> bytes:
@@ -44,7 +38,7 @@ def mine() -> Any:
 
 
 def test_nobody_opens_anothers_by_its_address(mine: Any) -> None:
-    app = app_of(EXPLORE, data=mine.entry.id).run()
+    app = app_of(ACCOUNTANT, data=mine.entry.id).run()
     assert app.sidebar.selectbox(key="sidebar.dataset").value == "cinema" and app.warning
 
 
@@ -195,7 +189,7 @@ def test_an_item_table_is_public_and_offered_in_the_sidebar() -> None:
     (entry,) = app.session_state["data.own"].values()
     assert {it.label: it.value for it in app.metric}["Ratings kept"] == "360"
     assert account_of(entry.id).key == account  # the same people
-    other = app_of(EXPLORE, brought(entry)).run()
+    other = app_of(ACCOUNTANT, brought(entry)).run()
     assert (
         other.sidebar.radio(key="sidebar.item_features").label
         == f"The items' {entry.item_features}"

@@ -18,6 +18,7 @@ from tests.pages.driving import (
     behind_sidebar,
     brought,
     component,
+    forget,
     run_until,
     settled,
     widget_of,
@@ -43,10 +44,7 @@ def table(users: int = 60, items: int = 12) -> bytes:
 def mine() -> Iterator[Any]:
     upload = session_files.ratings(session_files.table(table(), "clinic.csv"), {}, (1.0, 5.0))
     yield upload
-    account = account_of(upload.entry.id)
-    account.forget()
-    engine().forget(upload.entry.id)
-    session_files.remove(upload.entry)
+    forget(upload)
 
 
 def page_with(

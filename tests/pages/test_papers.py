@@ -12,7 +12,6 @@ from dpmf_core.papers.erratum import Comparison, Erratum, Reading
 from dpmf_core.papers.figures import Figure
 from dpmf_core.papers.registry import CLAIMS, PAPERS
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
-from dpmf_core.teaching.sketch_collisions import sketch_layout
 from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, stream
 from pages.papers import figures, saha_figures
 from pages.papers.figures import place
@@ -123,17 +122,6 @@ def test_the_page_computes_and_does_not_recite(monkeypatch: pytest.MonkeyPatch) 
     app.button(key="papers.compute.balu-gradient").click()
     settled(app)
     assert any("ε = 7.00" in list(it.iloc[:, 0]) for it in frames(app))
-
-
-def test_the_sketch_that_is_drawn_is_the_one_that_is_told_of() -> None:
-    app = page(paper="balu-2016", section="method")
-    app.select_slider(key="papers.gamma").set_value(4.0)
-    app.selectbox(key="papers.vector").set_value("item 2")
-    settled(app)
-    sketch = sketch_layout(3, 2, 4.0)
-    (text,) = [it.value for it in app.markdown if "share their cell" in it.value]
-    assert text.startswith(f"**{sketch.shared:.0%} of all components")
-    assert f"{len(sketch.beside('item 2'))} of the 11 others" in text
 
 
 def test_what_is_not_kept_crosses_the_wire() -> None:

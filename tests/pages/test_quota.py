@@ -4,8 +4,7 @@ session brought goes.
 
 import asyncio
 import io
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +19,6 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.settings import settings
 from dpmf_datasets import session_files
 from pages.server import sessions, upload_quota
 from pages.server.sessions import GONE, Session, Sessions
@@ -30,17 +28,15 @@ Send = Callable[..., Any]
 
 
 @pytest.fixture
-def storage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MemoryUploadedFileManager]:
+def storage(
+    monkeypatch: pytest.MonkeyPatch, configure: Callable[..., None]
+) -> MemoryUploadedFileManager:
     """Streamlit's own keeper of uploads, with a quota of 3 MB a session and 5 MB in all."""
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    monkeypatch.setenv("DPMF_UPLOAD_MB_PER_SESSION", "3")
-    monkeypatch.setenv("DPMF_UPLOAD_MB_TOTAL", "5")
-    settings.cache_clear()
+    configure(upload_mb_per_session=3, upload_mb_total=5)
     manager = MemoryUploadedFileManager("/_stcore/upload_file")
     monkeypatch.setattr(sessions, "uploaded_files", lambda: manager.file_storage)
     monkeypatch.setattr(sessions, "registry", Sessions(lambda ident: True))
-    yield manager
-    settings.cache_clear()
+    return manager
 
 
 @pytest.fixture

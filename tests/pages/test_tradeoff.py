@@ -10,6 +10,7 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.needed_epsilon import Goal, answer
+from dpmf_core.runs.record import RunRecord
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Method, Sweep
 from dpmf_core.teaching.lesson_links import LessonLink
@@ -17,7 +18,7 @@ from pages.kit import epsilon_grid
 from pages.tradeoff import exports
 from pages.tradeoff.controls import Question
 from pages.tradeoff.findings import Results, line_of
-from tests.pages.driving import app_of, behind_sidebar, settled, words
+from tests.pages.driving import app_of, behind_sidebar, settled
 
 SCRIPT = behind_sidebar("tradeoff/page.py")
 
@@ -27,19 +28,12 @@ def page(**parameters: str) -> AppTest:
     return settled(app_of(SCRIPT, **(defaults | parameters)))
 
 
-def record(
-    algorithm: str, epsilon: float | None, seed: int, calibration: str = "exact", **more: Any
-) -> Any:
-    budget = {"epsilon": epsilon, "delta": 5e-5, "calibration": calibration} if epsilon else None
+def record(algorithm: str) -> RunRecord:
+    """Of the first run at epsilon 1."""
+    budget = {"epsilon": 1.0, "delta": 5e-5}
     return run(
-        RunSpec.parse(
-            data={"id": "cinema-small"}, algorithm=algorithm, budget=budget, seed=seed, **more
-        )
+        RunSpec.parse(data={"id": "cinema-small"}, algorithm=algorithm, budget=budget)
     ).record
-
-
-def rmse(algorithm: str, epsilon: float | None, seed: int, calibration: str = "exact") -> float:
-    return float(record(algorithm, epsilon, seed, calibration).metric("rmse"))
 
 
 def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore() -> None:
@@ -48,7 +42,7 @@ def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore()
     """
     page(methods="dpals", draws="1", epsilons="2, 10")
     app = page(methods="dpals,private-bias", draws="1")
-    line = epsilon_grid.read(record("dpals", 1.0, 0).spec).kept
+    line = epsilon_grid.read(record("dpals").spec).kept
     (table,) = [it.value for it in app.table if "read from" in it.value]
     table = table.replace(r"\\", "", regex=True)  # as it reads
     rows = dict(zip(table["method"], table.itertuples(index=False), strict=True))
@@ -57,33 +51,11 @@ def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore()
     _, question = app.session_state["tradeoff.question"]
     own = {it.key: engine().known_runs.whole(it.spec) for it in question.points}
     errors = Goal.metric(METRICS["rmse"], 0.9)
-    known = epsilon_grid.read(record("dpals", 1.0, 0).spec).measured
+    known = epsilon_grid.read(record("dpals").spec).measured
     assert (
         len(known) == 4 and line_of(Results(question.points, own, "rmse"), "DPALS", errors) == known
     )
     assert rows["Private biases"][2] == "2 ε: 1, 5; 1 draw"  # measured against another method
-
-
-def test_both_rules_side_by_side_say_what_the_rule_alone_costs() -> None:
-    app = page(methods="private-svd", epsilons="5", draws="1", noise="both")
-    ours, theirs, best = (
-        rmse(name, epsilon, 0, calibration)
-        for name, epsilon, calibration in (
-            ("private-svd", 5.0, "exact"),
-            ("private-svd", 5.0, "source"),
-            ("bmf", None, "exact"),
-        )
-    )
-    assert all(it in words(app) for it in (f"{ours:.3f}", f"{theirs:.3f}"))
-    assert f"{(theirs - ours) / (theirs - best):.0%}" in words(app)
-
-
-def test_who_pays_compares_the_same_people_with_and_without_privacy() -> None:
-    app = page(epsilons="1", draws="1")
-    private = record("private-bias", 1.0, 0).buckets["activity"]
-    known = record("bmf", None, 0).buckets["activity"]
-    costs = [own["rmse"] - best["rmse"] for own, best in zip(private, known, strict=True)]
-    assert f"{max(costs):+.3f}" in words(app) and f"{min(costs):+.3f}" in words(app)
 
 
 def test_the_notebook_makes_the_same_runs_again() -> None:
@@ -99,7 +71,7 @@ def test_the_notebook_makes_the_same_runs_again() -> None:
     exec(next(it for it in sources if "\npoints = " in it), variables)
     (point,) = variables["points"]
     table = variables["rows"]([point], {point.key: run(point.spec)})
-    assert table[0]["rmse"] == pytest.approx(rmse("private-bias", 1.0, 0))
+    assert table[0]["rmse"] == pytest.approx(record("private-bias").metric("rmse"))
 
 
 def test_what_a_lesson_fixes_stays_and_what_it_hides_is_not_there() -> None:

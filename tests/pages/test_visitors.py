@@ -2,7 +2,7 @@
 need a lesson link.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.base.requesters import Asker, asking
-from dpmf_core.base.settings import settings
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
@@ -25,17 +24,10 @@ Put = Callable[..., None]
 
 
 @pytest.fixture
-def put(monkeypatch: pytest.MonkeyPatch) -> Iterator[Put]:
+def put(configure: Put) -> Put:
     """put(name=value): the class profile with these settings."""
-
-    def change(**values: object) -> None:
-        for name, value in values.items():
-            monkeypatch.setenv(f"DPMF_{name.upper()}", str(value))
-        settings.cache_clear()
-
-    change(profile="class", deletes="owner")
-    yield change
-    settings.cache_clear()
+    configure(profile="class", deletes="owner")
+    return configure
 
 
 @pytest.fixture

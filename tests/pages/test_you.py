@@ -43,24 +43,7 @@ def test_the_list_is_what_the_algorithm_itself_would_recommend(epsilon: float | 
     assert you.recommended(epsilon, dict(zip(asked, STARS, strict=True))) == expected
 
 
-def test_more_of_the_list_without_noise_stays_at_a_larger_epsilon() -> None:
-    """Over 40 people who rate at random: 1 of 5 at 0.1, 2.5 at 31.6."""
-    films, rng = you.films(), np.random.default_rng(0)
-    assert films is not None
-    people = [dict(zip(films["asked"], it, strict=True)) for it in rng.integers(1, 6, (40, 5))]
-    stay = {
-        epsilon: np.mean(
-            [len({*you.recommended(epsilon, it)} & {*you.recommended(None, it)}) for it in people]
-        )
-        for epsilon in (0.1, 31.6)
-    }
-    assert stay[0.1] + 1 < stay[31.6]
-
-
-def test_rating_five_films_shows_a_list_and_an_attack_and_stores_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+def test_rating_five_films_shows_a_list_and_an_attack_and_stores_nothing(data_folder: Path) -> None:
     app = AppTest.from_file(str(BY_ID["start"].script), default_timeout=60).run()
     films = you.films()
     assert films is not None and "100% sure" not in words(app)
@@ -75,4 +58,4 @@ def test_rating_five_films_shows_a_list_and_an_attack_and_stores_nothing(
     assert "100% sure" in shown and "at most 88%" in shown
     for title in you.recommended(2.0, ratings):
         assert title.split(" (")[0] in shown
-    assert not app.query_params and not Store(tmp_path).rows()
+    assert not app.query_params and not Store(data_folder).rows()

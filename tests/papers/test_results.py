@@ -30,10 +30,9 @@ SMALL = Claim(
 
 
 @pytest.fixture
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+def own_folder(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setitem(registry.CLAIMS, SMALL.id, SMALL)
-    return tmp_path
+    return data_folder
 
 
 def summaries_of(biases: float) -> list[Summary]:

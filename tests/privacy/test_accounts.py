@@ -62,9 +62,7 @@ FRAME = pd.DataFrame(
 
 
 @pytest.fixture(autouse=True)
-def _catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("DPMF_CATALOGUE", "tests.support.two_sets")
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+def no_ledger(two_sets: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(accounts.LEDGER)
 
 

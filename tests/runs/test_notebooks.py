@@ -57,9 +57,7 @@ def test_hostile_words_stay_literals() -> None:
     assert not any("\nimport os\n" in "".join(cell["source"]) for cell in cells)
 
 
-@pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("data_folder")
 
 
 def test_an_account_shows_the_total_of_all_releases_on_private_data() -> None:

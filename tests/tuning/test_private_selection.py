@@ -34,10 +34,7 @@ SEARCH = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("DPMF_CATALOGUE", "tests.support.two_sets")
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("two_sets")
 
 
 def search(**parts: Any) -> TuneSpec:

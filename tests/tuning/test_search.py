@@ -64,10 +64,7 @@ def test_the_number_of_trials_has_its_mean_and_law(distribution: str) -> None:
 # ---- a world -------------------------------------------------------------------------------------
 
 
-@pytest.fixture(autouse=True)
-def _catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("DPMF_CATALOGUE", "tests.support.two_sets")
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("two_sets")
 
 
 @pytest.fixture

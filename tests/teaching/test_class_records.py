@@ -1,12 +1,10 @@
 """Answers of classes are kept within bounds, and nobody pushes out those of others."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.settings import settings
 from dpmf_core.teaching import class_records
 from dpmf_core.teaching.class_records import answers_of, class_answers, new_seat, record
 
@@ -14,15 +12,10 @@ ANSWER, OPENED = {"0.opened": "", "0.answer": "noise"}, {"0.opened": ""}
 
 
 @pytest.fixture(autouse=True)
-def two_lessons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def two_lessons(configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that keeps two lessons of three seats each."""
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    monkeypatch.setenv("DPMF_LESSON_KEY", "a key that nobody guesses, of this test")
-    monkeypatch.setenv("DPMF_MOST_LESSONS", "2")
+    configure(lesson_key="a key that nobody guesses, of this test", most_lessons=2)
     monkeypatch.setattr(class_records, "MOST_SEATS", 3)
-    settings.cache_clear()
-    yield
-    settings.cache_clear()
 
 
 def test_an_answer_is_kept_up_to_its_longest() -> None:

@@ -2,15 +2,13 @@
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.settings import settings
 from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.teaching import class_records
 from dpmf_core.teaching.class_records import publications
@@ -26,12 +24,7 @@ from pages.lessons.private_question import publish
 CLASS, STEP = "a-class-of-tests", "0.answer"
 
 
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    settings.cache_clear()
-    yield
-    settings.cache_clear()
+pytestmark = pytest.mark.usefixtures("configure")
 
 
 def answer(*choices: int) -> None:
@@ -121,10 +114,9 @@ def test_a_draw_that_is_lost_stays_charged() -> None:
     assert not publications(CLASS, STEP) and spent_epsilon(CLASS) == pytest.approx(1.0)
 
 
-def test_a_class_that_makes_room_keeps_its_account(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_class_that_makes_room_keeps_its_account(configure: Callable[..., None]) -> None:
     """Its answers and publications go; what was shown of students is not forgotten."""
-    monkeypatch.setenv("DPMF_MOST_LESSONS", "1")
-    settings.cache_clear()
+    configure(most_lessons=1)
     answer(0, 1)
     publish(CLASS, STEP, 2, 2.0)
     class_records.record("another-class", class_records.new_seat(), {STEP: "0"})

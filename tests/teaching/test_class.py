@@ -1,13 +1,11 @@
 """A class under one lesson link: the teacher sees what the students did."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.settings import settings
 from dpmf_core.teaching import class_records, completion, private_class
 from dpmf_core.teaching.lesson_links import (
     TEACHER,
@@ -30,13 +28,9 @@ SEQUENCE = LessonSequence.parse(
 PREDICT = "FormSubmitter:learn.neighbours.neighbours-Show what happens"
 
 
-@pytest.fixture
-def class_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    monkeypatch.setenv("DPMF_LESSON_KEY", "a key that nobody guesses, of this test")
-    settings.cache_clear()
-    yield
-    settings.cache_clear()
+@pytest.fixture(autouse=True)
+def class_settings(configure: Callable[..., None]) -> None:
+    configure(lesson_key="a key that nobody guesses, of this test")
 
 
 def opened(page: str, **query: str) -> AppTest:
@@ -75,7 +69,6 @@ def take_part(steps: int) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("class_settings")
 def test_the_teacher_sees_how_far_each_student_came() -> None:
     codes = [take_part(steps) for steps in range(5)]
     (finished,) = (completion.read(code) for code in codes if code)
@@ -89,7 +82,6 @@ def test_the_teacher_sees_how_far_each_student_came() -> None:
     assert sum("Word" in it.value for it in teacher.markdown) == 1
 
 
-@pytest.mark.usefixtures("class_settings")
 def test_a_reload_lands_on_the_page_that_was_open() -> None:
     """Also after going back; an address without a page opens the last one that was reached."""
     app = opened("kit/navigation.py", **{"class": link_token(SEQUENCE)})
@@ -106,7 +98,6 @@ def test_a_reload_lands_on_the_page_that_was_open() -> None:
 
 
 @pytest.mark.parametrize("gathers", [True, False])
-@pytest.mark.usefixtures("class_settings")
 def test_a_finished_class_shows_the_same_code_after_a_reload(gathers: bool) -> None:
     step = LessonLink.parse(page="glossary", question="Which word was new?")
     sequence = LessonSequence.parse(steps=(step, step), gathers=gathers)
@@ -121,7 +112,6 @@ def test_a_finished_class_shows_the_same_code_after_a_reload(gathers: bool) -> N
     assert len(class_records.class_answers(sequence.id)) == gathers
 
 
-@pytest.mark.usefixtures("class_settings")
 def test_a_learner_without_a_teacher_finds_answers_and_code_after_a_reload() -> None:
     app = opened("lessons/page.py", lesson="neighbours")
     assert "seat" not in app.query_params  # nothing is kept before there is an answer
@@ -136,7 +126,6 @@ def test_a_learner_without_a_teacher_finds_answers_and_code_after_a_reload() -> 
     assert not other.code and class_records.count() == 0
 
 
-@pytest.mark.usefixtures("class_settings")
 def test_a_sequence_and_its_class_stay_after_codes_are_checked_and_after_a_reload() -> None:
     app = opened("lessons/page.py", view="teachers")
     app.multiselect(key="teach.lessons").set_value(["neighbours", "attacker"])
@@ -167,7 +156,6 @@ PRIVATE = LessonSequence.parse(
 )
 
 
-@pytest.mark.usefixtures("class_settings")
 def test_a_private_question_shows_counts_with_noise_and_no_answer() -> None:
     student = opened("kit/navigation.py", **{"class": link_token(PRIVATE)})
     kinds = [it.value for it in student.caption]

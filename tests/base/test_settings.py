@@ -8,11 +8,7 @@ import pytest
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.settings import CLASS, PROFILES, read
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("data_folder")
 
 
 @pytest.mark.parametrize("name", list(PROFILES))
@@ -22,9 +18,9 @@ def test_a_profile_gives_its_values(name: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_environment_goes_before_the_file_and_the_file_before_the_profile(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (home / "settings.toml").write_text(
+    (data_folder / "settings.toml").write_text(
         'profile = "class"\nlargest_audit = 7\nlargest_sweep = 8\noperators = ["a@b.c"]\n'
     )
     monkeypatch.setenv("DPMF_LARGEST_SWEEP", "9")
@@ -45,25 +41,25 @@ def test_the_environment_goes_before_the_file_and_the_file_before_the_profile(
         "profile = [1]", "largest_audit", "\x00",
     ],
 )  # fmt: skip
-def test_a_wrong_file_is_refused_by_its_name(home: Path, text: str) -> None:
-    (home / "settings.toml").write_text(text)
-    with pytest.raises(BadInput, match=re.escape(str(home / "settings.toml"))):
+def test_a_wrong_file_is_refused_by_its_name(data_folder: Path, text: str) -> None:
+    (data_folder / "settings.toml").write_text(text)
+    with pytest.raises(BadInput, match=re.escape(str(data_folder / "settings.toml"))):
         read()
 
 
 def test_a_wrong_variable_and_a_named_file_that_is_not_there_are_refused(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DPMF_MOST_RUNS", "-1")
     with pytest.raises(BadInput, match="DPMF_MOST_RUNS"):
         read()
-    monkeypatch.setenv("DPMF_SETTINGS", str(home / "none.toml"))
+    monkeypatch.setenv("DPMF_SETTINGS", str(data_folder / "none.toml"))
     with pytest.raises(BadInput, match="DPMF_SETTINGS"):
         read()
 
 
-def test_a_file_that_anybody_may_write_is_refused(home: Path) -> None:
-    (home / "settings.toml").write_text('operators = ["attacker@example.org"]\n')
-    (home / "settings.toml").chmod(0o666)
+def test_a_file_that_anybody_may_write_is_refused(data_folder: Path) -> None:
+    (data_folder / "settings.toml").write_text('operators = ["attacker@example.org"]\n')
+    (data_folder / "settings.toml").chmod(0o666)
     with pytest.raises(BadInput):
         read()

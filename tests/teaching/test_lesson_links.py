@@ -4,7 +4,7 @@ import hashlib
 import json
 import stat
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -27,12 +27,8 @@ KEY = "k" * 40
 
 
 @pytest.fixture(autouse=True)
-def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
-    monkeypatch.setenv("DPMF_LESSON_KEY", KEY)
-    settings.cache_clear()
-    yield
-    settings.cache_clear()
+def lesson_key(configure: Callable[..., None]) -> None:
+    configure(lesson_key=KEY)
 
 
 def sequence(**more: object) -> LessonSequence:
@@ -156,10 +152,9 @@ def test_without_a_setting_the_key_is_drawn_once_for_its_user_alone(
         sequence_of(token)
 
 
-def test_the_key_is_printed_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_is_printed_nowhere(configure: Callable[..., None]) -> None:
     assert KEY not in str(setting_rows()) and KEY not in repr(settings())
-    monkeypatch.setenv("DPMF_LESSON_KEY", "too-short-a-key")
-    settings.cache_clear()
+    configure(lesson_key="too-short-a-key")
     with pytest.raises(BadInput, match="lesson_key") as error:
         settings()
     assert "too-short-a-key" not in str(error.value)
