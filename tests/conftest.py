@@ -4,7 +4,6 @@ import os
 import platform
 import sys
 import uuid
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -40,7 +39,7 @@ CATALOGUE = "tests.small_catalogue"
 
 
 @pytest.fixture(scope="session", autouse=True)
-def workers_of_this_process() -> Iterator[None]:
+def workers_of_this_process():
     """What tests have computed is computed in this process, unless they start worker processes."""
     with pytest.MonkeyPatch.context() as patch:
         engines.in_threads(patch)
@@ -71,7 +70,7 @@ def _is_of(item: pytest.Item, algorithms: set[str]) -> bool:
 
 
 @pytest.fixture(autouse=True)
-def ledger(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def ledger(monkeypatch, tmp_path_factory):
     """No test enters an account in the data folder of whoever runs it; those about accounts
     unset this.
     """
@@ -79,7 +78,7 @@ def ledger(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(autouse=True)
-def main_module(monkeypatch: pytest.MonkeyPatch) -> None:
+def main_module(monkeypatch):
     """A page that a test draws takes the place of `__main__`; a process spawned later would
     import it.
     """
@@ -87,20 +86,20 @@ def main_module(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data_folder(tmp_path, monkeypatch):
     """The data folder of this test, which is empty."""
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     return tmp_path
 
 
 @pytest.fixture
-def two_sets(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def two_sets(data_folder, monkeypatch):
     """Runs are on the two small simulated sets."""
     monkeypatch.setenv("DPMF_CATALOGUE", engines.CATALOGUE)
 
 
 @pytest.fixture
-def configure(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+def configure(data_folder, monkeypatch):
     """configure(name=value): a server's settings; none before it is called."""
 
     def change(**values: object) -> None:
@@ -114,13 +113,13 @@ def configure(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ca
 
 
 @pytest.fixture(scope="session")
-def small() -> Ratings:
+def small():
     """23 users, 19 items: empty and heavy users, merged duplicates, clamped half stars."""
     return world()
 
 
 @pytest.fixture
-def catalogue(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+def catalogue(monkeypatch):
     """A catalogue in memory for `execution.run`; call it with id=Ratings to put a data set in.
 
     Holds 'small' and 'films'.

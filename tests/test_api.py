@@ -1,9 +1,7 @@
 """`fit`, `sweep` and `load` from Python."""
 
 import inspect
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -34,22 +32,20 @@ pytestmark = pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize(
     ("function", "others"), [(fit, set()), (sweep, {"algorithm", "epsilon", "seed"})]
 )
-def test_the_signature_shows_every_parameter_of_a_run(
-    function: Callable[..., object], others: set[str]
-) -> None:
+def test_the_signature_shows_every_parameter_of_a_run(function, others):
     shown = inspect.signature(function).parameters
     assert set(PARAMETERS) - {"dataset"} - others <= set(shown)
     assert shown["test_fraction"].default == 0.1
 
 
-def test_the_package_hands_on_what_the_core_offers() -> None:
+def test_the_package_hands_on_what_the_core_offers():
     assert dpmf.fit is fit
     assert all(getattr(dpmf, name) is getattr(dpmf_core, name) for name in dpmf_core.__all__)
     with pytest.raises(AttributeError):
         _ = dpmf.fitt
 
 
-def test_a_fit_is_kept_and_found_again() -> None:
+def test_a_fit_is_kept_and_found_again():
     first = fit("cinema-small", "private-bias", epsilon=2, seed=3)
     assert first.record.epsilon.exact == pytest.approx(2)
     assert first.record.delta == 5e-5
@@ -67,7 +63,7 @@ def own_frame() -> pd.DataFrame:
     return frame.assign(user=frame["user"].map("u{:03}".format), item=frame["item"] + 100)
 
 
-def test_a_fit_is_a_model_that_estimators_give_too() -> None:
+def test_a_fit_is_a_model_that_estimators_give_too():
     """The same run on the same ratings, with all of them: predictions and lists are the same."""
     frame, choices = own_frame(), {"epsilon": 5.0, "delta": 1e-5}
     run = fit(load(frame, bounds=BOUNDS, public=True), "dpals", rank=2, split=None, **choices)
@@ -82,7 +78,7 @@ def test_a_fit_is_a_model_that_estimators_give_too() -> None:
     assert set(model.recommend(["u007"])["item"]) <= set(frame["item"])
 
 
-def test_without_a_split_everything_trains_and_nothing_is_judged() -> None:
+def test_without_a_split_everything_trains_and_nothing_is_judged():
     """The item means of all ratings, which a split would change."""
     frame = own_frame()
     model = fit(frame, "global-mean", bounds=BOUNDS, split=None)
@@ -91,7 +87,7 @@ def test_without_a_split_everything_trains_and_nothing_is_judged() -> None:
     assert fit("cinema-small", "bias", split=None).record.metrics == {}
 
 
-def test_a_model_of_a_data_set_knows_its_users_by_number(tmp_path: Path) -> None:
+def test_a_model_of_a_data_set_knows_its_users_by_number(tmp_path):
     model = fit("cinema-small", "spectral", epsilon=5)
     lists = model.recommend([3, 4], k=5)
     assert lists["user"].tolist() == [3] * 5 + [4] * 5
@@ -104,7 +100,7 @@ def test_a_model_of_a_data_set_knows_its_users_by_number(tmp_path: Path) -> None
         fit("digits", "nmf", steps=1).recommend()
 
 
-def test_a_sweep_is_a_table() -> None:
+def test_a_sweep_is_a_table():
     result = sweep("cinema-small", ["private-bias", "bias"], epsilons=[1, 5], seeds=range(2))
     frame = result.frame()
     assert frame[["algorithm", "epsilon", "seed"]].fillna(0).values.tolist() == [
@@ -121,7 +117,7 @@ def test_a_sweep_is_a_table() -> None:
     assert summary.iloc[0]["median"] == pytest.approx(rows.median())
 
 
-def test_a_run_has_one_name_for_each_parameter_and_takes_mappings_of_them() -> None:
+def test_a_run_has_one_name_for_each_parameter_and_takes_mappings_of_them():
     common = {"dataset": "cinema", "algorithm": "dpals", "epsilon": 1.0, "delta": 1e-6}
     flat = RunSpec.of(**common, rank=3, split="users", fold_in=0.5, min_df="2")
     nested = RunSpec.of(
@@ -143,9 +139,7 @@ def frame_of(ratings: Ratings) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def test_a_private_frame_has_one_account_however_it_is_brought(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_private_frame_has_one_account_however_it_is_brought(monkeypatch):
     monkeypatch.delenv(LEDGER)  # the account is then found by the data's fingerprint
     ratings = low_rank(n_users=200)
     frame, bounds = frame_of(ratings), ratings.bounds
@@ -185,6 +179,6 @@ FRAME = pd.DataFrame({"user": [0, 1], "item": [0, 0], "rating": [1, 2]})
         lambda: sweep(csr_array(np.eye(3)), ["dpals"], epsilons=[1]),
     ],
 )
-def test_wrong_arguments_are_refused(call: Callable[[], object]) -> None:
+def test_wrong_arguments_are_refused(call):
     with pytest.raises(BadInput):
         call()

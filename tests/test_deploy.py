@@ -20,7 +20,7 @@ def run(*command: object) -> "subprocess.CompletedProcess[str]":
 
 
 @with_systemd
-def test_systemd_understands_the_unit(tmp_path: Path) -> None:
+def test_systemd_understands_the_unit(tmp_path):
     for program in ("opt/dpmf/.venv/bin/python", "bin/true"):
         (tmp_path / program).parent.mkdir(parents=True)
         (tmp_path / program).touch(0o755)
@@ -37,7 +37,7 @@ def test_systemd_understands_the_unit(tmp_path: Path) -> None:
 
 
 @with_systemd
-def test_the_unit_gives_the_server_little_to_do_harm_with() -> None:
+def test_the_unit_gives_the_server_little_to_do_harm_with():
     """Systemd's own score of exposure, 0 (sealed) to 10; 9.6 for a unit that says nothing."""
     unit = DEPLOY / "dpmf.service"
     score = run(ANALYZE, "security", "--offline=true", "--threshold=20", unit)
@@ -76,7 +76,7 @@ def configuration(folder: Path, outer: int, plain: int, server: int) -> Path:
 
 
 @pytest.mark.skipif(None in (NGINX, OPENSSL), reason="nginx or openssl is not on this machine")
-def test_nginx_takes_the_configuration(tmp_path: Path) -> None:
+def test_nginx_takes_the_configuration(tmp_path):
     """As in deploy/, with files of its own. It limits requests by browser."""
     file = configuration(tmp_path, 8443, 8080, 8501)
     check = run(NGINX, "-t", "-q", "-c", file)

@@ -2,7 +2,6 @@
 
 import doctest
 import inspect
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ PUBLIC = {name: getattr(dpmf, name) for name in dpmf.__all__ if name != "BadInpu
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_sections_are_there(name: str) -> None:
+def test_sections_are_there(name):
     thing = PUBLIC[name]
     text = inspect.getdoc(thing) or ""
     wanted = ["Parameters", "Examples"]
@@ -22,7 +21,7 @@ def test_sections_are_there(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_run(name, tmp_path, monkeypatch):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     monkeypatch.delenv(LEDGER, raising=False)
     monkeypatch.chdir(tmp_path)

@@ -30,7 +30,7 @@ def test_scikit_learns_own_checks(estimator, check):
 
 
 @pytest.mark.parametrize("method", ["oneshot-nmf", "dp-nmf"])
-def test_without_noise_it_explains_as_well_as_scikit_learn(method: str) -> None:
+def test_without_noise_it_explains_as_well_as_scikit_learn(method):
     data = blocks(n_samples=4000)
     X = np.asarray(data.X, np.float64)
     parameters = {"steps": 60} if method == "dp-nmf" else {}
@@ -42,7 +42,7 @@ def test_without_noise_it_explains_as_well_as_scikit_learn(method: str) -> None:
     assert ours.components_.shape == (3, 20)
 
 
-def test_its_ledger_costs_the_epsilon_asked_for() -> None:
+def test_its_ledger_costs_the_epsilon_asked_for():
     """Whether or not so few rows pay for a second moment."""
     for second_moment in (False, True):
         model = PrivateNMF(
@@ -58,7 +58,7 @@ def test_its_ledger_costs_the_epsilon_asked_for() -> None:
         assert model.guarantee_.status == "PROVEN"
 
 
-def test_a_person_with_all_her_rows_may_be_the_unit() -> None:
+def test_a_person_with_all_her_rows_may_be_the_unit():
     X, people = np.asarray(blocks().X), np.arange(60) % 7
     alone, together = (
         PrivateNMF(3, random_state=1).fit(X),
@@ -73,7 +73,7 @@ def test_a_person_with_all_her_rows_may_be_the_unit() -> None:
 
 @pytest.mark.parametrize("method", ["oneshot-nmf", "dp-nmf"])
 @pytest.mark.parametrize("public", [True, False])
-def test_a_seed_repeats_the_noise_on_public_rows_alone(method: str, public: bool) -> None:
+def test_a_seed_repeats_the_noise_on_public_rows_alone(method, public):
     """On others random_state seeds starting values."""
     X = blocks().X
     first, second = (
@@ -84,7 +84,7 @@ def test_a_seed_repeats_the_noise_on_public_rows_alone(method: str, public: bool
 
 
 @pytest.mark.parametrize("method", ["oneshot-nmf", "dp-nmf"])
-def test_noise_may_be_discrete(method: str) -> None:
+def test_noise_may_be_discrete(method):
     """On a grid, by a rule of its own: a little dearer than the continuous, never above what
     was asked.
     """
@@ -105,12 +105,12 @@ def test_noise_may_be_discrete(method: str) -> None:
         ({"noise": "none"}, "noise"),
     ],
 )
-def test_bad_parameters_are_refused(bad: dict[str, object], message: str) -> None:
+def test_bad_parameters_are_refused(bad, message):
     with pytest.raises((BadInput, ValueError), match=message):
         PrivateNMF(**bad).fit(blocks().X)
 
 
-def test_the_score_is_the_share_of_squares_that_the_parts_explain() -> None:
+def test_the_score_is_the_share_of_squares_that_the_parts_explain():
     X = np.asarray(blocks().X, np.float64)
     model = PrivateNMF(3, epsilon=QUIET, random_state=0, public=True).fit(X)
     residuals = X - model.inverse_transform(model.transform(X))
@@ -121,7 +121,7 @@ def test_the_score_is_the_share_of_squares_that_the_parts_explain() -> None:
 
 
 @pytest.mark.parametrize("place", ["last", "middle", "search"])
-def test_a_guarantee_names_what_learned_before_it_without_noise(place: str) -> None:
+def test_a_guarantee_names_what_learned_before_it_without_noise(place):
     X, y = np.asarray(blocks().X), np.arange(60) % 2
     steps: list[Any] = [Normalizer(), MinMaxScaler(clip=True), PrivateNMF(2, delta=1e-3)]
     if place == "middle":
@@ -140,14 +140,14 @@ def test_a_guarantee_names_what_learned_before_it_without_noise(place: str) -> N
 
 
 @pytest.mark.parametrize("algorithm", ["nmf", "robust-nmf"])
-def test_the_non_private_version_is_exact_and_enters_the_account(algorithm: str) -> None:
+def test_the_non_private_version_is_exact_and_enters_the_account(algorithm):
     """Scikit-learn's own factorisation explains as much."""
     X = np.asarray(blocks(n_samples=300).X, np.float64)
-    ours = PlainNMF(3, algorithm=algorithm, random_state=0).fit(X)  # type: ignore[arg-type]
+    ours = PlainNMF(3, algorithm=algorithm, random_state=0).fit(X)
     theirs = NMF(3, init="nndsvda", max_iter=500).fit(X)
     residuals = X - ours.inverse_transform(ours.transform(X))
     assert (residuals**2).sum() < 1.1 * theirs.reconstruction_err_**2 + 0.01 * (X**2).sum()
     assert ours.epsilon_ is None and ours.account_ is not None
     assert ours.account_.total.n_uncovered >= 1
-    again = PlainNMF(3, algorithm=algorithm, random_state=0).fit(X)  # type: ignore[arg-type]
+    again = PlainNMF(3, algorithm=algorithm, random_state=0).fit(X)
     assert np.array_equal(ours.components_, again.components_)

@@ -63,7 +63,7 @@ ALL_ALONG = [pytest.param(it, marks=pytest.mark.slow) for it in range(100, 1060,
 
 
 @pytest.mark.parametrize("imports", [1, 650, *ALL_ALONG])
-def test_ctrl_c_while_a_command_loads(imports: int, tmp_path: Path) -> None:
+def test_ctrl_c_while_a_command_loads(imports, tmp_path):
     assert interrupted_after(imports, COMMAND, tmp_path) == (130, [SENTENCE])
 
 
@@ -98,7 +98,7 @@ CLEANS_UP = """try:
         CLEANS_UP.format("os.kill(os.getpid(), signal.SIGINT); threading.Event().wait()"),
     ],
 )
-def test_ctrl_c_that_a_callback_swallows_comes_again(after: str) -> None:
+def test_ctrl_c_that_a_callback_swallows_comes_again(after):
     code = SWALLOWED.format(after=after)
     process = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
@@ -136,15 +136,13 @@ def run(
         pytest.param("{} --wrong 2>&-", (2,), marks=pytest.mark.slow),
     ],
 )
-def test_an_output_that_is_closed_or_full_ends_without_a_traceback(
-    shell: str, codes: tuple[int, ...], tmp_path: Path
-) -> None:
+def test_an_output_that_is_closed_or_full_ends_without_a_traceback(shell, codes, tmp_path):
     process = run("algorithms --json", tmp_path, shell)
     assert process.returncode in codes and process.stderr == ""
 
 
 @pytest.mark.parametrize("command", ["runs", "fit --dataset small --algorithm als"])
-def test_a_data_folder_that_takes_nothing_is_said(command: str, tmp_path: Path) -> None:
+def test_a_data_folder_that_takes_nothing_is_said(command, tmp_path):
     (tmp_path / "file").touch()
     process = run(command, tmp_path / "file" / "data", NUMBA_CACHE_DIR="")
     assert process.returncode == 2 and "Traceback" not in process.stderr
@@ -155,7 +153,7 @@ SERVER = ("app.py", "--server.headless", "true", "--server.port", "0")
 
 
 @pytest.mark.slow
-def test_ctrl_c_stops_a_server_that_runs(tmp_path: Path) -> None:
+def test_ctrl_c_stops_a_server_that_runs(tmp_path):
     child = start(SERVER, tmp_path)
     threading.Thread(target=child.stderr.read, daemon=True).start()  # what it imports
     try:

@@ -45,7 +45,7 @@ def variables_in(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory):
     """Built from a copy, because setuptools includes what an older build left."""
     copy = tmp_path_factory.mktemp("clone")
     for name in PARTS:
@@ -58,7 +58,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def test_the_wheel_holds_every_file_and_no_other(wheel: Path) -> None:
+def test_the_wheel_holds_every_file_and_no_other(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     expected = {"dpmf.py", "dpmf_app/app.py", "dpmf_app/.streamlit/config.toml"}
     for folder, package in INSTALLED_AS.items():
@@ -72,7 +72,7 @@ def test_the_wheel_holds_every_file_and_no_other(wheel: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(wheel, tmp_path_factory):
     """An environment in which dpmf is installed next to another package called `datasets`. What
     dpmf requires is that of the environment that runs the tests.
     """
@@ -93,7 +93,7 @@ def dpmf(environment: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_the_command_works_where_no_clone_is_near(installed: Path, tmp_path: Path) -> None:
+def test_the_command_works_where_no_clone_is_near(installed, tmp_path):
     folder = tmp_path / "work"
     folder.mkdir()
     run = json.loads(output([*dpmf(installed), *FIT, "--json"], folder))
@@ -132,7 +132,7 @@ print("all of it")
 
 
 @pytest.mark.slow
-def test_the_core_needs_no_package_of_an_extra(tmp_path: Path) -> None:
+def test_the_core_needs_no_package_of_an_extra(tmp_path):
     """What the core's own packages bring is there for it."""
     own = {it.name for it in with_extras()}
     others = {it.name for it in with_extras("app", "cluster")} - own
@@ -146,7 +146,7 @@ def test_the_core_needs_no_package_of_an_extra(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def clone(tmp_path: Path) -> Path:
+def clone(tmp_path):
     """`dpmf_datasets` is a file that names the folder."""
     place = tmp_path / "clone"
     for part in PARTS[:3]:
@@ -156,7 +156,7 @@ def clone(tmp_path: Path) -> Path:
     return place
 
 
-def test_the_data_sets_are_found_next_to_the_app_alone(clone: Path, tmp_path: Path) -> None:
+def test_the_data_sets_are_found_next_to_the_app_alone(clone, tmp_path):
     code = "import dpmf_core, dpmf_datasets; print(dpmf_datasets.__file__)"
     command = [sys.executable, "-c", code]
     assert Path(output(command, clone).strip()) == clone / "datasets/__init__.py"
@@ -205,7 +205,7 @@ print(fit("cinema-small", "private-bias", epsilon=1.0).record.epsilon.exact)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", [IMPORTS, FITS])
-def test_the_core_is_imported_and_fits_without_posix(code: str, tmp_path: Path) -> None:
+def test_the_core_is_imported_and_fits_without_posix(code, tmp_path):
     data = str(tmp_path)
     printed = output([sys.executable, "-c", WITHOUT + code], ROOT, DPMF_DATA=data)
     assert float(printed) > 0

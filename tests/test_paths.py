@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,7 +55,7 @@ def brought() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _data(monkeypatch, tmp_path):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
 
 
@@ -73,7 +72,7 @@ def start_server(script: str = SERVER) -> tuple[subprocess.Popen[str], list[Path
 
 
 @pytest.fixture
-def server() -> Iterator[tuple[subprocess.Popen[str], list[Path]]]:
+def server():
     child, files = start_server()
     yield child, files
     child.kill()
@@ -81,7 +80,7 @@ def server() -> Iterator[tuple[subprocess.Popen[str], list[Path]]]:
 
 
 @pytest.mark.slow
-def test_sigterm_leaves_no_upload() -> None:
+def test_sigterm_leaves_no_upload():
     child, files = start_server(STOPPED)
     assert child.stdout.readline() == "started\n"
     assert all(file.exists() for file in files)
@@ -91,9 +90,7 @@ def test_sigterm_leaves_no_upload() -> None:
 
 
 @pytest.mark.slow
-def test_what_a_killed_server_left_goes_when_another_starts(
-    server: tuple[subprocess.Popen[str], list[Path]],
-) -> None:
+def test_what_a_killed_server_left_goes_when_another_starts(server):
     child, files = server
     round_made()
     paths.workplace()
@@ -109,7 +106,7 @@ def test_what_a_killed_server_left_goes_when_another_starts(
     assert not any(file.exists() for file in theirs)  # a server that ends takes its own with it
 
 
-def test_the_folder_is_its_users_alone_and_a_fork_has_its_own() -> None:
+def test_the_folder_is_its_users_alone_and_a_fork_has_its_own():
     mine = paths.workplace()
     assert mine == paths.workplace()
     assert mine.parent.stat().st_mode & 0o077 == mine.stat().st_mode & 0o077 == 0
@@ -124,7 +121,7 @@ def test_the_folder_is_its_users_alone_and_a_fork_has_its_own() -> None:
     assert theirs != mine and theirs.parent == mine.parent
 
 
-def test_old_uploads_go_and_young_ones_stay() -> None:
+def test_old_uploads_go_and_young_ones_stay():
     old, young = brought(), brought()
     os.utime(old.parent, (0.0, 0.0))
     round_made()
@@ -170,14 +167,14 @@ class User:
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> User:
+def user(tmp_path):
     rows = [f"p{u},t{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12)]
     (tmp_path / "mine.csv").write_text("user,item,rating\n" + "\n".join(rows) + "\n")
     return User(tmp_path)
 
 
 @pytest.mark.slow
-def test_removal_of_the_cache_loses_nothing_that_counts(user: User) -> None:
+def test_removal_of_the_cache_loses_nothing_that_counts(user):
     user.fits(1.0)
     user.says("spent", user.table, "--budget", "3", "--delta", "1e-5", "--json")
     before = user.says("spent", user.table, "--json")
@@ -187,7 +184,7 @@ def test_removal_of_the_cache_loses_nothing_that_counts(user: User) -> None:
 
 
 @pytest.mark.slow
-def test_an_account_in_the_cache_is_moved_once(user: User) -> None:
+def test_an_account_in_the_cache_is_moved_once(user):
     """By one of several processes that start at once."""
     in_cache = {"DPMF_DATA": str(user.cache / "dpmf")}  # as earlier versions had it
     user.fits(1.0, **in_cache)

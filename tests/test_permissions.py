@@ -3,8 +3,7 @@
 Enforced below the pages.
 """
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -28,14 +27,14 @@ Set = Callable[..., None]
 
 
 @pytest.fixture
-def put(configure: Set) -> Set:
+def put(configure):
     """put(name=value): the class profile with these settings."""
     configure(profile="class", catalogue="tests.support.two_sets", data_sets="small")
     return configure
 
 
 @pytest.fixture
-def engine(put: Set, tmp_path: Path) -> Iterator[Engine]:
+def engine(put, tmp_path):
     new_engine = Engine(Store(tmp_path / "runs"))
     yield new_engine
     new_engine.close()
@@ -46,7 +45,7 @@ def run(data: str = "small", **more: Any) -> RunSpec:
     return RunSpec.parse(**{"data": {"id": data}, **QUICK, **more})
 
 
-def test_a_data_set_that_is_not_allowed_is_refused_by_the_engine(engine: Engine) -> None:
+def test_a_data_set_that_is_not_allowed_is_refused_by_the_engine(engine):
     job = engine.submit(run("medium"))
     assert job.bad_input and job.error is not None
     assert "'medium'" in job.error
@@ -55,7 +54,7 @@ def test_a_data_set_that_is_not_allowed_is_refused_by_the_engine(engine: Engine)
         assert engine.submit(run("medium")).bad_input
 
 
-def test_the_operator_is_not_bound(engine: Engine, put: Set) -> None:
+def test_the_operator_is_not_bound(engine, put):
     put(largest_audit=100, largest_sweep=1)
     with asking(OPERATOR):
         job = engine.submit(run("medium"))
@@ -82,7 +81,7 @@ def search(trials: int, jobs: Any) -> Search:
     return Search(spec, trials, jobs)
 
 
-def test_downloads_are_for_whom_the_setting_says(put: Set) -> None:
+def test_downloads_are_for_whom_the_setting_says(put):
     for who in (requesters.STRANGER, ADA):
         with asking(who), pytest.raises(BadInput, match="Downloading"):
             permissions.download("ml-1m", lambda count, total: None)
@@ -93,7 +92,7 @@ def keep_run(engine: Engine, who: Asker, **more: Any) -> str:
         return str(engine.submit(run(**more)).result(30).key)
 
 
-def test_a_run_is_whose_it_was_first_and_carries_no_secret(engine: Engine) -> None:
+def test_a_run_is_whose_it_was_first_and_carries_no_secret(engine):
     key = keep_run(engine, ADA)
     assert keep_run(engine, BOB) == key
     assert engine.store.owner(key) == ADA.owner == engine.store.rows()[0]["owner"]
@@ -101,7 +100,7 @@ def test_a_run_is_whose_it_was_first_and_carries_no_secret(engine: Engine) -> No
     assert ADA.owner not in str(engine.store.get(key).record)
 
 
-def test_others_read_and_do_not_annotate_or_delete(engine: Engine, put: Set) -> None:
+def test_others_read_and_do_not_annotate_or_delete(engine, put):
     put(deletes="owner")
     mine, hers = keep_run(engine, ADA), keep_run(engine, BOB, seed=1)
     for who in (BOB, requesters.STRANGER, Asker()):
@@ -125,9 +124,7 @@ def test_others_read_and_do_not_annotate_or_delete(engine: Engine, put: Set) -> 
     assert engine.store.count() == 0
 
 
-def test_audits_sweeps_and_searches_beyond_the_setting_are_refused(
-    engine: Engine, put: Set
-) -> None:
+def test_audits_sweeps_and_searches_beyond_the_setting_are_refused(engine, put):
     put(largest_audit=100, largest_sweep=1, largest_search=5)
     for runs in (100, 101):
         audit = AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=runs)
@@ -140,7 +137,7 @@ def test_audits_sweeps_and_searches_beyond_the_setting_are_refused(
     assert engine.measure(selection).bad_input
 
 
-def test_the_oldest_run_that_is_not_pinned_goes_first(engine: Engine, put: Set) -> None:
+def test_the_oldest_run_that_is_not_pinned_goes_first(engine, put):
     put(most_runs=3)
     first, second = keep_run(engine, ADA), keep_run(engine, ADA, seed=1)
     with asking(OPERATOR):

@@ -74,7 +74,7 @@ ENTRIES = {
 
 
 @pytest.fixture(scope="module")
-def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def packages(tmp_path_factory):
     """A folder in which a package is installed: the toy, its faults, and what cannot be used."""
     folder = tmp_path_factory.mktemp("packages")
     modules = {"toy-offsets": CODE}
@@ -114,9 +114,7 @@ def run(
     )
 
 
-def test_what_cannot_be_used_is_named_and_hurts_nothing_else(
-    packages: Path, tmp_path: Path
-) -> None:
+def test_what_cannot_be_used_is_named_and_hurts_nothing_else(packages, tmp_path):
     code = (
         "import json\nfrom dpmf_core.algorithms import REGISTRY\n"
         "assert REGISTRY['dpals'].__module__.startswith('dpmf_core.')\n"
@@ -135,7 +133,7 @@ def test_what_cannot_be_used_is_named_and_hurts_nothing_else(
 
 
 @pytest.mark.slow
-def test_it_costs_what_is_asked_and_predicts(packages: Path, tmp_path: Path) -> None:
+def test_it_costs_what_is_asked_and_predicts(packages, tmp_path):
     """Added to each user's own mean, which costs nothing, the offsets explain something more."""
     code = (
         "from dpmf_core import fit\nmine = fit('cinema-small', 'toy-offsets', epsilon=5)\n"
@@ -149,9 +147,7 @@ def test_it_costs_what_is_asked_and_predicts(packages: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_the_contract_passes_the_toy_and_finds_every_planted_fault(
-    packages: Path, tmp_path: Path
-) -> None:
+def test_the_contract_passes_the_toy_and_finds_every_planted_fault(packages, tmp_path):
     ids = ["toy-offsets", *FAULTS]
     options = [part for name in ids for part in ("--dpmf-algorithm", name)]
     plugin = ["-m", "pytest", "-p", "dpmf_core.testing.plugin", "-p", "no:cacheprovider", "-q"]

@@ -72,11 +72,11 @@ FAILING |= {f"check_{name}": SPARSE for name in OF_SPARSE}
     ],
     expected_failed_checks=lambda _: FAILING,
 )
-def test_scikit_learns_checks_of_what_is_not_about_features(estimator: Any, check: Any) -> None:
+def test_scikit_learns_checks_of_what_is_not_about_features(estimator, check):
     check(estimator)
 
 
-def test_frames_arrays_and_tables_of_others_give_the_same_model() -> None:
+def test_frames_arrays_and_tables_of_others_give_the_same_model():
     forms: list[tuple[Any, Any]] = [
         (X, Y),
         (FRAME, None),
@@ -91,7 +91,7 @@ def test_frames_arrays_and_tables_of_others_give_the_same_model() -> None:
         assert np.array_equal(models[0].predict(X), other.predict(X))
 
 
-def test_it_learns_what_its_algorithm_learns() -> None:
+def test_it_learns_what_its_algorithm_learns():
     """The model is that of the algorithm on these ratings; predictions are those of its users."""
     ours = PlainRecommender("bias", bounds=BOUNDS, public=True).fit(X, Y)
     model = ours.model_
@@ -103,7 +103,7 @@ def test_it_learns_what_its_algorithm_learns() -> None:
 
 
 @pytest.mark.parametrize("method", [name for name, it in REGISTRY.items() if it.task == "ratings"])
-def test_every_method_for_ratings_predicts_and_recommends(method: str) -> None:
+def test_every_method_for_ratings_predicts_and_recommends(method):
     kind = REGISTRY[method]
     small = FRAME[(FRAME.user < 300) & (FRAME.item < 25)]
     quick = {"steps": 3} if "steps" in kind.model_fields else {}
@@ -121,7 +121,7 @@ def test_every_method_for_ratings_predicts_and_recommends(method: str) -> None:
     assert len(model.recommend(k=4, own=own)) == len(lists[lists.user == one])
 
 
-def test_somebody_who_brings_the_same_ratings_gets_the_same_list() -> None:
+def test_somebody_who_brings_the_same_ratings_gets_the_same_list():
     """Her side follows from her own ratings and the released model alone."""
     model = private(random_state=0).fit(FRAME)
     own = FRAME[FRAME.user == 11].assign(user="a visitor")
@@ -139,7 +139,7 @@ def test_somebody_who_brings_the_same_ratings_gets_the_same_list() -> None:
     )
 
 
-def test_declared_items_need_not_be_rated_and_are_no_assumption() -> None:
+def test_declared_items_need_not_be_rated_and_are_no_assumption():
     few = FRAME[FRAME.item < 20]
     by_file = private(public=False, delta=1e-5).fit(few)
     by_items = private(public=False, delta=1e-5, items=range(25)).fit(few)
@@ -153,7 +153,7 @@ def test_declared_items_need_not_be_rated_and_are_no_assumption() -> None:
 # ---- privacy -------------------------------------------------------------------------------------
 
 
-def test_one_fit_costs_the_epsilon_asked_for_and_enters_the_account(tmp_path: Path) -> None:
+def test_one_fit_costs_the_epsilon_asked_for_and_enters_the_account(tmp_path):
     ledger = str(tmp_path / "own.ledger")
     model = private(epsilon=1.0, delta=1e-6, public=False, ledger=ledger).fit(X, Y)
     assert model.epsilon_ == pytest.approx(1.0, rel=1e-6) and model.delta_ == 1e-6
@@ -170,7 +170,7 @@ def test_one_fit_costs_the_epsilon_asked_for_and_enters_the_account(tmp_path: Pa
 @pytest.mark.parametrize(
     "make_state", [lambda: 3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3)]
 )
-def test_a_seed_repeats_a_fit_on_public_ratings_alone(make_state: Any, public: bool) -> None:
+def test_a_seed_repeats_a_fit_on_public_ratings_alone(make_state, public):
     one, other = (
         private(public=public, delta=1e-5, random_state=make_state()).fit(X, Y) for _ in range(2)
     )
@@ -178,9 +178,7 @@ def test_a_seed_repeats_a_fit_on_public_ratings_alone(make_state: Any, public: b
     assert one.noise_is_reproducible_ is public
 
 
-def test_a_grid_search_costs_what_was_said_before_and_what_all_its_fits_compose_to(
-    tmp_path: Path,
-) -> None:
+def test_a_grid_search_costs_what_was_said_before_and_what_all_its_fits_compose_to(tmp_path):
     """Two candidates on three folds and one more fit: seven releases, of mu each."""
     ledger = str(tmp_path / "search.ledger")
     search = GridSearchCV(
@@ -202,7 +200,7 @@ def test_a_grid_search_costs_what_was_said_before_and_what_all_its_fits_compose_
     assert before.epsilon > 2.5
 
 
-def test_the_price_of_folds_of_random_searches_and_of_pipelines() -> None:
+def test_the_price_of_folds_of_random_searches_and_of_pipelines():
     one = private(epsilon=1.0, delta=1e-6, public=False)
     line = make_pipeline(FunctionTransformer(lambda it: it), one)
     single, folds = privacy_price(one, X, Y), privacy_price(one, X, Y, cv=RatingFolds(4))
@@ -223,7 +221,7 @@ def test_the_price_of_folds_of_random_searches_and_of_pipelines() -> None:
 
 
 @pytest.fixture
-def own_folder(monkeypatch: pytest.MonkeyPatch, data_folder: Path) -> None:
+def own_folder(monkeypatch, data_folder):
     """Accounts lie in an empty data folder, and no ledger is named."""
     monkeypatch.delenv(LEDGER)
 
@@ -242,7 +240,7 @@ FEW = FRAME[FRAME.user < 200]
 
 @pytest.mark.usefixtures("own_folder")
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_grid_search_shows_what_all_its_fits_compose_to(jobs: int) -> None:
+def test_a_grid_search_shows_what_all_its_fits_compose_to(jobs):
     """Folds of one frame are the same people, in whichever process they are fitted."""
     grid = {"parameters": [{"rank": 2}, {"rank": 3}]}
     search = GridSearchCV(own(), grid, cv=KFold(3, shuffle=True, random_state=0), n_jobs=jobs)
@@ -253,7 +251,7 @@ def test_a_grid_search_shows_what_all_its_fits_compose_to(jobs: int) -> None:
 
 
 @pytest.mark.usefixtures("own_folder")
-def test_whatever_a_process_fits_composes_unless_a_ledger_is_named(tmp_path: Path) -> None:
+def test_whatever_a_process_fits_composes_unless_a_ledger_is_named(tmp_path):
     line = make_pipeline(FunctionTransformer(lambda it: it), own(2.0))
     cross_val_score(line, FEW[["user", "item"]], FEW["rating"], cv=4)
     last = clone(own(0.5)).fit(FEW.iloc[::2])
@@ -267,9 +265,7 @@ def test_whatever_a_process_fits_composes_unless_a_ledger_is_named(tmp_path: Pat
 
 
 @pytest.mark.usefixtures("own_folder")
-def test_another_process_goes_on_with_what_was_drawn_before(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_another_process_goes_on_with_what_was_drawn_before(monkeypatch):
     monkeypatch.setenv(PROCESS_KEY, "one process")
     own(1.0).fit(FEW)
     before = own(2.0).fit(FEW.iloc[::2])
@@ -285,7 +281,7 @@ def test_another_process_goes_on_with_what_was_drawn_before(
 
 
 @pytest.mark.usefixtures("own_folder")
-def test_folds_count_and_are_limited_where_the_whole_was_never_fitted() -> None:
+def test_folds_count_and_are_limited_where_the_whole_was_never_fitted():
     whole = account(FEW, bounds=BOUNDS)
     assert whole.total.epsilon == 0.0
     cross_val_score(own(1.0), FEW, cv=3)
@@ -298,7 +294,7 @@ def test_folds_count_and_are_limited_where_the_whole_was_never_fitted() -> None:
 
 
 @pytest.mark.usefixtures("own_folder")
-def test_a_part_cannot_have_a_budget_below_what_was_drawn_on_the_whole() -> None:
+def test_a_part_cannot_have_a_budget_below_what_was_drawn_on_the_whole():
     whole = own(1.0).fit(FEW).account_
     with pytest.raises(BadInput):
         account(FEW.iloc[::2], bounds=BOUNDS).set_budget(0.5, 1e-6)
@@ -317,7 +313,7 @@ def fit_without_account(_: int) -> str:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("own_folder")
-def test_a_worker_that_does_not_know_the_account_fits_nothing() -> None:
+def test_a_worker_that_does_not_know_the_account_fits_nothing():
     with get_context("spawn").Pool(1) as pool:
         assert "ledger" in pool.map(fit_without_account, [0])[0]
     assert account(FEW, bounds=BOUNDS).total.delta is None
@@ -329,7 +325,7 @@ def test_a_worker_that_does_not_know_the_account_fits_nothing() -> None:
 @pytest.mark.parametrize(
     "model", [own(), PlainRecommender("bias", bounds=BOUNDS)], ids=["private", "plain"]
 )
-def test_a_pickle_of_private_ratings_warns(model: Any) -> None:
+def test_a_pickle_of_private_ratings_warns(model):
     line = make_pipeline(FunctionTransformer(), model).fit(FEW[["user", "item"]], FEW["rating"])
     with pytest.warns(HoldsPrivateRatings):
         loaded = pickle.loads(pickle.dumps(line))[-1]
@@ -339,7 +335,7 @@ def test_a_pickle_of_private_ratings_warns(model: Any) -> None:
 # ---- among scikit-learn's tools ------------------------------------------------------------------
 
 
-def test_folds_of_ratings_stay_when_a_user_leaves() -> None:
+def test_folds_of_ratings_stay_when_a_user_leaves():
     folds = RatingFolds(4, seed=2)
     whole = np.concatenate([test for _, test in folds.split(X)])
     assert sorted(whole) == list(range(len(X)))
@@ -375,8 +371,6 @@ def test_folds_of_ratings_stay_when_a_user_leaves() -> None:
         ({"items": [1, 1]}, (X, Y), "once"),
     ],
 )
-def test_wrong_input_is_said(
-    parameters: dict[str, Any], data: tuple[Any, Any], message: str
-) -> None:
+def test_wrong_input_is_said(parameters, data, message):
     with pytest.raises(BadInput, match=message):
         private(**parameters).fit(*data)

@@ -42,12 +42,12 @@ def declared(name: str) -> set[Requirement]:
     return {Requirement(line) for line in lines if line and not line.startswith("#")}
 
 
-def test_make_app_installs_the_core_and_the_extra_app() -> None:
+def test_make_app_installs_the_core_and_the_extra_app():
     assert declared("requirements.lock") == with_extras("app", "files", "tune")
 
 
 @pytest.mark.parametrize("name", LOCKS)
-def test_every_declared_package_is_locked_within_its_range(name: str) -> None:
+def test_every_declared_package_is_locked_within_its_range(name):
     versions = locked(name)
     for it in declared(name):
         assert all(map(it.specifier.contains, versions[canonicalize_name(it.name)])), it
@@ -55,6 +55,6 @@ def test_every_declared_package_is_locked_within_its_range(name: str) -> None:
     assert text.count("--hash=sha256:") >= sum(map(len, versions.values())) and "://" not in text
 
 
-def test_the_app_and_its_tests_run_on_the_same_versions() -> None:
+def test_the_app_and_its_tests_run_on_the_same_versions():
     app, tests = map(locked, LOCKS)
     assert {name: tests[name] for name in app} == app

@@ -9,7 +9,6 @@ import dpmf_datasets as datasets
 from dpmf_core import kernels
 from dpmf_core.algorithms import Streams, als
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.evaluation.metrics import rmse
 from tests.fitting import fit_by_name
@@ -19,7 +18,7 @@ N, M = 60, 23
 
 
 @pytest.fixture(scope="module")
-def data() -> Ratings:
+def data():
     return rectangle(N, M, 0.4)
 
 
@@ -28,7 +27,7 @@ def start(rank: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("unobserved_weight", [0.0, 0.3])
-def test_als_equals_dense_least_squares(data: Ratings, unobserved_weight: float) -> None:
+def test_als_equals_dense_least_squares(data, unobserved_weight):
     fit = fit_by_name(
         "als",
         data,
@@ -55,9 +54,7 @@ def test_als_equals_dense_least_squares(data: Ratings, unobserved_weight: float)
 
 
 @pytest.mark.parametrize("sampling", ["uniform", "adaptive"])
-def test_als_on_a_sample_of_frequent_items_equals_dense_least_squares(
-    data: Ratings, sampling: str
-) -> None:
+def test_als_on_a_sample_of_frequent_items_equals_dense_least_squares(data, sampling):
     """The user step has all ratings, the item step at most 4 a user, of the 12 most rated items;
     the others get the user's mean.
     """
@@ -89,7 +86,7 @@ def test_als_on_a_sample_of_frequent_items_equals_dense_least_squares(
     np.testing.assert_allclose(predictions, 3.0 + means, rtol=1e-5)
 
 
-def test_als_with_joint_offsets_equals_dense_least_squares(data: Ratings) -> None:
+def test_als_with_joint_offsets_equals_dense_least_squares(data):
     """Each side's offset is one more column of its least squares, on what damped offsets leave;
     in float64 by numpy.
     """
@@ -120,7 +117,7 @@ def test_als_with_joint_offsets_equals_dense_least_squares(data: Ratings) -> Non
 
 
 @pytest.fixture(scope="module")
-def parts() -> Split:
+def parts():
     return split(datasets.load("cinema-small"), SplitSpec(), 0)
 
 
@@ -131,15 +128,13 @@ def _error(parts: Split, **options: Any) -> float:
 
 
 @pytest.mark.parametrize("biases", ["off", "joint"])
-def test_the_held_out_error_at_convergence_is_that_of_exact_steps(
-    parts: Split, biases: str
-) -> None:
+def test_the_held_out_error_at_convergence_is_that_of_exact_steps(parts, biases):
     options = {"biases": biases, "rank": 32, "steps": 30}
     exact, cg = (_error(parts, solver=solver, **options) for solver in ("exact", "cg"))
     assert cg == pytest.approx(exact, rel=1e-3)
 
 
-def test_the_last_item_step_is_exact(data: Ratings) -> None:
+def test_the_last_item_step_is_exact(data):
     """One step whose users stop short of their solution."""
     factors = fit_by_name(
         "als", data, rank=4, steps=1, biases="off", regularisation=0.2, solver="cg", cg_steps=1

@@ -5,7 +5,6 @@ themselves is remembered with their ratings, never in a model.
 import gc
 import pickle
 import weakref
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -24,7 +23,7 @@ N, M = 300, 17
 
 
 @pytest.fixture(scope="module")
-def data() -> Ratings:
+def data():
     """Item and user offsets plus noise; user 0 empty, item 16 unrated, popularity uneven."""
     random = np.random.default_rng(3)
     users, items = np.nonzero(random.random((N, M)) < np.linspace(0.9, 0.1, M))
@@ -37,7 +36,7 @@ def data() -> Ratings:
     return Ratings.of(users, items, values, n_users=N, n_items=M, bounds=(1.0, 5.0), public=True)
 
 
-def test_trivial_predictors_by_hand(data: Ratings) -> None:
+def test_trivial_predictors_by_hand(data):
     everyone, item = np.arange(N), np.zeros(N, int)
     model = fit_by_name("global-mean", data).model
     np.testing.assert_allclose(
@@ -50,7 +49,7 @@ def test_trivial_predictors_by_hand(data: Ratings) -> None:
         assert predictions[user] == pytest.approx(data.values[data.users == user].mean(), abs=1e-5)
 
 
-def test_damped_biases_solve_their_ridge_problem(data: Ratings) -> None:
+def test_damped_biases_solve_their_ridge_problem(data):
     """min sum (x - mu - a_u - b_i)^2 + beta (|a|^2 + |b|^2), against dense least squares."""
     beta = 4.0
     centre, b = damped_biases(sums_over(data), data.shape, beta, rounds=60)
@@ -62,7 +61,7 @@ def test_damped_biases_solve_their_ridge_problem(data: Ratings) -> None:
     np.testing.assert_allclose(b, expected[N:], atol=1e-4)
 
 
-def test_private_biases_do_not_depend_on_the_unit_of_the_ratings(data: Ratings) -> None:
+def test_private_biases_do_not_depend_on_the_unit_of_the_ratings(data):
     """Twice the scale, twice the offsets: sensitivities are in half-ranges."""
     twice_the_scale = Ratings.of(
         data.users, data.items, data.values * 2.0, n_users=N, n_items=M, bounds=(2.0, 10.0)
@@ -74,7 +73,7 @@ def test_private_biases_do_not_depend_on_the_unit_of_the_ratings(data: Ratings) 
     np.testing.assert_allclose(two, 2 * one, rtol=1e-4, atol=1e-5)
 
 
-def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon() -> None:
+def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon():
     data = Ratings.of(
         np.repeat(np.arange(200), 50),
         np.tile(np.arange(50), 200),
@@ -97,7 +96,7 @@ def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon() -> None:
 
 
 @pytest.fixture
-def solve_count(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+def solve_count(monkeypatch):
     """How often least squares were solved."""
     calls: list[int] = []
     solve = kernels.solve_rows
@@ -119,7 +118,7 @@ def same(one: Personal, other: Personal) -> bool:
     return np.array_equal(one.offsets, other.offsets) and np.array_equal(one.factors, other.factors)
 
 
-def test_the_model_holds_nothing_of_it_and_it_goes_with_the_model() -> None:
+def test_the_model_holds_nothing_of_it_and_it_goes_with_the_model():
     data, model = world(), model_of(world(), 0)
     before = pickle.dumps(model)
     factors = weakref.ref(model.personal(data).factors)
@@ -130,7 +129,7 @@ def test_the_model_holds_nothing_of_it_and_it_goes_with_the_model() -> None:
     assert factors() is None
 
 
-def test_other_ratings_remember_their_own(solve_count: Callable[[], int]) -> None:
+def test_other_ratings_remember_their_own(solve_count):
     data, model = world(), model_of(world(), 0)
     some = data.only(data.items > 2)
     first, second = model.personal(data), model.personal(some)

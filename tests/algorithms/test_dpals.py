@@ -41,14 +41,12 @@ N, M = 60, 23
 
 
 @pytest.fixture(scope="module")
-def data() -> Ratings:
+def data():
     return rectangle(N, M, 0.4)
 
 
 @pytest.mark.parametrize(("centring", "weight"), [("user", 0.0), ("none", 0.4)])
-def test_dpals_without_noise_is_clipped_alternating_least_squares(
-    data: Ratings, centring: str, weight: float
-) -> None:
+def test_dpals_without_noise_is_clipped_alternating_least_squares(data, centring, weight):
     """A vanishing level, no sub-sampling: each item step is least squares on clipped user rows;
     [C21, Alg. 1] in float64, also with a second moment of all unobserved ratings.
     """
@@ -79,9 +77,7 @@ def test_dpals_without_noise_is_clipped_alternating_least_squares(
     np.testing.assert_allclose(fit.model.item_factors, expected, rtol=2e-3, atol=2e-4)
 
 
-def test_a_factor_learned_from_a_share_of_the_ratings_is_least_squares_on_these(
-    data: Ratings,
-) -> None:
+def test_a_factor_learned_from_a_share_of_the_ratings_is_least_squares_on_these(data):
     """[C21, Alg. 1, line 14]: a third of each user's ratings, others with another key."""
     (block,) = in_memory(data).blocks
     V = np.random.default_rng(3).standard_normal((M, 2)).astype(np.float32)
@@ -116,7 +112,7 @@ def entered_by(algorithm: DPALS, data: Ratings, level: float) -> tuple[Entries, 
 
 
 @pytest.mark.parametrize("sampling", ["uniform", "adaptive"])
-def test_at_most_k_ratings_a_user_enter_the_item_step(data: Ratings, sampling: str) -> None:
+def test_at_most_k_ratings_a_user_enter_the_item_step(data, sampling):
     algorithm = DPALS(ratings_per_user=4, sampling=sampling, biases=False)
     entries, kept_items, counts = entered_by(algorithm, data, VANISHING)
     n_entries = np.bincount(entries.raters, minlength=N)
@@ -129,7 +125,7 @@ def test_at_most_k_ratings_a_user_enter_the_item_step(data: Ratings, sampling: s
             np.testing.assert_allclose(np.sort(sampled_counts), np.sort(own)[: len(sampled_counts)])
 
 
-def test_rows_are_clipped_whatever_the_inner_solve_leaves() -> None:
+def test_rows_are_clipped_whatever_the_inner_solve_leaves():
     """Tiny factors under a tiny ridge overflow float32: such a row must not carry a NaN into
     what all users add up to.
     """
@@ -144,7 +140,7 @@ def test_rows_are_clipped_whatever_the_inner_solve_leaves() -> None:
     np.testing.assert_allclose(clipped_rows[4:6], [[0.3, 0.4], [0.1, 0]], rtol=1e-5)
 
 
-def test_frequent_fraction_leaves_rare_items_without_factors(data: Ratings) -> None:
+def test_frequent_fraction_leaves_rare_items_without_factors(data):
     model = fit_by_name("dpals", data, 0.01, rank=2, frequent_fraction=0.5, biases=False).model
     without = ~model.item_factors.any(axis=1)
     assert without.sum() == M - 12
@@ -180,7 +176,7 @@ def joint_move(place: Any, entries: int, a: float, b: float) -> float:
 
 
 @pytest.mark.parametrize("gram_share", [0.1, 0.34, 0.95])
-def test_a_replaced_user_moves_a_step_as_far_as_counted_and_no_further(gram_share: float) -> None:
+def test_a_replaced_user_moves_a_step_as_far_as_counted_and_no_further(gram_share):
     """The worst of both releases together, by a search over both users' vectors, weights and
     ratings.
     """
@@ -206,9 +202,7 @@ def test_a_replaced_user_moves_a_step_as_far_as_counted_and_no_further(gram_shar
 
 @pytest.mark.parametrize("kind", [DPALS, AdaDPALS])
 @pytest.mark.parametrize("n_users", [100, 2**27])
-def test_the_released_statistics_of_two_users_stay_within_the_joint_bound(
-    kind: type[DPALS], n_users: int
-) -> None:
+def test_the_released_statistics_of_two_users_stay_within_the_joint_bound(kind, n_users):
     """On the fine and on the coarse grid, with random weights, the same items and opposite ratings,
     at angles all around.
     """
@@ -247,7 +241,7 @@ def test_the_released_statistics_of_two_users_stay_within_the_joint_bound(
     assert 0.97 * bound <= worst <= bound
 
 
-def test_right_sides_are_counted_alone_without_their_grams() -> None:
+def test_right_sides_are_counted_alone_without_their_grams():
     plan = DPALS(steps=2, biases=False).plan(Shape(1000, 50, (1.0, 5.0)), 2.0)
     leaves = dict(normal_form(plan))
     sides = next(leaf for leaf in leaves if leaf.companion)

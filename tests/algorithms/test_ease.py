@@ -35,7 +35,7 @@ def by_definition(X: np.ndarray, ridge: float) -> np.ndarray:
     return weights
 
 
-def test_every_item_is_regressed_on_all_the_others() -> None:
+def test_every_item_is_regressed_on_all_the_others():
     data = likes()
     X = dense(data, 1)
     model, expected = fit_model(data, 2.5), by_definition(X, 2.5 * len(data) / 9)
@@ -44,7 +44,7 @@ def test_every_item_is_regressed_on_all_the_others() -> None:
     np.testing.assert_allclose(model.scores(personal, np.arange(60)), X @ expected, atol=1e-5)
 
 
-def test_on_ratings_it_regresses_what_the_biases_leave() -> None:
+def test_on_ratings_it_regresses_what_the_biases_leave():
     data = low_rank(n_users=40, n_items=8, density=0.5)
     centre, offsets = damped_biases(sums_over(data), data.shape, DAMPING)
     residuals = data.values - centre - offsets[data.items]
@@ -86,7 +86,7 @@ def slope_by_definition(data: Ratings, user: int, item: int) -> float:
     return float(np.clip(total / weight if weight else np.nanmean(table[user]), *data.bounds))
 
 
-def test_every_prediction_is_the_definition() -> None:
+def test_every_prediction_is_the_definition():
     data = low_rank(n_users=30, n_items=12, density=0.3)
     data = data.only(data.items != 4)  # an item that nobody rated
     model = slope_model(data)
@@ -106,7 +106,7 @@ def test_every_prediction_is_the_definition() -> None:
     )
 
 
-def test_a_user_without_ratings_gets_the_mean_of_all() -> None:
+def test_a_user_without_ratings_gets_the_mean_of_all():
     data = Ratings.of([0, 0], [0, 1], [1.0, 4.0], n_users=2, n_items=2, bounds=(0, 5))
     model = slope_model(data)
     np.testing.assert_allclose(model.scores(model.personal(data), np.array([1])), 2.5)

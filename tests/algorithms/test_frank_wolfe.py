@@ -17,7 +17,7 @@ VANISHING = 1e-13  # level at which noise is far below rounding
 
 
 @pytest.fixture(scope="module")
-def data() -> Ratings:
+def data():
     return rectangle(N, M, 0.5, sizes=(2, 1, 0.5))
 
 
@@ -47,7 +47,7 @@ def whole_iterate(fit: FitResult, data: Ratings) -> Array:
 
 
 @pytest.mark.parametrize("step_size", ["2/(t+2)", "1/T"])
-def test_without_noise_equals_dense_frank_wolfe(data: Ratings, step_size: str) -> None:
+def test_without_noise_equals_dense_frank_wolfe(data, step_size):
     T = 12
     fit = fit_by_name("fw", data, steps=T, nuclear_norm=0.1, step_size=step_size, biases=False)
     rates = np.array([2 / (t + 2) if step_size == "2/(t+2)" else 1 / T for t in range(T)])
@@ -58,7 +58,7 @@ def test_without_noise_equals_dense_frank_wolfe(data: Ratings, step_size: str) -
     )
 
 
-def test_item_offsets_come_first(data: Ratings) -> None:
+def test_item_offsets_come_first(data):
     """With offsets, the steps work on what the damped bias model leaves over."""
     model = fit_by_name("fw", data, steps=6, nuclear_norm=0.1, local_columns=False).model
     biases = fit_by_name("bias", data, local_columns=False).model
@@ -70,9 +70,7 @@ def test_item_offsets_come_first(data: Ratings) -> None:
 
 
 @pytest.mark.parametrize("noise_schedule", ["constant", "growing"])
-def test_private_form_with_vanishing_noise_equals_dense_clipped_frank_wolfe(
-    data: Ratings, noise_schedule: str
-) -> None:
+def test_private_form_with_vanishing_noise_equals_dense_clipped_frank_wolfe(data, noise_schedule):
     """Rows of the residuals and of the iterate are held within L; here both bounds bite."""
     T, L = 8, 0.1 * 7 * math.sqrt(M)
     fit = fit_by_name(
@@ -91,7 +89,7 @@ def test_private_form_with_vanishing_noise_equals_dense_clipped_frank_wolfe(
     np.testing.assert_allclose(whole_iterate(fit, data), expected, atol=2e-5)
 
 
-def test_frequent_items_alone_take_the_steps(data: Ratings) -> None:
+def test_frequent_items_alone_take_the_steps(data):
     """With vanishing noise: dense Frank-Wolfe on the columns most rated, and each user's own mean
     of all her ratings elsewhere.
     """
@@ -115,7 +113,7 @@ def test_frequent_items_alone_take_the_steps(data: Ratings) -> None:
     np.testing.assert_allclose(predictions, means, rtol=1e-6)
 
 
-def test_a_user_finds_the_row_she_had_in_training(data: Ratings) -> None:
+def test_a_user_finds_the_row_she_had_in_training(data):
     """The iterate on the observed cells, kept in training, is what the replayed coefficients
     say; any number of threads gives the same bits.
     """
@@ -158,7 +156,7 @@ def test_a_user_finds_the_row_she_had_in_training(data: Ratings) -> None:
     assert hers[0].tobytes() == factors[0][5].tobytes()
 
 
-def test_oja_without_noise_finds_the_top_eigenvector(data: Ratings) -> None:
+def test_oja_without_noise_finds_the_top_eigenvector(data):
     def model(name: str, **options: float) -> Any:
         return fit_by_name(name, data, VANISHING, steps=4, **options).model
 

@@ -15,7 +15,7 @@ from tests.support.dense import centred, dense
 
 
 @pytest.mark.parametrize("radius", [0.5, 2.0, 100.0])
-def test_the_projection_on_the_simplex_is_the_nearest_point(radius: float) -> None:
+def test_the_projection_on_the_simplex_is_the_nearest_point(radius):
     s = np.array([3.0, 1.0, 0.2, 0.0, 2.5])
     projection = onto_l1_ball(s, radius)
     best = minimize(
@@ -28,7 +28,7 @@ def test_the_projection_on_the_simplex_is_the_nearest_point(radius: float) -> No
 
 
 @pytest.mark.parametrize("radius", [0.1, 0.4, 5.0])
-def test_descent_agrees_with_dense_singular_values_projected_step_by_step(radius: float) -> None:
+def test_descent_agrees_with_dense_singular_values_projected_step_by_step(radius):
     data = low_rank()
     algorithm = PGD(steps=6, nuclear_norm=radius, step_size=1.3, biases=False)
     model = trained(algorithm, data)
@@ -43,7 +43,7 @@ def test_descent_agrees_with_dense_singular_values_projected_step_by_step(radius
     )
 
 
-def test_private_descent_without_noise_clips_rows_of_the_whole_iterate() -> None:
+def test_private_descent_without_noise_clips_rows_of_the_whole_iterate():
     data = low_rank()
     algorithm = PrivatePGD(steps=4, nuclear_norm=0.3, step_size=2.0, row_clip=0.2)
     model = trained(algorithm, data)
@@ -61,9 +61,7 @@ def test_private_descent_without_noise_clips_rows_of_the_whole_iterate() -> None
 
 
 @pytest.mark.parametrize("n_units", [60, 2**24, 2**36])
-def test_rows_on_the_grid_stay_within_their_bound(
-    n_units: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_on_the_grid_stay_within_their_bound(n_units, monkeypatch):
     """Also where the grid is coarse: the whole row Q c + s, built densely, and its parts."""
     monkeypatch.setattr(grid, "ON", True)
     data = low_rank()
@@ -90,7 +88,7 @@ def test_rows_on_the_grid_stay_within_their_bound(
         assert np.linalg.norm(Z.C @ Q.T + Z.S.toarray(), axis=1).max() > 0.999 * bound
 
 
-def test_the_released_gradient_is_the_sum_of_clipped_dense_ones() -> None:
+def test_the_released_gradient_is_the_sum_of_clipped_dense_ones():
     data = low_rank()
     rng = np.random.default_rng(1)
     V = rng.normal(size=(data.n_items, 3)).astype(np.float32)

@@ -36,7 +36,7 @@ def sums_by_hand(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_sums_are_those_of_the_definition(seed: int) -> None:
+def test_sums_are_those_of_the_definition(seed):
     data, random = worlds.world(), np.random.default_rng(seed)
     unit = data.shape.half_range / 2
     offsets = random.normal(0, 0.5, data.n_items) * (seed > 0)
@@ -51,7 +51,7 @@ def test_sums_are_those_of_the_definition(seed: int) -> None:
     )
 
 
-def test_nobody_adds_more_than_norm_one_whatever_weights_and_offsets_are() -> None:
+def test_nobody_adds_more_than_norm_one_whatever_weights_and_offsets_are():
     """Weights and offsets far beyond any that counts can give."""
     random = np.random.default_rng(5)
     for _ in range(200):
@@ -67,7 +67,7 @@ def test_nobody_adds_more_than_norm_one_whatever_weights_and_offsets_are() -> No
         assert 0.57 < norm <= SumsAndCounts().sensitivity
 
 
-def test_counts_and_variances_say_how_far_off_they_are() -> None:
+def test_counts_and_variances_say_how_far_off_they_are():
     """Errors of offsets beside the deviation that is said of them: ratings that all users share
     but for noise, items of 20 to 2,000 ratings.
     """
@@ -119,7 +119,7 @@ def posterior_by_quadrature(
     return moment(1) / whole, moment(2) / whole - (moment(1) / whole) ** 2
 
 
-def test_posterior_agrees_with_numerical_integration() -> None:
+def test_posterior_agrees_with_numerical_integration():
     _, noisy = true_and_noisy(3000, NOISE)
     counts = NoisyCounts(noisy, NOISE)
     mean, variance = noisy.mean(), noisy.var() - NOISE**2
@@ -129,7 +129,7 @@ def test_posterior_agrees_with_numerical_integration() -> None:
         assert counts.variances[place] == pytest.approx(spread, rel=5e-3)
 
 
-def test_without_noise_the_release_is_the_count() -> None:
+def test_without_noise_the_release_is_the_count():
     true, _ = true_and_noisy(500, 0.0)
     for noise in (0.0, 1e-9):
         counts = NoisyCounts(true, noise)

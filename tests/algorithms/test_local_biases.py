@@ -35,7 +35,7 @@ def messages_by_hand(ratings: Ratings) -> Any:
     return out.reshape(ratings.n_users, -1)
 
 
-def test_what_is_released_is_every_message_and_nothing_else() -> None:
+def test_what_is_released_is_every_message_and_nothing_else():
     data = RATINGS.world()
     record = ask(LocalBias(), data)
     first, second = (
@@ -56,9 +56,7 @@ def test_what_is_released_is_every_message_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 8.0])
-def test_the_ledger_holds_two_messages_of_each_user_at_her_own_epsilon(
-    epsilon: float, relation: Relation
-) -> None:
+def test_the_ledger_holds_two_messages_of_each_user_at_her_own_epsilon(epsilon, relation):
     """Whoever sees all messages learns epsilon of each user, whatever the relation is called: the
     noise is made for any two rows, and two messages are as one with its noise over the root of 2.
     """
@@ -88,14 +86,14 @@ def noise_of_the_sum(scale: float) -> float:
     return float(added_up(curator, nobody).std() / (math.sqrt(40) * 0.7 * 2))
 
 
-def test_the_sum_carries_the_root_of_n_times_the_noise_of_a_message() -> None:
+def test_the_sum_carries_the_root_of_n_times_the_noise_of_a_message():
     """20,000 draws tell a deviation to half a percent; noise that is off by 5% is found."""
     assert noise_of_the_sum(1.0) == pytest.approx(1, abs=0.02)
     for wrong in (0.95, 1.05):
         assert noise_of_the_sum(wrong) != pytest.approx(1, abs=0.02)
 
 
-def test_noise_is_drawn_for_each_message() -> None:
+def test_noise_is_drawn_for_each_message():
     """Messages share no draw: the deviations of their noise add up by squares, and no two are
     alike.
     """

@@ -15,7 +15,7 @@ N, M, R = 40, 15, 3
 
 
 @pytest.fixture(scope="module")
-def data() -> Ratings:
+def data():
     random = np.random.default_rng(5)
     users, items = np.nonzero(random.random((N, M)) < 0.5)
     return Ratings.of(
@@ -43,7 +43,7 @@ FEATURES = ItemFeatures(
 )
 
 
-def test_a_user_s_loadings_solve_one_ridge_regression_with_her_factors(data: Ratings) -> None:
+def test_a_user_s_loadings_solve_one_ridge_regression_with_her_factors(data):
     """Prior variances .1, .005, .03 and .02 in squared quarters of the range (here 1), against a
     dense solution with these priors written out, whatever the factors' own ridge is.
     """
@@ -80,9 +80,7 @@ def replace_features(shape: Shape) -> Shape:
     return replace(shape, item_features=FEATURES)
 
 
-def test_loadings_after_other_steps_are_a_ridge_regression_of_what_these_leave(
-    data: Ratings,
-) -> None:
+def test_loadings_after_other_steps_are_a_ridge_regression_of_what_these_leave(data):
     model = with_local_columns(recommender(), COUNTS, data.shape)
     own = replace(model, local_columns=np.zeros((0, 0), np.float32)).personal(data)
     both = model.with_loadings(data, own)
@@ -98,9 +96,7 @@ def test_loadings_after_other_steps_are_a_ridge_regression_of_what_these_leave(
 
 
 @pytest.mark.parametrize("features", [None, FEATURES])
-def test_offsets_are_pulled_towards_the_posterior_mean_of_a_linear_model(
-    features: ItemFeatures | None,
-) -> None:
+def test_offsets_are_pulled_towards_the_posterior_mean_of_a_linear_model(features):
     """The Gaussian posterior, written out with its full covariance matrix."""
     random = np.random.default_rng(7)
     estimates, variance = random.standard_normal(M), random.uniform(0.01, 0.5, M)

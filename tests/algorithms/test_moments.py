@@ -15,7 +15,7 @@ from dpmf_core.data.samples import Samples
 from dpmf_core.evaluation.judges import by_samples
 
 
-def test_pieces_add_up_to_the_row_and_explain_at_least_as_much() -> None:
+def test_pieces_add_up_to_the_row_and_explain_at_least_as_much():
     rng = np.random.default_rng(8)
     for K, image in ((1, (6, 9)), (5, (6, 9)), (7, (6, 9)), (54, (6, 9)), (4, None), (13, None)):
         row = rng.random(54)
@@ -31,7 +31,7 @@ def test_pieces_add_up_to_the_row_and_explain_at_least_as_much() -> None:
         assert cut <= whole + 1e-7
 
 
-def test_the_mean_row_is_the_sum_without_noise_and_even_where_all_is_noise() -> None:
+def test_the_mean_row_is_the_sum_without_noise_and_even_where_all_is_noise():
     rng = np.random.default_rng(9)
     total = 10 + 50 * rng.random(40)
     np.testing.assert_allclose(moments.mean_row(total, 1e-9, None), total, rtol=1e-6)
@@ -49,7 +49,7 @@ def test_the_mean_row_is_the_sum_without_noise_and_even_where_all_is_noise() -> 
     )
 
 
-def test_what_pieces_explain_is_read_off_the_moment_without_bias() -> None:
+def test_what_pieces_explain_is_read_off_the_moment_without_bias():
     rng = np.random.default_rng(11)
     X = rng.random((300, 20))
     W = rng.random((3, 20))
@@ -68,7 +68,7 @@ def test_what_pieces_explain_is_read_off_the_moment_without_bias() -> None:
     )
 
 
-def test_spikes_are_seen_through_noise_as_random_matrix_theory_says() -> None:
+def test_spikes_are_seen_through_noise_as_random_matrix_theory_says():
     """A spike of 3 sqrt(m v) among m = 400: its eigenvalue comes back unbiased, and what lies
     in the noise is left out.
     """
@@ -91,7 +91,7 @@ def unit(rows: np.ndarray) -> np.ndarray:
     return np.asarray(rows / np.linalg.norm(rows, axis=-1, keepdims=True))
 
 
-def test_residuals_are_rows_less_their_part_along_the_centre_clipped_and_in_its_units() -> None:
+def test_residuals_are_rows_less_their_part_along_the_centre_clipped_and_in_its_units():
     rng = np.random.default_rng(0)
     X = rng.gamma(0.5, 1.0, (40, 12))
     X[7] = 0
@@ -113,7 +113,7 @@ def test_residuals_are_rows_less_their_part_along_the_centre_clipped_and_in_its_
     np.testing.assert_allclose(totals[0], expected.T @ expected, atol=1e-4)
 
 
-def test_draws_have_the_moments_of_the_rows_where_there_is_no_noise() -> None:
+def test_draws_have_the_moments_of_the_rows_where_there_is_no_noise():
     rng = np.random.default_rng(3)
     centre = unit(np.array([5.0, 4.0, 6.0, 5.0]))
     y = rng.standard_normal((50_000, 4)) * [0.03, 0.02, 0.01, 0.005]
@@ -127,7 +127,7 @@ def test_draws_have_the_moments_of_the_rows_where_there_is_no_noise() -> None:
     np.testing.assert_allclose(unit(points.mean(axis=0)), centre, atol=1e-3)
 
 
-def test_what_lies_below_the_noise_is_estimated_by_the_diagonal() -> None:
+def test_what_lies_below_the_noise_is_estimated_by_the_diagonal():
     """Every variance lies far below the noise; along the axes they are seen together all the
     same.
     """

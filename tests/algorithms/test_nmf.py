@@ -2,7 +2,6 @@
 that is not private.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ def objective_of(model: Any, data: Samples) -> float:
     return by_samples(data).point(model)["objective"]
 
 
-def test_coefficients_are_non_negative_least_squares() -> None:
+def test_coefficients_are_non_negative_least_squares():
     rng = np.random.default_rng(0)
     W, X = rng.random((6, 30)), rng.random((50, 30))
     H = kernel.coefficients(X @ W.T, W @ W.T, passes=5000, close=1e-12)
@@ -37,7 +36,7 @@ def test_coefficients_are_non_negative_least_squares() -> None:
     np.testing.assert_allclose(H, exact, atol=1e-6)
 
 
-def test_the_basis_step_reaches_the_constrained_minimum() -> None:
+def test_the_basis_step_reaches_the_constrained_minimum():
     """Against projected gradient run to its end: entries at least 0, rows in the unit ball."""
     rng = np.random.default_rng(2)
     H, X = rng.random((40, 4)), 3 * rng.random((40, 9))
@@ -50,7 +49,7 @@ def test_the_basis_step_reaches_the_constrained_minimum() -> None:
     assert np.linalg.norm(basis, axis=1).max() <= 1 + 1e-12
 
 
-def test_outliers_are_the_soft_threshold_cut_off_at_the_limit() -> None:
+def test_outliers_are_the_soft_threshold_cut_off_at_the_limit():
     E = np.array([[0.5, -0.5, 0.05, 3.0, -3.0]])
     R = kernel.outliers(np.zeros((1, 5)), E.copy(), 0.1, 1.0)
     np.testing.assert_allclose(R, [[0.4, -0.4, 0.0, 1.0, -1.0]])
@@ -58,7 +57,7 @@ def test_outliers_are_the_soft_threshold_cut_off_at_the_limit() -> None:
 
 
 @pytest.mark.parametrize("minimise", [kernel.robust_coefficients, kernel.robust_rows])
-def test_robust_coefficients_minimise_their_objective(minimise: Callable[..., Any]) -> None:
+def test_robust_coefficients_minimise_their_objective(minimise):
     """Against plain alternating projected gradient and soft threshold, the source's own inner
     loop.
     """
@@ -80,7 +79,7 @@ def test_robust_coefficients_minimise_their_objective(minimise: Callable[..., An
     assert objective(*sides) == pytest.approx(objective(H, R), rel=1e-6)
 
 
-def test_plain_reaches_scikit_learns_objective() -> None:
+def test_plain_reaches_scikit_learns_objective():
     for data in (
         blocks(n_samples=200, n_features=30),
         prepared(datasets.load("news"), Preparation(most_samples=500)),
@@ -94,7 +93,7 @@ def test_plain_reaches_scikit_learns_objective() -> None:
         )
 
 
-def test_without_noise_steps_are_alternating_least_squares() -> None:
+def test_without_noise_steps_are_alternating_least_squares():
     """One step against numpy: coefficients by scipy, the basis by its own minimum."""
     data = blocks(n_samples=300)
     algorithm = DPNMF(n_components=3, steps=1, basis_passes=400, coefficient_clip=10.0)
@@ -109,7 +108,7 @@ def test_without_noise_steps_are_alternating_least_squares() -> None:
 
 
 @pytest.mark.parametrize(("outliers", "deviation"), [(False, 2.0), (True, 4.0)])
-def test_the_sources_noise_on_the_products_is_its_own(outliers: bool, deviation: float) -> None:
+def test_the_sources_noise_on_the_products_is_its_own(outliers, deviation):
     """Delta sqrt(2 ln(1.25/delta)) / epsilon, times N: Delta_A = 2/N, Delta_B by the outliers."""
     shape = SampleShape(300, 20)
     budget = Budget(epsilon=0.7, delta=1e-5, calibration=Calibration.SOURCE)
@@ -121,7 +120,7 @@ def test_the_sources_noise_on_the_products_is_its_own(outliers: bool, deviation:
     assert algorithm.guarantee().status is Status.UNPROVEN
 
 
-def test_a_start_from_the_private_data_shows_in_the_blindfold() -> None:
+def test_a_start_from_the_private_data_shows_in_the_blindfold():
     """The very test that random and private starts pass; so the guarantee says UNPROVEN."""
     for start in ("random", "mean-row", "private-svd"):
         laws.check_blindfold(DPNMF(n_components=3, steps=2, start=start), IMAGES)

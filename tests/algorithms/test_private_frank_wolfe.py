@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from dpmf_core.algorithms.frank_wolfe import ResidualProduct
 from dpmf_core.algorithms.private_frank_wolfe import DPFW, DPFWOja
 from dpmf_core.curator import Block
-from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import normal_form
 from dpmf_core.privacy.gaussian import mu
 from tests.fitting import fit_by_name
@@ -19,12 +19,12 @@ N, M = 40, 17
 
 
 @pytest.fixture(scope="module")
-def data() -> Ratings:
+def data():
     return rectangle(N, M, 0.5, sizes=(2, 1, 0.5))
 
 
 @pytest.mark.parametrize("kind", [DPFW, DPFWOja])
-def test_schedules_differ_in_their_steps_and_agree_in_total(kind: type[DPFW]) -> None:
+def test_schedules_differ_in_their_steps_and_agree_in_total(kind):
     shape = Shape(1000, 100, (1.0, 5.0))
     constant, growing = (
         kind(steps=5, noise_schedule=schedule).plan(shape, 2.0)
@@ -37,7 +37,7 @@ def test_schedules_differ_in_their_steps_and_agree_in_total(kind: type[DPFW]) ->
     np.testing.assert_allclose(np.divide(noises, noises[0]), np.sqrt(np.arange(1, 6)))
 
 
-def test_slack_is_the_source_s(data: Ratings) -> None:
+def test_slack_is_the_source_s(data):
     """l + sqrt(sigma ln(m/b)) m^(1/4) with b = 0.01 [J18, Alg. 1, line 6]; the directions of
     the first step are the same with and without.
     """
@@ -52,7 +52,7 @@ def test_slack_is_the_source_s(data: Ratings) -> None:
     )
 
 
-def test_ridge_in_the_end_is_a_regression_on_the_released_directions(data: Ratings) -> None:
+def test_ridge_in_the_end_is_a_regression_on_the_released_directions(data):
     """Same releases, same directions; then every user's least squares on (V, a constant), dense
     in float64.
     """
@@ -82,7 +82,7 @@ def products_of(rows: Array, v: Array, statistic: ResidualProduct) -> Array:
     return np.asarray(totals[0])
 
 
-def test_a_product_is_clipped_user_by_user() -> None:
+def test_a_product_is_clipped_user_by_user():
     """Each user's a <a, v> is shortened to c L^2 where it is longer; at c = 1 none is."""
     random, L = np.random.default_rng(0), 3.0
     v = random.normal(size=9)
@@ -105,9 +105,7 @@ def test_a_product_is_clipped_user_by_user() -> None:
 
 
 @pytest.mark.parametrize("clip", [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0])
-def test_a_replaced_user_moves_a_clipped_product_as_far_as_declared_and_no_further(
-    clip: float,
-) -> None:
+def test_a_replaced_user_moves_a_clipped_product_as_far_as_declared_and_no_further(clip):
     """In the plane of v rows at angles s and t move it by at most sin(s + t): 2 c sqrt(1 - c^2)
     where c is small.
     """

@@ -43,7 +43,7 @@ def dense_parts(
     return OpenCurator(in_memory(data, 3), Noise(NOTHING), {}), model, residuals, t
 
 
-def test_the_gradient_is_the_sum_of_clipped_outer_products() -> None:
+def test_the_gradient_is_the_sum_of_clipped_outer_products():
     data = world()
     curator, model, E, t = dense_parts(data)
     sides = curator.hold(user_sides, model, data.shape.half_range / 2)
@@ -54,7 +54,7 @@ def test_the_gradient_is_the_sum_of_clipped_outer_products() -> None:
         np.testing.assert_allclose(gradient, expected, atol=1e-4 * np.abs(expected).max())
 
 
-def test_sizes_are_geometric_means_over_users_with_ratings() -> None:
+def test_sizes_are_geometric_means_over_users_with_ratings():
     data = lowrank(200, 30, rank=2, p=0.5, seed=3)
     curator, model, E, t = dense_parts(data)
     sides = curator.hold(user_sides, model, data.shape.half_range / 2)
@@ -71,7 +71,7 @@ def test_sizes_are_geometric_means_over_users_with_ratings() -> None:
         assert mine == pytest.approx(float(np.exp(np.log(each).mean())), rel=1e-3)
 
 
-def test_sizes_of_a_replaced_user_move_by_the_square_root_of_12() -> None:
+def test_sizes_of_a_replaced_user_move_by_the_square_root_of_12():
     """The worst two users: all sizes as large, and as small, as may be; both have residuals."""
 
     def sizes_of(norm: float) -> np.ndarray:
@@ -87,7 +87,7 @@ def test_sizes_of_a_replaced_user_move_by_the_square_root_of_12() -> None:
     assert max(np.linalg.norm(large), np.linalg.norm(small)) <= GradientSizes.sensitivity
 
 
-def test_without_factors_and_columns_nothing_outside_empty_arrays_is_read() -> None:
+def test_without_factors_and_columns_nothing_outside_empty_arrays_is_read():
     """Compiled code that reads outside them gives what lies in memory there."""
     data, shape = world(), world().shape
     nothing = np.zeros((shape.n_items, 0), np.float32)
@@ -101,7 +101,7 @@ def test_without_factors_and_columns_nothing_outside_empty_arrays_is_read() -> N
     assert trained(algorithm, data, 1e4).item_sides.shape == (shape.n_items, 0)
 
 
-def test_exact_sums_do_no_worse_than_noisy_ones_where_items_have_few_ratings() -> None:
+def test_exact_sums_do_no_worse_than_noisy_ones_where_items_have_few_ratings():
     """500 people and 800 items, about 30 ratings an item: sampling noise alone."""
     data = cinema(500, 800, density=0.06, seed=3)
     errors = [

@@ -16,7 +16,7 @@ print(json.dumps([known, before, sorted(sys.modules), title]))
 """
 
 
-def test_one_is_loaded_when_it_is_asked_for() -> None:
+def test_one_is_loaded_when_it_is_asked_for():
     process = subprocess.run(
         [sys.executable, "-c", SCRIPT], check=True, capture_output=True, text=True
     )
@@ -27,6 +27,6 @@ def test_one_is_loaded_when_it_is_asked_for() -> None:
     assert "dpmf_core.algorithms.nmf" not in after
 
 
-def test_every_line_is_of_an_algorithm_with_that_id() -> None:
+def test_every_line_is_of_an_algorithm_with_that_id():
     assert [kind.id for kind in REGISTRY.values()] == list(REGISTRY)
     assert len(REGISTRY) == len(set(REGISTRY.values())) > 30

@@ -13,7 +13,6 @@ from dpmf_core.algorithms.retention_server import (
     Biases,
     RetentionModel,
     Server,
-    Step,
     arrival_times,
 )
 from dpmf_core.privacy import NOTHING, Noise
@@ -49,7 +48,7 @@ every_step = pytest.mark.parametrize(
 
 
 @every_step
-def test_an_update_is_algorithm_2(step: Step, item_rate: float) -> None:
+def test_an_update_is_algorithm_2(step, item_rate):
     Q = np.random.default_rng(0).standard_normal((9, 4))
     server = Server(Q, step=step, item_rate=item_rate)
     server.update(ITEMS, VALUES)
@@ -59,9 +58,7 @@ def test_an_update_is_algorithm_2(step: Step, item_rate: float) -> None:
 
 
 @every_step
-def test_item_biases_are_means_of_what_arrived_less_the_users_means(
-    step: Step, item_rate: float
-) -> None:
+def test_item_biases_are_means_of_what_arrived_less_the_users_means(step, item_rate):
     Q = np.random.default_rng(0).standard_normal((9, 4))
     start = Biases(np.zeros(0), np.arange(9) / 4, np.arange(9) % 3)
     server = Server(Q, start, step=step, item_rate=item_rate)
@@ -76,7 +73,7 @@ def test_item_biases_are_means_of_what_arrived_less_the_users_means(
 
 
 @pytest.mark.parametrize("biased", [False, True])
-def test_recommendations_are_algorithm_1(biased: bool) -> None:
+def test_recommendations_are_algorithm_1(biased):
     rng = np.random.default_rng(1)
     Q, b = rng.standard_normal((30, 4)), 0.3 * rng.standard_normal(30) * biased
     items, values = np.array([3, 4, 8]), np.array([5.0, 1.0, 4.0])
@@ -88,7 +85,7 @@ def test_recommendations_are_algorithm_1(biased: bool) -> None:
 
 
 @pytest.mark.parametrize("step", ["new", "rated"])
-def test_neither_ratings_nor_user_factors_survive_an_interaction(step: Step) -> None:
+def test_neither_ratings_nor_user_factors_survive_an_interaction(step):
     """The server's whole state is about items: no other array is reachable from it, and it has no
     room for one.
     """
@@ -117,7 +114,7 @@ def passes(start, others, ids, residuals, count):
     return p
 
 
-def test_online_by_gradients_finds_the_users_and_items_of_a_batch_anew() -> None:
+def test_online_by_gradients_finds_the_users_and_items_of_a_batch_anew():
     """Its last batch by hand: items from their start by passes over all stored ratings, with the
     vectors that users have then.
     """
@@ -149,7 +146,7 @@ def streams() -> Streams:
     return Streams(np.random.default_rng(0), 1)
 
 
-def test_arrivals_one_by_one_are_the_stream() -> None:
+def test_arrivals_one_by_one_are_the_stream():
     data = low_rank(n_users=15, n_items=8)
 
     def fitted(variant: str) -> RetentionModel:
@@ -171,7 +168,7 @@ def test_arrivals_one_by_one_are_the_stream() -> None:
 
 
 @pytest.mark.parametrize("variant", ["static", "new", "rated", "online"])
-def test_what_has_not_arrived_is_unknown(variant: str) -> None:
+def test_what_has_not_arrived_is_unknown(variant):
     """A model of a part of what arrives is that of this part alone, and users bring no more."""
     data = low_rank(n_users=30, n_items=8)
     parameters = {"variant": variant, "rank": 2, "steps": 5, "item_biases": True}

@@ -23,7 +23,7 @@ FOLDS = (
 )
 
 
-def test_descent_is_the_textbook_loop() -> None:
+def test_descent_is_the_textbook_loop():
     data = low_rank()
     state = list(
         SGDMF(rank=3, steps=2, learning_rate=0.01, regularisation=0.05).descend(
@@ -55,7 +55,7 @@ def test_descent_is_the_textbook_loop() -> None:
     )
 
 
-def test_the_centred_model_is_plain_descent_on_what_the_means_leave() -> None:
+def test_the_centred_model_is_plain_descent_on_what_the_means_leave():
     """One rating after the other in the order of the epoch, on Python's floats, without a penalty;
     users keep their factors.
     """
@@ -89,7 +89,7 @@ def test_the_centred_model_is_plain_descent_on_what_the_means_leave() -> None:
 @pytest.mark.skipif(
     not FOLDS.exists(), reason=f"the official folds of MovieLens 100K are not in {FOLDS}"
 )
-def test_the_error_on_an_official_fold_is_surprises(tmp_path: Path) -> None:
+def test_the_error_on_an_official_fold_is_surprises(tmp_path):
     """Surprise 1.1.5, SVD(n_factors=10), mean of seeds 0 to 4 on u1: RMSE .9533."""
     with tarfile.open(FOLDS) as archive:
         archive.extractall(tmp_path, filter="data")

@@ -20,7 +20,7 @@ from tests.support.dense import centred
 from tests.support.heard_noise import HeardNoise
 
 
-def test_a_posterior_sample_costs_what_randomised_response_does() -> None:
+def test_a_posterior_sample_costs_what_randomised_response_does():
     """delta(eps) = (e^eps0 - e^eps) / (1 + e^eps0) (Kairouz, Oh & Viswanath 2015), and eps0 at
     delta 0.
     """
@@ -37,7 +37,7 @@ def test_a_posterior_sample_costs_what_randomised_response_does() -> None:
     assert all(value is None or value >= rows["exact"] - 1e-9 for value in rows.values())
 
 
-def test_the_sample_is_in_the_ledger_and_cannot_be_drawn_twice() -> None:
+def test_the_sample_is_in_the_ledger_and_cannot_be_drawn_twice():
     noise = Noise(PosteriorSample(2.0, "theta"), np.random.SeedSequence(0))
     noise.sampler("theta")
     assert noise.ledger == ((PosteriorSample(2.0, "theta"), 1),)
@@ -47,7 +47,7 @@ def test_the_sample_is_in_the_ledger_and_cannot_be_drawn_twice() -> None:
         Noise(PosteriorSample(2.0, "theta")).release("theta", sensitivity=1.0, size=3)
 
 
-def test_a_user_moves_the_log_posterior_by_at_most_epsilon() -> None:
+def test_a_user_moves_the_log_posterior_by_at_most_epsilon():
     """f_i = -R min(||e_i||^2 / L^2, 1) lies between -R and 0 whatever she rated: its gradient
     vanishes beyond the clip, and equals the dense one inside.
     """
@@ -95,9 +95,7 @@ def assert_variance(factors: np.ndarray, expected: float) -> None:
     ],
 )
 @pytest.mark.parametrize("level", [0.3, 30.0])
-def test_without_data_the_chain_samples_the_prior_at_any_level_of_noise(
-    parameters: dict[str, Any], level: float
-) -> None:
+def test_without_data_the_chain_samples_the_prior_at_any_level_of_noise(parameters, level):
     """N(0, 1 / precision), and a little more as steps are long: the noise of a release, carried
     by its step, is the noise of a Langevin step.
     """
@@ -105,7 +103,7 @@ def test_without_data_the_chain_samples_the_prior_at_any_level_of_noise(
     assert_variance(chain(algorithm, NOBODY, level).item_factors, 0.25 / (1 - 0.1 / 4))
 
 
-def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood() -> None:
+def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood():
     """With next to no clipping: against finite differences of max_u -||x - V u||^2 / 2 - ridge
     ||u||^2 / 2, counted to the power beta.
     """
@@ -157,7 +155,7 @@ SOURCE: dict[str, Any] = {
 }
 
 
-def test_the_formula_is_the_variance_of_a_chain() -> None:
+def test_the_formula_is_the_variance_of_a_chain():
     """The shape has 3 users: so few that a step is long, and that nobody rated anything cannot
     matter.
     """
@@ -170,7 +168,7 @@ def test_the_formula_is_the_variance_of_a_chain() -> None:
     )
 
 
-def test_a_sample_has_no_epsilon() -> None:
+def test_a_sample_has_no_epsilon():
     budget = Budget(epsilon=5.0, delta=1e-5)
     assert (
         build("sgld", {"reading": "posterior-sample"}, CROWD, budget).model_dump()

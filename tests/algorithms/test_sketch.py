@@ -1,7 +1,5 @@
 """The count sketch against a slow one in plain Python, and against what hashing promises."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -29,9 +27,7 @@ def cells_of(key, ident: int, d: int, w: int, together: bool) -> list[tuple[int,
 @pytest.mark.parametrize("depth", [3, 4])
 @pytest.mark.parametrize("query", [np.mean, np.median])
 @pytest.mark.parametrize("together", [False, True])
-def test_a_query_is_the_mean_or_the_median_of_signed_cells(
-    together: bool, query: Callable[..., float], depth: int
-) -> None:
+def test_a_query_is_the_mean_or_the_median_of_signed_cells(together, query, depth):
     rng, d, w = np.random.default_rng(1), 5, 37
     row = w + d - 1 if together else w
     C, k = rng.standard_normal((depth, row)).astype(np.float32), keys(depth)
@@ -50,7 +46,7 @@ def test_a_query_is_the_mean_or_the_median_of_signed_cells(
 
 @pytest.mark.parametrize("query", [np.mean, np.median])
 @pytest.mark.parametrize("together", [False, True])
-def test_an_epoch_is_the_sources_update(together: bool, query: Callable[..., float]) -> None:
+def test_an_epoch_is_the_sources_update(together, query):
     """One rating after the other on a table of Python floats: query, skip where the error is
     large, move k signed cells of user and item.
     """
@@ -93,7 +89,7 @@ def test_an_epoch_is_the_sources_update(together: bool, query: Callable[..., flo
     np.testing.assert_allclose(flat.reshape(C.shape), slow, atol=1e-4)
 
 
-def test_hashes_are_pairwise_independent() -> None:
+def test_hashes_are_pairwise_independent():
     """Over many draws of the keys: any cell equally often, two ids in one cell once in w draws,
     signs even and unrelated to cells.
     """

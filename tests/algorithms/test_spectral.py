@@ -21,7 +21,7 @@ from tests.fitting import trained
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
 
 
-def test_a_drowned_second_moment_is_left_out_of_the_plan_by_n_m_and_mu() -> None:
+def test_a_drowned_second_moment_is_left_out_of_the_plan_by_n_m_and_mu():
     """671 and 943 people at epsilon 1 and 2: offsets alone.
 
     Where factors paid on MovieLens 1M they stay.
@@ -44,7 +44,7 @@ def test_a_drowned_second_moment_is_left_out_of_the_plan_by_n_m_and_mu() -> None
         )
 
 
-def test_without_a_second_moment_all_goes_to_the_offsets_as_in_private_biases() -> None:
+def test_without_a_second_moment_all_goes_to_the_offsets_as_in_private_biases():
     data, shape = world(), world().shape
     alone, biases = Spectral(release="none", bias_share=0.3), PrivateBias()
     for plain in (alone, Spectral(release="none", biases=False)):
@@ -55,7 +55,7 @@ def test_without_a_second_moment_all_goes_to_the_offsets_as_in_private_biases() 
     assert np.array_equal(*predictions)
 
 
-def test_columns_are_those_of_the_moment_and_span_its_space() -> None:
+def test_columns_are_those_of_the_moment_and_span_its_space():
     data, kept_items = world(), np.arange(9)
     curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
     rows, column_ids = curator.hold(kept_rows, None, kept_items, np.ones(9)), np.array([0, 3, 5, 8])
@@ -73,7 +73,7 @@ def test_columns_are_those_of_the_moment_and_span_its_space() -> None:
     assert np.linalg.norm(Q.T @ G, axis=0).min() > 0.98  # all but what the diagonal held
 
 
-def test_lists_score_by_sums_over_what_was_liked() -> None:
+def test_lists_score_by_sums_over_what_was_liked():
     """Scores are dense products of rows and the shared model; two planted groups are found."""
     rng = np.random.default_rng(5)
     groups = rng.integers(0, 2, 800)
@@ -94,7 +94,7 @@ def test_lists_score_by_sums_over_what_was_liked() -> None:
     assert (((best < 15) == (groups == 0))[X.sum(axis=1) > 3]).mean() > 0.95
 
 
-def test_a_user_mends_her_mean_together_with_her_factor() -> None:
+def test_a_user_mends_her_mean_together_with_her_factor():
     """Her mean over the items she rated is off by her taste for these; dense least squares over
     factor and offset is not.
     """
@@ -131,7 +131,7 @@ def likes(is_liked: np.ndarray, features: ItemFeatures | None = None) -> Ratings
     )
 
 
-def test_the_regression_is_that_of_the_inverse_of_the_whole_covariance() -> None:
+def test_the_regression_is_that_of_the_inverse_of_the_whole_covariance():
     rng = np.random.default_rng(1)
     F, diagonal, ridge = rng.normal(size=(12, 3)), rng.uniform(15, 30, 12), 0.7
     S = F @ F.T
@@ -144,7 +144,7 @@ def test_the_regression_is_that_of_the_inverse_of_the_whole_covariance() -> None
     np.testing.assert_allclose(regression, B, atol=1e-12)
 
 
-def test_rows_are_what_popularity_leaves_scaled_to_norm_one() -> None:
+def test_rows_are_what_popularity_leaves_scaled_to_norm_one():
     rng = np.random.default_rng(2)
     X = (rng.random((1100, 9)) < 0.4).astype(float)  # more than are held dense at once
     kept_items, counts = np.array([1, 2, 5, 8]), np.array([4.0, 9.0, 1.0, 16.0])
@@ -164,7 +164,7 @@ def test_rows_are_what_popularity_leaves_scaled_to_norm_one() -> None:
     assert np.trace(moment) <= (norms > 1e-9).sum()
 
 
-def test_the_share_of_content_is_least_squares_off_the_diagonal() -> None:
+def test_the_share_of_content_is_least_squares_off_the_diagonal():
     rng = np.random.default_rng(3)
     along = rng.uniform(0.1, 1, 10)
     along /= np.linalg.norm(along)

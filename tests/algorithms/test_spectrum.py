@@ -36,7 +36,7 @@ def rows_of(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_the_second_moment_is_the_dense_product_whatever_the_threads(threads: int) -> None:
+def test_the_second_moment_is_the_dense_product_whatever_the_threads(threads):
     dense = sparse(200, 37, 0.3)
     dense[17] = 0
     moment = second_moment(*rows_of(dense), 37, threads=threads)
@@ -46,7 +46,7 @@ def test_the_second_moment_is_the_dense_product_whatever_the_threads(threads: in
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_long_rows_are_multiplied_densely_to_the_same_bits(threads: int) -> None:
+def test_long_rows_are_multiplied_densely_to_the_same_bits(threads):
     rng = np.random.default_rng(3)
     density = rng.choice([0.02, 0.6], (500, 1))
     dense = np.where(rng.random((500, 300)) < density, rng.integers(-512, 513, (500, 300)), 0.0)
@@ -59,7 +59,7 @@ def test_long_rows_are_multiplied_densely_to_the_same_bits(threads: int) -> None
     )
 
 
-def test_rows_have_norm_one_on_the_kept_items_and_empty_rows_stay_empty() -> None:
+def test_rows_have_norm_one_on_the_kept_items_and_empty_rows_stay_empty():
     data, kept_items = world(), np.array([1, 4, 7])
     weights = np.array([1.0, 2.0, 0.5])
     plain = Recommender(data.bounds, 0.0, np.zeros(data.n_items), np.zeros((data.n_items, 0)))
@@ -84,7 +84,7 @@ def test_rows_have_norm_one_on_the_kept_items_and_empty_rows_stay_empty() -> Non
 
 
 @pytest.mark.parametrize("clip", [0.2, 0.5, 1.0])
-def test_a_product_with_a_subspace_is_clipped_user_by_user(clip: float) -> None:
+def test_a_product_with_a_subspace_is_clipped_user_by_user(clip):
     """Each user's a (Q^T a)^T is shortened to norm `clip` where it is longer."""
     random = np.random.default_rng(0)
     Q = np.linalg.qr(random.normal(size=(12, 3)))[0]
@@ -117,7 +117,7 @@ def products(rows: np.ndarray, Q: np.ndarray, clip: float, n_users: int) -> np.n
 
 
 @pytest.mark.parametrize("clip", [0.05, 0.5, 0.577, 0.8, 1.0])
-def test_a_replaced_user_moves_a_product_as_far_as_declared_and_no_further(clip: float) -> None:
+def test_a_replaced_user_moves_a_product_as_far_as_declared_and_no_further(clip):
     """The worst of pairs of rows by a search over both, and random pairs of many dimensions."""
     declared = clip * MomentTimesSubspace(clip, 0.0).replace_one_factor
     few = np.eye(4)[:, :2]
@@ -149,7 +149,7 @@ def test_a_replaced_user_moves_a_product_as_far_as_declared_and_no_further(clip:
     assert np.linalg.norm(answers[:, None] - answers, axis=2).max() <= declared
 
 
-def test_rounding_has_its_room_in_what_a_replaced_user_moves() -> None:
+def test_rounding_has_its_room_in_what_a_replaced_user_moves():
     """On the coarse grid of 2^40 users the worst pair, turned many ways, stays within it."""
     n_users, clip, random = 2**40, 0.5, np.random.default_rng(1)
     rounding = math.sqrt(2) * grid_step(1.0, n_users, 2)
@@ -173,7 +173,7 @@ def symmetric_noise(m: int, scale: float, seed: int) -> np.ndarray:
     return (G + G.T) / 2
 
 
-def test_pure_noise_has_its_edge_where_wigner_says() -> None:
+def test_pure_noise_has_its_edge_where_wigner_says():
     noise = MomentNoise.uniform(400, 0, 3.0)
     assert noise_edge(noise.deviations) == pytest.approx(2 * np.sqrt(400 * 3.0**2 / 2), rel=1e-9)
     for seed in range(5):
@@ -182,7 +182,7 @@ def test_pure_noise_has_its_edge_where_wigner_says() -> None:
 
 
 @pytest.mark.parametrize("power", [0.5, 1.0, 3.0])
-def test_edge_of_uneven_noise_is_its_largest_eigenvalue(power: float) -> None:
+def test_edge_of_uneven_noise_is_its_largest_eigenvalue(power):
     s = np.linspace(0.2, 1, 900) ** power
     G = np.random.default_rng(4).normal(size=(900, 900))
     largest = np.linalg.eigvalsh(np.outer(s, s) ** 0.5 * (G + G.T) / np.sqrt(2))[-1]
@@ -190,7 +190,7 @@ def test_edge_of_uneven_noise_is_its_largest_eigenvalue(power: float) -> None:
     assert noise_edge(np.zeros(5)) == 0.0
 
 
-def test_sampling_noise_of_rows_without_taste_stays_below_the_edge() -> None:
+def test_sampling_noise_of_rows_without_taste_stays_below_the_edge():
     """Rows of independent entries, exact sums: no factor, though rare items have few ratings."""
     rng, n_users, m = np.random.default_rng(5), 3000, 200
     chance = 0.5 * np.linspace(1, 0.02, m) ** 2
@@ -203,7 +203,7 @@ def test_sampling_noise_of_rows_without_taste_stays_below_the_edge() -> None:
     assert not len(spectrum(M, noise, 20, 1.05).eta)
 
 
-def test_deviations_bound_both_kinds_of_noise() -> None:
+def test_deviations_bound_both_kinds_of_noise():
     diagonal = np.geomspace(0.01, 80, 50)
     noise = MomentNoise.by_popularity(diagonal, 900, 2.0)
     variance = (2.0 + np.outer(diagonal, diagonal) / 900) * np.outer(
@@ -214,7 +214,7 @@ def test_deviations_bound_both_kinds_of_noise() -> None:
     np.testing.assert_allclose(np.diag(variance), np.diag(bound))
 
 
-def test_a_planted_factor_is_found_at_its_size() -> None:
+def test_a_planted_factor_is_found_at_its_size():
     m, q = 400, np.ones(400) / 20.0
     M = symmetric_noise(m, 1.0, 0) + 200 * np.outer(q, q)
     moment_spectrum = spectrum(M, MomentNoise.uniform(m, 0, 1.0), 5, 1.05)
@@ -226,7 +226,7 @@ def test_a_planted_factor_is_found_at_its_size() -> None:
     np.testing.assert_allclose(moment_spectrum.error, 0.5)
 
 
-def test_iteration_ends_where_the_eigenvectors_are_without_noise() -> None:
+def test_iteration_ends_where_the_eigenvectors_are_without_noise():
     A = sparse(500, 30, 0.5)
     M = A.T @ A
     Y = np.random.default_rng(1).normal(size=(30, 8))
@@ -241,13 +241,13 @@ def test_iteration_ends_where_the_eigenvectors_are_without_noise() -> None:
     )
 
 
-def test_what_the_moment_turns_round_is_no_factor() -> None:
+def test_what_the_moment_turns_round_is_no_factor():
     Q = np.eye(6)[:, :2]
     moment_spectrum = subspace_spectrum(Q, Q * [5.0, -9.0], np.zeros(6), 0.0, 0.0)
     assert moment_spectrum.eta.tolist() == [5.0]
 
 
-def test_factors_undo_the_weights_where_there_is_no_noise() -> None:
+def test_factors_undo_the_weights_where_there_is_no_noise():
     """A moment h G G^T h made by hand gives back G, up to the scale of the users' factors."""
     rng = np.random.default_rng(3)
     G, counts, exponent = np.linalg.qr(rng.normal(size=(50, 2)))[0], rng.uniform(1, 9, 50), 0.25

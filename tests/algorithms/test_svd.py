@@ -11,7 +11,7 @@ from tests.support.dense import centred, counts, dense, user_means
 
 
 @pytest.mark.parametrize("row_clip", [10.0, 0.05])
-def test_without_noise_the_directions_are_the_right_singular_vectors(row_clip: float) -> None:
+def test_without_noise_the_directions_are_the_right_singular_vectors(row_clip):
     data = low_rank()
     model = trained(PrivateSVD(rank=3, row_clip=row_clip), data)
     M = dense(data, centred(data))
@@ -23,7 +23,7 @@ def test_without_noise_the_directions_are_the_right_singular_vectors(row_clip: f
     np.testing.assert_allclose(overlap, np.eye(3), atol=1e-5)
 
 
-def test_the_sources_user_step_is_the_scaled_projection() -> None:
+def test_the_sources_user_step_is_the_scaled_projection():
     data = low_rank()
     model = trained(PrivateSVD(rank=2, row_clip=10.0, user_step="projection"), data)
     personal = model.personal(data)
@@ -37,7 +37,7 @@ def test_the_sources_user_step_is_the_scaled_projection() -> None:
     )
 
 
-def test_cleansing_without_noise_is_the_covariance_of_what_averages_leave() -> None:
+def test_cleansing_without_noise_is_the_covariance_of_what_averages_leave():
     data = low_rank()
     algorithm = SVDCleansing(
         rank=2, ratings_per_user=data.n_items, row_clip=2.0, item_damping=3.0, user_damping=2.0
@@ -61,7 +61,7 @@ def test_cleansing_without_noise_is_the_covariance_of_what_averages_leave() -> N
     np.testing.assert_allclose(np.abs(expected @ model.item_factors), np.eye(2), atol=1e-4)
 
 
-def test_top_directions_are_ordered_and_cover_all_when_asked() -> None:
+def test_top_directions_are_ordered_and_cover_all_when_asked():
     A = np.diag([3.0, -5.0, 1.0, 2.0, 0.5])
     assert np.abs(top_directions(A, 2)).argmax(axis=0).tolist() == [0, 3]
     assert np.abs(top_directions(A, 5)).argmax(axis=0).tolist() == [0, 3, 2, 4, 1]

@@ -14,7 +14,7 @@ from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.accounting import epsilon as exactly
 
 
-def test_a_perfect_attack_shows_no_more_than_its_runs_allow() -> None:
+def test_a_perfect_attack_shows_no_more_than_its_runs_allow():
     """No error in n trials of each kind: both rates are below 1 - (error / 2)^(1 / n)."""
     limit = 1 - 0.025 ** (1 / 250)
     bound = bounds.epsilon_of_rates(np.array([0]), np.array([0]), (250, 250), 0.0, 0.05)
@@ -24,7 +24,7 @@ def test_a_perfect_attack_shows_no_more_than_its_runs_allow() -> None:
     )
 
 
-def test_the_pair_test_of_the_same_trainings_shows_far_more() -> None:
+def test_the_pair_test_of_the_same_trainings_shows_far_more():
     """All of 500 pairs told apart: mu is at least √2 Φ⁻¹(0.02^(1/500)), as Φ(mu/√2)^500 = 0.02;
     its epsilon by Theorem 8 of Balle & Wang 2018.
     """
@@ -39,7 +39,7 @@ def test_the_pair_test_of_the_same_trainings_shows_far_more() -> None:
     assert epsilon > 4 * bounds.most(1000, ("what is released",), 1e-5, False)
 
 
-def test_limits_are_those_of_clopper_and_pearson() -> None:
+def test_limits_are_those_of_clopper_and_pearson():
     """1 of 10 at 2.5% a side: at most .4450 (Clopper & Pearson 1934); and for every count the
     binomial tail is the error itself.
     """
@@ -51,9 +51,7 @@ def test_limits_are_those_of_clopper_and_pearson() -> None:
 
 @pytest.mark.parametrize("attacks", [("what is shared",), ("what is shared", "what is released")])
 @pytest.mark.parametrize("through_mu", [False, True])
-def test_the_tests_that_are_run_share_the_five_percent(
-    attacks: tuple[bounds.Attack, ...], through_mu: bool
-) -> None:
+def test_the_tests_that_are_run_share_the_five_percent(attacks, through_mu):
     errors = bounds.shares(attacks, through_mu)
     assert sum(errors.values()) == pytest.approx(0.05)
     assert {rule for _, rule in errors} == (
@@ -66,7 +64,7 @@ def test_the_tests_that_are_run_share_the_five_percent(
 
 
 @pytest.mark.parametrize(("pairs", "mu"), [(1000, 0.71875), (61, 1.5), (20, 0.5)])
-def test_the_ideal_attacks_law_is_that_of_sorted_normals(pairs: int, mu: float) -> None:
+def test_the_ideal_attacks_law_is_that_of_sorted_normals(pairs, mu):
     """Against brute force: pairs of normals a distance mu apart, sorted by the size of their
     difference, class by class. Mean and spread of the sums.
     """
@@ -94,14 +92,14 @@ def test_the_ideal_attacks_law_is_that_of_sorted_normals(pairs: int, mu: float) 
     assert spread == pytest.approx(sums.std(), rel=4 / math.sqrt(2 * len(sums)))
 
 
-def test_all_pairs_told_apart_bound_mu_as_the_binomial_does() -> None:
+def test_all_pairs_told_apart_bound_mu_as_the_binomial_does():
     """n right of n, whatever their weights: Phi(mu / sqrt(2))^n = error."""
     exact = math.sqrt(2) * norm.ppf(0.02 ** (1 / 200))
     bound = pair_test.mu_at_least(pair_test.weighted_sum(np.zeros(200), np.ones(200)), 200, 0.02)
     assert exact - 0.05 < bound <= exact + pair_test.STEP
 
 
-def test_ties_are_wrong_answers() -> None:
+def test_ties_are_wrong_answers():
     assert pair_test.weighted_sum(np.zeros(50), np.zeros(50)) == 0
     assert pair_test.mu_at_least(0, 50, 0.02) == 0.0
 
@@ -160,7 +158,7 @@ def above_the_truth(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("gaussian", [True, False])
-def test_bounds_are_above_the_truth_no_more_often_than_stated(gaussian: bool) -> None:
+def test_bounds_are_above_the_truth_no_more_often_than_stated(gaussian):
     """10,000 audits of an exactly tight mechanism of epsilon 3: each test within its share of
     the 5%, all within 5%, but for a tail of 1 in 10,000.
     """
@@ -180,7 +178,7 @@ def test_bounds_are_above_the_truth_no_more_often_than_stated(gaussian: bool) ->
     assert is_above.any(axis=0).sum() <= binom.ppf(1 - 1e-4, N_AUDITS, 0.05)
 
 
-def test_less_noise_than_claimed_is_above_the_claim_more_often() -> None:
+def test_less_noise_than_claimed_is_above_the_claim_more_often():
     """The check above can fail: noise 5% too small puts the sharpest test above the claim more
     often than its share allows.
     """
@@ -189,7 +187,7 @@ def test_less_noise_than_claimed_is_above_the_claim_more_often() -> None:
     assert ruled_out(ratio, error).sum() > binom.ppf(1 - 1e-4, 2000, error)
 
 
-def test_the_bound_is_sharp_and_ends_where_the_claim_does() -> None:
+def test_the_bound_is_sharp_and_ends_where_the_claim_does():
     """Of an exact epsilon 3, 2,000 trainings show 2.4 to 2.6 in the median and 2.0 at least in
     19 of 20; the bound passes a claim where that is ruled out.
     """

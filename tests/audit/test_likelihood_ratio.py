@@ -39,9 +39,7 @@ def ratios(target: AttackTarget, pair: Pair, draws: int) -> tuple[np.ndarray, np
         pytest.param("spectral", {"refinement_steps": 0}, marks=pytest.mark.slow),
     ],
 )
-def test_the_ratio_of_released_sums_is_that_of_two_gaussians(
-    name: str, parameters: dict[str, Any]
-) -> None:
+def test_the_ratio_of_released_sums_is_that_of_two_gaussians(name, parameters):
     """The log ratio is normal with mean +-mu^2 / 2 and variance mu^2, mu being what the replay says
     that the canary moved: also after a released array, which the spectral method overwrites."""
     target, pair = attack(name, 5.0, **parameters)
@@ -68,7 +66,7 @@ GAUSSIAN = tuple(
 
 
 @pytest.mark.parametrize("name", GAUSSIAN)
-def test_canaries_move_what_sensitivities_allow(name: str) -> None:
+def test_canaries_move_what_sensitivities_allow(name):
     """At least 95% of the ledger's mu, in every algorithm whose every release is Gaussian; more
     than it never.
     """

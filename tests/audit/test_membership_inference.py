@@ -4,8 +4,6 @@ asked for.
 
 import math
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +13,7 @@ from dpmf_core.algorithms import find
 from dpmf_core.audit import canary_data
 from dpmf_core.audit.audit_table import every_proven, table_specs
 from dpmf_core.audit.canaries import FAULTS, attack_target
-from dpmf_core.audit.canary_data import COLUMNS, Unit
+from dpmf_core.audit.canary_data import COLUMNS
 from dpmf_core.audit.membership_inference import AuditSpec, audit, rates
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.jobs.engine import Engine
@@ -24,7 +22,7 @@ from dpmf_core.runs.store import Store
 
 
 @pytest.mark.parametrize("unit", ["user", "rating", "value"])
-def test_worlds_are_neighbours(unit: Unit) -> None:
+def test_worlds_are_neighbours(unit):
     """They differ in user 0 alone: by all her ratings, by one, or by the value of one."""
     for pair in canary_data.pairs(find("dpals")(), unit, np.random.SeedSequence(0)):
         first, second = (
@@ -40,7 +38,7 @@ def test_worlds_are_neighbours(unit: Unit) -> None:
         assert pair.absent.shape == pair.present.shape == canary_data.shape(find("dpals"))
 
 
-def test_sample_worlds_are_neighbours() -> None:
+def test_sample_worlds_are_neighbours():
     for pair in canary_data.pairs(find("dp-nmf")(), "user", np.random.SeedSequence(0)):
         differ = np.flatnonzero(np.abs(pair.absent.X - pair.present.X).sum(axis=1))
         assert differ.tolist() == [0]
@@ -56,7 +54,7 @@ def slow(*case: object) -> object:
     ("name", "budget", "runs"),
     [("private-bias", 1.0, 200), slow("spectral", 2.0, 200), ("input-perturbation", 1.0, 120)],
 )
-def test_nothing_is_found_above_a_proof(name: str, budget: float, runs: int) -> None:
+def test_nothing_is_found_above_a_proof(name, budget, runs):
     result = audit(name, epsilon=budget, runs=runs, seed=3)
     assert result.proven == pytest.approx(budget, rel=1e-6)
     assert result.lower <= budget
@@ -68,7 +66,7 @@ def test_nothing_is_found_above_a_proof(name: str, budget: float, runs: int) -> 
 
 
 @pytest.mark.slow
-def test_an_attack_comes_near_a_proof() -> None:
+def test_an_attack_comes_near_a_proof():
     """Rows are released as they are: at least 2 of epsilon 3 is found, and the canary lost all
     of it.
     """
@@ -87,15 +85,13 @@ def test_an_attack_comes_near_a_proof() -> None:
         slow("dp-nmf", "exact-start", "what is released", 400, {"steps": 2}),
     ],
 )
-def test_planted_faults_are_found(
-    name: str, fault: str, by: str, runs: int, parameters: dict[str, int]
-) -> None:
+def test_planted_faults_are_found(name, fault, by, runs, parameters):
     result = audit(name, epsilon=1.0, runs=runs, fault=fault, parameters=parameters)
     assert result.broken
     assert result.by == by
 
 
-def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone() -> None:
+def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone():
     """Two tests, 100 trainings of each kind to judge: ln of the odds at Clopper and Pearson's
     limits of the errors there were, not the 16 that mu would give.
     """
@@ -123,17 +119,17 @@ def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone() -> None
         ("als", "none", False),
     ],
 )
-def test_mu_is_for_gaussian_mechanisms(name: str, fault: str, through_mu: bool) -> None:
+def test_mu_is_for_gaussian_mechanisms(name, fault, through_mu):
     target = attack_target(name, canary_data.shape(find(name)), 3.0, 1e-5, {}, fault)
     assert target.through_mu is through_mu
 
 
-def test_a_larger_canary_than_what_is_proved_breaks_nothing() -> None:
+def test_a_larger_canary_than_what_is_proved_breaks_nothing():
     result = audit("input-perturbation", epsilon=1.0, runs=120, unit="user")
     assert result.lower > 1.0 and not result.broken
 
 
-def test_the_allowed_curve_is_the_ledgers() -> None:
+def test_the_allowed_curve_is_the_ledgers():
     """A ledger of mu: the fewest misses at false alarms a are Phi(Phi^-1(1 - a) - mu)."""
     result = audit("private-svd", epsilon=2.0, runs=40)
     mu = gaussian_mu(2.0, 1e-5)
@@ -156,12 +152,12 @@ def test_the_allowed_curve_is_the_ledgers() -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_attacked_is_refused(fields: dict[str, object]) -> None:
+def test_what_cannot_be_attacked_is_refused(fields):
     with pytest.raises(BadInput):
         audit(**fields)
 
 
-def test_the_table_holds_every_proof_and_every_fault() -> None:
+def test_the_table_holds_every_proof_and_every_fault():
     specs = table_specs(1.0, 1e-5, 100, 0)
     assert {spec.algorithm for spec in specs} == {*every_proven(), "sketch"}
     assert {spec.fault for spec in specs} == set(FAULTS)
@@ -169,19 +165,19 @@ def test_the_table_holds_every_proof_and_every_fault() -> None:
         spec.check()
 
 
-def test_an_audit_stops_when_it_is_told() -> None:
+def test_an_audit_stops_when_it_is_told():
     with pytest.raises(Cancelled):
         AuditSpec.parse(algorithm="private-bias", epsilon=1.0).measure(stopped=lambda: True)
 
 
 @pytest.fixture
-def threads(tmp_path: Path) -> Iterator[Engine]:
+def threads(tmp_path):
     engine = Engine(Store(tmp_path), workers=1)
     yield engine
     engine.close()
 
 
-def test_the_engine_measures_once_and_remembers(threads: Engine) -> None:
+def test_the_engine_measures_once_and_remembers(threads):
     spec = AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=40)
     first, second = threads.measure(spec), threads.measure(spec)
     assert first.result(60) is second.result(60)

@@ -4,7 +4,6 @@ and that nothing is entered, kept or written.
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from dpmf_core.audit.own_data import RAW, audit_on
 from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import main
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.privacy import accounts
 from dpmf_core.runs.store import Store
@@ -23,11 +21,11 @@ FEW = 40  # trainings: enough for what has no sampling error
 
 
 @pytest.fixture(scope="module")
-def mine() -> Ratings:
+def mine():
     return replace(low_rank(), public=False, name="mine")
 
 
-def test_what_a_person_lost_is_what_her_row_moved(mine: Ratings) -> None:
+def test_what_a_person_lost_is_what_her_row_moved(mine):
     """Private biases scale who rates highest and lowest in turn to norm 1, in both releases.
     Whoever rated one item has nothing but her count, 1/2 to the root of 1/2 + 1/4.
     """
@@ -43,7 +41,7 @@ def test_what_a_person_lost_is_what_her_row_moved(mine: Ratings) -> None:
         assert not result.broken
 
 
-def test_one_more_person_loses_nearly_all_that_is_proved(mine: Ratings) -> None:
+def test_one_more_person_loses_nearly_all_that_is_proved(mine):
     """A row of half highest and half lowest ratings reaches the bound of private biases, in any
     data.
     """
@@ -52,21 +50,19 @@ def test_one_more_person_loses_nearly_all_that_is_proved(mine: Ratings) -> None:
     assert result.proven == pytest.approx(2.0)
 
 
-def test_too_little_noise_is_found_on_given_data(mine: Ratings) -> None:
+def test_too_little_noise_is_found_on_given_data(mine):
     result = audit_on(mine, "private-bias", epsilon=1.0, runs=100, fault="small-noise")
     assert result.broken and result.by == "what is released"
 
 
 @pytest.mark.parametrize("user", [None, 4])
-def test_samples_are_attacked_too(user: int | None) -> None:
+def test_samples_are_attacked_too(user):
     data: Samples = blocks(n_samples=60)
     result = audit_on(data, "oneshot-nmf", epsilon=2.0, user=user, runs=FEW)
     assert 0 < result.lost_epsilon <= result.proven * (1 + 1e-6)
 
 
-def test_nothing_is_entered_or_kept(
-    mine: Ratings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_entered_or_kept(mine, tmp_path, monkeypatch):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     before = mine.fingerprint
     audit_on(mine, "private-bias", epsilon=1.0, runs=FEW)
@@ -76,7 +72,7 @@ def test_nothing_is_entered_or_kept(
     assert replace(mine).fingerprint == before
 
 
-def test_what_cannot_be_audited_is_a_sentence(mine: Ratings) -> None:
+def test_what_cannot_be_audited_is_a_sentence(mine):
     with pytest.raises(BadInput):
         audit_on(mine, "private-bias", epsilon=1.0, user=10_000)
     with pytest.raises(BadInput, match="holds ratings"):
@@ -88,9 +84,7 @@ def test_what_cannot_be_audited_is_a_sentence(mine: Ratings) -> None:
         audit_on(several, "dp-nmf", epsilon=1.0)
 
 
-def test_the_command_shows_private_figures_on_the_screen_alone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_shows_private_figures_on_the_screen_alone(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
     small = world()
     rows = zip(small.users, small.items, small.values, strict=True)

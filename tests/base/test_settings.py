@@ -1,7 +1,6 @@
 """Settings: from a profile, a file, the environment; wrong ones are sentences."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -12,14 +11,14 @@ pytestmark = pytest.mark.usefixtures("data_folder")
 
 
 @pytest.mark.parametrize("name", list(PROFILES))
-def test_a_profile_gives_its_values(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_profile_gives_its_values(name, monkeypatch):
     monkeypatch.setenv("DPMF_PROFILE", name)
     assert {key: getattr(read(), key) for key in PROFILES[name]} == PROFILES[name]
 
 
 def test_the_environment_goes_before_the_file_and_the_file_before_the_profile(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    data_folder, monkeypatch
+):
     (data_folder / "settings.toml").write_text(
         'profile = "class"\nlargest_audit = 7\nlargest_sweep = 8\noperators = ["a@b.c"]\n'
     )
@@ -41,15 +40,13 @@ def test_the_environment_goes_before_the_file_and_the_file_before_the_profile(
         "profile = [1]", "largest_audit", "\x00",
     ],
 )  # fmt: skip
-def test_a_wrong_file_is_refused_by_its_name(data_folder: Path, text: str) -> None:
+def test_a_wrong_file_is_refused_by_its_name(data_folder, text):
     (data_folder / "settings.toml").write_text(text)
     with pytest.raises(BadInput, match=re.escape(str(data_folder / "settings.toml"))):
         read()
 
 
-def test_a_wrong_variable_and_a_named_file_that_is_not_there_are_refused(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_variable_and_a_named_file_that_is_not_there_are_refused(data_folder, monkeypatch):
     monkeypatch.setenv("DPMF_MOST_RUNS", "-1")
     with pytest.raises(BadInput, match="DPMF_MOST_RUNS"):
         read()
@@ -58,7 +55,7 @@ def test_a_wrong_variable_and_a_named_file_that_is_not_there_are_refused(
         read()
 
 
-def test_a_file_that_anybody_may_write_is_refused(data_folder: Path) -> None:
+def test_a_file_that_anybody_may_write_is_refused(data_folder):
     (data_folder / "settings.toml").write_text('operators = ["attacker@example.org"]\n')
     (data_folder / "settings.toml").chmod(0o666)
     with pytest.raises(BadInput):

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -138,7 +138,7 @@ def _copied(output: IO[bytes], log: IO[bytes]) -> None:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory):
     running = Server(tmp_path_factory.mktemp("data"))
     running.start()
     yield running
@@ -146,7 +146,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
+def chromium():
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine")
     from playwright.sync_api import expect, sync_playwright
@@ -159,7 +159,7 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture
-def visit(chromium: Any, server: Server, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+def visit(chromium, server, tmp_path):
     """visit(path, script, **context): a page in a fresh profile, opened at path, in which the
     script runs first; its outside requests and console errors are collected.
     """

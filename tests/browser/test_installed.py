@@ -37,10 +37,10 @@ class InstalledServer(Server):
 
 
 def test_explore_is_served_as_it_is_set(
-    chromium: Any,
-    installed: Path,  # noqa: F811
-    tmp_path: Path,
-) -> None:
+    chromium,
+    installed,  # noqa: F811
+    tmp_path,
+):
     from playwright.sync_api import expect
 
     server = InstalledServer(tmp_path, installed)

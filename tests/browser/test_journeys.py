@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from dpmf_core.teaching import completion
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit.page_table import PAGES, SECTIONS
-from tests.browser.conftest import Server, Visit, choose, go, settle
+from tests.browser.conftest import choose, go, settle
 from tests.support.messy_table import MessyTable, messy_table
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -41,7 +41,7 @@ def slider_to(page: Any, slider: Any, epsilon: float) -> None:
     page.mouse.move(x, y, steps=4)
 
 
-def test_from_the_start_page_to_a_share_link(visit: Visit) -> None:
+def test_from_the_start_page_to_a_share_link(visit):
     """The figure answers while it is held; Explore opens there; its link shows the same."""
     page = visit("/", reduced_motion="reduce")
     epsilon, handle = page.locator(".number").first, page.get_by_role("slider", name="Epsilon")
@@ -68,7 +68,7 @@ def test_from_the_start_page_to_a_share_link(visit: Visit) -> None:
     assert [error for error in page.errors if "404" not in error] == []
 
 
-def test_each_door_and_view_is_one_step_of_the_back_button(visit: Visit) -> None:
+def test_each_door_and_view_is_one_step_of_the_back_button(visit):
     """A page writes what it shows into its address: that is no step, and back shows the same."""
     page = visit("/")
     settle(page)
@@ -101,7 +101,7 @@ def await_view(page: Any, name: str) -> None:
     settle(page)
 
 
-def test_back_leads_to_the_lesson_before(visit: Visit) -> None:
+def test_back_leads_to_the_lesson_before(visit):
     first, second, *_ = LESSONS.values()
     page = visit("/learn")
     headline(page, first.title)
@@ -114,14 +114,14 @@ def test_back_leads_to_the_lesson_before(visit: Visit) -> None:
     headline(page, first.title)
 
 
-def test_no_option_is_cut_off_in_a_narrow_window(visit: Visit) -> None:
+def test_no_option_is_cut_off_in_a_narrow_window(visit):
     page = visit("/choose", viewport={"width": 760, "height": 900})
     settle(page)
     for group in page.get_by_role("radiogroup").all():
         assert group.evaluate("it => it.scrollWidth <= it.clientWidth")
 
 
-def test_the_menu_of_a_narrow_window_closes_after_a_choice(visit: Visit) -> None:
+def test_the_menu_of_a_narrow_window_closes_after_a_choice(visit):
     page = visit("/", viewport={"width": 700, "height": 900})
     settle(page)
     page.get_by_test_id("stExpandSidebarButton").click()
@@ -131,7 +131,7 @@ def test_the_menu_of_a_narrow_window_closes_after_a_choice(visit: Visit) -> None
     expect(menu).to_have_attribute("data-collapsed", "true")
 
 
-def test_explore_follows_a_held_handle_and_keeps_what_it_is_let_go_at(visit: Visit) -> None:
+def test_explore_follows_a_held_handle_and_keeps_what_it_is_let_go_at(visit):
     page = visit(f"/explore?{SMALL}&epsilon=5")
     headline(page, "At ε = 5,")
     settle(page)
@@ -165,9 +165,7 @@ def test_explore_follows_a_held_handle_and_keeps_what_it_is_let_go_at(visit: Vis
     expect(box).to_have_value("2")
 
 
-def test_from_an_upload_to_a_report_without_a_word_of_its_rows(
-    visit: Visit, tmp_path: Path
-) -> None:
+def test_from_an_upload_to_a_report_without_a_word_of_its_rows(visit, tmp_path):
     table = messy_table()
     (tmp_path / "visits.csv").write_bytes(table.content)
     page = visit("/choose")
@@ -202,9 +200,7 @@ def without_rows(page: Any, table: MessyTable) -> list[str]:
     return files
 
 
-def test_from_a_lesson_to_its_code_on_a_phone(
-    visit: Visit, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_from_a_lesson_to_its_code_on_a_phone(visit, server, monkeypatch):
     monkeypatch.setenv("DPMF_DATA", str(server.data))  # codes are checked with the server's key
     name, lesson = next(iter(LESSONS.items()))
     page = visit(f"/lessons?lesson={name}", viewport={"width": 390, "height": 844})
@@ -223,7 +219,7 @@ def test_from_a_lesson_to_its_code_on_a_phone(
     assert page.evaluate("document.documentElement.scrollWidth") <= 391
 
 
-def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit: Visit) -> None:
+def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit):
     teacher = visit(f"/explore?{SMALL}&epsilon=1")
     settle(teacher)
     teacher.get_by_role("button", name="Make a lesson link").click()
@@ -248,7 +244,7 @@ def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit
         expect(student.get_by_role("link", name="Glossary")).to_have_count(0)
 
 
-def test_from_a_search_to_its_winner_on_explore(visit: Visit) -> None:
+def test_from_a_search_to_its_winner_on_explore(visit):
     page = visit(f"/tune?{SMALL}&epsilon=2")
     settle(page)
     trials = page.get_by_role("spinbutton", name="Trials")
@@ -262,7 +258,7 @@ def test_from_a_search_to_its_winner_on_explore(visit: Visit) -> None:
     page.wait_for_url("**p.prior_deviation=**")
 
 
-def test_two_runs_are_ticked_and_compared(visit: Visit) -> None:
+def test_two_runs_are_ticked_and_compared(visit):
     page = visit("/runs")
     settle(page)
     expect(page.get_by_role("button", name=re.compile("report", re.I))).to_have_count(0)
@@ -277,7 +273,7 @@ def test_two_runs_are_ticked_and_compared(visit: Visit) -> None:
     assert "<html" in Path(report.value.path()).read_text("utf-8")
 
 
-def test_the_header_and_its_views_lead_to_every_page(visit: Visit) -> None:
+def test_the_header_and_its_views_lead_to_every_page(visit):
     page = visit("/home")
     links = page.get_by_test_id("stTopNavLink")
     expect(links).to_contain_text([it.title for it in SECTIONS.values()])
@@ -294,7 +290,7 @@ def test_the_header_and_its_views_lead_to_every_page(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("path", ["/nothing-like-it", "/learn?view=nothing-like-it"])
-def test_an_unknown_page_says_so_and_offers_all_sections(visit: Visit, path: str) -> None:
+def test_an_unknown_page_says_so_and_offers_all_sections(visit, path):
     page = visit(path)
     expect(page.get_by_test_id("stAlert").first).to_contain_text("nothing-like-it")
     for section in SECTIONS.values():

@@ -4,9 +4,7 @@ import contextlib
 import re
 import socket
 import subprocess
-from collections.abc import Iterator
 from http.client import HTTPConnection
-from pathlib import Path
 
 import httpx
 import pytest
@@ -14,7 +12,7 @@ import websockets.sync.client
 from websockets.exceptions import InvalidStatus
 
 from tests.browser.conftest import Server
-from tests.browser.provider import CLIENT, SECRET, Provider, provider
+from tests.browser.provider import CLIENT, SECRET, provider
 from tests.test_deploy import NGINX, OPENSSL, configuration
 
 pytestmark = pytest.mark.browser
@@ -27,13 +25,13 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="module")
-def oidc() -> Iterator[Provider]:
+def oidc():
     with provider() as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def gated(oidc: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def gated(oidc, tmp_path_factory):
     folder = tmp_path_factory.mktemp("gated")
     secrets = folder / "secrets.toml"
     running = Server(folder, STREAMLIT_SECRETS_FILES=str(secrets))
@@ -60,7 +58,7 @@ def stream_status(url: str, cookies: httpx.Cookies) -> int:
         return refused.response.status_code
 
 
-def test_a_login_opens_what_was_closed_and_leads_back(gated: Server, oidc: Provider) -> None:
+def test_a_login_opens_what_was_closed_and_leads_back(gated, oidc):
     with httpx.Client(base_url=gated.url, headers={"accept": "text/html"}) as browser:
         link = "/explore?eps=2"
         closed = browser.get(link)
@@ -81,7 +79,7 @@ def test_a_login_opens_what_was_closed_and_leads_back(gated: Server, oidc: Provi
 
 
 @pytest.fixture
-def proxied(gated: Server, tmp_path: Path) -> Iterator[str]:
+def proxied(gated, tmp_path):
     """The address of nginx, with the configuration of deploy/, before the server."""
     if NGINX is None or OPENSSL is None:
         pytest.skip("nginx or openssl is not on this machine")
@@ -92,9 +90,7 @@ def proxied(gated: Server, tmp_path: Path) -> Iterator[str]:
     subprocess.run([*command, "-s", "stop"], check=True, capture_output=True)
 
 
-def test_a_proxy_asks_first_and_takes_uploads_whole(
-    gated: Server, proxied: str, oidc: Provider
-) -> None:
+def test_a_proxy_asks_first_and_takes_uploads_whole(gated, proxied, oidc):
     upload = "/_stcore/upload_file/session/file"
     with httpx.Client(base_url=proxied) as stranger:
         assert stranger.put(upload, content=b"rows").status_code == 401

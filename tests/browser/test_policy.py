@@ -3,17 +3,14 @@ site that may embed them, and nowhere else.
 """
 
 import threading
-from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from pages.kit.page_table import PAGES
-from tests.browser.conftest import CHROMIUM, NOTE_VIOLATIONS, QUIET, Server, Visit, settle
+from tests.browser.conftest import CHROMIUM, NOTE_VIOLATIONS, QUIET, Server, settle
 
 pytestmark = pytest.mark.browser
 INLINE_SCRIPT = (
@@ -24,9 +21,7 @@ UNFOLD = "document.querySelectorAll('details:not([open]) > summary').forEach(it 
 
 
 @pytest.mark.parametrize("name", [page.id for page in PAGES])
-def test_a_page_opens_on_a_phone_within_the_policy_and_asks_nobody_outside(
-    visit: Visit, name: str
-) -> None:
+def test_a_page_opens_on_a_phone_within_the_policy_and_asks_nobody_outside(visit, name):
     page = visit(f"/{name}", NOTE_VIOLATIONS, viewport={"width": 390, "height": 844})
     settle(page)
     page.evaluate(UNFOLD)
@@ -42,7 +37,7 @@ def test_a_page_opens_on_a_phone_within_the_policy_and_asks_nobody_outside(
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Iterator[Callable[[str], str]]:
+def course(tmp_path):
     """course(url): the address of a page elsewhere that holds this one in a frame."""
     site = tmp_path / "course"
     site.mkdir()
@@ -60,9 +55,7 @@ def course(tmp_path: Path) -> Iterator[Callable[[str], str]]:
     running.server_close()
 
 
-def test_a_named_course_site_embeds_the_pages(
-    chromium: Any, course: Callable[[str], str], tmp_path: Path
-) -> None:
+def test_a_named_course_site_embeds_the_pages(chromium, course, tmp_path):
     server = Server(tmp_path)
     site = course(f"{server.url}/glossary")
     server.settings = {"DPMF_EMBED_IN": site}
@@ -76,9 +69,7 @@ def test_a_named_course_site_embeds_the_pages(
         server.kill()
 
 
-def test_no_other_site_embeds_the_pages(
-    chromium: Any, server: Server, course: Callable[[str], str]
-) -> None:
+def test_no_other_site_embeds_the_pages(chromium, server, course):
     page = chromium.new_page()
     page.goto(f"{course(f'{server.url}/glossary')}/lesson.html")
     page.wait_for_function("() => document.readyState === 'complete'")
@@ -87,9 +78,7 @@ def test_no_other_site_embeds_the_pages(
     page.close()
 
 
-def test_a_name_bound_to_this_address_by_somebody_else_gets_nothing(
-    chromium: Any, server: Server
-) -> None:
+def test_a_name_bound_to_this_address_by_somebody_else_gets_nothing(chromium, server):
     rebound = f"--host-resolver-rules=MAP evil.example 127.0.0.1:{server.port}"
     browser = chromium.browser_type.launch(executable_path=CHROMIUM, args=[*QUIET, rebound])
     answer = browser.new_page().goto("http://evil.example/glossary")

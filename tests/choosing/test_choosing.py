@@ -6,7 +6,6 @@ import json
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -46,7 +45,7 @@ def question(**parts: Any) -> Question:
 # ---- the question --------------------------------------------------------------------------------
 
 
-def test_candidates_are_proven_for_a_person_and_runs_are_distinct() -> None:
+def test_candidates_are_proven_for_a_person_and_runs_are_distinct():
     runs = Runs(question(every=True), SHAPE)
     assert {"spectral", "dpals", "private-bias"} <= set(runs.methods)
     assert not {"sketch", "input-perturbation", "dpnmf-laplace"} & set(runs.methods)
@@ -58,7 +57,7 @@ def test_candidates_are_proven_for_a_person_and_runs_are_distinct() -> None:
     assert len(runs.specs) == len(runs.points)
 
 
-def test_a_group_has_the_epsilon_that_was_asked_for() -> None:
+def test_a_group_has_the_epsilon_that_was_asked_for():
     group_question = question(protect="group", group=4, spend=3.0)
     runs = Runs(group_question, SHAPE)
     dear = [point for point in runs.points if runs.epsilon(point) == 3.0]
@@ -112,22 +111,20 @@ PLACES = (
         ({"spend": 1.0, "worst": 0.15}, "dpals", 1.0),
     ],
 )
-def test_the_cheapest_or_the_best_that_keeps_what_was_asked(
-    wishes: dict[str, float], method: str, epsilon: float
-) -> None:
+def test_the_cheapest_or_the_best_that_keeps_what_was_asked(wishes, method, epsilon):
     best = answer_of(question(**wishes), *PLACES).best
     assert (best.method, best.epsilon) == (method, epsilon)
 
 
 @pytest.mark.parametrize("wishes", [{"keep": 0.9}, {"reach": 0.8}, {"spend": 2.0, "rare": 0.9}])
-def test_where_nothing_is_good_enough_nothing_is_named(wishes: dict[str, float]) -> None:
+def test_where_nothing_is_good_enough_nothing_is_named(wishes):
     assert answer_of(question(**wishes), *PLACES).best is None
     # better than guessing in the median, and worse in one draw, is no gain either
     by_chance = answer_of(question(), place("spectral", 2.0, 0.9, 0.92, 1.01))
     assert by_chance.best is None
 
 
-def test_what_is_kept_on_rare_items_is_of_the_gain_over_an_arbitrary_list() -> None:
+def test_what_is_kept_on_rare_items_is_of_the_gain_over_an_arbitrary_list():
     """A private list that finds as little as an arbitrary one keeps nothing; not 90%."""
 
     def records(*recalls: float) -> list[RunRecord]:
@@ -140,7 +137,7 @@ def test_what_is_kept_on_rare_items_is_of_the_gain_over_an_arbitrary_list() -> N
     assert _rare(plain, arbitrary, arbitrary) is None  # nothing is gained without privacy
 
 
-def test_a_place_is_compared_with_its_method_without_noise_the_best_known_and_guessing() -> None:
+def test_a_place_is_compared_with_its_method_without_noise_the_best_known_and_guessing():
     answer = answer_of(question(), *PLACES)
     cost = answer.cost(PLACES[4])
     assert (cost.noise, cost.method, cost.total) == (0.02, 0.05, 0.07)
@@ -153,7 +150,7 @@ def test_a_place_is_compared_with_its_method_without_noise_the_best_known_and_gu
     assert all(it.label in html.unescape(report(small_finding())) for it in lines)
 
 
-def test_every_candidate_also_runs_without_noise() -> None:
+def test_every_candidate_also_runs_without_noise():
     runs = Runs(question(), SHAPE)
     open_methods = {it.label for it in runs.points if it.spec.without_noise}
     assert open_methods == set(runs.methods)
@@ -162,7 +159,7 @@ def test_every_candidate_also_runs_without_noise() -> None:
     assert lists.plain == ("ease", "popularity")
 
 
-def test_the_front_only_gets_better() -> None:
+def test_the_front_only_gets_better():
     front = answer_of(question(), *PLACES).front
     expected = [("dpals", 0.5), ("spectral", 1.0), ("spectral", 2.0)]
     assert [(it.method, it.epsilon) for it in front] == expected
@@ -178,7 +175,7 @@ def test_the_front_only_gets_better() -> None:
         {"group": 3}, {"draws": 1}, {"goal": "stars"},
     ],
 )  # fmt: skip
-def test_what_cannot_be_asked_is_a_sentence(parts: dict[str, Any]) -> None:
+def test_what_cannot_be_asked_is_a_sentence(parts):
     with pytest.raises(BadInput):
         question(**parts)
 
@@ -192,7 +189,7 @@ def small_finding(**parts: Any) -> Finding:
 
 
 @pytest.mark.slow
-def test_the_command_and_its_file_train_the_answer_from_any_folder(tmp_path: Path) -> None:
+def test_the_command_and_its_file_train_the_answer_from_any_folder(tmp_path):
     parameters: dict[str, Value] = {"rank": 3, "local_columns": False}
     finding = small_finding(program=start(), parameters=parameters)
     file = tmp_path / "which-method.toml"
@@ -209,7 +206,7 @@ def test_the_command_and_its_file_train_the_answer_from_any_folder(tmp_path: Pat
     assert specs[0]["parameters"] == parameters and specs[0]["budget"]["delta"] == DELTA
 
 
-def test_the_notebook_finds_the_answer_again_and_trains_it(tmp_path: Path) -> None:
+def test_the_notebook_finds_the_answer_again_and_trains_it(tmp_path):
     finding = small_finding(parameters={"rank": 3})
     cells = [it for it in json.loads(notebook(finding))["cells"] if it["cell_type"] == "code"]
     code = "".join(cells[1]["source"])
@@ -238,7 +235,7 @@ def selection_of(**parts: Any) -> PrivateSelection:
     return selection(question, DataSpec(id=SMALLER), METHODS, 2.0, 5.0)
 
 
-def test_its_price_is_that_of_training_and_score_for_one_and_for_a_group() -> None:
+def test_its_price_is_that_of_training_and_score_for_one_and_for_a_group():
     mu = gaussian_mu(2.0, LARGER_DELTA)
     one = selection_of()
     trial = sequence(Gaussian(1 / mu, "training"), score_event(one.score_noise))
@@ -253,7 +250,7 @@ def test_its_price_is_that_of_training_and_score_for_one_and_for_a_group() -> No
     assert selection_of(protect="rating").budget.relation is Relation.REPLACE_ONE
 
 
-def test_a_method_without_a_proof_for_a_person_is_not_chosen_among() -> None:
+def test_a_method_without_a_proof_for_a_person_is_not_chosen_among():
     question = Question.parse(data={"id": SMALLER}, delta=LARGER_DELTA, spend=2.0)
     with pytest.raises(BadInput):
         selection(question, DataSpec(id=SMALLER), ("private-bias", "input-perturbation"), 2.0, 5.0)

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,13 +23,13 @@ class Output:
 
 
 @pytest.fixture(autouse=True)
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _home(tmp_path, monkeypatch):
     monkeypatch.setenv("DPMF_CATALOGUE", CATALOGUE)
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "home"))
 
 
 @pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Any:
+def say(capsys):
     def run(*arguments: str) -> Output:
         code = main(arguments)
         return Output(code, *capsys.readouterr())

@@ -1,7 +1,6 @@
 """Bad input to a command is one sentence, and exit code 2."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,9 +75,7 @@ BAD: dict[str, tuple[Sequence[str], str]] = {
 
 
 @pytest.mark.parametrize(("arguments", "words"), BAD.values(), ids=BAD)
-def test_bad_input_is_a_sentence_and_exit_code_2(
-    say: Any, arguments: Sequence[str], words: str
-) -> None:
+def test_bad_input_is_a_sentence_and_exit_code_2(say, arguments, words):
     output = say(*arguments)
     assert output.code == 2
     assert words in output.err
@@ -86,16 +83,14 @@ def test_bad_input_is_a_sentence_and_exit_code_2(
     assert Store().rows() == []
 
 
-def test_a_store_that_cannot_be_is_bad_input(
-    say: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_cannot_be_is_bad_input(say, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "file"))
     output = say("runs")
     assert output.code == 2 and "DPMF_DATA" in output.err
 
 
-def test_what_should_not_happen_is_exit_code_1(say: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_should_not_happen_is_exit_code_1(say, monkeypatch):
     def fails(*_: Any) -> None:
         raise ZeroDivisionError("seventh")
 

@@ -4,7 +4,6 @@ that mean something.
 
 import csv
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ RECORD = {
 RULES = {"exact", "rdp_source", "rdp_tight", "advanced", "naive"}
 
 
-def test_fit_prints_one_record(say: Any) -> None:
+def test_fit_prints_one_record(say):
     output = say(*DPALS, "--epsilon", "5", "--delta", "1e-5", "--seed", "4", "--json")
     record = output.json
     assert output.code == 0 and set(record) >= RECORD and set(record["epsilon"]) == RULES
@@ -55,7 +54,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def test_every_option_reaches_the_specification(say: Any) -> None:
+def test_every_option_reaches_the_specification(say):
     options = {name: it for part in OPTIONS.values() for name, it in part.items() if name != "id"}
     options["split"] = options.pop("kind")
     words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
@@ -71,7 +70,7 @@ SWEEP = (
 )  # fmt: skip
 
 
-def test_a_sweep_holds_every_run_once_and_resumes(say: Any, tmp_path: Path) -> None:
+def test_a_sweep_holds_every_run_once_and_resumes(say, tmp_path):
     output = say(*SWEEP, "--param", "rank=3", "--out", str(tmp_path / "runs.csv"), "--json")
     assert output.code == 0
     specs = sorted(
@@ -100,7 +99,7 @@ def accounted(say: Any, words: str) -> Any:
     return say("account", *words.split(), "--json").json
 
 
-def test_a_composition_costs_what_the_contract_says(say: Any) -> None:
+def test_a_composition_costs_what_the_contract_says(say):
     # mu = 2 / 7.4612 = 1 / 3.7306
     epsilon = accounted(say, "--release gaussian:7.4612:4 --delta 1e-5")["epsilon"]
     assert epsilon["exact"] == pytest.approx(1.0, abs=1e-4) and set(epsilon) == RULES
@@ -109,7 +108,7 @@ def test_a_composition_costs_what_the_contract_says(say: Any) -> None:
     assert epsilon["exact"] > 1.01 and epsilon["advanced"] is None
 
 
-def test_noise_is_found_for_a_budget(say: Any) -> None:
+def test_noise_is_found_for_a_budget(say):
     budget = "--epsilon 1 --delta 1e-5"
     once = accounted(say, f"{budget} --release gaussian:1:4")["noise_multiplier"]
     assert once == pytest.approx(2 * 3.7306, abs=2e-4)
@@ -117,13 +116,13 @@ def test_noise_is_found_for_a_budget(say: Any) -> None:
     assert twice["noise_multiplier"] == pytest.approx(2 * once)
 
 
-def test_a_plan_on_a_declared_shape_costs_its_budget(say: Any) -> None:
+def test_a_plan_on_a_declared_shape_costs_its_budget(say):
     shape = "--n-users 900 --n-items 9 --bounds 1,5"
     record = accounted(say, f"--algorithm private-bias --epsilon 2 --delta 1e-5 {shape}")
     assert record["epsilon"]["exact"] == pytest.approx(2.0, rel=1e-6)
 
 
-def test_a_group_has_its_own_epsilon(say: Any) -> None:
+def test_a_group_has_its_own_epsilon(say):
     release = "--release gaussian:3.7306:1 --delta 1e-5"
     record = accounted(say, f"{release} --group-size 64")
     assert record["epsilon"]["exact"] == pytest.approx(1, rel=1e-4)
@@ -133,7 +132,7 @@ def test_a_group_has_its_own_epsilon(say: Any) -> None:
     assert "group" not in accounted(say, release)
 
 
-def test_fit_saves_a_model_that_can_be_published(say: Any, tmp_path: Path) -> None:
+def test_fit_saves_a_model_that_can_be_published(say, tmp_path):
     about = ("--about", "name=Our films", "--about", "intended_use=to choose a film")
     output = say(*DPALS, "--epsilon", "5", "--save", str(tmp_path / "model"), *about, "--json")
     assert output.code == 0 and output.json["spec"]["algorithm"] == "dpals"
@@ -148,7 +147,7 @@ def test_fit_saves_a_model_that_can_be_published(say: Any, tmp_path: Path) -> No
         np.testing.assert_array_equal(array, stored_model.arrays[name])
 
 
-def test_what_one_command_writes_another_accounts(say: Any, tmp_path: Path) -> None:
+def test_what_one_command_writes_another_accounts(say, tmp_path):
     run = say(*DPALS, "--epsilon", "5", "--delta", "1e-5", "--json")
     (tmp_path / "run.json").write_text(run.out)
     command = ("account", "--from", str(tmp_path / "run.json"), "--delta", "1e-5", "--json")
@@ -161,7 +160,7 @@ def test_what_one_command_writes_another_accounts(say: Any, tmp_path: Path) -> N
     assert again["epsilon"]["exact"] == pytest.approx(5.0)
 
 
-def test_another_tools_event_is_accounted(say: Any, tmp_path: Path) -> None:
+def test_another_tools_event_is_accounted(say, tmp_path):
     """500 steps of DP-SGD, as Opacus and TensorFlow Privacy sample them."""
     step = {"kind": "GaussianDpEvent", "noise_multiplier": 1.1}
     sample = {"kind": "PoissonSampledDpEvent", "sampling_probability": 0.01, "event": step}

@@ -1,7 +1,6 @@
 """`--config`: a run described by a file."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -25,13 +24,13 @@ def fit_spec(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, o
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(tmp_path):
     path = tmp_path / "run.toml"
     path.write_text(RUN)
     return path
 
 
-def test_a_file_says_what_the_options_would(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_says_what_the_options_would(file, capsys):
     options = "--algorithm dpals --dataset small --epsilon 5 --test-fraction 0.2"
     params = "--param rank=2 --param steps=1"
     assert fit_spec(capsys, "--config", str(file)) == fit_spec(
@@ -47,9 +46,7 @@ def test_a_file_says_what_the_options_would(file: Path, capsys: pytest.CaptureFi
         ('param = "rank=2"', "[param]"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_named(
-    text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_wrong_in_a_file_is_named(text, words, tmp_path, capsys):
     path = tmp_path / "run.toml"
     path.write_text(text)
     assert main(["fit", "--config", str(path)]) == 2

@@ -2,13 +2,12 @@
 
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 
 @pytest.fixture
-def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def table(tmp_path, monkeypatch):
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     draw = random.Random(0)
     rows = [f"{user},{item},{draw.randint(1, 5)}" for user in range(80) for item in range(15)]
@@ -16,7 +15,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return f"{tmp_path}/big.csv?bounds=1,5"
 
 
-def test_a_table_is_imported_listed_and_fitted(say: Any, table: str) -> None:
+def test_a_table_is_imported_listed_and_fitted(say, table):
     output = say("datasets", "import", "own", table, "--partitioned", "--partitions", "4", "--json")
     assert output.code == 0
     assert (output.json["n_users"], output.json["n_items"]) == (80, 15) and output.json["present"]
@@ -55,15 +54,13 @@ def test_a_table_is_imported_listed_and_fitted(say: Any, table: str) -> None:
     ],
     ids=lambda it: it if isinstance(it, str) else " ".join(it),
 )
-def test_what_cannot_be_is_said(
-    say: Any, table: str, arguments: tuple[str, ...], words: str
-) -> None:
+def test_what_cannot_be_is_said(say, table, arguments, words):
     assert say("datasets", "import", "own", table, "--partitioned").code == 0
     output = say(*arguments)
     assert output.code == 2 and words in output.err and "Traceback" not in output.err
 
 
-def test_a_selection_and_errors_of_a_sweep_are_paid_for_once(say: Any, table: str) -> None:
+def test_a_selection_and_errors_of_a_sweep_are_paid_for_once(say, table):
     assert say("datasets", "import", "own", table, "--partitioned", "--partitions", "4").code == 0
     output = say(
         *("tune", "--dataset", "own", "--algorithm", "private-bias", "--epsilon", "1"),
@@ -80,7 +77,7 @@ def test_a_selection_and_errors_of_a_sweep_are_paid_for_once(say: Any, table: st
     assert 3.0 < say("spent", "own", "--json").json["epsilon"] < 6.0
 
 
-def test_an_exported_program_does_not_say_where_a_private_file_lies(say: Any, table: str) -> None:
+def test_an_exported_program_does_not_say_where_a_private_file_lies(say, table):
     folder = str(Path(table.partition("?")[0]).parent)
     assert say("fit", "--dataset", table, "--algorithm", "private-bias", "--epsilon", "1").code == 0
     key = say("runs").out.splitlines()[-1].split()[0]

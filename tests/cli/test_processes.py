@@ -8,9 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from dpmf_core import algorithms
 from dpmf_core.base.interrupts import SENTENCE
@@ -45,7 +42,7 @@ def default_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def test_lists_are_lists(say: Any) -> None:
+def test_lists_are_lists(say):
     kinds = say("algorithms", "--json").json
     assert [kind["id"] for kind in kinds] == list(algorithms.REGISTRY)
     dpals = next(kind for kind in kinds if kind["id"] == "dpals")
@@ -60,7 +57,7 @@ def test_lists_are_lists(say: Any) -> None:
         assert say(command).code == 0
 
 
-def test_a_run_is_shown_exported_and_deleted(say: Any) -> None:
+def test_a_run_is_shown_exported_and_deleted(say):
     record = say(*DPALS, *BUDGET, "--json").json
     start = record["key"][:6]
     assert say("runs", "--json").json[0]["key"] == record["key"]
@@ -70,15 +67,13 @@ def test_a_run_is_shown_exported_and_deleted(say: Any) -> None:
     assert say("runs", "--json").json == []
 
 
-def test_an_exported_script_gives_the_same_figures(
-    say: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_exported_script_gives_the_same_figures(say, capsys):
     record = say(*DPALS, *BUDGET, "--json").json
     exec(say("runs", "export", record["key"], "--script").out, {"__name__": "__main__"})
     assert capsys.readouterr().out.splitlines()[0] == str(record["metrics"])
 
 
-def test_an_export_of_private_data_holds_nothing_raw(say: Any) -> None:
+def test_an_export_of_private_data_holds_nothing_raw(say):
     fit = ("fit", "--dataset", "own", "--algorithm", "private-bias", *BUDGET)
     assert "RMSE" in say(*fit).out  # for the eyes of whoever holds the data
     (line,) = say("runs").out.splitlines()[2:]
@@ -96,7 +91,7 @@ def test_an_export_of_private_data_holds_nothing_raw(say: Any) -> None:
         assert "released_shape" not in output
 
 
-def test_json_is_alone_on_standard_output_and_bad_input_exits_with_2() -> None:
+def test_json_is_alone_on_standard_output_and_bad_input_exits_with_2():
     good = spawn(*DPALS, *BUDGET, "--json")
     bad = spawn(*DPALS, "--epsilon", "NaN", "--json")
     out, _ = good.communicate(timeout=60)
@@ -124,13 +119,13 @@ def interrupted(function: str, calls: int, *words: str) -> str:
 LONG = ("--dataset", "small", "--param", "rank=8", "--param", "steps=50")
 
 
-def test_ctrl_c_leaves_nothing_of_a_fit() -> None:
+def test_ctrl_c_leaves_nothing_of_a_fit():
     step = "dpmf_core.runs.execution:_Watcher._tell"
     assert interrupted(step, 1, "fit", "--algorithm", "als", *LONG, "--json")
     assert Store().rows() == [] and Store().check() == []
 
 
-def test_ctrl_c_while_a_kernel_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_while_a_kernel_is_compiled(tmp_path, monkeypatch):
     """In a callback of the compiler, which swallows the first KeyboardInterrupt."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
     callback = "numba.core.codegen:CPUCodeLibrary._object_compiled_hook"
@@ -139,7 +134,7 @@ def test_ctrl_c_while_a_kernel_is_compiled(tmp_path: Path, monkeypatch: pytest.M
     assert Store().rows() == [] and Store().check() == []
 
 
-def test_ctrl_c_keeps_what_a_sweep_has_finished(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_a_sweep_has_finished(tmp_path):
     words = ("sweep", "--algorithms", "als", *LONG, "--seeds", "0-99")
     out = ("--out", str(tmp_path / "all.csv"), "--json")
     assert interrupted("dpmf_core.runs.store:Store.put", 2, *words, *out)
@@ -147,7 +142,7 @@ def test_ctrl_c_keeps_what_a_sweep_has_finished(tmp_path: Path) -> None:
     assert Store().check() == [] and 2 <= len(Store().rows()) < 100
 
 
-def test_a_sweep_that_is_killed_goes_on_where_it_was(say: Any) -> None:
+def test_a_sweep_that_is_killed_goes_on_where_it_was(say):
     words = ("sweep", "--algorithms", "als", *LONG, "--seeds", "0-5", "--json")
     killed = subprocess.run(
         after("dpmf_core.runs.store:Store.put", 3, signal.SIGKILL, words), cwd=ROOT, check=False

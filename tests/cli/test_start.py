@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 from click.shell_completion import BashComplete
@@ -39,9 +37,7 @@ HEAVY = (
         ),
     ],
 )
-def test_a_command_loads_no_more_than_it_uses(
-    arguments: list[str], heavy_modules: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_a_command_loads_no_more_than_it_uses(arguments, heavy_modules, tmp_path):
     process = subprocess.run(
         [sys.executable, "-c", LISTING.format(arguments=arguments, heavy=heavy_modules)],
         check=True,
@@ -62,15 +58,13 @@ def test_a_command_loads_no_more_than_it_uses(
         ("fit --dataset", "cinema-s", ["cinema-small"]),
     ],
 )
-def test_commands_options_and_ids_are_completed(
-    words: str, incomplete: str, completions: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_options_and_ids_are_completed(words, incomplete, completions, monkeypatch):
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     shell = BashComplete(program, {}, "dpmf", "_DPMF_COMPLETE")
     assert [it.value for it in shell.get_completions(words.split(), incomplete)] == completions
 
 
-def test_options_are_listed_in_groups(say: Any) -> None:
+def test_options_are_listed_in_groups(say):
     text = say("fit", "--help").out
     groups = (
         "--algorithm",
@@ -97,9 +91,7 @@ def test_options_are_listed_in_groups(say: Any) -> None:
         (["app"], "streamlit", "app"),
     ],
 )
-def test_a_command_without_its_package_names_the_extra(
-    command: list[str], package: str, extra: str, tmp_path: Path
-) -> None:
+def test_a_command_without_its_package_names_the_extra(command, package, extra, tmp_path):
     """In a process, where nothing has loaded the package before."""
     file = tmp_path / "ratings.csv"
     file.write_text("user,item,rating\n1,1,3\n")
@@ -119,7 +111,7 @@ def test_a_command_without_its_package_names_the_extra(
     assert package in process.stderr and "Traceback" not in process.stderr
 
 
-def test_a_sound_machine_is_described(say: Any, tmp_path: Path) -> None:
+def test_a_sound_machine_is_described(say, tmp_path):
     found = {it["what"]: it["found"] for it in say("doctor", "--quick", "--json").json}
     assert str(tmp_path / "home") in found["data folder"]
     assert f"{os.cpu_count()} cores" in found["machine"]

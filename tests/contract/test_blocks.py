@@ -93,7 +93,7 @@ in_corners = pytest.mark.parametrize(
 
 @in_corners
 @pytest.mark.parametrize("case", CURATOR_CASES, ids=case_name)
-def test_blocks_change_no_bit(case: Case, corners: slice, tmp_path: Path) -> None:
+def test_blocks_change_no_bit(case, corners, tmp_path):
     data = data_of(case[1])
     for place, algorithm in enumerate(proven(case)[corners]):
         folder = tmp_path / str(place)

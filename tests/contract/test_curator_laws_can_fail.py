@@ -1,8 +1,7 @@
 """Each law on questions catches the fault it is there for: an honest statistic, broken once."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -113,7 +112,7 @@ class NumberedInTheBlock(Sums):
         return super().values(block) * (keyed_uniform(0, rows.users) < 0.5)
 
 
-def test_the_honest_form_keeps_every_law(tmp_path: Path) -> None:
+def test_the_honest_form_keeps_every_law(tmp_path):
     algorithm = toy(Sums)
     laws.check_plan(algorithm, world().shape)
     assert laws.check_units(algorithm)["sums"] > 0.99
@@ -122,7 +121,7 @@ def test_the_honest_form_keeps_every_law(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [WithoutClip, OneSided])
-def test_a_unit_that_moves_too_much_is_caught(kind: type[Statistic]) -> None:
+def test_a_unit_that_moves_too_much_is_caught(kind):
     with pytest.raises(AssertionError, match="moved 'sums' by"):
         laws.check_units(toy(kind))
 
@@ -135,13 +134,13 @@ def test_a_unit_that_moves_too_much_is_caught(kind: type[Statistic]) -> None:
         (DividedByCounts, "not linear"),
     ],
 )
-def test_what_is_no_sum_is_caught(kind: type[Statistic], words: str) -> None:
+def test_what_is_no_sum_is_caught(kind, words):
     with pytest.raises(AssertionError, match=words):
         laws.check_sums(toy(kind))
 
 
 @pytest.mark.parametrize("kind", [NumberedInTheBlock, CentredByTheBlock])
-def test_what_depends_on_blocks_is_caught(kind: type[Statistic], tmp_path: Path) -> None:
+def test_what_depends_on_blocks_is_caught(kind, tmp_path):
     with pytest.raises(AssertionError, match="another model"):
         check_blocks(toy(kind), world(), tmp_path)
 
@@ -171,6 +170,6 @@ class CalledSymmetric(Statistic):
     ("make", "words"),
     [(AsksTwice, "no further release"), (lambda: toy(CalledSymmetric), "not symmetric")],
 )
-def test_the_curator_refuses(make: Callable[[], PrivateAlgorithm], words: str) -> None:
+def test_the_curator_refuses(make, words):
     with pytest.raises(PlanViolation, match=words):
         ask(make(), RATINGS.world())

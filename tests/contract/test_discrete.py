@@ -30,17 +30,17 @@ discrete = pytest.mark.parametrize(
 
 
 @pytest.fixture(autouse=True)
-def _on_grids(monkeypatch: pytest.MonkeyPatch) -> None:
+def _on_grids(monkeypatch):
     monkeypatch.setattr(probes, "as_planned", on_grids)
 
 
 @discrete
-def test_nothing_shared_tells_two_data_sets_apart(case: Case) -> None:
+def test_nothing_shared_tells_two_data_sets_apart(case):
     check_blindfold(case[0](), case[1])
 
 
 @discrete
-def test_statistics_lie_on_their_grid_and_are_as_many_as_the_plan_allows(case: Case) -> None:
+def test_statistics_lie_on_their_grid_and_are_as_many_as_the_plan_allows(case):
     kind, home = case
     shape = home.world().shape
     for parameters in corners(kind, shape)[:12]:
@@ -57,12 +57,12 @@ def test_statistics_lie_on_their_grid_and_are_as_many_as_the_plan_allows(case: C
 
 @pytest.mark.slow
 @discrete
-def test_no_rounded_statistic_moves_more_than_the_ledger_says(case: Case) -> None:
+def test_no_rounded_statistic_moves_more_than_the_ledger_says(case):
     """Neighbours of every kind, all releases held fixed."""
     check_sensitivity(case[0](), stride=3, home=case[1])
 
 
 @pytest.mark.slow
 @discrete
-def test_a_unit_s_own_row_does_not_notice_the_others(case: Case) -> None:
+def test_a_unit_s_own_row_does_not_notice_the_others(case):
     check_locality(case[0](), home=case[1])

@@ -48,7 +48,7 @@ def assert_sound(
 
 
 @every
-def test_speaks_for_itself(case: Case) -> None:
+def test_speaks_for_itself(case):
     kind = case[0]
     assert kind.id
     assert kind.title
@@ -61,7 +61,7 @@ def test_speaks_for_itself(case: Case) -> None:
 
 
 @every
-def test_every_parameter_explains_itself_and_has_a_default_within_its_range(case: Case) -> None:
+def test_every_parameter_explains_itself_and_has_a_default_within_its_range(case):
     kind = case[0]
     assert kind.model_validate(kind().model_dump()) == kind()
     for name, field in kind.model_json_schema().get("properties", {}).items():
@@ -73,7 +73,7 @@ def test_every_parameter_explains_itself_and_has_a_default_within_its_range(case
 
 
 @every
-def test_parameters_are_frozen_and_unknown_ones_are_refused(case: Case) -> None:
+def test_parameters_are_frozen_and_unknown_ones_are_refused(case):
     kind = case[0]
     shape = case[1].world().shape
     with pytest.raises(BadInput):
@@ -84,7 +84,7 @@ def test_parameters_are_frozen_and_unknown_ones_are_refused(case: Case) -> None:
 
 
 @every
-def test_a_seed_decides_a_model_bit_for_bit_and_no_fit_changes_the_data(case: Case) -> None:
+def test_a_seed_decides_a_model_bit_for_bit_and_no_fit_changes_the_data(case):
     """With its own recommendation, which spends exactly its plan and is finite."""
     home, algorithm = case[1], recommended_for(case)
     world = home.world()
@@ -101,7 +101,7 @@ def test_a_seed_decides_a_model_bit_for_bit_and_no_fit_changes_the_data(case: Ca
 
 @in_corners
 @every
-def test_spends_exactly_its_plan_in_its_corners(case: Case, together: int) -> None:
+def test_spends_exactly_its_plan_in_its_corners(case, together):
     kind, home = case
     world = home.world()
     shape = world.shape
@@ -111,7 +111,7 @@ def test_spends_exactly_its_plan_in_its_corners(case: Case, together: int) -> No
 
 
 @every
-def test_survives_a_world_without_ratings(case: Case) -> None:
+def test_survives_a_world_without_ratings(case):
     kind, home = case
     shape = home.world().shape
     empty = home.nobody()
@@ -121,7 +121,7 @@ def test_survives_a_world_without_ratings(case: Case) -> None:
 
 
 @every
-def test_survives_one_user_and_few_items(case: Case) -> None:
+def test_survives_one_user_and_few_items(case):
     kind, home = case
     lone = home.lone()
     for parameters in corners(kind, lone.shape)[::17]:
@@ -130,7 +130,7 @@ def test_survives_one_user_and_few_items(case: Case) -> None:
 
 
 @every
-def test_refuses_more_factors_than_columns(case: Case) -> None:
+def test_refuses_more_factors_than_columns(case):
     kind, shape = case[0], case[1].world().shape
     size = "rank" if kind.task == "ratings" else "n_components"
     if size in kind.model_fields:
@@ -141,7 +141,7 @@ def test_refuses_more_factors_than_columns(case: Case) -> None:
 
 
 @every
-def test_yields_a_model_after_every_step(case: Case) -> None:
+def test_yields_a_model_after_every_step(case):
     world = case[1].world()
     algorithm = recommended_for(case)
     curator = curator_for(algorithm, world, Noise(algorithm.plan(world.shape, 1.0)))
@@ -154,7 +154,7 @@ def test_yields_a_model_after_every_step(case: Case) -> None:
 
 
 @private
-def test_a_private_algorithm_is_refused_without_a_budget(case: Case) -> None:
+def test_a_private_algorithm_is_refused_without_a_budget(case):
     kind = case[0]
     shape = case[1].world().shape
     with pytest.raises(BadInput):
@@ -164,9 +164,7 @@ def test_a_private_algorithm_is_refused_without_a_budget(case: Case) -> None:
 @in_corners
 @private
 @pytest.mark.parametrize("relation", Relation)
-def test_a_calibrated_plan_costs_exactly_the_budget_in_its_corners(
-    case: Case, relation: Relation, together: int
-) -> None:
+def test_a_calibrated_plan_costs_exactly_the_budget_in_its_corners(case, relation, together):
     kind = case[0]
     shape = case[1].world().shape
     for place, parameters in enumerate(covering(kind, shape, together)):
@@ -179,7 +177,7 @@ def test_a_calibrated_plan_costs_exactly_the_budget_in_its_corners(
 
 
 @private
-def test_dp_accounting_agrees_on_the_cost(case: Case) -> None:
+def test_dp_accounting_agrees_on_the_cost(case):
     """Privacy loss distributions over the ledger that a run really spent: independent of ours.
     Under replace-one, where each statistic has a factor of its own.
     """

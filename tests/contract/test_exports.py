@@ -216,7 +216,7 @@ def commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.
             yield from commands(child, f"{before}{name} ")
 
 
-def test_every_command_that_exports_is_in_the_table() -> None:
+def test_every_command_that_exports_is_in_the_table():
     leaving = set()
     for name, child in commands(program):
         for parameter in child.params:
@@ -251,7 +251,7 @@ class LogLines(logging.Handler):
 
 
 @pytest.fixture(scope="module")
-def exports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[bytes, bytes]]]:
+def exports(tmp_path_factory):
     """What leaves of both sides, by name."""
     frames = {"one": table(1, 6, "u00"), "other": table(2, 8, "zoë")}
     sides: list[dict[str, bytes]] = []
@@ -289,9 +289,7 @@ def as_bytes(export: Any) -> bytes:
 
 
 @pytest.mark.parametrize("name", EXPORTS)
-def test_two_data_sets_of_one_shape_leave_alike(
-    name: str, exports: dict[str, tuple[bytes, bytes]]
-) -> None:
+def test_two_data_sets_of_one_shape_leave_alike(name, exports):
     one, other = exports[name]
     if one != other:
         pairs = enumerate(zip_longest(one, other))

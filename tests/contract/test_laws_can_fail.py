@@ -14,7 +14,7 @@ from dpmf_core.curator import NoisyCurator, in_memory
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Event, Gaussian, Noise
 from dpmf_core.testing import privacy_laws as laws
-from dpmf_core.testing.homes import DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE, Home
+from dpmf_core.testing.homes import DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE
 
 CLIP = 0.13
 
@@ -89,30 +89,30 @@ class _Gossip(Recommender):
         return replace(own, offsets=own.offsets + self.raw.sum())
 
 
-def test_the_honest_form_passes_every_law() -> None:
+def test_the_honest_form_passes_every_law():
     laws.check_blindfold(ItemSums())
     laws.check_sensitivity(ItemSums())
     laws.check_locality(ItemSums())
 
 
-def test_blindfold_catches_what_leaves_beside_the_ledger() -> None:
+def test_blindfold_catches_what_leaves_beside_the_ledger():
     with pytest.raises(AssertionError):
         laws.check_blindfold(BesideTheLedger())
 
 
-def test_replay_sensitivity_catches_a_clip_that_is_missing() -> None:
+def test_replay_sensitivity_catches_a_clip_that_is_missing():
     with pytest.raises(AssertionError, match=r"moved '.*' by .*, declared"):
         laws.check_sensitivity(WithoutClip())
 
 
-def test_locality_catches_gossip() -> None:
+def test_locality_catches_gossip():
     laws.check_blindfold(NeighbourhoodMean())
     with pytest.raises(AssertionError, match="own row depends on others"):
         laws.check_locality(NeighbourhoodMean())
 
 
 @pytest.mark.parametrize("form", [np.int64, np.int32, np.bool_])
-def test_noise_on_whole_numbers_is_not_cut_off(form: type[np.generic]) -> None:
+def test_noise_on_whole_numbers_is_not_cut_off(form):
     """np.bincount of an empty list is an integer array even when weighted: its noise must not
     become integer, or an empty data set shows.
     """
@@ -138,6 +138,6 @@ class EachRowForItself(OneShotNMF):
 @pytest.mark.parametrize(
     "home", [DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE], ids=lambda home: home.name
 )
-def test_replay_sensitivity_catches_a_person_who_counts_by_her_rows(home: Home) -> None:
+def test_replay_sensitivity_catches_a_person_who_counts_by_her_rows(home):
     with pytest.raises(AssertionError, match=r"moved '.*' by .*, declared"):
         laws.check_sensitivity(EachRowForItself(n_components=3), home=home)

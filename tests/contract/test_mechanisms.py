@@ -6,7 +6,6 @@ import importlib
 import inspect
 import math
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ every = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
 
 @pytest.fixture
-def toy() -> Iterator[type[AdditiveNoise]]:
+def toy():
     """A new mechanism; the table is as before when the test has ended."""
     mechanisms = dict(MECHANISMS)
     sys.modules.pop("tests.contract.toy_mechanism", None)
@@ -46,16 +45,16 @@ def mechanism_of(kind: type[AdditiveNoise]) -> AdditiveNoise:
 
 
 @every
-def test_it_draws_the_noise_that_it_declares(kind: type[AdditiveNoise]) -> None:
+def test_it_draws_the_noise_that_it_declares(kind):
     check_draw(mechanism_of(kind))
 
 
 @every
-def test_no_account_is_below_what_the_noise_tells(kind: type[AdditiveNoise]) -> None:
+def test_no_account_is_below_what_the_noise_tells(kind):
     check_account(kind)
 
 
-def test_a_new_mechanism_is_one_class(toy: type[AdditiveNoise]) -> None:
+def test_a_new_mechanism_is_one_class(toy):
     """The laws hold, and calibration, ledger and draw know it without another line."""
     check_draw(mechanism_of(toy))
     check_account(toy)
@@ -76,7 +75,7 @@ def faulty_kind(base: type[AdditiveNoise], **parts: Any) -> type[AdditiveNoise]:
 
 
 @pytest.mark.parametrize("name", ["ToyLogistic", "Gaussian", "Laplace"])
-def test_noise_that_is_a_little_too_small_is_found(name: str, toy: type[AdditiveNoise]) -> None:
+def test_noise_that_is_a_little_too_small_is_found(name, toy):
     base = {kind.__name__: kind for kind in (*KINDS, toy)}[name]
 
     def draw(generator: np.random.Generator, out: Any, scale: float, step: float) -> None:
@@ -87,9 +86,7 @@ def test_noise_that_is_a_little_too_small_is_found(name: str, toy: type[Additive
 
 
 @pytest.mark.parametrize("name", ["ToyLogistic", "Gaussian", "Laplace"])
-def test_a_sensitivity_that_is_wrong_by_a_root_of_two_is_found(
-    name: str, toy: type[AdditiveNoise]
-) -> None:
+def test_a_sensitivity_that_is_wrong_by_a_root_of_two_is_found(name, toy):
     """In the scale of what is drawn, and in each account on its own."""
     base = {kind.__name__: kind for kind in (*KINDS, toy)}[name]
     root = math.sqrt(2)

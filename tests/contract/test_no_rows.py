@@ -18,12 +18,11 @@ from dpmf_core.privacy import Noise
 from dpmf_core.testing.contract import check_room
 from dpmf_core.testing.homes import RATINGS, case_name
 from dpmf_core.testing.room import Room
-from tests.contract.cases import Case
 from tests.contract.test_blocks import CURATOR_CASES, in_corners, proven
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+def room(tmp_path_factory):
     """Opened while a script runs that would end it, as a page drawn in a test stays `__main__`."""
     folder = tmp_path_factory.mktemp("nothing")
     script = ModuleType("__main__")
@@ -39,13 +38,13 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
 
 @in_corners
 @pytest.mark.parametrize("case", CURATOR_CASES, ids=case_name)
-def test_fits_where_no_rows_are(case: Case, corners: slice, room: Room) -> None:
+def test_fits_where_no_rows_are(case, corners, room):
     for algorithm in proven(case)[corners]:
         check_room(algorithm, case[1], room)
 
 
 @pytest.mark.parametrize("case", CURATOR_CASES, ids=case_name)
-def test_the_curator_of_a_proof_hands_out_no_rows(case: Case) -> None:
+def test_the_curator_of_a_proof_hands_out_no_rows(case):
     data = case[1].world()
     for algorithm in proven(case):
         curator = curator_for(algorithm, data, Noise(algorithm.plan(data.shape, 1.0)))
@@ -67,7 +66,7 @@ def fit_in(room: Room, algorithm: Algorithm) -> None:
     room.fit(algorithm, NoisyCurator(people, noise), 2, 3)
 
 
-def test_what_reaches_for_rows_fails_in_the_room(room: Room) -> None:
+def test_what_reaches_for_rows_fails_in_the_room(room):
     with pytest.raises(RuntimeError):
         fit_in(room, Reaching())
     fit_in(room, PrivateBias())

@@ -15,7 +15,7 @@ from dpmf_core.testing import worlds
 from dpmf_core.testing.homes import RATINGS, case_name
 from dpmf_core.testing.probes import blind, pairs, record, replay
 from dpmf_core.testing.worlds import with_row
-from tests.contract.cases import PROVEN, Case, every, in_corners, proven
+from tests.contract.cases import PROVEN, every, in_corners, proven
 
 releasing = pytest.mark.parametrize(
     "case",
@@ -25,27 +25,27 @@ releasing = pytest.mark.parametrize(
 
 
 @releasing
-def test_no_neighbour_moves_a_release_further_than_declared(case: Case) -> None:
+def test_no_neighbour_moves_a_release_further_than_declared(case):
     """From end to end, on one set of parameters: single units answer for all others."""
     laws.check_sensitivity(proven(case)[0], home=case[1], stride=2)
 
 
 @in_corners
 @every
-def test_blindfold(case: Case, together: int) -> None:
+def test_blindfold(case, together):
     for algorithm in proven(case, together):
         laws.check_blindfold(algorithm, case[1])
 
 
 @in_corners
 @every
-def test_locality(case: Case, together: int) -> None:
+def test_locality(case, together):
     for place, algorithm in enumerate(proven(case, together)):
         laws.check_locality(algorithm, place, case[1])
 
 
 @every
-def test_noise_is_fresh(case: Case) -> None:
+def test_noise_is_fresh(case):
     for algorithm in proven(case):
         laws.check_fresh_noise(blind(algorithm, case[1].world()))
 
@@ -65,7 +65,7 @@ FEW: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(
     ("name", "parameters"), FEW, ids=[f"{name} {len(parameters)}" for name, parameters in FEW]
 )
-def test_no_bound_counts_more_items_than_there_are(name: str, parameters: dict[str, Any]) -> None:
+def test_no_bound_counts_more_items_than_there_are(name, parameters):
     """Where a user may give more entries than there are items to receive them, every bound is
     still reached, so that no noise is drawn in vain.
     """
@@ -81,7 +81,7 @@ def test_no_bound_counts_more_items_than_there_are(name: str, parameters: dict[s
     assert {statistic: share for statistic, share in shares.items() if share < 0.99} == {}
 
 
-def test_replacing_who_loves_everything_by_who_hates_it_moves_the_mean_as_far_as_declared() -> None:
+def test_replacing_who_loves_everything_by_who_hates_it_moves_the_mean_as_far_as_declared():
     """From (1, 1) to (-1, 1): 2, which is sqrt(2) times what her leaving moves, not twice."""
     algorithm, (lovers, haters) = (
         REGISTRY["svd-cleansing"](rank=2),
@@ -98,7 +98,7 @@ def test_replacing_who_loves_everything_by_who_hates_it_moves_the_mean_as_far_as
 
 
 @every
-def test_the_own_row_of_an_empty_unit_is_zero(case: Case) -> None:
+def test_the_own_row_of_an_empty_unit_is_zero(case):
     home = case[1]
     for algorithm in proven(case):
         model = blind(algorithm, home.world()).model
@@ -106,7 +106,7 @@ def test_the_own_row_of_an_empty_unit_is_zero(case: Case) -> None:
 
 
 @pytest.mark.parametrize("name", ["dpals", "ada-dpals"])
-def test_one_of_very_many_moves_no_sum_by_more_for_its_rounding(name: str) -> None:
+def test_one_of_very_many_moves_no_sum_by_more_for_its_rounding(name):
     """In float32 she would seem to move the Grams of 200,000 by a few per cent too much."""
     n, m = 200_000, 4
     users = np.repeat(np.arange(n, dtype=np.int32), m)

@@ -12,11 +12,11 @@ from dpmf_core.privacy import Status, normal_form
 from dpmf_core.testing import curator_laws as laws
 from dpmf_core.testing.homes import case_name
 from dpmf_core.testing.parameters import from_whole_range
-from tests.contract.cases import Case, asking, in_corners, proven_private
+from tests.contract.cases import asking, in_corners, proven_private
 
 
 @asking
-def test_the_plan_is_made_of_the_declared_statistics(case: Case) -> None:
+def test_the_plan_is_made_of_the_declared_statistics(case):
     for algorithm in proven_private(case, together=3):
         laws.check_plan(algorithm, case[1].world().shape)
 
@@ -27,9 +27,7 @@ LOOSE = {"every user's message": 0.97}
 
 @in_corners
 @asking
-def test_no_unit_answers_more_than_declared_and_every_bound_is_reached(
-    case: Case, together: int
-) -> None:
+def test_no_unit_answers_more_than_declared_and_every_bound_is_reached(case, together):
     """Clip norms are small and drawn at random; the worst units come within 1% of the bound of
     every statistic.
     """
@@ -54,16 +52,14 @@ def test_no_unit_answers_more_than_declared_and_every_bound_is_reached(
 
 @in_corners
 @asking
-def test_every_statistic_is_a_sum_over_units(case: Case, together: int) -> None:
+def test_every_statistic_is_a_sum_over_units(case, together):
     for seed, algorithm in enumerate(proven_private(case, together)):
         laws.check_sums(algorithm, seed, case[1])
 
 
 @pytest.mark.parametrize("draws", [3, pytest.param(20, marks=pytest.mark.slow)])
 @asking
-def test_no_unit_answers_more_than_declared_from_end_to_end_of_every_range(
-    case: Case, draws: int
-) -> None:
+def test_no_unit_answers_more_than_declared_from_end_to_end_of_every_range(case, draws):
     """Every number log-uniform between the ends of its range, and so the noise."""
     kind, home = case
     rng = np.random.default_rng(zlib.crc32(case_name(case).encode()))

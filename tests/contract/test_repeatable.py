@@ -53,7 +53,7 @@ def apart(threads: int) -> dict[str, str]:
     return dict(json.loads(process.stdout))
 
 
-def test_threads_change_no_algorithms_result() -> None:
+def test_threads_change_no_algorithms_result():
     one, three = apart(1), apart(3)
     assert one.keys() == REGISTRY.keys()
     assert [name for name in one if one[name] != three[name]] == []

@@ -38,7 +38,7 @@ def predictions(model: Any, data: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 @private
-def test_it_is_the_limit_of_vanishing_noise(case: Case) -> None:
+def test_it_is_the_limit_of_vanishing_noise(case):
     """With the recommended numbers and choices of which any two are met.
 
     Not of a spectral start: in so small a world no factor stands out of sampling, so that steps
@@ -58,7 +58,7 @@ def test_it_is_the_limit_of_vanishing_noise(case: Case) -> None:
 
 
 @private
-def test_it_releases_nothing_and_repeats_itself_in_every_corner(case: Case) -> None:
+def test_it_releases_nothing_and_repeats_itself_in_every_corner(case):
     kind, home = case
     world = home.world()
     for corner in covering(kind, world.shape):
@@ -72,7 +72,7 @@ def test_it_releases_nothing_and_repeats_itself_in_every_corner(case: Case) -> N
 
 
 @private
-def test_its_plan_and_its_guarantee_are_empty(case: Case) -> None:
+def test_its_plan_and_its_guarantee_are_empty(case):
     kind, shape = case[0], case[1].world().shape
     spec = RunSpec.of(dataset="small", algorithm=kind.id, noise="none")
     ready = prepare(spec, shape)
@@ -84,7 +84,7 @@ def test_its_plan_and_its_guarantee_are_empty(case: Case) -> None:
     assert "without_noise" not in RunSpec.of(dataset="small", algorithm="als").model_dump()
 
 
-def test_noise_none_and_an_epsilon_exclude_each_other() -> None:
+def test_noise_none_and_an_epsilon_exclude_each_other():
     with pytest.raises(BadInput, match="epsilon"):
         RunSpec.of(dataset="small", algorithm="dpals", noise="none", **BUDGET)
     with pytest.raises(BadInput, match="budget"):
@@ -107,7 +107,7 @@ def numbers_called_epsilon(value: Any, inside: bool = False) -> list[float]:
     return [value] if inside and isinstance(value, int | float) else []
 
 
-def test_no_record_and_no_export_carries_an_epsilon() -> None:
+def test_no_record_and_no_export_carries_an_epsilon():
     data = private_world()
     run = dpmf_core.fit(data, "spectral", noise="none", keep=False)
     with_epsilon = dpmf_core.fit(data, "spectral", **BUDGET, keep=False).record.to_dict()
@@ -122,7 +122,7 @@ def test_no_record_and_no_export_carries_an_epsilon() -> None:
     assert not {"metrics", "model", "curves"} & run.export().keys()
 
 
-def test_a_sweep_runs_private_methods_once_without_noise_and_says_so() -> None:
+def test_a_sweep_runs_private_methods_once_without_noise_and_says_so():
     methods = [Method(algorithm=name, label=name) for name in ("spectral", "als")]
     sweep = Sweep.of({"dataset": "small", "noise": "none"}, methods=methods, seeds=(0, 1))
     points = sweep.points()

@@ -4,7 +4,6 @@ what is released on all of them costs what one release costs.
 
 import dataclasses
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -54,7 +53,7 @@ def released_sums(block: Block) -> Any:
 
 
 @pytest.mark.parametrize("of", [1, 2, 3, 7, 50])
-def test_every_unit_is_in_exactly_one_group_by_her_number_alone(of: int) -> None:
+def test_every_unit_is_in_exactly_one_group_by_her_number_alone(of):
     numbers = np.arange(2_000)
     inside = groups_of(numbers, of)
     assert inside.min() >= 0 and inside.max() == of - 1
@@ -63,7 +62,7 @@ def test_every_unit_is_in_exactly_one_group_by_her_number_alone(of: int) -> None
     assert np.abs(shares - 1 / of).max() < 5 * math.sqrt(1 / of / len(numbers))
 
 
-def test_rows_decide_nothing_and_every_rating_is_in_one_group() -> None:
+def test_rows_decide_nothing_and_every_rating_is_in_one_group():
     rows = RATINGS.world()
     (block,) = in_memory(rows).blocks
     parts = [members(block, DisjointGroup(number, GROUPS)).rows for number in range(GROUPS)]
@@ -81,7 +80,7 @@ def test_rows_decide_nothing_and_every_rating_is_in_one_group() -> None:
 
 @RELATIONS
 @pytest.mark.parametrize("z", [0.4, 2.0, 9.0])
-def test_all_groups_cost_what_one_costs_by_the_closed_form(z: float, relation: Relation) -> None:
+def test_all_groups_cost_what_one_costs_by_the_closed_form(z, relation):
     each = Gaussian(z, "sums", 1.0, math.sqrt(2))
     plan = on_groups(each, GROUPS)
     factor = math.sqrt(2) if relation is Relation.REPLACE_ONE else 1.0
@@ -96,7 +95,7 @@ def test_all_groups_cost_what_one_costs_by_the_closed_form(z: float, relation: R
     assert mu(both, relation) == pytest.approx(math.hypot(share, factor / z))
 
 
-def test_replacing_her_by_somebody_of_another_group_is_covered_as_well() -> None:
+def test_replacing_her_by_somebody_of_another_group_is_covered_as_well():
     """Then two groups move, each by one unit that is added or removed."""
     plan = ONE_EACH.plan(RATINGS.world().shape, 1.0)
     on_group = [leaf for leaf, _ in normal_form(plan) if leaf.groups > 1]
@@ -107,9 +106,7 @@ def test_replacing_her_by_somebody_of_another_group_is_covered_as_well() -> None
 
 
 @RELATIONS
-def test_a_plan_of_groups_costs_the_budget_and_each_step_has_a_root_less_noise(
-    relation: Relation,
-) -> None:
+def test_a_plan_of_groups_costs_the_budget_and_each_step_has_a_root_less_noise(relation):
     shape = RATINGS.world().shape
     plain = ONE_EACH.model_copy(update={"disjoint_users": False})
     for level in (0.5, 3.0):
@@ -131,7 +128,7 @@ def test_a_plan_of_groups_costs_the_budget_and_each_step_has_a_root_less_noise(
 # ---- the ledger ----------------------------------------------------------------------------------
 
 
-def test_twice_on_one_group_is_two_releases() -> None:
+def test_twice_on_one_group_is_two_releases():
     plan = Repeat(on_groups(Gaussian(1.0, "sums"), GROUPS), 2)
     noise = Noise(plan, np.random.SeedSequence(1))
     for number in (1, 0, 1):
@@ -142,7 +139,7 @@ def test_twice_on_one_group_is_two_releases() -> None:
         noise.release("sums", sensitivity=1.0, size=1, group=DisjointGroup(1, GROUPS))
 
 
-def test_rows_of_a_ledger_say_how_many_groups_and_older_ones_mean_one() -> None:
+def test_rows_of_a_ledger_say_how_many_groups_and_older_ones_mean_one():
     plan = sequence(Gaussian(2.0, "first"), on_groups(Gaussian(1.0, "sums"), GROUPS))
     rows = ledger_rows(normal_form(plan))
     assert [row.get("groups") for row in rows] == [None, GROUPS]
@@ -236,12 +233,12 @@ def in_parts(curator: NoisyCurator) -> None:
     ],
     ids=lambda attack: attack.__name__,
 )
-def test_nobody_answers_in_two_groups(attack: Callable[[NoisyCurator], None]) -> None:
+def test_nobody_answers_in_two_groups(attack):
     with pytest.raises(PlanViolation):
         attack(curator())
 
 
-def test_what_one_group_made_of_its_own_rows_may_be_asked() -> None:
+def test_what_one_group_made_of_its_own_rows_may_be_asked():
     for number, group in enumerate(on_disjoint_groups(curator(), GROUPS)):
         assert group.hold(beside, group.hold(own_sums)) is not None
         noisy = group.release(HeldSums(), group.hold(own_sums))
@@ -252,7 +249,7 @@ def test_what_one_group_made_of_its_own_rows_may_be_asked() -> None:
         assert np.abs(noisy - exact).max() < 6 * Sums().sensitivity
 
 
-def test_a_group_tells_its_public_shape_and_its_noise_and_nothing_else() -> None:
+def test_a_group_tells_its_public_shape_and_its_noise_and_nothing_else():
     public = {"shape", "scale", "release", "release_parts", "cells", "hold"}
     for group in on_disjoint_groups(curator(), GROUPS):
         assert {name for name in dir(group) if not name.startswith("_")} == public
@@ -264,7 +261,7 @@ def test_a_group_tells_its_public_shape_and_its_noise_and_nothing_else() -> None
 
 
 @pytest.mark.parametrize("relation", ["remove", "replace"])
-def test_while_releases_are_held_a_neighbour_moves_the_releases_of_one_group(relation: str) -> None:
+def test_while_releases_are_held_a_neighbour_moves_the_releases_of_one_group(relation):
     rows = RATINGS.world()
     before = record(ONE_EACH, rows)
     met = set()
@@ -285,7 +282,7 @@ def test_while_releases_are_held_a_neighbour_moves_the_releases_of_one_group(rel
     assert met == set(range(GROUPS))
 
 
-def test_the_laws_hold_and_a_heavy_user_comes_near_the_whole_budget() -> None:
+def test_the_laws_hold_and_a_heavy_user_comes_near_the_whole_budget():
     laws.check_plan(ONE_EACH, RATINGS.world().shape)
     laws.check_sums(ONE_EACH)
     shares = laws.check_units(ONE_EACH)

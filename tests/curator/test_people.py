@@ -59,7 +59,7 @@ PLACES: dict[str, Callable[[Any, Path], Blocks]] = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_is_held_meets_its_own_block_again(place: str, tmp_path: Path) -> None:
+def test_what_is_held_meets_its_own_block_again(place, tmp_path):
     people = PLACES[place](world(), tmp_path)
     curator = OpenCurator(people, Noise(NOTHING), {})
     local_state = curator.hold(numbers)
@@ -69,7 +69,7 @@ def test_what_is_held_meets_its_own_block_again(place: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_nobody_names_any_more_is_let_go(place: str, tmp_path: Path) -> None:
+def test_what_nobody_names_any_more_is_let_go(place, tmp_path):
     people = PLACES[place](world(), tmp_path)
     curator = NoisyCurator(people, Noise(NOTHING))
     first = curator.hold(numbers)
@@ -82,7 +82,7 @@ def test_what_nobody_names_any_more_is_let_go(place: str, tmp_path: Path) -> Non
     assert copy.key != second.key
 
 
-def test_two_curators_on_the_same_people_do_not_meet() -> None:
+def test_two_curators_on_the_same_people_do_not_meet():
     people = in_memory(world())
     one, other = (OpenCurator(people, Noise(NOTHING), {}) for _ in range(2))
     first, second = one.hold(numbers), other.hold(numbers, one.hold(numbers))
@@ -90,7 +90,7 @@ def test_two_curators_on_the_same_people_do_not_meet() -> None:
     assert other.total(UnitsSeen(), second)[0] == 1
 
 
-def test_blocks_hold_their_units_rows_and_no_others() -> None:
+def test_blocks_hold_their_units_rows_and_no_others():
     data = world()
     units = np.array([7, 0, 3, 5])
     part = rows_of(data, units)
@@ -103,7 +103,7 @@ def test_blocks_hold_their_units_rows_and_no_others() -> None:
 
 
 @pytest.mark.parametrize("images", [True, False])
-def test_a_person_brings_all_her_rows_in_their_order(images: bool) -> None:
+def test_a_person_brings_all_her_rows_in_their_order(images):
     rows, people = sample_worlds.rows_and_people()
     data = sample_worlds.of_people(rows, people, images)
     blocks = split_units({"train": data}, [np.array([4, 1]), np.array([0, 2, 3, 5, 6, 7, 8])])
@@ -116,13 +116,13 @@ def test_a_person_brings_all_her_rows_in_their_order(images: bool) -> None:
     assert sum(len(block.rows) for block in blocks) == len(data)
 
 
-def test_a_key_tells_nothing_of_what_it_stands_for() -> None:
+def test_a_key_tells_nothing_of_what_it_stands_for():
     local_state = NoisyCurator(in_memory(world()), Noise(NOTHING)).hold(numbers)
     assert len(pickle.dumps(local_state)) < 300
     assert not hasattr(local_state, "__dict__")
 
 
-def test_what_is_not_planned_is_not_released() -> None:
+def test_what_is_not_planned_is_not_released():
     curator = NoisyCurator(in_memory(world()), Noise(UnitsSeen().event(1.0)))
     local_state = curator.hold(numbers)
     assert curator.scale(UnitsSeen()) == 1.0
@@ -141,8 +141,8 @@ def test_what_is_not_planned_is_not_released() -> None:
     seed=st.integers(0, 99),
 )
 def test_every_sum_of_n_products_is_a_whole_number_below_two_to_the_53(
-    bound: float, n_units: int, factors: int, seed: int
-) -> None:
+    bound, n_units, factors, seed
+):
     """In exact arithmetic: the largest sum there can be is held by a float64 without rounding."""
     values = np.random.default_rng(seed).uniform(-bound, bound, 20)
     step = Fraction(grid.grid_step(bound, n_units, factors))
@@ -154,9 +154,7 @@ def test_every_sum_of_n_products_is_a_whole_number_below_two_to_the_53(
 
 @settings(deadline=None)  # the first call compiles
 @given(bound=st.floats(1e-6, 1e6), n_units=st.integers(1, 10**9), seed=st.integers(0, 99))
-def test_rounding_is_towards_zero_and_by_less_than_a_step(
-    bound: float, n_units: int, seed: int
-) -> None:
+def test_rounding_is_towards_zero_and_by_less_than_a_step(bound, n_units, seed):
     values = np.random.default_rng(seed).uniform(-bound, bound, 50)
     values[:3] = 0.0, bound, -bound
     grid_values, step = on_grid(values, bound, n_units), grid.grid_step(bound, n_units)
@@ -166,7 +164,7 @@ def test_rounding_is_towards_zero_and_by_less_than_a_step(
     assert np.array_equal(on_grid(grid_values, bound, n_units), grid_values)
 
 
-def test_a_hundred_thousand_products_add_up_alike_in_any_order() -> None:
+def test_a_hundred_thousand_products_add_up_alike_in_any_order():
     """Floats that are not on the grid do not."""
     rng = np.random.default_rng(0)
     n = 100_000

@@ -1,7 +1,6 @@
 """Data frames and sparse matrices as data."""
 
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,7 +31,7 @@ def triples(ratings: Ratings) -> list[tuple[int, int, float]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def test_a_frame_is_read_by_its_columns_names() -> None:
+def test_a_frame_is_read_by_its_columns_names():
     ratings = frames.ratings_of(FRAME, BOUNDS)
     assert triples(ratings) == [(0, 0, 2.0), (0, 2, 4.0), (1, 0, 5.0), (1, 1, 1.0), (2, 1, 3.0)]
     assert ratings.bounds == (1.0, 5.0) and ratings.titles == ("10", "20", "30")
@@ -41,7 +40,7 @@ def test_a_frame_is_read_by_its_columns_names() -> None:
 
 
 @pytest.mark.parametrize("kind", [coo_array, csr_array, csr_matrix])
-def test_a_matrix_is_the_frame_with_the_same_ratings(kind: Any) -> None:
+def test_a_matrix_is_the_frame_with_the_same_ratings(kind):
     users, items = [0, 1, 1, 2, 0], [2, 0, 1, 1, 0]
     matrix = kind((FRAME["rating"].to_numpy(), (users, items)), shape=(3, 3))
     of_matrix, of_frame = (frames.ratings_of(data, BOUNDS) for data in (matrix, FRAME))
@@ -49,7 +48,7 @@ def test_a_matrix_is_the_frame_with_the_same_ratings(kind: Any) -> None:
     assert of_matrix.shape == of_frame.shape
 
 
-def test_a_stored_zero_is_a_rating_and_the_matrix_stays_as_it_was() -> None:
+def test_a_stored_zero_is_a_rating_and_the_matrix_stays_as_it_was():
     matrix = csr_array(np.array([[0.0, 2.0], [1.0, 0.0]]))
     matrix.data[0] = 0.0
     ratings = frames.ratings_of(matrix, (0, 5))
@@ -71,7 +70,7 @@ def test_a_stored_zero_is_a_rating_and_the_matrix_stays_as_it_was() -> None:
         (FRAME.iloc[:0], "users"),
     ],
 )
-def test_a_frame_that_cannot_be_read_is_one_sentence(frame: pd.DataFrame, words: str) -> None:
+def test_a_frame_that_cannot_be_read_is_one_sentence(frame, words):
     with pytest.raises(BadInput, match=words):
         frames.ratings_of(frame, BOUNDS)
 
@@ -87,13 +86,13 @@ FOREIGN = {
 
 @pytest.mark.filterwarnings("ignore:The Dataframe Interchange Protocol is deprecated")
 @pytest.mark.parametrize("table", FOREIGN.values(), ids=FOREIGN)
-def test_a_table_of_another_library_is_the_same_ratings(table: Any) -> None:
+def test_a_table_of_another_library_is_the_same_ratings(table):
     assert frames.is_table(table)
     ratings = frames.ratings_of(table, BOUNDS)
     assert ratings.account == frames.ratings_of(FRAME, BOUNDS).account
 
 
-def test_columns_are_found_by_what_they_are_often_called() -> None:
+def test_columns_are_found_by_what_they_are_often_called():
     names = {"user": "userId", "item": "movie_id", "rating": "stars", "time": "timestamp"}
     expected = frames.ratings_of(FRAME, BOUNDS)
     other_names = FRAME.rename(columns=names)
@@ -108,7 +107,7 @@ def test_columns_are_found_by_what_they_are_often_called() -> None:
         frames.ratings_of(FRAME, BOUNDS, columns={"item": "item_id"})
 
 
-def test_interactions_count_as_one() -> None:
+def test_interactions_count_as_one():
     ratings = frames.ratings_of(FRAME, columns={"rating": ""})
     assert (
         ratings.bounds == (0.0, 1.0) and set(ratings.values.tolist()) == {1.0} and len(ratings) == 5
@@ -117,7 +116,7 @@ def test_interactions_count_as_one() -> None:
         frames.ratings_of(FRAME, BOUNDS, columns={"rating": ""})
 
 
-def test_arrays_are_a_frame() -> None:
+def test_arrays_are_a_frame():
     expected = frames.ratings_of(FRAME, BOUNDS)
     users, items = pd.factorize(FRAME["user"], sort=True)[0], FRAME["item"].to_numpy()
     ratings = FRAME["rating"].to_numpy()
@@ -133,7 +132,7 @@ def test_arrays_are_a_frame() -> None:
             frames.ratings_of(data, BOUNDS)
 
 
-def test_bounds_are_declared_and_a_matrix_holds_numbers() -> None:
+def test_bounds_are_declared_and_a_matrix_holds_numbers():
     with pytest.raises(BadInput, match="are not declared"):
         frames.ratings_of(FRAME, None)
     with pytest.raises(BadInput, match="Got none in"):

@@ -13,21 +13,21 @@ TABLE = ItemFeatures(
 )
 
 
-def test_of_dropped_items_nothing_is_left() -> None:
+def test_of_dropped_items_nothing_is_left():
     features = TABLE.keeping(np.array([2, 0]))
     assert features.names == ("comedy",)
     assert features.values.tolist() == [[1.0], [0.0]]
     assert TABLE.keeping(np.array([3])).names == ()
 
 
-def test_what_is_no_table_is_refused() -> None:
+def test_what_is_no_table_is_refused():
     with pytest.raises(ValueError, match="columns"):
         ItemFeatures(("a", "b"), np.zeros((3, 1), np.float32))
     with pytest.raises(ValueError, match="finite"):
         ItemFeatures(("a",), np.full((3, 1), np.nan, np.float32))
 
 
-def test_filters_and_fingerprints_follow_the_table() -> None:
+def test_filters_and_fingerprints_follow_the_table():
     data = world()
     few = data.top_items(5)
     popular = np.argsort(-np.bincount(data.items, minlength=data.n_items), kind="stable")[:5]

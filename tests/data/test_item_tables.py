@@ -17,7 +17,7 @@ COLUMNS = {
 YEAR = 0.5 / np.sqrt(2 / 3)
 
 
-def test_numbers_categories_and_several_words() -> None:
+def test_numbers_categories_and_several_words():
     encoded_table = encode(IDS, COLUMNS, ("7.0", "b", "unknown", "a"), "films.csv")
     assert encoded_table.features.names == (
         "year",
@@ -35,7 +35,7 @@ def test_numbers_categories_and_several_words() -> None:
     assert "'title'" in encoded_table.left_out[0]
 
 
-def test_an_items_features_do_not_depend_on_which_others_are_rated() -> None:
+def test_an_items_features_do_not_depend_on_which_others_are_rated():
     """Under a private choice of items only the table may tell what an item's features are."""
     every, few = (encode(IDS, COLUMNS, items, "films.csv").features for items in (IDS, ("z", "a")))
     places = [every.names.index(name) for name in few.names]
@@ -60,8 +60,6 @@ def test_an_items_features_do_not_depend_on_which_others_are_rated() -> None:
         (("a", "b"), {f"x{j}": ("1", "2") for j in range(401)}, "more than 400 features"),
     ],
 )
-def test_what_is_wrong_is_said(
-    ids: tuple[str, ...], columns: dict[str, tuple[str, ...]], words: str
-) -> None:
+def test_what_is_wrong_is_said(ids, columns, words):
     with pytest.raises(BadInput, match=words):
         encode(ids, columns, ("a", "b"), "films.csv")

@@ -43,7 +43,7 @@ def rows(ratings: Ratings) -> list[list[tuple[Any, ...]]]:
 
 @LAW
 @given(TRIPLES)
-def test_pairs_are_unique_sorted_finite_and_within_bounds(triples: Triples) -> None:
+def test_pairs_are_unique_sorted_finite_and_within_bounds(triples):
     ratings = of(triples)
     pairs = list(zip(ratings.users.tolist(), ratings.items.tolist(), strict=True))
     assert pairs == sorted(set(pairs))
@@ -53,7 +53,7 @@ def test_pairs_are_unique_sorted_finite_and_within_bounds(triples: Triples) -> N
 
 @LAW
 @given(TRIPLES, st.randoms())
-def test_the_order_of_the_triples_does_not_matter(triples: Triples, random: Any) -> None:
+def test_the_order_of_the_triples_does_not_matter(triples, random):
     in_other_order = list(triples)
     random.shuffle(in_other_order)
     first, second = rows(of(triples)), rows(of(in_other_order))
@@ -67,7 +67,7 @@ def test_the_order_of_the_triples_does_not_matter(triples: Triples, random: Any)
 
 @LAW
 @given(TRIPLES)
-def test_reading_back_what_was_made_changes_nothing(triples: Triples) -> None:
+def test_reading_back_what_was_made_changes_nothing(triples):
     ratings = of(triples)
     again = Ratings.of(
         ratings.users,
@@ -83,9 +83,7 @@ def test_reading_back_what_was_made_changes_nothing(triples: Triples) -> None:
 
 @LAW
 @given(TRIPLES, TRIPLES, st.integers(0, N_USERS - 1), st.integers(0, 6))
-def test_a_users_row_follows_from_her_triples_alone(
-    triples: Triples, others: Triples, user: int, minimum: int
-) -> None:
+def test_a_users_row_follows_from_her_triples_alone(triples, others, user, minimum):
     """Locality of merging, clamping and the user filter: every other user's triples are
     exchanged.
     """
@@ -108,14 +106,8 @@ def test_a_users_row_follows_from_her_triples_alone(
     st.floats(0, 0.4),
 )
 def test_a_users_folds_follow_from_the_seed_and_her_row_alone(
-    triples: Triples,
-    others: Triples,
-    user: int,
-    kind: Any,
-    seed: int,
-    test: float,
-    validation: float,
-) -> None:
+    triples, others, user, kind, seed, test, validation
+):
     hers = [row for row in triples if row[0] == user]
     foreign = [row for row in others if row[0] != user]
     how = SplitSpec(kind=kind, test_fraction=test, validation_fraction=validation)

@@ -17,7 +17,7 @@ def pairs(n_users: int, n_items: int, n: int = 500) -> tuple[np.ndarray, np.ndar
 
 
 @pytest.mark.parametrize(("n_users", "n_items"), SIZES)
-def test_pairs_are_sorted_and_equal_ones_stay_in_order(n_users: int, n_items: int) -> None:
+def test_pairs_are_sorted_and_equal_ones_stay_in_order(n_users, n_items):
     users, items = pairs(n_users, n_items)
     before = users.copy(), items.copy()
     order = order_of_pairs(users, items, n_users, n_items)
@@ -31,7 +31,7 @@ def test_pairs_are_sorted_and_equal_ones_stay_in_order(n_users: int, n_items: in
 
 
 @pytest.mark.parametrize("count", [1, 9, 2**31 - 1, 2**60])
-def test_ids_are_sorted_and_equal_ones_stay_in_order(count: int) -> None:
+def test_ids_are_sorted_and_equal_ones_stay_in_order(count):
     ids = np.random.default_rng(4).integers(0, min(count, 2**31 - 1), 300)
     assert order_of(ids, count).tolist() == np.argsort(ids, kind="stable").tolist()
 
@@ -40,7 +40,7 @@ class TestRatings:
     @pytest.mark.parametrize("ids", [np.int32, np.int64])
     @pytest.mark.parametrize("numbers", [np.float32, np.float64])
     @pytest.mark.parametrize("distinct", [True, False])
-    def test_sorted_and_mixed_are_equal(self, ids: type, numbers: type, *, distinct: bool) -> None:
+    def test_sorted_and_mixed_are_equal(self, ids, numbers, *, distinct):
         users, items = pairs(30, 20)
         if distinct:
             users, items = np.divmod(np.unique(users * 20 + items), 20)
@@ -66,7 +66,7 @@ class TestRatings:
         expected = [np.float32(np.mean(means[pair])) for pair in sorted(means)]
         assert both[0].values.tolist() == [float(value) for value in expected]
 
-    def test_arrays_are_its_own(self) -> None:
+    def test_arrays_are_its_own(self):
         users, items = np.array([0, 1], np.int32), np.array([0, 1], np.int32)
         values, times = np.array([1, 2], np.float32), np.array([5, 6])
         data = Ratings.of(users, items, values, n_users=2, n_items=2, bounds=(1, 5), order=times)

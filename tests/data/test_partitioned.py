@@ -3,13 +3,12 @@
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from dpmf_core.data.partitioned import SPARE, LazyParts, Part, PartitionedRatings
+from dpmf_core.data.partitioned import SPARE, LazyParts, Part
 from dpmf_core.testing.worlds import low_rank
 from tests.support.parts import in_files
 
@@ -37,14 +36,12 @@ def others(part: Part) -> Part:
 
 
 @pytest.fixture
-def ratings(tmp_path: Path) -> PartitionedRatings:
+def ratings(tmp_path):
     parts = in_files(low_rank(n_users=60), 4, tmp_path)
     return replace(parts, parts=CountingParts(parts.parts))
 
 
-def test_kept_parts_are_read_once_and_watched_each_time(
-    ratings: PartitionedRatings, tmp_path: Path
-) -> None:
+def test_kept_parts_are_read_once_and_watched_each_time(ratings, tmp_path):
     visits: list[tuple[int, int]] = []
     with_changes = (
         ratings.with_change(halves).with_watch(lambda *at: visits.append(at)).with_change(others)
@@ -61,7 +58,7 @@ def test_kept_parts_are_read_once_and_watched_each_time(
     assert visits == [(place, 4) for place in range(4)] * 3
 
 
-def test_a_watch_that_raises_stops_kept_parts(ratings: PartitionedRatings, tmp_path: Path) -> None:
+def test_a_watch_that_raises_stops_kept_parts(ratings, tmp_path):
     def stop(place: int, _: int) -> None:
         if place == 2:
             raise InterruptedError
@@ -72,9 +69,7 @@ def test_a_watch_that_raises_stops_kept_parts(ratings: PartitionedRatings, tmp_p
             cached_parts.together()
 
 
-def test_a_disk_without_room_keeps_nothing(
-    ratings: PartitionedRatings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_without_room_keeps_nothing(ratings, tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=SPARE))
     cached_parts = ratings.kept_in(tmp_path)
     assert np.array_equal(cached_parts.item_counts(), ratings.item_counts())

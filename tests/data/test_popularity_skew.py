@@ -6,7 +6,7 @@ from dpmf_core.data.popularity_skew import shares
 from dpmf_core.testing.worlds import of
 
 
-def test_a_known_skew_and_what_adaptive_sampling_makes_of_it() -> None:
+def test_a_known_skew_and_what_adaptive_sampling_makes_of_it():
     """Ten users rate item 0 and one item of their own: half of all ratings lie on one of eleven
     items; the rarest one a user lies on ten.
     """

@@ -34,14 +34,14 @@ def timed_ratings(n_users: int = 11, n_items: int = 29) -> Ratings:
 
 
 class TestOf:
-    def test_holds_no_rating_at_all(self) -> None:
+    def test_holds_no_rating_at_all(self):
         data = Ratings.of([], [], [], n_users=3, n_items=2, bounds=(1, 5), order=[])
         assert len(data) == 0
         assert data.by_user.tolist() == [0, 0, 0, 0]
         assert data.by_item[0].tolist() == [0, 0, 0]
 
     @pytest.mark.parametrize(("user", "item"), [(-1, 0), (3, 0), (0, -1), (0, 5)])
-    def test_refuses_ids_outside_the_declared_shape(self, user: int, item: int) -> None:
+    def test_refuses_ids_outside_the_declared_shape(self, user, item):
         with pytest.raises(BadInput, match=r"\[0, 3\) and \[0, 5\)"):
             Ratings.of([0, user], [0, item], [1, 1], n_users=3, n_items=5, bounds=(1, 5))
 
@@ -52,17 +52,17 @@ class TestOf:
             (1e6, 1e6 + 0.1), (0, 1e-12),
         ],
     )  # fmt: skip
-    def test_refuses_bounds_that_are_no_interval(self, bounds: tuple[float, float]) -> None:
+    def test_refuses_bounds_that_are_no_interval(self, bounds):
         with pytest.raises(BadInput, match="bounds"):
             Ratings.of([0], [0], [1], n_users=1, n_items=1, bounds=bounds)
 
-    def test_ids_beyond_32_bit_products_do_not_collide(self) -> None:
+    def test_ids_beyond_32_bit_products_do_not_collide(self):
         data = Ratings.of([0, 65536], [1, 0], [1, 2], n_users=65537, n_items=65537, bounds=(1, 5))
         assert triples(data) == {(0, 1, 1.0), (65536, 0, 2.0)}
 
 
 class TestPointers:
-    def test_by_user_slices_every_row(self) -> None:
+    def test_by_user_slices_every_row(self):
         data = world()
         for user in range(N_USERS):
             assert (data.users[data.by_user[user] : data.by_user[user + 1]] == user).all()
@@ -70,7 +70,7 @@ class TestPointers:
         assert all(data.by_user[user] == data.by_user[user + 1] for user in EMPTY)
         assert data.by_user[HEAVY + 1] - data.by_user[HEAVY] == N_ITEMS
 
-    def test_by_item_sorts_by_item_then_user(self) -> None:
+    def test_by_item_sorts_by_item_then_user(self):
         data = world()
         starts, order = data.by_item
         assert starts.shape == (N_ITEMS + 1,)
@@ -80,7 +80,7 @@ class TestPointers:
 
 
 class TestFingerprint:
-    def test_any_single_rating_changes_it(self) -> None:
+    def test_any_single_rating_changes_it(self):
         data = world()
         fingerprints = {data.fingerprint}
         for place in range(len(data)):
@@ -101,13 +101,13 @@ class TestFingerprint:
         ],
         ids=lambda change: next(iter(change)),
     )
-    def test_any_declared_fact_changes_it(self, change: dict[str, object]) -> None:
+    def test_any_declared_fact_changes_it(self, change):
         data = world()
         assert dataclasses.replace(data, **change).fingerprint != data.fingerprint
 
 
 class TestFilters:
-    def test_top_items_keeps_the_most_rated_with_their_titles_and_times(self) -> None:
+    def test_top_items_keeps_the_most_rated_with_their_titles_and_times(self):
         data = dataclasses.replace(timed_ratings(), titles=tuple(f"film {j}" for j in range(29)))
 
         def rows(ratings: Ratings) -> set[tuple[object, ...]]:
@@ -121,7 +121,7 @@ class TestFilters:
         assert rows(top) < rows(data)
         assert (top.n_items, top.n_users, top.assumptions) == (5, 11, (ITEM_SET_IS_PUBLIC,))
 
-    def test_min_item_count_keeps_exactly_the_frequent_and_says_so(self) -> None:
+    def test_min_item_count_keeps_exactly_the_frequent_and_says_so(self):
         data = world()
         counts = np.bincount(data.items, minlength=N_ITEMS)
         frequent = data.min_item_count(6)
@@ -132,7 +132,7 @@ class TestFilters:
         with pytest.raises(BadInput, match="No item"):
             data.min_item_count(N_USERS + 1)
 
-    def test_min_user_count_empties_rows_and_assumes_nothing(self) -> None:
+    def test_min_user_count_empties_rows_and_assumes_nothing(self):
         data = world()
         frequent = data.min_user_count(5)
         assert (frequent.n_users, frequent.n_items, frequent.assumptions) == (N_USERS, N_ITEMS, ())
@@ -142,7 +142,7 @@ class TestFilters:
 
 
 class TestKeyedUniform:
-    def test_is_splitmix64_wherever_a_rating_stands(self) -> None:
+    def test_is_splitmix64_wherever_a_rating_stands(self):
         """Against whole numbers of any size, on both sides of where a block of numbers ends."""
 
         def mix(x: int) -> int:
@@ -160,7 +160,7 @@ class TestKeyedUniform:
                 x = mix((x + step * (int(number) + 1)) % 2**64)
             assert draw[at] == (x >> 11) / 2**53
 
-    def test_rank_within_user_is_a_permutation_of_every_row_by_key(self) -> None:
+    def test_rank_within_user_is_a_permutation_of_every_row_by_key(self):
         data = world()
         key = keyed_uniform(1, data.users, data.items)
         place = rank_within_user(data, key)
@@ -181,7 +181,7 @@ def spec(kind: str, **more: float) -> SplitSpec:
 
 @pytest.mark.parametrize("kind", KINDS)
 class TestEverySplit:
-    def test_every_rating_lands_somewhere_and_held_out_ones_nowhere_else(self, kind: str) -> None:
+    def test_every_rating_lands_somewhere_and_held_out_ones_nowhere_else(self, kind):
         data = timed_ratings()
         parts = split(data, spec(kind), 5)
         train, history, validation, test = (
@@ -191,7 +191,7 @@ class TestEverySplit:
         assert not test & (train | history | validation)
         assert not validation & (train | history)
 
-    def test_leaves_something_to_train_on(self, kind: str) -> None:
+    def test_leaves_something_to_train_on(self, kind):
         with pytest.raises(BadInput, match="below 1"):
             split(timed_ratings(), spec(kind, test_fraction=0.6, validation_fraction=0.4), 5)
 
@@ -203,13 +203,13 @@ def large() -> Ratings:
     )
 
 
-def test_per_user_holds_out_the_same_share_of_every_row() -> None:
+def test_per_user_holds_out_the_same_share_of_every_row():
     parts = split(timed_ratings(), spec("per-user"), 5)
     assert set(np.diff(parts.test.by_user)) == {3}
     assert set(np.diff(parts.validation.by_user)) == {2}
 
 
-def test_time_holds_out_every_users_latest() -> None:
+def test_time_holds_out_every_users_latest():
     parts = split(timed_ratings(), spec("time"), 5)
     for user in range(11):
         train, validation, test = (
@@ -218,12 +218,12 @@ def test_time_holds_out_every_users_latest() -> None:
         assert train.max() < validation.min() <= validation.max() < test.min()
 
 
-def test_time_needs_times() -> None:
+def test_time_needs_times():
     with pytest.raises(BadInput, match="no times"):
         split(world(), spec("time"), 5)
 
 
-def test_held_out_users_bring_the_fold_in_share() -> None:
+def test_held_out_users_bring_the_fold_in_share():
     parts = split(large(), spec("users"), 1)
     test_users = np.unique(np.concatenate([parts.test.users, parts.validation.users]))
     assert not set(test_users) & set(parts.train.users)
@@ -231,7 +231,7 @@ def test_held_out_users_bring_the_fold_in_share() -> None:
     assert set(np.diff(parts.test.by_user)) == {0, 10}
 
 
-def test_at_most_k_ratings_of_a_user_are_kept_by_her_own_row_alone() -> None:
+def test_at_most_k_ratings_of_a_user_are_kept_by_her_own_row_alone():
     data = world()
     few = data.most_per_user(3)
     assert np.diff(few.by_user).max() == 3
@@ -258,7 +258,7 @@ def stamped_ratings(n_users: int = 40, n_items: int = 30) -> Ratings:
     )
 
 
-def test_windows_follow_the_clock_and_what_comes_later_is_left_out() -> None:
+def test_windows_follow_the_clock_and_what_comes_later_is_left_out():
     data = stamped_ratings()
     sizes, all_tested = [], set()
     for window in range(1, 6):
@@ -271,14 +271,14 @@ def test_windows_follow_the_clock_and_what_comes_later_is_left_out() -> None:
     assert len(all_tested) == sum(sizes)
 
 
-def test_windows_of_places_cut_every_row() -> None:
+def test_windows_of_places_cut_every_row():
     parts = split(timed_ratings(), SplitSpec(kind="window", windows=2, window=1), 5)
     for user in range(11):
         train, test = (part.order[part.users == user] for part in (parts.train, parts.test))
         assert len(train) == len(test) == 5 and train.max() < test.min()
 
 
-def test_rare_users_and_items_are_judged_by_nobody_nor_trained_on() -> None:
+def test_rare_users_and_items_are_judged_by_nobody_nor_trained_on():
     """Counted over all ratings, before the split; the ratings that are trained on stay."""
     data = world()
     how = SplitSpec(validation_fraction=0.2, test_fraction=0.2)
@@ -294,7 +294,7 @@ def test_rare_users_and_items_are_judged_by_nobody_nor_trained_on() -> None:
     assert "least_judged" not in how.model_dump() and rare.model_dump()["least_judged"] == 10
 
 
-def test_windows_say_what_they_take_as_public() -> None:
+def test_windows_say_what_they_take_as_public():
     how = SplitSpec(kind="window", windows=4, window=2)
     assert SplitSpec().assumptions == () and "windows" not in SplitSpec().model_dump()
     assert how.model_dump()["window"] == 2

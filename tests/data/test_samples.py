@@ -1,7 +1,6 @@
 """Documents and images before they are factorised: checked, chosen, weighted, contaminated."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,14 +34,14 @@ def documents(counts: Any = COUNTS, **facts: Any) -> Samples:
 @pytest.mark.parametrize(
     ("bad", "words"), [(-1.0, "column"), (np.nan, "finite.*row 3, column 2"), (np.inf, "finite")]
 )
-def test_what_cannot_be_a_part_is_named(sparse: bool, bad: float, words: str) -> None:
+def test_what_cannot_be_a_part_is_named(sparse, bad, words):
     X = COUNTS.copy()
     X[2, 1] = bad
     with pytest.raises(BadInput, match=words):
         Samples.of(csr_array(X) if sparse else X)
 
 
-def test_the_fingerprint_sees_every_cell_word_and_declared_fact() -> None:
+def test_the_fingerprint_sees_every_cell_word_and_declared_fact():
     one = documents()
     other = COUNTS.copy()
     other[0, 0] = 2.5
@@ -57,14 +56,14 @@ def test_the_fingerprint_sees_every_cell_word_and_declared_fact() -> None:
     assert len({one.fingerprint, *(samples.fingerprint for samples in different)}) == 6
 
 
-def test_weights_are_scikit_learns() -> None:
+def test_weights_are_scikit_learns():
     samples = prepared(documents(), Preparation())
     expected = TfidfTransformer(norm=None).fit_transform(COUNTS).toarray()
     np.testing.assert_allclose(samples.X.toarray(), expected, rtol=1e-6)
     assert samples.assumptions == (WEIGHTS_ARE_PUBLIC,)
 
 
-def test_word_shares_look_at_one_document_alone() -> None:
+def test_word_shares_look_at_one_document_alone():
     shares = prepared(documents(), Preparation(weighting="tf"))
     np.testing.assert_allclose(shares.X.toarray()[0], [2 / 3, 0, 1 / 3, 0], rtol=1e-6)
     assert shares.assumptions == ()
@@ -74,7 +73,7 @@ def test_word_shares_look_at_one_document_alone() -> None:
     np.testing.assert_array_equal(shares.X.toarray()[0], alone.X.toarray()[0])
 
 
-def test_a_hashed_vocabulary_needs_no_public_words() -> None:
+def test_a_hashed_vocabulary_needs_no_public_words():
     samples = prepared(
         documents(assumptions=(WORDS_ARE_PUBLIC,)), Preparation(hashed=2, weighting="none")
     )
@@ -94,15 +93,13 @@ def test_a_hashed_vocabulary_needs_no_public_words() -> None:
         (Preparation(most_words=2, weighting="none"), ("apple", "bread")),
     ],
 )
-def test_words_chosen_by_exact_counts_are_assumed_public(
-    how: Preparation, vocabulary: tuple[str, ...]
-) -> None:
+def test_words_chosen_by_exact_counts_are_assumed_public(how, vocabulary):
     samples = prepared(documents(), how)
     assert samples.vocabulary == vocabulary
     assert samples.assumptions == (VOCABULARY_IS_PUBLIC,)
 
 
-def test_fewer_samples_are_drawn_by_their_place_alone() -> None:
+def test_fewer_samples_are_drawn_by_their_place_alone():
     few, others = (prepared(of(table(k), images=True), Preparation(most_samples=7)) for k in (1, 2))
     assert len(few) == len(others) == 7
     one, other = (table(k).astype(np.float32) for k in (1, 2))
@@ -111,7 +108,7 @@ def test_fewer_samples_are_drawn_by_their_place_alone() -> None:
         assert not row.any() or np.array_equal(other[places[0]], theirs)
 
 
-def test_contamination_is_the_sources() -> None:
+def test_contamination_is_the_sources():
     """A tenth of the rows, seven tenths of their cells, uniform in [-1, 1] after scaling to
     maximum 1, then cut off at 0.
     """
@@ -130,7 +127,7 @@ def test_contamination_is_the_sources() -> None:
     np.testing.assert_array_equal(alone.X[first], dirty.X[first])
 
 
-def test_ratings_become_rows_with_zeros() -> None:
+def test_ratings_become_rows_with_zeros():
     ratings = worlds.world()
     rows = of_ratings(ratings)
     assert rows.X.shape == (worlds.N_USERS, worlds.N_ITEMS)
@@ -141,7 +138,7 @@ def test_ratings_become_rows_with_zeros() -> None:
 
 
 @pytest.mark.parametrize("limit", [{"min_df": 2}, {"max_df": 0.9}])
-def test_a_limit_on_words_is_told_whatever_it_drops(limit: dict[str, Any]) -> None:
+def test_a_limit_on_words_is_told_whatever_it_drops(limit):
     """That it drops nothing is read off the documents too."""
     counts = np.array([[1.0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
     samples = prepared(documents(counts), Preparation(weighting="tf", **limit))
@@ -150,7 +147,7 @@ def test_a_limit_on_words_is_told_whatever_it_drops(limit: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("cells", [0.3, 1.0])
-def test_an_absent_row_stays_absent_where_outliers_are_planted(cells: float) -> None:
+def test_an_absent_row_stays_absent_where_outliers_are_planted(cells):
     full, without = (
         prepared(Samples.of(X), Preparation(outlier_rows=1.0, outlier_cells=cells))
         for X in (COUNTS + 1, (COUNTS + 1) * [[0], [1], [1], [1]])
@@ -159,9 +156,7 @@ def test_an_absent_row_stays_absent_where_outliers_are_planted(cells: float) -> 
     assert np.array_equal(np.asarray(without.X)[1:], np.asarray(full.X)[1:])
 
 
-def test_word_vectors_of_private_documents_stay_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_word_vectors_of_private_documents_stay_in_memory(tmp_path, monkeypatch):
     """They name the words, and their file the text."""
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     texts = [

@@ -2,19 +2,17 @@
 children. Each test has a data folder of its own.
 """
 
-from pathlib import Path
-
 import pytest
 
 from dpmf_datasets import sandbox
 
 
 @pytest.fixture(autouse=True)
-def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_process(monkeypatch):
     monkeypatch.setattr(sandbox, "is_inside", True)
 
 
 @pytest.fixture(autouse=True)
-def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data_directory(tmp_path, monkeypatch):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "kept"))
     return tmp_path / "kept"

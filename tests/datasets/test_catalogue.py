@@ -33,9 +33,7 @@ def entry_of(name: str) -> Any:
         ("news", "simulated", "make"),
     ],
 )
-def test_a_new_entry_without_what_its_kind_needs_is_an_error(
-    like: str, kind: Any, missing: str
-) -> None:
+def test_a_new_entry_without_what_its_kind_needs_is_an_error(like, kind, missing):
     new = replace(entry_of(like), id="brandnew", kind=kind)
     with pytest.raises(
         ValueError, match=rf"The data set 'brandnew' of kind '{kind}' has no {missing}"
@@ -44,7 +42,7 @@ def test_a_new_entry_without_what_its_kind_needs_is_an_error(
 
 
 @pytest.fixture
-def own_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_table(tmp_path, monkeypatch):
     """A whole ml-100k, of a small size; the file of another set."""
     small = replace(entry_of("ml-100k"), n_users=6, n_items=5, n_ratings=30)
     monkeypatch.setitem(SOURCES, "ml-100k", replace(SOURCES["ml-100k"], entry=small))
@@ -55,7 +53,7 @@ def own_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "mine.csv"
 
 
-def test_another_set_does_not_replace_the_published_one_in_silence(own_table: Path) -> None:
+def test_another_set_does_not_replace_the_published_one_in_silence(own_table):
     with pytest.raises(BadInput, match="--replace"):
         datasets.import_("ml-100k", own_table)
     assert datasets.load("ml-100k").public
@@ -87,9 +85,7 @@ README = "These are ratings.\nThey were given.\nPlease cite us.\n"
 
 @pytest.mark.parametrize("in_archive", [False, True])
 @pytest.mark.parametrize("name", ["ratings__csv", "mine__tsv"])
-def test_a_folder_with_a_table_of_ratings_is_ratings(
-    tmp_path: Path, in_archive: bool, name: str
-) -> None:
+def test_a_folder_with_a_table_of_ratings_is_ratings(tmp_path, in_archive, name):
     table = TABLE.replace(",", "\t") if name.endswith("tsv") else TABLE
     where = folder(
         tmp_path, README__txt=README, movies__csv="movieId,title\n10,Jumanji\n", **{name: table}
@@ -101,7 +97,7 @@ def test_a_folder_with_a_table_of_ratings_is_ratings(
     assert len(ratings) == 30 and not ratings.public
 
 
-def test_ratings_are_no_articles_and_no_documents_of_ones_own(tmp_path: Path) -> None:
+def test_ratings_are_no_articles_and_no_documents_of_ones_own(tmp_path):
     where = folder(tmp_path, README__txt=README, ratings__csv=TABLE)
     for path in (where, archive(where)):
         with pytest.raises(BadInput, match="Guardian"):

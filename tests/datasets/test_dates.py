@@ -36,7 +36,7 @@ def times_of(*batches: Sequence[str], order: Any = None) -> ColumnTimes:
 
 
 @pytest.mark.parametrize("form", [*DAY_OR_MONTH, "%m/%d/%Y %I:%M:%S %p", *PLAIN])
-def test_dates_are_read(form: str) -> None:
+def test_dates_are_read(form):
     texts = [moment.strftime(form) for moment in MOMENTS]
     truth = [datetime.strptime(text, form).replace(tzinfo=UTC) for text in texts]
     times = times_of(texts)
@@ -47,7 +47,7 @@ def test_dates_are_read(form: str) -> None:
 
 @pytest.mark.parametrize("tail", ["", ".0"])
 @pytest.mark.parametrize("scale", [1, 10**3, 10**6, 10**9])
-def test_numbers_since_1970_keep_their_order(scale: int, tail: str) -> None:
+def test_numbers_since_1970_keep_their_order(scale, tail):
     times = times_of([f"{int(moment.timestamp()) * scale}{tail}" for moment in MOMENTS])
     assert (np.diff(times.order) > 0).all()
 
@@ -63,7 +63,7 @@ def test_numbers_since_1970_keep_their_order(scale: int, tail: str) -> None:
         ([["01/05/2021", "02/04/2021"], ["12/25/2021"]], [0, 1, 2]),
     ],
 )
-def test_the_whole_column_decides(batches: list[list[str]], order: list[int]) -> None:
+def test_the_whole_column_decides(batches, order):
     times = times_of(*batches)
     assert np.argsort(times.order).tolist() == order
 
@@ -75,13 +75,13 @@ def test_the_whole_column_decides(batches: list[list[str]], order: list[int]) ->
         ([["01/02/2021", "03/04/2021"], ["25/12/2021"], ["12/25/2021"]], 1),
     ],
 )
-def test_two_forms_in_one_column_give_no_order(batches: list[list[str]], unread: int) -> None:
+def test_two_forms_in_one_column_give_no_order(batches, unread):
     times = times_of(*batches)
     assert times.order is None
     assert times.unread.sum() == unread
 
 
-def test_what_no_date_tells_is_assumed_unless_it_is_declared() -> None:
+def test_what_no_date_tells_is_assumed_unless_it_is_declared():
     texts = ["01/02/2021", "02/01/2021"]
     for sign, first in (("/", [0, 1]), (".", [1, 0])):  # the month first, the day first
         times = times_of([text.replace("/", sign) for text in texts])
@@ -97,6 +97,6 @@ def test_what_no_date_tells_is_assumed_unless_it_is_declared() -> None:
     "text",
     ["yesterday", "5", "1/2", "13/13/2020", "31/04/2021", "3 Foo 2021", "Mar", "2021", "10:30", ""],
 )
-def test_what_is_no_date_is_none(text: str) -> None:
+def test_what_is_no_date_is_none(text):
     dates = parse_dates([text])
     assert [*dates.day_first, *dates.month_first] == [UNREAD, UNREAD]

@@ -15,7 +15,7 @@ from dpmf_datasets.readers.encodings import ENCODING_IS_PUBLIC
 from tests.datasets.test_sample_sets import DOCS
 
 
-def test_words_are_counted_in_reading_order() -> None:
+def test_words_are_counted_in_reading_order():
     samples, _report = text.documents(DOCS, name="pets")
     assert " ".join(samples.vocabulary) == "barked cat cats chased dog dogs food mat sat"
     np.testing.assert_array_equal(samples.X.toarray()[1], [1, 1, 0, 1, 2, 0, 0, 0, 0])
@@ -34,12 +34,12 @@ def test_words_are_counted_in_reading_order() -> None:
         ([""] * 3, "holds no word"),
     ],
 )
-def test_what_has_no_topics_is_refused(texts: list[str], message: str) -> None:
+def test_what_has_no_topics_is_refused(texts, message):
     with pytest.raises(BadInput, match=message):
         text.documents(texts, name="tiny")
 
 
-def test_documents_come_from_lines_folders_archives_and_columns(tmp_path: Path) -> None:
+def test_documents_come_from_lines_folders_archives_and_columns(tmp_path):
     lines = tmp_path / "docs.txt"
     lines.write_text("\n".join(DOCS), "utf-8")
     folder = tmp_path / "folder"
@@ -70,7 +70,7 @@ def test_documents_come_from_lines_folders_archives_and_columns(tmp_path: Path) 
         datasets.load(f"{table}?text=body")
 
 
-def test_posts_lose_headers_and_quotations() -> None:
+def test_posts_lose_headers_and_quotations():
     post = "From: someone\nSubject: Re: cats\n\nI agree.\n> quoted words\nCats are fine."
     texts, subjects = text.posts([("rec.pets/123", post)])
     assert texts == ["I agree.\nCats are fine."]
@@ -96,7 +96,7 @@ def of_lines(tmp_path: Path, content: bytes, facts: str = "") -> Samples:
     return datasets.load(f"{tmp_path / 'a.txt'}{facts}")
 
 
-def test_words_have_letters_of_every_script(tmp_path: Path) -> None:
+def test_words_have_letters_of_every_script(tmp_path):
     lines = [
         "Die Größe, naïve Grö\u00adße",
         "Москва 2024 и Київ",
@@ -120,9 +120,7 @@ def test_words_have_letters_of_every_script(tmp_path: Path) -> None:
     ],
     ids=["Russian", "German", "French"],
 )
-def test_letters_come_out_right_in_every_encoding(
-    tmp_path: Path, text_: str, words: set[str], encodings: str
-) -> None:
+def test_letters_come_out_right_in_every_encoding(tmp_path, text_, words, encodings):
     for encoding in encodings.split():
         facts = "?encoding=mac_roman" if encoding == "mac_roman" else ""
         samples = of_lines(tmp_path, text_.encode(encoding), facts)
@@ -131,6 +129,6 @@ def test_letters_come_out_right_in_every_encoding(
 
 
 @pytest.mark.parametrize("name", ["klingon", "zlib"])
-def test_an_encoding_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
+def test_an_encoding_that_is_none_is_refused(tmp_path, name):
     with pytest.raises(BadInput, match=f"'{name}'"):
         of_lines(tmp_path, b"a", f"?encoding={name}")

@@ -29,7 +29,7 @@ IN_A_CHILD = [
 
 
 @pytest.fixture(autouse=True)
-def _children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: None) -> None:
+def _children(tmp_path, monkeypatch, in_process):
     monkeypatch.setattr(sandbox, "is_inside", False)
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
 
@@ -37,7 +37,7 @@ def _children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_process: None)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="thousands of new processes would take hours")
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SOUND)
-def test_damaged_files(kind: str, tmp_path: Path) -> None:
+def test_damaged_files(kind, tmp_path):
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
         harms = pool.submit(hostile.read_damaged, kind, EACH, str(tmp_path)).result()
@@ -45,7 +45,7 @@ def test_damaged_files(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", QUICK)
-def test_a_bomb_is_refused_and_this_process_unharmed(kind: str) -> None:
+def test_a_bomb_is_refused_and_this_process_unharmed(kind):
     name, content = BOMBS[kind][0], BOMBS[kind][1]()
     before = psutil.Process().memory_info().rss
     with pytest.raises(BadInput):
@@ -61,7 +61,7 @@ def left_behind() -> list[Path]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", BOMBS)
-def test_what_is_made_to_hurt(kind: str) -> None:
+def test_what_is_made_to_hurt(kind):
     hostile.read(BOMBS[kind][0], BOMBS[kind][1](), {})
     assert not Path("/tmp/evil.csv").exists()
     assert not Path("/tmp/dpmf-pwned").exists()
@@ -69,7 +69,7 @@ def test_what_is_made_to_hurt(kind: str) -> None:
 
 
 @pytest.mark.parametrize("file", IN_A_CHILD)
-def test_every_file_that_ever_did_harm(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_file_that_ever_did_harm(file, monkeypatch):
     *_, number, name = file.name.split("-")
     facts = hostile.facts(int(number)) if number.isdigit() else {}
     if name.endswith(".mat"):
@@ -81,20 +81,18 @@ def test_every_file_that_ever_did_harm(file: Path, monkeypatch: pytest.MonkeyPat
 
 
 class TestTheChild:
-    def test_a_crash_is_a_refusal(self) -> None:
+    def test_a_crash_is_a_refusal(self):
         """scipy's reader follows this file out of its memory."""
         file = next(path for path in HARMFUL_FILES if path.name.startswith("reader-crash"))
         with pytest.raises(BadInput, match="damaged so badly"):
             session_files.samples(file.read_bytes(), "a.mat", {})
 
-    def test_it_imports_nothing_of_the_folder_it_is_started_in(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_it_imports_nothing_of_the_folder_it_is_started_in(self, tmp_path, monkeypatch):
         (tmp_path / "numpy.py").write_text("raise SystemExit(77)")
         monkeypatch.chdir(tmp_path)
         assert session_files.table(b"user,item,rating\n1,2,3\n", "a.csv").columns[0] == "user"
 
-    def test_it_has_no_secrets(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_it_has_no_secrets(self, monkeypatch):
         monkeypatch.setenv("DPMF_SECRET", "x")
         assert "DPMF_SECRET" not in sandbox._environment()
 
@@ -109,9 +107,7 @@ class TestTheChild:
             (-11, "damaged"),
         ],
     )
-    def test_how_it_ended_is_told(
-        self, code: int, words: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_how_it_ended_is_told(self, code, words, monkeypatch):
         monkeypatch.setattr(sandbox, "_run", lambda request, seconds: (code, b"", b""))
         with pytest.raises(BadInput, match=words):
             session_files.table(b"x", "a.csv")
@@ -119,7 +115,7 @@ class TestTheChild:
     @pytest.mark.parametrize(
         ("error", "code"), [(MemoryError(), sandbox.OUT_OF_MEMORY), (KeyError("x"), sandbox.FAILED)]
     )
-    def test_errors_have_exit_codes(self, error: Exception, code: int) -> None:
+    def test_errors_have_exit_codes(self, error, code):
         def task() -> None:
             raise error
 

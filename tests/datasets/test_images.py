@@ -2,7 +2,6 @@
 
 import io
 import zipfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from tests.datasets.test_sample_sets import portraits
 
 
 @pytest.mark.parametrize("by_columns", [False, True])
-def test_matlab_images_are_put_upright(tmp_path: Path, by_columns: bool) -> None:
+def test_matlab_images_are_put_upright(tmp_path, by_columns):
     faces = portraits()
     savemat(
         tmp_path / "faces.mat",
@@ -39,7 +38,7 @@ def test_matlab_images_are_put_upright(tmp_path: Path, by_columns: bool) -> None
         datasets.load(str(tmp_path / "faces.mat") + "?order=sideways")
 
 
-def test_how_private_images_are_stored_is_not_read_off_them(tmp_path: Path) -> None:
+def test_how_private_images_are_stored_is_not_read_off_them(tmp_path):
     """The mean picture would tell, and one image can turn it: everybody's row would change with
     hers.
     """
@@ -55,7 +54,7 @@ def test_how_private_images_are_stored_is_not_read_off_them(tmp_path: Path) -> N
     assert np.array_equal(without.X[1:], lying.X[1:])
 
 
-def test_images_that_are_no_square_need_their_size(tmp_path: Path) -> None:
+def test_images_that_are_no_square_need_their_size(tmp_path):
     rows = np.concatenate([portraits().reshape(6, -1), np.ones((6, 1))], axis=1)
     savemat(tmp_path / "faces.mat", {"fea": rows})
     path = str(tmp_path / "faces.mat")
@@ -73,7 +72,7 @@ def test_images_that_are_no_square_need_their_size(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"not matlab", b"MATLAB 5.0 MAT-file" + bytes(200)])
-def test_what_is_no_matlab_file_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_what_is_no_matlab_file_is_refused(tmp_path, content):
     (tmp_path / "faces.mat").write_bytes(content)
     with pytest.raises(BadInput, match=r"faces\.mat"):
         datasets.load(str(tmp_path / "faces.mat"))
@@ -85,7 +84,7 @@ def png(picture: np.ndarray) -> bytes:
     return out.getvalue()
 
 
-def test_pictures_come_from_an_archive_and_what_is_none_is_told(tmp_path: Path) -> None:
+def test_pictures_come_from_an_archive_and_what_is_none_is_told(tmp_path):
     with zipfile.ZipFile(tmp_path / "faces.zip", "w") as archive:
         for place, face in enumerate(portraits()):
             archive.writestr(f"faces/{place}.png", png(face))

@@ -100,7 +100,7 @@ def load_from(folder: Path, place: str, **facts: str) -> Ratings:
 
 
 @pytest.mark.parametrize("write", WRITERS, ids=lambda it: it.__name__[1:])
-def test_every_kind_holds_the_same_ratings(tmp_path: Path, write: Write) -> None:
+def test_every_kind_holds_the_same_ratings(tmp_path, write):
     (tmp_path / "first").mkdir()
     expected = load_from(tmp_path / "first", _csv(tmp_path / "first", FRAME), bounds="1,5")
     ratings = load_from(tmp_path, write(tmp_path, FRAME), bounds="1,5")
@@ -112,7 +112,7 @@ def test_every_kind_holds_the_same_ratings(tmp_path: Path, write: Write) -> None
     assert not ratings.public
 
 
-def test_a_wide_table_is_a_row_for_each_user(tmp_path: Path) -> None:
+def test_a_wide_table_is_a_row_for_each_user(tmp_path):
     wide = FRAME.pivot_table("rating", "user_id", "item_id").reset_index()
     wide.columns = wide.columns.map(str)
     expected = load_from(tmp_path, _csv(tmp_path, FRAME), bounds="1,5")
@@ -131,7 +131,7 @@ def test_a_wide_table_is_a_row_for_each_user(tmp_path: Path) -> None:
         load_from(tmp_path, "wide.csv", layout="tall", bounds="1,5")
 
 
-def test_pickles_are_not_read(tmp_path: Path) -> None:
+def test_pickles_are_not_read(tmp_path):
     np.savez(tmp_path / "p.npz", user=np.array([{"a": 1}], object), item=[1], rating=[1])
     with pytest.raises(BadInput, match="allow_pickle"):
         load_from(tmp_path, "p.npz", bounds="1,5")
@@ -148,13 +148,13 @@ def test_pickles_are_not_read(tmp_path: Path) -> None:
         ("a.jsonl", b'{"user": 1, "film": 2}', "recognised"),
     ],
 )
-def test_damaged_files_are_refused(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+def test_damaged_files_are_refused(tmp_path, name, content, words):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(BadInput, match=words):
         load_from(tmp_path, name, bounds="1,5")
 
 
-def test_what_is_wrong_with_an_address_is_said(tmp_path: Path) -> None:
+def test_what_is_wrong_with_an_address_is_said(tmp_path):
     place = f"sqlite:///{tmp_path}/{_sqlite(tmp_path, FRAME)}"
     for address, words in (
         (place.replace("seen", "sean"), "'sean'"),
@@ -168,7 +168,7 @@ def test_what_is_wrong_with_an_address_is_said(tmp_path: Path) -> None:
         assert "secret" not in str(error.value)
 
 
-def test_a_database_is_read_and_not_written(tmp_path: Path) -> None:
+def test_a_database_is_read_and_not_written(tmp_path):
     name = _sqlite(tmp_path, FRAME)
     file = tmp_path / "r.db"
     before = file.read_bytes()
@@ -180,7 +180,7 @@ def test_a_database_is_read_and_not_written(tmp_path: Path) -> None:
     )
 
 
-def test_a_sheet_is_named_and_a_damaged_book_refused(tmp_path: Path) -> None:
+def test_a_sheet_is_named_and_a_damaged_book_refused(tmp_path):
     name = _ods(tmp_path, FRAME).partition("?")[0]
     for facts, words in (({"sheet": "saen"}, "'saen'"), ({}, "recognised")):
         with pytest.raises(BadInput, match=words):

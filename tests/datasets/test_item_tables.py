@@ -23,7 +23,7 @@ YEARS = (np.arange(8) - 3.5) * 0.5 / np.sqrt(63 / 12)  # 63 / 12: the variance o
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     lines = "".join(f"{u},{i},{r}\n" for u, i, r in ROWS)
     (tmp_path / "ratings.csv").write_text(f"user,item,rating\n{lines}")
     FILMS.to_csv(tmp_path / "films.csv", index=False)
@@ -37,7 +37,7 @@ def path(folder: Path, table: str, more: str = "") -> str:
 
 
 @pytest.mark.parametrize("name", ["films.csv", "films.tsv.gz", "films.parquet"])
-def test_a_table_of_any_kind(folder: Path, name: str) -> None:
+def test_a_table_of_any_kind(folder, name):
     ratings = datasets.load(path(folder, name, "&items=10"))
     table = ratings.item_features
     assert table.names == ("year", "genre: Comedy", "genre: Drama", "genre: War")
@@ -48,7 +48,7 @@ def test_a_table_of_any_kind(folder: Path, name: str) -> None:
     assert ITEMS_ARE_PUBLIC in ratings.assumptions
 
 
-def test_a_changed_table_is_other_data(folder: Path) -> None:
+def test_a_changed_table_is_other_data(folder):
     spec = RunSpec.parse(
         data={"id": path(folder, "films.csv"), "item_features": "public"},
         algorithm="spectral",
@@ -78,16 +78,14 @@ def test_a_changed_table_is_other_data(folder: Path) -> None:
         ("torn.parquet", "PAR1 and no more", "torn.parquet"),
     ],
 )
-def test_files_that_are_no_table_of_items(
-    folder: Path, name: str, content: str | None, words: str
-) -> None:
+def test_files_that_are_no_table_of_items(folder, name, content, words):
     if content is not None:
         (folder / name).write_text(content)
     with pytest.raises(BadInput, match=words):
         datasets.load(path(folder, name))
 
 
-def test_a_frame_of_items_beside_a_frame_of_ratings(folder: Path) -> None:
+def test_a_frame_of_items_beside_a_frame_of_ratings(folder):
     ratings = pd.DataFrame(ROWS, columns=["user", "item", "rating"])
     options = {"epsilon": 2.0, "delta": 1e-5, "seed": 3}
     by_path = fit(path(folder, "films.csv"), "content", seed=3, item_features="public", keep=False)

@@ -22,11 +22,11 @@ def cinema(n_users: int, seed: int = 0) -> PartitionedRatings:
 
 
 @pytest.fixture(scope="module")
-def films() -> Films:
+def films():
     return Films.of(0)
 
 
-def test_a_persons_ratings_do_not_depend_on_who_else_is_asked_for(films: Films) -> None:
+def test_a_persons_ratings_do_not_depend_on_who_else_is_asked_for(films):
     many, few = (ratings_of(3, count, films, 0) for count in (AT_ONCE, 700))
     count = len(few[0])
     assert few[0].max() < 700 <= many[0][count]
@@ -34,21 +34,21 @@ def test_a_persons_ratings_do_not_depend_on_who_else_is_asked_for(films: Films) 
         assert np.array_equal(one, other[:count])
 
 
-def test_parts_are_the_same_whenever_they_are_made(films: Films) -> None:
+def test_parts_are_the_same_whenever_they_are_made(films):
     second = cinema(33_000).parts[1]
     assert np.array_equal(second.ids, np.arange(32_768, 33_000))
     again = ratings_of(32_768 // AT_ONCE, len(second.ids), films, 0)
     assert np.array_equal(second.rows.items, again[1])
 
 
-def test_what_is_made_is_fixed(films: Films) -> None:
+def test_what_is_made_is_fixed(films):
     """Another digest is another set: raise VERSION then."""
     assert large_cinema.VERSION == 1
     assert digest_of(*ratings_of(0, 50, films, 0)) == DIGEST
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_large_cinemas_are_listed_and_present(name: str) -> None:
+def test_large_cinemas_are_listed_and_present(name):
     entry: Any = datasets.entry_of(name)
     assert entry in datasets.in_parts()
     assert entry not in datasets.catalogue()

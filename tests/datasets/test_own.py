@@ -51,7 +51,7 @@ def rows_of(ratings: Ratings) -> list[list[tuple[float, ...]]]:
     return sorted(rows[first:last] for first, last in itertools.pairwise(starts))
 
 
-def test_a_table_becomes_a_data_set_like_any_other() -> None:
+def test_a_table_becomes_a_data_set_like_any_other():
     upload = brought()
     assert session_files.is_own(upload.entry.id)
     assert {problem.kind: problem.count for problem in upload.report.problems} == {
@@ -64,7 +64,7 @@ def test_a_table_becomes_a_data_set_like_any_other() -> None:
     assert ratings.bounds == (0.5, 5.0) and ratings.assumptions and not ratings.public
 
 
-def test_names_cannot_be_guessed_nor_leave_the_folder() -> None:
+def test_names_cannot_be_guessed_nor_leave_the_folder():
     hostile = brought("../../etc/passwd\n<script>.csv")
     path = Path(hostile.entry.id.partition("?")[0])
     assert path.is_relative_to(session_files.home()) and len(path.parent.name) >= 32
@@ -75,7 +75,7 @@ def test_names_cannot_be_guessed_nor_leave_the_folder() -> None:
         assert not session_files.is_own(name)
 
 
-def test_what_is_removed_or_old_is_gone() -> None:
+def test_what_is_removed_or_old_is_gone():
     first, second = brought(), brought()
     session_files.remove(first.entry)
     with pytest.raises(BadInput):
@@ -87,7 +87,7 @@ def test_what_is_removed_or_old_is_gone() -> None:
     assert not list(session_files.home().glob("*/*/"))
 
 
-def test_a_full_disk_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_a_refusal(monkeypatch):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -96,7 +96,7 @@ def test_a_full_disk_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
         brought()
 
 
-def test_a_run_on_it_is_never_in_the_shared_store(tmp_path: Path) -> None:
+def test_a_run_on_it_is_never_in_the_shared_store(tmp_path):
     rng = np.random.default_rng(0)
     rows = [
         f"{user},{item},{rng.integers(1, 6)}"
@@ -130,7 +130,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("name", REFUSALS)
-def test_a_refused_archive_names_no_folder(name: str) -> None:
+def test_a_refused_archive_names_no_folder(name):
     content, message = REFUSALS[name]
     texts = []
     for act in (

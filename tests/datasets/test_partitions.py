@@ -2,7 +2,6 @@
 what is wrong is refused.
 """
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,9 +57,7 @@ MESSY = ["a,film 1,4,", "007,film 1,5,", "7,film 1,1,", "b,film 2,x,", "c,,3,", 
 
 @pytest.mark.parametrize("count", [None, 1, 61])
 @pytest.mark.parametrize("batch", [1 << 11, 8 << 20])
-def test_they_hold_what_the_table_holds(
-    count: int | None, batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_they_hold_what_the_table_holds(count, batch, tmp_path, monkeypatch):
     monkeypatch.setattr(text_tables, "BATCH", batch)
     source = table(tmp_path / "some.csv", lines())
     assert_same(partitioned("some", source, n_partitions=count), datasets.load(source))
@@ -75,7 +72,7 @@ def test_they_hold_what_the_table_holds(
     ],
     ids=["texts", "titles", "outside"],
 )
-def test_messy_rows_end_as_they_do_in_memory(header: str, rows: list[str], tmp_path: Path) -> None:
+def test_messy_rows_end_as_they_do_in_memory(header, rows, tmp_path):
     source = table(tmp_path / "messy.csv", rows, header) + (
         "&user=who&item=what&rating=score" if header.startswith("who") else ""
     )
@@ -83,7 +80,7 @@ def test_messy_rows_end_as_they_do_in_memory(header: str, rows: list[str], tmp_p
 
 
 @pytest.mark.parametrize("how", ["days", "days/*.csv"])
-def test_several_files_are_one_set(how: str, tmp_path: Path) -> None:
+def test_several_files_are_one_set(how, tmp_path):
     rows = lines()
     whole = datasets.load(table(tmp_path / "some.csv", rows))
     (tmp_path / "days").mkdir()
@@ -96,7 +93,7 @@ def test_several_files_are_one_set(how: str, tmp_path: Path) -> None:
     assert parts.origin != whole.origin
 
 
-def test_a_public_item_table_comes_with_them(tmp_path: Path) -> None:
+def test_a_public_item_table_comes_with_them(tmp_path):
     films = tmp_path / "films.csv"
     films.write_text("item,year\n" + "".join(f"{j},{1950 + j}\n" for j in range(25)))
     source = table(tmp_path / "some.csv", lines()) + f"&item_table={films}"
@@ -109,7 +106,7 @@ def test_a_public_item_table_comes_with_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stage", ["reading some.csv", "gathering", "writing partitions"])
-def test_an_import_that_was_stopped_leaves_nothing(stage: str, tmp_path: Path) -> None:
+def test_an_import_that_was_stopped_leaves_nothing(stage, tmp_path):
     source = table(tmp_path / "some.csv", lines())
 
     def stop(at: str, count: int, total: int) -> None:
@@ -124,7 +121,7 @@ def test_an_import_that_was_stopped_leaves_nothing(stage: str, tmp_path: Path) -
     assert files == [*(f"0000{k}.parquet" for k in range(6)), "manifest.json"]
 
 
-def test_another_set_is_replaced_where_that_is_said(tmp_path: Path) -> None:
+def test_another_set_is_replaced_where_that_is_said(tmp_path):
     first, second = (table(tmp_path / f"{k}.csv", lines(seed=k)) for k in range(2))
     one = partitioned("some", first)
     with pytest.raises(BadInput, match="some"):
@@ -135,7 +132,7 @@ def test_another_set_is_replaced_where_that_is_said(tmp_path: Path) -> None:
     assert one.fingerprint != other.fingerprint
 
 
-def test_a_damaged_part_is_named(tmp_path: Path) -> None:
+def test_a_damaged_part_is_named(tmp_path):
     ratings = partitioned("some", table(tmp_path / "some.csv", lines()), n_partitions=3)
     file = partitions.file_of(partitions.folder_of("some"), 1)
     content = bytearray(file.read_bytes())
@@ -165,20 +162,15 @@ def test_a_damaged_part_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_refused_and_nothing_stays(
-    name: str,
-    rows: list[str],
-    options: dict[str, Any],
-    words: str,
-    tmp_path: Path,
-    data_directory: Path,
-) -> None:
+    name, rows, options, words, tmp_path, data_directory
+):
     with pytest.raises(BadInput, match=words):
         datasets.import_partitions(name, table(tmp_path / "some.csv", rows), **options)
     assert not list(data_directory.rglob("*.parquet"))
     assert not list(data_directory.rglob("*.arrow"))
 
 
-def test_two_imports_of_one_name_do_not_meet(tmp_path: Path) -> None:
+def test_two_imports_of_one_name_do_not_meet(tmp_path):
     source = table(tmp_path / "some.csv", lines())
     partitions.root().mkdir(parents=True)
     with (
@@ -198,7 +190,7 @@ def copy_there(folder: Path) -> None:
 
 
 @pytest.fixture
-def own(monkeypatch: pytest.MonkeyPatch, data_directory: Path) -> Iterator[PartitionedRatings]:
+def own(monkeypatch, data_directory):
     """The same ratings in the data folder, as the set `own`, and at an address."""
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     data_access.forget()
@@ -211,7 +203,7 @@ def own(monkeypatch: pytest.MonkeyPatch, data_directory: Path) -> Iterator[Parti
     data_access.forget()
 
 
-def test_each_worker_reads_it_there(own: PartitionedRatings) -> None:
+def test_each_worker_reads_it_there(own):
     here = dpmf.fit("own", "private-bias", epsilon=1, delta=1e-6, keep=False)
     there = dpmf.fit(THERE, "private-bias", epsilon=1, delta=1e-6, spread=True)
     ratings = datasets.load(THERE)
@@ -244,9 +236,7 @@ def nonsense() -> str:
         (lambda: "postgresql://host/ratings?bounds=1,5", "database"),
     ],
 )
-def test_what_is_wrong_is_said(
-    address: Callable[[], str], words: str, own: PartitionedRatings
-) -> None:
+def test_what_is_wrong_is_said(address, words, own):
     with pytest.raises(BadInput, match=words) as error:
         list(datasets.load(address()).parts)
     assert "secret" not in str(error.value)

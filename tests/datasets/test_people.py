@@ -44,7 +44,7 @@ def pictures(folder: Path, *names: str) -> Path:
     return folder
 
 
-def test_a_column_says_whose_a_document_is(tmp_path: Path) -> None:
+def test_a_column_says_whose_a_document_is(tmp_path):
     (tmp_path / "notes.csv").write_text(NOTES)
     samples = datasets.load(f"{tmp_path / 'notes.csv'}?text=text&group=who")
     assert whose(samples) == [0, 1, 0, 2, 0]
@@ -57,14 +57,14 @@ def test_a_column_says_whose_a_document_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("as_row", [False, True])
-def test_a_vector_says_whose_an_image_is(tmp_path: Path, as_row: bool) -> None:
+def test_a_vector_says_whose_an_image_is(tmp_path, as_row):
     labels = np.array([[7], [7], [3], [9], [3], [7]])
     path = matlab(tmp_path / "x.mat", gnd=labels.T if as_row else labels)
     assert whose(datasets.load(f"{path}&group=gnd")) == [1, 1, 0, 2, 0, 1]
     assert datasets.load(path).people is None
 
 
-def test_a_folder_is_a_person(tmp_path: Path) -> None:
+def test_a_folder_is_a_person(tmp_path):
     folder = pictures(
         tmp_path / "all",
         "faces/ana/1.png",
@@ -96,7 +96,7 @@ def test_a_folder_is_a_person(tmp_path: Path) -> None:
         ("bounds=1,5&group=who", "'group'"),
     ],
 )
-def test_what_does_not_say_whose_is_refused(tmp_path: Path, facts: str, message: str) -> None:
+def test_what_does_not_say_whose_is_refused(tmp_path, facts, message):
     rows = [
         "who,text,part,all",
         "ana,red lamp,x,z",
@@ -118,14 +118,12 @@ def test_what_does_not_say_whose_is_refused(tmp_path: Path, facts: str, message:
         ({}, "'gnd'"),
     ],
 )
-def test_a_vector_that_does_not_fit_is_refused(
-    tmp_path: Path, vectors: dict[str, object], message: str
-) -> None:
+def test_a_vector_that_does_not_fit_is_refused(tmp_path, vectors, message):
     with pytest.raises(BadInput, match=message):
         datasets.load(f"{matlab(tmp_path / 'x.mat', **vectors)}&group=gnd")
 
 
-def test_an_upload_keeps_its_people(tmp_path: Path) -> None:
+def test_an_upload_keeps_its_people(tmp_path):
     names = ("ana/1.png", "ana/2.png", "bo/1.png", "bo/2.png")
     folder = pictures(tmp_path, *names)
     with zipfile.ZipFile(file := io.BytesIO(), "w") as archive:
@@ -139,7 +137,7 @@ def test_an_upload_keeps_its_people(tmp_path: Path) -> None:
     assert datasets.load(alone.entry.id).fingerprint != datasets.load(upload.entry.id).fingerprint
 
 
-def test_the_person_is_the_unit_of_a_run(tmp_path: Path) -> None:
+def test_the_person_is_the_unit_of_a_run(tmp_path):
     rng = np.random.default_rng(1)
     savemat(tmp_path / "x.mat", {"fea": rng.integers(0, 255, (60, 16)), "gnd": np.arange(60) % 12})
     path = f"{tmp_path / 'x.mat'}?key=fea&image=4,4"

@@ -60,13 +60,13 @@ def read(path: Path, **facts: Any) -> tuple[dict[str, Array], dict[str, int]]:
         ("a_pgm", b"P5 8 6 4095\n" + np.round(4095 * RAMP).astype(">u2").tobytes()),
     ],
 )
-def test_deep_pictures_are_scaled_by_their_depth(tmp_path: Path, name: str, content: bytes) -> None:
+def test_deep_pictures_are_scaled_by_their_depth(tmp_path, name, content):
     pictures, problems = read(folder(tmp_path / "x", **{name: content}))
     np.testing.assert_allclose(pictures[name.replace("_", ".")], RAMP, atol=2e-4)
     assert problems == {picture_files.DEEP: 1}
 
 
-def test_the_white_of_floating_numbers_is_declared_not_read_off(tmp_path: Path) -> None:
+def test_the_white_of_floating_numbers_is_declared_not_read_off(tmp_path):
     path = folder(tmp_path / "x", a_tif=picture_bytes((2 * RAMP).astype(np.float32), "tiff"))
     with pytest.raises(BadInput, match="fractions"):
         read(path)
@@ -83,7 +83,7 @@ def test_the_white_of_floating_numbers_is_declared_not_read_off(tmp_path: Path) 
             datasets.load(f"{path}?white={white}")
 
 
-def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path: Path) -> None:
+def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path):
     path = folder(
         tmp_path / "x",
         a_png=picture_bytes(eight(np.zeros((12, 16)))),
@@ -112,9 +112,7 @@ def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path: Path) -> Non
         (5, np.transpose),
     ],
 )
-def test_pictures_are_turned_upright(
-    tmp_path: Path, form: str, orientation: int, turn: Any
-) -> None:
+def test_pictures_are_turned_upright(tmp_path, form, orientation, turn):
     """The tag says how the stored picture is to be turned; three pictures of that size, so that
     it is the commonest.
     """
@@ -134,7 +132,7 @@ def test_pictures_are_turned_upright(
 
 
 @pytest.mark.parametrize("form", ["gif", "png", "tiff", "webp"])
-def test_of_an_animation_the_first_frame_is_taken(tmp_path: Path, form: str) -> None:
+def test_of_an_animation_the_first_frame_is_taken(tmp_path, form):
     frames = [Image.fromarray(eight(values)) for values in (RAMP, 1 - RAMP, 0 * RAMP)]
     out = io.BytesIO()
     frames[0].save(
@@ -150,7 +148,7 @@ def test_of_an_animation_the_first_frame_is_taken(tmp_path: Path, form: str) -> 
     assert problems == {picture_files.FIRST_FRAME: 1}
 
 
-def test_what_is_transparent_is_white(tmp_path: Path) -> None:
+def test_what_is_transparent_is_white(tmp_path):
     half_black = np.zeros((6, 8, 4), np.uint8)
     half_black[:, 4:, 3] = 255  # black on the right, nothing on the left
     solid = np.dstack([eight(), eight(), eight(), np.full((6, 8), 255, np.uint8)])
@@ -163,7 +161,7 @@ def test_what_is_transparent_is_white(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["png", "jpeg", "gif", "bmp", "tiff", "ppm"])
-def test_a_picture_cut_anywhere_is_never_read_as_something_else(tmp_path: Path, form: str) -> None:
+def test_a_picture_cut_anywhere_is_never_read_as_something_else(tmp_path, form):
     """Whatever is missing: it is left out and counted, or every pixel is there."""
     whole = picture_bytes(np.random.default_rng(0).integers(0, 256, (6, 8)).astype(np.uint8), form)
     path = folder(tmp_path / "x")

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,7 @@ def _as_server(folder: Path) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server(tmp_path_factory):
     """The address of a database `films` with a table and a view of ratings."""
     psycopg = pytest.importorskip(DRIVER, reason="no driver for PostgreSQL: pip install psycopg")
     initdb, control = _program("initdb"), _program("pg_ctl")
@@ -68,7 +67,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         shutil.rmtree(folder)
 
 
-def test_a_table_is_read_as_it_was_written(server: str) -> None:
+def test_a_table_is_read_as_it_was_written(server):
     ratings = load(f"{server}&table=seen&bounds=1,5")
     assert (ratings.n_users, ratings.n_items, len(ratings)) == (40, 20, 800)
     rows = {

@@ -10,7 +10,6 @@ import json
 import os
 import threading
 import zipfile
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from hashlib import md5
@@ -124,7 +123,7 @@ def check(ratings: Ratings) -> None:
 
 @pytest.mark.parametrize("form", ["folder", "outer folder", "zip"])
 @pytest.mark.parametrize("data_id", OFFICIAL)
-def test_official_layouts(tmp_path: Path, data_id: str, form: str) -> None:
+def test_official_layouts(tmp_path, data_id, form):
     assert not present(data_id)
     report = import_(data_id, release(tmp_path, data_id, form))
     ratings = load(data_id)
@@ -140,9 +139,7 @@ def test_official_layouts(tmp_path: Path, data_id: str, form: str) -> None:
     assert ratings.bounds == next(it.bounds for it in catalogue() if it.id == data_id)
 
 
-def test_a_release_with_the_published_counts_is_public(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_with_the_published_counts_is_public(tmp_path, monkeypatch):
     small = replace(SOURCES["ml-1m"].entry, n_users=3, n_items=3, n_ratings=5)
     monkeypatch.setitem(SOURCES, "ml-1m", replace(SOURCES["ml-1m"], entry=small))
     report = import_("ml-1m", release(tmp_path, "ml-1m"))
@@ -195,9 +192,7 @@ NO_RELEASE: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("make", "fact"), NO_RELEASE.values(), ids=NO_RELEASE)
-def test_what_is_no_release_is_refused_and_leaves_nothing(
-    tmp_path: Path, make: Any, fact: str
-) -> None:
+def test_what_is_no_release_is_refused_and_leaves_nothing(tmp_path, make, fact):
     with pytest.raises(BadInput, match=fact):
         import_("ml-1m", make(tmp_path))
     assert not present("ml-1m")
@@ -212,8 +207,8 @@ def files_in(folder: Path) -> list[str]:
 
 
 def test_a_cut_import_leaves_the_old_copy_and_a_damaged_copy_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path
-) -> None:
+    tmp_path, monkeypatch, data_directory
+):
     source = release(tmp_path, "ml-1m")
     import_("ml-1m", source)
 
@@ -241,7 +236,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def server(tmp_path, monkeypatch):
     """A server on this machine in place of the official one; the folder it serves."""
     folder = tmp_path / "served"
     folder.mkdir()
@@ -256,7 +251,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     serving.server_close()
 
 
-def test_the_licence_comes_first(server: Path, data_directory: Path) -> None:
+def test_the_licence_comes_first(server, data_directory):
     release(server, "ml-1m")
     with pytest.raises(BadInput, match="--accept-licence"):
         fetch("ml-1m", accept_licence=False)
@@ -265,9 +260,7 @@ def test_the_licence_comes_first(server: Path, data_directory: Path) -> None:
         fetch("jester", accept_licence=True)
 
 
-def test_fetch_with_the_right_checksum(
-    server: Path, monkeypatch: pytest.MonkeyPatch, data_directory: Path
-) -> None:
+def test_fetch_with_the_right_checksum(server, monkeypatch, data_directory):
     archive, source = release(server, "ml-1m"), SOURCES["ml-1m"]
     right = replace(source, md5=md5(archive.read_bytes()).hexdigest())
     monkeypatch.setitem(SOURCES, "ml-1m", right)
@@ -281,13 +274,7 @@ def test_fetch_with_the_right_checksum(
 @pytest.mark.parametrize(
     ("served", "fact"), [(True, "md5 c4d9eecf"), (False, "HTTPError"), (None, "network")]
 )
-def test_a_fetch_that_fails_keeps_nothing(
-    server: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    data_directory: Path,
-    served: bool | None,
-    fact: str,
-) -> None:
+def test_a_fetch_that_fails_keeps_nothing(server, monkeypatch, data_directory, served, fact):
     if served:
         release(server, "ml-1m")  # with a wrong checksum
     if served is None:
@@ -313,7 +300,7 @@ REAL_SETS = {
 
 
 @pytest.mark.parametrize("name", REAL_SETS)
-def test_real_movielens(name: str) -> None:
+def test_real_movielens(name):
     if not (REAL / name).is_dir():
         pytest.skip(f"the real {name} is not at {REAL}; set DPMF_REAL_DATA")
     shape, favourite, features = REAL_SETS[name]
@@ -339,9 +326,7 @@ PRIZE = [(0, 17_769, 1.0), (1, 0, 5.0), (1, 1, 4.0), (2, 0, 3.0), (2, 17_769, 2.
 
 @pytest.mark.parametrize("block", [40, netflix.BLOCK])
 @pytest.mark.parametrize("form", ["folder", "zip", "gzip"])
-def test_netflix_is_read_with_users_renumbered_and_films_kept(
-    tmp_path: Path, form: str, block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_netflix_is_read_with_users_renumbered_and_films_kept(tmp_path, form, block, monkeypatch):
     monkeypatch.setattr(netflix, "BLOCK", block)
     titles = "1,2003,Dinosaur Planet\n2,2004,Être, avoir, et plus\n".encode("latin-1")
     files = {
@@ -369,7 +354,7 @@ def test_netflix_is_read_with_users_renumbered_and_films_kept(
         assert ratings.titles[:3] == names
 
 
-def test_what_is_wrong_in_netflix_is_told_with_its_lines(tmp_path: Path) -> None:
+def test_what_is_wrong_in_netflix_is_told_with_its_lines(tmp_path):
     wrong = (
         "5,3,2005-01-01\n1:\n7,9,2005-01-01\n8\n9,three,2005-01-01\n7,2,2005-06-01\nx:\n"
         "7,5,2005-01-01\n99999:\n7,5,2005-01-01\n2:\n"
@@ -402,7 +387,7 @@ def jokes(*rows: list[object], separator: str = ",") -> bytes:
     return out.getvalue().encode()
 
 
-def test_jester_is_rescaled_and_jokes_nobody_gave_are_left_out(tmp_path: Path) -> None:
+def test_jester_is_rescaled_and_jokes_nobody_gave_are_left_out(tmp_path):
     report = import_(
         "jester", write(tmp_path / "j.csv", jokes(person(j0=-10, j99=10), person(j5=0.0)))
     )
@@ -415,7 +400,7 @@ def test_jester_is_rescaled_and_jokes_nobody_gave_are_left_out(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_tables_of_a_zip_lie_one_below_the_other(tmp_path: Path, separator: str) -> None:
+def test_tables_of_a_zip_lie_one_below_the_other(tmp_path, separator):
     files = {
         "jester-data-2.csv": jokes(person(j2=2), separator=separator),
         "jester-data-1.csv": jokes(person(j1=1), person(j1=-1), separator=separator),
@@ -425,7 +410,7 @@ def test_tables_of_a_zip_lie_one_below_the_other(tmp_path: Path, separator: str)
     assert [it[:2] for it in rows_of(load("jester"))] == [(0, 1), (1, 1), (2, 2)]
 
 
-def test_what_is_wrong_in_jester_is_told_with_its_rows(tmp_path: Path) -> None:
+def test_what_is_wrong_in_jester_is_told_with_its_rows(tmp_path):
     short, miscounted, far = person(j1=1)[:-1], [7, *person(j1=1)[1:]], person(j2=10.5)
     table = jokes(short, miscounted, far, person(j3="funny", j4=4), *[person(j0=0)] * 8)
     report = import_("jester", write(tmp_path / "j.csv", table))
@@ -440,7 +425,7 @@ def test_what_is_wrong_in_jester_is_told_with_its_rows(tmp_path: Path) -> None:
     assert ratings.n_users == 12
 
 
-def test_a_jester_spreadsheet_is_read_as_it_is_published(tmp_path: Path) -> None:
+def test_a_jester_spreadsheet_is_read_as_it_is_published(tmp_path):
     """The file holds two rows, person(j0=-10, j7=5) and person(j99=10), as xlwt writes them."""
     import_("jester", Path(__file__).parent / "jester-two-people.xls")
     assert rows_of(load("jester")) == [(0, 0, 0.0), (0, 7, 3.75), (1, 99, 5.0)]

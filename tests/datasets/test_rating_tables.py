@@ -6,7 +6,6 @@ Refusals are told apart by the fact that they name.
 import gzip
 import re
 import tracemalloc
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -48,7 +47,7 @@ def problems(report: Report) -> dict[str, tuple[int, tuple[int, ...]]]:
     return {problem.kind: (problem.count, problem.lines) for problem in report.problems}
 
 
-def test_a_clean_table() -> None:
+def test_a_clean_table():
     ratings, report = read(table(*GOOD))
     assert (ratings.n_users, ratings.n_items, len(ratings)) == (5, 4, 20)
     assert problems(report) == {}
@@ -72,13 +71,13 @@ BAD_ROWS = {
 
 
 @pytest.mark.parametrize(("row", "kind"), BAD_ROWS.items())
-def test_a_bad_row_is_left_out_and_told(row: str, kind: str) -> None:
+def test_a_bad_row_is_left_out_and_told(row, kind):
     ratings, report = read(table(*GOOD[:7], row, *GOOD[7:], row))
     assert problems(report)[kind] == (2, (9, 23))
     assert (len(ratings), report.read) == (20, 22)
 
 
-def test_lines_are_those_of_the_file_and_five_are_named() -> None:
+def test_lines_are_those_of_the_file_and_five_are_named():
     _, report = read(table(*GOOD, *(["1,10,x"] * 7)))
     assert problems(report)[Kind.NOT_A_NUMBER] == (7, (22, 23, 24, 25, 26))
     blanks = b"\nuser,item,rating\n1,1,3\n\n   \n2,1,3\n1,2,x\n2,2,3\n2,3,4,5\n2,4,y\n\n"
@@ -98,7 +97,7 @@ REPAIRED: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.mark.parametrize("case", REPAIRED.values(), ids=REPAIRED)
-def test_what_is_repaired(case: tuple[Any, ...]) -> None:
+def test_what_is_repaired(case):
     rows, outside, expected, kept_counts, last = case
     ratings, report = read(table(*GOOD, *rows), outside=outside)
     assert problems(report) == expected
@@ -106,7 +105,7 @@ def test_what_is_repaired(case: tuple[Any, ...]) -> None:
     assert ratings.values[len(ratings) - len(last) :].tolist() == last
 
 
-def test_more_than_a_tenth_out_of_bounds_is_refused_whatever_is_to_be_done() -> None:
+def test_more_than_a_tenth_out_of_bounds_is_refused_whatever_is_to_be_done():
     outside = [f"9,{item},{8 + item}" for item in range(3)]
     assert problems(read(table(*GOOD, *outside[:2]))[1]) == {Kind.CLAMPED_VALUE: (2, (22, 23))}
     for options in ({}, {"outside": "leave-out"}):
@@ -115,9 +114,7 @@ def test_more_than_a_tenth_out_of_bounds_is_refused_whatever_is_to_be_done() -> 
 
 
 @pytest.mark.parametrize(("outside", "mean"), [("clamp", 7 / 3), ("leave-out", 1.0)])
-def test_what_stays_of_a_persons_rows_follows_from_her_rows_alone(
-    outside: str, mean: float
-) -> None:
+def test_what_stays_of_a_persons_rows_follows_from_her_rows_alone(outside, mean):
     """Neighbouring tables, one of which has other rows of person 5, or none that can be used:
     everybody else's ratings are the same, and a rating left out takes nothing of anybody else's.
     """
@@ -153,18 +150,18 @@ REFUSED: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize(("source", "fact"), REFUSED.values(), ids=REFUSED)
-def test_what_is_no_ratings_table_is_refused(source: bytes, fact: str) -> None:
+def test_what_is_no_ratings_table_is_refused(source, fact):
     with pytest.raises(BadInput, match=fact):
         read(source)
 
 
 @pytest.mark.parametrize("bounds", [None, (5, 1), (float("nan"), 5), (1, 2, 3)])
-def test_bounds_are_declared_or_the_table_refused(bounds: Any) -> None:
+def test_bounds_are_declared_or_the_table_refused(bounds):
     with pytest.raises(BadInput, match="bounds"):
         read(table(*GOOD), bounds=bounds)
 
 
-def test_a_declared_number_of_users_ends_an_assumption() -> None:
+def test_a_declared_number_of_users_ends_an_assumption():
     ratings, _ = read(table(*GOOD), n_users=10, n_items=6)
     assert (ratings.n_users, ratings.n_items, len(ratings.titles or ())) == (10, 6, 6)
     assert ratings.assumptions == (ITEMS_ARE_PUBLIC,)  # how many does not say which
@@ -179,7 +176,7 @@ def test_a_declared_number_of_users_ends_an_assumption() -> None:
 
 @pytest.mark.parametrize("separator", [",", "\t", ";", "|", "::", " "])
 @pytest.mark.parametrize("header", [True, False])
-def test_separators_and_headers(separator: str, header: bool) -> None:
+def test_separators_and_headers(separator, header):
     rows = [separator.join(row.split(",")) for row in ([HEADER] if header else []) + GOOD]
     ratings, report = read("\n".join(rows).encode())
     assert ratings.fingerprint == read(table(*GOOD))[0].fingerprint
@@ -224,7 +221,7 @@ MESSY = {
 
 
 @pytest.mark.parametrize("content", MESSY.values(), ids=MESSY)
-def test_the_same_ratings_come_out_of_every_table(content: bytes) -> None:
+def test_the_same_ratings_come_out_of_every_table(content):
     table = session_files.table(content, "messy.csv")
     upload = session_files.ratings(table, table.roles, (0.5, 5.0))
     session_files.remove(upload.entry)
@@ -238,7 +235,7 @@ def test_the_same_ratings_come_out_of_every_table(content: bytes) -> None:
 
 @pytest.mark.parametrize("encoding", ["cp1251", "utf-16", "utf-8-sig", "latin-1"])
 @pytest.mark.parametrize("declared", [True, False])
-def test_titles_in_other_encodings_are_read(tmp_path: Path, encoding: str, declared: bool) -> None:
+def test_titles_in_other_encodings_are_read(tmp_path, encoding, declared):
     film = "Amélie" if encoding == "latin-1" else "Москва слезам не верит"
     rows = [f"{row.replace(',', ';')};{film} {row.split(',')[1]}" for row in GOOD]
     file = tmp_path / "a.csv"
@@ -264,7 +261,7 @@ COLUMNS: dict[str, str | None] = {  # of a fourth column, beside user, item and 
 
 
 @pytest.mark.parametrize(("name", "role"), COLUMNS.items())
-def test_a_fourth_column_has_the_role_of_its_name(name: str, role: str | None) -> None:
+def test_a_fourth_column_has_the_role_of_its_name(name, role):
     _, report = read(filled(f"user,item,rating,{name}", "{u},{i},{r},{t}"))
     expected = {"user": "user", "item": "item", "rating": "rating"} | ({role: name} if role else {})
     assert dict(report.columns) == expected
@@ -277,7 +274,7 @@ NO_RATINGS = [
 
 
 @pytest.mark.parametrize("name", NO_RATINGS)
-def test_a_time_an_id_or_a_count_is_never_the_rating(name: str) -> None:
+def test_a_time_an_id_or_a_count_is_never_the_rating(name):
     content = filled(f"user,item,{name}", "{u},{i},{t}")
     assert detect_columns(open_table(content, "a.csv")).get("rating") is None
 
@@ -286,7 +283,7 @@ def test_a_time_an_id_or_a_count_is_never_the_rating(name: str) -> None:
 @pytest.mark.parametrize(
     "time", ["{t}", "{t}000", "2021-03-04", "2021-03-04 10:00:00", "3 Mar 2021", "12/25/2020"]
 )
-def test_times_in_the_third_column_are_not_guessed_to_be_ratings(header: str, time: str) -> None:
+def test_times_in_the_third_column_are_not_guessed_to_be_ratings(header, time):
     content = filled(header, "{u},{i}," + time + ("" if header else ",{r}"))
     with pytest.raises(BadInput, match="times"):
         read(content)
@@ -310,16 +307,14 @@ def test_times_in_the_third_column_are_not_guessed_to_be_ratings(header: str, ti
         ("user,item,rating,event_date,review_date", "{u},{i},{r},1,{t}", {}),
     ],
 )
-def test_columns_go_by_name_by_place_or_as_they_are_chosen(
-    header: str, row: str, columns: dict[str, str]
-) -> None:
+def test_columns_go_by_name_by_place_or_as_they_are_chosen(header, row, columns):
     ratings, _ = read(filled(header, row), columns=columns)
     expected, _ = read(filled("user,item,rating,time", "{u},{i},{r},{t}"))
     assert ratings.fingerprint == expected.fingerprint
     assert ratings.order is not None
 
 
-def test_what_leaves_follows_from_no_row() -> None:
+def test_what_leaves_follows_from_no_row():
     """Nobody's value, and no count of what was read, kept or repaired."""
     (_, one), (_, other) = read(table(*GOOD)), read(table(*GOOD, "1,11,secret", "1,10,3"))
     assert one.words != other.words
@@ -336,7 +331,7 @@ def test_what_leaves_follows_from_no_row() -> None:
         ("rating_2021-05", None), ("2020-12-01", None),
     ],
 )  # fmt: skip
-def test_a_columns_name_may_say_its_scale(column: str, scale: Any) -> None:
+def test_a_columns_name_may_say_its_scale(column, scale):
     found = scale_in_name(column)
     assert found == scale or (found is not None and (found.low, found.high) == scale)
 
@@ -346,7 +341,7 @@ def test_a_columns_name_may_say_its_scale(column: str, scale: Any) -> None:
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("time", ["yesterday", "1e300", "-1e15", "25/13/2020"])
-def test_an_unreadable_time_ends_the_order_not_the_rating(time: str) -> None:
+def test_an_unreadable_time_ends_the_order_not_the_rating(time):
     rows = ("1,1,3,5.5", f"2,1,3,{time}", "2,2,3,7.5")
     ratings, report = read(table(*rows, header="user,item,rating,time"))
     assert ratings.order is None
@@ -355,7 +350,7 @@ def test_an_unreadable_time_ends_the_order_not_the_rating(time: str) -> None:
 
 
 @pytest.mark.parametrize("sign", "/.-")
-def test_dates_that_do_not_tell_day_from_month_are_asked_about(sign: str) -> None:
+def test_dates_that_do_not_tell_day_from_month_are_asked_about(sign):
     rows = [f"{row},0{1 + at % 9}{sign}0{1 + at % 7}{sign}2021" for at, row in enumerate(GOOD)]
     content = table(*rows, header="user,item,rating,date")
     with pytest.raises(AmbiguousDates):
@@ -372,7 +367,7 @@ def test_dates_that_do_not_tell_day_from_month_are_asked_about(sign: str) -> Non
 # ---- paths ---------------------------------------------------------------------------------------
 
 
-def test_a_path_declares_bounds_sizes_and_dates(tmp_path: Path) -> None:
+def test_a_path_declares_bounds_sizes_and_dates(tmp_path):
     path = tmp_path / "mine.csv"
     rows = [f"{row},0{1 + at % 9}/0{1 + at % 7}/2021" for at, row in enumerate(GOOD)]
     path.write_bytes(table(*rows, header="user,item,rating,date"))
@@ -405,9 +400,7 @@ def test_a_path_declares_bounds_sizes_and_dates(tmp_path: Path) -> None:
         ("who,what,grade", "{u},{i},{r}", "user=who&item=what"),
     ],
 )
-def test_a_refusal_advises_a_path_that_is_read(
-    tmp_path: Path, header: str, row: str, facts: str
-) -> None:
+def test_a_refusal_advises_a_path_that_is_read(tmp_path, header, row, facts):
     file = tmp_path / "a.csv"
     file.write_bytes(filled(header, row))
     with pytest.raises(BadInput) as error:
@@ -421,7 +414,7 @@ def test_a_refusal_advises_a_path_that_is_read(
 @pytest.mark.parametrize(
     "fact", ["items=2000000000", "items=1000001", f"items={'9' * 30}", f"users={'9' * 200}"]
 )
-def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path: Path, fact: str) -> None:
+def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path, fact):
     (tmp_path / "r.csv").write_bytes(table(*GOOD))
     tracemalloc.start()
     try:

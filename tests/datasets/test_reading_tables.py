@@ -60,7 +60,7 @@ KINDS: dict[str, list[str]] = {
 
 
 @pytest.fixture(params=[200, text_tables.BATCH], ids=["small batches", "one batch"])
-def _batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _batches(request, monkeypatch):
     monkeypatch.setattr(text_tables, "BATCH", request.param)
 
 
@@ -80,7 +80,7 @@ class TestIds:
         return plain + several_kinds + bad
 
     @pytest.mark.parametrize("kind", KINDS)
-    def test_the_same_as_row_by_row_in_any_order(self, kind: str) -> None:
+    def test_the_same_as_row_by_row_in_any_order(self, kind):
         rows = self.rows(kind)
         order = np.random.default_rng(6).permutation(len(rows))
         ratings, report = read(table(rows, range(1, 1 + len(rows))))
@@ -94,7 +94,7 @@ class TestIds:
         counts = [{it.kind: it.count for it in each.problems} for each in (report, again)]
         assert counts[0] == counts[1]
 
-    def test_007_and_7_stay_two(self) -> None:
+    def test_007_and_7_stay_two(self):
         ratings, report = read(table([("1", "007", "1"), ("2", "7", "5"), ("1", "7", "3")]))
         assert ratings.labels == ("007", "7")
         assert "1, 1.0 and 01" in report.words
@@ -106,7 +106,7 @@ class TestDuplicates:
         *[("1", "a", "3"), ("2", "b", "3")],
     )
 
-    def test_lines_are_those_of_the_file(self) -> None:
+    def test_lines_are_those_of_the_file(self):
         ratings, report = read(table(self.ROWS, [5, 9, 4, 3, 1, 7]))
         problem = report.problems[0]
         assert (problem.count, problem.lines, problem.example) == (3, (4, 6, 7), "2,b")
@@ -114,7 +114,7 @@ class TestDuplicates:
         assert ratings.order.tolist() == [9, 3, 7]
 
 
-def test_titles_are_of_the_first_row_that_has_an_item(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_titles_are_of_the_first_row_that_has_an_item(monkeypatch):
     monkeypatch.setattr(text_tables, "BATCH", 40)
     lines = [f"{1 + at // 5},{at % 5},3,{'' if at < 2 else f'film {at}'}" for at in range(20)]
     content = "\n".join(["user,item,rating,title", *lines]).encode()

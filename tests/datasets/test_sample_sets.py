@@ -56,7 +56,7 @@ def real(name: str) -> Path:
 
 
 @pytest.mark.parametrize("entry", NAMED_SETS, ids=lambda entry: entry.id)
-def test_embedded_sets_are_as_declared(entry: datasets.SampleEntry) -> None:
+def test_embedded_sets_are_as_declared(entry):
     samples = datasets.load(entry.id)
     assert samples.X.shape == (entry.n_samples, entry.n_features)
     assert (samples.image, samples.name, samples.public, samples.assumptions) == (
@@ -69,7 +69,7 @@ def test_embedded_sets_are_as_declared(entry: datasets.SampleEntry) -> None:
     assert samples.fingerprint == datasets.load(entry.id).fingerprint
 
 
-def test_invented_news_has_the_topics_it_says() -> None:
+def test_invented_news_has_the_topics_it_says():
     news = datasets.load("news")
     assert news.vocabulary == WORDS
     assert news.parts.shape == (8, len(WORDS))
@@ -85,7 +85,7 @@ def test_invented_news_has_the_topics_it_says() -> None:
     np.testing.assert_array_equal(counts, news.X[[7]].toarray()[0])
 
 
-def test_invented_faces_are_sums_of_their_parts() -> None:
+def test_invented_faces_are_sums_of_their_parts():
     faces, parts = datasets.load("faces"), drawn_parts()
     assert len(parts) == len(PARTS) == 13
     np.testing.assert_allclose(np.linalg.norm(parts, axis=1), 1)
@@ -99,7 +99,7 @@ def read_as(name: str, path: Path) -> tuple[Samples, Report]:
     return source.read(source.entry, path)
 
 
-def test_what_is_imported_is_what_is_loaded(tmp_path: Path) -> None:
+def test_what_is_imported_is_what_is_loaded(tmp_path):
     (tmp_path / "g.txt").write_text("\n".join(DOCS), "utf-8")
     datasets.import_("guardian", tmp_path / "g.txt")
     samples = text.documents([doc for doc in DOCS if doc], name="guardian")[0].assuming(
@@ -112,7 +112,7 @@ def test_what_is_imported_is_what_is_loaded(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_real_files_have_the_published_figures() -> None:
+def test_the_real_files_have_the_published_figures():
     """Extended Yale B upright, TDT2 without its two extra columns, 20 Newsgroups whole."""
     samples, report = read_as("yaleb", real("yaleb-32x32"))
     assert samples.X.shape == (2414, 1024) and "column by column" in report.note
@@ -126,7 +126,7 @@ def test_the_real_files_have_the_published_figures() -> None:
     assert len(samples) == 11_314 + 7_532 and samples.titles[0].startswith("alt.atheism: ")
 
 
-def test_other_files_under_a_published_name_are_private(tmp_path: Path) -> None:
+def test_other_files_under_a_published_name_are_private(tmp_path):
     (tmp_path / "mine.txt").write_text(
         "\n".join(f"secret diary entry about topic{k % 3} and weather" for k in range(5))
     )
@@ -139,9 +139,7 @@ def test_other_files_under_a_published_name_are_private(tmp_path: Path) -> None:
     ("name", "key", "count"), [("olivetti", "faces", 400), ("cbcl", "X", 2_429)]
 )
 @pytest.mark.parametrize("official", [True, False])
-def test_official_matrices_hold_pixels_by_samples(
-    tmp_path: Path, name: str, key: str, count: int, official: bool
-) -> None:
+def test_official_matrices_hold_pixels_by_samples(tmp_path, name, key, count, official):
     entry = SOURCES[name].entry
     height, width = entry.image or (0, 0)
     half = portraits(count, 2 * height)[:, ::2, : width - width // 2]
@@ -154,7 +152,7 @@ def test_official_matrices_hold_pixels_by_samples(
     np.testing.assert_allclose(samples.X[7].reshape(height, width), faces[7], rtol=1e-6)
 
 
-def test_a_matrix_of_ones_own_is_turned_where_it_is_declared(tmp_path: Path) -> None:
+def test_a_matrix_of_ones_own_is_turned_where_it_is_declared(tmp_path):
     faces = portraits(25)
     savemat(tmp_path / "a.mat", {"fea": faces.swapaxes(1, 2).reshape(25, -1).T})
     path = str(tmp_path / "a.mat")
@@ -197,9 +195,7 @@ def headlines_file(folder: Path, separator: str, header: bool, packed: bool) -> 
 
 @pytest.mark.parametrize("separator", [",", "\t"])
 @pytest.mark.parametrize(("header", "packed"), [(False, False), (True, False), (False, True)])
-def test_headlines_in_every_official_form(
-    tmp_path: Path, separator: str, header: bool, packed: bool
-) -> None:
+def test_headlines_in_every_official_form(tmp_path, separator, header, packed):
     file = headlines_file(tmp_path, separator, header, packed)
     titles = text.headlines(file, Reader(), each=3)
     expected = [title for kind in "bemt" for at, title, its in HEADLINES if its == kind and at < 3]

@@ -2,8 +2,6 @@
 MovieLens 1M does.
 """
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import scipy.sparse
@@ -33,7 +31,7 @@ LIKE_MOVIELENS = {
 
 
 @pytest.fixture(scope="module")
-def films() -> Ratings:
+def films():
     return load("cinema")
 
 
@@ -45,7 +43,7 @@ def films() -> Ratings:
         if entry.kind == "simulated" and entry.id not in ("lowrank-50k", "rankone", "rankone-900")
     ],
 )
-def test_simulated_sets_are_as_declared(data_id: str):
+def test_simulated_sets_are_as_declared(data_id):
     entry = next(entry for entry in ratings() if entry.id == data_id)
     data = load(data_id)
     assert (data.n_users, data.n_items, data.bounds, data.name) == (
@@ -65,7 +63,7 @@ def test_simulated_sets_are_as_declared(data_id: str):
 
 
 @pytest.mark.parametrize("data_id", ["cinema-small", "lowrank-5k"])
-def test_a_seed_is_a_draw(data_id: str):
+def test_a_seed_is_a_draw(data_id):
     assert (
         load(data_id).fingerprint
         == load(data_id, seed=0).fingerprint
@@ -86,7 +84,7 @@ def test_lowrank_is_the_papers_matrix():
     assert spectrum[4] > 0.9 * spectrum[0]
 
 
-def test_cinema_behaves_as_movielens(films: Ratings):
+def test_cinema_behaves_as_movielens(films):
     values = figures(films)
     wrong = {
         name: (round(values[name], 4), goal)
@@ -100,9 +98,7 @@ def test_cinema_behaves_as_movielens(films: Ratings):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (REAL / "ml-1m").is_dir(), reason="the real ml-1m is not here")
-def test_the_figures_of_movielens_are_those_of_the_real_ratings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_figures_of_movielens_are_those_of_the_real_ratings(tmp_path, monkeypatch):
 
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     import_("ml-1m", REAL / "ml-1m")

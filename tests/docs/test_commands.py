@@ -70,7 +70,7 @@ def _write_files(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_every_command_runs(tmp_path: Path) -> None:
+def test_every_command_runs(tmp_path):
     _write_files(tmp_path)
     assert len(IMPORTS_FIRST) >= 14
     for command in IMPORTS_FIRST:
@@ -96,5 +96,5 @@ OUTPUTS = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("example", "output"), [*zip(EXAMPLES, OUTPUTS, strict=True)])
-def test_every_example_prints_what_it_should(example: str, output: str, tmp_path: Path) -> None:
+def test_every_example_prints_what_it_should(example, output, tmp_path):
     assert re.fullmatch(output, _run(tmp_path, tmp_path, "-c", example))

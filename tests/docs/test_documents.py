@@ -10,7 +10,6 @@ import yaml
 
 import dpmf_core
 from dpmf_core.algorithms import REGISTRY
-from dpmf_core.algorithms.base import Algorithm
 from dpmf_core.curator import Statistic
 from dpmf_core.privacy import Status, normal_form
 from dpmf_core.testing.homes import homes_of
@@ -29,7 +28,7 @@ every_algorithm = pytest.mark.parametrize("kind", REGISTRY.values(), ids=list(RE
 
 
 @every_document
-def test_every_link_and_every_named_file_is_there(path: Path) -> None:
+def test_every_link_and_every_named_file_is_there(path):
     for target, name in links(path):
         file = (path.parent / target).resolve() if target else path
         assert file.exists(), f"{path.name} links to {target}, which does not exist"
@@ -41,7 +40,7 @@ def test_every_link_and_every_named_file_is_there(path: Path) -> None:
     assert len(set(anchors)) == len(anchors) or path.name == "CHANGELOG.md"
 
 
-def test_every_citation_names_a_section() -> None:
+def test_every_citation_names_a_section():
     names = headings(PRIVACY)
     anchors = set(map(anchor, names))
     files = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
@@ -57,7 +56,7 @@ def test_every_citation_names_a_section() -> None:
 
 
 @every_algorithm
-def test_every_statistic_has_a_section(kind: type[Algorithm]) -> None:
+def test_every_statistic_has_a_section(kind):
     shape = homes_of(kind)[0].world().shape
     for parameters in ({}, *corners(kind, shape)):
         plan = kind(**parameters).plan(shape, 1.0)
@@ -65,7 +64,7 @@ def test_every_statistic_has_a_section(kind: type[Algorithm]) -> None:
 
 
 @every_algorithm
-def test_the_table_of_guarantees_has_the_status_of_the_code(kind: type[Algorithm]) -> None:
+def test_the_table_of_guarantees_has_the_status_of_the_code(kind):
     status = kind().guarantee().status
     rows = [row for row in GUARANTEES.splitlines() if f"`{kind.id}`" in row]
     assert bool(rows) == (status is not Status.NONE)
@@ -78,7 +77,7 @@ def kinds_of(base: type[Statistic]) -> Iterator[type[Statistic]]:
         yield from kinds_of(kind)
 
 
-def test_every_statistic_cites_its_section() -> None:
+def test_every_statistic_cites_its_section():
     """What has no bound is never released."""
     ours = [
         kind
@@ -89,7 +88,7 @@ def test_every_statistic_cites_its_section() -> None:
     assert [it for it in ours if 'docs/PRIVACY.md, "' not in (it.__doc__ or "")] == []
 
 
-def test_the_documents_name_every_algorithm_and_dependency() -> None:
+def test_the_documents_name_every_algorithm_and_dependency():
     algorithms = (ROOT / "docs" / "ALGORITHMS.md").read_text("utf-8")
     assert [name for name in REGISTRY if f"`{name}`" not in algorithms] == []
     requirements = (ROOT / "requirements.txt").read_text("utf-8")
@@ -98,7 +97,7 @@ def test_the_documents_name_every_algorithm_and_dependency() -> None:
     assert [name for name in packages if name not in table] == []
 
 
-def test_citation_and_changelog_are_of_this_version() -> None:
+def test_citation_and_changelog_are_of_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert citation["version"] == dpmf_core.__version__
     assert (citation["license"], citation["authors"]) == (

@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ LOADED = re.compile(
 
 
 @pytest.mark.slow
-def test_the_site_is_built_and_loads_nothing_from_elsewhere() -> None:
+def test_the_site_is_built_and_loads_nothing_from_elsewhere():
     """mkdocs itself refuses a link that leads nowhere."""
     command = [sys.executable, "docs/build_site.py"]
     process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -37,7 +36,7 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere() -> None:
 
 
 @pytest.mark.slow
-def test_the_tutorial_runs_as_it_is_and_again(tmp_path: Path) -> None:
+def test_the_tutorial_runs_as_it_is_and_again(tmp_path):
     code = "\n".join(blocks(ROOT / "docs" / "TUTORIAL.md", "python"))
     for times in (1, 2):
         output = _run(tmp_path, tmp_path / "data", "-c", code)

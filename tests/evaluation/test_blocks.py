@@ -48,9 +48,7 @@ def model_for(ratings: Ratings) -> Recommender:
     "data", [timed(low_rank(n_users=200)), timed(world())], ids=["low rank", "world"]
 )
 @pytest.mark.parametrize("most", [10_000, 7])
-def test_every_figure_is_that_of_one_memory(
-    how: SplitSpec, data: Ratings, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_figure_is_that_of_one_memory(how, data, most, monkeypatch):
     monkeypatch.setattr(metrics, "MAX_RANKED_USERS", most)
     model = model_for(data)
     whole = by_split("ratings", split(data, how, SEED), SEED)
@@ -64,7 +62,7 @@ def test_every_figure_is_that_of_one_memory(
 
 
 @pytest.mark.parametrize("how", SPLITS[:2], ids=str)
-def test_every_figure_of_a_table_is_that_of_one_memory(how: SplitSpec) -> None:
+def test_every_figure_of_a_table_is_that_of_one_memory(how):
     data = low_rank(n_users=200)
     model = Components(np.random.default_rng(1).random((3, data.n_items)).astype(np.float32) / 9)
     whole = by_split("table", split(data, how, SEED), SEED)
@@ -83,9 +81,7 @@ def signs(evaluation: Any) -> Any:
     return np.array([(errors > 0).sum(), len(errors)])
 
 
-def test_a_metric_that_is_added_is_seen_in_memory_and_in_partitions(
-    small: Ratings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_metric_that_is_added_is_seen_in_memory_and_in_partitions(small, monkeypatch):
     metric = Metric("too_high", "too high", ("ratings",), lambda x: float(x[0] / x[1]), (signs,))
     monkeypatch.setitem(METRICS, metric.id, metric)
     model, how = model_for(small), SplitSpec(test_fraction=0.3)
@@ -99,7 +95,7 @@ def as_numbers(buckets: dict[str, list[dict[str, float]]]) -> list[float]:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_quantiles_of_counts_are_those_of_the_values(seed: int) -> None:
+def test_quantiles_of_counts_are_those_of_the_values(seed):
     random = np.random.default_rng(seed)
     values = np.sort(random.integers(0, 50, 12))
     counts = random.integers(0, 4, 12)
@@ -112,6 +108,6 @@ def test_quantiles_of_counts_are_those_of_the_values(seed: int) -> None:
 @pytest.mark.parametrize(
     "how", [SplitSpec(kind="window"), SplitSpec(least_judged=3)], ids=["window", "rare"]
 )
-def test_a_split_that_looks_at_everybody_is_refused(how: Any, small: Ratings) -> None:
+def test_a_split_that_looks_at_everybody_is_refused(how, small):
     with pytest.raises(BadInput):
         by_partitions("ratings", in_hashed_parts(small, 3), how)

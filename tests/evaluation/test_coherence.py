@@ -40,7 +40,7 @@ def of_gensim(samples: Samples, seed: int = 1) -> tuple[list[str], Any]:
     return model.wv.index_to_key, model.wv.get_normed_vectors()
 
 
-def test_words_of_one_subject_lie_near_each_other_and_equal_texts_give_equal_vectors() -> None:
+def test_words_of_one_subject_lie_near_each_other_and_equal_texts_give_equal_vectors():
     words, vectors = _learn_vectors(corpus())
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     again = _learn_vectors(corpus(public=False))
@@ -52,7 +52,7 @@ def test_words_of_one_subject_lie_near_each_other_and_equal_texts_give_equal_vec
 
 
 @pytest.mark.slow
-def test_cosines_are_gensims_as_nearly_as_two_seeds_of_gensim() -> None:
+def test_cosines_are_gensims_as_nearly_as_two_seeds_of_gensim():
     words, vectors = _learn_vectors(corpus())
     pairs = list(itertools.combinations(sorted(words), 2))
 

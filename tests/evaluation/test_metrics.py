@@ -62,7 +62,7 @@ def lists_of(
 of = ErrorSums.of
 
 
-def test_rmse_and_mae_by_hand() -> None:
+def test_rmse_and_mae_by_hand():
     predictions, actual = np.array([1.0, 2.0, 4.0]), np.array([1.0, 4.0, 3.0])
     assert (
         rmse(predictions, actual)
@@ -74,7 +74,7 @@ def test_rmse_and_mae_by_hand() -> None:
     assert all(map(math.isnan, (rmse(nothing, nothing), of(nothing).rmse, of(nothing).mae)))
 
 
-def test_errors_by_user_by_hand() -> None:
+def test_errors_by_user_by_hand():
     """User 1 of three has no rating."""
     data = ratings((0, 0, 3), (0, 4, 4), (2, 1, 2))
     by_user = ErrorsByUser.of(data, np.array([1.0, -2.0, 0.5]))
@@ -84,7 +84,7 @@ def test_errors_by_user_by_hand() -> None:
     assert by_user.among(np.array([False, True, True])) == of(np.array([0.5]))
 
 
-def test_training_error_in_stars_and_in_rows_of_norm_1_by_hand() -> None:
+def test_training_error_in_stars_and_in_rows_of_norm_1_by_hand():
     """Users rate (3, 4) and (2,): norms 5 and 2. Zeros explain nothing: predicting 0 errs by every
     rating, and by 1 a row of norm 1.
     """
@@ -98,11 +98,11 @@ def test_training_error_in_stars_and_in_rows_of_norm_1_by_hand() -> None:
     assert constant["unit_row_rmse"] == pytest.approx(math.sqrt((1 / 25 + 1 / 4) / 3))
 
 
-def test_relevant_is_the_upper_quarter_of_the_range() -> None:
+def test_relevant_is_the_upper_quarter_of_the_range():
     assert relevant(ratings((0, 0, 3.9), (0, 1, 4.0), (0, 2, 5.0))).tolist() == [False, True, True]
 
 
-def test_everybodys_order_gives_the_lists_that_sorting_gives() -> None:
+def test_everybodys_order_gives_the_lists_that_sorting_gives():
     """Without factors all lists are one order less what each has rated: nothing, most of what
     comes first, or nearly all; with equal offsets and one that is no number.
     """
@@ -128,7 +128,7 @@ def test_everybodys_order_gives_the_lists_that_sorting_gives() -> None:
     assert top_items(model, model.personal(history), history, users_to_list[:0], k).shape == (0, k)
 
 
-def test_ranking_by_hand() -> None:
+def test_ranking_by_hand():
     """User 0 wants items 2 and 0, user 1 wants item 4; lists of two are (2, 3) and (1, 2)."""
     model, history = by_offset(0.1, 0.5, 0.4, 0.3, 0.2), ratings((0, 1, 3), (1, 3, 3))
     test = ratings((0, 2, 5), (0, 0, 4), (0, 3, 1), (1, 4, 5), (2, 0, 1))
@@ -139,7 +139,7 @@ def test_ranking_by_hand() -> None:
     assert lists.coverage == pytest.approx(3 / 5)
 
 
-def test_ranking_equals_brute_force_on_random_data() -> None:
+def test_ranking_equals_brute_force_on_random_data():
     random = np.random.default_rng(0)
     n, m, k = 40, 30, 7
     grid = random.random((n, m))
@@ -168,9 +168,7 @@ def test_ranking_equals_brute_force_on_random_data() -> None:
     assert lists.mean("ndcg") == pytest.approx(np.mean(gains))
 
 
-def test_users_whose_lists_are_ranked_are_drawn_not_the_first_by_id(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_users_whose_lists_are_ranked_are_drawn_not_the_first_by_id(monkeypatch):
     """By (seed, user) alone: as likely from either half of the ids, others for another seed,
     and a user's draw does not hang on who else is there.
     """
@@ -193,13 +191,13 @@ def test_users_whose_lists_are_ranked_are_drawn_not_the_first_by_id(
     assert np.array_equal(drawn(liked_ratings, 7, 5000), np.unique(liked_ratings.users))
 
 
-def test_nobody_with_a_liked_item_gives_no_ranking() -> None:
+def test_nobody_with_a_liked_item_gives_no_ranking():
     model, history = by_offset(0.1, 0.2, 0.3, 0.4, 0.5), ratings((0, 1, 3))
     lists = lists_of(model, history, ratings((0, 0, 1)))
     assert lists.mean("recall") is lists.mean("rare_recall") is lists.coverage is None
 
 
-def test_buckets_cover_every_test_rating_once() -> None:
+def test_buckets_cover_every_test_rating_once():
     random = np.random.default_rng(1)
     users, items = np.nonzero(random.random((30, 20)) < 0.5)
     everything = Ratings.of(
@@ -227,7 +225,7 @@ def test_buckets_cover_every_test_rating_once() -> None:
             assert row["rmse"] == pytest.approx(rmse(predictions[inside], test.values[inside]))
 
 
-def test_the_divergence_is_that_of_two_normals() -> None:
+def test_the_divergence_is_that_of_two_normals():
     """Against numerical integration of p log(p / q)."""
     from scipy.integrate import quad
     from scipy.stats import norm
@@ -242,7 +240,7 @@ def test_the_divergence_is_that_of_two_normals() -> None:
         assert np.isnan(divergence(of(train), of(constant)))
 
 
-def test_outliers_that_were_planted_are_found_again() -> None:
+def test_outliers_that_were_planted_are_found_again():
     clean = np.full((2, 4), 0.5, np.float32)
     samples = Samples.of(clean, public=True)
     dirty = replace(samples, X=clean + np.float32([[0, 0.5, 0, 0], [0, 0, 0.5, 0]]), clean=clean)

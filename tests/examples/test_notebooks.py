@@ -14,22 +14,20 @@ FOLDER = Path(__file__).parents[2] / "examples"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
-def test_there_are_notebooks_and_the_folder_lists_each() -> None:
+def test_there_are_notebooks_and_the_folder_lists_each():
     contents = (FOLDER / "README.md").read_text("utf-8")
     assert len(NOTEBOOKS) >= 5
     assert [it.name for it in NOTEBOOKS if f"({it.name})" not in contents] == []
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda it: it.stem)
-def test_a_notebook_is_well_formed(path: Path) -> None:
+def test_a_notebook_is_well_formed(path):
     check_format(path.read_text("utf-8"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda it: it.stem)
-def test_a_notebook_runs_and_holds_its_outputs(
-    path: Path, tmp_path: Path, pytestconfig: pytest.Config
-) -> None:
+def test_a_notebook_runs_and_holds_its_outputs(path, tmp_path, pytestconfig):
     """Noise on private data differs from run to run, so the kinds of outputs are compared."""
     output = execute(path.read_text("utf-8"), tmp_path)
     assert output.text

@@ -2,7 +2,6 @@
 
 import importlib.util
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,13 +11,13 @@ FILE = Path(__file__).parents[2] / "examples" / "serve_a_model.py"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     run = fit("cinema-small", "spectral", epsilon=2, seed=1, keep=False)
     return run.save(tmp_path_factory.mktemp("served") / "model")
 
 
 @pytest.fixture(scope="module")
-def client(folder: Path) -> Any:
+def client(folder):
     pytest.importorskip("fastapi", reason="FastAPI is not installed: pip install fastapi httpx")
     from fastapi.testclient import TestClient
 
@@ -29,7 +28,7 @@ def client(folder: Path) -> Any:
     return TestClient(module.make_app(str(folder)))
 
 
-def test_answers_are_those_of_the_model(client: Any, folder: Path) -> None:
+def test_answers_are_those_of_the_model(client, folder):
     model = load_model(folder)
     mine = {model.item_ids[3]: 5.0, model.item_ids[8]: 1.5}
     response = client.post("/recommend", json={"ratings": mine, "k": 5})
@@ -45,7 +44,7 @@ def test_answers_are_those_of_the_model(client: Any, folder: Path) -> None:
 @pytest.mark.parametrize(
     "question", [{"ratings": {"no film": 3}}, {"k": 0}, {"ratings": {"ITEM": 99}}, {"rating": {}}]
 )
-def test_wrong_questions_are_refused(client: Any, folder: Path, question: dict[str, Any]) -> None:
+def test_wrong_questions_are_refused(client, folder, question):
     ratings = {
         name.replace("ITEM", str(load_model(folder).item_ids[0])): value
         for name, value in question.get("ratings", {}).items()

@@ -1,7 +1,6 @@
 """Programs as users write them, and what each finds."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,13 +20,13 @@ pytestmark = pytest.mark.usefixtures("data_folder")
 
 
 @pytest.fixture
-def frame() -> pd.DataFrame:
+def frame():
     """Ratings with own ids: userId "p0", "p1", ..., movieId 100, 101, ..., rating."""
     users = [f"p{user}" for user in WORLD.users]
     return pd.DataFrame({"userId": users, "movieId": WORLD.items + 100, "rating": WORLD.values})
 
 
-def test_sweep_and_plot(tmp_path: Path) -> None:
+def test_sweep_and_plot(tmp_path):
     pytest.importorskip("plotly", reason="a figure needs the extra app")
     swept = dpmf.sweep("cinema-small", ["private-bias", "bias"], epsilons=[1, 5])
     figure = swept.plot()
@@ -49,7 +48,7 @@ class Midpoint(Algorithm):
         yield Recommender(shape.bounds, shape.mid_range, np.zeros(n_items), np.zeros((n_items, 0)))
 
 
-def test_an_algorithm_of_ones_own(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_algorithm_of_ones_own(frame, monkeypatch):
     monkeypatch.setattr(REGISTRY, "_external", dict(REGISTRY._from_packages()))
     REGISTRY.add(Midpoint)
     model = dpmf.PlainRecommender("midpoint", bounds=BOUNDS).fit(frame)
@@ -57,7 +56,7 @@ def test_an_algorithm_of_ones_own(frame: pd.DataFrame, monkeypatch: pytest.Monke
     assert len(dpmf.sweep(frame, ["midpoint", "bias"], bounds=BOUNDS).frame()) == 2
 
 
-def test_what_people_liked_recommends_better_than_popularity() -> None:
+def test_what_people_liked_recommends_better_than_popularity():
     """The recipe in the notes of `PrivateRecommender`, on the films that people liked: recall of
     held-out ones, computed here.
     """

@@ -5,12 +5,11 @@
 
 import platform
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dpmf_core.algorithms import REGISTRY, Algorithm
+from dpmf_core.algorithms import REGISTRY
 from dpmf_core.runs.specification import RunSpec
 from tests.golden import files
 from tests.golden.pages import OTHER_VIEWS, SMALL, VIEWS, view
@@ -39,9 +38,7 @@ def check(name: str, value: Any, config: pytest.Config, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("kind", REGISTRY.values(), ids=lambda kind: kind.id)
-def test_records(
-    kind: type[Algorithm], pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_records(kind, pytestconfig, capsys):
     check(f"records/{kind.id}.json", records(kind), pytestconfig, capsys)
 
 
@@ -49,13 +46,7 @@ def test_records(
 @pytest.mark.parametrize(
     ("page", "link"), VIEWS, ids=[f"{page}{'-other' * bool(link)}" for page, link in VIEWS]
 )
-def test_pages(
-    page: str,
-    link: dict[str, str],
-    tmp_path: Path,
-    pytestconfig: pytest.Config,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_pages(page, link, tmp_path, pytestconfig, capsys):
     name = f"pages/{page}{'-other' * bool(link)}.json"
     # Trade-off reads off every run that is there; how many another page had computed on the side
     # depends on the machine
@@ -65,9 +56,7 @@ def test_pages(
 
 
 @ON_ONE_PROCESSOR
-def test_the_page_of_runs(
-    tmp_path: Path, pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_page_of_runs(tmp_path, pytestconfig, capsys):
     """On a store of two runs."""
     with fresh_store(tmp_path):
         for budget in BUDGETS.values():
@@ -78,14 +67,14 @@ def test_the_page_of_runs(
         check("pages/runs.json", view("runs", {}), pytestconfig, capsys)
 
 
-def test_no_golden_is_left_of_what_is_gone() -> None:
+def test_no_golden_is_left_of_what_is_gone():
     expected = {"pages/runs.json", *(f"records/{name}.json" for name in REGISTRY)} | {
         f"pages/{page}{'-other' * bool(link)}.json" for page, link in VIEWS
     }
     assert {str(it.relative_to(files.FOLDER)) for it in files.FOLDER.rglob("*.json")} == expected
 
 
-def test_a_difference_is_found_and_rounding_is_none() -> None:
+def test_a_difference_is_found_and_rounding_is_none():
     old = {"metrics": {"rmse": 0.9, "n": 3}, "epsilon": {"exact": 1.0}, "words": ["a"]}
     same = {"metrics": {"rmse": 0.9001, "n": 3}, "epsilon": {"exact": 1.0}, "words": ["a"]}
     assert not list(files.differences(old, same))

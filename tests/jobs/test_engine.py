@@ -5,7 +5,7 @@ Workers are threads here, and work goes on when a test says so. `test_processes`
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("two_sets")
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
+def engine(tmp_path):
     """One worker, so that a second task waits."""
     new_engine = thread_engine(tmp_path)
     yield new_engine
@@ -46,7 +46,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 # ---- once ----------------------------------------------------------------------------------------
 
 
-def test_a_run_is_computed_and_kept_and_then_read(engine: Engine) -> None:
+def test_a_run_is_computed_and_kept_and_then_read(engine):
     job = engine.submit(spec(QUICK, seed=1))
     run = job.result(WAIT)
     assert (job.state, job.error, job.bad_input) == ("done", None, False)
@@ -59,7 +59,7 @@ def test_a_run_is_computed_and_kept_and_then_read(engine: Engine) -> None:
     assert found.record == again.result().record
 
 
-def test_work_that_two_ask_for_is_computed_once(engine: Engine) -> None:
+def test_work_that_two_ask_for_is_computed_once(engine):
     work = gated("shared")
     first, second = engine.measure(work, asker="a"), engine.measure(work, asker="b")
     assert gates["shared"].has_begun() and len(engine.jobs()) == 1
@@ -70,9 +70,7 @@ def test_work_that_two_ask_for_is_computed_once(engine: Engine) -> None:
     assert engine.measure(work).state == "done" and gates["shared"].times == 1
 
 
-def test_what_another_process_stores_meanwhile_is_not_computed(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_another_process_stores_meanwhile_is_not_computed(engine, monkeypatch):
     engine.measure(gated("before"))
     assert gates["before"].has_begun()
     waiting = engine.submit(spec(QUICK))
@@ -85,9 +83,7 @@ def test_what_another_process_stores_meanwhile_is_not_computed(
     assert waiting.result(WAIT).record.cached is True
 
 
-def test_a_run_whose_data_change_while_it_waits_is_not_computed(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_whose_data_change_while_it_waits_is_not_computed(engine, monkeypatch):
     """Other data may be private, and nobody asked for a run on them."""
     engine.measure(gated("before"))
     assert gates["before"].has_begun()
@@ -99,7 +95,7 @@ def test_a_run_whose_data_change_while_it_waits_is_not_computed(
         job.result(WAIT)
 
 
-def test_a_damaged_run_is_computed_again(engine: Engine) -> None:
+def test_a_damaged_run_is_computed_again(engine):
     job = engine.submit(spec(QUICK, seed=3))
     job.result(WAIT)
     with sqlite3.connect(engine.store.path) as db:
@@ -114,7 +110,7 @@ def test_a_damaged_run_is_computed_again(engine: Engine) -> None:
 # ---- cancelled -----------------------------------------------------------------------------------
 
 
-def test_a_running_job_is_cancelled_at_once_and_its_worker_goes_on(engine: Engine) -> None:
+def test_a_running_job_is_cancelled_at_once_and_its_worker_goes_on(engine):
     job, later = engine.measure(gated("job")), engine.measure(gated("later"))
     assert gates["job"].has_begun()
     job.cancel()
@@ -125,7 +121,7 @@ def test_a_running_job_is_cancelled_at_once_and_its_worker_goes_on(engine: Engin
     assert later.result(WAIT) == "later" and not gates["job"].open.is_set()
 
 
-def test_a_job_that_waits_is_cancelled_and_never_begins(engine: Engine) -> None:
+def test_a_job_that_waits_is_cancelled_and_never_begins(engine):
     engine.measure(gated("before"))
     job = engine.measure(gated("job"), asker="a")
     job.stop()
@@ -136,7 +132,7 @@ def test_a_job_that_waits_is_cancelled_and_never_begins(engine: Engine) -> None:
     assert job.state == "cancelled" and gates["job"].times == 0
 
 
-def test_closing_calls_everything_off(tmp_path: Path) -> None:
+def test_closing_calls_everything_off(tmp_path):
     engine = thread_engine(tmp_path)
     running, waiting = engine.measure(gated("running")), engine.measure(gated("waiting"))
     assert gates["running"].has_begun()
@@ -156,7 +152,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("parts", BAD.values(), ids=BAD)
-def test_bad_input_is_told_and_nothing_is_kept(engine: Engine, parts: dict[str, Any]) -> None:
+def test_bad_input_is_told_and_nothing_is_kept(engine, parts):
     job = engine.submit(spec(parts))
     with pytest.raises(BadInput):
         job.result(WAIT)
@@ -164,7 +160,7 @@ def test_bad_input_is_told_and_nothing_is_kept(engine: Engine, parts: dict[str, 
     assert engine.store.rows() == [] and engine.jobs() == []
 
 
-def test_a_measurement_that_cannot_be_made_is_told(engine: Engine) -> None:
+def test_a_measurement_that_cannot_be_made_is_told(engine):
     assert engine.measure(Gated("bad")).bad_input
     job = engine.measure(Gated("no such gate"))
     with pytest.raises(RuntimeError):
@@ -172,9 +168,7 @@ def test_a_measurement_that_cannot_be_made_is_told(engine: Engine) -> None:
     assert job.state == "failed" and not job.bad_input
 
 
-def test_a_store_that_takes_nothing_is_told(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_takes_nothing_is_told(engine, monkeypatch):
     def full(run: Run, owner: str) -> None:
         raise OSError(28, "No space left on device")
 
@@ -192,7 +186,7 @@ def limited(folder: Path, **limits: float) -> Engine:
     return thread_engine(folder, limits=Limits(**limits))
 
 
-def test_a_run_over_its_time_is_stopped_between_two_steps(tmp_path: Path) -> None:
+def test_a_run_over_its_time_is_stopped_between_two_steps(tmp_path):
     engine = limited(tmp_path, run_seconds=0.0)
     job = engine.measure(gated("job"), asker="a")
     with pytest.raises(BadInput):
@@ -204,9 +198,7 @@ def test_a_run_over_its_time_is_stopped_between_two_steps(tmp_path: Path) -> Non
     engine.close()
 
 
-def test_a_run_that_does_not_stop_in_time_ends_with_its_worker(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_does_not_stop_in_time_ends_with_its_worker(tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "GRACE", 0.0)
     engine = limited(tmp_path, run_seconds=0.0)
     engine.start()
@@ -222,9 +214,7 @@ def test_a_run_that_does_not_stop_in_time_ends_with_its_worker(
     engine.close()
 
 
-def test_a_run_over_its_memory_ends_with_its_worker(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_over_its_memory_ends_with_its_worker(tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "LOOK", 0.01)
     engine = limited(tmp_path, run_memory=100.0)
     job = engine.measure(gated("job"), asker="a")
@@ -246,9 +236,7 @@ def kill_worker(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(("deaths", "state"), [(1, "done"), (2, "failed")])
-def test_a_run_on_public_data_is_tried_once_more(
-    deaths: int, state: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_on_public_data_is_tried_once_more(deaths, state, engine, monkeypatch):
     attempts: list[threading.Event] = [threading.Event() for _ in range(3)]
     compute, numbers = execution.run, iter(range(3))
 
@@ -268,9 +256,7 @@ def test_a_run_on_public_data_is_tried_once_more(
     assert attempts[1].is_set() and not attempts[2].is_set()
 
 
-def test_a_run_on_private_data_is_not_tried_again(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_on_private_data_is_not_tried_again(engine, monkeypatch):
     """It may have drawn noise, and would draw again."""
     begun, attempts = threading.Event(), []
 
@@ -309,7 +295,7 @@ GROUPS = {
 
 
 @pytest.mark.parametrize("files", GROUPS.values(), ids=GROUPS)
-def test_limits_of_control_groups_are_read(files: dict[str, str], tmp_path: Path) -> None:
+def test_limits_of_control_groups_are_read(files, tmp_path):
     for name, text in files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -67,7 +67,7 @@ def write_parts(ratings: Ratings, folder: Path) -> PartitionedRatings:
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PartitionedRatings]:
+def own(tmp_path, monkeypatch):
     """Ratings in partitions that this process finds by the id `own`."""
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
@@ -77,7 +77,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Partitioned
 
 
 @pytest.fixture
-def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PoolHere:
+def pool(tmp_path, monkeypatch):
     """What `spread` takes for local processes."""
     one = PoolHere(tmp_path / "held")
     monkeypatch.setattr(partitions, "LocalPool", lambda count, folder: one)
@@ -113,18 +113,14 @@ def assert_same(one: Run, other: Run) -> None:
     ],
     ids=lambda it: f"{it.algorithm} {it.data.top_items or it.data.item_choice}",
 )
-def test_the_run_has_the_bits_of_the_run_here(
-    run_spec: RunSpec, own: PartitionedRatings, pool: PoolHere
-) -> None:
+def test_the_run_has_the_bits_of_the_run_here(run_spec, own, pool):
     here = execution.run(run_spec)
     with spread("own", run_spec.algorithm):
         there = execution.run(run_spec)
     assert_same(here, there)
 
 
-def test_a_partition_that_is_counted_twice_is_never_released(
-    own: PartitionedRatings, pool: PoolHere, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_partition_that_is_counted_twice_is_never_released(own, pool, monkeypatch):
     def twice(*arguments: Any) -> PartialSum:
         partial_sum = add_up(*arguments)
         return PartialSum((*partial_sum.places, 0), partial_sum.total)
@@ -134,9 +130,7 @@ def test_a_partition_that_is_counted_twice_is_never_released(
         execution.run(spec("private-bias"))
 
 
-def test_what_travels_holds_no_noise_and_no_rows(
-    own: PartitionedRatings, pool: PoolHere, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_travels_holds_no_noise_and_no_rows(own, pool, monkeypatch):
     messages: list[bytes] = []
     monkeypatch.setattr(
         PoolHere, "share", lambda pool, content, workers: messages.append(content) or content
@@ -153,9 +147,7 @@ def test_what_travels_holds_no_noise_and_no_rows(
 
 
 @pytest.mark.parametrize("algorithm", ["dp-sgd", "private-bias"])
-def test_a_worker_that_is_lost_in_mid_sum_changes_no_bit(
-    algorithm: str, own: PartitionedRatings, pool: PoolHere
-) -> None:
+def test_a_worker_that_is_lost_in_mid_sum_changes_no_bit(algorithm, own, pool):
     """What it held is made again."""
     run_spec = spec(algorithm, parameters={"steps": 4} if algorithm == "dp-sgd" else {})
     here, calls = execution.run(run_spec), []
@@ -175,9 +167,7 @@ def test_a_worker_that_is_lost_in_mid_sum_changes_no_bit(
     assert len(pool.there) == 2 and any(it.startswith("after") for it in pool.there)
 
 
-def test_workers_that_are_lost_again_and_again_end_in_an_error(
-    own: PartitionedRatings, pool: PoolHere
-) -> None:
+def test_workers_that_are_lost_again_and_again_end_in_an_error(own, pool):
     def lose(worker: str, places: Sequence[int]) -> None:
         raise WorkersLost
 
@@ -186,9 +176,7 @@ def test_workers_that_are_lost_again_and_again_end_in_an_error(
         execution.run(spec("private-bias"))
 
 
-def test_a_worker_that_refuses_gets_no_partition_and_is_named(
-    own: PartitionedRatings, pool: PoolHere
-) -> None:
+def test_a_worker_that_refuses_gets_no_partition_and_is_named(own, pool):
     here = execution.run(spec("private-bias"))
     asked: list[str] = []
 
@@ -206,9 +194,7 @@ def test_a_worker_that_refuses_gets_no_partition_and_is_named(
             execution.run(spec("private-bias", seed=1))
 
 
-def test_a_worker_with_other_code_or_data_refuses(
-    own: PartitionedRatings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_with_other_code_or_data_refuses(own, monkeypatch):
     requirement = partition_reading.Requirement.of("bias", "own", own.fingerprint)
     assert requirement.unmet() == ""
     for other in (
@@ -223,7 +209,7 @@ def test_a_worker_with_other_code_or_data_refuses(
         assert other.unmet()
 
 
-def test_a_damaged_partition_is_a_reason_to_refuse(own: PartitionedRatings, pool: PoolHere) -> None:
+def test_a_damaged_partition_is_a_reason_to_refuse(own, pool):
     file = Path(os.environ["DPMF_DATA"]) / "parts" / "own" / "00003.parquet"
     file.write_bytes(file.read_bytes()[:-1])
     data_access.forget()
@@ -231,7 +217,7 @@ def test_a_damaged_partition_is_a_reason_to_refuse(own: PartitionedRatings, pool
         data_access.open_anywhere(spec("private-bias").data).fold(ItemCounts(30))
 
 
-def test_a_cancelled_run_reads_no_further(own: PartitionedRatings, pool: PoolHere) -> None:
+def test_a_cancelled_run_reads_no_further(own, pool):
     read: list[Sequence[int]] = []
     pool.before = lambda worker, places: read.append(places)
     with spread("own", "private-bias"), pytest.raises(Cancelled):
@@ -242,9 +228,7 @@ def test_a_cancelled_run_reads_no_further(own: PartitionedRatings, pool: PoolHer
 # ---- private ratings -----------------------------------------------------------------------------
 
 
-def test_private_ratings_are_charged_once_by_the_asker(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: PoolHere
-) -> None:
+def test_private_ratings_are_charged_once_by_the_asker(tmp_path, monkeypatch, pool):
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     data_access.forget()
@@ -266,7 +250,7 @@ def test_private_ratings_are_charged_once_by_the_asker(
         lambda: dpmf.fit("none", "bias", spread=True),
     ],
 )
-def test_what_cannot_be_spread_is_refused(call: Callable[[], Any], own: PartitionedRatings) -> None:
+def test_what_cannot_be_spread_is_refused(call, own):
     with pytest.raises(BadInput):
         call()
 
@@ -275,9 +259,7 @@ def test_what_cannot_be_spread_is_refused(call: Callable[[], Any], own: Partitio
 
 
 @pytest.mark.slow
-def test_processes_of_this_machine(
-    own: PartitionedRatings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_processes_of_this_machine(own, monkeypatch):
     monkeypatch.setattr(worker, "start", Worker)
     run_spec = spec("dp-sgd", parameters={"steps": 2})
     here = execution.run(run_spec)
@@ -293,7 +275,7 @@ def test_processes_of_this_machine(
 
 
 @pytest.mark.slow
-def test_workers_of_a_dask_scheduler(own: PartitionedRatings) -> None:
+def test_workers_of_a_dask_scheduler(own):
     distributed = pytest.importorskip("distributed")
     run_spec = spec("dp-sgd", parameters={"steps": 2})
     here = execution.run(run_spec)

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,14 +17,14 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def engine(tmp_path: Path, two_sets: None) -> Iterator[Engine]:
+def engine(tmp_path, two_sets):
     new_engine = Engine(Store(tmp_path), workers=1, start_worker=Worker)
     yield new_engine
     new_engine.close()
 
 
 @pytest.mark.slow
-def test_a_killed_worker_is_replaced_and_its_run_is_made(engine: Engine) -> None:
+def test_a_killed_worker_is_replaced_and_its_run_is_made(engine):
     engine.start()
     first = engine._threads[0].worker
     assert first is not None and engine.worker_memory()[0] > 0
@@ -38,7 +37,7 @@ def test_a_killed_worker_is_replaced_and_its_run_is_made(engine: Engine) -> None
 
 
 @pytest.mark.slow
-def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+def test_workers_end_with_the_process_that_started_them(tmp_path):
     """A page has no `if __name__ == "__main__"`; workers must not run its script again."""
     code = f"""
         import os

@@ -28,7 +28,7 @@ def names(queue: Queue) -> list[str]:
     return started
 
 
-def test_sessions_take_turns_and_one_that_asks_for_much_waits_for_itself() -> None:
+def test_sessions_take_turns_and_one_that_asks_for_much_waits_for_itself():
     queue = Queue(1, Limits(session_seconds=math.inf))
     for number in range(4096):
         add(queue, f"sweep {number}", "hostile", number=number)
@@ -37,7 +37,7 @@ def test_sessions_take_turns_and_one_that_asks_for_much_waits_for_itself() -> No
     assert {it.identity for it in students} <= set(names(queue)[:30])
 
 
-def test_an_estimate_counts_what_others_have_before_and_nothing_after() -> None:
+def test_an_estimate_counts_what_others_have_before_and_nothing_after():
     queue = Queue(2, Limits(session_seconds=math.inf))
     for session in range(80):
         add(queue, f"of {session}", f"s{session}", cost=10.0)
@@ -49,7 +49,7 @@ def test_an_estimate_counts_what_others_have_before_and_nothing_after() -> None:
     assert queue.seconds_until([started]) == 10 / 2
 
 
-def test_what_two_sessions_want_starts_once_in_the_first_turn() -> None:
+def test_what_two_sessions_want_starts_once_in_the_first_turn():
     queue = Queue(1, Limits())
     add(queue, "long before", "a")
     shared = add(queue, "shared", "a", number=1)
@@ -61,7 +61,7 @@ def test_what_two_sessions_want_starts_once_in_the_first_turn() -> None:
     assert queue.tasks() == [again] and names(queue) == ["again"]
 
 
-def test_idle_work_goes_last_and_leaves_a_worker_free() -> None:
+def test_idle_work_goes_last_and_leaves_a_worker_free():
     queue = Queue(2, Limits())
     idle = [add(queue, f"idle {it}", "", priority=IDLE, number=it) for it in range(2)]
     assert queue.n_waiting == 0 and queue.next() is idle[0] and queue.next() is None
@@ -75,7 +75,7 @@ def test_idle_work_goes_last_and_leaves_a_worker_free() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 5)), max_size=40))
-def test_the_forecast_is_what_happens_and_nobody_starves(requests: list[tuple[str, int]]) -> None:
+def test_the_forecast_is_what_happens_and_nobody_starves(requests):
     queue = Queue(1, Limits())
     for number, (asker, cost) in enumerate(requests):
         add(queue, str(number), asker, cost=float(cost), number=number)
@@ -91,7 +91,7 @@ def test_the_forecast_is_what_happens_and_nobody_starves(requests: list[tuple[st
         waited.pop(task.turn_of, None)
 
 
-def test_long_runs_never_have_all_workers() -> None:
+def test_long_runs_never_have_all_workers():
     queue = Queue(2, Limits())
     first, second = add(queue, "1", "a", LONG + 1), add(queue, "2", "b", LONG + 1)
     assert [queue.next(), queue.next()] == [first, None]
@@ -103,7 +103,7 @@ def test_long_runs_never_have_all_workers() -> None:
     assert alone.next() is add(alone, "only", "a", LONG + 1) or alone.next() is not None
 
 
-def test_a_session_has_at_most_so_many_runs_at_once() -> None:
+def test_a_session_has_at_most_so_many_runs_at_once():
     queue = Queue(3, Limits(session_runs=1))
     first = add(queue, "1", "a")
     second = add(queue, "2", "a", number=1)
@@ -113,7 +113,7 @@ def test_a_session_has_at_most_so_many_runs_at_once() -> None:
     assert queue.next() is second
 
 
-def test_a_session_that_owes_too_much_is_refused_until_some_has_ended() -> None:
+def test_a_session_that_owes_too_much_is_refused_until_some_has_ended():
     queue = Queue(2, Limits(session_seconds=100.0))
     big = add(queue, "big", "a", 90.0)
     assert queue.refusal("a", 20.0) is not None

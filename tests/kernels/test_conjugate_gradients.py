@@ -4,7 +4,6 @@ against scipy's own conjugate gradients.
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,9 +16,7 @@ from tests.support.sparse_rows import M, N, sparse_rows, systems
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-8), (np.float32, 2e-3)])
 @pytest.mark.parametrize(("has_weights", "has_base"), [(False, True), (True, False)])
 @pytest.mark.parametrize("rank", [1, 17])
-def test_many_steps_solve_every_row(
-    rank: int, has_base: bool, has_weights: bool, dtype: Any, tolerance: float
-) -> None:
+def test_many_steps_solve_every_row(rank, has_base, has_weights, dtype, tolerance):
     rows, random = sparse_rows(), np.random.default_rng(1)
     factors = random.normal(size=(M, rank)).astype(dtype)
     base = np.eye(rank) * 0.3 + 0.1 if has_base else None
@@ -42,7 +39,7 @@ def test_many_steps_solve_every_row(
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 7])
 @pytest.mark.parametrize("has_base", [False, True])
-def test_every_step_is_that_of_scipy(steps: int, has_base: bool) -> None:
+def test_every_step_is_that_of_scipy(steps, has_base):
     rows, random = sparse_rows(), np.random.default_rng(2)
     factors, start = random.normal(size=(M, 12)), random.normal(size=(N, 12))
     base = np.eye(12) * 0.3 + 0.1 if has_base else None
@@ -56,7 +53,7 @@ def test_every_step_is_that_of_scipy(steps: int, has_base: bool) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("ridge", [1e-3, 1e-6, 1e-12])
-def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype: Any, ridge: float) -> None:
+def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype, ridge):
     """Factors of sizes from 1 to 1e-4 and a ridge far below: the error in the norm of the row's
     matrix falls from step to step, to rounding, and 200 steps more do no harm.
     """
@@ -84,7 +81,7 @@ def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype: Any, ridge:
     assert (curve[-1] <= curve[-2] + 100 * slack).all()
 
 
-def test_an_empty_row_gives_exactly_zero_wherever_it_starts() -> None:
+def test_an_empty_row_gives_exactly_zero_wherever_it_starts():
     indptr, indices, values, _ = sparse_rows()
     factors, start = np.ones((M, 6), np.float32), np.full((N, 6), 9.0)
     base = np.eye(6)
@@ -95,7 +92,7 @@ def test_an_empty_row_gives_exactly_zero_wherever_it_starts() -> None:
 
 @pytest.mark.parametrize("rank", [24, 33, 64])
 @pytest.mark.parametrize("has_weights", [False, True])
-def test_bits_do_not_depend_on_threads_or_on_company(rank: int, has_weights: bool) -> None:
+def test_bits_do_not_depend_on_threads_or_on_company(rank, has_weights):
     indptr, indices, values, all_weights = sparse_rows()
     random = np.random.default_rng(2)
     factors, start = random.normal(size=(M, rank)).astype(np.float32), random.normal(size=(N, rank))
@@ -123,7 +120,7 @@ def test_bits_do_not_depend_on_threads_or_on_company(rank: int, has_weights: boo
             assert np.array_equal(together, other)
 
 
-def test_a_warm_start_goes_on_from_its_last_solution() -> None:
+def test_a_warm_start_goes_on_from_its_last_solution():
     indptr, indices, values, _ = sparse_rows()
     random = np.random.default_rng(8)
     first, second = (random.normal(size=(M, 10)).astype(np.float32) for _ in range(2))

@@ -72,7 +72,7 @@ def test_an_empty_row_gives_exactly_zero():
     assert not kernels.right_sides(indptr, indices, values, factors, 3, 4).any()
 
 
-def test_weighted_grams_on_a_grid_are_exact() -> None:
+def test_weighted_grams_on_a_grid_are_exact():
     """sqrt(w) f is rounded towards zero, and its products are summed without rounding."""
     indptr, indices, _, weights = sparse_rows()
     factors, step = np.random.default_rng(2).normal(size=(M, 5)), 2.0**-12
@@ -192,7 +192,7 @@ def test_predict_pairs_rank_segments_and_unfold():
 
 
 @pytest.mark.parametrize(("pairs", "rank"), [(0, 3), (7, 0), (40_001, 3)])
-def test_predicted_ratings_are_offsets_and_products_within_bounds(pairs: int, rank: int):
+def test_predicted_ratings_are_offsets_and_products_within_bounds(pairs, rank):
     random = np.random.default_rng(5)
     a, b = random.normal(size=N), random.normal(size=M)
     U, V = random.normal(size=(N, rank)), random.normal(size=(M, rank))
@@ -206,7 +206,7 @@ def test_predicted_ratings_are_offsets_and_products_within_bounds(pairs: int, ra
 
 
 @pytest.mark.parametrize("rank", [0, 3, 7, 8, 21])
-def test_sums_of_errors_are_those_of_the_predictions(rank: int):
+def test_sums_of_errors_are_those_of_the_predictions(rank):
     """User 4 of 40 has no rating."""
     random = np.random.default_rng(rank)
     a, b = random.normal(size=N), random.normal(size=M)
@@ -252,7 +252,7 @@ def test_compiled_kernels_are_kept_on_disk():
     assert fresh.stdout.strip() == "0"
 
 
-def test_a_shuffle_is_a_permutation_that_every_key_draws_anew() -> None:
+def test_a_shuffle_is_a_permutation_that_every_key_draws_anew():
     """Over 6,000 keys every order of 3 comes up as often, within 5 deviations, and each place
     of 10 holds each number as often.
     """
@@ -275,7 +275,7 @@ def test_a_shuffle_is_a_permutation_that_every_key_draws_anew() -> None:
         )
 
 
-def test_compiling_is_told_once() -> None:
+def test_compiling_is_told_once():
     assert compilation.compile_kernel is not None  # which hears of what is compiled
     told: list[str] = []
 

@@ -16,7 +16,7 @@ def by_sorting(scores: np.ndarray, rated_items: set[int], k: int) -> list[int]:
 
 @pytest.mark.parametrize("levels", [3, 1_000_000])  # many equal scores, hardly any
 @pytest.mark.parametrize(("m", "k"), [(40, 1), (40, 7), (40, 40), (500, 1), (500, 20), (500, 200)])
-def test_lists_are_the_first_of_what_sorting_gives(levels: int, m: int, k: int) -> None:
+def test_lists_are_the_first_of_what_sorting_gives(levels, m, k):
     random = np.random.default_rng(levels + k)
     n = 60
     scores = (random.integers(0, levels, (n, m)) / levels).astype(np.float32)
@@ -34,9 +34,7 @@ def test_lists_are_the_first_of_what_sorting_gives(levels: int, m: int, k: int) 
 @pytest.mark.parametrize("levels", [3, 1_000_000])
 @pytest.mark.parametrize("rank", [0, 1, 6, 17])
 @pytest.mark.parametrize(("m", "k"), [(1, 1), (63, 20), (500, 20), (5_000, 20), (500, 70)])
-def test_lists_of_products_are_the_first_of_what_sorting_gives(
-    levels: int, rank: int, m: int, k: int
-) -> None:
+def test_lists_of_products_are_the_first_of_what_sorting_gives(levels, rank, m, k):
     """Products of small whole numbers, which no order of summing rounds."""
     random = np.random.default_rng(levels + k + rank)
     n = 30
@@ -61,7 +59,7 @@ def test_lists_of_products_are_the_first_of_what_sorting_gives(
         assert lists.tolist() == expected
 
 
-def test_what_is_no_number_is_listed_only_where_nothing_else_is_left() -> None:
+def test_what_is_no_number_is_listed_only_where_nothing_else_is_left():
     scores = np.array([[1.0, np.nan, 3.0, np.nan, 2.0]], np.float32)
     lists = kernels.best_unseen(scores, np.zeros(1, int), np.zeros(2, int), np.zeros(0, int), 3)
     assert lists.tolist() == [[2, 4, 0]]

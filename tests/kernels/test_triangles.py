@@ -21,7 +21,7 @@ def _system(rank: int, dtype: Any, seed: int = 0) -> tuple[np.ndarray, np.ndarra
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("rank", [16, 48, 128])
 @pytest.mark.parametrize("count", [0, 1, 7, 40])
-def test_the_triangle_of_sums_is_numpys(dtype: Any, rank: int, count: int) -> None:
+def test_the_triangle_of_sums_is_numpys(dtype, rank, count):
     random = np.random.default_rng(count)
     rows = random.normal(size=(40, rank)).astype(dtype)
     sums = random.normal(size=(rank, rank)).astype(dtype)
@@ -31,7 +31,7 @@ def test_the_triangle_of_sums_is_numpys(dtype: Any, rank: int, count: int) -> No
     np.testing.assert_allclose(sums[upper], expected[upper], rtol=1e-5, atol=PRECISION[dtype] / 10)
 
 
-def test_sums_of_numbers_on_a_grid_have_no_rounding() -> None:
+def test_sums_of_numbers_on_a_grid_have_no_rounding():
     rows = np.random.default_rng(3).integers(-(2**12), 2**12, (300, 32)) * 2.0**-12
     sums = np.zeros((32, 32))
     add_triangle(rows, 300, sums)
@@ -41,7 +41,7 @@ def test_sums_of_numbers_on_a_grid_have_no_rounding() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("rank", [16, 32, 64, 128])
-def test_factor_and_solution_are_numpys(dtype: Any, rank: int) -> None:
+def test_factor_and_solution_are_numpys(dtype, rank):
     gram, right = _system(rank, dtype)
     exact = gram.astype(float)
     U, x = gram.copy(), right.copy()
@@ -55,9 +55,7 @@ def test_factor_and_solution_are_numpys(dtype: Any, rank: int) -> None:
 
 @pytest.mark.parametrize("place", [0, 1, 2, 3, 17, 31])
 @pytest.mark.parametrize("wrong", [-1.0, 0.0, np.nan])
-def test_what_is_not_positive_definite_is_noticed_wherever_it_shows(
-    place: int, wrong: float
-) -> None:
+def test_what_is_not_positive_definite_is_noticed_wherever_it_shows(place, wrong):
     diagonal = np.ones(32)
     diagonal[place] = wrong
     assert not factorise(np.diag(diagonal))
@@ -66,7 +64,7 @@ def test_what_is_not_positive_definite_is_noticed_wherever_it_shows(
 
 @pytest.mark.parametrize("rank", [16, 64, 128, 24, 512])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rows_are_solved_alike_with_and_without_tiles(rank: int, dtype: Any) -> None:
+def test_rows_are_solved_alike_with_and_without_tiles(rank, dtype):
     """Ranks that suit tiles, one that is no multiple of their width, and one beyond them."""
     assert fits_tiles(rank, np.dtype(dtype).itemsize) == (
         rank % 16 == 0 and rank * np.dtype(dtype).itemsize <= LONGEST

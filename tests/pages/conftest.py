@@ -13,19 +13,19 @@ from pages.kit import epsilon_grid, time_estimate
 
 
 @pytest.fixture(autouse=True)
-def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_process(monkeypatch):
     """Files are read in this process; `tests/datasets/test_hostile_files.py` starts children."""
     monkeypatch.setattr(sandbox, "is_inside", True)
 
 
 @pytest.fixture(autouse=True)
-def accounts(ledger: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def accounts(ledger, monkeypatch):
     """Each upload has its own account here."""
     monkeypatch.delenv(LEDGER)
 
 
 @pytest.fixture
-def short_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_grid(monkeypatch):
     """Three points of the grid of epsilons, so that filling it takes little time."""
     monkeypatch.setattr(epsilon_grid, "EPSILONS", (0.2, 2.0, 5.0))
 
@@ -52,6 +52,6 @@ def fresh_store(folder: Path) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def own_store(tmp_path_factory):
     with fresh_store(tmp_path_factory.mktemp("data")):
         yield

@@ -2,8 +2,6 @@
 
 import math
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -14,7 +12,6 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.papers.source_noise import saha
 from dpmf_core.privacy import (
     Budget,
-    Event,
     Laplace,
     Repeat,
     normal_form,
@@ -34,7 +31,7 @@ SCRIPT = behind_sidebar("accountant/page.py")
 
 
 @pytest.fixture(autouse=True)
-def own_store(tmp_path: Path) -> Iterator[None]:
+def own_store(tmp_path):
     with fresh_store(tmp_path):
         yield
 
@@ -49,14 +46,14 @@ def ran(app: AppTest) -> AppTest:
     return app
 
 
-def test_the_sidebar_s_algorithm_costs_the_sidebar_s_epsilon() -> None:
+def test_the_sidebar_s_algorithm_costs_the_sidebar_s_epsilon():
     app = page(**{"from": "plan", "eps": "3"})
     assert app.title[0].value.endswith("cost ε = 3.00")
     widget_of(app.number_input, "sidebar.epsilon").set_value(0.004)
     assert ran(app).title[0].value.endswith("cost ε = 0.004")  # never "0.00"
 
 
-def test_a_stored_run_is_accounted_from_its_ledger() -> None:
+def test_a_stored_run_is_accounted_from_its_ledger():
     app = page()
     app.segmented_control(key="accountant.source").set_value("run")
     assert ran(app).error
@@ -82,12 +79,12 @@ def stored_run() -> Run:
 
 
 @pytest.mark.parametrize("text", ["g:10:5", "g:0.001:100000,l:1e+09:1", "l:3.25:2:1.5,g:7:1"])
-def test_text_and_table_are_inverse(text: str) -> None:
+def test_text_and_table_are_inverse(text):
     assert ledger_table.text_of(ledger_table.table(text)) == text
 
 
 @pytest.mark.parametrize("event", [saha(0.5).event, Repeat(Laplace(20.0), 10)])
-def test_figures_agree_with_the_accountant(event: Event) -> None:
+def test_figures_agree_with_the_accountant(event):
     totals = figures.totals(event, 1e-6)
     assert totals["epsilon"].tolist() == [epsilon(Repeat(event, n), 1e-6) for n in totals["times"]]
     once = totals["epsilon"].iloc[0]
@@ -100,7 +97,7 @@ def test_figures_agree_with_the_accountant(event: Event) -> None:
 # ---- several models at one total -----------------------------------------------------------------
 
 
-def test_fifteen_models_at_a_total_of_two_have_what_gaussian_composition_says() -> None:
+def test_fifteen_models_at_a_total_of_two_have_what_gaussian_composition_says():
     """Gaussian releases of mu each compose to mu times the root of their number."""
     delta = 1e-5
     spec = RunSpec.parse(
@@ -116,7 +113,7 @@ def test_fifteen_models_at_a_total_of_two_have_what_gaussian_composition_says() 
         epsilon_of_each(spec, Shape(2000, 200, (1.0, 5.0)), 10**9)
 
 
-def test_many_models_are_answered_with_what_each_keeps_and_ways_to_it() -> None:
+def test_many_models_are_answered_with_what_each_keeps_and_ways_to_it():
     app = page(models="3", years="5", total="2", dataset="cinema", algorithm="dpals")
     delta = app.session_state["sidebar.delta"]
     exact = gaussian_epsilon(gaussian_mu(2.0, delta) / math.sqrt(15), delta)

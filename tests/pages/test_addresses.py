@@ -56,7 +56,7 @@ def browser(base: str = "") -> TestClient:
     ],
 )
 @pytest.mark.parametrize("base", ["", "/course"])
-def test_an_address_leads_on_with_its_query(address: str, page: str, base: str) -> None:
+def test_an_address_leads_on_with_its_query(address, page, base):
     answer = browser(base).get(f"{base}{address}?{LINK}")
     assert answer.status_code == 307
     # as a browser finds it, also behind a proxy that takes a prefix away
@@ -80,18 +80,18 @@ def test_an_address_leads_on_with_its_query(address: str, page: str, base: str) 
         "/..%2Fhome",
     ],
 )
-def test_a_page_of_its_own_and_what_is_none_are_left_alone(path: str) -> None:
+def test_a_page_of_its_own_and_what_is_none_are_left_alone(path):
     assert browser().get(path).status_code == 200
 
 
 @pytest.mark.parametrize("base", ["", "/course"])
-def test_a_browser_that_asks_for_no_page_is_told_so_on_the_first_one(base: str) -> None:
+def test_a_browser_that_asks_for_no_page_is_told_so_on_the_first_one(base):
     answer = browser(base).get(f"{base}/nothing-like-it?a=1", headers={"Accept": "text/html,*/*"})
     there = urljoin(f"http://x{base}/nothing-like-it", answer.headers["location"])
     assert there == f"http://x{base}/?unknown=nothing-like-it&a=1"
 
 
-def test_no_address_means_two_pages_and_every_section_has_a_first_one() -> None:
+def test_no_address_means_two_pages_and_every_section_has_a_first_one():
     for page in PAGES:
         for name in (page.id, *page.also):
             assert page_meant(name.partition("?")[0])[0] == page.id

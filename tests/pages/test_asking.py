@@ -1,6 +1,5 @@
 """Runs that a page asks for."""
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.runs.specification import RunSpec
@@ -20,7 +19,7 @@ def page() -> None:
         st.write(",".join(runs.ask("place", {"main": SPEC}, patience=0.0)))
 
 
-def test_a_run_that_ends_while_results_are_taken_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_ends_while_results_are_taken_is_shown(monkeypatch):
     """It ends after its results were looked for and before the page asks whether anything goes on.
     Without a look that follows, the page would stand still without it.
     """

@@ -26,14 +26,14 @@ def page(attack: str = "private-bias", runs: int = 200, **state: object) -> AppT
     return after_audit(app_of("audit/page.py", chosen, attack=attack))
 
 
-def test_what_proves_nothing_shows_no_promise() -> None:
+def test_what_proves_nothing_shows_no_promise():
     app = page("sketch", 40)
     assert "nothing is proved" in app.title[0].value
     assert frames(app)[-1]["ε"].iloc[0] == "none"
     assert any("implicitly provide" in element.value for element in app.markdown)
 
 
-def test_what_a_lesson_fixes_stays_whatever_the_browser_says() -> None:
+def test_what_a_lesson_fixes_stays_whatever_the_browser_says():
     link = LessonLink.parse(
         page="audit",
         query={"attack": "private-bias", "runs": "40", "fault": "unlisted-release"},
@@ -50,7 +50,7 @@ def test_what_a_lesson_fixes_stays_whatever_the_browser_says() -> None:
 
 
 @pytest.mark.parametrize("seed", range(len(EPSILONS)))
-def test_the_game_counts_what_was_right_and_tells_epsilon_only_at_the_end(seed: int) -> None:
+def test_the_game_counts_what_was_right_and_tells_epsilon_only_at_the_end(seed):
     game = Game(seed)
     app = app_of("audit/page.py", {STATE_KEY: game})
     app.run()

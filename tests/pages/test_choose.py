@@ -4,8 +4,6 @@ import json
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +26,7 @@ SMALL = "cinema?users=200&items=40&density=0.3&bounds=1,5"
 
 
 @pytest.fixture(autouse=True)
-def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_runs(monkeypatch):
     """Three values of epsilon."""
     monkeypatch.setattr(question, "GRID", (2.0, 5.0, 10.0))
 
@@ -53,7 +51,7 @@ def answered(app: AppTest) -> AppTest:
 
 
 @pytest.mark.slow
-def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path: Path) -> None:
+def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path):
     """A reload is a new session at the same address; the command runs in another folder."""
     app = opened(data=SMALL)
     app.segmented_control(key="choose.wish").set_value("keep").run()
@@ -82,7 +80,7 @@ def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path: Path) -> None:
     assert {"Page to print", "Configuration", "Notebook"} <= labels
 
 
-def test_a_link_asks_its_question_and_what_it_cannot_say_is_told() -> None:
+def test_a_link_asks_its_question_and_what_it_cannot_say_is_told():
     app = opened(dataset="cinema-small", protect="group", group="5", wish="win")
     assert app.number_input(key="choose.group").value == 5
     assert app.segmented_control(key="choose.wish").value == "spend"
@@ -90,7 +88,7 @@ def test_a_link_asks_its_question_and_what_it_cannot_say_is_told() -> None:
     assert at_step(app, "take").title[0].value.startswith("There is no answer")
 
 
-def test_an_address_names_the_synthetic_data_of_a_file_and_opens_them(mine: Any) -> None:
+def test_an_address_names_the_synthetic_data_of_a_file_and_opens_them(mine):
     _, entry = mine
     name = opened(entry).query_params["dataset"]
     assert name.startswith(f"cinema?users={entry.n_users}&items={entry.n_items}&")
@@ -100,7 +98,7 @@ def test_an_address_names_the_synthetic_data_of_a_file_and_opens_them(mine: Any)
 
 
 @pytest.fixture
-def mine() -> Iterator[Any]:
+def mine():
     table = messy_table()
     columns = {"user": "client_ref", "item": "programme", "rating": "stars", "time": "watched_on"}
     upload = session_files.ratings(
@@ -111,7 +109,7 @@ def mine() -> Iterator[Any]:
 
 
 @pytest.mark.slow
-def test_private_rows_are_not_touched(mine: Any) -> None:
+def test_private_rows_are_not_touched(mine):
     table, entry = mine
     app = opened(entry)
     assert "synthetic data set of the same shape" in words(app)
@@ -133,7 +131,7 @@ def test_private_rows_are_not_touched(mine: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_choice_on_private_data_is_bought_and_in_the_account(mine: Any) -> None:
+def test_a_choice_on_private_data_is_bought_and_in_the_account(mine):
     table, entry = mine
     app = opened(entry)
     app.session_state["sidebar.epsilon"] = 10.0

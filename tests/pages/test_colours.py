@@ -63,7 +63,7 @@ def distances(one: str, other: str) -> tuple[float, float]:
     return first, second
 
 
-def test_the_formulas_are_those_of_the_standards() -> None:
+def test_the_formulas_are_those_of_the_standards():
     """Black on white is 21 to 1 and #767676 4.54; red has the L*a*b* (53.24, 80.09, 67.20)."""
     white, black = rgb("#ffffff"), rgb("#000000")
     assert contrast(white, black) == pytest.approx(21)
@@ -72,7 +72,7 @@ def test_the_formulas_are_those_of_the_standards() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_words_of_the_theme_can_be_read(mode: str) -> None:
+def test_words_of_the_theme_can_be_read(mode):
     theme = {name: rgb(it) for name, it in THEME[mode].items()}
     pages = theme["backgroundColor"], theme["secondaryBackgroundColor"]
     for page in pages:
@@ -84,7 +84,7 @@ def test_words_of_the_theme_can_be_read(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_figures_can_be_read(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_can_be_read(mode, monkeypatch):
     monkeypatch.setattr(colours, "is_dark", lambda: mode == "dark")
     page = rgb(THEME[mode]["backgroundColor"])
     for words in (colours.ink(), colours.text()):
@@ -94,14 +94,14 @@ def test_figures_can_be_read(mode: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_colours_stay_apart(mode: str) -> None:
+def test_colours_stay_apart(mode):
     pairs = [it[MODES[mode]] for it in colours.PALETTE.values()]
     for one, other in itertools.combinations(pairs, 2):
         most_people, deuteranope = distances(one, other)
         assert most_people >= 25 and deuteranope >= 10, (one, other)
 
 
-def test_rival_methods_have_colours_of_their_own() -> None:
+def test_rival_methods_have_colours_of_their_own():
     """Those for whole users, which figures draw together."""
     drawn = [
         kind.colour

@@ -31,18 +31,18 @@ def table() -> bytes:
 
 
 @pytest.fixture
-def mine() -> Any:
+def mine():
     return session_files.ratings(
         session_files.table(table(), "a [b](javascript:x) *c*.csv"), {}, (1.0, 5.0)
     )
 
 
-def test_nobody_opens_anothers_by_its_address(mine: Any) -> None:
+def test_nobody_opens_anothers_by_its_address(mine):
     app = app_of(ACCOUNTANT, data=mine.entry.id).run()
     assert app.sidebar.selectbox(key="sidebar.dataset").value == "cinema" and app.warning
 
 
-def test_raw_figures_of_ones_own_data_are_for_the_screen(mine: Any) -> None:
+def test_raw_figures_of_ones_own_data_are_for_the_screen(mine):
     """Of the numbers below figures those of the trade-off curve alone can be saved, which follow
     from the ledger; golden pages show what can be saved of public data.
     """
@@ -74,7 +74,7 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("holds", SAMPLES)
-def test_documents_and_images_of_ones_own_are_worked_with(holds: str) -> None:
+def test_documents_and_images_of_ones_own_are_worked_with(holds):
     """Nothing is trained unasked; the card rests on what was counted in the file; one figure
     says what all runs cost.
     """
@@ -97,7 +97,7 @@ def test_documents_and_images_of_ones_own_are_worked_with(holds: str) -> None:
     session_files.remove(upload.entry)
 
 
-def test_a_person_with_all_her_images_is_protected_where_it_is_said_whose_they_are() -> None:
+def test_a_person_with_all_her_images_is_protected_where_it_is_said_whose_they_are():
     """The card says so, offers no group, and the default for delta follows the number of people."""
     out = io.BytesIO()
     savemat(out, {"fea": np.random.default_rng(0).random((40, 36)), "gnd": np.arange(40) % 8})
@@ -114,9 +114,7 @@ def test_a_person_with_all_her_images_is_protected_where_it_is_said_whose_they_a
         session_files.remove(upload.entry)
 
 
-def test_a_private_file_under_a_published_name_is_private_on_pages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_private_file_under_a_published_name_is_private_on_pages(tmp_path, monkeypatch):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     (tmp_path / "mine.csv").write_bytes(
         table().replace(b"Member,Product,Points", b"user,item,rating")
@@ -151,7 +149,7 @@ def on_scale(app: AppTest, rating: str, scale: str, name: str = "mine.csv") -> A
     return app.segmented_control(key=f"data.scale.{name}.{rating}").set_value(scale).run()
 
 
-def test_rows_that_are_refused_are_told_with_lines_and_examples() -> None:
+def test_rows_that_are_refused_are_told_with_lines_and_examples():
     bad = rating_table("user,item,rating,note", "p{u},thing {i},{r},x").replace(
         b",2,x", b",good,x", 2
     )
@@ -174,7 +172,7 @@ ITEMS = "thing,year,genre,<b>*x*</b>\n" + "".join(
 )
 
 
-def test_an_item_table_is_public_and_offered_in_the_sidebar() -> None:
+def test_an_item_table_is_public_and_offered_in_the_sidebar():
     app = on_scale(
         with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5"
     )

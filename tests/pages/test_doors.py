@@ -8,7 +8,6 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -71,7 +70,7 @@ def _server(doors: Doors, **options: int) -> TestClient:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[TestClient]:
+def server():
     with _server(Doors(frozenset({"dpmf.example.org"}))) as client:
         yield client
 
@@ -86,23 +85,23 @@ def _stream(server: TestClient, **headers: str) -> str:
 
 
 @pytest.mark.parametrize("host", OURS)
-def test_the_names_of_this_server_are_answered(server: TestClient, host: str) -> None:
+def test_the_names_of_this_server_are_answered(server, host):
     assert server.get("/", headers={"host": host}).text == "ours"
     assert _stream(server, host=host) == "ours"
 
 
 @pytest.mark.parametrize("host", FOREIGN)
-def test_another_name_gets_a_sentence_and_nothing_else(server: TestClient, host: str) -> None:
+def test_another_name_gets_a_sentence_and_nothing_else(server, host):
     answer = server.get("/_stcore/health", headers={"host": host})
     assert answer.status_code == 400 and f"{host!r}" in answer.text and "DPMF_HOSTS" in answer.text
 
 
 @pytest.mark.parametrize("origin", BAD_ORIGINS)
-def test_a_page_elsewhere_is_refused(server: TestClient, origin: str) -> None:
+def test_a_page_elsewhere_is_refused(server, origin):
     assert server.post("/_stcore/upload_file", headers={"origin": origin}).status_code == 403
 
 
-def test_pages_of_this_server_are_not(server: TestClient) -> None:
+def test_pages_of_this_server_are_not(server):
     """Streamlit compares the origin of a websocket with a user's cookie; that of a request
     would make it ask outside for this machine's address.
     """
@@ -122,14 +121,12 @@ def test_pages_of_this_server_are_not(server: TestClient) -> None:
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
-def test_metrics_are_closed_until_the_operator_opens_them(
-    server: TestClient, path: str, method: str
-) -> None:
+def test_metrics_are_closed_until_the_operator_opens_them(server, path, method):
     assert server.request(method, path).status_code == 404
     assert _server(Doors(metrics=True)).request(method, path).status_code in (200, 405)
 
 
-def test_every_answer_tells_browsers_how_far_to_trust_it(server: TestClient) -> None:
+def test_every_answer_tells_browsers_how_far_to_trust_it(server):
     for answer in (
         server.get("/"),
         server.get("/", headers={"host": "evil.example"}),
@@ -160,14 +157,14 @@ FOR_VISITORS = {
 }
 
 
-def test_frames_for_developers_do_not_reach_streamlit(server: TestClient) -> None:
+def test_frames_for_developers_do_not_reach_streamlit(server):
     with server.websocket_connect("/heard", headers={"host": HERE}) as socket:
         for frame in [*FOR_DEVELOPERS, *FOR_VISITORS.values()]:
             socket.send_bytes(frame.SerializeToString())
         assert [socket.receive_text() for _ in FOR_VISITORS] == list(FOR_VISITORS)
 
 
-def test_a_full_server_refuses_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_full_server_refuses_and_says_so_once(caplog):
     with _server(Doors(), most_streams=1) as server:
         with server.websocket_connect("/heard", headers={"host": HERE}):
             for _ in range(2):
@@ -181,21 +178,19 @@ def test_a_full_server_refuses_and_says_so_once(caplog: pytest.LogCaptureFixture
 @pytest.mark.parametrize(
     ("allowed", "expected"), [((1024, 4096), 960), ((1024, 10**6), 16_320), ((512, 512), 64)]
 )
-def test_descriptors_are_raised_as_far_as_the_system_allows(
-    monkeypatch: pytest.MonkeyPatch, allowed: tuple[int, int], expected: int
-) -> None:
+def test_descriptors_are_raised_as_far_as_the_system_allows(monkeypatch, allowed, expected):
     monkeypatch.setattr(resource, "getrlimit", lambda kind: allowed)
     monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: None)
     assert most_streams() == expected
 
 
-def test_a_server_with_too_few_descriptors_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_with_too_few_descriptors_does_not_start(monkeypatch):
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (256, 256))
     with pytest.raises(BadInput):
         most_streams()
 
 
-def test_of_inline_scripts_those_of_streamlits_page_alone_run(tmp_path: Path) -> None:
+def test_of_inline_scripts_those_of_streamlits_page_alone_run(tmp_path):
     page = tmp_path / "index.html"
     page.write_text("<script>ours()</script><script src='x.js'></script>")
     ours = base64.b64encode(hashlib.sha256(b"ours()").digest()).decode()
@@ -205,7 +200,7 @@ def test_of_inline_scripts_those_of_streamlits_page_alone_run(tmp_path: Path) ->
 # ---- what the operator says ----------------------------------------------------------------------
 
 
-def test_the_operators_settings() -> None:
+def test_the_operators_settings():
     assert Doors.from_environment({}) == Doors()
     environment = {
         "DPMF_HOSTS": " dpmf.example.org, Other.example.org ,",
@@ -235,18 +230,18 @@ def test_the_operators_settings() -> None:
         ("DPMF_METRICS", "1"),
     ],
 )
-def test_a_setting_that_is_not_understood_is_refused(variable: str, value: str) -> None:
+def test_a_setting_that_is_not_understood_is_refused(variable, value):
     with pytest.raises(BadInput, match=f"{variable} takes .* Got "):
         Doors.from_environment({variable: value})
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1", "127.8.8.8"])
-def test_on_loopback_nobody_has_to_log_in(address: str) -> None:
+def test_on_loopback_nobody_has_to_log_in(address):
     assert Doors().listening_on(address, login=False) == Doors()
 
 
 @pytest.mark.parametrize("address", [None, "0.0.0.0", "::", "192.0.2.2", "dpmf.example.org", ""])
-def test_elsewhere_there_is_a_login_or_a_purpose(address: str | None) -> None:
+def test_elsewhere_there_is_a_login_or_a_purpose(address):
     with pytest.raises(BadInput, match="DPMF_OPEN=on-purpose"):
         Doors().listening_on(address, login=False)
     for doors, login in ((Doors(), True), (Doors(without_login=True), False)):
@@ -263,9 +258,7 @@ def test_elsewhere_there_is_a_login_or_a_purpose(address: str | None) -> None:
         pytest.param(("-m", "streamlit", "run", "app.py"), id="streamlit"),
     ],
 )
-def test_the_server_does_not_start_in_the_open_by_mistake(
-    command: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_the_server_does_not_start_in_the_open_by_mistake(command, tmp_path):
     options = {"HEADLESS": "true", "ADDRESS": "0.0.0.0", "PORT": "0"}
     settings = {f"STREAMLIT_SERVER_{name}": value for name, value in options.items()}
     process = subprocess.run(

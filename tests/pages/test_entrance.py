@@ -41,7 +41,7 @@ def _browser(required: bool) -> TestClient:
 
 
 @pytest.fixture
-def browser(monkeypatch: pytest.MonkeyPatch) -> TestClient:
+def browser(monkeypatch):
     monkeypatch.setattr(st.secrets, "_secrets", {"auth": {"cookie_secret": "of the operator" * 3}})
     return _browser(required=True)
 
@@ -65,7 +65,7 @@ def statuses(browser: TestClient) -> list[int]:
     return [page.status_code, upload.status_code, stream, browser.get("/auth/check").status_code]
 
 
-def test_nothing_is_answered_before_a_login(browser: TestClient) -> None:
+def test_nothing_is_answered_before_a_login(browser):
     assert statuses(browser) == [401, 401, 401, 401]
     assert "/auth/begin" in browser.get("/", headers={"accept": "text/html"}).text
     assert browser.get("/_stcore/health").text == "inside"
@@ -74,18 +74,18 @@ def test_nothing_is_answered_before_a_login(browser: TestClient) -> None:
 
 
 @pytest.mark.parametrize("path", ["/auth/check/../../x", "/auth/logout/x", "//auth/login", "/x"])
-def test_no_other_address_is_open(browser: TestClient, path: str) -> None:
+def test_no_other_address_is_open(browser, path):
     assert browser.get(path).status_code == 401
 
 
-def test_a_cookie_that_this_server_did_not_sign_is_none(browser: TestClient) -> None:
+def test_a_cookie_that_this_server_did_not_sign_is_none(browser):
     log_in(browser, secret="another secret of somebody else")
     assert statuses(browser) == [401, 401, 401, 401]
     log_in(browser, is_logged_in=False)
     assert statuses(browser) == [401, 401, 401, 401]
 
 
-def test_without_a_login_everything_is_answered() -> None:
+def test_without_a_login_everything_is_answered():
     assert statuses(_browser(required=False)) == [200, 200, 101, 204]
 
 
@@ -97,7 +97,7 @@ def test_without_a_login_everything_is_answered() -> None:
         "/runs?",
     ],
 )
-def test_what_was_open_is_open_again_and_once(browser: TestClient, address: str) -> None:
+def test_what_was_open_is_open_again_and_once(browser, address):
     there = browser.get("/auth/login", headers={"referer": HOME + address})
     assert there.headers["location"] == PROVIDER
     assert browser.get("/oauth2callback?code=1").headers["location"] == address
@@ -107,7 +107,7 @@ def test_what_was_open_is_open_again_and_once(browser: TestClient, address: str)
 @pytest.mark.parametrize(
     "referer", ["https://evil.example.org/?x", "", "nonsense", f"{HOME}/?{'x' * 5000}"]
 )
-def test_a_foreign_or_endless_page_is_not_noted(browser: TestClient, referer: str) -> None:
+def test_a_foreign_or_endless_page_is_not_noted(browser, referer):
     browser.get("/auth/login", headers={"referer": referer})
     assert COOKIE not in browser.cookies
     assert browser.get("/oauth2callback").headers["location"] == "/"
@@ -116,12 +116,12 @@ def test_a_foreign_or_endless_page_is_not_noted(browser: TestClient, referer: st
 @pytest.mark.parametrize(
     "note", ["//evil.example.org", "/%5Cevil.example.org", "%2F%2Fevil", "/%0d%0aset-cookie:x", ""]
 )
-def test_a_planted_note_leads_nowhere_else(browser: TestClient, note: str) -> None:
+def test_a_planted_note_leads_nowhere_else(browser, note):
     browser.cookies.set(COOKIE, note)
     assert browser.get("/oauth2callback").headers["location"] == "/"
 
 
-def test_other_requests_are_left_alone(browser: TestClient) -> None:
+def test_other_requests_are_left_alone(browser):
     log_in(browser)
     browser.cookies.set(COOKIE, "/runs?")
     answer = browser.get("/elsewhere", headers={"referer": f"{HOME}/data"})

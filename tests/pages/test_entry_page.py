@@ -9,7 +9,7 @@ from pages.server import entry_page
 
 
 @pytest.mark.parametrize("base", ["", "course"])
-def test_every_section_loads_the_script_before_streamlits(base: str) -> None:
+def test_every_section_loads_the_script_before_streamlits(base):
     client = TestClient(Starlette(routes=entry_page.routes(SECTIONS, base)))
     start = f"/{base}".rstrip("/")
     for name in ("", *SECTIONS):
@@ -20,7 +20,7 @@ def test_every_section_loads_the_script_before_streamlits(base: str) -> None:
     assert script.text == entry_page.SCRIPT.read_text("utf-8")
 
 
-def test_streamlits_page_is_otherwise_as_it_is() -> None:
+def test_streamlits_page_is_otherwise_as_it_is():
     """Its inline scripts too, whose hashes the policy allows."""
     html = entry_page.STREAMLIT_PAGE.read_text("utf-8")
     whole = entry_page.with_script(html)

@@ -30,14 +30,14 @@ def spec(**more: object) -> RunSpec:
     return RunSpec.parse(data={"id": "cinema-small"}, algorithm="dpals", budget=budget, **more)
 
 
-def test_the_sources_rule_shows_what_it_truly_costs() -> None:
+def test_the_sources_rule_shows_what_it_truly_costs():
     printed = {"p.biases": "false", "p.gram_share": "0.5", "p.frequent_fraction": "1"}
     app = page(eps="1", delta="1e-5", rule="source", **printed)
     assert "ε = 1.06 (δ = 1e-5" in words(app)
     assert "1.06" in headline(app)
 
 
-def test_nothing_that_is_not_proved_has_an_epsilon() -> None:
+def test_nothing_that_is_not_proved_has_an_epsilon():
     """A posterior sample that SGLD has not reached: its claim in quotation marks and why it is
     none; no price by any rule, no odds, no target.
     """
@@ -50,7 +50,7 @@ def test_nothing_that_is_not_proved_has_an_epsilon() -> None:
         component(app, "hundred")
 
 
-def test_one_persons_list_says_what_stays_and_a_link_holds_who_was_picked() -> None:
+def test_one_persons_list_says_what_stays_and_a_link_holds_who_was_picked():
     app = page(eps="5")
     lists = component(app, "hero")["lists"]
     run, open_run = engine_run(spec()), engine_run(spec().open())
@@ -65,7 +65,7 @@ def test_one_persons_list_says_what_stays_and_a_link_holds_who_was_picked() -> N
     assert app.query_params["person"] in ("9", ["9"])
 
 
-def test_a_private_run_alone_shows_the_person_of_the_link(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_private_run_alone_shows_the_person_of_the_link(monkeypatch):
     """Its list stands there before the runs that the figure compares it with."""
     monkeypatch.setattr("pages.explore.story.of_grid", lambda *_: None)
     app = page(eps="5", person="7")
@@ -73,7 +73,7 @@ def test_a_private_run_alone_shows_the_person_of_the_link(monkeypatch: pytest.Mo
     assert app.query_params["person"] in ("7", ["7"])
 
 
-def test_a_link_s_parameters_apply_and_the_page_says_what_differs_from_the_default() -> None:
+def test_a_link_s_parameters_apply_and_the_page_says_what_differs_from_the_default():
     app = page(eps="5", **{"p.rank": "3"})
     [sentence] = [it.value for it in app.markdown if it.value.startswith("Changed parameters")]
     assert "3" in sentence

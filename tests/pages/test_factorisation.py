@@ -1,6 +1,5 @@
 """The Topics and Faces pages, driven as a person would, without a browser."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -35,7 +34,7 @@ def page(name: str, **parameters: str) -> AppTest:
     return settled(app_of(behind_sidebar(f"{name}/page.py"), **parameters))
 
 
-def test_a_start_from_private_data_has_no_epsilon() -> None:
+def test_a_start_from_private_data_has_no_epsilon():
     app = page("topics", algo="dp-nmf", **{"p.start": "nndsvd", "p.steps": "2"})
     assert "UNPROVEN" in words(app)
     assert "per document" not in words(app)
@@ -43,7 +42,7 @@ def test_a_start_from_private_data_has_no_epsilon() -> None:
 
 
 @pytest.fixture
-def mine() -> Iterator[Any]:
+def mine():
     """Documents that a visitor brought."""
     subjects = ("apple pear plum quince", "goal match team coach", "rain snow wind cloud")
     lines = [f"{subjects[n % 3]} {subjects[n % 3].split()[n % 4]}" for n in range(240)]
@@ -52,7 +51,7 @@ def mine() -> Iterator[Any]:
     forget(upload)
 
 
-def test_on_private_documents_only_what_was_bought_is_shown(mine: Any) -> None:
+def test_on_private_documents_only_what_was_bought_is_shown(mine):
     chosen = {"sidebar.documents.most_words": None, "sidebar.documents.delta": 1e-5}
     state = brought(mine.entry, "documents") | chosen
     app = app_of(behind_sidebar("topics/page.py"), state)

@@ -59,9 +59,7 @@ def names(specs: Iterable[RunSpec]) -> set[str]:
     [it for it in PAGES if it in WITH_EPSILON or it.id in RUNS_OF_PAGES],
     ids=lambda it: it.id,
 )
-def test_what_a_page_asks_for_at_first_is_listed_and_computed_beforehand(
-    page: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_page_asks_for_at_first_is_listed_and_computed_beforehand(page, monkeypatch):
     """The default and the grid of every slider of epsilon, and what else a page wants."""
     specs, grids = asked_at_first(page, monkeypatch)
     if page.id in RUNS_OF_PAGES:
@@ -75,7 +73,7 @@ def test_what_a_page_asks_for_at_first_is_listed_and_computed_beforehand(
             assert names(it.spec for it in grid_runs(spec)) <= every
 
 
-def test_the_package_holds_these_runs_and_no_others() -> None:
+def test_the_package_holds_these_runs_and_no_others():
     expected = names(first_views.cheapest_first())
     assert shipped_runs.everything().keys() == expected, ANEW
     assert shipped_runs.FILE.stat().st_size < 2_000_000
@@ -83,7 +81,7 @@ def test_the_package_holds_these_runs_and_no_others() -> None:
 
 
 @pytest.mark.parametrize("page", WITH_LESSONS)
-def test_they_are_of_today_s_data_and_of_today_s_versions(page: str) -> None:
+def test_they_are_of_today_s_data_and_of_today_s_versions(page):
     """A run's key holds the data's fingerprint and the version of the algorithm."""
     for spec in WITH_LESSONS[page]:
         record = shipped_runs.record(spec)
@@ -91,7 +89,7 @@ def test_they_are_of_today_s_data_and_of_today_s_versions(page: str) -> None:
         assert record.cached and record.spec.seed == spec.seed
 
 
-def test_a_run_of_an_older_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_of_an_older_version_is_refused(monkeypatch):
     spec = first_views.usual_run("ratings")
     assert shipped_runs.record(spec) is not None
     from dpmf_core import algorithms
@@ -103,9 +101,7 @@ def test_a_run_of_an_older_version_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("page", RUNS_OF_PAGES)
-def test_the_first_view_stands_on_an_empty_store(
-    page: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_view_stands_on_an_empty_store(page, monkeypatch):
     """Without a single run being computed: engine and workers are never asked."""
 
     def shipped_alone(request: runs.Request, run_names: list[str], whole: Any, **_: Any) -> None:
@@ -131,7 +127,7 @@ def small(seed: int) -> RunSpec:
     )
 
 
-def test_visitors_come_before_what_idle_workers_compute(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_visitors_come_before_what_idle_workers_compute(monkeypatch):
     specs = [small(seed) for seed in range(300, 330)]
     monkeypatch.setattr(lifespan, "warming_specs", lambda: specs)
     beforehand = lifespan.warm()
@@ -142,7 +138,7 @@ def test_visitors_come_before_what_idle_workers_compute(monkeypatch: pytest.Monk
     assert all(it is not None for it in engine().known_runs.find_all(specs))
 
 
-def test_only_simulated_data_are_computed_on_beforehand() -> None:
+def test_only_simulated_data_are_computed_on_beforehand():
     from dpmf_core.data.catalogue import catalogue
 
     kinds = {it.id: it.kind for it in catalogue().catalogue()}

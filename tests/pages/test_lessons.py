@@ -15,7 +15,7 @@ def page(lesson: str) -> AppTest:
 
 
 @pytest.mark.parametrize("name", list(LESSONS))
-def test_a_lesson_is_walked_to_its_code(name: str) -> None:
+def test_a_lesson_is_walked_to_its_code(name):
     """Nothing is shown before it is predicted; the first prediction is wrong, all others right."""
     app, lesson = page(name), LESSONS[name]
     assert app.title[0].value == lesson.title
@@ -54,9 +54,7 @@ st.button("Next", on_click=lesson.go, args=(1,))
 
 
 @pytest.mark.parametrize("came_back", [True, False])
-def test_the_back_button_leads_to_the_page_before_in_a_sequence(
-    came_back: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_back_button_leads_to_the_page_before_in_a_sequence(came_back, monkeypatch):
     """A browser that repeats an old address, because it has not heard of the new one, does not."""
     steps = [LessonLink.parse(page="lessons", query={"lesson": name}) for name in list(LESSONS)[:2]]
     app = AppTest.from_string(SEQUENCE, default_timeout=30)

@@ -3,7 +3,6 @@ what was drawn.
 """
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -41,7 +40,7 @@ def table(users: int = 60, items: int = 12) -> bytes:
 
 
 @pytest.fixture
-def mine() -> Iterator[Any]:
+def mine():
     upload = session_files.ratings(session_files.table(table(), "clinic.csv"), {}, (1.0, 5.0))
     yield upload
     forget(upload)
@@ -70,7 +69,7 @@ def buttons(app: AppTest) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["explore", "tradeoff", "tune", "accountant"])
-def test_nothing_is_trained_unasked(name: str, mine: Any) -> None:
+def test_nothing_is_trained_unasked(name, mine):
     app = page_with(f"{name}/page.py", mine)
     assert not app.error, [it.value for it in app.error]
     assert entries(mine) == 0
@@ -81,7 +80,7 @@ def test_nothing_is_trained_unasked(name: str, mine: Any) -> None:
     assert entries(mine) == 0
 
 
-def test_each_button_says_what_it_costs_and_costs_it(mine: Any) -> None:
+def test_each_button_says_what_it_costs_and_costs_it(mine):
     app = page_with("explore/page.py", mine)
     labels = {title: button.label for title, button in buttons(app).items()}
     assert all(it in labels["This run"] for it in ("0.00", "2.00"))
@@ -104,7 +103,7 @@ def test_each_button_says_what_it_costs_and_costs_it(mine: Any) -> None:
     assert "This run" in buttons(page_with("explore/page.py", mine)) and entries(mine) == bought
 
 
-def test_a_figure_over_epsilons_shows_what_was_bought_and_costs_twelve(mine: Any) -> None:
+def test_a_figure_over_epsilons_shows_what_was_bought_and_costs_twelve(mine):
     """The page that showed 2.00 where 12.33 had been drawn."""
     app = page_with("explore/page.py", mine)
     buttons(app)["This run"].click()
@@ -127,7 +126,7 @@ def test_a_figure_over_epsilons_shows_what_was_bought_and_costs_twelve(mine: Any
     assert "12.33" in words(app)
 
 
-def test_a_budget_refuses_in_words(mine: Any) -> None:
+def test_a_budget_refuses_in_words(mine):
     account = account_of(mine.entry.id)
     account.set_budget(2.5, DELTA)
     app = page_with("explore/page.py", mine)
@@ -151,7 +150,7 @@ def test_a_budget_refuses_in_words(mine: Any) -> None:
     assert total_epsilon(mine) == pytest.approx(2.0, abs=1e-6)
 
 
-def test_a_budget_is_set_where_the_figure_stands(mine: Any) -> None:
+def test_a_budget_is_set_where_the_figure_stands(mine):
     app = page_with("accountant/page.py", mine)
     app.number_input(key="sidebar.budget.epsilon").set_value(3.0).run()
     app.checkbox(key="sidebar.budget.unprotected").check().run()
@@ -162,7 +161,7 @@ def test_a_budget_is_set_where_the_figure_stands(mine: Any) -> None:
     assert "of 3.00" in words(app)
 
 
-def test_a_search_of_private_data_draws_nothing_from_them(mine: Any) -> None:
+def test_a_search_of_private_data_draws_nothing_from_them(mine):
     app = page_with("tune/page.py", mine)
     app.number_input(key="tune.trials").set_value(3).run()
     app.button(key="tune.go").click()

@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from dpmf_core.papers import results
 from dpmf_core.papers.erratum import Comparison, Erratum, Reading
-from dpmf_core.papers.figures import Figure
 from dpmf_core.papers.registry import CLAIMS, PAPERS
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, stream
@@ -34,7 +33,7 @@ def section_of(app: AppTest) -> str:
     return str(app.segmented_control(key="papers.section").value)
 
 
-def test_the_overview_has_a_row_a_paper_and_an_unknown_one_leads_there() -> None:
+def test_the_overview_has_a_row_a_paper_and_an_unknown_one_leads_there():
     (table,) = (it.value for it in page().table)
     counted = table.drop(columns=["paper", "corrections"]).astype(int).sum(axis=1)
     assert list(counted) == [len(paper.claims) for paper in PAPERS.values()]
@@ -43,7 +42,7 @@ def test_the_overview_has_a_row_a_paper_and_an_unknown_one_leads_there() -> None
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_the_address_opens_a_paper_whose_claims_are_listed(paper: str) -> None:
+def test_the_address_opens_a_paper_whose_claims_are_listed(paper):
     app = page(paper=paper)
     assert list(app.dataframe[0].value["place"]) == [place(it) for it in PAPERS[paper].claims]
     assert section_of(app) == "claims" and len(app.get("plotly_chart")) == 1
@@ -60,16 +59,14 @@ def test_the_address_opens_a_paper_whose_claims_are_listed(paper: str) -> None:
         ({"section": "method", "paper": "vallet-2014"}, "vallet-2014", "method"),
     ],
 )
-def test_what_an_address_opens_says_which_paper_it_is_of(
-    address: dict[str, str], paper: str, section: str
-) -> None:
+def test_what_an_address_opens_says_which_paper_it_is_of(address, paper, section):
     app = page(**address)
     assert said(app, "paper") == paper and section_of(app) == section
     for name in address.keys() - {"section", "paper"}:
         assert said(app, name) == address[name] == app.selectbox[0].value
 
 
-def test_a_new_address_leads_and_then_the_widget() -> None:
+def test_a_new_address_leads_and_then_the_widget():
     app = page(claim="chien-fig4")
     app.query_params["claim"] = "chien-fig7"
     assert settled(app).selectbox[0].value == "chien-fig7"
@@ -78,7 +75,7 @@ def test_a_new_address_leads_and_then_the_widget() -> None:
     assert said(app, "claim") == "chien-fig3a"
 
 
-def test_a_lesson_on_a_page_that_went_opens_its_paper() -> None:
+def test_a_lesson_on_a_page_that_went_opens_its_paper():
     steps = (LessonLink.parse(page="sketch", query={"dataset": "cinema"}, locked=("page",)),)
     app = AppTest.from_string(
         "import runpy\nfrom pages.kit import lesson\nlesson.current()\n"
@@ -92,7 +89,7 @@ def test_a_lesson_on_a_page_that_went_opens_its_paper() -> None:
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
-def test_recorded_results_and_published_numbers_are_drawn(claim: Figure) -> None:
+def test_recorded_results_and_published_numbers_are_drawn(claim):
     last = results.last(claim)
     if last is None or claim.id in figures.OWN_CHARTS:
         pytest.skip("nothing is recorded, or the figure has a chart of its own")
@@ -108,13 +105,13 @@ def test_recorded_results_and_published_numbers_are_drawn(claim: Figure) -> None
 
 
 @pytest.mark.parametrize("claim_id", sorted(figures.OWN_CHARTS))
-def test_a_chart_of_its_own_is_drawn_from_recorded_results(claim_id: str) -> None:
+def test_a_chart_of_its_own_is_drawn_from_recorded_results(claim_id):
     last = results.last(CLAIMS[claim_id])
     fig, table = figures.OWN_CHARTS[claim_id](last.summaries)
     assert len(fig.data) and len(table)
 
 
-def test_the_page_computes_and_does_not_recite(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_computes_and_does_not_recite(monkeypatch):
     """A computation that finds another figure shows it."""
     other = Comparison(Reading("as stated", 1.0), Reading("something else", 7.0))
     monkeypatch.setattr(Erratum, "compare", lambda self: other)
@@ -124,7 +121,7 @@ def test_the_page_computes_and_does_not_recite(monkeypatch: pytest.MonkeyPatch) 
     assert any("ε = 7.00" in list(it.iloc[:, 0]) for it in frames(app))
 
 
-def test_what_is_not_kept_crosses_the_wire() -> None:
+def test_what_is_not_kept_crosses_the_wire():
     assert set(IN_TRANSIT) == set(MEMORY)
     counts: Counter[str] = Counter()
     for moment in stream():

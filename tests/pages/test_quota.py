@@ -28,9 +28,7 @@ Send = Callable[..., Any]
 
 
 @pytest.fixture
-def storage(
-    monkeypatch: pytest.MonkeyPatch, configure: Callable[..., None]
-) -> MemoryUploadedFileManager:
+def storage(monkeypatch, configure):
     """Streamlit's own keeper of uploads, with a quota of 3 MB a session and 5 MB in all."""
     configure(upload_mb_per_session=3, upload_mb_total=5)
     manager = MemoryUploadedFileManager("/_stcore/upload_file")
@@ -40,7 +38,7 @@ def storage(
 
 
 @pytest.fixture
-def send(storage: MemoryUploadedFileManager) -> Send:
+def send(storage):
     """send(session, file, bytes): an upload as a browser makes it, through the guard to an
     endpoint that keeps files as Streamlit's does.
     """
@@ -77,9 +75,7 @@ def must_be_there(file_id: str) -> None:
     upload_quota.must_be_there(SimpleNamespace(file_id=file_id, name="big.csv"))
 
 
-def test_a_session_that_has_its_share_is_refused_in_a_sentence(
-    storage: MemoryUploadedFileManager, send: Send
-) -> None:
+def test_a_session_that_has_its_share_is_refused_in_a_sentence(storage, send):
     assert send("ada", "one", 2 * MB).status_code == 204
     must_be_there("one")
     # the page is drawn, and says why there is nothing
@@ -93,7 +89,7 @@ def test_a_session_that_has_its_share_is_refused_in_a_sentence(
     must_be_there("three")
 
 
-def test_all_sessions_together_have_an_end(storage: MemoryUploadedFileManager, send: Send) -> None:
+def test_all_sessions_together_have_an_end(storage, send):
     for name in ("ada", "bob", "eve"):
         send(name, f"of-{name}", 2 * MB)
     with pytest.raises(BadInput):
@@ -101,9 +97,7 @@ def test_all_sessions_together_have_an_end(storage: MemoryUploadedFileManager, s
     assert upload_quota.uploaded_in_all() == 4 * MB
 
 
-def test_uploads_on_their_way_count_and_are_forgotten_afterwards(
-    monkeypatch: pytest.MonkeyPatch, send: Send
-) -> None:
+def test_uploads_on_their_way_count_and_are_forgotten_afterwards(monkeypatch, send):
     with monkeypatch.context() as patch:
         patch.setitem(upload_quota._coming, "ada", 2 * MB)
         send("ada", "one", 2 * MB)
@@ -115,7 +109,7 @@ def test_uploads_on_their_way_count_and_are_forgotten_afterwards(
 
 
 @pytest.mark.usefixtures("storage")
-def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_ended() -> None:
+def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_ended():
     received: dict[str, list[str]] = {}
 
     async def keeper(scope: Any, receive: Any, send: Any) -> None:
@@ -157,7 +151,7 @@ def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_ended() -> None:
     assert not upload_quota._coming.total()
 
 
-def test_an_upload_of_no_declared_size_is_refused(send: Send) -> None:
+def test_an_upload_of_no_declared_size_is_refused(send):
     app = Starlette(middleware=[Middleware(upload_quota.Guard)])
     answer = TestClient(app).put("/_stcore/upload_file/ada/one", content=iter([b"x" * 1000]))
     assert answer.status_code == 411 and "must be declared" in answer.text
@@ -170,15 +164,11 @@ def brought() -> session_files.Upload:
 
 
 @pytest.fixture
-def upload(storage: MemoryUploadedFileManager) -> session_files.Upload:
+def upload(storage):
     return brought()
 
 
-def test_what_was_made_of_a_file_counts_too(
-    storage: MemoryUploadedFileManager,
-    upload: session_files.Upload,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_was_made_of_a_file_counts_too(storage, upload, monkeypatch):
     monkeypatch.setattr(sessions, "this", lambda: "ada")
     upload_quota.must_keep(upload.entry)
     size = session_files.size([upload.entry.id])
@@ -189,9 +179,7 @@ def test_what_was_made_of_a_file_counts_too(
     assert session_files.size() == size  # it has gone again
 
 
-def test_what_is_read_after_its_session_has_ended_does_not_stay(
-    upload: session_files.Upload, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_read_after_its_session_has_ended_does_not_stay(upload, monkeypatch):
     registry = Sessions(lambda ident: False, clock=iter((0.0, 0.0, GONE)).__next__)
     monkeypatch.setattr(sessions, "registry", registry)
     sessions.here()
@@ -202,9 +190,7 @@ def test_what_is_read_after_its_session_has_ended_does_not_stay(
     assert session_files.size() == 0
 
 
-def test_the_files_of_an_ended_session_go_with_what_was_opened_of_them(
-    upload: session_files.Upload,
-) -> None:
+def test_the_files_of_an_ended_session_go_with_what_was_opened_of_them(upload):
     from dpmf_core.runs import data_access
     from dpmf_core.runs.specification import DataSpec
 

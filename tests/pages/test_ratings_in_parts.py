@@ -23,7 +23,7 @@ def page() -> AppTest:
     return settled(app_of(behind_sidebar("explore/page.py"), **link))
 
 
-def test_a_private_set_is_charged_once_by_the_button_alone() -> None:
+def test_a_private_set_is_charged_once_by_the_button_alone():
     folder, world = partitions.folder_of(NAME), low_rank(n_users=240)
     folder.mkdir(parents=True)
     titles = tuple(f"film {item}" for item in range(world.n_items))

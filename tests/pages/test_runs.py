@@ -27,14 +27,14 @@ def run_with(**parts: Any) -> Run:
 
 
 @pytest.fixture(scope="module")
-def two() -> list[Run]:
+def two():
     return [
         run_with(algorithm="private-bias"),
         run_with(algorithm="private-bias", budget={"epsilon": 8.0, "delta": 1e-5}),
     ]
 
 
-def test_only_what_differs_is_shown(two: list[Run]) -> None:
+def test_only_what_differs_is_shown(two):
     assert differences([it.record for it in two]) == [
         {"setting": "budget: epsilon", "values": [2.0, 8.0]}
     ]
@@ -44,7 +44,7 @@ def test_only_what_differs_is_shown(two: list[Run]) -> None:
     assert names >= {"algorithm", "budget: epsilon", "prior_deviation"} and "seed" not in names
 
 
-def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two: list[Run]) -> None:
+def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two):
     page, record = report(two[:1]), two[0].record
     for text in (
         "cinema-small",
@@ -67,7 +67,7 @@ def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two: list[Run]) 
     assert "without noise" in report([private])
 
 
-def test_the_page_lists_every_run_and_compares_those_that_are_ticked(two: list[Run]) -> None:
+def test_the_page_lists_every_run_and_compares_those_that_are_ticked(two):
     for one in two:
         engine().store.put(one)
     app = AppTest.from_file(str(PAGE), default_timeout=60).run()

@@ -12,7 +12,7 @@ from pages.kit.sidebar_values import EPSILONS
 from tests.pages.driving import widget_of
 
 
-def test_an_even_suspicion_is_never_said_to_grow_less_than_it_may() -> None:
+def test_an_even_suspicion_is_never_said_to_grow_less_than_it_may():
     for epsilon in EPSILONS:
         may_become = 100 / (1 + math.exp(-epsilon))
         match = re.search(r"([\d.]+)%", suspicion(epsilon))
@@ -20,7 +20,7 @@ def test_an_even_suspicion_is_never_said_to_grow_less_than_it_may() -> None:
         assert (float(match[1]) if match else 100) >= may_become
 
 
-def test_odds_of_three_to_one_are_three_quarters() -> None:
+def test_odds_of_three_to_one_are_three_quarters():
     assert "at most 75% " in suspicion(math.log(3) - 1e-12)
     assert suspicion(10.0) == "becomes at most 99.996% sure, except in rare cases"
 
@@ -46,18 +46,18 @@ def walk(app: AppTest, where: str, **address: str) -> float:
 
 
 @pytest.fixture
-def app() -> AppTest:
+def app():
     return AppTest.from_string(ANY_PAGE, default_timeout=60)
 
 
-def test_a_page_shows_its_own_epsilon_until_somebody_moves_the_dial(app: AppTest) -> None:
+def test_a_page_shows_its_own_epsilon_until_somebody_moves_the_dial(app):
     own = {kind: it.epsilon for kind, it in USUAL.items()} | {"start": 2.0}
     walked = ["ratings", "documents", "start", "images", "ratings"]
     assert [walk(app, where) for where in walked] == [own[where] for where in walked]
 
 
 @pytest.mark.parametrize("moved_to", [0.7, 5.0])
-def test_a_dial_that_was_moved_is_carried_to_every_page(app: AppTest, moved_to: float) -> None:
+def test_a_dial_that_was_moved_is_carried_to_every_page(app, moved_to):
     walk(app, "documents")
     box = widget_of(app.number_input, "sidebar.epsilon")
     box.set_value(moved_to).run()
@@ -65,7 +65,7 @@ def test_a_dial_that_was_moved_is_carried_to_every_page(app: AppTest, moved_to: 
     assert [walk(app, where) for where in walked] == [moved_to] * 4
 
 
-def test_a_link_moves_the_dial_that_nobody_has_moved_and_no_other(app: AppTest) -> None:
+def test_a_link_moves_the_dial_that_nobody_has_moved_and_no_other(app):
     walk(app, "start")
     assert walk(app, "ratings", epsilon="3") == 3.0
     assert walk(app, "documents") == 3.0

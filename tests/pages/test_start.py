@@ -1,7 +1,6 @@
 """The start page stands on an empty store, by figures of real runs of today's usual choice."""
 
 import re
-from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
@@ -13,19 +12,19 @@ from pages.start import price
 from tests.pages.driving import words
 
 
-def test_no_number_of_the_figure_is_written_as_a_power_of_ten() -> None:
+def test_no_number_of_the_figure_is_written_as_a_power_of_ten():
     for stop in price.stops(5e-6):
-        words = " ".join(fact["words"] for fact in stop["facts"])  # type: ignore[attr-defined]
+        words = " ".join(fact["words"] for fact in stop["facts"])
         assert not re.search(r"\de[+]\d", words)
 
 
-def test_the_epsilon_that_keeps_a_share_is_the_one_of_the_other_pages() -> None:
+def test_the_epsilon_that_keeps_a_share_is_the_one_of_the_other_pages():
     """On an empty store too: Explore and Trade-off read it off what comes with the package."""
     value, detail = answer(epsilon_grid.read(price.choice().spec()).kept, Goal.share(0.8))
     assert f"{value}{detail}" in price.caption() and value == "ε ≈ 5"
 
 
-def test_the_page_stands_on_an_empty_store_and_asks_for_no_run(data_folder: Path) -> None:
+def test_the_page_stands_on_an_empty_store_and_asks_for_no_run(data_folder):
     app = AppTest.from_file(str(BY_ID["start"].script), default_timeout=60).run()
     assert not app.exception
     assert price.caption() in words(app)

@@ -59,15 +59,13 @@ LINES = (
 ENDS = (("ALS", "als", None, 0.80), ("Global mean", "global-mean", None, 1.00))
 
 
-def test_an_epsilon_that_protects_a_rating_is_not_ranked_among_those_that_protect_a_person() -> (
-    None
-):
+def test_an_epsilon_that_protects_a_rating_is_not_ranked_among_those_that_protect_a_person():
     points, runs = points_and_runs(*LINES, ("Other", "dp-sgd", 1.0, 0.5), *ENDS, unit="rating")
     title, _sentence = findings.headline(Results(points, runs, "rmse"))
     assert "0.900" in title
 
 
-def test_what_has_no_proof_has_no_epsilon() -> None:
+def test_what_has_no_proof_has_no_epsilon():
     points, runs = points_and_runs(*LINES, ("Other", "dp-sgd", 1.0, 0.5), *ENDS, status="UNPROVEN")
     results = Results(points, runs, "rmse")
     assert results.finished_labels == ["A", "B"]
@@ -76,7 +74,7 @@ def test_what_has_no_proof_has_no_epsilon() -> None:
     assert table.loc["A"].tolist() == ["PROVEN, one user", "10.00 at nominal 10", "1.00 (2 runs)"]
 
 
-def test_privacy_costs_are_differences_to_the_reference_in_each_quarter() -> None:
+def test_privacy_costs_are_differences_to_the_reference_in_each_quarter():
     def of(base: float, step: float) -> list[Run]:
         quarters = [{"rmse": base + place * step} for place in range(4)]
         buckets = dict.fromkeys(questions.GROUPS, quarters)
@@ -90,10 +88,10 @@ def test_privacy_costs_are_differences_to_the_reference_in_each_quarter() -> Non
     assert text.count("+0.100") == 2 and text.count("+0.250") == 2
     fewest = questions.payers_sentence({"A": of(1.0, -0.1), "ALS": of(0.9, 0)}, "A", "ALS")
     for words, most in ((text, "most"), (fewest, "fewest")):
-        assert re.search(r"\*\*(.*?)\*\*", words)[1].endswith(f"the {most} ratings")  # type: ignore[index]
+        assert re.search(r"\*\*(.*?)\*\*", words)[1].endswith(f"the {most} ratings")
 
 
-def test_which_epsilon_is_enough_of_each_method_that_has_finished() -> None:
+def test_which_epsilon_is_enough_of_each_method_that_has_finished():
     points, runs = points_and_runs(
         *LINES[:2], ("B", "spectral", 1.0, 0.90), ("B", "spectral", 10.0, 0.88), *ENDS
     )
@@ -102,7 +100,7 @@ def test_which_epsilon_is_enough_of_each_method_that_has_finished() -> None:
     results = Results(points, runs, "rmse")
     assert results.reference is not None and results.trivial is not None
     assert (results.reference.label, results.trivial.label) == ("ALS", "Global mean")
-    shares = [round(sum(kept_at(1.0, results.draws(it)).values), 9) for it in results.private]  # type: ignore[union-attr]
+    shares = [round(sum(kept_at(1.0, results.draws(it)).values), 9) for it in results.private]
     assert shares == [0.25, 0.75, 0.5, 0.6]
     del runs[points[1].key]
     assert Results(points, runs, "rmse").finished_labels == ["B"]

@@ -39,7 +39,7 @@ def late(app: AppTest, widget: Any, value: Any) -> AppTest:
     return app._run(states)
 
 
-def test_a_late_browser_does_not_set_epsilon_back() -> None:
+def test_a_late_browser_does_not_set_epsilon_back():
     app = open_page()
     app._run(let_go(app, 2.0))
     app._run(widget_states(app))
@@ -47,7 +47,7 @@ def test_a_late_browser_does_not_set_epsilon_back() -> None:
     assert slider_epsilon(app) == widget_of(app.number_input, "sidebar.epsilon").value == 2.0
 
 
-def test_the_slider_is_heard_at_an_epsilon_that_it_had_before_the_box_changed_it() -> None:
+def test_the_slider_is_heard_at_an_epsilon_that_it_had_before_the_box_changed_it():
     app = open_page()
     app._run(let_go(app, 2.0))
     widget_of(app.number_input, "sidebar.epsilon").set_value(0.7).run()
@@ -56,14 +56,14 @@ def test_the_slider_is_heard_at_an_epsilon_that_it_had_before_the_box_changed_it
 
 
 @pytest.mark.parametrize("value", [0.01, 101, -1, "2", None, [2], {"epsilon": 2}])
-def test_what_is_no_epsilon_of_the_slider_is_not_taken(value: object) -> None:
+def test_what_is_no_epsilon_of_the_slider_is_not_taken(value):
     app = open_page()
     app._run(let_go(app, value))
     assert app.markdown[0].value == "ε = 5" and not app.exception
 
 
 @pytest.mark.parametrize("value", [0, -1, 1e9])
-def test_a_box_says_what_it_does_not_take_and_goes_back(value: float) -> None:
+def test_a_box_says_what_it_does_not_take_and_goes_back(value):
     app = open_page()
     widget_of(app.number_input, "sidebar.epsilon").set_value(2.0).run()
     latest(app).set_value(value).run()
@@ -79,7 +79,7 @@ def latest(app: AppTest) -> Any:
     return [it for it in app.number_input if str(it.key).startswith("sidebar.epsilon.")][-1]
 
 
-def test_a_locked_slider_is_not_heard() -> None:
+def test_a_locked_slider_is_not_heard():
     app = open_page()
     app.session_state["lesson.link"] = LessonLink.parse(
         page="explore", query={"eps": "1"}, locked=("eps",)
@@ -90,14 +90,14 @@ def test_a_locked_slider_is_not_heard() -> None:
     assert app.markdown[0].value == "ε = 1" and slider_epsilon(app) == 1.0
 
 
-def test_a_late_browser_does_not_keep_the_delta_of_other_data() -> None:
+def test_a_late_browser_does_not_keep_the_delta_of_other_data():
     app = open_page()
     assert app.markdown[1].value == "δ = 5e-05"
     late(app, app.selectbox(key="sidebar.dataset"), "cinema")
     assert app.markdown[1].value == "δ = 5e-06"
 
 
-def test_what_is_typed_before_the_answer_comes_is_kept() -> None:
+def test_what_is_typed_before_the_answer_comes_is_kept():
     app = open_page()
     box = widget_of(app.number_input, "sidebar.epsilon")
     app._run(let_go(app, 2.0))
@@ -116,9 +116,7 @@ def test_what_is_typed_before_the_answer_comes_is_kept() -> None:
         ("audit", "audit.epsilon", {"attack": "private-svd"}),
     ],
 )
-def test_no_box_of_epsilon_is_limited_by_streamlit(
-    script: str, key: str, parameters: dict[str, str]
-) -> None:
+def test_no_box_of_epsilon_is_limited_by_streamlit(script, key, parameters):
     """Its limits only mark a box red, without a word."""
     app = AppTest.from_string(behind_sidebar(f"{script}/page.py"), default_timeout=60)
     app.query_params.update({"data": "cinema-small"} | parameters)

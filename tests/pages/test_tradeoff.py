@@ -36,7 +36,7 @@ def record(algorithm: str) -> RunRecord:
     ).record
 
 
-def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore() -> None:
+def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore():
     """Explore's grid of a method, as far as the store has it: here two epsilons more than were
     asked for.
     """
@@ -58,7 +58,7 @@ def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore()
     assert rows["Private biases"][2] == "2 ε: 1, 5; 1 draw"  # measured against another method
 
 
-def test_the_notebook_makes_the_same_runs_again() -> None:
+def test_the_notebook_makes_the_same_runs_again():
     sweep = Sweep(
         data={"id": "cinema-small"},
         methods=(Method(algorithm="private-bias"),),
@@ -74,7 +74,7 @@ def test_the_notebook_makes_the_same_runs_again() -> None:
     assert table[0]["rmse"] == pytest.approx(record("private-bias").metric("rmse"))
 
 
-def test_what_a_lesson_fixes_stays_and_what_it_hides_is_not_there() -> None:
+def test_what_a_lesson_fixes_stays_and_what_it_hides_is_not_there():
     query = {"data": "cinema-small", "methods": "private-bias", "epsilons": "2", "draws": "1"}
     link = LessonLink.parse(page="trade-off", query=query, locked=("page",))
     state = {"lesson.link": link, "tradeoff.epsilons": "1, 2, 3"}

@@ -34,7 +34,7 @@ def verdicts(app: AppTest) -> list[str]:
     ]
 
 
-def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price() -> None:
+def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price():
     app = page(**{"tune.trials": 5, "tune.moving.private-bias": ["prior_deviation"]})
     assert app.title[0].value == "Which parameters?"
     app.button(key="tune.go").click()
@@ -60,7 +60,7 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price() -> None:
     assert any("cost **nothing**" in it.value for it in app.markdown)
 
 
-def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone() -> None:
+def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone():
     """Nothing else is trained, no error is computed, and the file does not say where the data
     lie.
     """

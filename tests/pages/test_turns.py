@@ -25,13 +25,11 @@ def waiting_for(line: Turns, place: int) -> Callable[[], None]:
         if len(line.line) >= place:
             there.set()
 
-    look.there = there  # type: ignore[attr-defined]
+    look.there = there
     return look
 
 
-def test_answers_go_before_what_stands_below_and_each_in_the_order_of_coming(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_answers_go_before_what_stands_below_and_each_in_the_order_of_coming(monkeypatch):
     monkeypatch.setattr(drawing, "LOOK", 0.001)
     monkeypatch.setattr(drawing, "PATIENCE", {ANSWER: 60.0, BELOW: 60.0})
     line, drawn, threads = Turns(), list[int](), list[threading.Thread]()
@@ -46,7 +44,7 @@ def test_answers_go_before_what_stands_below_and_each_in_the_order_of_coming(
         look = waiting_for(line, number + 1)
         threads.append(threading.Thread(target=draw, args=(urgency, number, look)))
         threads[-1].start()
-        assert look.there.wait(30)  # type: ignore[attr-defined]
+        assert look.there.wait(30)
     line.give_back()
     for thread in threads:
         thread.join(30)
@@ -54,14 +52,14 @@ def test_answers_go_before_what_stands_below_and_each_in_the_order_of_coming(
 
 
 @pytest.fixture
-def line(monkeypatch: pytest.MonkeyPatch) -> Turns:
+def line(monkeypatch):
     """The line of this process."""
     own_line = Turns()
     monkeypatch.setattr(drawing, "turns", own_line)
     return own_line
 
 
-def test_others_are_drawn_while_a_page_waits(line: Turns) -> None:
+def test_others_are_drawn_while_a_page_waits(line):
     with drawing.in_turn():
         assert line.holders == 1
         with drawing.waiting(then=BELOW):
@@ -73,7 +71,7 @@ def test_others_are_drawn_while_a_page_waits(line: Turns) -> None:
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_a_page_that_fails_gives_its_turn_back(line: Turns, waits: bool) -> None:
+def test_a_page_that_fails_gives_its_turn_back(line, waits):
 
     def fail() -> None:
         with drawing.in_turn():

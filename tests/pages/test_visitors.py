@@ -4,7 +4,6 @@ need a lesson link.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -24,14 +23,14 @@ Put = Callable[..., None]
 
 
 @pytest.fixture
-def put(configure: Put) -> Put:
+def put(configure):
     """put(name=value): the class profile with these settings."""
     configure(profile="class", deletes="owner")
     return configure
 
 
 @pytest.fixture
-def at(monkeypatch: pytest.MonkeyPatch) -> Callable[[Asker], None]:
+def at(monkeypatch):
     """at(who): she is at the page from now on."""
     return lambda who: monkeypatch.setattr(visitor, "asker", lambda: who)
 
@@ -65,7 +64,7 @@ def labels(app: AppTest) -> set[str]:
     return {element.label for element in (*app.button, *app.text_input)}
 
 
-def test_anothers_run_is_read_and_not_annotated_or_deleted(put: Put, at: Any) -> None:
+def test_anothers_run_is_read_and_not_annotated_or_deleted(put, at):
     """Also by the button that was drawn for its owner: whoever presses it is asked again."""
     key = hers()
     at(BOB)
@@ -83,7 +82,7 @@ def test_anothers_run_is_read_and_not_annotated_or_deleted(put: Put, at: Any) ->
     assert not engine().store.has(key)
 
 
-def test_the_operators_page_is_empty_for_everybody_else(put: Put, at: Any) -> None:
+def test_the_operators_page_is_empty_for_everybody_else(put, at):
     for who in (ADA, Asker(), Asker.of_session("x", alone=True)):
         at(who)
         app = drawn("operator/page.py")
@@ -92,7 +91,7 @@ def test_the_operators_page_is_empty_for_everybody_else(put: Put, at: Any) -> No
     assert drawn("operator/page.py").metric
 
 
-def test_the_operator_sees_the_queue_and_stops_a_run(put: Put, at: Any) -> None:
+def test_the_operator_sees_the_queue_and_stops_a_run(put, at):
     at(TEACHER)
     job = engine().measure(gated("hers"), asker="ada")
     assert gates["hers"].has_begun()
@@ -107,7 +106,7 @@ def test_the_operator_sees_the_queue_and_stops_a_run(put: Put, at: Any) -> None:
     assert job.state == "cancelled" and not app.exception
 
 
-def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put: Put) -> None:
+def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put):
     script = (
         "import streamlit as st\nfrom pages.server import visitor\nwho ="
         " visitor.asker()\nst.write(f'{who.alone} {who.operator} {who.owner}')"
@@ -130,7 +129,7 @@ def link_to(**parts: object) -> str:
     return link_token(LessonSequence.parse(steps=(LessonLink.parse(**parts),)))
 
 
-def test_pages_open_by_a_lesson_link_alone_where_the_operator_wants_it(put: Put, at: Any) -> None:
+def test_pages_open_by_a_lesson_link_alone_where_the_operator_wants_it(put, at):
     put(pages_without_lesson="lessons,glossary", data_sets="cinema-small")
     at(BOB)
     assert not drawn("kit/navigation.py").sidebar.selectbox
@@ -148,7 +147,7 @@ EDITED = (
 
 
 @pytest.mark.parametrize("way", ["an address", "a lesson", "the session's state"])
-def test_a_data_set_that_is_not_allowed_comes_in_no_way(way: str, put: Put, at: Any) -> None:
+def test_a_data_set_that_is_not_allowed_comes_in_no_way(way, put, at):
     put(data_sets="cinema-small,lowrank-5k")
     at(BOB)
     if way == "an address":
@@ -164,14 +163,14 @@ def test_a_data_set_that_is_not_allowed_comes_in_no_way(way: str, put: Put, at: 
 
 
 @pytest.mark.parametrize("address", ["memory://bucket/own", "file:///etc", "sqlite:///a.db"])
-def test_no_page_opens_an_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_page_opens_an_address(address, monkeypatch):
     addresses: list[str] = []
     for reader in ("partitions.read_address", "partitions.stamp", "readers.databases.read"):
         monkeypatch.setattr(f"dpmf_datasets.{reader}", addresses.append)
     assert drawn(ACCOUNT, data=address).warning and not addresses
 
 
-def test_downloads_are_not_offered_where_they_are_the_operators(put: Put, at: Any) -> None:
+def test_downloads_are_not_offered_where_they_are_the_operators(put, at):
     at(BOB)
     assert "data.download" not in {it.key for it in drawn("data/page.py").selectbox}
     at(TEACHER)

@@ -1,7 +1,5 @@
 """You in the data: the list is that of the released model, and nothing of the ratings is kept."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -30,7 +28,7 @@ def shipped(epsilon: float | None) -> Run:
 
 
 @pytest.mark.parametrize("epsilon", [None, 0.1, 2.0, 31.6])
-def test_the_list_is_what_the_algorithm_itself_would_recommend(epsilon: float | None) -> None:
+def test_the_list_is_what_the_algorithm_itself_would_recommend(epsilon):
     films = you.films()
     assert films is not None and len(films["titles"]) == price.choice().entry.n_items
     asked = list(films["asked"])
@@ -43,7 +41,7 @@ def test_the_list_is_what_the_algorithm_itself_would_recommend(epsilon: float | 
     assert you.recommended(epsilon, dict(zip(asked, STARS, strict=True))) == expected
 
 
-def test_rating_five_films_shows_a_list_and_an_attack_and_stores_nothing(data_folder: Path) -> None:
+def test_rating_five_films_shows_a_list_and_an_attack_and_stores_nothing(data_folder):
     app = AppTest.from_file(str(BY_ID["start"].script), default_timeout=60).run()
     films = you.films()
     assert films is not None and "100% sure" not in words(app)

@@ -30,7 +30,7 @@ def bowl(bottom: float) -> dict[float, float]:
     return {at: 0.8 + math.log(at / bottom) ** 2 for at in (0.02, 0.04, 0.08)}
 
 
-def test_the_best_regularisation_lies_between_measured_places() -> None:
+def test_the_best_regularisation_lies_between_measured_places():
     results = [
         *cell(8, 1.0, bowl(0.05)),
         *cell(8, 4.0, bowl(0.03)),
@@ -49,7 +49,7 @@ def test_the_best_regularisation_lies_between_measured_places() -> None:
 
 
 @pytest.mark.parametrize(("busy", "holds"), [(0.02, True), (0.05, False)])
-def test_an_order_of_magnitude_is_more_than_the_root_of_ten(busy: float, holds: bool) -> None:
+def test_an_order_of_magnitude_is_more_than_the_root_of_ten(busy, holds):
     grid = {"threshold": 2.0, "space_gain": 1.0}
     results = [
         Summary(SKETCH + ending, "sketch", None, grid, (value,))
@@ -64,9 +64,7 @@ def test_an_order_of_magnitude_is_more_than_the_root_of_ten(busy: float, holds: 
 
 
 @pytest.mark.parametrize("depth", [1, 4])
-def test_an_update_of_one_vector_adds_centred_noise_of_the_stated_variance_to_others(
-    depth: int,
-) -> None:
+def test_an_update_of_one_vector_adds_centred_noise_of_the_stated_variance_to_others(depth):
     """Section 2.3: of variance δ²/(wk). Read over many hashes; four standard deviations."""
     width, components, draws = 5, 2, 3000
     rng = np.random.default_rng(0)

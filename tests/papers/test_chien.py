@@ -24,7 +24,7 @@ def leads(*shares: float) -> list[Summary]:
     ]
 
 
-def test_a_lead_is_the_share_by_which_the_error_is_smaller() -> None:
+def test_a_lead_is_the_share_by_which_the_error_is_smaller():
     """0.90 against 1.00 is 10% less; the source prints 7% to 11.6%, and that it rises."""
     assert movielens.gain(leads(0.1, 0.2), 1.0) == pytest.approx(0.1)
     within, rising = movielens.FIG_3A[:2]
@@ -38,14 +38,14 @@ def test_a_lead_is_the_share_by_which_the_error_is_smaller() -> None:
         assert (within.verdict(results).holds, rising.verdict(results).holds) == holds
 
 
-def test_the_top_fifth_is_the_point_of_the_curve_at_a_fifth() -> None:
+def test_the_top_fifth_is_the_point_of_the_curve_at_a_fifth():
     results = [place("all ratings", share, top_share=at) for at, share in ((0.1, 0.3), (0.2, 0.6))]
     assert chien_2021.on_top(
         [*results, place("all ratings", 1.0, top_share=1.0)], "all ratings"
     ) == (0.6)
 
 
-def test_steps_are_read_off_every_draw() -> None:
+def test_steps_are_read_off_every_draw():
     points = [it for it in CLAIMS["chien-fig7"].points() if it.label == "DPALS"]
     runs = {
         point.key: run_of(

@@ -243,11 +243,11 @@ def agrees(comparison: Comparison, expected: Pair, within: float = 1e-6) -> bool
 
 
 @pytest.mark.parametrize("name", WITHOUT_ATTACK)
-def test_both_figures_are_right(name: str) -> None:
+def test_both_figures_are_right(name):
     assert agrees(comparison_of(name), EXPECTED[name](), WITHIN.get(name, 1e-6))
 
 
-def test_the_theorem_s_other_figures() -> None:
+def test_the_theorem_s_other_figures():
     """rho + 2 sqrt(rho ln(1/delta)) of the source's own sigma, with both releases and with one."""
     log = math.log(1e5)
     both = 1 / (1 + log) / 2
@@ -258,7 +258,7 @@ def test_the_theorem_s_other_figures() -> None:
     assert readings["exact, one release"] == pytest.approx(epsilon(math.sqrt(both)))
 
 
-def test_more_figures_of_the_nmf() -> None:
+def test_more_figures_of_the_nmf():
     rho = 100 / SAHA_Z**2
     run, tight, table = (
         {it.name: it.value for it in comparison_of(f"saha-{name}").more}
@@ -284,7 +284,7 @@ def test_more_figures_of_the_nmf() -> None:
     )
 
 
-def test_replaced_rows_cost_more_than_stated_from_some_epsilon_on() -> None:
+def test_replaced_rows_cost_more_than_stated_from_some_epsilon_on():
     (equal,) = ERRATA["jain-relation"].compare().more
     for share, above in ((0.99, False), (1.01, True)):
         stated = share * equal.value
@@ -295,7 +295,7 @@ def test_replaced_rows_cost_more_than_stated_from_some_epsilon_on() -> None:
 
 
 @pytest.mark.parametrize("has_outliers", [False, True])
-def test_how_far_a_replaced_row_moves_the_products(has_outliers: bool) -> None:
+def test_how_far_a_replaced_row_moves_the_products(has_outliers):
     """Random rows stay within the bound that is proved, and some come close to it."""
     rng = np.random.default_rng(0)
 
@@ -325,14 +325,14 @@ def test_how_far_a_replaced_row_moves_the_products(has_outliers: bool) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_finds_again_what_is_recorded(name: str) -> None:
+def test_an_attack_finds_again_what_is_recorded(name):
     comparison = ERRATA[name].compare()
     assert comparison.texts == ERRATA[name].stored_figures
     assert comparison.after.value > comparison.before.value
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_could_start(name: str) -> None:
+def test_an_attack_could_start(name):
     means = ERRATA[name].means
     assert isinstance(means, Attack)
     means.spec.check()
@@ -342,28 +342,28 @@ def test_an_attack_could_start(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in WITHOUT_ATTACK if ERRATA[name].stored_figures])
-def test_what_is_recorded_is_what_is_computed(name: str) -> None:
+def test_what_is_recorded_is_what_is_computed(name):
     assert ERRATA[name].stored_figures == comparison_of(name).texts
 
 
 @pytest.mark.parametrize("name", ERRATA)
-def test_every_correction_has_its_derivation(name: str) -> None:
+def test_every_correction_has_its_derivation(name):
     assert ERRATA[name].section in headings(PRIVACY)
     assert f"\n#### {ERRATA[name].section}\n" in CORRECTIONS
 
 
-def test_every_correction_of_chien_quotes_its_source() -> None:
+def test_every_correction_of_chien_quotes_its_source():
     """All but that of the public code, which is no sentence of the paper."""
     without = {it.id for it in ERRATA.values() if it.id.startswith("chien-") and not it.quote}
     assert without == {"chien-code"}
 
 
-def test_every_derivation_belongs_to_one_correction() -> None:
+def test_every_derivation_belongs_to_one_correction():
     sections = [it.section for it in ERRATA.values()]
     assert len(set(sections)) == len(sections)
 
 
-def test_what_is_loose_costs_less_than_stated() -> None:
+def test_what_is_loose_costs_less_than_stated():
     for it in ERRATA.values():
         if it.status is Status.LOOSE and all(text.startswith("ε = ") for text in it.figures):
             claim, holds = (float(text.removeprefix("ε = ")) for text in it.figures)

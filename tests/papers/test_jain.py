@@ -14,7 +14,7 @@ from dpmf_core.papers.jain_2018.sweeps import TRUE_NORM
 from dpmf_datasets.simulated.low_rank import rankone
 
 
-def test_the_nuclear_norm_of_the_simulated_set_is_a_third() -> None:
+def test_the_nuclear_norm_of_the_simulated_set_is_a_third():
     n, m = 1_000, 300
     data = rankone(n, m, p=1.0)
     singular = np.linalg.svd(data.values.reshape(n, m).astype(float), compute_uv=False)
@@ -25,7 +25,7 @@ def test_the_nuclear_norm_of_the_simulated_set_is_a_third() -> None:
 AT = Place(users=200_000, items=1_000, epsilon=2.0, share=0.1)
 
 
-def test_the_corollary_balances_both_theorems() -> None:
+def test_the_corollary_balances_both_theorems():
     """k^2 / (|Omega| T) of Theorem 3.2 and sqrt(T (n + m) / |Omega|) of Theorem D.6."""
     seen, size = AT.share * AT.users * AT.items, AT.users + AT.items
     k = bounds.NUCLEAR_NORM * math.sqrt(AT.users * AT.items)
@@ -44,7 +44,7 @@ def test_the_corollary_balances_both_theorems() -> None:
     assert noise == pytest.approx(by_theorem)
 
 
-def test_the_bound_is_the_root_with_one_logarithm() -> None:
+def test_the_bound_is_the_root_with_one_logarithm():
     square = sum(bounds.corollary_terms(AT)) * math.log(201_000)
     assert bounds.DPFW_BOUND.error(AT) == pytest.approx(math.sqrt(square))
 
@@ -56,7 +56,7 @@ def exponent(error, axis: str, at: Place) -> float:
 @pytest.mark.parametrize(
     ("row", "users", "items"), [(0, -0.4, 0.5), (1, -0.4, 0.2), (2, -0.5, 0.625)]
 )
-def test_orders_of_the_remarks(row: int, users: float, items: float) -> None:
+def test_orders_of_the_remarks(row, users, items):
     """Theorem 3.2 at its best T is k^(6/5) m^(1/5) L^(4/5) / |Omega|, k = sqrt(n m)."""
     error = bounds.RANK_ONE[row].error
     assert exponent(error, "users", AT) == pytest.approx(users)
@@ -67,14 +67,14 @@ def test_orders_of_the_remarks(row: int, users: float, items: float) -> None:
         assert 0.6 + 0.2 + 0.4 * ratings - ratings == pytest.approx(items)
 
 
-def test_the_first_term_is_small_from_the_users_that_the_abstract_names() -> None:
+def test_the_first_term_is_small_from_the_users_that_the_abstract_names():
     at = Place(users=1_000**1.25, items=1_000)
     assert bounds.frank_wolfe_order(at) == pytest.approx(1)
     needed = bounds.SAMPLE_COMPLEXITY[-1].users
     assert needed and needed(at) == pytest.approx(at.users)
 
 
-def test_frank_wolfe_and_svd_cross() -> None:
+def test_frank_wolfe_and_svd_cross():
     n = 400**2.25
     at = Place(users=n, items=400)
     assert bounds.frank_wolfe_order(at) == pytest.approx(bounds.private_svd_order(at), rel=1e-3)

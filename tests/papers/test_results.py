@@ -1,7 +1,5 @@
 """Verdicts are kept, listed and made again; a cut run goes on."""
 
-from pathlib import Path
-
 import pytest
 
 from dpmf_core.papers import registry, results
@@ -30,7 +28,7 @@ SMALL = Claim(
 
 
 @pytest.fixture
-def own_folder(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_folder(data_folder, monkeypatch):
     monkeypatch.setitem(registry.CLAIMS, SMALL.id, SMALL)
     return data_folder
 
@@ -42,7 +40,7 @@ def summaries_of(biases: float) -> list[Summary]:
     ]
 
 
-def test_a_result_is_kept_and_read_again(own_folder: Path) -> None:
+def test_a_result_is_kept_and_read_again(own_folder):
     assert results.last(SMALL) is None
     page = results.result(SMALL, summaries_of(0.95), full=False)
     results.save(page)
@@ -53,7 +51,7 @@ def test_a_result_is_kept_and_read_again(own_folder: Path) -> None:
     assert last.verdict(SMALL).outcome is Outcome.REPRODUCED
 
 
-def test_a_damaged_result_is_as_if_it_were_not_there(own_folder: Path) -> None:
+def test_a_damaged_result_is_as_if_it_were_not_there(own_folder):
     path = results.save(results.result(SMALL, summaries_of(0.8), full=True))
     path.write_text('{"claim": "small-claim"}')
     assert results.last(SMALL) is None

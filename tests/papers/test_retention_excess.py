@@ -26,7 +26,7 @@ def method(label: str, **parameters: Value) -> Method:
     return Method(algorithm="no-retention", label=label, parameters=parameters)
 
 
-def test_each_draw_is_compared_with_the_baseline_of_its_own_seed() -> None:
+def test_each_draw_is_compared_with_the_baseline_of_its_own_seed():
     methods = (method(BASELINE, variant="baseline"), method("New", variant="new", steps=1))
     points = Sweep(data=SMALL, methods=methods, seeds=(0, 1)).points()
     runs = {point.key: made_up(point.spec) for point in points}
@@ -41,7 +41,7 @@ def test_each_draw_is_compared_with_the_baseline_of_its_own_seed() -> None:
     assert half.draws == pytest.approx(expected[1:])
 
 
-def test_quarters_are_of_users_by_all_that_they_rated() -> None:
+def test_quarters_are_of_users_by_all_that_they_rated():
     parameters = {"steps": 1, "rank": 2, "static_share": 0.3}
     whole = method(BASELINE, variant="baseline", **parameters)
     new = method("New", variant="new", **parameters)
@@ -88,13 +88,11 @@ def row(values: Mapping[str, float], draws: int = 8) -> list[Summary]:
         ("vallet-fig1b", statements.BY_TIME),
     ],
 )
-def test_the_published_means_bear_out_their_claims(
-    claim_id: str, values: Mapping[str, float]
-) -> None:
+def test_the_published_means_bear_out_their_claims(claim_id, values):
     assert CLAIMS[claim_id].judge(row(values)).outcome is Outcome.REPRODUCED
 
 
-def test_the_rank_test_needs_eight_pairs_and_finds_chance() -> None:
+def test_the_rank_test_needs_eight_pairs_and_finds_chance():
     differences = tuple(np.linspace(0.1, 1, 8))
     assert signed_rank(differences) == pytest.approx(2 / 2**8)
     assert signed_rank((*differences, -0.05)) < 0.01

@@ -29,7 +29,7 @@ def with_curve(at: Point, *objectives: float) -> Run:
     return run_of(spec=at.spec, curves=curves)
 
 
-def test_a_curve_has_come_down_where_a_hundredth_of_its_fall_is_left() -> None:
+def test_a_curve_has_come_down_where_a_hundredth_of_its_fall_is_left():
     private = point(PRIVATE, 0.5)
     curve = with_curve(private, 3.0, 2.011, 2.009, 2.0, 9.0)
     (steps,) = epochs([private], {private.key: curve}, "objective")
@@ -37,7 +37,7 @@ def test_a_curve_has_come_down_where_a_hundredth_of_its_fall_is_left() -> None:
     assert epochs([private], {}, "objective") == []
 
 
-def test_the_roughness_of_a_picture() -> None:
+def test_the_roughness_of_a_picture():
     """White noise has two variances between neighbours; a slope of 0, 1, 2 has 1 along it."""
     noise = np.random.default_rng(0).standard_normal((4, 60 * 60))
     assert picture_roughness(noise, (60, 60)) == pytest.approx(2, abs=0.05)
@@ -48,7 +48,7 @@ def test_the_roughness_of_a_picture() -> None:
     assert picture_roughness(both, (3, 3)) == pytest.approx((1 / 2) / (5 / 3) / 2)
 
 
-def test_a_private_run_is_compared_with_the_plain_one_on_the_same_data() -> None:
+def test_a_private_run_is_compared_with_the_plain_one_on_the_same_data():
     points = [point(PRIVATE, 0.5, "A"), point(PLAIN, None, "A"), point(PRIVATE, 0.5, "B")]
     runs = {it.key: with_curve(it, float(n)) for n, it in enumerate(points)}
     measure = beside_plain(lambda run, plain: run.record.curves[0]["objective"] * 10)
@@ -57,12 +57,12 @@ def test_a_private_run_is_compared_with_the_plain_one_on_the_same_data() -> None
     assert (summary.grid, summary.draws) == ({"data": "A"}, (0.0,))
 
 
-def test_predicting_0_errs_by_the_norms_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predicting_0_errs_by_the_norms_alone(monkeypatch):
     """A row of norm 1 with n ratings has squares that add up to 1."""
     ratings = saha_units.catalogue().load("cinema-small")
     monkeypatch.setattr(saha_units, "_films", lambda: "cinema-small")
     rows, stars = (it.median for it in TABLE_4.compute(False))
-    values: Any = ratings.values.astype(float)  # type: ignore[union-attr]
-    norms = np.sqrt(np.bincount(ratings.users, values**2))[ratings.users]  # type: ignore[union-attr]
+    values: Any = ratings.values.astype(float)
+    norms = np.sqrt(np.bincount(ratings.users, values**2))[ratings.users]
     assert rows == pytest.approx(math.sqrt(np.mean((values / norms) ** 2)))
     assert stars == pytest.approx(math.sqrt(np.mean(values**2)))

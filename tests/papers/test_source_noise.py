@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from dpmf_core.algorithms import build, find
-from dpmf_core.algorithms.row_moments import RowBound
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
 from dpmf_core.papers.source_noise import SOURCE_NOISE, SourceNoise, chien, jain
@@ -28,12 +27,12 @@ EXACT = {0.1: 0.0893, 0.5: 0.5079, 1.0: 1.0602, 2.0: 2.1906, 5.0: 5.5751, 20.0: 
 
 
 @pytest.mark.parametrize(("nominal", "exact"), EXACT.items())
-def test_private_als(nominal: float, exact: float) -> None:
+def test_private_als(nominal, exact):
     assert round(cost(chien(nominal)), 4) == exact
 
 
 @pytest.mark.parametrize(("k", "steps"), [(1, 1), (50, 5), (200, 40)])
-def test_private_als_costs_the_same_for_any_k_and_t(k: int, steps: int) -> None:
+def test_private_als_costs_the_same_for_any_k_and_t(k, steps):
     """sigma grows with sqrt(kT), and so does what it hides."""
     claim = chien(1.0, ratings_per_user=k, steps=steps)
     assert round(cost(claim), 4) == 1.0602
@@ -52,9 +51,7 @@ AS_PRINTED: dict[str, Any] = {"biases": False, "gram_share": 0.5}
         ({"centring": "none", "ratings_per_user": 80}, 2),
     ],
 )
-def test_both_item_statistics_have_the_noise_of_theorem_1(
-    more: dict[str, Any], releases: int
-) -> None:
+def test_both_item_statistics_have_the_noise_of_theorem_1(more, releases):
     """sqrt(2 T (1 + ln 1e5)) = 11.19 at T = 5, whatever else is released; 80 ratings where there
     are 50 items have the noise of 80.
     """
@@ -88,7 +85,7 @@ def test_both_item_statistics_have_the_noise_of_theorem_1(
         ("ada-dpals", {}),
     ],
 )
-def test_theorem_1_is_of_algorithm_1_alone(name: str, other: dict[str, Any]) -> None:
+def test_theorem_1_is_of_algorithm_1_alone(name, other):
     budget = Budget(epsilon=1.0, delta=1e-5, calibration=Calibration.SOURCE)
     algorithm = find(name)(**AS_PRINTED | other)
     with pytest.raises(BadInput):
@@ -105,9 +102,7 @@ def test_theorem_1_is_of_algorithm_1_alone(name: str, other: dict[str, Any]) -> 
         ("private-svd", {}, "L"),
     ],
 )
-def test_algorithms_draw_the_noise_that_the_accountant_names(
-    name: str, parameters: dict[str, Any], row_bound: RowBound
-) -> None:
+def test_algorithms_draw_the_noise_that_the_accountant_names(name, parameters, row_bound):
     shape = Shape(1000, 50, (1.0, 5.0))
     budget = Budget(epsilon=3.0, delta=1e-6, calibration=Calibration.SOURCE)
     algorithm = build(name, parameters, shape, budget)
@@ -116,7 +111,7 @@ def test_algorithms_draw_the_noise_that_the_accountant_names(
 
 
 @pytest.mark.parametrize("name", ["dpfw", "dpfw-oja", "private-pgd", "private-svd"])
-def test_the_source_asks_for_an_epsilon_of_at_most_two_logarithms(name: str) -> None:
+def test_the_source_asks_for_an_epsilon_of_at_most_two_logarithms(name):
     shape, algorithm = Shape(1000, 50, (1.0, 5.0)), find(name)()
     for stated, refused in ((27.6, False), (27.7, True)):  # 2 ln(10^6) = 27.63
         budget = Budget(epsilon=stated, delta=1e-6, calibration=Calibration.SOURCE)
@@ -129,7 +124,7 @@ def test_the_source_asks_for_an_epsilon_of_at_most_two_logarithms(name: str) -> 
 
 @pytest.mark.parametrize("name", SOURCE_NOISE)
 @pytest.mark.parametrize("nominal", [0.1, 1.0, 10.0])
-def test_every_preset_costs_more_the_more_it_claims(name: str, nominal: float) -> None:
+def test_every_preset_costs_more_the_more_it_claims(name, nominal):
     for less, more in zip(
         SOURCE_NOISE[name].claims(nominal), SOURCE_NOISE[name].claims(1.1 * nominal), strict=True
     ):

@@ -40,7 +40,7 @@ def power_law(algorithm: str, axis: str, power: float, first: float = 0.4) -> li
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda it: it.id)
-def test_only_a_worse_exponent_contradicts_a_bound(claim) -> None:
+def test_only_a_worse_exponent_contradicts_a_bound(claim):
     _, algorithm, axis = claim.id.split("-")
     exponent_of_bound = bound_exponent(BOUNDS[algorithm], axis, SIZES[axis])
     for shift, outcome in (
@@ -51,7 +51,7 @@ def test_only_a_worse_exponent_contradicts_a_bound(claim) -> None:
         assert claim.judge(power_law(algorithm, axis, exponent_of_bound + shift)).outcome is outcome
 
 
-def test_a_curve_starts_on_the_first_point_and_follows_the_bound() -> None:
+def test_a_curve_starts_on_the_first_point_and_follows_the_bound():
     it = theory.compare_bound(BOUNDS["dpals"], "users", power_law("dpals", "users", -0.1))
     assert it.start == 5_000
     error = [BOUNDS["dpals"].error(place_at("users", n)) for n in (5_000, 160_000)]
@@ -63,7 +63,7 @@ def test_a_curve_starts_on_the_first_point_and_follows_the_bound() -> None:
     )
 
 
-def test_the_logarithms_of_a_bound_count() -> None:
+def test_the_logarithms_of_a_bound_count():
     """n^-1 log^2 n / sqrt(20 log n): n^-.84 from 5,000 to 50,000, as (log n ratio)^1.5 / 10."""
     ends = (5_000.0, 50_000.0)
     by_hand = -1 + 1.5 * math.log10(math.log(ends[1]) / math.log(ends[0]))
@@ -72,7 +72,7 @@ def test_the_logarithms_of_a_bound_count() -> None:
 
 
 @pytest.mark.parametrize("steps", [1, 5, 50])
-def test_frank_wolfe_stalls_where_its_own_recursion_does(steps: int) -> None:
+def test_frank_wolfe_stalls_where_its_own_recursion_does(steps):
     rng = np.random.default_rng(0)
     target = np.eye(4)  # equal singular values; nuclear norm 4
     iterate = np.zeros((4, 4))
@@ -85,13 +85,13 @@ def test_frank_wolfe_stalls_where_its_own_recursion_does(steps: int) -> None:
         assert error == pytest.approx(frank_wolfe_floor(steps), rel=0.1)
 
 
-def test_errors_are_the_printed_ones() -> None:
+def test_errors_are_the_printed_ones():
     at = Place(users=50_000, items=10_000, epsilon=2.0, delta=math.exp(-10), share=0.25)
     # sqrt(10^4) 10 / (2 * 50,000) = 0.01; sqrt(10^4) ln(50,000)^2 / sqrt(.25) = 200 * 117.07
     assert BOUNDS["dpals"].error(at) == pytest.approx(0.01 * 200 * 117.0683, rel=1e-5)
 
 
-def test_the_printed_tables() -> None:
+def test_the_printed_tables():
     at = Place(users=10.0**6, items=10_000.0)
     nuclear, _, _, private = SAMPLE_COMPLEXITY
     assert nuclear.users and nuclear.users(at) == 10_000
@@ -108,7 +108,7 @@ def test_the_printed_tables() -> None:
 
 
 @pytest.mark.parametrize("power", [-2.0, -1.0, -0.2, 0.25])
-def test_the_exponent_of_a_planted_power_law_is_found(power: float) -> None:
+def test_the_exponent_of_a_planted_power_law_is_found(power):
     exact = exponent((x, 3 * x**power) for x in (1e3, 2e3, 5e3))
     assert exact.value == pytest.approx(power)
     assert exact.high - exact.low == pytest.approx(0, abs=1e-6)
@@ -121,7 +121,7 @@ def test_the_exponent_of_a_planted_power_law_is_found(power: float) -> None:
     assert 0.91 <= inside / 400 <= 0.985  # 95%, three standard deviations of 400 draws
 
 
-def test_the_interval_is_that_of_ordinary_least_squares() -> None:
+def test_the_interval_is_that_of_ordinary_least_squares():
     rng = np.random.default_rng(1)
     x = np.repeat([1.0, 2.0, 5.0, 9.0], 2)
     y = x**-0.7 * np.exp(rng.normal(0, 0.2, len(x)))
@@ -132,7 +132,7 @@ def test_the_interval_is_that_of_ordinary_least_squares() -> None:
     )
 
 
-def test_the_conditions_are_the_printed_ones() -> None:
+def test_the_conditions_are_the_printed_ones():
     """n = e^8: log^3 n = 512 and log^2 n = 64."""
     at = Place(math.exp(8), 1_024, 10.0, math.exp(-10), share=0.25)
     assert bounds.least_share(at) == pytest.approx(0.5)
@@ -147,14 +147,14 @@ def test_the_conditions_are_the_printed_ones() -> None:
 
 
 @pytest.mark.parametrize("n_users", theorem_2.USERS[True])
-def test_the_world_meets_them(n_users: int) -> None:
+def test_the_world_meets_them(n_users):
     at = theorem_2.place(n_users)
     assert bounds.least_share(at) <= at.share == 1.0
     assert bounds.least_users(at) <= n_users
     assert at.epsilon < math.log(1 / at.delta)
 
 
-def test_errors_are_those_of_the_dense_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_are_those_of_the_dense_matrix(monkeypatch):
     monkeypatch.setattr(theorem_2, "ITEMS", 40)
     s, t = theorem_2.signs(0, 30), theorem_2.signs(1, 40)
     M = np.outer(s, t)
@@ -166,9 +166,7 @@ def test_errors_are_those_of_the_dense_matrix(monkeypatch: pytest.MonkeyPatch) -
     assert largest == pytest.approx(np.abs(M - U @ V.T).max(), rel=1e-5)
 
 
-def test_a_start_is_as_far_as_allowed_and_more_users_end_closer(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_start_is_as_far_as_allowed_and_more_users_end_closer(monkeypatch):
     monkeypatch.setattr(theorem_2, "ITEMS", 40)
     theorem_2.errors.cache_clear()
     few, many = (theorem_2.errors(n, 0)[-1] for n in (500, 4_000))

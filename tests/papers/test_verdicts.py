@@ -11,7 +11,6 @@ from dpmf_core.data.catalogue import catalogue
 from dpmf_core.papers import results
 from dpmf_core.papers.clauses import Median, MissingResult, falls, less
 from dpmf_core.papers.figures import Claim, Figure, Outcome
-from dpmf_core.papers.paper import Paper
 from dpmf_core.papers.registry import CLAIMS, FIGURES, PAPERS, TABLES
 from dpmf_core.runs.sweep import Summary
 from pages.kit.page_table import page_meant
@@ -41,7 +40,7 @@ COSTLY = {"balu-fig1", "balu-fig2", "balu-fig4", "vallet-fig3"}
         for claim in CLAIMS.values()
     ],
 )
-def test_each_clause_alone_turns_the_verdict(claim: Claim) -> None:
+def test_each_clause_alone_turns_the_verdict(claim):
     start = start_of(claim)
     holding = with_truths(claim, start, [True] * len(claim.clauses))
     assert claim.judge(holding).outcome is Outcome.REPRODUCED
@@ -56,14 +55,14 @@ def test_each_clause_alone_turns_the_verdict(claim: Claim) -> None:
 
 
 @every
-def test_other_data_give_no_verdict_on_the_source(claim: Claim) -> None:
+def test_other_data_give_no_verdict_on_the_source(claim):
     verdict = claim.judge(start_of(claim), "Measured on other data.")
     assert verdict.outcome is Outcome.CANNOT_BE_JUDGED
     assert len(verdict.clauses) == len(claim.clauses)
 
 
 @every
-def test_recorded_results_hold_what_every_clause_needs(claim: Claim) -> None:
+def test_recorded_results_hold_what_every_clause_needs(claim):
     for size in results.SIZES:
         result = results.recorded_result(claim.id, size)
         if result is not None:
@@ -71,11 +70,11 @@ def test_recorded_results_hold_what_every_clause_needs(claim: Claim) -> None:
 
 
 @every
-def test_every_clause_has_its_words_and_place(claim: Claim) -> None:
+def test_every_clause_has_its_words_and_place(claim):
     assert all(clause.place and clause.quote for clause in claim.clauses)
 
 
-def test_every_recorded_result_is_of_a_claim() -> None:
+def test_every_recorded_result_is_of_a_claim():
     names = {path.name.split(".")[0] for path in results.RECORDED_FOLDER.glob("*.json")}
     assert names <= set(CLAIMS)
 
@@ -84,7 +83,7 @@ def place(label: str, value: float, epsilon: float | None = None) -> Summary:
     return Summary(label, "dpals", epsilon, {}, (value,))
 
 
-def test_a_result_that_is_missing_gives_no_verdict() -> None:
+def test_a_result_that_is_missing_gives_no_verdict():
     clause = less(Median("A", 1.0), Median("B"))
     assert clause.verdict([place("A", 0.1, 1.0), place("B", 0.2)]).holds
     assert not clause.verdict([place("A", 0.2, 1.0), place("B", 0.2)]).holds
@@ -96,7 +95,7 @@ def test_a_result_that_is_missing_gives_no_verdict() -> None:
     assert claim.judge([]).outcome is Outcome.NOT_MEASURED
 
 
-def test_a_line_falls_where_it_ends_lower_and_never_rises() -> None:
+def test_a_line_falls_where_it_ends_lower_and_never_rises():
     clause = falls("it falls", "A", "epsilon", level=0.01)
     at = [place("A", value, epsilon) for epsilon, value in ((1.0, 0.5), (2.0, 0.505), (3.0, 0.4))]
     assert clause.verdict(at).holds
@@ -104,7 +103,7 @@ def test_a_line_falls_where_it_ends_lower_and_never_rises() -> None:
     assert not clause.verdict(at[:2]).holds
 
 
-def test_a_claim_without_a_clause_is_refused() -> None:
+def test_a_claim_without_a_clause_is_refused():
     with pytest.raises(ValueError, match="no clause"):
         Claim(id="x", title="", source="S", words="")
 
@@ -135,7 +134,7 @@ def is_on_its_page(figure: Figure) -> bool:
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
-def test_what_a_claim_refers_to_exists(claim: Claim) -> None:
+def test_what_a_claim_refers_to_exists(claim):
     assert bool(claim.source_ids) <= bool(claim.source_data)
     assert not unknown_sources(claim), "the catalogue has no such data"
     strange = {mark.label for mark in claim.marks} - labels(claim)
@@ -143,7 +142,7 @@ def test_what_a_claim_refers_to_exists(claim: Claim) -> None:
 
 
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES.keys())
-def test_a_figure_is_drawn_on_its_page(figure: Figure) -> None:
+def test_a_figure_is_drawn_on_its_page(figure):
     assert is_on_its_page(figure)
 
 
@@ -160,7 +159,7 @@ def plain(text: str) -> str:
 
 @pytest.mark.skipif(not FOLDER, reason="DPMF_PAPERS does not name a folder with the papers' text")
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS.keys())
-def test_every_quote_is_in_the_text(paper: Paper) -> None:
+def test_every_quote_is_in_the_text(paper):
     text = plain((Path(FOLDER) / f"{paper.id.replace('-', '_')}.txt").read_text(encoding="utf-8"))
     clauses = [clause for claim in paper.claims for clause in claim.clauses]
     quotes = [it.quote for it in (*clauses, *paper.errata)]

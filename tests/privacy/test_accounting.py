@@ -53,7 +53,7 @@ def figures(event: Event, delta: float, relation: Relation = ADD) -> dict[str, f
 
 
 @pytest.mark.parametrize(("epsilon", "sigma"), MU.items())
-def test_golden_mu(epsilon: float, sigma: float) -> None:
+def test_golden_mu(epsilon, sigma):
     assert round(1 / gaussian_mu(epsilon, 1e-5), 4) == sigma
     assert gaussian_epsilon(gaussian_mu(epsilon, 1e-5), 1e-5) == pytest.approx(epsilon, rel=1e-10)
 
@@ -73,7 +73,7 @@ def high_precision(mu: float, epsilon: float) -> float:
 
 @pytest.mark.parametrize("mu", [1e-6, 1e-3, 0.03, 0.5, 1.0, 4.0, 12.0, 37.0])
 @pytest.mark.parametrize("epsilon", [0.0, 1e-4, 0.01, 0.3, 1.0, 10.0, 100.0, 700.0])
-def test_log_delta_in_high_precision(mu: float, epsilon: float) -> None:
+def test_log_delta_in_high_precision(mu, epsilon):
     if epsilon / mu > 45:  # below delta 1e-440
         epsilon = 45 * mu
     assert log_delta(mu, epsilon) == pytest.approx(high_precision(mu, epsilon), rel=1e-8, abs=1e-8)
@@ -81,13 +81,13 @@ def test_log_delta_in_high_precision(mu: float, epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", [1e-4, 0.1, 1.0, 30.0, 700.0, 1000.0])
 @pytest.mark.parametrize("delta", [1e-15, 1e-9, 1e-5, 0.1, 0.49])
-def test_epsilon_and_mu_are_inverse_in_every_corner(epsilon: float, delta: float) -> None:
+def test_epsilon_and_mu_are_inverse_in_every_corner(epsilon, delta):
     mu = gaussian_mu(epsilon, delta)
     assert high_precision(mu, epsilon) == pytest.approx(math.log(delta), rel=1e-7)
     assert gaussian_epsilon(mu, delta) == pytest.approx(epsilon, rel=1e-7, abs=1e-9)
 
 
-def test_limits() -> None:
+def test_limits():
     assert gaussian_epsilon(0.0, 1e-6) == 0.0
     assert gaussian_epsilon(1e-9, 1e-6) == 0.0  # its total variation is below delta
     assert log_delta(0.0, 0.5) == -math.inf
@@ -103,7 +103,7 @@ def test_limits() -> None:
     "n, expected",
     [(6040, 1e-5), (20_000, 5e-6), (1, 0.1), (10, 0.01), (138_493, 7e-7), (10**6, 1e-7)],
 )
-def test_default_delta_is_a_tenth_of_one_over_n_rounded_down(n: int, expected: float) -> None:
+def test_default_delta_is_a_tenth_of_one_over_n_rounded_down(n, expected):
     assert default_delta(n) == pytest.approx(expected)
     assert default_delta(n) <= 1 / (10 * n) * (1 + 1e-12)
 
@@ -129,7 +129,7 @@ def library(
 
 
 @pytest.mark.parametrize("mu", [0.05, 0.25, 1.0, 3.0, 8.0])
-def test_exact_equals_pld(mu: float) -> None:
+def test_exact_equals_pld(mu):
     event = Repeat(Gaussian(math.sqrt(10) / mu), 10)
     pld_epsilon, _ = library(event, step=1e-4 * max(1.0, mu))
     for delta in (1e-9, 1e-6, 1e-3):
@@ -139,7 +139,7 @@ def test_exact_equals_pld(mu: float) -> None:
 @pytest.mark.parametrize(
     "event", [MIXED_NOISE, MANY_LAPLACE, Laplace(0.5), sequence(Laplace(2.0), Gaussian(3.0))]
 )
-def test_numeric_composition_equals_a_fine_grid(event: Event) -> None:
+def test_numeric_composition_equals_a_fine_grid(event):
     pld_epsilon, _ = library(event, step=2e-5)
     for delta in (1e-9, 1e-5):
         assert rules.epsilon(event, delta) == pytest.approx(pld_epsilon(delta), rel=1e-3)
@@ -149,13 +149,13 @@ def test_numeric_composition_equals_a_fine_grid(event: Event) -> None:
     "event", [Gaussian(0.5), Repeat(Gaussian(30.0), 50), MIXED_NOISE, MANY_LAPLACE, Laplace(1.0)]
 )
 @pytest.mark.parametrize("delta", [1e-9, 1e-5])
-def test_rdp_tight_is_the_library_s_conversion(event: Event, delta: float) -> None:
+def test_rdp_tight_is_the_library_s_conversion(event, delta):
     _, rdp = library(event)
     assert figures(event, delta)["rdp_tight"] == pytest.approx(rdp(delta), rel=1e-4)
 
 
 @pytest.mark.parametrize("z", [0.4, 2.0, 30.0])
-def test_one_laplace_release_in_closed_form(z: float) -> None:
+def test_one_laplace_release_in_closed_form(z):
     """Against the library's numerical distribution, and delta by integrating the densities."""
     numerical = rules._pld(normal_form(Laplace(z)), ADD)
     for delta in (1e-6, 1e-3):
@@ -172,7 +172,7 @@ def test_one_laplace_release_in_closed_form(z: float) -> None:
 
 
 @pytest.mark.parametrize("delta", [1e-12, 1e-15])
-def test_a_tiny_delta_does_not_drown_in_rounding(delta: float) -> None:
+def test_a_tiny_delta_does_not_drown_in_rounding(delta):
     """PLD alone answers infinity here, or thirty times the truth."""
     many = Repeat(Laplace(500.0), 50_000)
     assert rules.epsilon(many, delta) <= figures(many, delta)["rdp_tight"] < 5
@@ -190,14 +190,14 @@ def test_a_tiny_delta_does_not_drown_in_rounding(delta: float) -> None:
         sequence(Gaussian(1e9), Laplace(1e-3)),
     ],
 )
-def test_huge_losses_end_in_a_bound_not_in_a_crash(event: Event, relation: Relation) -> None:
+def test_huge_losses_end_in_a_bound_not_in_a_crash(event, relation):
     """PLD alone raises an IndexError, or answers a delta of 50."""
     epsilons = figures(event, 1e-6, relation)
     assert 900 < epsilons["exact"] <= epsilons["rdp_tight"] < 2.1e7
     assert 0.99 < rules.delta(event, 1.0, relation) <= 1.0
 
 
-def test_too_many_laplace_releases_are_refused_at_once() -> None:
+def test_too_many_laplace_releases_are_refused_at_once():
     with pytest.raises(UnsupportedEvent, match="1,000,001"):
         rules.epsilon(Repeat(Laplace(1e6), 1_000_001), 1e-6)
 
@@ -209,7 +209,7 @@ def test_too_many_laplace_releases_are_refused_at_once() -> None:
     st.lists(st.tuples(st.floats(0.2, 1e3), st.integers(1, 50)), min_size=1, max_size=4),
     st.sampled_from([1e-10, 1e-5]),
 )
-def test_rdp_source_is_zcdp(parts: list[tuple[float, int]], delta: float) -> None:
+def test_rdp_source_is_zcdp(parts, delta):
     rho = sum(count / (2 * z * z) for z, count in parts)
     event = sequence(*(Repeat(Gaussian(z), count) for z, count in parts))
     rdp_epsilon = figures(event, delta)["rdp_source"]
@@ -221,7 +221,7 @@ def test_rdp_source_is_zcdp(parts: list[tuple[float, int]], delta: float) -> Non
 
 
 @pytest.mark.parametrize("z, count", [(1.0, 1), (5.0, 3), (20.0, 100), (0.3, 2)])
-def test_rdp_source_of_laplace_is_the_best_of_a_dense_grid(z: float, count: int) -> None:
+def test_rdp_source_of_laplace_is_the_best_of_a_dense_grid(z, count):
     """Mironov 2017, Prop. 6, at 400,000 orders in plain arithmetic where that does not overflow."""
     alpha = 1 + np.exp(np.linspace(-8, 18, 400_000))
     first = np.log(alpha / (2 * alpha - 1)) + (alpha - 1) / z
@@ -232,7 +232,7 @@ def test_rdp_source_of_laplace_is_the_best_of_a_dense_grid(z: float, count: int)
     )
 
 
-def test_classical_rules_add_laplace_releases_at_their_own_epsilon() -> None:
+def test_classical_rules_add_laplace_releases_at_their_own_epsilon():
     """They need no share of delta: N counts the Gaussian releases."""
     epsilons, delta, n, l1 = figures(MIXED_NOISE, 1e-5), 1e-5, 5, 20 / 30
     assert epsilons["naive"] == pytest.approx(
@@ -246,13 +246,13 @@ def test_classical_rules_add_laplace_releases_at_their_own_epsilon() -> None:
 
 
 @pytest.mark.parametrize(("rule", "share"), [("naive", 1e-5), ("advanced", 0.5e-5)])
-def test_classical_rules_end_where_a_release_reaches_epsilon_one(rule: str, share: float) -> None:
+def test_classical_rules_end_where_a_release_reaches_epsilon_one(rule, share):
     edge = math.sqrt(2 * math.log(1.25 / share))
     assert figures(Gaussian(edge), 1e-5)[rule] is None
     assert figures(Gaussian(edge * (1 + 1e-9)), 1e-5)[rule] is not None
 
 
-def test_a_bound_without_end_is_no_number() -> None:
+def test_a_bound_without_end_is_no_number():
     row = next(row for row in every_epsilon(Laplace(1e-3), 1e-5) if row.rule == "advanced")
     assert row.epsilon is None and row.reason == "no finite bound"
 
@@ -266,9 +266,7 @@ deltas = st.floats(-15, -1).map(lambda power: 10.0**power)
 
 
 @given(events, deltas, st.sampled_from(Relation))
-def test_exact_is_at_or_under_every_valid_rule(
-    event: Event, delta: float, relation: Relation
-) -> None:
+def test_exact_is_at_or_under_every_valid_rule(event, delta, relation):
     assert all(
         (row.epsilon is None) == bool(row.reason) for row in every_epsilon(event, delta, relation)
     )
@@ -285,9 +283,7 @@ def test_exact_is_at_or_under_every_valid_rule(
 
 
 @given(events, leaves, deltas, st.floats(1.001, 3))
-def test_more_releases_or_less_noise_cost_more(
-    event: Event, leaf: Gaussian, delta: float, factor: float
-) -> None:
+def test_more_releases_or_less_noise_cost_more(event, leaf, delta, factor):
     before, slack = rules.epsilon(event, delta), 1e-9
     assert rules.epsilon(sequence(event, leaf), delta) >= before * (1 - slack)
     louder = sequence(
@@ -303,9 +299,7 @@ def test_more_releases_or_less_noise_cost_more(
 
 
 @pytest.mark.parametrize(("kind", "factor"), [(Gaussian, 1.5), (Laplace, 2.0)])
-def test_replacing_is_removing_with_less_noise(
-    kind: type[Gaussian] | type[Laplace], factor: float
-) -> None:
+def test_replacing_is_removing_with_less_noise(kind, factor):
     """A statistic that moves further is one under a smaller multiplier, by every rule and for
     every figure.
     """
@@ -329,13 +323,13 @@ def test_replacing_is_removing_with_less_noise(
     assert np.any(false_negatives(event, ALARMS, REPLACE) < false_negatives(event, ALARMS, ADD))
 
 
-def test_mu_by_hand() -> None:
+def test_mu_by_hand():
     event = sequence(Repeat(Gaussian(4.0, replace_one_factor=1.5), 8), Gaussian(2.0))
     assert gaussian.mu(event) == pytest.approx(math.sqrt(8 / 16 + 1 / 4))
     assert gaussian.mu(event, REPLACE) == pytest.approx(math.sqrt(8 * 1.5**2 / 16 + 4 / 4))
 
 
-def test_mu_of_laplace_is_an_error_never_a_zero() -> None:
+def test_mu_of_laplace_is_an_error_never_a_zero():
     with pytest.raises(UnsupportedEvent):
         gaussian.mu(sequence(Gaussian(1.0), Laplace(1.0, "counts")))
     with pytest.raises(UnsupportedEvent):
@@ -343,7 +337,7 @@ def test_mu_of_laplace_is_an_error_never_a_zero() -> None:
 
 
 @pytest.mark.parametrize("event", [Repeat(Gaussian(5.0), 3), MIXED_NOISE])
-def test_delta_inverts_epsilon(event: Event) -> None:
+def test_delta_inverts_epsilon(event):
     for delta in (1e-8, 1e-4):
         assert rules.delta(event, rules.epsilon(event, delta)) == pytest.approx(delta, rel=1e-3)
 
@@ -359,7 +353,7 @@ def gaussian_plan(level: float) -> Event:
 
 
 @given(st.floats(1e-4, 1000), deltas, st.sampled_from(Relation))
-def test_calibration_inverts_epsilon(epsilon: float, delta: float, relation: Relation) -> None:
+def test_calibration_inverts_epsilon(epsilon, delta, relation):
     budget = Budget(epsilon=epsilon, delta=delta, relation=relation)
     cost = rules.epsilon(gaussian_plan(calibrate(gaussian_plan, budget)), delta, relation)
     assert cost <= epsilon
@@ -378,7 +372,7 @@ PLANS = {"closed form": gaussian_plan, "Renyi": discrete_plan, "PLD": sampled_pl
 
 
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
-def test_no_rule_reads_above_the_budget_in_its_last_digit(plan: Callable[[float], Event]) -> None:
+def test_no_rule_reads_above_the_budget_in_its_last_digit(plan):
     """Two decimals as people type them: 2, not 2.000000000000001; less noise would exceed it."""
     rng = np.random.default_rng(8)
     for epsilon, exponent in zip(rng.uniform(0.05, 9, 60), rng.uniform(-12, -2, 60), strict=True):
@@ -397,7 +391,7 @@ def test_no_rule_reads_above_the_budget_in_its_last_digit(plan: Callable[[float]
 
 @settings(max_examples=25)
 @given(st.floats(1e-3, 40), deltas)
-def test_a_gaussian_epsilon_is_a_bound(mu: float, delta: float) -> None:
+def test_a_gaussian_epsilon_is_a_bound(mu, delta):
     """Its delta is at most the one asked for: exactly as it is computed, and within the rounding
     of float64 in 400 digits.
     """
@@ -406,7 +400,7 @@ def test_a_gaussian_epsilon_is_a_bound(mu: float, delta: float) -> None:
     assert high_precision(mu, epsilon) <= math.log(delta) + 1e-9
 
 
-def test_at_delta_zero_epsilon_is_the_sum_of_pure_epsilons() -> None:
+def test_at_delta_zero_epsilon_is_the_sum_of_pure_epsilons():
     """Laplace noise of scale z costs 1/z; Gaussian noise has no pure epsilon."""
     event = sequence(Laplace(4.0, "a"), Repeat(Laplace(10.0, "b"), 5))
     assert rules.epsilon(event, 0) == pytest.approx(1 / 4 + 5 / 10, rel=1e-12)
@@ -419,7 +413,7 @@ def test_at_delta_zero_epsilon_is_the_sum_of_pure_epsilons() -> None:
     assert rules.epsilon(NOTHING, 0) == 0
 
 
-def test_a_budget_at_delta_zero_calibrates_what_has_a_pure_epsilon() -> None:
+def test_a_budget_at_delta_zero_calibrates_what_has_a_pure_epsilon():
     budget = Budget(epsilon=2.0, delta=0)
     level = rules.calibrate(lambda at: Repeat(Laplace(at, "a"), 3), budget)
     assert level == pytest.approx(3 / 2, rel=1e-9)
@@ -430,7 +424,7 @@ def test_a_budget_at_delta_zero_calibrates_what_has_a_pure_epsilon() -> None:
         _ = budget.mu
 
 
-def test_a_plan_without_releases_needs_no_level() -> None:
+def test_a_plan_without_releases_needs_no_level():
     assert calibrate(lambda level: NOTHING, Budget(epsilon=1, delta=1e-6)) == 1.0
 
 
@@ -442,7 +436,7 @@ ALARMS = np.linspace(0, 1, 2001)
 @pytest.mark.parametrize(
     "event", [Gaussian(3.0), Gaussian(0.3), Repeat(Gaussian(4.0), 9), MIXED_NOISE, Laplace(1.0)]
 )
-def test_trade_off_is_convex_decreasing_and_under_guessing(event: Event) -> None:
+def test_trade_off_is_convex_decreasing_and_under_guessing(event):
     misses = false_negatives(event, ALARMS)
     assert misses[0] == pytest.approx(1.0, abs=2e-3) and misses[-1] == pytest.approx(0.0, abs=1e-12)
     assert np.all(np.diff(misses) <= 1e-12)
@@ -450,7 +444,7 @@ def test_trade_off_is_convex_decreasing_and_under_guessing(event: Event) -> None
     assert np.all(misses <= 1 - ALARMS + 1e-12)
 
 
-def test_trade_off_matches_its_formula() -> None:
+def test_trade_off_matches_its_formula():
     for mu in (0.2, 1.0, 3.0):
         inside = ALARMS[1:-1]
         assert np.allclose(
@@ -459,7 +453,7 @@ def test_trade_off_matches_its_formula() -> None:
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 3.0, 12.0])
-def test_odds_are_the_tail_of_the_privacy_loss(epsilon: float) -> None:
+def test_odds_are_the_tail_of_the_privacy_loss(epsilon):
     """The loss log p(x)/q(x) for x ~ N(mu, 1) against N(0, 1) exceeds epsilon as often as said:
     counted.
     """
@@ -470,7 +464,7 @@ def test_odds_are_the_tail_of_the_privacy_loss(epsilon: float) -> None:
     assert excess_share == pytest.approx(exception, abs=5 * math.sqrt(exception / 400_000))
 
 
-def test_an_even_suspicion_at_epsilon_two() -> None:
+def test_an_even_suspicion_at_epsilon_two():
     """By numerical integration of the densities, with the noise found by bisection: 88 in 100,
     except with probability 9e-5, and the best attacker is right 60 times in 100.
     """
@@ -498,7 +492,7 @@ def test_an_even_suspicion_at_epsilon_two() -> None:
     assert interpretation.correct == pytest.approx(right, abs=1e-6) and round(100 * right) == 60
 
 
-def test_meaning_of_laplace_noise_in_closed_form() -> None:
+def test_meaning_of_laplace_noise_in_closed_form():
     """Lap(0, 2) against Lap(1, 2): the loss is 1/2 wherever x > 1, and never more; the middle
     threshold is right with probability 1 - e^(-1/4) / 2.
     """
@@ -507,7 +501,7 @@ def test_meaning_of_laplace_noise_in_closed_form() -> None:
     assert whole.correct == pytest.approx(1 - math.exp(-0.25) / 2, abs=1e-4)
 
 
-def test_the_exception_of_mixed_noise_bounds_how_often_the_loss_is_larger() -> None:
+def test_the_exception_of_mixed_noise_bounds_how_often_the_loss_is_larger():
     """Counted over draws of both noises, at an epsilon that a loss often exceeds."""
     event = sequence(Laplace(4.0), Gaussian(3.0))
     delta = rules.delta(event, 0.3)
@@ -520,7 +514,7 @@ def test_the_exception_of_mixed_noise_bounds_how_often_the_loss_is_larger() -> N
 
 
 @pytest.mark.parametrize("loss", [690.0, 701.0, 1500.0])
-def test_a_posterior_sample_of_huge_loss_is_accounted(loss: float) -> None:
+def test_a_posterior_sample_of_huge_loss_is_accounted(loss):
     """Pure epsilon is epsilon at every delta that matters, and half of it leaves next to all of
     delta.
     """

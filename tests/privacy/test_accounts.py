@@ -62,7 +62,7 @@ FRAME = pd.DataFrame(
 
 
 @pytest.fixture(autouse=True)
-def no_ledger(two_sets: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_ledger(two_sets, monkeypatch):
     monkeypatch.delenv(accounts.LEDGER)
 
 
@@ -81,7 +81,7 @@ def account() -> Account:
 # ---- charging ------------------------------------------------------------------------------------
 
 
-def test_the_whole_plan_is_charged_before_the_first_draw(tmp_path: Path) -> None:
+def test_the_whole_plan_is_charged_before_the_first_draw(tmp_path):
     own_account = Account(tmp_path / "a.ledger")
     with own_account.reserve(CHARGE) as paid:
         assert [entry.state for entry in own_account.entries] == ["running"]
@@ -95,9 +95,7 @@ def test_the_whole_plan_is_charged_before_the_first_draw(tmp_path: Path) -> None
     ("error", "state"),
     [(Cancelled, "cancelled"), (KeyboardInterrupt, "cancelled"), (RuntimeError, "failed")],
 )
-def test_what_stops_midway_costs_what_it_drew(
-    tmp_path: Path, error: type[BaseException], state: str
-) -> None:
+def test_what_stops_midway_costs_what_it_drew(tmp_path, error, state):
     own_account = Account(tmp_path / "a.ledger")
     with pytest.raises(error), own_account.reserve(CHARGE) as paid:
         paid.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
@@ -107,7 +105,7 @@ def test_what_stops_midway_costs_what_it_drew(
     ]
 
 
-def test_what_fails_before_it_draws_costs_nothing(tmp_path: Path) -> None:
+def test_what_fails_before_it_draws_costs_nothing(tmp_path):
     own_account = Account(tmp_path / "a.ledger")
     with pytest.raises(BadInput), own_account.reserve(CHARGE):
         raise BadInput("no")
@@ -125,7 +123,7 @@ with Account(Path(sys.argv[1])).reserve(CHARGE) as paid:
 """
 
 
-def test_a_killed_process_leaves_its_whole_plan_charged(tmp_path: Path) -> None:
+def test_a_killed_process_leaves_its_whole_plan_charged(tmp_path):
     file = tmp_path / "a.ledger"
     process = subprocess.run(
         [sys.executable, "-c", KILLED_SCRIPT, str(file)], cwd=ROOT, check=False
@@ -141,7 +139,7 @@ def _charge_often(file: str, times: int) -> None:
 
 
 @pytest.mark.slow
-def test_several_processes_share_an_account(tmp_path: Path) -> None:
+def test_several_processes_share_an_account(tmp_path):
     file, context = tmp_path / "a.ledger", multiprocessing.get_context("spawn")
     workers = [context.Process(target=_charge_often, args=(str(file), 10)) for _ in range(2)]
     for worker in workers:
@@ -152,7 +150,7 @@ def test_several_processes_share_an_account(tmp_path: Path) -> None:
     assert len(entries) == 20 and {entry.state for entry in entries} == {"finished"}
 
 
-def test_a_budget_counts_what_is_still_running(tmp_path: Path) -> None:
+def test_a_budget_counts_what_is_still_running(tmp_path):
     """The check and the entry are one transaction, so that two runs which fit alone do not
     enter side by side.
     """
@@ -173,7 +171,7 @@ def test_a_budget_counts_what_is_still_running(tmp_path: Path) -> None:
 # ---- one account for one data set ----------------------------------------------------------------
 
 
-def test_every_filter_of_the_same_data_enters_the_same_account() -> None:
+def test_every_filter_of_the_same_data_enters_the_same_account():
     filters = ({}, {"top_items": 10}, {"min_user_count": 5}, {"most_per_user": 9})
     for more in (*filters, {"min_item_count": 3}):
         execution.run(spec(data={"id": "own", **more}))
@@ -188,7 +186,7 @@ def _rows(file: Path, query: str) -> list[tuple[Any, ...]]:
         return db.execute(query).fetchall()
 
 
-def test_a_named_ledger_is_an_account(tmp_path: Path) -> None:
+def test_a_named_ledger_is_an_account(tmp_path):
     mine, file = private(), tmp_path / "my.ledger"
     dpmf_core.fit(mine, "private-bias", epsilon=1.0, delta=1e-5, ledger=file)
     dpmf_core.sweep(mine, ["private-bias", "als"], epsilons=[2.0], delta=1e-5, ledger=file)
@@ -202,7 +200,7 @@ def test_a_named_ledger_is_an_account(tmp_path: Path) -> None:
     assert len(own_account.entries) == 3
 
 
-def test_public_data_have_no_account(tmp_path: Path) -> None:
+def test_public_data_have_no_account(tmp_path):
     execution.run(spec(data={"id": "small"}))
     assert not (tmp_path / account_files.FILE).exists()
     with pytest.raises(BadInput):
@@ -213,7 +211,7 @@ def test_public_data_have_no_account(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def drawn_leaves(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def drawn_leaves(monkeypatch):
     """The leaf of every release that was opened, as it is opened."""
     log: list[Any] = []
     open_release = Noise._open
@@ -230,7 +228,7 @@ PRIVATE = [kind for kind in REGISTRY.values() if issubclass(kind, PrivateAlgorit
 
 
 @pytest.mark.parametrize("name", [kind.id for kind in PRIVATE if kind.task == "ratings"])
-def test_every_algorithm_draws_from_the_account(name: str, drawn_leaves: list[Any]) -> None:
+def test_every_algorithm_draws_from_the_account(name, drawn_leaves):
     """What was drawn is what the account says, release by release."""
     known_fields = algorithms.find(name).model_fields
     small = {field: 2 for field in ("steps", "rank", "iterations") if field in known_fields}
@@ -241,7 +239,7 @@ def test_every_algorithm_draws_from_the_account(name: str, drawn_leaves: list[An
     assert Counter(drawn_leaves) == noise and charged
 
 
-def test_an_hour_is_the_composition_of_what_was_drawn(drawn_leaves: list[Any]) -> None:
+def test_an_hour_is_the_composition_of_what_was_drawn(drawn_leaves):
     """Runs by several methods, epsilons and numbers of draws; a run that is there already, one that
     is cancelled midway, one without privacy and one that is refused. After each the account is the
     Gaussian mechanism of all releases so far.
@@ -290,9 +288,7 @@ def private_selection() -> PrivateSelection:
     return PrivateSelection.parse(searches=(search,), trials=3.0)
 
 
-def test_a_private_selection_is_charged_its_price_and_not_its_trials(
-    drawn_leaves: list[Any],
-) -> None:
+def test_a_private_selection_is_charged_its_price_and_not_its_trials(drawn_leaves):
     selection = private_selection()
     selection.measure()
     (entry,) = account().entries
@@ -302,14 +298,14 @@ def test_a_private_selection_is_charged_its_price_and_not_its_trials(
     assert len(drawn_leaves) % 3 == 0  # two sums and a score each
 
 
-def test_a_selection_is_refused_under_a_budget_before_it_draws(drawn_leaves: list[Any]) -> None:
+def test_a_selection_is_refused_under_a_budget_before_it_draws(drawn_leaves):
     account().set_budget(5.0, 1e-6)
     with pytest.raises(BadInput):
         private_selection().measure()
     assert not drawn_leaves
 
 
-def test_noise_on_private_data_comes_from_the_operating_system() -> None:
+def test_noise_on_private_data_comes_from_the_operating_system():
     """A seed makes it again on public data alone."""
     seed = np.random.SeedSequence(1)
 
@@ -325,7 +321,7 @@ def test_noise_on_private_data_comes_from_the_operating_system() -> None:
 # ---- what has no epsilon -------------------------------------------------------------------------
 
 
-def test_under_a_budget_a_method_without_privacy_is_refused() -> None:
+def test_under_a_budget_a_method_without_privacy_is_refused():
     account().set_budget(2.0, 1e-5)
     with pytest.raises(BadInput):
         execution.run(spec(algorithm="als", budget=None))
@@ -338,7 +334,7 @@ def test_under_a_budget_a_method_without_privacy_is_refused() -> None:
 # ---- the file ------------------------------------------------------------------------------------
 
 
-def test_the_file_is_its_users_alone_and_holds_no_data(tmp_path: Path) -> None:
+def test_the_file_is_its_users_alone_and_holds_no_data(tmp_path):
     os.umask(0o022)
     execution.run(spec())
     file = tmp_path / account_files.FILE
@@ -348,20 +344,20 @@ def test_the_file_is_its_users_alone_and_holds_no_data(tmp_path: Path) -> None:
     assert set(json.loads(charge)) == set(facts.split())
 
 
-def test_a_file_that_cannot_be_written_stops_the_run(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_stops_the_run(tmp_path):
     (tmp_path / account_files.FILE).write_text("no database, and long enough to be looked at " * 40)
     with pytest.raises(BadInput, match=account_files.FILE):
         execution.run(spec())
 
 
-def test_a_newer_layout_is_left_alone(tmp_path: Path) -> None:
+def test_a_newer_layout_is_left_alone(tmp_path):
     with sqlite3.connect(tmp_path / "a.ledger") as db:
         db.execute("PRAGMA user_version = 9")
     with pytest.raises(BadInput, match="newer version"):
         _ = Account(tmp_path / "a.ledger").entries
 
 
-def test_a_file_of_an_earlier_layout_goes_on(tmp_path: Path) -> None:
+def test_a_file_of_an_earlier_layout_goes_on(tmp_path):
     """Layout 2 had no column for accounts that are joined."""
     file = tmp_path / account_files.FILE
     for key in ("one", "other"):
@@ -384,9 +380,7 @@ def test_a_file_of_an_earlier_layout_goes_on(tmp_path: Path) -> None:
         assert Account(file, key).total.epsilon == pytest.approx(expected, rel=1e-6)
 
 
-def test_accounts_that_are_joined_stay_so_when_they_leave_the_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_accounts_that_are_joined_stay_so_when_they_leave_the_cache(tmp_path, monkeypatch):
     """Where the data folder has an account already, the other is merged into it."""
     monkeypatch.delenv("DPMF_DATA")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
@@ -401,7 +395,7 @@ def test_accounts_that_are_joined_stay_so_when_they_leave_the_cache(
     assert total.epsilon == pytest.approx(epsilon_of([2.0, 2.0], 1e-5), rel=1e-6)
 
 
-def test_accounts_of_uploads_go_with_them(tmp_path: Path) -> None:
+def test_accounts_of_uploads_go_with_them(tmp_path):
     for key, lasting in (("gone", False), ("there", False), ("path", True)):
         with Account(tmp_path / account_files.FILE, key, lasting).reserve(CHARGE):
             pass
@@ -415,7 +409,7 @@ def test_accounts_of_uploads_go_with_them(tmp_path: Path) -> None:
     assert b"gone" not in content
 
 
-def test_sessions_that_bring_one_file_have_accounts_of_their_own() -> None:
+def test_sessions_that_bring_one_file_have_accounts_of_their_own():
     table = session_files.table(FRAME.to_csv(index=False).encode(), "mine.csv")
 
     def brought_by(owner: str) -> Account:
@@ -439,7 +433,7 @@ def test_sessions_that_bring_one_file_have_accounts_of_their_own() -> None:
     assert shared.total == alice.after([CHARGE])
 
 
-def test_a_budget_is_checked_and_taken_away(tmp_path: Path) -> None:
+def test_a_budget_is_checked_and_taken_away(tmp_path):
     own_account = Account(tmp_path / "a.ledger")
     with pytest.raises(BadInput):
         own_account.set_budget(-1.0, 1e-5)
@@ -455,9 +449,7 @@ def test_a_budget_is_checked_and_taken_away(tmp_path: Path) -> None:
         own_account.set_budget(3.0, 1e-5)
 
 
-def test_the_same_bytes_are_one_account_however_they_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_bytes_are_one_account_however_they_are_read(tmp_path, monkeypatch):
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     table = (
         "Member,Product,Points\n"
@@ -478,7 +470,7 @@ def test_the_same_bytes_are_one_account_however_they_are_read(
     assert not session_files.origins()
 
 
-def test_what_is_declared_of_the_same_values_opens_no_other_account() -> None:
+def test_what_is_declared_of_the_same_values_opens_no_other_account():
     """Rows given from Python go by their values: another image size, other bounds or people are
     the same data.
     """

@@ -39,7 +39,7 @@ def law(sigma: float, reach: int) -> Any:
 
 
 @pytest.mark.parametrize("sigma", [1, 2, 3, 10])
-def test_small_sigmas_have_their_exact_law(sigma: int) -> None:
+def test_small_sigmas_have_their_exact_law(sigma):
     size, reach = 200_000, 8 * sigma
     counts = np.bincount(draws(sigma, size) + reach, minlength=2 * reach + 1)
     often = size * law(sigma, reach) > 10
@@ -55,7 +55,7 @@ def test_small_sigmas_have_their_exact_law(sigma: int) -> None:
 
 
 @pytest.mark.parametrize("sigma", [4097, 2**30, LARGEST])
-def test_large_sigmas_are_normal(sigma: int) -> None:
+def test_large_sigmas_are_normal(sigma):
     samples = draws(sigma, 200_000)
     assert (
         stats.kstest(
@@ -89,7 +89,7 @@ def chance_bounds(event: Any, bits: int) -> tuple[Fraction, Fraction]:
 
 
 @pytest.mark.parametrize(("above", "below"), [(1, 2), (1, 4), (3, 4), (0, 4), (4, 4)])
-def test_an_event_of_probability_exp_has_it(above: int, below: int) -> None:
+def test_an_event_of_probability_exp_has_it(above, below):
     """Every path of the decision, as fractions."""
     least, most = chance_bounds(
         lambda words, cursor: kernel._exp.py_func(words, cursor, above, below, 1, 1), 2
@@ -97,7 +97,7 @@ def test_an_event_of_probability_exp_has_it(above: int, below: int) -> None:
     assert float(least) <= math.exp(-above / below) <= float(most) < float(least) + 0.1
 
 
-def test_words_that_run_out_bias_nothing() -> None:
+def test_words_that_run_out_bias_nothing():
     """Fed a word at a time or all at once: the same draws from the same words."""
 
     class Sparing:
@@ -120,7 +120,7 @@ def noise(seed: int = 7, threads: int = 1, plan: Any = LEAF) -> Noise:
 
 
 @pytest.mark.parametrize("source", [np.random.SeedSequence(1), Secret(bytes(range(KEY_BYTES)))])
-def test_what_is_released_lies_on_the_grid_and_has_the_scale(source: Any) -> None:
+def test_what_is_released_lies_on_the_grid_and_has_the_scale(source):
     size = 100_000
     release = Noise(LEAF, source).release("counts", sensitivity=3.0, size=size)
     values = np.random.default_rng(0).normal(0, 1e5, size)
@@ -133,7 +133,7 @@ def test_what_is_released_lies_on_the_grid_and_has_the_scale(source: Any) -> Non
     assert not 5e-7 < stats.chi2.cdf(square * 0.95**2, size) < 1 - 5e-7
 
 
-def test_a_matrix_is_released_in_its_isometric_coordinates() -> None:
+def test_a_matrix_is_released_in_its_isometric_coordinates():
     r, many = 4, 20_000
     release = noise().release("counts", sensitivity=3.0, size=many * 10)
     A = np.random.default_rng(1).normal(0, 10, (many, r, r))
@@ -153,9 +153,7 @@ def test_a_matrix_is_released_in_its_isometric_coordinates() -> None:
         assert 5e-7 < stats.chi2.cdf(float((part**2).sum()) / scale**2, part.size) < 1 - 5e-7
 
 
-def test_the_released_matrix_is_a_function_of_whole_numbers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_released_matrix_is_a_function_of_whole_numbers(monkeypatch):
     """Two statistics whose difference the noise makes up for give the same bits: nothing but
     the sum leaves.
     """
@@ -181,9 +179,7 @@ def test_the_released_matrix_is_a_function_of_whole_numbers(
 
 @pytest.mark.parametrize("size", [1, 3, 1000, 10**6])
 @pytest.mark.parametrize(("z", "sensitivity"), [(0.01, 1.0), (3.7, 0.25), (800.0, 50.0)])
-def test_rounding_moves_neighbours_by_no_more_than_the_ledger_says(
-    size: int, z: float, sensitivity: float
-) -> None:
+def test_rounding_moves_neighbours_by_no_more_than_the_ledger_says(size, z, sensitivity):
     """Of the room, half is for the grid and half for the sums that were rounded."""
     leaf = DiscreteGaussian(z, "sums", sensitivity, 2.0, ROUNDING * sensitivity)
     step, scale = leaf.grid(size)
@@ -202,7 +198,7 @@ def test_rounding_moves_neighbours_by_no_more_than_the_ledger_says(
 # ---- the account ---------------------------------------------------------------------------------
 
 
-def test_the_continuous_noise_of_the_ledger_is_that_of_the_lemma() -> None:
+def test_the_continuous_noise_of_the_ledger_is_that_of_the_lemma():
     """Four steps of smoothing: less than one part in 10^100 for 2^64 coordinates."""
     with mpmath.workdps(200):
         ripple = 3 * mpmath.exp(-2 * mpmath.pi**2 * 16)
@@ -211,7 +207,7 @@ def test_the_continuous_noise_of_the_ledger_is_that_of_the_lemma() -> None:
 
 
 @pytest.mark.parametrize("steps", [40, 4096, 20_000])
-def test_the_account_is_a_bound_and_a_close_one(steps: int) -> None:
+def test_the_account_is_a_bound_and_a_close_one(steps):
     """Of a release on 4,096 steps a deviation, against the sum over all whole numbers."""
     places = np.arange(-12 * FINE - steps, 12 * FINE + steps + 1.0)
     density = np.exp(-((places / FINE) ** 2) / 2)
@@ -226,12 +222,12 @@ def test_the_account_is_a_bound_and_a_close_one(steps: int) -> None:
 
 
 @pytest.mark.parametrize("relation", list(Relation))
-def test_the_multiplier_counts_what_rounding_adds(relation: Relation) -> None:
+def test_the_multiplier_counts_what_rounding_adds(relation):
     shift = 3.0 * (2.0 if relation is Relation.REPLACE_ONE else 1.0) + 3.0 * ROUNDING
     assert LEAF.multiplier(relation) == pytest.approx(6.0 / shift * CONTINUOUS_SHARE, rel=1e-15)
 
 
-def test_it_costs_what_gaussian_noise_costs_that_is_a_thousandth_smaller() -> None:
+def test_it_costs_what_gaussian_noise_costs_that_is_a_thousandth_smaller():
     event, mu = Repeat(LEAF, 5), math.sqrt(5) / 2.0
     cost = epsilon(event, 1e-6)
     assert gaussian_epsilon(mu, 1e-6) < cost < gaussian_epsilon(mu * 1.001, 1e-6)
@@ -240,7 +236,7 @@ def test_it_costs_what_gaussian_noise_costs_that_is_a_thousandth_smaller() -> No
     assert rows["exact"].title == "at most" and cost < rows["rdp_tight"].epsilon
 
 
-def test_a_ledger_survives_json() -> None:
+def test_a_ledger_survives_json():
     assert normal_form(event_of_rows(ledger_rows(((LEAF, 4),)))) == ((LEAF, 4),)
     with pytest.raises(ValueError, match="rounding"):
         DiscreteGaussian(1.0, rounding=0.0)

@@ -29,7 +29,7 @@ PRIVATE = [kind for kind in REGISTRY.values() if issubclass(kind, PrivateAlgorit
 
 @pytest.mark.parametrize("value", [1e39, 1.5e30, math.inf, math.nan, -1.0])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_samples_outside_the_domain_are_refused(value: float, sparse: bool) -> None:
+def test_samples_outside_the_domain_are_refused(value, sparse):
     X = np.ones((8, 5))
     X[7, 2] = value
     with pytest.raises(BadInput):
@@ -55,14 +55,14 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("changes", BROKEN.values(), ids=BROKEN)
-def test_a_curator_takes_no_ratings_outside_the_domain(changes: dict[str, Any]) -> None:
+def test_a_curator_takes_no_ratings_outside_the_domain(changes):
     in_memory(ratings())
     with pytest.raises(OutsideDomain):
         in_memory(ratings(**changes))
 
 
 @pytest.mark.parametrize("value", [np.inf, np.nan, -1.0])
-def test_a_curator_takes_no_samples_outside_the_domain(value: float) -> None:
+def test_a_curator_takes_no_samples_outside_the_domain(value):
     X = np.ones((4, 3), np.float32)
     X[1, 2] = value
     for rows in (X, csr_array(X)):
@@ -70,7 +70,7 @@ def test_a_curator_takes_no_samples_outside_the_domain(value: float) -> None:
             in_memory(Samples(rows))
 
 
-def test_rows_may_end_anywhere() -> None:
+def test_rows_may_end_anywhere():
     """Empty rows first, in a row and last; a column may repeat from one row to the next."""
     starts = np.array([0, 0, 2, 2, 3, 3])
     Domain(5, 9, 0, 1).check(np.ones(3, np.float32), np.array([4, 8, 8]), starts)
@@ -93,7 +93,7 @@ class Broken(Statistic):
         totals[0][1] = np.nan
 
 
-def test_what_is_not_finite_is_neither_released_nor_recorded() -> None:
+def test_what_is_not_finite_is_neither_released_nor_recorded():
     noise = Noise(Broken().event(1.0))
     curator = NoisyCurator(in_memory(world()), noise)
     with pytest.raises(PlanViolation):
@@ -102,7 +102,7 @@ def test_what_is_not_finite_is_neither_released_nor_recorded() -> None:
 
 
 @pytest.mark.parametrize("factors", [1, 2])
-def test_the_grid_bounds_every_value_and_takes_what_overflowed_as_0(factors: int) -> None:
+def test_the_grid_bounds_every_value_and_takes_what_overflowed_as_0(factors):
     values = np.array([0.3, -0.3, 7.0, -1e300, np.inf, -np.inf, np.nan, 5e-324])
     step = grid_step(0.5, 1000, factors)
     rounded = on_grid(values, 0.5, 1000, factors)
@@ -111,7 +111,7 @@ def test_the_grid_bounds_every_value_and_takes_what_overflowed_as_0(factors: int
 
 
 @pytest.mark.parametrize("factor", [3e38, np.inf, np.nan])
-def test_gradients_on_factors_that_overflowed_stay_within_the_clip(factor: float) -> None:
+def test_gradients_on_factors_that_overflowed_stay_within_the_clip(factor):
     """Item factors are released numbers, and may be anything."""
     rows = world()
     algorithm = REGISTRY["dp-sgd"](rank=2, biases=False)
@@ -128,7 +128,7 @@ def test_gradients_on_factors_that_overflowed_stay_within_the_clip(factor: float
 
 
 @pytest.mark.parametrize("kind", PRIVATE, ids=lambda kind: kind.id)
-def test_every_number_of_a_private_algorithm_has_closed_ends(kind: type[PrivateAlgorithm]) -> None:
+def test_every_number_of_a_private_algorithm_has_closed_ends(kind):
     for name, field in fields(kind).items():
         if field.get("type") in ("number", "integer"):
             assert math.isfinite(field["minimum"]) and math.isfinite(field["maximum"]), name
@@ -143,8 +143,6 @@ def test_every_number_of_a_private_algorithm_has_closed_ends(kind: type[PrivateA
         ("dp-nmf", {"start_share": 1e-9}),
     ],
 )
-def test_parameters_outside_the_range_of_their_proof_are_refused(
-    name: str, parameters: dict[str, float]
-) -> None:
+def test_parameters_outside_the_range_of_their_proof_are_refused(name, parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         REGISTRY[name](**parameters)

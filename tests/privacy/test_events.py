@@ -46,37 +46,37 @@ def unrolled(event: Event) -> list[Gaussian | Laplace]:
 
 
 @given(events)
-def test_normal_form_counts_every_release_once(event: Event) -> None:
+def test_normal_form_counts_every_release_once(event):
     ledger, releases = normal_form(event), unrolled(event)
     assert dict(ledger) == {leaf: releases.count(leaf) for leaf in releases}
     assert [leaf for leaf, _ in ledger] == list(dict.fromkeys(releases))
     assert normal_form(sequence(*(Repeat(leaf, count) for leaf, count in ledger))) == ledger
 
 
-def test_structure_is_not_unrolled() -> None:
+def test_structure_is_not_unrolled():
     assert normal_form(Repeat(Repeat(Gaussian(1.0), 10**9), 10**9)) == ((Gaussian(1.0), 10**18),)
 
 
-def test_nothing() -> None:
+def test_nothing():
     assert normal_form(NOTHING) == normal_form(Repeat(Gaussian(1.0), 0)) == ()
 
 
 @pytest.mark.parametrize("kind", [Gaussian, Laplace])
 @pytest.mark.parametrize("field", ["noise_multiplier", "sensitivity", "replace_one_factor"])
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
-def test_a_release_without_noise_or_scale_is_refused(kind: Any, field: str, value: float) -> None:
+def test_a_release_without_noise_or_scale_is_refused(kind, field, value):
     with pytest.raises(ValueError):
         kind(**({"noise_multiplier": 1.0} | {field: value}))
 
 
 @pytest.mark.parametrize("count", [-1, 1.5, math.nan])
-def test_a_count_is_a_whole_number(count: Any) -> None:
+def test_a_count_is_a_whole_number(count):
     with pytest.raises(ValueError):
         Repeat(Gaussian(1.0), count)
 
 
 @pytest.mark.parametrize("stranger", [None, "Gaussian", 3])
-def test_what_is_no_event_is_an_error(stranger: Any) -> None:
+def test_what_is_no_event_is_an_error(stranger):
     with pytest.raises(TypeError):
         normal_form(sequence(Gaussian(1.0), stranger))
 
@@ -90,7 +90,7 @@ def kinds_below(kind: Any) -> set[Any]:
     }
 
 
-def test_every_kind_of_mechanism_is_registered_once_and_complete() -> None:
+def test_every_kind_of_mechanism_is_registered_once_and_complete():
     """A kind that says nothing of its draw, its Renyi curve or its privacy loss distribution is
     abstract and cannot be made.
     """
@@ -105,7 +105,7 @@ def test_every_kind_of_mechanism_is_registered_once_and_complete() -> None:
 @pytest.mark.parametrize(
     "missing", ["draw", "log_density", "renyi", "privacy_loss", "pure_epsilon"]
 )
-def test_a_kind_without_its_own_draw_or_account_cannot_be_made(missing: str) -> None:
+def test_a_kind_without_its_own_draw_or_account_cannot_be_made(missing):
     parts = {
         name: staticmethod(getattr(Gaussian, name))
         for name in ("draw", "log_density", "renyi", "privacy_loss", "pure_epsilon")
@@ -117,6 +117,6 @@ def test_a_kind_without_its_own_draw_or_account_cannot_be_made(missing: str) -> 
 
 
 @given(events)
-def test_a_ledger_survives_json(event: Event) -> None:
+def test_a_ledger_survives_json(event):
     rows = json.loads(json.dumps(ledger_rows(normal_form(event))))
     assert normal_form(event_of_rows(rows)) == normal_form(event)

@@ -1,8 +1,6 @@
 """Ledgers as events of dp_accounting and as JSON: what other accountants find is what we find."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 from dp_accounting import NeighboringRelation
@@ -48,13 +46,13 @@ SAMPLED_EVENT = kinds.SelfComposedDpEvent(
 
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("event", LEDGERS, ids=str)
-def test_their_accountant_finds_what_ours_finds(event: Event, relation: Relation) -> None:
+def test_their_accountant_finds_what_ours_finds(event, relation):
     theirs = PLDAccountant().compose(to_dp_event(event, relation)).get_epsilon(1e-6)
     assert theirs == pytest.approx(epsilon(event, 1e-6, relation), rel=2e-4)
 
 
 @pytest.mark.parametrize("event", [*LEDGERS, NOTHING], ids=str)
-def test_there_and_back_costs_the_same(event: Event) -> None:
+def test_there_and_back_costs_the_same(event):
     content = json.loads(json.dumps(dp_event_to_json(to_dp_event(event))))
     back = from_dp_event(dp_event_from_json(content))
     assert epsilon(back, 1e-6) == pytest.approx(epsilon(event, 1e-6), rel=1e-9)
@@ -62,7 +60,7 @@ def test_there_and_back_costs_the_same(event: Event) -> None:
     assert epsilon(back, 1e-6, Relation.REPLACE_ONE) == epsilon(back, 1e-6)
 
 
-def test_another_tools_sampled_steps_are_accounted() -> None:
+def test_another_tools_sampled_steps_are_accounted():
     """DP-SGD as Opacus and TensorFlow Privacy run it: 500 Poisson-sampled Gaussian steps."""
     expected = PLDAccountant().compose(SAMPLED_EVENT).get_epsilon(1e-5)
     assert dp_event_epsilon(SAMPLED_EVENT, 1e-5) == pytest.approx(expected, rel=1e-9)
@@ -76,7 +74,7 @@ def test_another_tools_sampled_steps_are_accounted() -> None:
     assert dp_event_epsilon(kinds.GaussianDpEvent(2.0), 1e-5) == epsilon(Gaussian(2.0), 1e-5)
 
 
-def test_sampling_without_replacement_is_accounted_under_replace_one() -> None:
+def test_sampling_without_replacement_is_accounted_under_replace_one():
     """A tenth of the rows a step: by the RDP accountant of dp_accounting, which alone has it."""
     step = kinds.SampledWithoutReplacementDpEvent(1000, 100, kinds.GaussianDpEvent(2.0))
     event = kinds.SelfComposedDpEvent(step, 20)
@@ -87,7 +85,7 @@ def test_sampling_without_replacement_is_accounted_under_replace_one() -> None:
         dp_event_epsilon(event, 1e-5)
 
 
-def test_what_may_fail_has_no_event() -> None:
+def test_what_may_fail_has_no_event():
     for event in (PaddedCount(4.0, failure_probability=1e-7), PosteriorSample(3.0)):
         with pytest.raises(UnsupportedEvent):
             to_dp_event(event)
@@ -106,7 +104,7 @@ def test_what_may_fail_has_no_event() -> None:
         ({"dp_event": {"kind": "GaussianDpEvent", "noise_multiplier": -1}}, "cannot be"),
     ],
 )
-def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path, content: Any, words: str) -> None:
+def test_a_file_that_is_no_ledger_is_refused(tmp_path, content, words):
     file = tmp_path / "l.json"
     file.write_text(content if isinstance(content, str) else json.dumps(content))
     with pytest.raises(BadInput, match=words):

@@ -7,7 +7,6 @@ import pytest
 from dpmf_core.privacy import (
     NOT_PRIVATE,
     DiscreteGaussian,
-    Event,
     Gaussian,
     Guarantee,
     Laplace,
@@ -28,13 +27,13 @@ from tests.privacy.test_accounting import ADD, MIXED_NOISE, MU, high_precision
 PROVEN = Guarantee(Status.PROVEN)
 
 
-def test_only_proofs_put_an_epsilon_on_screen() -> None:
+def test_only_proofs_put_an_epsilon_on_screen():
     assert {status: Guarantee(status).has_epsilon for status in Status} == {
         Status.PROVEN: True, Status.CONDITIONAL: True, Status.UNPROVEN: False, Status.NONE: False,
     }  # fmt: skip
 
 
-def test_an_assumption_makes_a_proof_conditional() -> None:
+def test_an_assumption_makes_a_proof_conditional():
     conditional = PROVEN.assuming("one").assuming("one", "another")
     assert conditional.status is Status.CONDITIONAL
     assert conditional.assumptions == ("one", "another")
@@ -42,12 +41,12 @@ def test_an_assumption_makes_a_proof_conditional() -> None:
 
 
 @pytest.mark.parametrize("status", [Status.UNPROVEN, Status.NONE])
-def test_an_assumption_lifts_nothing(status: Status) -> None:
+def test_an_assumption_lifts_nothing(status):
     assert Guarantee(status).assuming("the moon is full").status is status
     assert NOT_PRIVATE.assuming("the moon is full") is NOT_PRIVATE
 
 
-def test_an_upper_bound_is_not_called_exact() -> None:
+def test_an_upper_bound_is_not_called_exact():
     release = Gaussian(2.0)
     assert rule_of(release) == "exact"
     assert rule_of(release, Relation.REPLACE_ONE) == "at most"
@@ -55,7 +54,7 @@ def test_an_upper_bound_is_not_called_exact() -> None:
 
 
 @pytest.mark.parametrize(("size", "epsilon"), [(1, 1.0), (10, 14.4), (64, 219)])
-def test_a_person_with_many_images_is_protected_less(size: int, epsilon: float) -> None:
+def test_a_person_with_many_images_is_protected_less(size, epsilon):
     """Extended Yale B has about 64 images a person: epsilon 1 an image, at delta 1e-5, is 219 a
     person.
     """
@@ -67,8 +66,8 @@ def test_a_person_with_many_images_is_protected_less(size: int, epsilon: float) 
 @pytest.mark.parametrize("size", [2, 5])
 @pytest.mark.parametrize("relation", Relation)
 def test_a_group_costs_what_dp_accounting_says_of_a_statistic_that_moves_so_much_more(
-    size: int, relation: Relation
-) -> None:
+    size, relation
+):
     from dp_accounting import dp_event
     from dp_accounting.pld import PLDAccountant
 
@@ -82,7 +81,7 @@ def test_a_group_costs_what_dp_accounting_says_of_a_statistic_that_moves_so_much
 
 
 @pytest.mark.parametrize("size", [2, 7, 1000])
-def test_a_group_of_pure_losses_is_within_their_sum(size: int) -> None:
+def test_a_group_of_pure_losses_is_within_their_sum(size):
     """A density changed by e^a at most by each of k is changed by e^(k a) at most by all, and k
     Laplace shifts add up.
     """
@@ -92,7 +91,7 @@ def test_a_group_of_pure_losses_is_within_their_sum(size: int) -> None:
 
 
 @pytest.mark.parametrize("event", [Gaussian(3.0), MIXED_NOISE, PosteriorSample(2.0)])
-def test_the_cost_of_a_group_is_a_valid_bound_and_grows(event: Event) -> None:
+def test_the_cost_of_a_group_is_a_valid_bound_and_grows(event):
     """At least one unit's, growing with the group, and no more than the general theorem allows:
     k epsilon at delta (e^(k epsilon) - 1) / (e^epsilon - 1).
     """
@@ -106,7 +105,7 @@ def test_the_cost_of_a_group_is_a_valid_bound_and_grows(event: Event) -> None:
             assert rules.delta(of_group(event, size), size * one) <= group_delta * (1 + 1e-6)
 
 
-def test_discrete_noise_moves_with_the_group_and_is_rounded_once() -> None:
+def test_discrete_noise_moves_with_the_group_and_is_rounded_once():
     """k units move the statistic k times as far, its rounding no further: z = scale / (k
     sensitivity + rounding).
     """
@@ -124,7 +123,7 @@ def test_discrete_noise_moves_with_the_group_and_is_rounded_once() -> None:
         PaddedCount(5.0, failure_probability=1e-8),
     ],
 )
-def test_what_may_fail_is_not_said_of_a_group(leaf: Event) -> None:
+def test_what_may_fail_is_not_said_of_a_group(leaf):
     """A name that all of a person's documents bring passes a threshold that a name of one
     document does not.
     """

@@ -3,7 +3,7 @@ id, moves every sum by no more than its declared sensitivity, whatever is held o
 grouped. Nobody else's draws change with her place among the ids.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,9 +103,7 @@ Reader = Callable[[pd.DataFrame, Path], Ratings]
 @pytest.fixture(
     scope="module", params=NEIGHBOURS, ids=lambda pair: f"{pair[0].__name__}-{pair[1].__name__}"
 )
-def pair(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Ratings, Ratings, bool]]:
+def pair(request, tmp_path_factory):
     """Two neighbouring files as ratings, and whether a user was replaced."""
     folder = tmp_path_factory.mktemp("pair")
     change, reader = request.param
@@ -138,7 +136,7 @@ OFFSETS = (1.0, np.ones(ITEMS), np.full(ITEMS, 3.0))
 
 
 @pytest.mark.parametrize("kind", ["random", "per-user", "time", "users"])
-def test_after_a_split(pair: tuple[Ratings, Ratings, bool], kind: str) -> None:
+def test_after_a_split(pair, kind):
     spec = SplitSpec(kind=kind, test_fraction=0.3, validation_fraction=0.2)
     first, second = (split(ratings, spec, 7) for ratings in pair[:2])
     for part in ("train", "history", "validation", "test"):
@@ -146,7 +144,7 @@ def test_after_a_split(pair: tuple[Ratings, Ratings, bool], kind: str) -> None:
         assert relative_move(parts, SumsAndCounts(), *OFFSETS) <= 1
 
 
-def test_after_a_sample_of_each_users_ratings(pair: tuple[Ratings, Ratings, bool]) -> None:
+def test_after_a_sample_of_each_users_ratings(pair):
     few = pair[0].most_per_user(5), pair[1].most_per_user(5), pair[2]
     assert relative_move(few, SumsAndCounts(), *OFFSETS) <= 1
     entries_by_file = [capped_ratings(block_of(ratings), 10, 5) for ratings in pair[:2]]
@@ -158,7 +156,7 @@ def test_after_a_sample_of_each_users_ratings(pair: tuple[Ratings, Ratings, bool
     assert np.linalg.norm(counts[0] - counts[1]) <= CappedCounts(10).sensitivity * factor
 
 
-def test_in_disjoint_groups(pair: tuple[Ratings, Ratings, bool]) -> None:
+def test_in_disjoint_groups(pair):
     groups = [DisjointGroup(number, 5) for number in range(5)]
     moves = [
         relative_move(
@@ -172,7 +170,7 @@ def test_in_disjoint_groups(pair: tuple[Ratings, Ratings, bool]) -> None:
     assert max(moves) <= 2
 
 
-def test_keyed_by_places_the_same_file_would_move_much_further(tmp_path: Path) -> None:
+def test_keyed_by_places_the_same_file_would_move_much_further(tmp_path):
     """The test above can fail: this is what it is there for."""
     ratings = of_path(table(), tmp_path), of_path(without(table()), tmp_path)
     without_keys = [replace(it, user_keys=None) for it in ratings]
@@ -180,6 +178,6 @@ def test_keyed_by_places_the_same_file_would_move_much_further(tmp_path: Path) -
     assert relative_move((first, second, False), SumsAndCounts(), *OFFSETS) > 3
 
 
-def test_how_many_items_there_are_does_not_say_which(tmp_path: Path) -> None:
+def test_how_many_items_there_are_does_not_say_which(tmp_path):
     ratings = load_ratings(table(), tmp_path, "?bounds=1,5&users=200&items=80")
     assert ratings.n_items == 80 and ITEMS_ARE_PUBLIC in ratings.assumptions

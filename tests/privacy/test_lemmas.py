@@ -31,14 +31,14 @@ def largest(distance: Callable[[Array, Array], Any], starts: int = 6) -> float:
     return max(-float(it.fun) for it in searches)
 
 
-def test_second_moments_of_two_units() -> None:
+def test_second_moments_of_two_units():
     """Lemma 2: sqrt(2), which orthogonal rows reach."""
     maximum = largest(lambda a, b: np.linalg.norm(np.outer(a, a) - np.outer(b, b)))
     assert 0.999 * math.sqrt(2) < maximum <= math.sqrt(2) + 1e-9
 
 
 @pytest.mark.parametrize("columns", [1, 2, 4])
-def test_second_moments_times_a_projection(columns: int) -> None:
+def test_second_moments_times_a_projection(columns):
     """Lemma 3: at most sqrt(2); with two columns and more it is reached."""
 
     def distance(a: Array, b: Array) -> float:
@@ -49,7 +49,7 @@ def test_second_moments_times_a_projection(columns: int) -> None:
     assert columns == 1 or maximum > 0.999 * math.sqrt(2)
 
 
-def test_a_product_with_one_vector() -> None:
+def test_a_product_with_one_vector():
     """Lemma 4: 1, also where the inner product is rounded towards zero."""
     assert largest(lambda a, b: np.linalg.norm(a * a[0] - b * b[0])) <= 1 + 1e-9
     draw, step = np.random.default_rng(1), 0.25
@@ -60,7 +60,7 @@ def test_a_product_with_one_vector() -> None:
     assert distances.max() <= 1 + 1e-12
 
 
-def test_a_rounded_projection() -> None:
+def test_a_rounded_projection():
     """Lemma 3 with e = 2 sqrt(K) step: the squared distance is at most 2 + e^2 / 2."""
     draw, step, columns = np.random.default_rng(2), 0.125, 2
     rows = draw.normal(size=(50_000, 2, SIZE)) * np.where(np.arange(SIZE) < columns, 1, 0.1)
@@ -73,7 +73,7 @@ def test_a_rounded_projection() -> None:
 
 
 @pytest.mark.parametrize(("columns", "units"), [(40, 2**28), (520, 2**24)])
-def test_the_room_for_a_rounded_projection(columns: int, units: int) -> None:
+def test_the_room_for_a_rounded_projection(columns, units):
     """What docs/PRIVACY.md, "Second moment times subspace", says of how many columns fit."""
     from dpmf_core.algorithms.base import INSIDE
     from dpmf_core.curator.grid import fraction_bits
@@ -84,7 +84,7 @@ def test_the_room_for_a_rounded_projection(columns: int, units: int) -> None:
     assert (2 + e(units) ** 2 / 2) * INSIDE**4 <= 2 < (2 + e(2 * units) ** 2 / 2) * INSIDE**4
 
 
-def test_a_bound_lies_on_its_side() -> None:
+def test_a_bound_lies_on_its_side():
     unit = math.ulp(1.0)
     assert first_that_holds(lambda x: x >= 1.0, 1.0, +1) == 1.0
     assert first_that_holds(lambda x: x > 1.0 + 2 * unit, 1.0, +1) == 1.0 + 3 * unit

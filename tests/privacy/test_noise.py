@@ -40,7 +40,7 @@ SOURCE = "a seed"
 
 
 @pytest.fixture(params=["a seed", "a cipher"], autouse=True)
-def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def source(request, monkeypatch):
     """Every law of the noise holds for both sources."""
     monkeypatch.setattr(f"{__name__}.SOURCE", request.param)
     return str(request.param)
@@ -57,7 +57,7 @@ def noise(plan: Event = PLAN, seed: int | None = 7, threads: int = 1) -> Noise:
 # ---- drawing is recording ------------------------------------------------------------------------
 
 
-def test_what_was_drawn_is_what_was_spent() -> None:
+def test_what_was_drawn_is_what_was_spent():
     it = noise()
     assert not it.ledger
     it.vector("sums", np.zeros(3), sensitivity=2.0)
@@ -69,7 +69,7 @@ def test_what_was_drawn_is_what_was_spent() -> None:
     assert it.ledger == normal_form(PLAN)  # in the plan's order, not in the order of drawing
 
 
-def test_equal_releases_of_a_schedule_are_taken_together() -> None:
+def test_equal_releases_of_a_schedule_are_taken_together():
     it = noise(sequence(Gaussian(5.0, "sums"), Gaussian(1.0, "sums"), Gaussian(5.0, "sums")))
     assert [it.next_release("sums").noise_multiplier] + [
         it.release("sums", sensitivity=1.0, size=1).scale for _ in range(3)
@@ -77,7 +77,7 @@ def test_equal_releases_of_a_schedule_are_taken_together() -> None:
 
 
 @pytest.mark.parametrize("draw", ["vector", "symmetric", "release"])
-def test_a_release_outside_the_plan_is_refused(draw: str) -> None:
+def test_a_release_outside_the_plan_is_refused(draw):
     values: dict[str, Callable[[Noise, str], object]] = {
         "vector": lambda it, name: it.vector(name, np.zeros(4), sensitivity=3.0),
         "symmetric": lambda it, name: it.symmetric(name, np.zeros((2, 2)), sensitivity=3.0),
@@ -93,14 +93,14 @@ def test_a_release_outside_the_plan_is_refused(draw: str) -> None:
 
 
 @pytest.mark.parametrize("sensitivity", [2.9, 3.0001, 0.0, float("nan")])
-def test_another_sensitivity_than_planned_is_refused(sensitivity: float) -> None:
+def test_another_sensitivity_than_planned_is_refused(sensitivity):
     it = noise()
     with pytest.raises(PlanViolation):
         it.vector("counts", np.zeros(3), sensitivity=sensitivity)
     assert it.ledger == ()
 
 
-def test_more_coordinates_than_declared_are_refused() -> None:
+def test_more_coordinates_than_declared_are_refused():
     release = noise().release("counts", sensitivity=3.0, size=10)
     release.vector(np.zeros(6))
     with pytest.raises(PlanViolation):
@@ -147,7 +147,7 @@ WAYS = ["vector, whole", "vector, in parts", "symmetric, whole", "symmetric, in 
 
 
 @pytest.mark.parametrize("how", WAYS)
-def test_the_scale_is_the_event_s(how: str) -> None:
+def test_the_scale_is_the_event_s(how):
     for values, scale in noise_by_part(how).values():
         assert values.dtype == np.float64
         assert has_scale(values, scale)
@@ -157,18 +157,18 @@ def test_the_scale_is_the_event_s(how: str) -> None:
 
 @pytest.mark.parametrize("wrong", [0.95, 1.05])
 @pytest.mark.parametrize("how", WAYS)
-def test_five_percent_too_little_or_too_much_is_found(how: str, wrong: float) -> None:
+def test_five_percent_too_little_or_too_much_is_found(how, wrong):
     for values, scale in noise_by_part(how, wrong).values():
         assert not has_scale(values, scale)
 
 
-def test_a_sum_in_float32_is_refused() -> None:
+def test_a_sum_in_float32_is_refused():
     """Rounding the others' part of it would move it by more than one user does."""
     with pytest.raises(PlanViolation):
         noise().vector("counts", np.zeros(20, np.float32), sensitivity=3.0)
 
 
-def test_a_matrix_takes_the_noise_of_its_isometric_coordinates() -> None:
+def test_a_matrix_takes_the_noise_of_its_isometric_coordinates():
     """To the last digit: its Frobenius norm is the norm of as many plain draws."""
     plain = noise().vector("counts", np.zeros((500, 10)), sensitivity=3.0)
     matrices = noise().symmetric("counts", np.zeros((500, 4, 4)), sensitivity=3.0)
@@ -177,7 +177,7 @@ def test_a_matrix_takes_the_noise_of_its_isometric_coordinates() -> None:
     )
 
 
-def test_laplace_has_its_scale() -> None:
+def test_laplace_has_its_scale():
     def draws(wrong: float) -> Array:
         release = noise().release("extremes", sensitivity=0.5, size=SIZE)
         release.scale *= wrong
@@ -190,7 +190,7 @@ def test_laplace_has_its_scale() -> None:
     assert not has_scale(draws(1.0), 2.0)
 
 
-def test_noise_is_added_and_nothing_else_is_done() -> None:
+def test_noise_is_added_and_nothing_else_is_done():
     values = np.arange(12.0).reshape(3, 4)
     difference = noise().vector("counts", values, sensitivity=3.0) - values
     assert np.allclose(
@@ -205,7 +205,7 @@ SEVERAL_CHUNKS = 2 * CHUNK + 12_345
 
 
 @pytest.mark.parametrize("threads", [2, 3])
-def test_threads_change_no_bit(threads: int) -> None:
+def test_threads_change_no_bit(threads):
     one, many = (
         noise(threads=count).vector("counts", np.zeros(SEVERAL_CHUNKS), sensitivity=3.0)
         for count in (1, threads)
@@ -230,7 +230,7 @@ def independent(a: Array, b: Array) -> bool:
     )
 
 
-def test_draws_are_independent_across_releases_parts_and_chunks() -> None:
+def test_draws_are_independent_across_releases_parts_and_chunks():
     it = noise(Repeat(Gaussian(1.0, "sums"), 2))
     first = it.vector("sums", np.zeros(2 * CHUNK), sensitivity=1.0)
     release = it.release("sums", sensitivity=1.0, size=2 * SIZE)
@@ -240,7 +240,7 @@ def test_draws_are_independent_across_releases_parts_and_chunks() -> None:
     assert independent(first[:CHUNK:2], first[1:CHUNK:2])
 
 
-def test_open_releases_do_not_disturb_each_other() -> None:
+def test_open_releases_do_not_disturb_each_other():
     """Grams and right-hand sides are open together, and drawn block by block: a release's draws
     are its own.
     """
@@ -263,7 +263,7 @@ def test_open_releases_do_not_disturb_each_other() -> None:
     assert not np.isin(in_turns["c"] / 6.0, in_turns["s"] / 3.0).any()
 
 
-def test_a_seed_repeats_and_another_does_not() -> None:
+def test_a_seed_repeats_and_another_does_not():
     draws = [
         noise(seed=seed).vector("counts", np.zeros(1000), sensitivity=3.0) for seed in (7, 7, 8)
     ]
@@ -271,6 +271,6 @@ def test_a_seed_repeats_and_another_does_not() -> None:
     assert independent(draws[0], draws[2])
 
 
-def test_without_a_seed_no_two_runs_draw_alike() -> None:
+def test_without_a_seed_no_two_runs_draw_alike():
     draws = [noise(seed=None).vector("counts", np.zeros(1000), sensitivity=3.0) for _ in range(2)]
     assert not np.isin(draws[0], draws[1]).any()

@@ -45,7 +45,7 @@ def run(epsilon: float, **more: Any) -> Charge:
     )
 
 
-def test_a_list_over_epsilons_costs_what_its_runs_cost_together() -> None:
+def test_a_list_over_epsilons_costs_what_its_runs_cost_together():
     sum_of_all = total([run(epsilon) for epsilon in MULTIPLIERS])
     assert sum_of_all.epsilon == pytest.approx(12.33, abs=0.005)
     assert sum_of_all.epsilon == pytest.approx(
@@ -58,7 +58,7 @@ def test_a_list_over_epsilons_costs_what_its_runs_cost_together() -> None:
     )
 
 
-def test_the_stricter_relation_counts_for_all() -> None:
+def test_the_stricter_relation_counts_for_all():
     """Each release by its own replace-one factor."""
     first = run(1.0, ledger=((Gaussian(4.0, replace_one_factor=math.sqrt(2)), 3),))
     sum_of_all = total([first, run(2.0, relation=Relation.REPLACE_ONE)])
@@ -68,7 +68,7 @@ def test_the_stricter_relation_counts_for_all() -> None:
     )
 
 
-def test_laplace_noise_is_composed_with_gaussian() -> None:
+def test_laplace_noise_is_composed_with_gaussian():
     """Against a numerical integral over both losses."""
     z, b, delta = 2.0, 1.5, 1e-4
     sum_of_all = total([run(2.0, ledger=((Gaussian(z), 1), (Laplace(b), 1)), delta=delta)])
@@ -87,7 +87,7 @@ def test_laplace_noise_is_composed_with_gaussian() -> None:
     assert delta_at(sum_of_all.epsilon) == pytest.approx(delta, rel=2e-2)
 
 
-def test_what_has_no_epsilon_is_listed_and_not_covered() -> None:
+def test_what_has_no_epsilon_is_listed_and_not_covered():
     none = Charge("ALS")
     unproven = run(5.0, status=Status.UNPROVEN)
     one_value = run(1.0, unit="value of a rating")
@@ -106,7 +106,7 @@ def test_what_has_no_epsilon_is_listed_and_not_covered() -> None:
     ]
 
 
-def test_a_private_selection_is_added_at_its_own_delta() -> None:
+def test_a_private_selection_is_added_at_its_own_delta():
     selection = run(1.0, ledger=(), price=(2.59, 4.0))
     assert total([selection]).epsilon == 2.59 and total([selection]).delta == DELTA
     both = total([selection, run(2.0)])
@@ -121,7 +121,7 @@ def test_a_private_selection_is_added_at_its_own_delta() -> None:
 BUDGET = AccountBudget(epsilon=3.0, delta=DELTA)
 
 
-def test_the_filter_is_exact_for_gaussian_noise() -> None:
+def test_the_filter_is_exact_for_gaussian_noise():
     """Runs enter as long as their exact composition stays at or below the budget, and not one
     more.
     """
@@ -134,13 +134,13 @@ def test_the_filter_is_exact_for_gaussian_noise() -> None:
         check(runs, runs[:1], BUDGET)
 
 
-def test_a_run_for_the_whole_budget_enters() -> None:
+def test_a_run_for_the_whole_budget_enters():
     check([], [run(2.0, ledger=((Gaussian(1 / BUDGET.mu), 1),))], BUDGET)
     with pytest.raises(BadInput, match="budget"):
         check([run(2.0, ledger=((Gaussian(1 / BUDGET.mu), 1),))], [run(0.5)], BUDGET)
 
 
-def test_the_budgets_relation_decides() -> None:
+def test_the_budgets_relation_decides():
     one = run(2.0, ledger=((Gaussian(2.0, replace_one_factor=2.0), 1),))
     check([], [one], BUDGET)
     with pytest.raises(BadInput, match="replace-one"):
@@ -148,7 +148,7 @@ def test_the_budgets_relation_decides() -> None:
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 4.0, 30.0])
-def test_a_pure_epsilon_is_bounded_by_a_gaussian_curve(epsilon: float) -> None:
+def test_a_pure_epsilon_is_bounded_by_a_gaussian_curve(epsilon):
     """No test between neighbours errs less under the bound than randomised response allows, and
     at one point exactly as little.
     """
@@ -162,7 +162,7 @@ def test_a_pure_epsilon_is_bounded_by_a_gaussian_curve(epsilon: float) -> None:
     assert norm.cdf(norm.isf(meeting) - math.sqrt(bound)) == pytest.approx(meeting, rel=1e-6)
 
 
-def test_discrete_noise_enters_a_budget_by_its_continuous_noise() -> None:
+def test_discrete_noise_enters_a_budget_by_its_continuous_noise():
     grid = run(2.0, ledger=normal_form(on_grids(Gaussian(4.0))))
     mu = 1.001 / 4.0
     check([], [grid], AccountBudget(epsilon=gaussian_epsilon(mu, DELTA), delta=DELTA))
@@ -175,14 +175,14 @@ def test_discrete_noise_enters_a_budget_by_its_continuous_noise() -> None:
     [Charge("ALS"), run(10.0, status=Status.UNPROVEN), run(1.0, unit="rating")],
     ids=["no privacy", "no proof", "a smaller unit"],
 )
-def test_what_has_no_epsilon_is_refused_under_a_budget(uncovered: Charge) -> None:
+def test_what_has_no_epsilon_is_refused_under_a_budget(uncovered):
     with pytest.raises(BadInput, match="--allow-unprotected"):
         check([run(2.0)], [uncovered], BUDGET)
     check([run(2.0), uncovered], [run(0.5)], BUDGET)  # what was drawn before stays drawn
     check([run(2.0)], [uncovered], BUDGET.model_copy(update={"allow_unprotected": True}))
 
 
-def test_the_total_says_by_which_rule_it_was_composed() -> None:
+def test_the_total_says_by_which_rule_it_was_composed():
     plain = Charge("one", normal_form(Gaussian(3.0)), Status.PROVEN, delta=1e-5)
     grid = Charge("another", normal_form(on_grids(Gaussian(3.0))), Status.PROVEN, delta=1e-5)
     selection = Charge("selection", (), Status.PROVEN, delta=1e-5, price=(1.0, 2.0))
@@ -191,7 +191,7 @@ def test_the_total_says_by_which_rule_it_was_composed() -> None:
     ] == ["exact", "exact", "at most", "at most"]
 
 
-def test_a_row_more_is_another_person_s_data_replaced() -> None:
+def test_a_row_more_is_another_person_s_data_replaced():
     """People and their single rows protected by turns: what was protected for people moves as
     far as a replaced person moves it.
     """
@@ -213,7 +213,7 @@ def test_a_row_more_is_another_person_s_data_replaced() -> None:
         )
 
 
-def test_failing_releases_beside_too_much_other_noise_are_not_forgotten() -> None:
+def test_failing_releases_beside_too_much_other_noise_are_not_forgotten():
     names = ThresholdedCounts(2.0, "names", 1.0, 1.4, 4e-6, 10)
     both = normal_form(sequence(names, Repeat(Laplace(1e12), 1_000_001)))
     alone = total([Charge("names", normal_form(names), Status.PROVEN, delta=5e-6)]).epsilon

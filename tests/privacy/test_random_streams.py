@@ -21,7 +21,7 @@ def raw(stream: Any, count: int) -> bytes:
     return stream.generator().bit_generator.random_raw(count).astype("<u8").tobytes()
 
 
-def test_the_cipher_is_aes() -> None:
+def test_the_cipher_is_aes():
     """FIPS 197, appendix C.1; the second vector is that of a zero key and a zero block."""
     block = int.from_bytes(bytes.fromhex("00112233445566778899aabbccddeeff"), "little")
     assert (
@@ -31,7 +31,7 @@ def test_the_cipher_is_aes() -> None:
     assert raw(Secret(bytes(KEY_BYTES)), 2).hex() == "66e94bd4ef8a2c3b884cfa59ca342b2e"
 
 
-def test_a_stream_is_the_cipher_of_consecutive_counters() -> None:
+def test_a_stream_is_the_cipher_of_consecutive_counters():
     """So the first of one that starts `step` blocks later is what this one has after `step`
     blocks, across the end of 64 bits and of 128.
     """
@@ -44,7 +44,7 @@ def test_a_stream_is_the_cipher_of_consecutive_counters() -> None:
             )
 
 
-def test_no_two_streams_share_a_counter() -> None:
+def test_no_two_streams_share_a_counter():
     """Children and grandchildren start whole multiples of 2^64 apart, and each multiple is used
     once.
     """
@@ -61,7 +61,7 @@ def test_no_two_streams_share_a_counter() -> None:
     assert all(abs(counter - ((counter + 2**63) // 2**64 << 64)) < 16 for counter in counters)
 
 
-def test_a_third_generation_or_too_many_children_are_refused() -> None:
+def test_a_third_generation_or_too_many_children_are_refused():
     child = Secret(bytes(KEY_BYTES)).spawn(1)[0]
     with pytest.raises(OverflowError):
         child.spawn(1)[0].spawn(1)
@@ -69,7 +69,7 @@ def test_a_third_generation_or_too_many_children_are_refused() -> None:
         child.spawn(2**32 - 1 + 1)
 
 
-def test_without_a_seed_the_key_is_the_operating_system_s(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_seed_the_key_is_the_operating_system_s(monkeypatch):
     """All 256 bits of it, asked for once a run."""
     sizes: list[int] = []
 
@@ -84,7 +84,7 @@ def test_without_a_seed_the_key_is_the_operating_system_s(monkeypatch: pytest.Mo
     assert np.array_equal(samples, same)
 
 
-def test_private_noise_needs_no_stream_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_private_noise_needs_no_stream_of_numpy(monkeypatch):
     """With every bit generator of numpy taken away it is drawn all the same: vectors, matrices,
     posterior samples.
     """
@@ -102,7 +102,7 @@ def test_private_noise_needs_no_stream_of_numpy(monkeypatch: pytest.MonkeyPatch)
     assert not noise.is_reproducible
 
 
-def test_a_seed_draws_what_it_always_drew() -> None:
+def test_a_seed_draws_what_it_always_drew():
     """SFC64 on the first grandchild of the seed: runs on public data are as they were."""
     release = np.random.SeedSequence(7).spawn(1)[0]
     expected = np.random.Generator(np.random.SFC64(release.spawn(1)[0])).standard_normal(50)

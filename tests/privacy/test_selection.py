@@ -11,7 +11,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ndtr
 from scipy.stats import binom, geom, logser, poisson
 
-from dpmf_core.privacy import Event, Gaussian, Laplace, PosteriorSample, sequence
+from dpmf_core.privacy import Gaussian, Laplace, PosteriorSample, sequence
 from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu, log_delta
@@ -78,7 +78,7 @@ def truly(shape: str, mu: float, mean: float, delta: float, order: str) -> float
 
 
 @pytest.mark.parametrize(("one", "mean"), [(1.0, 10), (2.0, 20)])
-def test_the_independent_bound_is_the_published_improvement(one: float, mean: float) -> None:
+def test_the_independent_bound_is_the_published_improvement(one, mean):
     """A training of this epsilon and a score of noise multiplier 5."""
     assert by_moments(math.hypot(gaussian_mu(one, DELTA), 1 / 5), mean, DELTA) == pytest.approx(
         {1.0: 2.59, 2.0: 6.07}[one], abs=0.01
@@ -86,7 +86,7 @@ def test_the_independent_bound_is_the_published_improvement(one: float, mean: fl
 
 
 @pytest.mark.parametrize(("one", "mean"), CASES)
-def test_the_price_is_no_more_than_by_the_theorem_of_moments(one: float, mean: float) -> None:
+def test_the_price_is_no_more_than_by_the_theorem_of_moments(one, mean):
     """But for intervals of finite width, which cost up to 1% at 100 trials."""
     mu = gaussian_mu(one, DELTA)
     assert price_of_choosing(Gaussian(1 / mu), mean, DELTA).best_of["poisson"] < by_moments(
@@ -96,9 +96,7 @@ def test_the_price_is_no_more_than_by_the_theorem_of_moments(one: float, mean: f
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("one", "mean"), CASES[:-1])
-def test_no_order_of_outcomes_costs_more_than_the_price(
-    shape: str, one: float, mean: float
-) -> None:
+def test_no_order_of_outcomes_costs_more_than_the_price(shape, one, mean):
     mu = gaussian_mu(one, DELTA)
     price = price_of_choosing(Gaussian(1 / mu), mean, DELTA).best_of[shape]
     worst = max(
@@ -109,7 +107,7 @@ def test_no_order_of_outcomes_costs_more_than_the_price(
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_no_ranking_of_four_outcomes_breaks_the_price(shape: str) -> None:
+def test_no_ranking_of_four_outcomes_breaks_the_price(shape):
     """Exhaustively: randomised answers in every order, one trial a posterior sample at its
     worst.
     """
@@ -140,7 +138,7 @@ def _generating(shape: str, mean: float):
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mean", [1.5, 10.0, 37.5])
-def test_a_slope_is_that_of_the_law(shape: str, mean: float) -> None:
+def test_a_slope_is_that_of_the_law(shape, mean):
     """Against the sum over its probabilities; at 1 it is the mean."""
     u = np.array([0.0, 0.2, 0.7, 0.95, 1.0])
     gain, h = _generating(shape, mean), 1e-6
@@ -150,14 +148,14 @@ def test_a_slope_is_that_of_the_law(shape: str, mean: float) -> None:
 
 
 @pytest.mark.parametrize(("one", "mean"), CASES)
-def test_the_default_is_the_cheapest(one: float, mean: float) -> None:
+def test_the_default_is_the_cheapest(one, mean):
     price = price_of_choosing(Gaussian(1 / gaussian_mu(one, DELTA)), mean, DELTA)
     assert min(price.best_of, key=price.best_of.__getitem__) == CHEAPEST == "logarithmic"
     # no less than union over the best place
     assert gaussian_epsilon(gaussian_mu(one, DELTA), DELTA / mean) < price.best_of[CHEAPEST]
 
 
-def test_the_prices() -> None:
+def test_the_prices():
     """As the README has them."""
     for one, mean, expected in ((1.0, 10, 1.84), (2.0, 20, 3.33)):
         trial = sequence(Gaussian(1 / gaussian_mu(one, DELTA)), Gaussian(5.0))
@@ -170,7 +168,7 @@ def test_the_prices() -> None:
     "event",
     [Laplace(2.0), sequence(Gaussian(3.0), Laplace(4.0)), PosteriorSample(1.0)],
 )
-def test_other_noise_is_priced_by_its_profile(event: Event) -> None:
+def test_other_noise_is_priced_by_its_profile(event):
     """At least one trial's epsilon at delta / mean; at most the law's own bound from pure DP,
     where there is one (Papernot & Steinke 2022, Cor. 3).
     """

@@ -29,7 +29,7 @@ def spec(algorithm: str = "dpals", **more: Any) -> RunSpec:
 
 
 @pytest.mark.parametrize("every", [False, True])
-def test_every_method_has_the_same_seeds(every: bool) -> None:
+def test_every_method_has_the_same_seeds(every):
     runs = comparison(spec(seed=7), SMALL, every).runs
     seeds: dict[str, list[int]] = {}
     for name, one in runs.items():
@@ -69,7 +69,7 @@ def runs_with(
 MINE = [0.90, 0.92, 0.91]
 
 
-def test_who_is_better_in_every_draw_is_named_with_the_paired_interval() -> None:
+def test_who_is_better_in_every_draw_is_named_with_the_paired_interval():
     rival = [error - gap for error, gap in zip(MINE, (0.020, 0.022, 0.021), strict=True)]
     runs = runs_with({"main": MINE, "spectral": rival})
     best = clearly_better(runs, runs)
@@ -90,9 +90,7 @@ def test_who_is_better_in_every_draw_is_named_with_the_paired_interval() -> None
         ([0.88, 0.90, 0.89], {"spectral": {"unit": "rating"}}),
     ],
 )
-def test_what_is_not_clear_or_not_comparable_is_not_said(
-    rival: list[float], more: dict[str, Any]
-) -> None:
+def test_what_is_not_clear_or_not_comparable_is_not_said(rival, more):
     runs = runs_with({"main": MINE, "spectral": rival}, **more)
     run_names = runs_with({"main": MINE, "spectral": MINE})
     assert clearly_better(runs, run_names) is None

@@ -8,7 +8,7 @@ from dpmf_core.runs.specification import RunSpec
 from tests.support.records import run_of
 
 
-def test_the_cost_of_a_stored_run_takes_the_runs_that_it_is_compared_with() -> None:
+def test_the_cost_of_a_stored_run_takes_the_runs_that_it_is_compared_with():
     budget = {"epsilon": 2.0, "delta": 1e-5}
     spec = RunSpec.of(dataset="small", algorithm="dpals", **budget)
     errors = {"best": 0.8, "open": 0.84, "trivial": 1.0}

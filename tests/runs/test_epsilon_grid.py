@@ -54,7 +54,7 @@ def spec(algorithm: str = "dpals", data: str = "cinema-small", **more: Any) -> R
     ],
     ids=["ratings", "documents"],
 )
-def test_the_runs_of_a_grid_are_those_that_pages_show(run_spec: RunSpec, pages: Any) -> None:
+def test_the_runs_of_a_grid_are_those_that_pages_show(run_spec, pages):
     runs = grid_runs(run_spec)
     here = {run_name(it.who, it.draw): it.spec for it in runs if it.epsilon in (None, 2.0)}
     same = {name: run for name, run in pages.runs.items() if name in here}
@@ -69,7 +69,7 @@ def summary(value: float | None, seed: int, epsilon: float | None = None) -> dic
     return {"key": f"k{seed}", "seed": seed, "epsilon": epsilon, "metrics": {"rmse": value}}
 
 
-def test_a_grid_holds_what_is_there_and_says_what_is_missing() -> None:
+def test_a_grid_holds_what_is_there_and_says_what_is_missing():
     runs = grid_runs(spec(), (1.0, 4.0), draws=3)
     errors = {1.0: [0.9, 1.1, 0.8], 4.0: [0.5, math.nan, None]}
     summaries = [
@@ -82,7 +82,7 @@ def test_a_grid_holds_what_is_there_and_says_what_is_missing() -> None:
     assert len(grid.missing) == 3 * 3 and not grid.best
 
 
-def test_what_takes_no_budget_has_no_grid() -> None:
+def test_what_takes_no_budget_has_no_grid():
     with pytest.raises(BadInput, match="epsilon"):
         grid_runs(spec("als").canonical())
 
@@ -91,14 +91,14 @@ def test_what_takes_no_budget_has_no_grid() -> None:
 ERRORS = ((0.90, 0.80, 1.00), (0.85, 0.80, 1.00), (0.95, 0.75, 1.00))
 
 
-def test_the_share_of_a_draw_is_how_far_it_goes_from_guessing_to_the_best_known() -> None:
+def test_the_share_of_a_draw_is_how_far_it_goes_from_guessing_to_the_best_known():
     assert shares_kept(ERRORS) == pytest.approx((0.5, 0.75, 0.2))
     assert share_kept(ERRORS) == pytest.approx(0.5)
     assert shares_kept([(1.1, 0.8, 1.0)]) == pytest.approx((-0.5,))
     assert shares_kept([(0.7, 0.8, 1.0)]) == pytest.approx((1.5,))
 
 
-def test_where_the_best_known_gains_nothing_in_one_draw_medians_are_compared() -> None:
+def test_where_the_best_known_gains_nothing_in_one_draw_medians_are_compared():
     draws = (*ERRORS, (0.9, 1.0, 1.0))
     assert shares_kept(draws) is None
     assert share_kept(draws) == pytest.approx((1.0 - 0.9) / (1.0 - 0.8))
@@ -115,7 +115,7 @@ def line(*at: tuple[float, float]) -> list[Measured]:
 SHARES = line((1.0, 0.4), (10.0, 0.8))
 
 
-def test_an_epsilon_between_measured_ones_is_linear_along_log_epsilon() -> None:
+def test_an_epsilon_between_measured_ones_is_linear_along_log_epsilon():
     goal = Goal.share(0.6)
     needed = needed_epsilon(SHARES, goal)
     assert needed.epsilon == pytest.approx(math.sqrt(10))
@@ -125,7 +125,7 @@ def test_an_epsilon_between_measured_ones_is_linear_along_log_epsilon() -> None:
     assert worst.epsilon == pytest.approx(10**0.75)
 
 
-def test_nothing_is_said_beyond_what_was_measured() -> None:
+def test_nothing_is_said_beyond_what_was_measured():
     assert needed_epsilon(SHARES, Goal.share(0.81)) is None
     assert needed_epsilon(SHARES, Goal.share(0.75), min) is None
     first = needed_epsilon(SHARES, Goal.share(0.3))
@@ -133,7 +133,7 @@ def test_nothing_is_said_beyond_what_was_measured() -> None:
     assert needed_epsilon([], Goal.share(0.5)) is None
 
 
-def test_an_error_is_reached_from_above() -> None:
+def test_an_error_is_reached_from_above():
     errors = [Measured(1.0, (0.96, 1.0, 1.04)), Measured(4.0, (0.76, 0.8, 0.84))]
     goal = Goal.metric(METRICS["rmse"], 0.9)
     needed = needed_epsilon(errors, goal)
@@ -143,14 +143,12 @@ def test_an_error_is_reached_from_above() -> None:
 @pytest.mark.parametrize(
     ("value", "needed"), [(0.796, NeededEpsilon(2.0, 2.0, 2.0)), (0.794, None)]
 )
-def test_a_value_that_is_printed_as_the_goal_reaches_it(
-    value: float, needed: NeededEpsilon | None
-) -> None:
+def test_a_value_that_is_printed_as_the_goal_reaches_it(value, needed):
     points = [Measured(1.0, (0.2,)), Measured(2.0, (value,))]
     assert needed_epsilon(points, Goal.share(0.8)) == needed
 
 
-def test_the_first_of_several_crossings_counts() -> None:
+def test_the_first_of_several_crossings_counts():
     needed = first_reaching([(4.0, 0.9), (1.0, 0.2), (2.0, 0.8), (3.0, 0.5)], 0.8)
     assert needed.epsilon == 1.0  # smaller is better
     needed = first_reaching([(1.0, 0.2), (2.0, 0.8), (3.0, 0.5)], 0.7, larger_is_better=True)
@@ -162,7 +160,7 @@ def test_the_first_of_several_crossings_counts() -> None:
 RMSE, RECALL = METRICS["rmse"], METRICS["recall_at_20"]
 
 
-def test_noise_and_method_add_up_to_what_the_private_run_loses() -> None:
+def test_noise_and_method_add_up_to_what_the_private_run_loses():
     """Medians: .90 in private, .86 without noise, .80 best known, 1.00 by guessing."""
     draws = [(0.90, 0.86, 0.80, 1.00), (0.88, 0.87, 0.79, 1.01), (0.95, 0.85, 0.82, 0.99)]
     cost = PrivacyCost.of(RMSE, draws)
@@ -171,13 +169,13 @@ def test_noise_and_method_add_up_to_what_the_private_run_loses() -> None:
     assert cost.share == pytest.approx(0.5)
 
 
-def test_where_more_is_better_less_of_it_is_the_cost() -> None:
+def test_where_more_is_better_less_of_it_is_the_cost():
     cost = PrivacyCost.of(RECALL, [(0.20, 0.30, 0.36, 0.10)])
     assert (cost.noise, cost.method, cost.total) == (0.1, 0.06, 0.16)
     assert cost.share == pytest.approx(0.1 / 0.26)
 
 
-def test_printed_figures_add_up_although_each_is_rounded() -> None:
+def test_printed_figures_add_up_although_each_is_rounded():
     """Unrounded the noise costs .0006 and the method .0006: together .0012, which is not .001."""
     cost = PrivacyCost.of(RMSE, [(0.9014, 0.9008, 0.9002, 1.0)])
     assert cost.noise + cost.method == pytest.approx(cost.total)
@@ -185,7 +183,7 @@ def test_printed_figures_add_up_although_each_is_rounded() -> None:
     assert texts[0] + texts[1] == pytest.approx(texts[2])
 
 
-def test_the_best_known_depends_on_what_is_asked() -> None:
+def test_the_best_known_depends_on_what_is_asked():
     assert best_known("rmse") == "bmf"
     assert best_known("rmse", in_parts=True) == "als"
     assert best_known("recall_at_20") == best_known("ndcg_at_20") == "ease"
@@ -195,7 +193,7 @@ def test_the_best_known_depends_on_what_is_asked() -> None:
         best_known("colour")
 
 
-def test_a_grid_says_what_noise_and_method_cost_at_each_epsilon() -> None:
+def test_a_grid_says_what_noise_and_method_cost_at_each_epsilon():
     """Of the draws that all four have."""
     spec = RunSpec.of(dataset="cinema-small", algorithm="dpals", epsilon=2.0, delta=1e-5)
     assert references(spec)[OPEN] == spec.open()

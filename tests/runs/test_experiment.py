@@ -47,9 +47,7 @@ def arrays(finished_run: Run) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", ["als", "dp-sgd", "dpals", "spectral"])
-def test_on_public_data_a_run_follows_from_its_specification(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_public_data_a_run_follows_from_its_specification(name, monkeypatch):
     """Whatever the date and the number of threads; another seed splits and draws anew."""
     first = run(spec(algorithm=name, budget=BUDGET, seed=5))
     monkeypatch.setenv("DPMF_THREADS", "5")
@@ -60,14 +58,14 @@ def test_on_public_data_a_run_follows_from_its_specification(
     assert open_split(spec(seed=5)).test.fingerprint != open_split(spec(seed=6)).test.fingerprint
 
 
-def test_noise_on_private_data_cannot_be_repeated(catalogue: Put) -> None:
+def test_noise_on_private_data_cannot_be_repeated(catalogue):
     catalogue(films=dataclasses.replace(low_rank(), public=False))
     first, second = (run(spec(**BIAS, seed=1)) for _ in range(2))
     assert arrays(first) != arrays(second) and first.key == second.key
     assert first.record.noise_is_reproducible is False
 
 
-def test_held_out_ratings_do_not_reach_the_fit(catalogue: Put) -> None:
+def test_held_out_ratings_do_not_reach_the_fit(catalogue):
     data = low_rank()
     before = run(spec(**DPALS, seed=3))
     test_ratings = open_split(spec(seed=3)).test
@@ -98,14 +96,12 @@ def test_held_out_ratings_do_not_reach_the_fit(catalogue: Put) -> None:
     ],
     ids=str,
 )  # fmt: skip
-def test_whatever_changes_a_run_changes_its_key(change: dict[str, Any]) -> None:
+def test_whatever_changes_a_run_changes_its_key(change):
     data = low_rank()
     assert run_key(spec(**{**BIAS, **change}), data) != run_key(spec(**BIAS), data)
 
 
-def test_data_and_the_algorithm_s_version_are_in_the_key_and_no_idle_budget(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_data_and_the_algorithm_s_version_are_in_the_key_and_no_idle_budget(monkeypatch):
     before, als = run_key(spec(**BIAS), low_rank()), spec(algorithm="als", budget=BUDGET)
     assert run_key(spec(**BIAS), low_rank(1)) != before
     monkeypatch.setattr(PrivateBias, "version", PrivateBias.version + 1)
@@ -113,7 +109,7 @@ def test_data_and_the_algorithm_s_version_are_in_the_key_and_no_idle_budget(
     assert run_key(als, low_rank()) == run_key(spec(algorithm="als"), low_rank())
 
 
-def test_data_that_change_on_disk_are_read_again(catalogue: Put) -> None:
+def test_data_that_change_on_disk_are_read_again(catalogue):
     before = open_data(DataSpec(id="films")).fingerprint
     assert open_data(DataSpec(id="films")) is open_data(DataSpec(id="films"))
     catalogue(films=low_rank(9))
@@ -125,7 +121,7 @@ def test_data_that_change_on_disk_are_read_again(catalogue: Put) -> None:
 
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("parts", [DPALS, BIAS], ids=lambda parts: parts["algorithm"])
-def test_the_ledger_of_a_run_costs_its_budget(parts: dict[str, Any], relation: Relation) -> None:
+def test_the_ledger_of_a_run_costs_its_budget(parts, relation):
     record = run(spec(**{**parts, "budget": {**BUDGET, "relation": relation}})).record
     factors = [leaf.multiplier(relation) for leaf, _ in normal_form(record.event)]
     mu = sum(row.count / z**2 for row, z in zip(record.ledger, factors, strict=True)) ** 0.5
@@ -146,7 +142,7 @@ def test_the_ledger_of_a_run_costs_its_budget(parts: dict[str, Any], relation: R
         ({"split": {"kind": "window", "windows": 4, "window": 2}}, "CONDITIONAL"),
     ],
 )
-def test_what_a_choice_assumes_makes_a_proof_conditional(parts: Any, status: str) -> None:
+def test_what_a_choice_assumes_makes_a_proof_conditional(parts, status):
     assert (
         prepared_for(spec(**{**BIAS, **parts}), open_data(spec(**parts).data)).guarantee.status
         == status
@@ -177,20 +173,20 @@ class Hasty(PrivateBias):
 
 
 @pytest.fixture
-def claimed_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+def claimed_proof(monkeypatch):
     more = {kind.id: kind for kind in (ClaimedProof, Hasty)}
     monkeypatch.setattr(algorithms.REGISTRY, "_external", more)
 
 
 @pytest.mark.usefixtures("claimed_proof")
-def test_an_unproven_claim_is_quoted_and_never_an_epsilon_of_ours() -> None:
+def test_an_unproven_claim_is_quoted_and_never_an_epsilon_of_ours():
     record = run(spec(algorithm="claimed", budget=BUDGET)).record
     assert set(dict(record.epsilon).values()) == {None}
     assert '"ours is private"' in record.guarantee.words
 
 
 @pytest.mark.usefixtures("claimed_proof")
-def test_a_run_that_spends_other_than_planned_is_no_run() -> None:
+def test_a_run_that_spends_other_than_planned_is_no_run():
     with pytest.raises(PlanViolation, match="planned"):
         run(spec(algorithm="hasty", budget=BUDGET))
 
@@ -203,9 +199,7 @@ def test_a_run_that_spends_other_than_planned_is_no_run() -> None:
     [(DPALS, "per-user"), (BIAS, "users"), ({"algorithm": "als"}, "random")],
     ids=["dpals", "private-bias", "als"],
 )
-def test_figures_are_those_of_the_stored_model_on_held_out_ratings(
-    parts: dict[str, Any], kind: str
-) -> None:
+def test_figures_are_those_of_the_stored_model_on_held_out_ratings(parts, kind):
     fractions = {"test_fraction": 0.3, "validation_fraction": 0.2}
     run_spec = spec(**parts, split={"kind": kind, **fractions}, seed=4)
     finished_run, split = run(run_spec), open_split(run_spec)
@@ -227,7 +221,7 @@ def test_figures_are_those_of_the_stored_model_on_held_out_ratings(
 
 
 @pytest.mark.parametrize("asks", [1, 2, 3, 6])
-def test_a_run_that_is_stopped_leaves_nothing(asks: int) -> None:
+def test_a_run_that_is_stopped_leaves_nothing(asks):
     calls = iter(range(1, 99))
     with pytest.raises(Cancelled):
         run(
@@ -252,12 +246,12 @@ def test_a_run_that_is_stopped_leaves_nothing(asks: int) -> None:
         ({"colour": 1}, "'colour'"),
     ],
 )  # fmt: skip
-def test_a_specification_explains_what_is_wrong_with_it(parts: dict[str, Any], words: str) -> None:
+def test_a_specification_explains_what_is_wrong_with_it(parts, words):
     with pytest.raises(BadInput, match=words):
         spec(**parts)
 
 
-def test_curves_have_as_many_points_as_were_asked_for_and_are_told_as_they_grow() -> None:
+def test_curves_have_as_many_points_as_were_asked_for_and_are_told_as_they_grow():
     parts = {"algorithm": "als", "parameters": {"rank": 2, "steps": 30}}
     reports: list[Progress] = []
     usual, every = run(spec(**parts)), run(spec(**parts, curve_points=30), report=reports.append)
@@ -278,7 +272,7 @@ def test_curves_have_as_many_points_as_were_asked_for_and_are_told_as_they_grow(
 # ---- filters and grids ---------------------------------------------------------------------------
 
 
-def test_filters_come_before_the_split_in_a_fixed_order() -> None:
+def test_filters_come_before_the_split_in_a_fixed_order():
     data_spec = DataSpec(
         id="films", top_items=9, min_item_count=30, min_user_count=4, positives_above=3.0
     )

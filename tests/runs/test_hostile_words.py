@@ -4,7 +4,6 @@ option of every command. A sentence, never a traceback.
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 import numpy as np
@@ -57,7 +56,7 @@ def texts_for(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_no_link_breaks_a_page(page: str) -> None:
+def test_no_link_breaks_a_page(page):
     for name in PAGES[page]:
         text = texts_for(name)[0]
         app = open_page(page, name, text)
@@ -112,13 +111,7 @@ SOUND = {
 @pytest.mark.parametrize(
     ("words", "option"), list(options()), ids=lambda part: part.replace(" ", "-")
 )
-def test_no_value_of_an_option_breaks_a_command(
-    words: str,
-    option: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
+def test_no_value_of_an_option_breaks_a_command(words, option, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
     for text in texts_for(f"{words}{option}"):

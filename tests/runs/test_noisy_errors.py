@@ -4,7 +4,6 @@ none of.
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ DRAWS = 1000
 
 
 @pytest.fixture
-def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def clinic(tmp_path, monkeypatch):
     """A private table of 400 users."""
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
     file = tmp_path / "clinic.csv"
@@ -68,7 +67,7 @@ def by_user(finished_run: Any) -> tuple[float, int]:
     return half * math.sqrt(np.mean(each)), len(each)
 
 
-def test_a_noisy_error_is_the_clipped_error_and_noise(clinic: str) -> None:
+def test_a_noisy_error_is_the_clipped_error_and_noise(clinic):
     finished_run = fit_run(clinic)
     exact, users = by_user(finished_run)
     noise = [
@@ -87,7 +86,7 @@ def test_a_noisy_error_is_the_clipped_error_and_noise(clinic: str) -> None:
     )
 
 
-def test_a_user_moves_the_sums_within_the_bound_and_blocks_by_no_bit(clinic: str) -> None:
+def test_a_user_moves_the_sums_within_the_bound_and_blocks_by_no_bit(clinic):
     """A user far off by the largest possible error moves them by 1, and nobody by more; in place
     of somebody without an error by sqrt(2).
     """
@@ -122,7 +121,7 @@ def test_a_user_moves_the_sums_within_the_bound_and_blocks_by_no_bit(clinic: str
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.5, 1.0])
 @pytest.mark.parametrize("noise", [0.01, 0.1, 0.3, 1.0, 10.0])
-def test_the_interval_holds_the_true_error(share: float, noise: float) -> None:
+def test_the_interval_holds_the_true_error(share, noise):
     """In 95 of 100 draws, from hardly any noise to far more than there are users."""
     truth = 2.0 * math.sqrt(share)
     draws = [share, 1 - share] + noise * np.random.default_rng(0).normal(size=(5000, 2))
@@ -133,7 +132,7 @@ def test_the_interval_holds_the_true_error(share: float, noise: float) -> None:
         assert coverage <= 0.96
 
 
-def test_the_deviation_of_a_score_is_that_of_its_draws() -> None:
+def test_the_deviation_of_a_score_is_that_of_its_draws():
     n, error, half, noise = 5000, 0.9, 2.0, 5.0
     mean = (error / half) ** 2
     rng = np.random.default_rng(0)
@@ -143,7 +142,7 @@ def test_the_deviation_of_a_score_is_that_of_its_draws() -> None:
     assert score_deviation(noise, error, n, half) == pytest.approx(np.std(draws), rel=0.03)
 
 
-def test_it_is_the_error_in_the_released_shape(clinic: str) -> None:
+def test_it_is_the_error_in_the_released_shape(clinic):
     """Where items were chosen privately, those that were released, not those that exact counts
     choose.
     """
@@ -158,7 +157,7 @@ def made_half(finished_run: Any) -> float:
     return float(split_of(finished_run).test.shape.half_range)
 
 
-def test_each_release_enters_the_account(clinic: str) -> None:
+def test_each_release_enters_the_account(clinic):
     frame = sweep(
         clinic, ["private-bias", "bias"], epsilons=[1.0], delta=DELTA, noisy_errors=0.5
     ).frame()
@@ -172,7 +171,7 @@ def test_each_release_enters_the_account(clinic: str) -> None:
     assert entry.total.epsilon == pytest.approx(gaussian_epsilon(mu, DELTA), rel=1e-6)
 
 
-def test_no_error_where_nothing_is_proved_or_needed(clinic: str) -> None:
+def test_no_error_where_nothing_is_proved_or_needed(clinic):
     assert "public" in refusal(
         run(RunSpec.parse(data={"id": "cinema-small"}, algorithm="global-mean"))
     )

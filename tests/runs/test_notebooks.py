@@ -4,7 +4,6 @@ import base64
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,7 +34,7 @@ def numbers(axis: dict[str, str]) -> list[float]:
 
 
 @pytest.mark.slow
-def test_a_run_comes_again_with_its_figures(tmp_path: Path) -> None:
+def test_a_run_comes_again_with_its_figures(tmp_path):
     record = run(SPEC).record
     text = notebook_of_run(record)
     check_format(text)
@@ -47,7 +46,7 @@ def test_a_run_comes_again_with_its_figures(tmp_path: Path) -> None:
     assert numbers(curve["x"]) == [point["step"] for point in record.curves]
 
 
-def test_hostile_words_stay_literals() -> None:
+def test_hostile_words_stay_literals():
     """What a record names enters the code as a literal: no line of its own, no closed string."""
     nasty = SPEC.model_copy(
         update={"data": SPEC.data.model_copy(update={"id": "x'\n)\nimport os\n#"})}
@@ -60,7 +59,7 @@ def test_hostile_words_stay_literals() -> None:
 pytestmark = pytest.mark.usefixtures("data_folder")
 
 
-def test_an_account_shows_the_total_of_all_releases_on_private_data() -> None:
+def test_an_account_shows_the_total_of_all_releases_on_private_data():
     data = replace(low_rank(n_users=200), public=False, name="<b>mine</b>")
     run = fit(data, "private-bias", epsilon=1.0, delta=1e-6)
     assert "<b>mine" not in html_of_run(run)
@@ -74,7 +73,7 @@ def test_an_account_shows_the_total_of_all_releases_on_private_data() -> None:
     assert account(data).total.epsilon == pytest.approx(epsilon, rel=1e-6)
 
 
-def test_without_a_proof_no_epsilon_is_shown() -> None:
+def test_without_a_proof_no_epsilon_is_shown():
     run = fit("cinema-small", "als", keep=False)
     assert "NONE: no ε" in repr(run)
     assert not re.search(r"ε = \d", html_of_run(run) + repr(run))

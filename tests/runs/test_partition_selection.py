@@ -66,7 +66,7 @@ def shows(sigma: float, threshold: float, names: int, trials: int = 100_000) -> 
 
 
 @pytest.mark.parametrize("sigma", [0.2, 8.0])
-def test_names_of_one_user_show_no_more_often_than_stated(sigma: float) -> None:
+def test_names_of_one_user_show_no_more_often_than_stated(sigma):
     """For every number of names, and for the worst of them exactly as often; five percent more
     noise is found.
     """
@@ -81,7 +81,7 @@ def test_names_of_one_user_show_no_more_often_than_stated(sigma: float) -> None:
     assert threshold_event(sigma, 1e-6, 1).threshold == pytest.approx(closed_form, rel=1e-12)
 
 
-def test_a_name_that_nobody_brought_never_passes() -> None:
+def test_a_name_that_nobody_brought_never_passes():
     """Noise alone would carry some of ten thousand names over the threshold."""
     counts = np.append(np.zeros(10_000), [50.0, 70.0])
     noise = Noise(threshold_event(1.0, 0.2, 1), SEED)
@@ -108,14 +108,14 @@ def divergence(epsilon: float, mu: float, failure: float, with_unit: bool) -> fl
 
 
 @pytest.mark.parametrize(("failure", "epsilon"), [(1e-7, 1.0), (1e-3, 0.1), (0.05, 3.0)])
-def test_delta_covers_the_mechanism_and_little_more(failure: float, epsilon: float) -> None:
+def test_delta_covers_the_mechanism_and_little_more(failure, epsilon):
     leaf = threshold_event(1.5, failure, 10)
     true = max(divergence(epsilon, 1 / 1.5, failure, way) for way in (True, False))
     delta = accounting.delta(leaf, epsilon)
     assert true * (1 - 1e-9) <= delta <= true + failure * 1.05 + 1e-12
 
 
-def test_epsilon_is_the_noise_s_at_the_delta_that_is_left() -> None:
+def test_epsilon_is_the_noise_s_at_the_delta_that_is_left():
     """Composed with other releases, under both relations, by every rule, and against delta."""
     event = sequence(
         threshold_event(4.0, 2e-7, 100), PaddedCount(20.0, UNITS, 1.0, 1.0, 1e-7), Gaussian(3.0)
@@ -140,7 +140,7 @@ def test_epsilon_is_the_noise_s_at_the_delta_that_is_left() -> None:
 
 
 @pytest.mark.parametrize("relation", list(Relation))
-def test_the_plan_takes_its_share_whatever_is_found(relation: Relation) -> None:
+def test_the_plan_takes_its_share_whatever_is_found(relation):
     budget = Budget(epsilon=2.0, delta=1e-6, relation=relation)
     first = plan(budget, items=True, units=True)
     without_failing = [leaf.otherwise for leaf, _ in normal_form(first)]
@@ -215,7 +215,7 @@ def counts_without(kind: str, gone: int, most: int) -> dict[str, float]:
 
 @pytest.mark.parametrize("most", [2, 1000])
 @pytest.mark.parametrize("kind", ["ratings", "documents", "people"])
-def test_one_unit_moves_the_counts_by_1(kind: str, most: int) -> None:
+def test_one_unit_moves_the_counts_by_1(kind, most):
     """Exactly 1 in L2 norm, counted by name: a name that she alone brings is not in the other file
     at all.
     """
@@ -227,7 +227,7 @@ def test_one_unit_moves_the_counts_by_1(kind: str, most: int) -> None:
         assert sum(step != 0 for step in steps) <= most
 
 
-def test_blocks_do_not_move_the_counts_by_a_bit() -> None:
+def test_blocks_do_not_move_the_counts_by_a_bit():
     data = ratings()
     people = notes([0, 0, 0, 0, 1, 2, 1])
     for rows, most in ((data, 2), (data, 1000), (people, 1000)):
@@ -236,7 +236,7 @@ def test_blocks_do_not_move_the_counts_by_a_bit() -> None:
             assert np.array_equal(name_counts(rows, most, blocks), whole)
 
 
-def test_a_curator_shows_only_what_was_planned_and_stops_below_the_truth() -> None:
+def test_a_curator_shows_only_what_was_planned_and_stops_below_the_truth():
     event = sequence(UnitCount(1e-6).event(2.0), *(UnitCount(0.5).event(1.0) for _ in range(40)))
     curator = NoisyCurator(in_memory(ratings(), 2), Noise(event, SEED))
     with pytest.raises(PlanViolation, match="UnitCount"):
@@ -254,7 +254,7 @@ def test_a_curator_shows_only_what_was_planned_and_stops_below_the_truth() -> No
 # ---- the released shape --------------------------------------------------------------------------
 
 
-def test_users_take_drawn_rows_and_the_others_stay_empty() -> None:
+def test_users_take_drawn_rows_and_the_others_stay_empty():
     data = ratings()
     slots_data = reshaped(data, PublicShape(units=41, slots=3))
     rows = slots(PublicShape(41, 3), 30)
@@ -268,7 +268,7 @@ def test_users_take_drawn_rows_and_the_others_stay_empty() -> None:
     assert np.array_equal(slots_data.users, np.sort(slots_data.users))
 
 
-def test_the_kept_names_are_the_most_counted_ones() -> None:
+def test_the_kept_names_are_the_most_counted_ones():
     data = ratings()
     noise = Noise(sequence(threshold_event(0.05, 1e-6, 1000)), SEED)
     shape = release_shape(data, noise, 1e-6, items=True, units=False, most=4, slots=0)
@@ -280,7 +280,7 @@ def test_the_kept_names_are_the_most_counted_ones() -> None:
     assert 11 not in (shape.kept or ())
 
 
-def test_the_count_is_above_the_truth_as_often_as_stated() -> None:
+def test_the_count_is_above_the_truth_as_often_as_stated():
     failure, trials = 0.02, 10_000
     leaf = PaddedCount(10.0, UNITS, 1.0, 1.0, failure)
     seeds = np.random.SeedSequence(4).spawn(trials)
@@ -306,7 +306,7 @@ def run(**changed: Any) -> Run:
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-def test_a_run_that_releases_its_shape_is_proven_and_within_its_budget(relation: str) -> None:
+def test_a_run_that_releases_its_shape_is_proven_and_within_its_budget(relation):
     record = run(relation=relation).record
     assert record.guarantee.status == "PROVEN"
     assert record.guarantee.taken_as_public == ("the rating bounds",)
@@ -324,7 +324,7 @@ def test_a_run_that_releases_its_shape_is_proven_and_within_its_budget(relation:
     assert record.epsilon.exact == pytest.approx(8.0, rel=1e-9)
 
 
-def test_what_cannot_be_released_is_an_error() -> None:
+def test_what_cannot_be_released_is_an_error():
     def release(data: Any, event: Any, **facts: bool) -> None:
         release_shape(data, Noise(event, SEED), 1e-6, most=4, slots=0, **facts)
 
@@ -346,7 +346,7 @@ def test_what_cannot_be_released_is_an_error() -> None:
         ({"min_item_count": 3}, "'min_item_count'"),
     ],
 )
-def test_combinations_without_a_proof_are_refused(changes: dict[str, Any], what: str) -> None:
+def test_combinations_without_a_proof_are_refused(changes, what):
     with pytest.raises(BadInput, match=what):
         run(**changes)
 
@@ -355,7 +355,7 @@ SECRET = "xylographzqj"
 
 
 @pytest.fixture
-def letters(tmp_path: Path) -> str:
+def letters(tmp_path):
     """Documents of which one holds a word that no other has."""
     rng = np.random.default_rng(0)
     common = [
@@ -369,7 +369,7 @@ def letters(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_a_rare_private_word_is_not_in_a_private_vocabulary(letters: str) -> None:
+def test_a_rare_private_word_is_not_in_a_private_vocabulary(letters):
     options: dict[str, Any] = {"epsilon": 4, "delta": 1e-5, "n_components": 2}
     exact = fit(letters, "oneshot-nmf", weighting="tf", **options)
     assert exact.record.guarantee.status == "CONDITIONAL"
@@ -399,7 +399,7 @@ def notes(people: Any = None) -> Samples:
 # ---- what names, choices and shapes may not tell -------------------------------------------------
 
 
-def test_a_choice_by_exact_counts_stays_an_assumption() -> None:
+def test_a_choice_by_exact_counts_stays_an_assumption():
     """Made before, on ratings of one's own: a private choice among what is left does not undo
     it.
     """
@@ -409,7 +409,7 @@ def test_a_choice_by_exact_counts_stays_an_assumption() -> None:
 
 
 @pytest.mark.parametrize("rank", [29, 30, 31])
-def test_whether_a_run_starts_does_not_follow_from_the_true_shape(rank: int) -> None:
+def test_whether_a_run_starts_does_not_follow_from_the_true_shape(rank):
     """A rank beyond the items is refused for the released items: the true number, 30 here, is
     not told apart from 29.
     """
@@ -431,7 +431,7 @@ def films(path: Path, diary: str = "") -> str:
     return f"{path}?bounds=1,5"
 
 
-def test_a_title_that_one_user_wrote_is_no_name(tmp_path: Path) -> None:
+def test_a_title_that_one_user_wrote_is_no_name(tmp_path):
     """What was counted are items, by their ids; a title is one row of one user."""
     released: dict[str, Any] = {"item_choice": "private", "row_count": "private"}
     for n, diary in enumerate(["", "my diary"]):

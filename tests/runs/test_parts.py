@@ -3,7 +3,6 @@ the parts in what leaves.
 """
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,12 +27,12 @@ def spec(algorithm: str, **parts: Any) -> RunSpec:
 
 
 @pytest.fixture
-def films() -> Ratings:
+def films():
     return low_rank(n_users=120)
 
 
 @pytest.fixture
-def parts(films: Ratings, tmp_path: Path) -> PartitionedRatings:
+def parts(films, tmp_path):
     return in_files(films, 6, tmp_path)
 
 
@@ -72,9 +71,7 @@ def same(run_spec: RunSpec, whole: Ratings, parts: PartitionedRatings) -> Run:
     ],
     ids=str,
 )
-def test_a_model_of_parts_has_the_bits_of_the_one_in_memory(
-    algorithm: str, more: dict[str, Any], films: Ratings, parts: PartitionedRatings
-) -> None:
+def test_a_model_of_parts_has_the_bits_of_the_one_in_memory(algorithm, more, films, parts):
     same(spec(algorithm, **{"budget": BUDGET, **more}), films, parts)
 
 
@@ -88,14 +85,14 @@ def test_a_model_of_parts_has_the_bits_of_the_one_in_memory(
     ],
     ids=str,
 )
-def test_a_shape_is_released_as_in_memory(data: dict[str, Any], kind: str, tmp_path: Path) -> None:
+def test_a_shape_is_released_as_in_memory(data, kind, tmp_path):
     many = replace(low_rank(n_users=900), labels=tuple(f"film {j * 7 % 17}" for j in range(17)))
     budget = BUDGET | {"epsilon": 20.0}
     run_spec = spec("ada-dpals", budget=budget, data=data, split={"kind": kind})
     assert same(run_spec, many, in_files(many, 6, tmp_path)).record.released_shape is not None
 
 
-def test_nmf_by_sums_explains_as_much(films: Ratings, parts: PartitionedRatings) -> None:
+def test_nmf_by_sums_explains_as_much(films, parts):
     run_spec = spec("nmf", parameters={"n_components": 4})
     there, here = run(run_spec, input_data=films), run(run_spec, input_data=parts)
     objective, reference = (it.record.metrics["objective"] for it in (here, there))
@@ -113,9 +110,7 @@ def test_nmf_by_sums_explains_as_much(films: Ratings, parts: PartitionedRatings)
     ],
     ids=str,
 )
-def test_als_finds_the_same_by_sums(
-    parameters: dict[str, Any], films: Ratings, parts: PartitionedRatings
-) -> None:
+def test_als_finds_the_same_by_sums(parameters, films, parts):
     run_spec = spec("als", parameters={"rank": 3, "steps": 4, **parameters})
     there, here = (run(run_spec, input_data=data) for data in (films, parts))
     for name, array in there.arrays.items():
@@ -138,14 +133,12 @@ def test_als_finds_the_same_by_sums(
     ],
     ids=str,
 )
-def test_what_needs_all_ratings_is_refused_in_words(
-    algorithm: str, more: dict[str, Any], words: str, parts: PartitionedRatings
-) -> None:
+def test_what_needs_all_ratings_is_refused_in_words(algorithm, more, words, parts):
     with pytest.raises(BadInput, match=words):
         run(spec(algorithm, budget=BUDGET, **more), input_data=parts)
 
 
-def test_a_cancelled_run_stops_before_the_next_part(parts: PartitionedRatings) -> None:
+def test_a_cancelled_run_stops_before_the_next_part(parts):
     reports: list[Progress] = []
     with pytest.raises(Cancelled):
         run(
@@ -165,9 +158,7 @@ def private(parts: PartitionedRatings) -> PartitionedRatings:
     return replace(parts.with_change(change), public=False, origin="one origin")
 
 
-def test_a_run_on_private_parts_enters_their_account_once(
-    parts: PartitionedRatings, tmp_path: Path
-) -> None:
+def test_a_run_on_private_parts_enters_their_account_once(parts, tmp_path):
     ledger = tmp_path / "parts.ledger"
     run(spec("private-bias", budget=BUDGET), input_data=private(parts), ledger=ledger)
     assert len(Account(ledger).lines) == 1

@@ -87,9 +87,7 @@ def as_ours(run: Run, mine: dict[str, float], ids: tuple[str, ...]) -> tuple[Any
 
 
 @pytest.mark.parametrize(("algorithm", "options"), MODELS, ids=str)
-def test_a_saved_model_predicts_and_recommends_as_the_run_does(
-    tmp_path: Path, algorithm: str, options: dict[str, Any]
-) -> None:
+def test_a_saved_model_predicts_and_recommends_as_the_run_does(tmp_path, algorithm, options):
     run = fit(private(), algorithm, **options)
     folder = run.save(tmp_path / "model")
     model, loaded = released_model.load_model(folder), load_model(folder)
@@ -108,7 +106,7 @@ def test_a_saved_model_predicts_and_recommends_as_the_run_does(
             np.testing.assert_allclose(loaded.predict(pairs, own=mine), ratings, atol=2e-5)
 
 
-def test_it_is_read_where_there_is_numpy_and_nothing_else(tmp_path: Path) -> None:
+def test_it_is_read_where_there_is_numpy_and_nothing_else(tmp_path):
     run = fit(private(), "spectral", epsilon=3.0)
     folder = save(run, tmp_path / "model")
     libraries = tmp_path / "libraries"
@@ -141,7 +139,7 @@ def test_it_is_read_where_there_is_numpy_and_nothing_else(tmp_path: Path) -> Non
     np.testing.assert_allclose([it for _, it in own], ratings[best], atol=2e-5)
 
 
-def test_without_a_proof_no_epsilon_is_stated(tmp_path: Path) -> None:
+def test_without_a_proof_no_epsilon_is_stated(tmp_path):
     finished_run = fit("cinema-small", "sketch", keep=False)
     with pytest.raises(BadInput):
         save(finished_run, tmp_path / "no")
@@ -152,7 +150,7 @@ def test_without_a_proof_no_epsilon_is_stated(tmp_path: Path) -> None:
     assert not re.search(r"(ε|epsilon) ?= ?\d", (folder / "privacy.html").read_text("utf-8"))
 
 
-def test_what_others_wrote_is_text(tmp_path: Path) -> None:
+def test_what_others_wrote_is_text(tmp_path):
     nasty = "</script><script>alert(1)</script> | # *b*"
     data = replace(private(), labels=(nasty, *(f"x{j}" for j in range(16))))
     folder = save(fit(data, "private-bias", epsilon=1.0), tmp_path / "m", about={"name": nasty})
@@ -161,7 +159,7 @@ def test_what_others_wrote_is_text(tmp_path: Path) -> None:
     assert yaml.safe_load((folder / "privacy.yaml").read_text())["product"]["name"] == nasty
 
 
-def test_public_features_and_titles_are_released(tmp_path: Path) -> None:
+def test_public_features_and_titles_are_released(tmp_path):
     import pandas as pd
 
     ratings = private()
@@ -181,7 +179,7 @@ def test_public_features_and_titles_are_released(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """A model of private biases."""
     run = fit(private(), "private-bias", epsilon=2.0)
     return save(run, tmp_path_factory.mktemp("saved") / "model")
@@ -202,7 +200,7 @@ def damages(folder: Path) -> Iterator[tuple[str, bytes]]:
         yield "model.json", json.dumps(settings | change).encode()
 
 
-def test_damaged_models_are_refused(folder: Path, tmp_path: Path) -> None:
+def test_damaged_models_are_refused(folder, tmp_path):
     with pytest.raises(BadInput):
         load_model(tmp_path)
     for place, (name, content) in enumerate(damages(folder)):
@@ -212,7 +210,7 @@ def test_damaged_models_are_refused(folder: Path, tmp_path: Path) -> None:
             load_model(copy)
 
 
-def test_the_statement_says_what_the_run_cost_and_how_its_noise_was_drawn(tmp_path: Path) -> None:
+def test_the_statement_says_what_the_run_cost_and_how_its_noise_was_drawn(tmp_path):
     about = {name: f"our {name}" for name in ABOUT}
     run = fit(private(), "private-svd", epsilon=2.5, delta=1e-6, noise="discrete")
     folder = save(run, tmp_path / "model", about=about)
@@ -228,7 +226,7 @@ def test_the_statement_says_what_the_run_cost_and_how_its_noise_was_drawn(tmp_pa
     assert statement["dp_flavor"]["unprotected_quantities"] == unprotected
 
 
-def test_similar_items_are_those_of_the_nearest_direction(folder: Path, tmp_path: Path) -> None:
+def test_similar_items_are_those_of_the_nearest_direction(folder, tmp_path):
     run = fit(private(), "als", rank=3)
     saved = run.save(tmp_path / "model")
     V = run.model.item_factors.astype(float)
@@ -244,7 +242,7 @@ def test_similar_items_are_those_of_the_nearest_direction(folder: Path, tmp_path
         load_model(folder).similar_items("film-4")
 
 
-def test_a_folder_is_never_written_over(tmp_path: Path) -> None:
+def test_a_folder_is_never_written_over(tmp_path):
     run = fit(private(), "private-bias", epsilon=2.0)
     (tmp_path / "mine").mkdir()
     assert save(run, tmp_path / "mine") == tmp_path / "mine"  # it was empty

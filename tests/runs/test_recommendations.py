@@ -1,15 +1,13 @@
 """One user's list from a run, and lists of everybody; of ratings in parts as in memory."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
+from dpmf_core.data.partitioned import LazyParts, Part
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.runs import data_access, filters, recommendations
 from dpmf_core.runs.execution import run
@@ -41,15 +39,13 @@ class CountedParts(LazyParts):
 
 
 @pytest.fixture
-def films() -> Ratings:
+def films():
     titles = tuple(f"film {item}" for item in range(low_rank(n_users=USERS).n_items))
     return replace(low_rank(n_users=USERS), titles=titles)
 
 
 @pytest.fixture
-def parts(
-    films: Ratings, catalogue: Callable[..., None], tmp_path: Path
-) -> tuple[PartitionedRatings, CountedParts]:
+def parts(films, catalogue, tmp_path):
     """In the catalogue as "parts", beside the same in one memory as "whole"."""
     (tmp_path / "kept").mkdir()
     parts_data = in_files(films, 4, tmp_path / "kept")
@@ -74,7 +70,7 @@ def both(**data: Any) -> tuple[Run, Run]:
 @pytest.mark.parametrize(
     "data", [{}, {"top_items": 12}, {"most_per_user": 9}, PRIVATE_ROWS], ids="-".join
 )
-def test_everybodys_list_is_the_one_in_memory(data: dict[str, Any], parts: Any) -> None:
+def test_everybodys_list_is_the_one_in_memory(data, parts):
     whole, there = both(**data)
     for user in range(USERS):
         here, same = recommend(there, user, 5), recommend(whole, user, 5)
@@ -84,7 +80,7 @@ def test_everybodys_list_is_the_one_in_memory(data: dict[str, Any], parts: Any) 
 
 
 @pytest.mark.parametrize("public", [True, False])
-def test_of_private_items_the_counts_are_forgotten_too(public: bool, parts: Any) -> None:
+def test_of_private_items_the_counts_are_forgotten_too(public, parts):
     data, reads = parts
     own, few = replace(data, public=public), DataSpec(id="parts", top_items=12)
     filters.filtered(own, few)
@@ -108,9 +104,7 @@ def by_hand(run_: Run, ratings: Ratings) -> list[tuple[int, int, int, float]]:
     return rows
 
 
-def test_every_list_is_what_all_pairs_say(
-    catalogue: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_list_is_what_all_pairs_say(catalogue, tmp_path, monkeypatch):
     ratings = low_rank(n_users=60)
     catalogue(films=ratings)
     monkeypatch.setattr(recommendations, "SCORES", 7.0 * ratings.n_items)  # several blocks of users

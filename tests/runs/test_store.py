@@ -60,7 +60,7 @@ def three(folder: Path) -> Store:
     return store
 
 
-def test_a_run_comes_back_as_it_was_put(tmp_path: Path) -> None:
+def test_a_run_comes_back_as_it_was_put(tmp_path):
     store = Store(tmp_path)
     store.put(small_run("a"))
     assert store.path.stat().st_mode & 0o077 == 0  # it holds models of private data
@@ -73,7 +73,7 @@ def test_a_run_comes_back_as_it_was_put(tmp_path: Path) -> None:
         np.testing.assert_array_equal(back.arrays[name], array)
 
 
-def test_what_is_not_there_is_none(tmp_path: Path) -> None:
+def test_what_is_not_there_is_none(tmp_path):
     store = Store(tmp_path)
     assert store.get("a") is None
     assert not store.has("a") and store.rows() == [] and store.summaries(["a"]) == {}
@@ -82,7 +82,7 @@ def test_what_is_not_there_is_none(tmp_path: Path) -> None:
             ask("a")
 
 
-def test_rows_are_light_and_newest_first(tmp_path: Path) -> None:
+def test_rows_are_light_and_newest_first(tmp_path):
     store = three(tmp_path)
     assert [row["key"] for row in store.rows()] == ["c", "b", "a"]
     row = store.rows()[1]
@@ -95,7 +95,7 @@ def test_rows_are_light_and_newest_first(tmp_path: Path) -> None:
     assert store.epsilons("small", "dpals") == [2.0] and store.epsilons("small", "als") == []
 
 
-def test_what_is_not_finite_is_null(tmp_path: Path) -> None:
+def test_what_is_not_finite_is_null(tmp_path):
     store = Store(tmp_path)
     store.put(small_run("a", rmse=float("nan")))
     back = store.get("a")
@@ -103,7 +103,7 @@ def test_what_is_not_finite_is_null(tmp_path: Path) -> None:
     assert to_json({"a": [float("inf"), np.float32(0.5), np.int64(3)]}) == '{"a": [null, 0.5, 3]}'
 
 
-def test_deleted_and_replaced_runs_give_their_room_back(tmp_path: Path) -> None:
+def test_deleted_and_replaced_runs_give_their_room_back(tmp_path):
     store = Store(tmp_path)
     store.put(small_run("a", fill=1.0))
     store.put(small_run("a", fill=2.0))
@@ -119,14 +119,14 @@ def test_deleted_and_replaced_runs_give_their_room_back(tmp_path: Path) -> None:
     assert store.path.stat().st_size == before
 
 
-def test_objects_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+def test_objects_are_refused_before_anything_is_written(tmp_path):
     store = Store(tmp_path)
     with pytest.raises(TypeError, match="item_titles"):
         store.put(Run(small_run("a").record, {"item_titles": np.array(["x", None], dtype=object)}))
     assert store.rows() == []
 
 
-def test_owner_and_pin_stay_with_a_run(tmp_path: Path) -> None:
+def test_owner_and_pin_stay_with_a_run(tmp_path):
     store = Store(tmp_path)
     for key in "abcd":
         store.put(small_run(key), owner=f"of {key}")
@@ -143,7 +143,7 @@ def test_owner_and_pin_stay_with_a_run(tmp_path: Path) -> None:
     assert store.sizes().keys() == rows.keys() and min(store.sizes().values()) > 500
 
 
-def test_a_run_is_found_by_its_specification(tmp_path: Path) -> None:
+def test_a_run_is_found_by_its_specification(tmp_path):
     """Of data that were opened in this process; in the package of any."""
     from dpmf_core.jobs import first_views
     from dpmf_core.runs import data_access, execution
@@ -176,7 +176,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("harm", DAMAGE.values(), ids=DAMAGE)
-def test_a_damaged_run_is_named_never_served_and_can_be_deleted(tmp_path: Path, harm: str) -> None:
+def test_a_damaged_run_is_named_never_served_and_can_be_deleted(tmp_path, harm):
     store = three(tmp_path)
     with sqlite3.connect(store.path) as db:
         db.execute(harm)
@@ -193,13 +193,13 @@ def test_a_damaged_run_is_named_never_served_and_can_be_deleted(tmp_path: Path, 
     assert store.check() == [] and store.run_keys() == ["b", "c"]
 
 
-def test_a_file_that_is_no_store_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_no_store_is_named(tmp_path):
     (tmp_path / FILE).write_text("not a database, and long enough to be seen as none" * 50)
     with pytest.raises(BadInput, match=str(tmp_path)):
         Store(tmp_path)
 
 
-def test_pages_of_the_file_that_are_damaged_are_an_error(tmp_path: Path) -> None:
+def test_pages_of_the_file_that_are_damaged_are_an_error(tmp_path):
     store = three(tmp_path)
     store.close()
     content = bytearray(store.path.read_bytes())
@@ -212,7 +212,7 @@ def test_pages_of_the_file_that_are_damaged_are_an_error(tmp_path: Path) -> None
         store.get("a")
 
 
-def test_a_newer_store_is_left_alone(tmp_path: Path) -> None:
+def test_a_newer_store_is_left_alone(tmp_path):
     Store(tmp_path).close()
     with sqlite3.connect(tmp_path / FILE) as db:
         db.execute(f"PRAGMA user_version = {SCHEMA + 1}")
@@ -240,7 +240,7 @@ def in_a_child(act: Callable[[], object]) -> str:
     return text
 
 
-def test_a_full_disk_is_an_error_and_the_store_goes_on(tmp_path: Path) -> None:
+def test_a_full_disk_is_an_error_and_the_store_goes_on(tmp_path):
     """For real: the system refuses every byte after the first few thousand of a file."""
     store = Store(tmp_path)
     store.put(small_run("a"))
@@ -260,7 +260,7 @@ def test_a_full_disk_is_an_error_and_the_store_goes_on(tmp_path: Path) -> None:
     assert store.check() == [] and store.run_keys() == ["a", "b"]
 
 
-def test_a_read_only_store_is_a_sentence(tmp_path: Path) -> None:
+def test_a_read_only_store_is_a_sentence(tmp_path):
     folder = tmp_path / "store"
     store = three(folder)
     store.close()
@@ -297,9 +297,7 @@ def old_file(folder: Path, name: str, run: Run, **label: Any) -> None:
     (folder / f"{name}.npz").write_bytes(out.getvalue())
 
 
-def test_runs_of_earlier_versions_are_taken_over_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_runs_of_earlier_versions_are_taken_over_once(tmp_path, caplog):
     folder = tmp_path / "runs" / "artefacts"
     old_file(folder, "1", small_run("b", fill=2.0), created="2026-01-02", note="n", pinned=True)
     old_file(folder, "2", small_run("a", fill=1.0), created="2026-01-01", owner="ada")
@@ -317,9 +315,7 @@ def test_runs_of_earlier_versions_are_taken_over_once(
     assert Store(tmp_path).run_keys() == ["b"]
 
 
-def test_an_earlier_run_that_cannot_be_read_for_now_is_not_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_earlier_run_that_cannot_be_read_for_now_is_not_passed_over(tmp_path, monkeypatch):
     old_file(tmp_path / "runs" / "artefacts", "1", small_run("a"), created="2026-01-02")
     with monkeypatch.context() as broken:
         broken.setattr(Path, "read_bytes", Mock(side_effect=OSError("Input/output error")))
@@ -380,7 +376,7 @@ def spawn(code: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def test_several_processes_open_a_new_store_at_the_same_moment(tmp_path: Path) -> None:
+def test_several_processes_open_a_new_store_at_the_same_moment(tmp_path):
     processes = [spawn(OPEN, str(tmp_path), str(number)) for number in range(3)]
     assert all(process.stdout and process.stdout.readline() for process in processes)
     for process in processes:
@@ -392,7 +388,7 @@ def test_several_processes_open_a_new_store_at_the_same_moment(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_killed_before_or_after_the_commit(tmp_path: Path, moment: str) -> None:
+def test_killed_before_or_after_the_commit(tmp_path, moment):
     store = Store(tmp_path)
     store.put(small_run("early"))
     assert spawn(PUT_AND_DIE, str(tmp_path), moment).wait() == -signal.SIGKILL
@@ -401,7 +397,7 @@ def test_killed_before_or_after_the_commit(tmp_path: Path, moment: str) -> None:
     assert store.has("later")
 
 
-def test_killed_at_any_moment_two_writers_lose_nothing_that_was_confirmed(tmp_path: Path) -> None:
+def test_killed_at_any_moment_two_writers_lose_nothing_that_was_confirmed(tmp_path):
     writers = [spawn(PUT_FOR_EVER, str(tmp_path), name) for name in "xy"]
     for writer, number in itertools.product(writers, range(20)):
         assert writer.stdout and writer.stdout.readline() == f"{number}\n"

@@ -31,7 +31,7 @@ def read_run(name: str) -> Run:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path):
     """A store that finds the files in its folder, as after a move to a newer version."""
     folder = tmp_path / "runs" / "artefacts"
     folder.mkdir(parents=True)
@@ -40,7 +40,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path)
 
 
-def test_the_store_takes_them_in_whole(store: Store) -> None:
+def test_the_store_takes_them_in_whole(store):
     assert store.check() == []
     assert store.count() == len(NAMES) == 5
     (row,) = [row for row in store.rows() if row["algorithm"] == "sketch"]
@@ -50,16 +50,14 @@ def test_the_store_takes_them_in_whole(store: Store) -> None:
     assert again.record == read_run("sketch").record
 
 
-def test_the_model_is_the_one_that_was_fitted() -> None:
+def test_the_model_is_the_one_that_was_fitted():
     model = read_run("dpals-conditional").model
     with np.load(FOLDER / "dpals-conditional.npz") as file:
         np.testing.assert_array_equal(model.item_factors, file["item_factors"])
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_its_key_is_still_the_key_of_its_specification(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_its_key_is_still_the_key_of_its_specification(name, monkeypatch):
     """Else a stored run would be computed again. The algorithm is taken at the version that made
     it.
     """
@@ -80,7 +78,7 @@ def read_fields(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_exported_is_what_was(name: str) -> None:
+def test_what_is_exported_is_what_was(name):
     new, old = json.loads(to_json(read_run(name).export())), read_fields(name)
     guarantee = new.pop("guarantee")
     assert {part: guarantee.pop(part) for part in ("assumptions", "claim", "reason")} == {

@@ -41,7 +41,7 @@ def runs_of(points: list[Point], value: float = 1.0) -> dict[str, Run]:
     return out
 
 
-def test_what_releases_nothing_runs_once_a_seed_and_the_rest_at_every_epsilon() -> None:
+def test_what_releases_nothing_runs_once_a_seed_and_the_rest_at_every_epsilon():
     points = sweep().points()
     assert [(p.label, p.epsilon, p.spec.seed) for p in points] == [
         ("DPALS", 1.0, 0),
@@ -54,7 +54,7 @@ def test_what_releases_nothing_runs_once_a_seed_and_the_rest_at_every_epsilon() 
     assert len({p.key for p in points}) == 6
 
 
-def test_a_grid_crosses_the_parameters_a_method_has() -> None:
+def test_a_grid_crosses_the_parameters_a_method_has():
     points = sweep(
         seeds=(0,),
         epsilons=(1.0,),
@@ -70,7 +70,7 @@ def test_a_grid_crosses_the_parameters_a_method_has() -> None:
     assert points[1].spec.parameters == {"rank": 4}
 
 
-def test_a_sweep_is_refused_whole_before_its_first_run() -> None:
+def test_a_sweep_is_refused_whole_before_its_first_run():
     with pytest.raises(BadInput):
         sweep(grid={"rnak": (2,)}).points()
     with pytest.raises(BadInput):
@@ -82,7 +82,7 @@ def test_a_sweep_is_refused_whole_before_its_first_run() -> None:
     sweep(grid={"rank": (2, 30)}).points_on(SHAPE)
 
 
-def test_summaries_hold_every_draw_and_only_finished_runs() -> None:
+def test_summaries_hold_every_draw_and_only_finished_runs():
     points = sweep(methods=[{"algorithm": "dpals"}], seeds=(0, 1, 2), epsilons=(1.0,)).points()
     runs = runs_of(points)
     assert [(it.median, it.low, it.high, it.draws) for it in summaries(points, runs, "rmse")] == [

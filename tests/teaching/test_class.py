@@ -1,7 +1,5 @@
 """A class under one lesson link: the teacher sees what the students did."""
 
-from collections.abc import Callable
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -29,7 +27,7 @@ PREDICT = "FormSubmitter:learn.neighbours.neighbours-Show what happens"
 
 
 @pytest.fixture(autouse=True)
-def class_settings(configure: Callable[..., None]) -> None:
+def class_settings(configure):
     configure(lesson_key="a key that nobody guesses, of this test")
 
 
@@ -69,7 +67,7 @@ def take_part(steps: int) -> str:
 
 
 @pytest.mark.slow
-def test_the_teacher_sees_how_far_each_student_came() -> None:
+def test_the_teacher_sees_how_far_each_student_came():
     codes = [take_part(steps) for steps in range(5)]
     (finished,) = (completion.read(code) for code in codes if code)
     assert finished.what == completion.mark(SEQUENCE.id)
@@ -82,7 +80,7 @@ def test_the_teacher_sees_how_far_each_student_came() -> None:
     assert sum("Word" in it.value for it in teacher.markdown) == 1
 
 
-def test_a_reload_lands_on_the_page_that_was_open() -> None:
+def test_a_reload_lands_on_the_page_that_was_open():
     """Also after going back; an address without a page opens the last one that was reached."""
     app = opened("kit/navigation.py", **{"class": link_token(SEQUENCE)})
     assert any("teacher" in it.value for it in app.caption)  # before anything is answered
@@ -98,7 +96,7 @@ def test_a_reload_lands_on_the_page_that_was_open() -> None:
 
 
 @pytest.mark.parametrize("gathers", [True, False])
-def test_a_finished_class_shows_the_same_code_after_a_reload(gathers: bool) -> None:
+def test_a_finished_class_shows_the_same_code_after_a_reload(gathers):
     step = LessonLink.parse(page="glossary", question="Which word was new?")
     sequence = LessonSequence.parse(steps=(step, step), gathers=gathers)
     app = opened("kit/navigation.py", **{"class": link_token(sequence)})
@@ -112,7 +110,7 @@ def test_a_finished_class_shows_the_same_code_after_a_reload(gathers: bool) -> N
     assert len(class_records.class_answers(sequence.id)) == gathers
 
 
-def test_a_learner_without_a_teacher_finds_answers_and_code_after_a_reload() -> None:
+def test_a_learner_without_a_teacher_finds_answers_and_code_after_a_reload():
     app = opened("lessons/page.py", lesson="neighbours")
     assert "seat" not in app.query_params  # nothing is kept before there is an answer
     app.radio(key="learn.predict.neighbours.neighbours").set_value(0)
@@ -126,7 +124,7 @@ def test_a_learner_without_a_teacher_finds_answers_and_code_after_a_reload() -> 
     assert not other.code and class_records.count() == 0
 
 
-def test_a_sequence_and_its_class_stay_after_codes_are_checked_and_after_a_reload() -> None:
+def test_a_sequence_and_its_class_stay_after_codes_are_checked_and_after_a_reload():
     app = opened("lessons/page.py", view="teachers")
     app.multiselect(key="teach.lessons").set_value(["neighbours", "attacker"])
     settled(app)
@@ -156,7 +154,7 @@ PRIVATE = LessonSequence.parse(
 )
 
 
-def test_a_private_question_shows_counts_with_noise_and_no_answer() -> None:
+def test_a_private_question_shows_counts_with_noise_and_no_answer():
     student = opened("kit/navigation.py", **{"class": link_token(PRIVATE)})
     kinds = [it.value for it in student.caption]
     assert any("private" in text and "ε = 5" in text for text in kinds)  # before the answer
@@ -188,6 +186,6 @@ def test_a_private_question_shows_counts_with_noise_and_no_answer() -> None:
         {"page": "lessons", "question": "Q", "choices": ("yes", "no")},
     ],
 )
-def test_a_private_question_that_cannot_be_asked_is_refused(parts: dict[str, object]) -> None:
+def test_a_private_question_that_cannot_be_asked_is_refused(parts):
     with pytest.raises(BadInput):
         LessonLink.parse(**parts)

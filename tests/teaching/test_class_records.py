@@ -1,7 +1,5 @@
 """Answers of classes are kept within bounds, and nobody pushes out those of others."""
 
-from collections.abc import Callable
-
 import pytest
 
 from dpmf_core.base.errors import BadInput
@@ -12,13 +10,13 @@ ANSWER, OPENED = {"0.opened": "", "0.answer": "noise"}, {"0.opened": ""}
 
 
 @pytest.fixture(autouse=True)
-def two_lessons(configure: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+def two_lessons(configure, monkeypatch):
     """A server that keeps two lessons of three seats each."""
     configure(lesson_key="a key that nobody guesses, of this test", most_lessons=2)
     monkeypatch.setattr(class_records, "MOST_SEATS", 3)
 
 
-def test_an_answer_is_kept_up_to_its_longest() -> None:
+def test_an_answer_is_kept_up_to_its_longest():
     seat = new_seat()
     record("class-one", seat, OPENED)
     record("class-one", seat, {"0.answer": "x" * 5_000})
@@ -28,7 +26,7 @@ def test_an_answer_is_kept_up_to_its_longest() -> None:
 
 
 @pytest.mark.parametrize("name", ["../x", "*", "", "class-one.x", "' OR 1=1 --"])
-def test_a_name_that_was_not_drawn_has_no_answers(name: str) -> None:
+def test_a_name_that_was_not_drawn_has_no_answers(name):
     record("class-one", new_seat(), ANSWER)
     assert class_answers(name) == [] and answers_of("class-one", name) is None
     with pytest.raises(ValueError, match="names"):
@@ -37,7 +35,7 @@ def test_a_name_that_was_not_drawn_has_no_answers(name: str) -> None:
         record(name, new_seat(), {})
 
 
-def test_a_full_class_gives_up_a_seat_without_an_answer_and_no_other() -> None:
+def test_a_full_class_gives_up_a_seat_without_an_answer_and_no_other():
     answered = [new_seat() for _ in range(2)]
     for seat in answered:
         record("class-one", seat, ANSWER)
@@ -53,7 +51,7 @@ def test_a_full_class_gives_up_a_seat_without_an_answer_and_no_other() -> None:
     assert len(class_answers("class-one")) == 3
 
 
-def test_seats_without_a_login_come_at_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seats_without_a_login_come_at_a_rate(monkeypatch):
     monkeypatch.setattr(class_records, "SEATS_PER_MINUTE", 2)
     now = [1_000.0]
     monkeypatch.setattr("dpmf_core.teaching.class_records.time.time", lambda: now[0])
@@ -69,7 +67,7 @@ def test_seats_without_a_login_come_at_a_rate(monkeypatch: pytest.MonkeyPatch) -
     record("class-one", new_seat(), OPENED)
 
 
-def test_links_of_strangers_do_not_push_out_a_lesson_that_its_teacher_looked_at() -> None:
+def test_links_of_strangers_do_not_push_out_a_lesson_that_its_teacher_looked_at():
     seat = new_seat()
     record("of-a-teacher", seat, ANSWER)
     class_records.pin("of-a-teacher")

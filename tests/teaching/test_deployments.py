@@ -7,19 +7,19 @@ import pytest
 from dpmf_core.teaching.deployments import DEPLOYMENTS
 
 
-def test_they_stand_in_ascending_order_with_a_source_each() -> None:
+def test_they_stand_in_ascending_order_with_a_source_each():
     deployments = list(DEPLOYMENTS.values())
     assert [it.epsilon for it in deployments] == sorted(it.epsilon for it in deployments)
     assert all(it.address.startswith("https://") and it.source and it.period for it in deployments)
     assert all(0 <= it.delta < 1e-4 for it in deployments)
 
 
-def test_the_census_total_is_the_sum_of_its_two_parts() -> None:
+def test_the_census_total_is_the_sum_of_its_two_parts():
     census = DEPLOYMENTS["us-census"]
     assert census.epsilon == pytest.approx(17.14 + 2.47, abs=1e-9)
 
 
-def test_the_epsilon_of_wikipedia_is_that_of_its_rho() -> None:
+def test_the_epsilon_of_wikipedia_is_that_of_its_rho():
     """Bun & Steinke 2016, Prop. 1.3: rho + 2 sqrt(rho ln(1/delta))."""
     page_views, rho = DEPLOYMENTS["wikipedia"], 0.015
     epsilon = rho + 2 * math.sqrt(rho * math.log(1 / page_views.delta))

@@ -7,14 +7,14 @@ import pytest
 from dpmf_core.teaching.glossary import TERMS, linked
 
 
-def test_every_term_has_words_a_formula_and_a_source() -> None:
+def test_every_term_has_words_a_formula_and_a_source():
     assert len(TERMS) >= 20
     for term in TERMS.values():
         assert len(term.words) > 30 and term.formula and term.source
         assert "$" not in term.formula
 
 
-def test_the_first_mention_of_each_term_is_a_link_that_the_page_can_read() -> None:
+def test_the_first_mention_of_each_term_is_a_link_that_the_page_can_read():
     text = linked(
         "Clipping makes the sensitivity known; sensitivity is what noise is measured in. δ = 1e-5,"
         " add/remove."
@@ -41,5 +41,5 @@ def test_the_first_mention_of_each_term_is_a_link_that_the_page_can_read() -> No
         "",
     ],
 )
-def test_code_formulas_links_and_other_words_stay(text: str) -> None:
+def test_code_formulas_links_and_other_words_stay(text):
     assert linked(text) == text

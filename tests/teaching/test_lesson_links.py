@@ -6,7 +6,6 @@ import stat
 import zlib
 from collections.abc import Callable
 from datetime import date
-from pathlib import Path
 
 import pytest
 from itsdangerous import URLSafeSerializer
@@ -27,7 +26,7 @@ KEY = "k" * 40
 
 
 @pytest.fixture(autouse=True)
-def lesson_key(configure: Callable[..., None]) -> None:
+def lesson_key(configure):
     configure(lesson_key=KEY)
 
 
@@ -43,7 +42,7 @@ def sequence(**more: object) -> LessonSequence:
     return LessonSequence.parse(steps=(link, link), title="All", **more)
 
 
-def test_a_link_holds_everything_itself(tmp_path: Path) -> None:
+def test_a_link_holds_everything_itself(tmp_path):
     lesson = sequence(gathers=True)
     token = link_token(lesson)
     assert sequence_of(token) == lesson and len(token) < 500
@@ -53,7 +52,7 @@ def test_a_link_holds_everything_itself(tmp_path: Path) -> None:
     assert sequence_of(link_token(lesson, TEACHER), TEACHER) == lesson
 
 
-def test_a_link_that_no_address_could_hold_is_refused() -> None:
+def test_a_link_that_no_address_could_hold_is_refused():
     link = LessonLink.parse(page="explore", query={"x": "".join(map(chr, range(33, 2_000)))})
     with pytest.raises(BadInput):
         link_token(LessonSequence.parse(steps=(link,) * 20))
@@ -113,7 +112,7 @@ FORGERIES: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
-def test_nothing_that_was_forged_opens(forgery: str) -> None:
+def test_nothing_that_was_forged_opens(forgery):
     token = FORGERIES[forgery](link_token(sequence()))
     assert token != link_token(sequence())
     with pytest.raises(BadInput):
@@ -123,22 +122,18 @@ def test_nothing_that_was_forged_opens(forgery: str) -> None:
 @pytest.mark.parametrize(
     "name", ["", "nothing-like-it", "../../etc/passwd", "x" * 500, "..%2f..%2fx", "\x00abcdefgh"]
 )
-def test_no_other_name_opens_anything(name: str) -> None:
+def test_no_other_name_opens_anything(name):
     with pytest.raises(BadInput):
         sequence_of(name)
 
 
-def test_links_outlive_the_disk_where_the_operator_has_set_a_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_links_outlive_the_disk_where_the_operator_has_set_a_key(tmp_path, monkeypatch):
     token = link_token(sequence())
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "another"))
     assert sequence_of(token).title == "All" and signing.key_is_lasting()
 
 
-def test_without_a_setting_the_key_is_drawn_once_for_its_user_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_without_a_setting_the_key_is_drawn_once_for_its_user_alone(tmp_path, monkeypatch, caplog):
     monkeypatch.delenv("DPMF_LESSON_KEY")
     settings.cache_clear()
     token = link_token(sequence())
@@ -152,7 +147,7 @@ def test_without_a_setting_the_key_is_drawn_once_for_its_user_alone(
         sequence_of(token)
 
 
-def test_the_key_is_printed_nowhere(configure: Callable[..., None]) -> None:
+def test_the_key_is_printed_nowhere(configure):
     assert KEY not in str(setting_rows()) and KEY not in repr(settings())
     configure(lesson_key="too-short-a-key")
     with pytest.raises(BadInput, match="lesson_key") as error:
@@ -160,7 +155,7 @@ def test_the_key_is_printed_nowhere(configure: Callable[..., None]) -> None:
     assert "too-short-a-key" not in str(error.value)
 
 
-def test_a_code_says_what_was_finished_and_cannot_be_made() -> None:
+def test_a_code_says_what_was_finished_and_cannot_be_made():
     code = completion.code("found", 2, 3, "a seat", "2026-03-02")
     result = completion.read(f"  {code.lower().replace('-', ' ')} ")
     assert result.what == completion.mark("found") and (result.right, result.n_questions) == (2, 3)
@@ -182,12 +177,12 @@ def test_a_code_says_what_was_finished_and_cannot_be_made() -> None:
         {"page": "explore", "more": 1},
     ],
 )  # fmt: skip
-def test_what_cannot_be_a_link_is_refused(parts: dict[str, object]) -> None:
+def test_what_cannot_be_a_link_is_refused(parts):
     with pytest.raises(BadInput):
         LessonLink.parse(**parts)
 
 
-def test_links_that_earlier_versions_kept_still_open(tmp_path: Path) -> None:
+def test_links_that_earlier_versions_kept_still_open(tmp_path):
     file = tmp_path / "lessons" / "aB3_-xyz09kL.json"
     file.parent.mkdir()
     file.write_text(

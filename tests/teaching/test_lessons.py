@@ -38,7 +38,7 @@ from tests.support.gaussian import delta_of, mu_of
 # ---- you are found -------------------------------------------------------------------------------
 
 
-def test_two_films_and_their_days_find_more_than_nine_in_ten() -> None:
+def test_two_films_and_their_days_find_more_than_nine_in_ten():
     """Every count again with sets of Python, for a few people."""
     days = linkage.published_days()
     assert (np.sum(days != linkage.NEVER, axis=1) == linkage.FILMS_SEEN).all()
@@ -61,13 +61,13 @@ def test_two_films_and_their_days_find_more_than_nine_in_ten() -> None:
     assert linkage.share_named(8, None)[1] < 0.01
 
 
-def test_sums_without_noise_are_your_row() -> None:
+def test_sums_without_noise_are_your_row():
     club = membership.club((0, 4))
     assert club.difference.tolist() == [1, 0, 0, 0, 1] + 7 * [0]
     assert (club.others <= membership.MEMBERS).all()
 
 
-def test_the_best_attack_on_the_noisy_sums_is_right_in_55_of_100_cases() -> None:
+def test_the_best_attack_on_the_noisy_sums_is_right_in_55_of_100_cases():
     """By the formula, and by trying the likelihood ratio on 200,000 draws of other noise."""
     expected = norm.cdf(mu_of(1.0, 1e-5) / 2)
     assert membership.best_attack(1.0) == pytest.approx(expected, abs=1e-6)
@@ -82,7 +82,7 @@ def test_the_best_attack_on_the_noisy_sums_is_right_in_55_of_100_cases() -> None
     assert membership.best_attack(1.0, 4) < expected
 
 
-def test_the_noise_on_the_sums_is_as_large_as_is_said() -> None:
+def test_the_noise_on_the_sums_is_as_large_as_is_said():
     samples = np.array(
         [membership.club((), membership.noise_of(1.0), draw).difference for draw in range(2_000)]
     )
@@ -93,7 +93,7 @@ def test_the_noise_on_the_sums_is_as_large_as_is_said() -> None:
 # ---- noise ---------------------------------------------------------------------------------------
 
 
-def test_two_coins_cost_the_logarithm_of_three() -> None:
+def test_two_coins_cost_the_logarithm_of_three():
     assert randomised_response.response_epsilon(0.75) == pytest.approx(math.log(3))
     assert randomised_response.truth_probability(math.log(3)) == pytest.approx(0.75)
     for truth in (0.6, 0.9):  # Google's accountant: a uniform answer with probability 2 (1 - p)
@@ -103,7 +103,7 @@ def test_two_coins_cost_the_logarithm_of_three() -> None:
         assert loss.get_delta_for_epsilon(epsilon * 0.9) > 0.01
 
 
-def test_a_survey_is_right_on_average_and_as_far_off_as_is_said() -> None:
+def test_a_survey_is_right_on_average_and_as_far_off_as_is_said():
     """The distribution of all outcomes, against a simulation answer by answer."""
     survey = randomised_response.survey(0.3, 1_000, math.log(3))
     mean = float(survey.estimates @ survey.chances)
@@ -118,14 +118,14 @@ def test_a_survey_is_right_on_average_and_as_far_off_as_is_said() -> None:
     assert randomised_response.response_error(1_000, math.log(3)) > 0.02
 
 
-def test_without_a_curator_ten_thousand_people_pay_a_hundredfold() -> None:
+def test_without_a_curator_ten_thousand_people_pay_a_hundredfold():
     scale = 4 / mu_of(1.0, 1e-5)
     assert trust.central_error(10_000, 1.0) == pytest.approx(scale / 10_000, rel=1e-6)
     assert trust.local_error(10_000, 1.0) == pytest.approx(scale / 100, rel=1e-6)
     assert trust.local_error(10_000, 1.0) == pytest.approx(trust.central_error(100, 1.0))
 
 
-def test_the_part_of_one_phone_among_two_thousand_is_nearly_bare() -> None:
+def test_the_part_of_one_phone_among_two_thousand_is_nearly_bare():
     """Two messages lie at most 2 apart; a part's noise is the sum's over the root of the number of
     parts (Balle & Wang 2018, Theorem 8, as written).
     """
@@ -140,7 +140,7 @@ def test_the_part_of_one_phone_among_two_thousand_is_nearly_bare() -> None:
     )
 
 
-def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred() -> None:
+def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred():
     """From the runs that come with the package, which the lesson shows; each user's own mean is
     better than messages at epsilon 1.
     """
@@ -159,7 +159,7 @@ def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred() 
     assert open_ratings(points[0].spec.data).n_users == 2_000
 
 
-def test_what_is_done_afterwards_helps_and_never_hurts_where_it_must_not() -> None:
+def test_what_is_done_afterwards_helps_and_never_hurts_where_it_must_not():
     noisy = trust.noisy_counts(0.2)
     assert (noisy - np.array(trust.STARS)).std() == pytest.approx(1 / mu_of(0.2, 1e-5), rel=0.03)
     nonnegative = trust.processed(noisy, frozenset({"nonnegative"}))
@@ -173,7 +173,7 @@ def test_what_is_done_afterwards_helps_and_never_hurts_where_it_must_not() -> No
     assert trust.count_error(np.asarray([trust.STARS], float)) == 0
 
 
-def test_two_answers_are_as_far_apart_as_epsilon_allows() -> None:
+def test_two_answers_are_as_far_apart_as_epsilon_allows():
     """A shift of 5 under that noise has exactly delta beyond epsilon; the curves are densities."""
     for epsilon in (0.1, 1.0, 10.0):
         answers = two_answers(epsilon)
@@ -191,7 +191,7 @@ def test_two_answers_are_as_far_apart_as_epsilon_allows() -> None:
     )
 
 
-def test_the_valley_of_clipping_lies_between() -> None:
+def test_the_valley_of_clipping_lies_between():
     lines = clipping_errors(
         open_ratings(DataSpec(id="cinema-small")), tuple(np.geomspace(0.5, 30, 25)), 1.0
     )
@@ -201,14 +201,14 @@ def test_the_valley_of_clipping_lies_between() -> None:
     assert all(line.both == pytest.approx(math.hypot(line.cut, line.noise)) for line in lines)
 
 
-def test_a_hundred_steps_of_a_half_cost_about_seven() -> None:
+def test_a_hundred_steps_of_a_half_cost_about_seven():
     assert added_up(0.5, 1)[0] == pytest.approx(0.5, abs=1e-6)
     assert 6 < added_up(0.5, 100)[0] < 7.5
     assert added_up(0.5, 100)[1] == 50
     assert mu_of(added_up(0.5, 100)[0], 1e-5) == pytest.approx(10 * mu_of(0.5, 1e-5), rel=1e-5)
 
 
-def test_sixty_four_photographs_are_no_protection() -> None:
+def test_sixty_four_photographs_are_no_protection():
     """mu of epsilon 1 at delta 1e-5 is 1 / 3.7306; of 64 photographs 64 times that, and its
     delta at 219 is 1e-5.
     """
@@ -219,7 +219,7 @@ def test_sixty_four_photographs_are_no_protection() -> None:
     assert delta_of(mu, epsilons[64]) == pytest.approx(1e-5, rel=0.02)
 
 
-def test_odds_of_one_become_e() -> None:
+def test_odds_of_one_become_e():
     assert (
         belief(0.5, 1.0) == pytest.approx(math.e / (1 + math.e)) == pytest.approx(0.731, abs=1e-3)
     )
@@ -231,7 +231,7 @@ def test_odds_of_one_become_e() -> None:
     assert np.allclose(misses, again, atol=1e-6)
 
 
-def test_the_bound_fails_more_often_than_delta_at_epsilon_one() -> None:
+def test_the_bound_fails_more_often_than_delta_at_epsilon_one():
     """Of one Gaussian release: five million draws of its loss, and the closed form."""
     mu, epsilon = mu_of(1.0, 1e-5), 1.0
     exact = norm.cdf(mu / 2 - epsilon / mu)
@@ -243,7 +243,7 @@ def test_the_bound_fails_more_often_than_delta_at_epsilon_one() -> None:
     assert (loss > epsilon).mean() == pytest.approx(exact, rel=0.15)
 
 
-def test_busy_people_lose_most_to_the_noise() -> None:
+def test_busy_people_lose_most_to_the_noise():
     def errors(algorithm: str, **more: object) -> list[float]:
         spec = RunSpec.parse(data={"id": "cinema-small"}, algorithm=algorithm, **more)
         return [float(it["rmse"]) for it in run(spec).record.buckets["activity"]]
@@ -259,7 +259,7 @@ def test_busy_people_lose_most_to_the_noise() -> None:
 # ---- the course ----------------------------------------------------------------------------------
 
 
-def test_a_handout_holds_every_lesson_and_its_answers_only_where_wanted() -> None:
+def test_a_handout_holds_every_lesson_and_its_answers_only_where_wanted():
     plain, with_answers = (handout(list(LESSONS.values()), it) for it in (False, True))
     for taught in LESSONS.values():
         assert taught.title in unescape(plain)
@@ -268,7 +268,7 @@ def test_a_handout_holds_every_lesson_and_its_answers_only_where_wanted() -> Non
     assert "<script" not in with_answers
 
 
-def test_a_handout_of_a_sequence_has_its_title_and_the_questions_of_other_pages() -> None:
+def test_a_handout_of_a_sequence_has_its_title_and_the_questions_of_other_pages():
     lessons = [LESSONS["attacker"]]
     asked = question_only("Explore: Small ε", "What is <left> at ε = 1?")
     page = handout([*lessons, asked], title="Tuesday & Friday")

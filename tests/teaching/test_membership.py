@@ -30,7 +30,7 @@ def logits(shares: Array) -> Array:
 
 
 @pytest.mark.parametrize("known", [(5, 4, 1), (1, 1, 2)])
-def test_the_attackers_belief_is_that_of_two_gaussians(known: tuple[int, ...]) -> None:
+def test_the_attackers_belief_is_that_of_two_gaussians(known):
     """The log likelihood ratio is normal: mean d²/2, standard deviation d. Noise that is wrong by
     5% would miss by 5%.
     """
@@ -44,7 +44,7 @@ def test_the_attackers_belief_is_that_of_two_gaussians(known: tuple[int, ...]) -
     assert result.right == pytest.approx(norm.cdf(d / 2), abs=4 * 0.5 / math.sqrt(80_000))
 
 
-def test_a_belief_is_the_share_with_you_of_the_publications_that_look_like_it() -> None:
+def test_a_belief_is_the_share_with_you_of_the_publications_that_look_like_it():
     """Counted on draws of other noise, half of them with you."""
     known, noise = np.array([5.0, 3.0, 2.0]), 4.0
     without = np.random.default_rng(9).normal(0, noise, (400_000, 3))
@@ -60,7 +60,7 @@ def test_a_belief_is_the_share_with_you_of_the_publications_that_look_like_it() 
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
-def test_beliefs_pass_the_bound_only_by_delta(epsilon: float) -> None:
+def test_beliefs_pass_the_bound_only_by_delta(epsilon):
     """Of an attacker who knows all ratings, the largest: P[with you, past e^ε / (1 + e^ε)] less e^ε
     times the same without you is δ, exactly as much as is promised.
     """
@@ -71,7 +71,7 @@ def test_beliefs_pass_the_bound_only_by_delta(epsilon: float) -> None:
     assert slack == pytest.approx(delta, rel=0.06)
 
 
-def test_without_noise_the_attacker_is_sure_and_right() -> None:
+def test_without_noise_the_attacker_is_sure_and_right():
     result = attack((1, 1, 1), 0.0)
     assert (result.beliefs == 1).all() and result.right == 1
 
@@ -92,21 +92,19 @@ def share_won(epsilon: float | None, rounds: int) -> float:
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
-def test_no_player_wins_more_than_the_bound(epsilon: float) -> None:
+def test_no_player_wins_more_than_the_bound(epsilon):
     share = share_won(epsilon, 2_000)
     assert 0.24 < share < best_score(epsilon) + 4 * 0.5 / math.sqrt(2_000)
     assert best_score(epsilon) < best_score(2 * epsilon) < 1
 
 
-def test_without_noise_the_best_player_wins_every_round() -> None:
+def test_without_noise_the_best_player_wins_every_round():
     assert share_won(None, 500) == 1 == best_score(None)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("suspects", [1, 2, 3, 10])
-def test_the_bound_is_the_maximum_over_all_ways_to_name_suspects(
-    epsilon: float, suspects: int
-) -> None:
+def test_the_bound_is_the_maximum_over_all_ways_to_name_suspects(epsilon, suspects):
     mu = gaussian_mu(epsilon, 1e-5)
 
     def lost(q: float) -> float:
@@ -121,7 +119,7 @@ def test_the_bound_is_the_maximum_over_all_ways_to_name_suspects(
         assert score < 1 / (1 + math.exp(-epsilon))
 
 
-def test_rounds_are_what_they_say() -> None:
+def test_rounds_are_what_they_say():
     """Noise as large as is said, and each answer equally often."""
     rounds = [game_round(2.0, seed) for seed in range(3_000)]
     noise = [it.sums - (it.suspects[it.answer] if it.answer < SUSPECTS else 0.0) for it in rounds]

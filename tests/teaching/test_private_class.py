@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -32,7 +31,7 @@ def answer(*choices: int) -> None:
         class_records.record(CLASS, class_records.new_seat(), {STEP: str(choice)}, by_login=True)
 
 
-def test_the_noise_is_laplace_of_scale_two_over_epsilon(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_noise_is_laplace_of_scale_two_over_epsilon(monkeypatch):
     """By its mean size b and its variance 2b² + 1/12 of rounding, on 40,000 counts of a fixed seed:
     noise that is wrong by 5% is found.
     """
@@ -52,7 +51,7 @@ def test_the_noise_is_laplace_of_scale_two_over_epsilon(monkeypatch: pytest.Monk
     assert noise.mean() == pytest.approx(0, abs=4 * math.sqrt(2) * b / 200)
 
 
-def test_one_students_answer_moves_the_counts_by_two_at_most() -> None:
+def test_one_students_answer_moves_the_counts_by_two_at_most():
     """All classes of three and all their neighbours: what the noise is scaled to."""
     for before in itertools.product("012", repeat=3):
         for place, other in itertools.product(range(3), "012"):
@@ -64,7 +63,7 @@ def test_one_students_answer_moves_the_counts_by_two_at_most() -> None:
     assert leaf.noise_multiplier * leaf.sensitivity == 2 / 0.5
 
 
-def test_the_same_answers_are_drawn_and_charged_once_at_each_epsilon() -> None:
+def test_the_same_answers_are_drawn_and_charged_once_at_each_epsilon():
     answer(0, 1, 1)
     for epsilon in (0.5, 1.0, 0.5, 0.5, 1.0):
         publish(CLASS, STEP, 2, epsilon)
@@ -78,7 +77,7 @@ def test_the_same_answers_are_drawn_and_charged_once_at_each_epsilon() -> None:
     assert spent_epsilon(CLASS) == pytest.approx(2.0)
 
 
-def test_all_questions_of_a_class_share_one_account_that_ends_at_its_most() -> None:
+def test_all_questions_of_a_class_share_one_account_that_ends_at_its_most():
     answer(0, 1)
     for step in (STEP, "1.answer"):
         publish(CLASS, step, 2, 2.0)
@@ -94,14 +93,14 @@ def test_all_questions_of_a_class_share_one_account_that_ends_at_its_most() -> N
     assert spent_epsilon("another-class") == 0
 
 
-def test_teachers_who_press_at_once_get_one_draw() -> None:
+def test_teachers_who_press_at_once_get_one_draw():
     answer(0, 1)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: publish(CLASS, STEP, 2, 1.0), range(8)))
     assert len(publications(CLASS, STEP)) == 1 and spent_epsilon(CLASS) == pytest.approx(1.0)
 
 
-def test_a_draw_that_is_lost_stays_charged() -> None:
+def test_a_draw_that_is_lost_stays_charged():
     """It could not be kept after it was drawn: nobody saw it, and it is paid."""
 
     def draw(_: object) -> list[int]:
@@ -114,7 +113,7 @@ def test_a_draw_that_is_lost_stays_charged() -> None:
     assert not publications(CLASS, STEP) and spent_epsilon(CLASS) == pytest.approx(1.0)
 
 
-def test_a_class_that_makes_room_keeps_its_account(configure: Callable[..., None]) -> None:
+def test_a_class_that_makes_room_keeps_its_account(configure):
     """Its answers and publications go; what was shown of students is not forgotten."""
     configure(most_lessons=1)
     answer(0, 1)

@@ -4,7 +4,6 @@ import contextlib
 import dataclasses
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,7 +53,7 @@ def spec(**parts: Any) -> PrivateSelection:
     return PrivateSelection.parse(**{"searches": (parts.pop("search", search()),), **parts})
 
 
-def test_the_price_is_that_of_training_and_score_together() -> None:
+def test_the_price_is_that_of_training_and_score_together():
     """Each of multiplier 5 sqrt(2): together one Gaussian of multiplier 5."""
     one = epsilon(Gaussian(5 * math.sqrt(2)), 1e-6)
     halves = search(budget={"epsilon": one, "delta": 1e-6})
@@ -68,7 +67,7 @@ def test_the_price_is_that_of_training_and_score_together() -> None:
 
 
 @pytest.mark.parametrize("relation", list(Relation))
-def test_no_trial_costs_more_than_was_paid_for(relation: Relation) -> None:
+def test_no_trial_costs_more_than_was_paid_for(relation):
     """Whatever its parameters, a trial's own ledger stays below the one Gaussian of the price."""
     selection = spec(search=search(budget={"epsilon": 2.0, "delta": 1e-6, "relation": relation}))
     shape = private_selection.open_anywhere(selection.data).shape
@@ -80,7 +79,7 @@ def test_no_trial_costs_more_than_was_paid_for(relation: Relation) -> None:
             assert delta(plan, at, relation) <= delta(paid, at, relation) * (1 + 1e-6)
 
 
-def test_a_cap_leaves_trainings_what_it_leaves_and_refuses_what_scores_cost() -> None:
+def test_a_cap_leaves_trainings_what_it_leaves_and_refuses_what_scores_cost():
     """The bound's total is exact in the training's epsilon: a little more would exceed the cap."""
     capped = spec(trials=5.0).within(3.0)
     assert capped.epsilon <= 3.0
@@ -92,7 +91,7 @@ def test_a_cap_leaves_trainings_what_it_leaves_and_refuses_what_scores_cost() ->
         spec(trials=5.0).within(0.1)
 
 
-def test_the_best_noisy_score_is_what_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_noisy_score_is_what_leaves(monkeypatch):
     """By scores that the test hands out: of three trials the second is best; its parameters and
     its model's test error are told, nothing else.
     """
@@ -123,16 +122,14 @@ def test_the_best_noisy_score_is_what_leaves(monkeypatch: pytest.MonkeyPatch) ->
     assert "0.9" not in json.dumps(result.export()["winner"]) and "trials" not in result.export()
 
 
-def test_no_trial_at_all_releases_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_trial_at_all_releases_nothing(monkeypatch):
     monkeypatch.setattr(private_selection, "number_of_trials", lambda law, mean, rng: 0)
     result = spec().measure()
     assert (result.score, result.winner, result.test_rmse) == (None, {}, None)
     assert result.epsilon > 2
 
 
-def test_the_same_specification_selects_the_same_on_public_data_and_not_on_private(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_same_specification_selects_the_same_on_public_data_and_not_on_private(monkeypatch):
     monkeypatch.setattr(private_selection, "number_of_trials", lambda law, mean, rng: 2)
     assert spec().measure() == spec().measure()
     public = private_selection.open_anywhere(spec().data)
@@ -143,7 +140,7 @@ def test_the_same_specification_selects_the_same_on_public_data_and_not_on_priva
     assert "test_rmse" not in first.export()
 
 
-def test_nothing_of_a_selection_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_a_selection_is_stored(tmp_path, monkeypatch):
     engine = Engine(Store(tmp_path / "store"), workers=1)
     try:
         job = engine.measure(spec(distribution="geometric", trials=2.0))
@@ -159,7 +156,7 @@ def test_nothing_of_a_selection_is_stored(tmp_path: Path, monkeypatch: pytest.Mo
     ("algorithm", "is_refused"),
     [("sgld", True), ("input-perturbation", True), ("dpals", False), ("spectral", False)],
 )
-def test_releases_without_a_gaussian_curve_are_refused(algorithm: str, is_refused: bool) -> None:
+def test_releases_without_a_gaussian_curve_are_refused(algorithm, is_refused):
     parameters = {"reading": "posterior-sample"} if algorithm == "sgld" else {}
     budget = {"epsilon": 2.0, "delta": 1e-6}
     run = RunSpec.parse(
@@ -183,7 +180,7 @@ def test_releases_without_a_gaussian_curve_are_refused(algorithm: str, is_refuse
     ],
     ids=str,
 )
-def test_what_has_no_price_is_refused(parts: dict[str, Any]) -> None:
+def test_what_has_no_price_is_refused(parts):
     fields = {name: search(**value) if name == "search" else value for name, value in parts.items()}
     with pytest.raises(BadInput):
         spec(**fields)

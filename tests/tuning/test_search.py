@@ -3,8 +3,6 @@ what choosing costs, against published figures.
 """
 
 import math
-from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpmf_core.algorithms import REGISTRY, Algorithm
+from dpmf_core.algorithms import REGISTRY
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.progress import Progress
 from dpmf_core.data.splits import SplitSpec, split
@@ -33,7 +31,7 @@ from tests.support.records import run_of
 # ---- what choosing costs -------------------------------------------------------------------------
 
 
-def test_a_price_counts_everything_a_trial_releases() -> None:
+def test_a_price_counts_everything_a_trial_releases():
     """Twice, and twice as far where another person takes a place."""
     twice = price_of_choosing(Repeat(Gaussian(5.0), 2), 10, 1e-6, Relation.REPLACE_ONE)
     once = price_of_choosing(Gaussian(2.5 / math.sqrt(2)), 10, 1e-6)
@@ -41,7 +39,7 @@ def test_a_price_counts_everything_a_trial_releases() -> None:
 
 
 @pytest.mark.parametrize("distribution", list(SHAPES))
-def test_the_number_of_trials_has_its_mean_and_law(distribution: str) -> None:
+def test_the_number_of_trials_has_its_mean_and_law(distribution):
     rng = np.random.default_rng(0)
     samples = np.array([number_of_trials(distribution, 10, rng) for _ in range(5_000)])
     assert samples.mean() == pytest.approx(10, abs=4 * samples.std() / math.sqrt(len(samples)))
@@ -68,7 +66,7 @@ pytestmark = pytest.mark.usefixtures("two_sets")
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
+def engine(tmp_path):
     threads = Engine(Store(tmp_path / "store"), workers=1)
     yield threads
     threads.close()
@@ -99,7 +97,7 @@ def run_to_end(search: Search) -> Search:
     return search
 
 
-def test_a_trial_sees_no_test_rating() -> None:
+def test_a_trial_sees_no_test_rating():
     """Of its split: neither in training nor in judging. Fresh draws have seeds of their own, train
     on the validation ratings too, and are judged by all test ratings."""
     spec = tune_spec(draws=3)
@@ -125,9 +123,7 @@ def test_a_trial_sees_no_test_rating() -> None:
     )
 
 
-def test_a_trial_is_the_mean_of_its_draws_with_their_interval(
-    engine: Engine, tmp_path: Path
-) -> None:
+def test_a_trial_is_the_mean_of_its_draws_with_their_interval(engine, tmp_path):
     search = run_to_end(Search(tune_spec(draws=3, prune=False), 3, engine, folder=tmp_path / "t"))
     for trial in search.trials:
         scores = [
@@ -145,7 +141,7 @@ def test_a_trial_is_the_mean_of_its_draws_with_their_interval(
     assert run_to_end(one).trials[0].interval is None and len(one.trials[0].draws) == 1
 
 
-def test_a_trial_waits_for_all_its_draws_and_is_stopped_as_one(tmp_path: Path) -> None:
+def test_a_trial_waits_for_all_its_draws_and_is_stopped_as_one(tmp_path):
     engine = Fake()
     search = Search(tune_spec(draws=3), 2, engine, width=1, folder=tmp_path)
     search.advance()
@@ -186,7 +182,7 @@ USUAL = [0.90, 0.92, 0.91, 0.93, 0.89]
         ((-0.050, -0.001, -0.001, -0.001, -0.001), "no different"),
     ],
 )
-def test_the_winner_is_judged_by_paired_fresh_draws(gaps: tuple[float, ...], verdict: str) -> None:
+def test_the_winner_is_judged_by_paired_fresh_draws(gaps, verdict):
     winner = [usual + gap for usual, gap in zip(USUAL, gaps, strict=True)]
     comparison = outcome(world(winner, USUAL), "rmse")
     assert comparison.verdict == verdict
@@ -216,7 +212,7 @@ class Fake:
         return job
 
 
-def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path: Path) -> None:
+def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path):
     engine = Fake()
     search = Search(tune_spec(), 8, engine, width=1, folder=tmp_path)
     for place in range(5):
@@ -245,7 +241,7 @@ def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path: Path) -> 
 # ---- private scores ------------------------------------------------------------------------------
 
 
-def test_every_draw_and_every_score_of_a_trial_is_paid_for() -> None:
+def test_every_draw_and_every_score_of_a_trial_is_paid_for():
     budget = Budget(epsilon=2.0, delta=1e-5)
     scored = price(Gaussian(3.0), 5.0, 10, budget)
     assert scored.single == pytest.approx(epsilon(Gaussian(1 / math.hypot(1 / 3, 1 / 5)), 1e-5))
@@ -258,9 +254,7 @@ def test_every_draw_and_every_score_of_a_trial_is_paid_for() -> None:
 # ---- the command ---------------------------------------------------------------------------------
 
 
-def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(
-    engine: Engine, tmp_path: Path
-) -> None:
+def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(engine, tmp_path):
     spec = tune_spec(
         search={"rank": {"low": 1, "high": 24}, "regularisation": {"low": 0.0, "high": 10.0}}
     )
@@ -276,9 +270,7 @@ def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(
     assert search.best.score == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_cut_search_goes_on_without_computing_anything_again(
-    engine: Engine, tmp_path: Path
-) -> None:
+def test_a_cut_search_goes_on_without_computing_anything_again(engine, tmp_path):
     spec = tune_spec(prune=False)
     first = [
         trial.place for trial in run_to_end(Search(spec, 4, engine, folder=tmp_path / "t")).trials
@@ -296,7 +288,7 @@ def test_a_cut_search_goes_on_without_computing_anything_again(
     assert len(again.trials) == 7
 
 
-def test_what_was_cut_or_cancelled_is_asked_for_again(tmp_path: Path) -> None:
+def test_what_was_cut_or_cancelled_is_asked_for_again(tmp_path):
     engine, spec = Fake(), tune_spec(search={"rank": {"low": 1, "high": 40}})
     search = Search(spec, 5, engine, width=2, folder=tmp_path)
     search.advance()
@@ -311,7 +303,7 @@ def test_what_was_cut_or_cancelled_is_asked_for_again(tmp_path: Path) -> None:
     assert [job.spec.parameters for job in again.jobs] == unfinished
 
 
-def test_a_trial_that_cannot_run_ends_the_search_with_its_sentence(tmp_path: Path) -> None:
+def test_a_trial_that_cannot_run_ends_the_search_with_its_sentence(tmp_path):
     engine = Fake()
     search = Search(tune_spec(), 8, engine, folder=tmp_path)
     search.advance()
@@ -334,13 +326,13 @@ MANY = tuple(range(1, 60))
     ],
     ids=str,
 )
-def test_what_cannot_be_searched_is_refused(parts: dict[str, Any]) -> None:
+def test_what_cannot_be_searched_is_refused(parts):
     with pytest.raises(BadInput):
         tune_spec(**parts)
 
 
 @pytest.mark.parametrize("kind", REGISTRY.values(), ids=REGISTRY)
-def test_default_ranges_lie_within_what_is_allowed(kind: type[Algorithm]) -> None:
+def test_default_ranges_lie_within_what_is_allowed(kind):
     algorithm = kind()
     for name in kind.model_fields:
         values = default_range(kind, name, getattr(algorithm, name))
