@@ -12,6 +12,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
 
+from pages.kit.page_table import page_address
+
 Value = float | str | list[str]
 PATIENCE = 600.0  # seconds for a result
 HERO = "dpmf.hero"  # Explore's first view, which holds the figures of all its epsilons
@@ -28,7 +30,9 @@ class Student:
     """
 
     def __init__(self, base: str, query: str, page: str = "") -> None:
-        self._base, self._query, self._page = base, query, page
+        path, _, own = (page_address(page) or "").partition("?")
+        self._base, self._page = base, path
+        self._query = "&".join(part for part in (own, query) if part)
         self.answers: list[float] = []
         self.drawings: list[float] = []
         self.whole = self.parts = 0  # drawings of the page, and of fragments of it
@@ -74,7 +78,7 @@ class Student:
         message.rerun_script.page_name = "" if self._hash else self._page
         message.rerun_script.page_script_hash = self._hash
         message.rerun_script.query_string = self._query
-        message.rerun_script.context_info.url = f"{self._base}/?{self._query}"
+        message.rerun_script.context_info.url = f"{self._base}/{self._page}?{self._query}"
         message.rerun_script.context_info.timezone = "UTC"
         if fragment:
             message.rerun_script.fragment_id, message.rerun_script.is_auto_rerun = fragment, True

@@ -244,12 +244,14 @@ def _methods(names: list[str], noise: str, metric: str, choice: Choice) -> tuple
     data = DataSpec(id=choice.dataset)
     best = (best_known_on(data, choice.shape, it) for it in ("rmse", metric or "rmse"))
     plain = [name for name in dict.fromkeys((*best, *ALWAYS[1:], *features)) if name not in names]
-    return with_open([*out, *(Method(algorithm=name, label=_title(name)) for name in plain)])
+    return *out, *(Method(algorithm=name, label=_title(name)) for name in plain)
 
 
 def _question(choice: Choice, values: dict[str, Any]) -> Question:
     methods = _methods(values["methods"], values["calibrations"], values["metric"], choice)
     grid = typed_grid(methods, typed_values(values["grid"] or ""))
+    if len(grid) < 2:  # a heat map shows no lines, and has as many runs as a sweep may hold
+        methods = with_open(methods)
     on_validation = bool(grid) or values["judge"] == "validation"
     sweep = Sweep(
         data=DataSpec(

@@ -36,6 +36,17 @@ def record(algorithm: str) -> RunRecord:
     ).record
 
 
+def test_a_grid_of_4096_cells_waits_for_its_button():
+    values = ", ".join(f"{0.1 + 0.01 * place:.2f}" for place in range(64))
+    app = page(methods="spectral", epsilons="1", draws="1")
+    app.text_input(key="tradeoff.grid").set_value(
+        f"prediction_ridge = {values}; shrinkage = {values}"
+    ).run()
+    _, question = app.session_state["tradeoff.question"]
+    assert sum(len(point.grid) == 2 for point in question.points) == 64 * 64
+    assert app.button(key="tradeoff.run")
+
+
 def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore():
     """Explore's grid of a method, as far as the store has it: here two epsilons more than were
     asked for.
