@@ -24,13 +24,8 @@ NOTE_VIOLATIONS = (
 )
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 QUIET = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
 )
 
 
@@ -83,23 +78,10 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
 
     def launch(self, log: Any) -> "subprocess.Popen[bytes]":
-        command = [
-            sys.executable,
-            "-m",
-            "streamlit",
-            "run",
-            "app.py",
-            "--server.port",
-            str(self.port),
-            "--server.headless",
-            "true",
-        ]
-        environment = {
-            **os.environ,
-            "DPMF_DATA": str(self.data),
-            "DPMF_WARM": "false",
-            **self.settings,
-        }
+        options = ("--server.port", str(self.port), "--server.headless", "true")
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", *options]
+        own = {"DPMF_DATA": str(self.data), "DPMF_WARM": "false"}
+        environment = os.environ | own | self.settings
         return subprocess.Popen(
             command,
             cwd=ROOT,

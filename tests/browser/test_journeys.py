@@ -101,26 +101,6 @@ def await_view(page: Any, name: str) -> None:
     settle(page)
 
 
-def test_back_leads_to_the_lesson_before(visit):
-    first, second, *_ = LESSONS.values()
-    page = visit("/learn")
-    headline(page, first.title)
-    choose(page, "Lesson", f"1. {second.title}")
-    headline(page, second.title)
-    page.wait_for_url(f"**/learn?*lesson={second.id}*")
-    page.go_back()
-    headline(page, first.title)
-    page.reload()
-    headline(page, first.title)
-
-
-def test_no_option_is_cut_off_in_a_narrow_window(visit):
-    page = visit("/choose", viewport={"width": 760, "height": 900})
-    settle(page)
-    for group in page.get_by_role("radiogroup").all():
-        assert group.evaluate("it => it.scrollWidth <= it.clientWidth")
-
-
 def test_the_menu_of_a_narrow_window_closes_after_a_choice(visit):
     page = visit("/", viewport={"width": 700, "height": 900})
     settle(page)
@@ -271,22 +251,6 @@ def test_two_runs_are_ticked_and_compared(visit):
     with page.expect_download() as report:
         page.get_by_role("button", name=re.compile("report", re.I)).click()
     assert "<html" in Path(report.value.path()).read_text("utf-8")
-
-
-def test_the_header_and_its_views_lead_to_every_page(visit):
-    page = visit("/home")
-    links = page.get_by_test_id("stTopNavLink")
-    expect(links).to_contain_text([it.title for it in SECTIONS.values()])
-    for link in links.all():
-        box = link.bounding_box()
-        assert box["x"] >= 0 and box["x"] + box["width"] <= 1280
-    for it in PAGES:
-        if it.id != "start" and not it.for_operator:
-            go(page, it.title)
-            address = re.escape(it.address)
-            page.wait_for_url(re.compile(f"/{address}([?&]|$)"))
-            current = page.locator("[data-testid=stTopNavLink][aria-current=page]")
-            expect(current).to_contain_text(SECTIONS[it.section].title)
 
 
 @pytest.mark.parametrize("path", ["/nothing-like-it", "/learn?view=nothing-like-it"])

@@ -73,24 +73,6 @@ def test_an_exported_script_gives_the_same_figures(say, capsys):
     assert capsys.readouterr().out.splitlines()[0] == str(record["metrics"])
 
 
-def test_an_export_of_private_data_holds_nothing_raw(say):
-    fit = ("fit", "--dataset", "own", "--algorithm", "private-bias", *BUDGET)
-    assert "RMSE" in say(*fit).out  # for the eyes of whoever holds the data
-    (line,) = say("runs").out.splitlines()[2:]
-    key, (listed_run,) = line.split()[0], say("runs", "--json").json
-    assert listed_run["algorithm"] == "private-bias"
-    assert not {"key", "rmse", "metrics", "fit_seconds"} & set(listed_run)
-    outputs = [
-        say(*fit, "--json").json,
-        say("runs", "show", key, "--json").json,
-        say("runs", "export", key, "--json").json,
-    ]
-    for output in outputs:
-        assert output["public"] is False and output["ledger"]
-        assert not {"metrics", "buckets", "curves", "seconds", "peak_mb", "key"} & set(output)
-        assert "released_shape" not in output
-
-
 def test_json_is_alone_on_standard_output_and_bad_input_exits_with_2():
     good = spawn(*DPALS, *BUDGET, "--json")
     bad = spawn(*DPALS, "--epsilon", "NaN", "--json")
@@ -140,14 +122,3 @@ def test_ctrl_c_keeps_what_a_sweep_has_finished(tmp_path):
     assert interrupted("dpmf_core.runs.store:Store.put", 2, *words, *out)
     assert not (tmp_path / "all.csv").exists()
     assert Store().check() == [] and 2 <= len(Store().rows()) < 100
-
-
-def test_a_sweep_that_is_killed_goes_on_where_it_was(say):
-    words = ("sweep", "--algorithms", "als", *LONG, "--seeds", "0-5", "--json")
-    killed = subprocess.run(
-        after("dpmf_core.runs.store:Store.put", 3, signal.SIGKILL, words), cwd=ROOT, check=False
-    )
-    assert killed.returncode == -signal.SIGKILL
-    cached = [record["cached"] for record in say(*words).json]
-    assert len(cached) == 6 and 3 <= sum(cached) < 6
-    assert Store().check() == [] and Store().count() == 6

@@ -64,21 +64,6 @@ def test_commands_options_and_ids_are_completed(words, incomplete, completions, 
     assert [it.value for it in shell.get_completions(words.split(), incomplete)] == completions
 
 
-def test_options_are_listed_in_groups(say):
-    text = say("fit", "--help").out
-    groups = (
-        "--algorithm",
-        "Data:",
-        "--dataset",
-        "Privacy:",
-        "--epsilon",
-        "Split:",
-        "--test-fraction",
-    )
-    places = [text.index(it) for it in groups]
-    assert places == sorted(places)
-
-
 @pytest.mark.parametrize(
     ("command", "package", "extra"),
     [

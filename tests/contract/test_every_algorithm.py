@@ -9,7 +9,7 @@ from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.privacy_accountant import NeighboringRelation
 
-from dpmf_core.algorithms import Algorithm, Streams, build, curator_for
+from dpmf_core.algorithms import REGISTRY, Algorithm, Streams, build, curator_for
 from dpmf_core.algorithms.nmf import NMF
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import Budget, Relation, Status, calibrate, normal_form
@@ -47,13 +47,15 @@ def assert_sound(
     home.assert_sound(outcome.model, data)
 
 
+def test_every_line_of_the_registry_is_of_an_algorithm_with_that_id():
+    assert [kind.id for kind in REGISTRY.values()] == list(REGISTRY)
+    assert len(REGISTRY) == len(set(REGISTRY.values())) > 30
+
+
 @every
 def test_speaks_for_itself(case):
     kind = case[0]
-    assert kind.id
-    assert kind.title
-    assert kind.words
-    assert kind.source
+    assert kind.id and kind.title and kind.words and kind.source
     guarantee = kind().guarantee()
     assert (guarantee.status is Status.CONDITIONAL) == bool(guarantee.assumptions)
     assert (guarantee.status is Status.UNPROVEN) == bool(guarantee.claim)

@@ -1,30 +1,15 @@
 """Parts that are kept on disk for as long as a training goes on."""
 
 import shutil
-from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from dpmf_core.data.partitioned import SPARE, LazyParts, Part
+from dpmf_core.data.partitioned import SPARE, Part
 from dpmf_core.testing.worlds import low_rank
-from tests.support.parts import in_files
-
-
-class CountingParts(LazyParts):
-    """Parts that note when they are read."""
-
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self.parts, self.read = parts, list[int]()
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    def part(self, place: int) -> Part:
-        self.read.append(place)
-        return self.parts[place]
+from tests.support.parts import CountedParts, in_files
 
 
 def halves(part: Part) -> Part:
@@ -38,7 +23,7 @@ def others(part: Part) -> Part:
 @pytest.fixture
 def ratings(tmp_path):
     parts = in_files(low_rank(n_users=60), 4, tmp_path)
-    return replace(parts, parts=CountingParts(parts.parts))
+    return replace(parts, parts=CountedParts(parts.parts))
 
 
 def test_kept_parts_are_read_once_and_watched_each_time(ratings, tmp_path):

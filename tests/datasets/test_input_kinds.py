@@ -22,74 +22,48 @@ FRAME = pd.DataFrame(
         "timestamp": [1_600_000_000 + (37 * u + k) % 48 for u in range(12) for k in range(4)],
     }
 )
-Write = Callable[[Path, pd.DataFrame], str]
+RECBOLE = ["user_id:token", "item_id:token", "rating:float", "timestamp:float"]
 
 
-def _csv(folder: Path, frame: pd.DataFrame) -> str:
-    frame.to_csv(folder / "r.csv", index=False)
-    return "r.csv"
-
-
-def _json_lines(folder: Path, frame: pd.DataFrame) -> str:
-    several = frame.assign(tags=[["a"]] * len(frame))
-    several.to_json(folder / "r.jsonl", orient="records", lines=True)
-    return "r.jsonl"
-
-
-def _json_list(folder: Path, frame: pd.DataFrame) -> str:
-    frame.to_json(folder / "r.json", orient="records")
-    return "r.json"
-
-
-def _packed_json(folder: Path, frame: pd.DataFrame) -> str:
-    frame.to_json(folder / "r.jsonl.gz", orient="records", lines=True)
-    return "r.jsonl.gz"
-
-
-def _feather(folder: Path, frame: pd.DataFrame) -> str:
-    frame.to_feather(folder / "r.feather")
-    return "r.feather"
-
-
-def _recbole(folder: Path, frame: pd.DataFrame) -> str:
-    header = ["user_id:token", "item_id:token", "rating:float", "timestamp:float"]
-    frame.to_csv(folder / "r.inter", sep="\t", index=False, header=header)
-    return "r.inter"
-
-
-def _npz(folder: Path, frame: pd.DataFrame) -> str:
-    np.savez(folder / "r.npz", **{name: np.array(frame[name].tolist()) for name in frame})
-    return "r.npz"
-
-
-def _sqlite(folder: Path, frame: pd.DataFrame) -> str:
-    with contextlib.closing(sqlite3.connect(folder / "r.db")) as connection:
+def _sqlite(file: Path, frame: pd.DataFrame) -> None:
+    with contextlib.closing(sqlite3.connect(file)) as connection:
         frame.to_sql("seen", connection, index=False)
         connection.execute("create table other (x integer)")
-    return "r.db?table=seen"
 
 
-def _address(folder: Path, frame: pd.DataFrame) -> str:
-    return f"sqlite:///{folder}/{_sqlite(folder, frame)}"
-
-
-def _excel(folder: Path, frame: pd.DataFrame) -> str:
-    frame.to_excel(folder / "r.xlsx", index=False)
-    return "r.xlsx"
-
-
-def _ods(folder: Path, frame: pd.DataFrame) -> str:
+def _ods(file: Path, frame: pd.DataFrame) -> None:
     pytest.importorskip("odf")
-    with pd.ExcelWriter(folder / "r.ods") as book:
+    with pd.ExcelWriter(file) as book:
         pd.DataFrame({"about": ["this"]}).to_excel(book, sheet_name="notes", index=False)
         frame.to_excel(book, sheet_name="seen", index=False)
-    return "r.ods?sheet=seen"
 
 
-WRITERS: list[Write] = [
-    *(_csv, _json_lines, _json_list, _packed_json, _feather, _recbole, _npz, _sqlite, _address),
-    *(_excel, _ods),
-]
+def _npz(file: Path, frame: pd.DataFrame) -> None:
+    np.savez(file, **{name: np.array(frame[name].tolist()) for name in frame})
+
+
+LINES = {"orient": "records", "lines": True}
+# by what is said of a file: how it is written
+WRITERS: dict[str, Callable[[Path, pd.DataFrame], None]] = {
+    "r.csv": lambda file, frame: frame.to_csv(file, index=False),
+    "r.jsonl": lambda file, frame: frame.assign(tags=[["a"]] * len(frame)).to_json(file, **LINES),
+    "r.json": lambda file, frame: frame.to_json(file, orient="records"),
+    "r.jsonl.gz": lambda file, frame: frame.to_json(file, **LINES),
+    "r.feather": lambda file, frame: frame.to_feather(file),
+    "r.inter": lambda file, frame: frame.to_csv(file, sep="\t", index=False, header=RECBOLE),
+    "r.npz": _npz,
+    "r.db?table=seen": _sqlite,
+    "sqlite:///r.db?table=seen": _sqlite,
+    "r.xlsx": lambda file, frame: frame.to_excel(file, index=False),
+    "r.ods?sheet=seen": _ods,
+}
+
+
+def written(folder: Path, place: str) -> str:
+    """The place, with the folder in an address, of the table as a file there."""
+    file = place.partition("?")[0].removeprefix("sqlite:///")
+    WRITERS[place](folder / file, FRAME)
+    return place.replace("sqlite:///", f"sqlite:///{folder}/")
 
 
 def load_from(folder: Path, place: str, **facts: str) -> Ratings:
@@ -99,11 +73,11 @@ def load_from(folder: Path, place: str, **facts: str) -> Ratings:
     return load(f"{path if '://' in path else folder / path}?{query_facts}")
 
 
-@pytest.mark.parametrize("write", WRITERS, ids=lambda it: it.__name__[1:])
-def test_every_kind_holds_the_same_ratings(tmp_path, write):
+@pytest.mark.parametrize("place", WRITERS)
+def test_every_kind_holds_the_same_ratings(tmp_path, place):
     (tmp_path / "first").mkdir()
-    expected = load_from(tmp_path / "first", _csv(tmp_path / "first", FRAME), bounds="1,5")
-    ratings = load_from(tmp_path, write(tmp_path, FRAME), bounds="1,5")
+    expected = load_from(tmp_path / "first", written(tmp_path / "first", "r.csv"), bounds="1,5")
+    ratings = load_from(tmp_path, written(tmp_path, place), bounds="1,5")
     assert ratings.labels == expected.labels == tuple(map(str, range(9)))
     assert ratings.n_users == 12
     for name in ("users", "items", "values"):
@@ -115,7 +89,7 @@ def test_every_kind_holds_the_same_ratings(tmp_path, write):
 def test_a_wide_table_is_a_row_for_each_user(tmp_path):
     wide = FRAME.pivot_table("rating", "user_id", "item_id").reset_index()
     wide.columns = wide.columns.map(str)
-    expected = load_from(tmp_path, _csv(tmp_path, FRAME), bounds="1,5")
+    expected = load_from(tmp_path, written(tmp_path, "r.csv"), bounds="1,5")
     wide.to_csv(tmp_path / "wide.csv", index=False)
     wide.to_parquet(tmp_path / "wide.parquet")
     for name in ("wide.csv", "wide.parquet"):
@@ -155,7 +129,7 @@ def test_damaged_files_are_refused(tmp_path, name, content, words):
 
 
 def test_what_is_wrong_with_an_address_is_said(tmp_path):
-    place = f"sqlite:///{tmp_path}/{_sqlite(tmp_path, FRAME)}"
+    place = written(tmp_path, "sqlite:///r.db?table=seen")
     for address, words in (
         (place.replace("seen", "sean"), "'sean'"),
         (place.partition("?")[0], "several"),
@@ -169,19 +143,18 @@ def test_what_is_wrong_with_an_address_is_said(tmp_path):
 
 
 def test_a_database_is_read_and_not_written(tmp_path):
-    name = _sqlite(tmp_path, FRAME)
-    file = tmp_path / "r.db"
+    place, file = written(tmp_path, "sqlite:///r.db?table=seen"), tmp_path / "r.db"
     before = file.read_bytes()
-    load_from(tmp_path, f"sqlite:///{tmp_path}/{name}", bounds="1,5")
+    load_from(tmp_path, place, bounds="1,5")
     assert file.read_bytes() == before
     assert {it.name for it in tmp_path.iterdir()} == {"r.db"}
-    assert stamp(f"sqlite:///{tmp_path}/{name}&bounds=1,5") == (
+    assert stamp(f"{place}&bounds=1,5") == (
         (str(file), file.stat().st_size, file.stat().st_mtime_ns),
     )
 
 
 def test_a_sheet_is_named_and_a_damaged_book_refused(tmp_path):
-    name = _ods(tmp_path, FRAME).partition("?")[0]
+    name = written(tmp_path, "r.ods?sheet=seen").partition("?")[0]
     for facts, words in (({"sheet": "saen"}, "'saen'"), ({}, "recognised")):
         with pytest.raises(BadInput, match=words):
             load_from(tmp_path, name, **facts, bounds="1,5")

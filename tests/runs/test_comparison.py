@@ -8,7 +8,15 @@ import pytest
 from scipy import stats
 
 from dpmf_core.data.ratings import Shape
-from dpmf_core.runs.comparison import DRAWS, clearly_better, comparison, run_name, split_name
+from dpmf_core.runs.comparison import (
+    DRAWS,
+    clearly_better,
+    comparison,
+    cost_of,
+    references,
+    run_name,
+    split_name,
+)
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit.comparison import better_method
@@ -94,3 +102,23 @@ def test_what_is_not_clear_or_not_comparable_is_not_said(rival, more):
     runs = runs_with({"main": MINE, "spectral": rival}, **more)
     run_names = runs_with({"main": MINE, "spectral": MINE})
     assert clearly_better(runs, run_names) is None
+
+
+def test_the_cost_of_a_stored_run_takes_the_runs_that_it_is_compared_with():
+    run_spec = spec()
+    errors = {"best": 0.8, "open": 0.84, "trivial": 1.0}
+    stored = {
+        other.model_dump_json(): run_of(spec=other, metrics={"rmse": errors[who]})
+        for who, other in references(run_spec).items()
+    }
+
+    def find(other: RunSpec) -> Run | None:
+        return stored.get(other.model_dump_json())
+
+    record = run_of(spec=run_spec, metrics={"rmse": 0.9}).record
+    cost = cost_of(record, find)
+    assert cost is not None and cost.share == pytest.approx(0.5)
+    assert (cost.noise, cost.method, cost.total) == (0.06, 0.04, 0.1)
+    del stored[run_spec.open().model_dump_json()]
+    assert cost_of(record, find) is None
+    assert cost_of(run_of(spec=run_spec.open(), metrics={"rmse": 0.9}).record, find) is None

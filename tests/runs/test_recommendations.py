@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from dpmf_core.data.partitioned import LazyParts, Part
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.runs import data_access, filters, recommendations
 from dpmf_core.runs.execution import run
@@ -15,27 +14,10 @@ from dpmf_core.runs.recommendations import recommend, top_rated, write_lists
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.testing.worlds import low_rank
-from tests.support.parts import in_files
+from tests.support.parts import CountedParts, in_files
 
 USERS, K = 60, 5
 PRIVATE_ROWS = {"row_count": "private"}
-
-
-class CountedParts(LazyParts):
-    """Parts that remember which of them were read."""
-
-    def __init__(self, parts: LazyParts) -> None:
-        self.parts, self.read = parts, list[int]()
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    def place_of(self, user: int) -> int:
-        return self.parts.place_of(user)
-
-    def part(self, place: int) -> Part:
-        self.read.append(place)
-        return self.parts[place]
 
 
 @pytest.fixture

@@ -1,10 +1,28 @@
 """Ratings in memory, kept in parts on disk."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from dpmf_core.data.partitioned import Members, PartitionedRatings
+from dpmf_core.data.partitioned import LazyParts, Members, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_datasets.partitions import Manifest, file_of, finish, of_folder, write_partition
+
+
+class CountedParts(LazyParts):
+    """Parts that note in `read` which of them were read."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts, self.read = parts, list[int]()
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def place_of(self, user: int) -> int:
+        return self.parts.place_of(user)
+
+    def part(self, place: int) -> Part:
+        self.read.append(place)
+        return self.parts[place]
 
 
 def in_files(ratings: Ratings, n_parts: int, folder: Path) -> PartitionedRatings:

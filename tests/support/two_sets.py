@@ -2,36 +2,13 @@
 (DPMF_CATALOGUE=tests.support.two_sets).
 """
 
+from typing import Any
+
 import numpy as np
 
+import dpmf_datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
-from dpmf_datasets import (
-    Entry,
-    catalogue,
-    fetch,
-    import_,
-    in_parts,
-    is_in_parts,
-    present,
-    ratings,
-    samples,
-)
-
-__all__ = [
-    "Entry",
-    "catalogue",
-    "fetch",
-    "import_",
-    "in_parts",
-    "is_in_parts",
-    "is_own",
-    "load",
-    "present",
-    "ratings",
-    "samples",
-    "stamp",
-]
 
 SHAPES = {"small": (210, 40, 5_000), "medium": (2_100, 300, 120_000), "own": (210, 40, 5_000)}
 
@@ -57,6 +34,11 @@ def load(data_id: str) -> Ratings:
         name=data_id,
         public=data_id != "own",
     )
+
+
+def __getattr__(name: str) -> Any:
+    """All else as the catalogue of the project has it."""
+    return getattr(dpmf_datasets, name)
 
 
 def is_own(data_id: str) -> bool:
